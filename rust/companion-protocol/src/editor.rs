@@ -4,6 +4,7 @@
 //! stdout.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,10 @@ pub enum EditorNotification {
     CommentSet(CommentOnLines),
     /// `comment/removed {id}`
     CommentRemoved(CommentId),
+    /// `agent/reverted {session, prompt, paths}`
+    ChangesReverted(ChangedPaths),
+    /// `agent/kept {session, prompt, paths}`
+    ChangesKept(ChangedPaths),
     /// `diff/accepted {filePath, content}`: the user's decision, with the final text.
     DiffAccepted(AcceptedDiff),
     /// `workspace/review {all}`
@@ -66,12 +71,11 @@ impl EditorNotification {
             "workspace/review" => params.parse().map(Self::Review),
             "comment/set" => params.parse().map(Self::CommentSet),
             "comment/removed" => params.parse().map(Self::CommentRemoved),
+            "agent/reverted" => params.parse().map(Self::ChangesReverted),
+            "agent/kept" => params.parse().map(Self::ChangesKept),
             "diff/accepted" => params.parse().map(Self::DiffAccepted),
             "diff/rejected" => params.parse().map(Self::DiffRejected),
-            _ => {
-                let message = format!("Method not found: {method}");
-                return Err(ErrorObject::new(code::METHOD_NOT_FOUND, message));
-            }
+            _ => return Err(unknown(method)),
         };
         parsed.map_err(|error| invalid_params(method, &error))
     }
@@ -98,6 +102,40 @@ impl EditorNotification {
     }
 }
 
+/// A request from the editor, which the companion answers at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EditorQuery {
+    /// `agent/before {session, prompt, path}`; the result is a [`ChangedText`].
+    Before(ChangedPath),
+}
+
+impl EditorQuery {
+    /// Reads the request `method`.
+    ///
+    /// # Errors
+    /// If the companion does not know the method, or if `params` don't fit it.
+    pub fn parse(method: &str, params: Params<'_>) -> Result<Self, ErrorObject> {
+        if method != "agent/before" {
+            return Err(unknown(method));
+        }
+        params.parse().map(Self::Before).map_err(|error| invalid_params(method, &error))
+    }
+
+    /// Reads the request `method` whose parameters are JSON.
+    ///
+    /// # Errors
+    /// If the companion does not know the method, or if `params` don't fit it.
+    pub fn from_json(method: &str, params: &str) -> Result<Self, ErrorObject> {
+        let params =
+            serde_json::from_str(params).map_err(|error| invalid_params(method, &error))?;
+        Self::parse(method, Params::new(params))
+    }
+}
+
+fn unknown(method: &str) -> ErrorObject {
+    ErrorObject::new(code::METHOD_NOT_FOUND, format!("Method not found: {method}"))
+}
+
 /// A notification from the companion to the editor, besides `companion/ready`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
@@ -110,6 +148,10 @@ pub enum CompanionNotification {
     AgentWaiting(AgentWaiting),
     /// `agent/finished {seconds}`
     AgentFinished(AgentFinished),
+    /// `agent/command {session, prompt, running}`
+    AgentCommand(AgentCommand),
+    /// `agent/changed {session, prompt, title, time, files}`
+    AgentChanged(AgentChanged),
     /// `comment/pending {comments}`
     CommentsPending(CommentsPending),
     /// `comment/delivered {ids}`
@@ -126,9 +168,27 @@ impl CompanionNotification {
             Self::PrivateFiles(_) => "companion/private",
             Self::AgentWaiting(_) => "agent/waiting",
             Self::AgentFinished(_) => "agent/finished",
+            Self::AgentCommand(_) => "agent/command",
+            Self::AgentChanged(_) => "agent/changed",
             Self::CommentsPending(_) => "comment/pending",
             Self::CommentsDelivered(_) => "comment/delivered",
             Self::CommentRefused(_) => "comment/refused",
+        }
+    }
+
+    /// What this tells the state of; a newer notification of the same subject replaces it. `None`
+    /// if it tells an event.
+    pub fn subject(&self) -> Option<String> {
+        match self {
+            Self::Sessions(_) | Self::PrivateFiles(_) | Self::CommentsPending(_) => {
+                Some(self.method().to_owned())
+            }
+            Self::AgentChanged(of) => Some(format!("{} {}", self.method(), of.prompt)),
+            Self::AgentWaiting(_)
+            | Self::AgentFinished(_)
+            | Self::AgentCommand(_)
+            | Self::CommentsDelivered(_)
+            | Self::CommentRefused(_) => None,
         }
     }
 }
@@ -282,6 +342,102 @@ pub struct AgentWaiting {
 pub struct AgentFinished {
     /// The time since the prompt.
     pub seconds: u64,
+}
+
+/// The parameters of `agent/command`: a shell command of a CLI begins, or has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AgentCommand {
+    /// The session of the CLI.
+    pub session: String,
+    /// The number of the prompt.
+    pub prompt: u64,
+    /// Whether it begins.
+    pub running: bool,
+}
+
+/// The parameters of `agent/changed`: all files that a CLI has changed since a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AgentChanged {
+    /// The session of the CLI.
+    pub session: String,
+    /// The number of the prompt, from 1 for each companion.
+    pub prompt: u64,
+    /// The first line of the prompt; may be empty.
+    pub title: String,
+    /// The time of the prompt, in milliseconds since 1970.
+    pub time: u64,
+    /// In the order of their first edits; empty if the prompt has left the list.
+    pub files: Vec<ChangedFile>,
+}
+
+/// A file that a CLI has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct ChangedFile {
+    /// Absolute.
+    pub path: String,
+    /// What happened to the file since the prompt.
+    pub kind: ChangeKind,
+    /// The number of added lines; absent if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub added: Option<usize>,
+    /// The number of removed lines; absent if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed: Option<usize>,
+    /// The text from before is kept.
+    pub revertible: bool,
+    /// The user has reverted the change.
+    pub reverted: bool,
+    /// The file is private.
+    pub private: bool,
+    /// Something else may have changed the file since the prompt, so ask before a revert.
+    pub mixed: bool,
+}
+
+/// What happened to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// Its text was changed.
+    Changed,
+    /// It was created.
+    Created,
+    /// It was deleted.
+    Deleted,
+}
+
+/// The parameters of `agent/before`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ChangedPath {
+    /// The session of the CLI.
+    pub session: String,
+    /// The number of the prompt.
+    pub prompt: u64,
+    /// A path from `agent/changed`.
+    pub path: String,
+}
+
+/// The parameters of `agent/reverted` and `agent/kept`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ChangedPaths {
+    /// The session of the CLI.
+    pub session: String,
+    /// The number of the prompt.
+    pub prompt: u64,
+    /// Paths from `agent/changed`.
+    pub paths: Vec<String>,
+}
+
+/// The result of `agent/before`: a file's texts as they were on the disk, with the ends of lines and
+/// the byte order mark.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChangedText {
+    /// Before the first edit since the prompt; absent if the file did not exist.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<Arc<str>>,
+    /// After the last edit; absent if the CLI has deleted the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left: Option<Arc<str>>,
 }
 
 /// A comment of the user on lines of a file, for the model.

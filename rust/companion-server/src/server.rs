@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use companion_platform::{Platform, container_mark, is_absolute};
 use companion_protocol::dialect::ClientProfile;
-use companion_protocol::editor::{EditorNotification, RejectedDiff};
+use companion_protocol::editor::{ChangedPath, EditorNotification, EditorQuery, RejectedDiff};
 use companion_protocol::ide::{DiscoveryFile, Position};
 use companion_protocol::jsonrpc::{ErrorObject, code};
 use companion_protocol::settings::{AllowedHost, Settings};
@@ -257,12 +257,26 @@ impl Server {
                 agent::set(&self.inner.state, &self.inner.runtime, comment);
             }
             Event::CommentRemoved(comment) => agent::remove(&self.inner.state, &comment.id),
+            Event::ChangesReverted(paths) => agent::reverted(&self.inner.state, &paths),
+            Event::ChangesKept(paths) => agent::kept(&self.inner.state, &paths),
             Event::Review(review) => self.inner.state.agents.review_changed(review.all),
             Event::DiffRejected(RejectedDiff { file_path, reason }) => {
                 return Ok(Some(self.diff_rejected(&file_path, reason.as_deref())));
             }
         }
         Ok(None)
+    }
+
+    /// Answers a request of the editor with a result in JSON. Does no IO.
+    ///
+    /// # Errors
+    /// If the server does not know what the request names.
+    pub fn answer(&self, query: EditorQuery) -> Result<String, ErrorObject> {
+        let EditorQuery::Before(ChangedPath { session, prompt, path }) = query;
+        let texts = agent::texts(&self.inner.state, &session, prompt, &path);
+        let unkept = "Invalid params: no text of this change is kept";
+        let texts = texts.ok_or_else(|| ErrorObject::new(code::INVALID_PARAMS, unkept))?;
+        Ok(serde_json::to_string(&texts).expect("texts are JSON"))
     }
 
     /// Notes that a file was opened, perhaps in the background. All paths are absolute.
