@@ -23,6 +23,7 @@ local NOT_KEPT = 'the text of %s from before the prompt is not kept'
 ---@type table<string, GeminiCompanion.AgentChanged>
 local prompts = {}
 --- The number of changed files, until it changes.
+---@type integer?
 local count
 
 local function short(path)
@@ -379,14 +380,14 @@ end
 ---@return integer
 function M.count()
   if not count then
-    local seen = {}
-    count = 0
+    local seen, number = {}, 0
     for _, change in ipairs(in_order()) do
       for _, changed in ipairs(change.files) do
-        count = count + ((changed.reverted or seen[changed.path]) and 0 or 1)
+        number = number + ((changed.reverted or seen[changed.path]) and 0 or 1)
         seen[changed.path] = true
       end
     end
+    count = number
   end
   return count
 end

@@ -135,11 +135,10 @@ function M.show(comparison)
   end
   comparison.right, comparison.left = right, new_left(path, comparison.content, right)
   comparison.origin = api.nvim_get_current_win()
-  local ok
-  ok, why = pcall(windows.open_tab, comparison)
+  local ok, cause = pcall(windows.open_tab, comparison)
   if not ok then
     api.nvim_buf_delete(comparison.left, { force = true })
-    return false, why
+    return false, tostring(cause)
   end
   comparisons[id_of(comparison)] = comparison
   listen(comparison)

@@ -197,7 +197,10 @@ function M.run(reversals, done)
     local readable = vim.tbl_filter(function(reversal)
       local now, why = texts_now(reversal.path)
       reversal.now = now
-      return now ~= nil or fail(reversal, why)
+      if not now then
+        fail(reversal, why)
+      end
+      return now ~= nil
     end, reversals)
     local paths = {}
     for _, reversal in ipairs(ask(readable)) do
