@@ -87,6 +87,13 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     await neovim.command('write');
     await asks(3, 'a has changed since (+1 −0). Revert it?', choices);
     assert.equal(read(file.a), `${EDITED}mine\n`);
+    await neovim.lua('vim.fn.confirm = nil');
+    await neovim.typeAndAnswer(':GeminiCompanion revert a<CR>', '<Esc>');
+    assert.equal(read(file.a), `${EDITED}mine\n`);
+    await neovim.typeAndAnswer(':GeminiCompanion revert a<CR>', 'r');
+    await untilFile(file.a, TEXT);
+    await neovim.type('u:write<CR>');
+    assert.equal(read(file.a), `${EDITED}mine\n`);
     // During the question.
     await answerAll(neovim, 1);
     await neovim.lua(

@@ -2,6 +2,7 @@
 -- them back.
 
 local compare = require('gemini_companion.compare')
+local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
 local quickfix = require('gemini_companion.quickfix')
 local reload = require('gemini_companion.reload')
@@ -232,10 +233,12 @@ local function open(change, changed)
         end
       end,
     }
-    local ok, why = compare.show(comparison)
-    if not ok then
-      log.fail(why)
-    end
+    idle.when_idle_later(function()
+      local ok, why = compare.show(comparison)
+      if not ok then
+        log.fail(why)
+      end
+    end)
   end, log.fail)
 end
 

@@ -185,33 +185,37 @@ local function revert(reversal)
   return write(buffer)
 end
 
+local function run(reversals, done)
+  local function fail(reversal, why)
+    log.warn(('%s is not reverted: %s'):format(short(reversal.path), why))
+  end
+  local readable = vim.tbl_filter(function(reversal)
+    local now, why = texts_now(reversal.path)
+    reversal.now = now
+    if not now then
+      fail(reversal, why)
+    end
+    return now ~= nil
+  end, reversals)
+  local paths = {}
+  for _, reversal in ipairs(ask(readable)) do
+    local ok, why = revert(reversal)
+    if ok then
+      paths[#paths + 1] = reversal.path
+    else
+      fail(reversal, why)
+    end
+  end
+  done(paths)
+end
+
 --- Reverts files, after a question where the user would lose something. Passes the paths of the reverted ones to
 --- `done`.
 ---@param reversals GeminiCompanion.Reversal[]
 ---@param done fun(paths: string[])
 function M.run(reversals, done)
-  local function fail(reversal, why)
-    log.warn(('%s is not reverted: %s'):format(short(reversal.path), why))
-  end
-  idle.when_idle(function()
-    local readable = vim.tbl_filter(function(reversal)
-      local now, why = texts_now(reversal.path)
-      reversal.now = now
-      if not now then
-        fail(reversal, why)
-      end
-      return now ~= nil
-    end, reversals)
-    local paths = {}
-    for _, reversal in ipairs(ask(readable)) do
-      local ok, why = revert(reversal)
-      if ok then
-        paths[#paths + 1] = reversal.path
-      else
-        fail(reversal, why)
-      end
-    end
-    done(paths)
+  idle.when_idle_later(function()
+    run(reversals, done)
   end)
 end
 
