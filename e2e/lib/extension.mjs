@@ -97,16 +97,17 @@ function unpack(sandbox, archive) {
 
 /**
  * Prepares a CLI whose model answers `steps`, with the extension installed `by` one of the ways.
- * `review` sets whether edits are reviewed. Returns the command line, the environment, and functions
+ * `review` sets whether edits are reviewed, and `yolo` whether the CLI asks nothing. Returns the command line, the environment, and functions
  * for the texts that the model gets.
  */
 export async function prepareCli(sandbox, name, steps, options = {}) {
-  const { PATH = HERE, env, by = BY.folder, review = false } = options;
+  const { PATH = HERE, env, by = BY.folder, review = false, yolo = false } = options;
   const cli = CLIS[name];
   const { args, heard, asked, ...prepared } = await cli.prepare(sandbox, steps);
   const all = { REMOTE_CONTAINERS: '1', ...env, ...prepared.env, PATH };
   by(sandbox, name, all);
-  const mode = review ? [] : [cli.withoutReview];
+  const withoutReview = yolo ? '--approval-mode=yolo' : cli.withoutReview;
+  const mode = review ? [] : [withoutReview];
   return { command: [process.execPath, cli.program, ...mode, ...args], env: all, heard, asked };
 }
 

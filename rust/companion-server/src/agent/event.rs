@@ -64,7 +64,8 @@ pub(crate) struct HookEvent {
     pub(crate) is_write: bool,
     /// The tool runs a shell command.
     pub(crate) is_command: bool,
-    /// The first line of the prompt.
+    /// The first line of the prompt. Empty if Qwen Code goes on after a tool, for which it runs the
+    /// same hook.
     pub(crate) title: String,
     /// The file's text before the edit, after it was made.
     pub(crate) original: Option<Original>,

@@ -272,14 +272,19 @@ fn rejected(event: &HookEvent, path: &str, reasons: &[(NoteId, Reason)]) -> Stri
 }
 
 async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
-    state.agents.begin_turn(&event.agent);
+    let is_new = !event.title.is_empty();
+    if is_new {
+        state.agents.begin_turn(&event.agent);
+    }
     if state.context.is_silent() {
         return Answer::default();
     }
     let unsaved = timeout(UNSAVED_TIMEOUT, unsaved(state));
     let (unsaved, ()) = tokio::join!(unsaved, changes::drop_undone(state, &event.agent));
     let unsaved = unsaved.unwrap_or_default();
-    changes::begin_prompt(state, event);
+    if is_new {
+        changes::begin_prompt(state, event);
+    }
     let Delivery { ack, reasons, comments, reverts } =
         state.agents.model.lock().before_agent(&event.agent);
     let mut texts: Vec<_> = reasons

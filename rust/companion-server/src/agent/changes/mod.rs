@@ -21,6 +21,9 @@ pub(crate) use tracking::{kept, reverted, texts};
 /// The most bytes of texts. Above it the oldest changes can't be reverted any more.
 const MAX_BYTES: usize = 64 << 20;
 
+/// The most bytes of texts from before calls that have not ended. Above it the oldest are forgotten.
+const MAX_BYTES_OF_CALLS: usize = MAX_BYTES / 2;
+
 /// The most prompts. Above it the oldest leaves the list.
 const MAX_PROMPTS: usize = 200;
 
@@ -164,10 +167,14 @@ impl AgentChanges {
 
     /// A tool is about to edit a file, or to run a command, which may change any of `files`.
     pub(crate) fn begin_call(&mut self, agent: &str, is_command: bool, files: Vec<Look>) {
-        if self.calls.len() == MAX_CALLS {
+        self.calls.push_back(Call { agent: agent.into(), is_command, files });
+        while self.calls.len() > MAX_CALLS || self.bytes_of_calls() > MAX_BYTES_OF_CALLS {
             self.calls.pop_front();
         }
-        self.calls.push_back(Call { agent: agent.into(), is_command, files });
+    }
+
+    fn bytes_of_calls(&self) -> usize {
+        self.calls.iter().flat_map(|call| &call.files).map(|look| look.text.size()).sum()
     }
 
     /// The files that a command may have changed: those that were looked at before it.
@@ -266,9 +273,7 @@ impl AgentChanges {
 
     /// Drops the texts of the oldest changes until the others fit. Returns their prompts.
     pub(crate) fn shrink(&mut self) -> Vec<PromptId> {
-        let calls: usize =
-            self.calls.iter().flat_map(|call| &call.files).map(|look| look.text.size()).sum();
-        let mut bytes = calls
+        let mut bytes = self.bytes_of_calls()
             + self.prompts.iter().flat_map(|prompt| &prompt.files).map(Change::size).sum::<usize>();
         let mut shrunk = Vec::new();
         for prompt in &mut self.prompts {

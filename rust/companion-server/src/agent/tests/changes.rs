@@ -9,15 +9,15 @@ use super::Scene;
 use crate::agent;
 
 impl Scene {
-    fn tool(name: &str, response: Value) -> Value {
-        json!({ "tool_name": name, "tool_response": response })
+    fn tool(name: &str) -> Value {
+        json!({ "tool_name": name, "tool_response": {} })
     }
 
     /// A CLI writes the file without asking.
     async fn write(&self, text: &str) {
         self.hook("BeforeTool", json!({ "tool_name": "write_file" })).await;
         std::fs::write(self.path(), text).unwrap();
-        self.hook("AfterTool", Self::tool("write_file", json!({}))).await;
+        self.hook("AfterTool", Self::tool("write_file")).await;
     }
 
     async fn prompt(&self, text: &str) -> Value {
@@ -64,7 +64,7 @@ async fn a_command_that_changes_an_open_file_is_noticed() {
     scene.prompt("Run it").await;
     scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
     std::fs::remove_file(scene.path()).unwrap();
-    scene.hook("AfterTool", Scene::tool("run_shell_command", json!({}))).await;
+    scene.hook("AfterTool", Scene::tool("run_shell_command")).await;
     let changed = scene.changed(|of| of.files.len() == 1).await;
     assert_eq!(changed.files[0].kind, ChangeKind::Deleted);
     assert!(changed.files[0].mixed);
@@ -106,6 +106,18 @@ async fn what_the_user_keeps_leaves_the_list() {
     agent::kept(&scene.rig.state, &scene.paths(&changed));
     assert!(scene.changed(|of| of.files.is_empty()).await.title == "Write");
     assert_eq!(agent::texts(&scene.rig.state, "cli", changed.prompt, &scene.path()), None);
+}
+
+#[tokio::test]
+async fn qwen_code_goes_on_with_a_prompt_after_a_tool() {
+    let scene = Scene::start().await;
+    scene.prompt("Write").await;
+    scene.write("new").await;
+    scene.hook("UserPromptSubmit", json!({ "prompt": "" })).await;
+    scene.write("newer").await;
+    let changed = scene.changed(|of| of.files.len() == 1).await;
+    let texts = agent::texts(&scene.rig.state, "cli", changed.prompt, &scene.path()).unwrap();
+    assert_eq!(texts.content.as_deref(), Some(super::TEXT));
 }
 
 #[tokio::test]
