@@ -3,8 +3,6 @@
 package dev.companion.gemini.comments
 
 import com.intellij.notification.Notification
-import com.intellij.notification.Notifications
-import com.intellij.notification.NotificationsAdapter
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.impl.DocumentMarkupModel
@@ -15,21 +13,17 @@ import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.review.DiffTestCase
+import dev.companion.gemini.shownNotifications
 
 class CommentServiceTest : DiffTestCase() {
     private lateinit var comments: CommentService
     private lateinit var opened: VirtualFile
-    private val shown = ArrayList<Notification>()
+    private lateinit var shown: List<Notification>
     private val document: Document get() = checkNotNull(FileDocumentManager.getInstance().getDocument(opened))
 
     override fun setUp() {
         super.setUp()
-        val listener = object : NotificationsAdapter() {
-            override fun notify(notification: Notification) {
-                shown += notification
-            }
-        }
-        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
+        shown = shownNotifications(project, testRootDisposable)
         comments = CommentService.getInstance(project)
         comments.connect(core)
         core.forget()

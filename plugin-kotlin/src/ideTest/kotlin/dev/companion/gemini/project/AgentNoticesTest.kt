@@ -4,28 +4,22 @@ package dev.companion.gemini.project
 
 import com.intellij.notification.Notification
 import com.intellij.notification.NotificationAction
-import com.intellij.notification.Notifications
-import com.intellij.notification.NotificationsAdapter
 import com.intellij.openapi.wm.ToolWindowAnchor
 import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.review.SystemAlerts
+import dev.companion.gemini.shownNotifications
 
 class AgentNoticesTest : ServiceTestCase() {
-    private val shown = ArrayList<Notification>()
+    private lateinit var shown: List<Notification>
     private val alerted = ArrayList<String>()
     private var inBackground = false
     private lateinit var notices: AgentNotices
 
     override fun setUp() {
         super.setUp()
-        val listener = object : NotificationsAdapter() {
-            override fun notify(notification: Notification) {
-                shown += notification
-            }
-        }
-        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
+        shown = shownNotifications(project, testRootDisposable)
         val alerts = object : SystemAlerts {
             override val isInBackground get() = inBackground
 

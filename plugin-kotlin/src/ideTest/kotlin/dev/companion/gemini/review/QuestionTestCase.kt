@@ -3,27 +3,23 @@
 package dev.companion.gemini.review
 
 import com.intellij.notification.Notification
-import com.intellij.notification.Notifications
-import com.intellij.notification.NotificationsAdapter
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.ui.Messages
 import com.intellij.openapi.ui.TestDialog
+import dev.companion.gemini.shownNotifications
 import java.io.File
 
 abstract class QuestionTestCase : DiffTestCase() {
     protected val questions = ArrayList<String>()
-    protected val notified = ArrayList<Notification>()
+    private lateinit var shown: List<Notification>
+
+    /** The notifications of this test. One of an earlier test may arrive late. */
+    protected val notified: List<Notification> get() = shown.filter { root.name in it.content }
 
     override fun setUp() {
         super.setUp()
-        val listener = object : NotificationsAdapter() {
-            override fun notify(notification: Notification) {
-                // A notification of an earlier test may arrive late.
-                if (root.name in notification.content) notified += notification
-            }
-        }
-        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
+        shown = shownNotifications(project, testRootDisposable)
         answering(CANCEL)
     }
 

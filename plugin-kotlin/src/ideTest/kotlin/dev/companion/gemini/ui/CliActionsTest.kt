@@ -2,9 +2,6 @@
 
 package dev.companion.gemini.ui
 
-import com.intellij.notification.Notification
-import com.intellij.notification.Notifications
-import com.intellij.notification.NotificationsAdapter
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.CommonDataKeys
@@ -25,6 +22,7 @@ import com.intellij.testFramework.LightVirtualFile
 import com.intellij.testFramework.MapDataContext
 import com.intellij.testFramework.TestActionEvent
 import dev.companion.gemini.project.ServiceTestCase
+import dev.companion.gemini.shownNotifications
 import dev.companion.gemini.tabs.ProposalFile
 import dev.companion.gemini.terminal.CliTab
 import dev.companion.gemini.terminal.CliTerminal
@@ -87,17 +85,6 @@ class CliActionsTest : ServiceTestCase() {
         return checkNotNull(VfsUtil.findFileByIoFile(file, true))
     }
 
-    private fun told(): List<String> {
-        val told = ArrayList<String>()
-        val notifications = object : NotificationsAdapter() {
-            override fun notify(notification: Notification) {
-                told += notification.content
-            }
-        }
-        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, notifications)
-        return told
-    }
-
     fun testTheyAreInTheMenusWhereTheirFilesAre() {
         val places = mapOf(
             "RunCli" to "EditorTab",
@@ -134,17 +121,17 @@ class CliActionsTest : ServiceTestCase() {
     fun testWhatTheTerminalRemarksAndWhatItLacksIsSaid() {
         withTerminal()
         set { cliCommand = "npx gemini" }
-        val told = told()
+        val shown = shownNotifications(project, testRootDisposable)
         outcome = { "in a classic terminal" }
         action("RunCli").actionPerformed(event("RunCli"))
-        await { told == listOf("in a classic terminal") }
+        await { shown.map { it.content } == listOf("in a classic terminal") }
         outcome = { throw NoSuchMethodError("TerminalWidget.sendCommandToExecute") }
         val thrown = runCatching {
             action("RunCli").actionPerformed(event("RunCli"))
             await { did.size == 2 }
         }.exceptionOrNull()
         assertTrue("the IDE reports it, too: $thrown", generateSequence(thrown) { it.cause }.any { it is LinkageError })
-        assertTrue("$told", "lacks TerminalWidget.sendCommandToExecute." in told.last())
+        assertTrue("$shown", "lacks TerminalWidget.sendCommandToExecute." in shown.last().content)
     }
 
     fun testOneComesBackToACLIThatRuns() {
@@ -197,7 +184,7 @@ class CliActionsTest : ServiceTestCase() {
     }
 
     fun testWhereNoCLIRunsTheTextIsOnTheClipboard() {
-        val told = told()
+        val shown = shownNotifications(project, testRootDisposable)
         for (hasTerminal in listOf(false, true)) {
             if (hasTerminal) withTerminal()
             CopyPasteManager.getInstance().setContents(StringSelection(""))
@@ -205,6 +192,6 @@ class CliActionsTest : ServiceTestCase() {
             await { CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor) == " @a.txt " }
         }
         assertEquals(emptyList<String>(), did)
-        assertTrue("$told", told.size == 2 && told.all { it.startsWith("@a.txt is on the clipboard,") })
+        assertTrue("$shown", shown.size == 2 && shown.all { it.content.startsWith("@a.txt is on the clipboard,") })
     }
 }

@@ -6,8 +6,6 @@ import com.intellij.ide.util.PropertiesComponent
 import com.intellij.notification.Notification
 import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationType
-import com.intellij.notification.Notifications
-import com.intellij.notification.NotificationsAdapter
 import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.util.Disposer
@@ -26,21 +24,17 @@ import dev.companion.gemini.project.CompanionState.Running
 import dev.companion.gemini.project.CompanionState.Starting
 import dev.companion.gemini.project.CompanionStateListener
 import dev.companion.gemini.project.ServiceTestCase
+import dev.companion.gemini.shownNotifications
 import java.awt.datatransfer.DataFlavor
 import javax.swing.JLabel
 
 class StatusTest : ServiceTestCase() {
-    private val shown = ArrayList<Notification>()
+    private lateinit var shown: List<Notification>
 
     override fun setUp() {
         super.setUp()
         PropertiesComponent.getInstance().unsetValue("dev.companion.gemini.greeted")
-        val listener = object : NotificationsAdapter() {
-            override fun notify(notification: Notification) {
-                shown += notification
-            }
-        }
-        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
+        shown = shownNotifications(project, testRootDisposable)
         Platform.service(project, CompanionNotifications::class.java)
     }
 

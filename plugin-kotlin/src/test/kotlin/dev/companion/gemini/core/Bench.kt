@@ -14,39 +14,7 @@ object Bench {
     /** The number of calls, by the size of the proposal in KB. */
     private val CALLS = mapOf(2 to 4_000, 1_024 to 400)
 
-    /** An editor that shows every proposal at once. */
-    private object Immediate : EditorRequests {
-        override fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff) = request.complete()
-
-        override fun closeDiff(request: EditorRequest, filePath: String) = request.complete("")
-
-        override fun acceptDiff(request: EditorRequest, filePath: String) = request.complete()
-
-        override fun rejectDiff(request: EditorRequest, filePath: String) = request.complete()
-
-        override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
-            responder.complete(Diagnostics())
-
-        override fun unsavedFiles(responder: UnsavedResponder) = responder.complete(emptyList())
-
-        override fun agentWaiting(message: String) = Unit
-
-        override fun agentFinished(seconds: Long) = Unit
-
-        override fun commentsDelivered(ids: List<String>) = Unit
-
-        override fun commentRefused(id: String, reason: String) = Unit
-
-        override fun commentsPending(comments: List<CommentOnLines>) = Unit
-
-        override fun agentChanged(core: CompanionCore, change: AgentChange) = Unit
-
-        override fun agentCommand(core: CompanionCore, session: String, prompt: Long, running: Boolean) = Unit
-
-        override fun connectedChanged(count: Int) = Unit
-    }
-
-    /** `gemini-companion serve`, with such an editor at stdin and stdout. */
+    /** `gemini-companion serve`, with an editor at stdin and stdout that shows every proposal at once. */
     private class Serve(
         program: String,
         root: Path,
@@ -127,7 +95,7 @@ object Bench {
         val root = Files.createTempDirectory("bench-jni")
         NativeLibrary.load(pluginDirectory)
         val log = { level: Level, line: String -> System.err.println("$level $line") }
-        NativeCompanionCore.start(Window.settings(root, LogLevel.WARN), Immediate, log).use { core ->
+        NativeCompanionCore.start(Window.settings(root, LogLevel.WARN), ImmediateEditor(), log).use { core ->
             measureEvents(core, Files.createFile(root.resolve("Main.kt")).toString())
             Serve(arguments.single(), root).use { serve ->
                 val jvm = Client(core.status.port, core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))

@@ -159,8 +159,8 @@ private class PluginLoader :
 
 /** A server in another class loader, used through types that all class loaders share. */
 class IsolatedServer :
+    ImmediateEditor(),
     Function<Path, List<String>>,
-    EditorRequests,
     AutoCloseable {
     private var core: CompanionCore? = null
 
@@ -176,33 +176,6 @@ class IsolatedServer :
         check(diff.newContent != "throw")
         request.complete()
     }
-
-    override fun closeDiff(request: EditorRequest, filePath: String) = request.complete("")
-
-    override fun acceptDiff(request: EditorRequest, filePath: String) = request.complete()
-
-    override fun rejectDiff(request: EditorRequest, filePath: String) = request.complete()
-
-    override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
-        responder.complete(Diagnostics())
-
-    override fun unsavedFiles(responder: UnsavedResponder) = responder.complete(emptyList())
-
-    override fun agentWaiting(message: String) = Unit
-
-    override fun agentFinished(seconds: Long) = Unit
-
-    override fun commentsDelivered(ids: List<String>) = Unit
-
-    override fun commentRefused(id: String, reason: String) = Unit
-
-    override fun commentsPending(comments: List<CommentOnLines>) = Unit
-
-    override fun agentChanged(core: CompanionCore, change: AgentChange) = Unit
-
-    override fun agentCommand(core: CompanionCore, session: String, prompt: Long, running: Boolean) = Unit
-
-    override fun connectedChanged(count: Int) = Unit
 
     override fun close() {
         core?.close()

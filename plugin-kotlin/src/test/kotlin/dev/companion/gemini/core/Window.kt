@@ -96,6 +96,38 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
     }
 }
 
+/** An editor that shows every proposal at once. */
+open class ImmediateEditor : EditorRequests {
+    override fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff) = request.complete()
+
+    override fun closeDiff(request: EditorRequest, filePath: String) = request.complete("")
+
+    override fun acceptDiff(request: EditorRequest, filePath: String) = request.complete()
+
+    override fun rejectDiff(request: EditorRequest, filePath: String) = request.complete()
+
+    override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
+        responder.complete(Diagnostics())
+
+    override fun unsavedFiles(responder: UnsavedResponder) = responder.complete(emptyList())
+
+    override fun agentWaiting(message: String) = Unit
+
+    override fun agentFinished(seconds: Long) = Unit
+
+    override fun commentsDelivered(ids: List<String>) = Unit
+
+    override fun commentRefused(id: String, reason: String) = Unit
+
+    override fun commentsPending(comments: List<CommentOnLines>) = Unit
+
+    override fun agentChanged(core: CompanionCore, change: AgentChange) = Unit
+
+    override fun agentCommand(core: CompanionCore, session: String, prompt: Long, running: Boolean) = Unit
+
+    override fun connectedChanged(count: Int) = Unit
+}
+
 class Window(
     val root: Path,
     val requests: RecordingRequests = RecordingRequests(),
