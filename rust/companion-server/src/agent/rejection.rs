@@ -52,7 +52,10 @@ async fn reject_diff(
     if state.context.is_silent() || is_private(state, path).await {
         return state.diffs.reject(diff);
     }
-    let (rejection, kept, forgotten) = state.agents.model.lock().rejected(session, path, reason);
+    let agents = &state.agents;
+    let now = agents.expiry.now_ms();
+    let (rejection, kept, forgotten) = agents.model.lock().rejected(session, path, reason, now);
+    agents.expiry.waits.notify_one();
     if let Some(forgotten) = forgotten {
         state.diffs.record(Record::NoteTold(forgotten));
     }

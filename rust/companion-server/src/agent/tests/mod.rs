@@ -329,6 +329,32 @@ async fn the_next_process_tells_the_reason_and_keeps_no_text_of_it() {
     scene.end(state.path(), "use const").await;
 }
 
+const DAY: Duration = Duration::from_hours(24);
+
+#[tokio::test(start_paused = true)]
+async fn a_reason_of_a_cli_that_never_returns_stays_a_day_at_most() {
+    let state = tempfile::tempdir().unwrap();
+    let scene = Scene::of(tempfile::tempdir().unwrap(), Some(state.path())).await;
+    scene.propose().await;
+    let scene = scene.away();
+    scene.reject_now();
+    scene.decided().await;
+    tokio::time::sleep(DAY).await;
+    let scene = scene.end(state.path(), "use const").await;
+    assert_eq!(scene.before_agent().await, Value::Null);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reason_is_given_to_a_cli_that_returns_within_a_day() {
+    let scene = Scene::start().await;
+    scene.propose().await;
+    let scene = scene.away();
+    scene.reject_now();
+    scene.decided().await;
+    tokio::time::sleep(Duration::from_hours(23)).await;
+    assert!(context(&scene.before_agent().await).ends_with(": use const"));
+}
+
 #[tokio::test]
 async fn a_project_that_shares_nothing_has_no_reasons() {
     let scene = Scene::start().await;
