@@ -184,8 +184,8 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
     for (let count = 0; count < 10; count++) await timed();
     const [first, ...others] = times;
     assert.ok(first >= 300, `${first}`);
-    // A busy machine may delay some of them.
-    assert.ok(Math.min(...others) < 50, `${others}`);
+    // The test above counts attempts. A busy machine may delay some of these.
+    assert.ok(Math.min(...others) < 300, `${others}`);
     companion.signal('SIGCONT');
     const set = mark(sandbox, companion.ready.port);
     await until('the companion clears its mark', () => !fs.existsSync(set));
