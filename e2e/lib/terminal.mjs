@@ -79,7 +79,7 @@ export class Terminal {
   /** Types a line. */
   async enter(text) {
     this.#tmux('send-keys', '-l', text);
-    await this.shows(new RegExp(`> +${text}`));
+    await this.shows(new RegExp(`[>*] +${text}`));
     // Within 30 ms of the last key, the CLI reads Enter as a pasted line break.
     await sleep(100);
     this.press('Enter');

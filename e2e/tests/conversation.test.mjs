@@ -234,7 +234,7 @@ test('Qwen Code gets a reason for each kind of file', { skip: noTerminal }, asyn
     await editor.view(path);
     assert.equal(editor.reasons.get(path), 'nextPrompt', path);
     editor.reject(path, REASON);
-    await terminal.shows(/cancel/i);
+    await terminal.shows(new RegExp(`- (Edit|Write).*${name}`)); // the mark of a cancelled call
     await terminal.enter(`after ${name}`);
     await until('the model gets the reason', () => told(`your last edit of ${name}, and`));
   }

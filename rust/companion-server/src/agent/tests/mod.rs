@@ -218,7 +218,7 @@ async fn a_reason_comes_with_the_result_and_the_client_gets_the_present_text() {
     assert_eq!(scene.after_tool(no_change()).await, Value::Null, "it is told once");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_client_without_a_stream_gets_a_rejection_and_the_reason_with_the_next_prompt() {
     let scene = Scene::start().await;
     assert_eq!(scene.propose().await, Now);
@@ -242,7 +242,7 @@ async fn a_text_that_is_not_read_before_the_stream_breaks_is_not_sent_again() {
     assert_eq!(scene.message().await["method"], "ide/diffRejected");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_client_that_answers_no_ping_gets_a_rejection() {
     let mut scene = Scene::start().await;
     scene.propose().await;
