@@ -20,6 +20,7 @@ export class Companion {
   #process;
   #exit;
   #killed = false;
+  #requests = 0;
   #onRequest;
 
   /** Starts a companion, on this machine or on `machine`, and waits until it is ready. */
@@ -87,6 +88,15 @@ export class Companion {
   /** Sends a notification from the editor. */
   notify(method, params) {
     this.#send({ jsonrpc: '2.0', method, params });
+  }
+
+  /** Sends a request from the editor, and returns the result. */
+  async request(method, params) {
+    const id = `r${++this.#requests}`;
+    this.#send({ jsonrpc: '2.0', id, method, params });
+    const { result, error } = await this.inbox.next((message) => message.id === id);
+    if (error) throw new Error(error.message);
+    return result;
   }
 
   respond(id, result) {

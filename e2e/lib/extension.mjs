@@ -33,7 +33,7 @@ const ASKS = /Allow execution of MCP tool "get_diagnostics"/;
 const CLIS = {
   gemini: {
     program: GEMINI,
-    withoutReview: 'auto_edit',
+    withoutReview: '--approval-mode=auto_edit',
     tool: 'mcp_gemini-companion_get_diagnostics',
     async prepare(sandbox, steps) {
       const script = path.join(sandbox.root, 'replies.jsonl');
@@ -48,7 +48,7 @@ const CLIS = {
   },
   qwen: {
     program: QWEN,
-    withoutReview: 'auto-edit',
+    withoutReview: '--approval-mode=auto-edit',
     tool: 'mcp__gemini-companion__get_diagnostics',
     async prepare(sandbox, steps) {
       qwen.prepare(qwen.qwenHome(sandbox));
@@ -97,18 +97,18 @@ function unpack(sandbox, archive) {
 
 /**
  * Prepares a CLI whose model answers `steps`, with the extension installed `by` one of the ways.
- * `review` sets whether edits are reviewed; `mode` replaces the approval mode without review. Returns the command line, the environment, and functions
+ * `review` sets whether edits are reviewed, and `yolo` whether the CLI asks nothing. Returns the command line, the environment, and functions
  * for the texts that the model gets.
  */
 export async function prepareCli(sandbox, name, steps, options = {}) {
-  const { PATH = HERE, env, by = BY.folder, review = false } = options;
+  const { PATH = HERE, env, by = BY.folder, review = false, yolo = false } = options;
   const cli = CLIS[name];
-  const { mode = cli.withoutReview } = options;
   const { args, heard, asked, ...prepared } = await cli.prepare(sandbox, steps);
   const all = { REMOTE_CONTAINERS: '1', ...env, ...prepared.env, PATH };
   by(sandbox, name, all);
-  const approval = review ? [] : [`--approval-mode=${mode}`];
-  return { command: [process.execPath, cli.program, ...approval, ...args], env: all, heard, asked };
+  const withoutReview = yolo ? '--approval-mode=yolo' : cli.withoutReview;
+  const mode = review ? [] : [withoutReview];
+  return { command: [process.execPath, cli.program, ...mode, ...args], env: all, heard, asked };
 }
 
 /** Starts the CLI in the project up to its prompt. The options are those of `prepareCli`. */

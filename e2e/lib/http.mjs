@@ -87,8 +87,6 @@ export class EventStream {
   /** The parsed data of each event except pings. */
   messages = new Inbox('an event');
   comments = new Inbox('a comment');
-  /** The value of `retry:`. */
-  retries = new Inbox('a retry');
   /** The newest event id. */
   lastId;
   #abort = new AbortController();
@@ -133,7 +131,6 @@ export class EventStream {
     }
     if ('' in fields) this.comments.push(fields['']);
     if ('id' in fields) this.lastId = fields.id;
-    if ('retry' in fields) this.retries.push(Number(fields.retry));
     const message = 'data' in fields && JSON.parse(fields.data);
     if (message?.method === 'ping') this.#pong(message.id);
     else if (message) this.messages.push(message);

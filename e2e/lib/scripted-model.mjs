@@ -29,8 +29,8 @@ function answer(step, response) {
 
 /**
  * Starts a model, and returns its address. `steps` are its answers in order: a text, a tool's
- * `{name, args}`, or a function that returns one of these later. It finds the current step by the tool results in the conversation. It stores
- * these results in `heard`, and the user's messages in `asked`.
+ * `{name, args}`, or a function that returns one of these later. It finds the current step by the tool results and its texts in the
+ * conversation. It stores these results in `heard`, and the user's messages in `asked`.
  */
 export async function startModel(sandbox, steps, heard = [], asked = []) {
   const server = http.createServer(async (request, response) => {
@@ -40,7 +40,8 @@ export async function startModel(sandbox, steps, heard = [], asked = []) {
     const results = said('tool');
     heard.splice(0, heard.length, ...results.map(({ content }) => text(content)));
     asked.splice(0, asked.length, ...said('user').map(({ content }) => text(content)));
-    const step = steps[results.length] ?? '';
+    const told = said('assistant').filter(({ content }) => content && steps.includes(text(content)));
+    const step = steps[results.length + told.length] ?? '';
     answer(typeof step === 'function' ? await step() : step, response);
   });
   server.listen(0, '127.0.0.1');

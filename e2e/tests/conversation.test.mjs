@@ -248,9 +248,12 @@ describe('the review of every edit', { skip: noTerminal, concurrency: 2 }, () =>
   const steps = ({ a, b }) => [[replace(a), replace(b)], 'That was all.'];
   const files = { a: 'one\ntwo\n', b: 'two\n' };
 
-  for (const mode of ['auto_edit', 'yolo']) {
+  for (const [mode, yolo] of [
+    ['auto-edit', false],
+    ['YOLO', true],
+  ]) {
     test(`shows an edit that the CLI would make without asking in mode ${mode}`, async (t) => {
-      const options = { review: false, mode, serve: ['--review-all'] };
+      const options = { review: false, yolo, serve: ['--review-all'] };
       const { editor, terminal, heard, file } = await open(t, files, steps, options);
       await terminal.enter('rename it');
       await editor.view(file.a);

@@ -144,25 +144,6 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
   });
 });
 
-test('the stream sends the delay before a reconnect', async (t) => {
-  const { sandbox, companion } = await openWindow(t);
-  const stream = await (await Session.open(sandbox, companion)).stream();
-  assert.equal(await stream.retries.next(), 20_000);
-});
-
-test('a second stream of a client takes the place of the first', async (t) => {
-  const { sandbox, companion, editor } = await openWindow(t);
-  const session = await Session.open(sandbox, companion);
-  const first = await session.stream();
-  const second = await session.stream();
-  assert.equal(await first.ended(), 'end');
-  assert.equal((await second.next()).method, 'ide/contextUpdate');
-  const filePath = sandbox.file('a.txt');
-  await session.callTool('openDiff', { filePath, newContent: '' });
-  editor.reject(filePath);
-  assert.equal((await second.next()).method, 'ide/diffRejected');
-});
-
 test('a quiet stream is kept alive, and the client stays connected', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t, {
     args: ['--keep-alive', '1'],

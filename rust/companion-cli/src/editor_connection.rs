@@ -11,18 +11,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use companion_protocol::editor::{CompanionNotification, EditorNotification};
+use companion_protocol::editor::{CompanionNotification, EditorNotification, EditorQuery};
 use companion_protocol::jsonrpc::{
-    ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, code, parse,
+    ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, Response, code, parse,
 };
 use companion_server::{EditorHost, EditorRequest, Responder, Responders, Server};
 use parking_lot::Mutex;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 /// The longest line, in bytes. A longer one is answered with an error and skipped.
 const MAX_LINE: u64 = 256 << 20;
 
-/// The most bytes of requests that the editor may leave unread. Proposals and requests to close
+/// The most bytes of requests and events that the editor may leave unread. Proposals and requests to close
 /// views do not count, because the server limits them.
 const MAX_UNREAD: usize = 1 << 20;
 
@@ -31,9 +32,9 @@ const BUSY: &str = "The editor is busy: it has not read what it was asked before
 /// Messages to write to stdout.
 pub(crate) enum Outgoing {
     Line(Vec<u8>),
-    Request {
+    Counted {
         line: Vec<u8>,
-        /// Held until the request is written.
+        /// Held until the line is written.
         _unread: Unread,
     },
     /// The newest line of its kind, unless that has been written.
@@ -45,7 +46,7 @@ pub(crate) enum Outgoing {
 impl Outgoing {
     fn write(&self, output: &mut impl Write) -> io::Result<()> {
         match self {
-            Self::Line(line) | Self::Request { line, .. } => output.write_all(line)?,
+            Self::Line(line) | Self::Counted { line, .. } => output.write_all(line)?,
             Self::Newest(newest) => {
                 let line = newest.lock().take();
                 output.write_all(&line.unwrap_or_default())?;
@@ -58,7 +59,7 @@ impl Outgoing {
 
 type Newest = Arc<Mutex<Option<Vec<u8>>>>;
 
-/// The share of a request in the unread bytes.
+/// The share of a line in the unread bytes.
 pub(crate) struct Unread {
     bytes: usize,
     all: Arc<AtomicUsize>,
@@ -106,10 +107,10 @@ fn line(message: &impl Serialize) -> Vec<u8> {
 pub(crate) struct Editor {
     outgoing: Sender<Outgoing>,
     responders: Responders,
-    /// The bytes of unread requests.
+    /// The bytes of unread requests and events.
     unread: Arc<AtomicUsize>,
-    /// The newest line of each method.
-    newest: Mutex<BTreeMap<&'static str, Newest>>,
+    /// The newest line about each subject.
+    newest: Mutex<BTreeMap<String, Newest>>,
 }
 
 impl Editor {
@@ -138,12 +139,18 @@ impl Editor {
     /// suspended, its calls expire before it reads again.
     fn ask_if_read(&self, number: u64, request: &EditorRequest) {
         let line = request_line(number, request);
-        let unread = Unread { bytes: line.len(), all: Arc::clone(&self.unread) };
-        if self.unread.fetch_add(line.len(), Relaxed) + line.len() <= MAX_UNREAD {
-            self.send(Outgoing::Request { line, _unread: unread });
+        if let Some(unread) = self.unread(&line) {
+            self.send(Outgoing::Counted { line, _unread: unread });
         } else if let Some(responder) = self.responders.take(number) {
             responder.fail(BUSY);
         }
+    }
+
+    /// Counts a line as unread; `None` if the editor has not read enough of the earlier ones.
+    fn unread(&self, line: &[u8]) -> Option<Unread> {
+        let unread = Unread { bytes: line.len(), all: Arc::clone(&self.unread) };
+        let all = self.unread.fetch_add(line.len(), Relaxed) + line.len();
+        (all <= MAX_UNREAD).then_some(unread)
     }
 }
 
@@ -161,11 +168,21 @@ impl EditorHost for Editor {
         }
     }
 
-    /// Sends a state. A newer state of the same kind replaces it while it is unread.
+    /// Sends a notification. A newer state of the same subject replaces it while it is unread. An
+    /// event is lost if the editor has not read many of them.
     fn notify(&self, notification: CompanionNotification) {
-        let method = notification.method();
-        let newest = Arc::clone(self.newest.lock().entry(method).or_default());
+        let (method, subject) = (notification.method(), notification.subject());
         let line = line(&Notification::new(method, notification));
+        let Some(subject) = subject else {
+            match self.unread(&line) {
+                Some(unread) => self.send(Outgoing::Counted { line, _unread: unread }),
+                None => log::warn!("{method} is lost: the editor does not read"),
+            }
+            return;
+        };
+        let mut subjects = self.newest.lock();
+        subjects.retain(|_, line| line.lock().is_some());
+        let newest = Arc::clone(subjects.entry(subject).or_default());
         if newest.lock().replace(line).is_none() {
             self.send(Outgoing::Newest(newest));
         }
@@ -214,9 +231,12 @@ fn take(server: &Server, editor: &Editor, line: &[u8]) -> Result<(), (Option<Id>
         Message::Notification { method, params } => EditorNotification::parse(&method, params)
             .and_then(|notification| apply(server, notification))
             .map_err(|error| (None, error)),
-        Message::Request { id, method, .. } => {
-            let message = format!("Method not found: {method} (an editor sends notifications)");
-            Err((Some(id), ErrorObject::new(code::METHOD_NOT_FOUND, message)))
+        Message::Request { id, method, params } => {
+            let answer = EditorQuery::parse(&method, params).and_then(|query| server.answer(query));
+            let result = answer.map_err(|error| (Some(id.clone()), error))?;
+            let result = RawValue::from_string(result).expect("an answer is JSON");
+            editor.write(&Response::new(&id, &*result));
+            Ok(())
         }
         Message::Response { id, result } => {
             let responder =

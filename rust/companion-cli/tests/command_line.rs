@@ -4,9 +4,7 @@
 
 mod common;
 
-use std::io::Write;
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use common::{complaints, first_line, text};
 
@@ -96,32 +94,6 @@ fn a_port_that_was_taken_meanwhile_is_given_up_on_all_addresses() {
     let port = owner.local_addr().unwrap().port();
     let told = format!("not listening on port {port} again: it is taken on 127.0.0.2. CLIs that");
     assert!(log.contains(&told), "{log}");
-}
-
-#[test]
-fn it_ends_with_stdin_and_takes_its_file_along() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut child = program()
-        .args(["serve", "--workspace", "."])
-        .env("TMPDIR", dir.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let ready = first_line(&mut child);
-    assert_eq!(ready["method"], "companion/ready");
-    let file = ready["params"]["discoveryFiles"]["gemini"].as_str().unwrap().to_owned();
-    let parent = std::process::id();
-    assert!(file.contains(&format!("gemini-ide-server-{parent}-")), "{file}");
-    assert!(std::path::Path::new(&file).exists());
-
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(b"\n").unwrap();
-    drop(stdin);
-    let begun = Instant::now();
-    assert!(child.wait().unwrap().success());
-    assert!(begun.elapsed() < Duration::from_secs(10));
-    assert!(!std::path::Path::new(&file).exists());
 }
 
 #[test]

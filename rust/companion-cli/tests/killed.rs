@@ -22,16 +22,6 @@ fn accepted(content: &str) -> (String, Value) {
 }
 
 #[test]
-fn a_diff_that_was_open_is_rejected() {
-    let mut editor = Editor::start(new_dir());
-    let session = editor.connect();
-    editor.propose(&session, "/open");
-    let editor = editor.restart();
-    assert_next_is_rejected(&editor, &session, None, "/open");
-    editor.kill();
-}
-
-#[test]
 fn a_text_that_the_client_could_not_be_told_is_told_until_it_has_arrived_and_then_no_more() {
     let mut editor = Editor::start(new_dir());
     let session = editor.connect();

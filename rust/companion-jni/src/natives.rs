@@ -13,7 +13,7 @@ use std::hint::black_box;
 
 use std::sync::Arc;
 
-use companion_protocol::editor::EditorNotification;
+use companion_protocol::editor::{EditorNotification, EditorQuery};
 use companion_protocol::jsonrpc::code;
 use companion_protocol::settings::{Settings, WrongSetting};
 use companion_server::{Config, Delivery, Server};
@@ -38,7 +38,7 @@ struct Abi {
 /// The version of the boundary. Increase it with every change of these functions or of
 /// `NativeCallbacks`: Kotlin refuses a library with another version. `cargo xtask check-libraries`
 /// finds the version in the file by the name before it.
-static ABI: Abi = Abi { name: *b"companion_jni ABI number", version: 7 };
+static ABI: Abi = Abi { name: *b"companion_jni ABI number", version: 8 };
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -61,6 +61,7 @@ natives! {
     fn settings_problem(settings: JString) -> JString;
     fn stop(core: jlong);
     fn notify(core: jlong, method: JString, params: JString, text: jbyte[]) -> jint;
+    fn request(core: jlong, method: JString, params: JString) -> [jbyte];
     fn complete_request(request: jlong, content: jbyte[]);
     fn fail_request(request: jlong, message: JString);
     fn withdraw_acceptance(core: jlong, file_path: JString) -> jboolean;
@@ -142,6 +143,24 @@ fn notify<'a>(
             log::warn!("ignored {method} of the IDE: {}", error.message);
             Ok(2)
         }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Answers a request of the editor's protocol, with JSON in UTF-8. Returns null if the server does
+/// not know what the request names.
+fn request<'a>(
+    env: &mut Env<'a>,
+    _: Class<'a>,
+    core: jlong,
+    method: JString<'a>,
+    params: JString<'a>,
+) -> Result<Bytes<'a>> {
+    let server = CORES.get(core)?;
+    let (method, params) = (method.try_to_string(env)?, params.try_to_string(env)?);
+    match server.answer(EditorQuery::from_json(&method, &params)?) {
+        Ok(answer) => Ok(env.byte_array_from_slice(answer.as_bytes())?),
+        Err(error) if error.code == code::INVALID_PARAMS => Ok(Bytes::null()),
         Err(error) => Err(error.into()),
     }
 }

@@ -11,6 +11,8 @@ mod watch;
 #[cfg(windows)]
 mod windows;
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
@@ -100,6 +102,14 @@ pub fn relative_to<'a>(platform: Platform, path: &'a str, ancestor: &str) -> Opt
     let within = head.bytes().zip(ancestor.bytes()).all(|(a, b)| same(a, b))
         && rest.bytes().next().is_none_or(|next| platform.is_separator(next));
     within.then_some(rest)
+}
+
+/// Returns the environment variables of this process, except values that are not Unicode.
+pub fn vars() -> BTreeMap<String, String> {
+    let unicode = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(unicode).collect()
 }
 
 /// Returns the folder for temporary files by **Node's** rule (`os.tmpdir()`), because the client

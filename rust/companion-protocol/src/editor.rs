@@ -3,6 +3,8 @@
 //! They are JSON-RPC 2.0 with one message per line: the editor writes to stdin, the companion to
 //! stdout.
 
+mod agent;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +12,11 @@ use serde::{Deserialize, Serialize};
 use crate::ide::Position;
 use crate::jsonrpc::{ErrorObject, Params, code, invalid_params};
 use crate::text;
+pub use agent::{
+    AgentChanged, AgentCommand, AgentFinished, AgentWaiting, ChangeKind, ChangedFile, ChangedPath,
+    ChangedPaths, ChangedText, CommentId, CommentOnLines, CommentRefused, CommentsDelivered,
+    CommentsPending,
+};
 
 /// A notification from the editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +45,10 @@ pub enum EditorNotification {
     CommentSet(CommentOnLines),
     /// `comment/removed {id}`
     CommentRemoved(CommentId),
+    /// `agent/reverted {session, prompt, paths}`
+    ChangesReverted(ChangedPaths),
+    /// `agent/kept {session, prompt, paths}`
+    ChangesKept(ChangedPaths),
     /// `diff/accepted {filePath, content}`: the user's decision, with the final text.
     DiffAccepted(AcceptedDiff),
     /// `workspace/review {all}`
@@ -66,12 +77,11 @@ impl EditorNotification {
             "workspace/review" => params.parse().map(Self::Review),
             "comment/set" => params.parse().map(Self::CommentSet),
             "comment/removed" => params.parse().map(Self::CommentRemoved),
+            "agent/reverted" => params.parse().map(Self::ChangesReverted),
+            "agent/kept" => params.parse().map(Self::ChangesKept),
             "diff/accepted" => params.parse().map(Self::DiffAccepted),
             "diff/rejected" => params.parse().map(Self::DiffRejected),
-            _ => {
-                let message = format!("Method not found: {method}");
-                return Err(ErrorObject::new(code::METHOD_NOT_FOUND, message));
-            }
+            _ => return Err(unknown(method)),
         };
         parsed.map_err(|error| invalid_params(method, &error))
     }
@@ -98,6 +108,40 @@ impl EditorNotification {
     }
 }
 
+/// A request from the editor, which the companion answers at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EditorQuery {
+    /// `agent/before {session, prompt, path}`; the result is a [`ChangedText`].
+    Before(ChangedPath),
+}
+
+impl EditorQuery {
+    /// Reads the request `method`.
+    ///
+    /// # Errors
+    /// If the companion does not know the method, or if `params` don't fit it.
+    pub fn parse(method: &str, params: Params<'_>) -> Result<Self, ErrorObject> {
+        if method != "agent/before" {
+            return Err(unknown(method));
+        }
+        params.parse().map(Self::Before).map_err(|error| invalid_params(method, &error))
+    }
+
+    /// Reads the request `method` whose parameters are JSON.
+    ///
+    /// # Errors
+    /// If the companion does not know the method, or if `params` don't fit it.
+    pub fn from_json(method: &str, params: &str) -> Result<Self, ErrorObject> {
+        let params =
+            serde_json::from_str(params).map_err(|error| invalid_params(method, &error))?;
+        Self::parse(method, Params::new(params))
+    }
+}
+
+fn unknown(method: &str) -> ErrorObject {
+    ErrorObject::new(code::METHOD_NOT_FOUND, format!("Method not found: {method}"))
+}
+
 /// A notification from the companion to the editor, besides `companion/ready`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
@@ -110,6 +154,10 @@ pub enum CompanionNotification {
     AgentWaiting(AgentWaiting),
     /// `agent/finished {seconds}`
     AgentFinished(AgentFinished),
+    /// `agent/command {session, prompt, running}`
+    AgentCommand(AgentCommand),
+    /// `agent/changed {session, prompt, title, time, files}`
+    AgentChanged(AgentChanged),
     /// `comment/pending {comments}`
     CommentsPending(CommentsPending),
     /// `comment/delivered {ids}`
@@ -126,9 +174,27 @@ impl CompanionNotification {
             Self::PrivateFiles(_) => "companion/private",
             Self::AgentWaiting(_) => "agent/waiting",
             Self::AgentFinished(_) => "agent/finished",
+            Self::AgentCommand(_) => "agent/command",
+            Self::AgentChanged(_) => "agent/changed",
             Self::CommentsPending(_) => "comment/pending",
             Self::CommentsDelivered(_) => "comment/delivered",
             Self::CommentRefused(_) => "comment/refused",
+        }
+    }
+
+    /// What this tells the state of; a newer notification of the same subject replaces it. `None`
+    /// if it tells an event.
+    pub fn subject(&self) -> Option<String> {
+        match self {
+            Self::Sessions(_) | Self::PrivateFiles(_) | Self::CommentsPending(_) => {
+                Some(self.method().to_owned())
+            }
+            Self::AgentChanged(of) => Some(format!("{} {}", self.method(), of.prompt)),
+            Self::AgentWaiting(_)
+            | Self::AgentFinished(_)
+            | Self::AgentCommand(_)
+            | Self::CommentsDelivered(_)
+            | Self::CommentRefused(_) => None,
         }
     }
 }
@@ -268,68 +334,6 @@ pub struct Sessions {
 pub struct PrivateFiles {
     /// The open private files: an ignore file matches them, so no client gets them.
     pub paths: Vec<String>,
-}
-
-/// The parameters of `agent/waiting`: a CLI asks the user something in its terminal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AgentWaiting {
-    /// The question, in one line.
-    pub message: String,
-}
-
-/// The parameters of `agent/finished`: a CLI has answered a prompt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AgentFinished {
-    /// The time since the prompt.
-    pub seconds: u64,
-}
-
-/// A comment of the user on lines of a file, for the model.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CommentOnLines {
-    /// Chosen by the editor; at most 64 bytes.
-    pub id: String,
-    /// The file, absolute.
-    pub path: String,
-    /// The first line, from 1.
-    pub line: u32,
-    /// The last line.
-    pub end_line: u32,
-    /// The content of these lines.
-    pub content: String,
-    /// The comment.
-    pub text: String,
-}
-
-/// The parameters of `comment/removed`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct CommentId {
-    /// The comment.
-    pub id: String,
-}
-
-/// The parameters of `comment/pending`: the comments of the last run that no model has got.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CommentsPending {
-    /// In the order in which the user wrote them.
-    pub comments: Vec<CommentOnLines>,
-}
-
-/// The parameters of `comment/delivered`: a model has got these comments.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CommentsDelivered {
-    /// The comments.
-    pub ids: Vec<String>,
-}
-
-/// The parameters of `comment/refused`: no model gets the comment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CommentRefused {
-    /// The comment.
-    pub id: String,
-    /// For the user.
-    pub reason: String,
 }
 
 /// The parameters of the request `diff/open`: a proposal that the editor must show. The result is

@@ -86,6 +86,8 @@ pub struct HookNames {
     pub edits: &'static [&'static str],
     /// The one of them that writes a whole file.
     pub writes: &'static str,
+    /// The tool that runs a shell command.
+    pub command: &'static str,
 }
 
 impl HookNames {

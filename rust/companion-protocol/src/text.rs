@@ -1,8 +1,8 @@
 //! Decodes long JSON strings.
 //!
-//! A proposal is megabytes of source with an escape in every line. `serde_json` collects such a
-//! string in a buffer that grows, and copies it from there: four times the time, and twice the
-//! memory, of this.
+//! A proposal may have megabytes of source, with an escape in every line. `serde_json` collects such
+//! a string in a buffer that grows, and copies it from there. That takes twice the memory of this,
+//! and up to half as long again.
 
 use memchr::memchr;
 use serde::de::{Deserialize as _, Deserializer, Error};

@@ -30,12 +30,14 @@ mod unix {
     use std::collections::HashMap;
     use std::fs::OpenOptions;
     use std::io::{self, BufRead};
-    use std::net::TcpListener;
     use std::sync::{Arc, Mutex};
     use std::thread::sleep;
     use std::time::{Duration, Instant};
 
-    use companion_protocol::editor::CompanionNotification;
+    use companion_protocol::editor::{
+        AcceptedDiff, CompanionNotification, CursorMoved, EditorNotification, FilePath,
+        RejectedDiff,
+    };
     use companion_protocol::ide::Position;
     use companion_protocol::settings::Settings;
     use companion_server::{
@@ -89,11 +91,10 @@ mod unix {
     pub(super) fn main() -> io::Result<()> {
         let begun = Instant::now();
         let runtime = Runtime::start()?;
-        let listener = TcpListener::bind("127.0.0.1:0")?;
         let workspace = vec!["/tmp/mcpbench".into()];
         let config = Config::new(Settings { workspace, ..Settings::default() });
         let script = Arc::new(Script::default());
-        let server = Server::start(&runtime, listener, config, script.clone())?;
+        let server = Server::open(&runtime, config, script.clone())?;
         println!(
             r#"{{"ready":{{"port":{},"token":"{}","start_us":{}}}}}"#,
             server.port(),
@@ -114,43 +115,51 @@ mod unix {
     }
 
     fn take(server: &Server, script: &Script, event: &Event) -> io::Result<()> {
-        let path = event.path.as_str();
-        match event.ev.as_str() {
+        let path = event.path.clone();
+        let notification = match event.ev.as_str() {
             "focus" => {
                 // The server sends the client only files that exist.
-                OpenOptions::new().create(true).append(true).open(path)?;
-                server.file_focused(path);
+                OpenOptions::new().create(true).append(true).open(&path)?;
+                EditorNotification::Focused(FilePath { path })
             }
-            "caret" => server.caret_moved(path, cursor(event.line)),
+            "caret" => caret(path, event.line),
             "accept" => {
-                server.diff_accepted(path, script.take(path).unwrap_or_default());
+                let content = script.take(&path).unwrap_or_default();
+                EditorNotification::DiffAccepted(AcceptedDiff { file_path: path, content })
             }
             "reject" => {
-                script.take(path);
-                server.diff_rejected(path, None);
+                script.take(&path);
+                EditorNotification::DiffRejected(RejectedDiff { file_path: path, reason: None })
             }
-            "storm" => storm(server, path, event.count, event.ms),
-            _ => {}
-        }
-        Ok(())
+            "storm" => return storm(server, &path, event.count, event.ms),
+            _ => return Ok(()),
+        };
+        apply(server, notification)
     }
 
     /// Moves the caret `count` times in `ms` milliseconds, spread over ticks of 10 ms.
-    fn storm(server: &Server, path: &str, count: u32, ms: u32) {
+    fn storm(server: &Server, path: &str, count: u32, ms: u32) -> io::Result<()> {
         let begun = Instant::now();
         let ticks = ms / 10;
         let mut line = 0;
         for tick in 1..=ticks {
             for _ in 0..count / ticks {
                 line += 1;
-                server.caret_moved(path, cursor(line));
+                apply(server, caret(path.to_owned(), line))?;
             }
             sleep(Duration::from_millis(u64::from(tick) * 10).saturating_sub(begun.elapsed()));
         }
+        Ok(())
     }
 
-    fn cursor(line: u32) -> Position {
-        Position::new(line.max(1), 1).expect("neither is 0")
+    fn caret(path: String, line: u32) -> EditorNotification {
+        let cursor = Position::new(line.max(1), 1).expect("neither is 0");
+        EditorNotification::Cursor(CursorMoved { path, cursor })
+    }
+
+    fn apply(server: &Server, notification: EditorNotification) -> io::Result<()> {
+        server.apply(notification).map_err(|error| io::Error::other(error.message))?;
+        Ok(())
     }
 
     fn monotonic_ns() -> i64 {

@@ -4,11 +4,10 @@
 
 #![expect(clippy::print_stdout, reason = "it reports")]
 
-#[path = "../tests/common/no_editor.rs"]
+#[path = "common/no_editor.rs"]
 mod no_editor;
 
 use std::error::Error;
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -48,10 +47,8 @@ fn measure() -> Result<(), Box<dyn Error>> {
         for turn in 0..all.len() {
             let last = (round + turn) % all.len(); // each case comes first equally often
             let settings = Settings { clients: all[..=last].to_vec(), ..Settings::default() };
-            let listener = TcpListener::bind("127.0.0.1:0")?;
             let begun = Instant::now();
-            let server =
-                Server::start(&runtime, listener, Config::new(settings), Arc::new(NoEditor))?;
+            let server = Server::open(&runtime, Config::new(settings), Arc::new(NoEditor))?;
             times[last].push(begun.elapsed());
             if round + 1 == ROUNDS {
                 thread::sleep(Duration::from_secs(1)); // until the search for stale files has ended

@@ -7,14 +7,14 @@
 
 #![expect(clippy::print_stdout, reason = "it reports")]
 
-#[path = "../tests/common/no_editor.rs"]
+#[path = "common/no_editor.rs"]
 mod no_editor;
 
 use std::error::Error;
 use std::hash::{BuildHasher, RandomState};
 use std::hint::black_box;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -34,8 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut config = Config::new(Settings::default());
     config.discovery_dir = Some(dir.path().to_owned());
     let runtime = Runtime::start()?;
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let server = Server::start(&runtime, listener, config, Arc::new(NoEditor))?;
+    let server = Server::open(&runtime, config, Arc::new(NoEditor))?;
     let kinds = wrong(server.token());
 
     let mut stream = TcpStream::connect(("127.0.0.1", server.port()))?;

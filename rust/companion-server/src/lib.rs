@@ -34,7 +34,6 @@ pub use host::{
     Delivery, DiagnosticsResponder, DiffResponder, EditorHost, EditorRequest, Proposal, Responder,
     Responders, UnsavedResponder,
 };
-pub use net::listen::Listeners;
 pub use resume::remove_left;
 pub use runtime::{Remaining, Runtime};
 pub use server::Server;

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use companion_platform::{Platform, container_mark, is_absolute};
 use companion_protocol::dialect::ClientProfile;
-use companion_protocol::editor::{EditorNotification, RejectedDiff};
-use companion_protocol::ide::{DiscoveryFile, Position};
+use companion_protocol::editor::{ChangedPath, EditorNotification, EditorQuery, RejectedDiff};
+use companion_protocol::ide::DiscoveryFile;
 use companion_protocol::jsonrpc::{ErrorObject, code};
 use companion_protocol::settings::{AllowedHost, Settings};
 use companion_protocol::status::Status;
@@ -39,7 +39,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 /// when the last clone is dropped; a drop does not wait.
 ///
 /// The editor may call all functions from any thread. They neither block nor do IO, except
-/// [`Server::workspace_changed`] and [`Server::stop`].
+/// [`Server::apply`] for folders, and [`Server::stop`].
 #[derive(Clone)]
 pub struct Server {
     inner: Arc<Inner>,
@@ -59,6 +59,9 @@ struct Inner {
 impl Server {
     /// Starts a server as the settings say. If they ask for it, the server resumes the last one.
     ///
+    /// If a discovery file could not be written, the server logs that. CLIs in the editor's terminals
+    /// still find the server by their environment.
+    ///
     /// # Errors
     /// If the server can't listen, or if a thread could not be started.
     pub fn open(runtime: &Runtime, config: Config, host: Arc<dyn EditorHost>) -> io::Result<Self> {
@@ -75,23 +78,6 @@ impl Server {
             return Err(io::Error::other(missing.reason.as_str()));
         }
         Self::serve(runtime, listeners, config, host, last)
-    }
-
-    /// Starts a server on `listeners` and writes the discovery files. The first listener should be
-    /// bound to a loopback address.
-    ///
-    /// If a discovery file could not be written, the server logs that. CLIs in the editor's terminals
-    /// still find the server by their environment.
-    ///
-    /// # Errors
-    /// If a listener or a thread could not be set up.
-    pub fn start(
-        runtime: &Runtime,
-        listeners: impl Into<Listeners>,
-        config: Config,
-        host: Arc<dyn EditorHost>,
-    ) -> io::Result<Self> {
-        Self::serve(runtime, listeners.into(), config, host, None)
     }
 
     /// With `last`, [`Resume::bind`] has returned the `listeners`.
@@ -222,26 +208,46 @@ impl Server {
         }
     }
 
-    /// Applies a notification of the editor. Returns the delivery of a decision.
+    /// Applies a notification of the editor. Returns the delivery of a decision. Changed folders block
+    /// for the disk, for up to 0.5 s.
     ///
     /// # Errors
     /// If a path is not absolute, or if the discovery file could not be written.
     pub fn apply(&self, notification: EditorNotification) -> Result<Option<Delivery>, ErrorObject> {
         use EditorNotification as Event;
+        let Inner { state, runtime, .. } = &*self.inner;
+        let context = &state.context;
         match notification {
-            Event::Opened(file) => self.file_opened(absolute(&file.path)?),
-            Event::Closed(file) => self.file_closed(absolute(&file.path)?),
-            Event::Focused(file) => self.file_focused(absolute(&file.path)?),
-            Event::Cursor(moved) => self.caret_moved(absolute(&moved.path)?, moved.cursor),
+            Event::Opened(file) => {
+                let path = absolute(&file.path)?;
+                context.update(|model| model.opened(path, now_ms()));
+            }
+            Event::Closed(file) => {
+                let path = absolute(&file.path)?;
+                context.update(|model| model.closed(path));
+            }
+            Event::Focused(file) => {
+                let path = absolute(&file.path)?;
+                context.update(|model| model.focused(path, now_ms()));
+            }
+            Event::Cursor(moved) => {
+                let path = absolute(&moved.path)?;
+                context.update(|model| model.cursor(path, moved.cursor));
+            }
             Event::Selection(changed) => {
-                self.selection_changed(absolute(&changed.path)?, &changed.text);
+                let path = absolute(&changed.path)?;
+                context.update(|model| model.selection(path, &changed.text));
             }
             Event::Renamed(renamed) => {
-                self.file_renamed(absolute(&renamed.from)?, absolute(&renamed.to)?);
+                let (from, to) = (absolute(&renamed.from)?, absolute(&renamed.to)?);
+                context.update(|model| model.renamed(from, to));
             }
-            Event::Deleted(file) => self.file_deleted(absolute(&file.path)?),
-            Event::Trust(trust) => self.trust_changed(trust.trusted),
-            Event::Silent(silent) => self.silence_changed(silent.silent),
+            Event::Deleted(file) => {
+                let path = absolute(&file.path)?;
+                context.update(|model| model.deleted(path));
+            }
+            Event::Trust(trust) => context.update(|model| model.trusted(trust.trusted)),
+            Event::Silent(silent) => context.update(|model| model.silenced(silent.silent)),
             Event::Folders(folders) => {
                 for path in &folders.paths {
                     absolute(path)?;
@@ -251,98 +257,47 @@ impl Server {
                     ErrorObject::new(code::INTERNAL_ERROR, message)
                 })?;
             }
-            Event::DiffAccepted(diff) => {
-                return Ok(Some(self.diff_accepted(&diff.file_path, diff.content)));
-            }
             Event::CommentSet(comment) => {
                 absolute(&comment.path)?;
-                agent::set(&self.inner.state, &self.inner.runtime, comment);
+                agent::set(state, runtime, comment);
             }
-            Event::CommentRemoved(comment) => agent::remove(&self.inner.state, &comment.id),
-            Event::Review(review) => self.inner.state.agents.review_changed(review.all),
+            Event::CommentRemoved(comment) => agent::remove(state, &comment.id),
+            Event::ChangesReverted(paths) => agent::reverted(state, &paths),
+            Event::ChangesKept(paths) => agent::kept(state, &paths),
+            Event::Review(review) => state.agents.review_changed(review.all),
+            Event::DiffAccepted(diff) => {
+                let accepted = Decision::Accepted(diff.content);
+                return Ok(Some(state.diffs.user_decided(&diff.file_path, accepted)));
+            }
             Event::DiffRejected(RejectedDiff { file_path, reason }) => {
-                return Ok(Some(self.diff_rejected(&file_path, reason.as_deref())));
+                let reason = reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+                return Ok(Some(match reason {
+                    Some(reason) => agent::reject(state, runtime, &file_path, reason),
+                    None => state.diffs.user_decided(&file_path, Decision::Rejected),
+                }));
             }
         }
         Ok(None)
     }
 
-    /// Notes that a file was opened, perhaps in the background. All paths are absolute.
-    pub fn file_opened(&self, path: &str) {
-        let now = now_ms();
-        self.inner.state.context.update(|model| model.opened(path, now));
-    }
-
-    /// Notes that a file was closed.
-    pub fn file_closed(&self, path: &str) {
-        self.inner.state.context.update(|model| model.closed(path));
-    }
-
-    /// Notes that a file got the focus. This also opens the file.
-    pub fn file_focused(&self, path: &str) {
-        let now = now_ms();
-        self.inner.state.context.update(|model| model.focused(path, now));
-    }
-
-    /// Notes a move of the caret in an open file.
-    pub fn caret_moved(&self, path: &str, cursor: Position) {
-        self.inner.state.context.update(|model| model.cursor(path, cursor));
-    }
-
-    /// Notes a new selection in an open file. An empty text clears it. Keeps the first 16,384
-    /// UTF-16 code units.
-    pub fn selection_changed(&self, path: &str, text: &str) {
-        self.inner.state.context.update(|model| model.selection(path, text));
-    }
-
-    /// Notes that a file or directory was renamed or moved.
-    pub fn file_renamed(&self, from: &str, to: &str) {
-        self.inner.state.context.update(|model| model.renamed(from, to));
-    }
-
-    /// Notes that a file or directory was deleted.
-    pub fn file_deleted(&self, path: &str) {
-        self.inner.state.context.update(|model| model.deleted(path));
-    }
-
-    /// Notes whether the user trusts the workspace.
-    pub fn trust_changed(&self, trusted: bool) {
-        self.inner.state.context.update(|model| model.trusted(trusted));
-    }
-
-    /// Notes whether the user shares context and diagnostics with clients.
-    pub fn silence_changed(&self, silent: bool) {
-        self.inner.state.context.update(|model| model.silenced(silent));
-    }
-
-    /// Replaces the roots of the workspace, all absolute. Blocks for the disk, for up to 0.5 s.
+    /// Answers a request of the editor with a result in JSON. Does no IO.
     ///
     /// # Errors
-    /// If the discovery file could not be written.
-    pub fn workspace_changed(&self, roots: &[String]) -> io::Result<()> {
+    /// If the server does not know what the request names.
+    pub fn answer(&self, query: EditorQuery) -> Result<String, ErrorObject> {
+        let EditorQuery::Before(ChangedPath { session, prompt, path }) = query;
+        let texts = agent::texts(&self.inner.state, &session, prompt, &path);
+        let unkept = "Invalid params: no text of this change is kept";
+        let texts = texts.ok_or_else(|| ErrorObject::new(code::INVALID_PARAMS, unkept))?;
+        Ok(serde_json::to_string(&texts).expect("texts are JSON"))
+    }
+
+    /// Replaces the roots of the workspace, all absolute.
+    fn workspace_changed(&self, roots: &[String]) -> io::Result<()> {
         self.inner.state.workspace.change(roots.iter().map(PathBuf::from).collect());
         let path = workspace_path(Platform::CURRENT, roots);
         self.inner.workspace_path.lock().clone_from(&path);
         self.inner.discovery.set_workspace_path(path)
-    }
-
-    /// Notes that the user accepted the proposal for `path`, with this final text. `path` is the
-    /// path of the [proposal](crate::Proposal), byte for byte.
-    pub fn diff_accepted(&self, path: &str, content: String) -> Delivery {
-        self.inner.state.diffs.user_decided(path, Decision::Accepted(content))
-    }
-
-    /// Notes that the user rejected the proposal for `path`, or closed its view. The model gets
-    /// `reason` at the time that [`OpenDiff::reason`] says; the server keeps its first 16,384
-    /// UTF-16 code units.
-    ///
-    /// [`OpenDiff::reason`]: companion_protocol::editor::OpenDiff::reason
-    pub fn diff_rejected(&self, path: &str, reason: Option<&str>) -> Delivery {
-        let Inner { state, runtime, .. } = &*self.inner;
-        match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
-            Some(reason) => agent::reject(state, runtime, path, reason),
-            None => state.diffs.user_decided(path, Decision::Rejected),
-        }
     }
 
     /// Turns a [queued](Delivery::Queued) acceptance into a rejection, because the editor writes the text

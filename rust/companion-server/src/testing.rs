@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use companion_protocol::diagnostics::DiagnosticsRequest;
-use companion_protocol::editor::CompanionNotification;
+use companion_protocol::editor::{AgentChanged, CompanionNotification};
 use companion_protocol::settings::Settings;
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response};
@@ -49,6 +49,7 @@ struct Notes {
     counts: Arc<Mutex<Vec<usize>>>,
     private: Arc<Mutex<Vec<String>>>,
     agents: Arc<Mutex<Vec<String>>>,
+    changes: Arc<Mutex<Vec<AgentChanged>>>,
 }
 
 impl EditorHost for Notes {
@@ -85,6 +86,11 @@ impl EditorHost for Notes {
             CompanionNotification::AgentFinished(_) => {
                 self.agents.lock().push("finished".to_owned());
             }
+            CompanionNotification::AgentChanged(of) => self.changes.lock().push(of),
+            CompanionNotification::AgentCommand(of) => {
+                let words = if of.running { "command begins" } else { "command ends" };
+                self.agents.lock().push(words.to_owned());
+            }
             CompanionNotification::CommentsPending(of) => {
                 let texts = of.comments.iter().map(|comment| format!("pending {}", comment.text));
                 self.agents.lock().extend(texts);
@@ -118,6 +124,8 @@ pub(crate) struct Rig {
     pub(crate) private: Arc<Mutex<Vec<String>>>,
     /// What the editor received of CLIs: questions, and "finished".
     pub(crate) agents: Arc<Mutex<Vec<String>>>,
+    /// The changes of CLIs that the editor received.
+    pub(crate) changes: Arc<Mutex<Vec<AgentChanged>>>,
     pub(crate) host: Arc<dyn EditorHost>,
 }
 
@@ -147,11 +155,13 @@ impl Rig {
         let token = Token::for_tests(TOKEN);
         let (sender, asked) = unbounded_channel();
         let (counts, private, agents) = (Arc::default(), Arc::default(), Arc::default());
+        let changes = Arc::default();
         let host: Arc<dyn EditorHost> = Arc::new(Notes {
             asked: sender,
             counts: Arc::clone(&counts),
             private: Arc::clone(&private),
             agents: Arc::clone(&agents),
+            changes: Arc::clone(&changes),
         });
         let state = Arc::new(ServerState::new(PORT, &token, config, Arc::clone(&host), last, pool));
         if let (Some(journal), Some(saving)) = (&state.journal, saving) {
@@ -162,7 +172,8 @@ impl Rig {
         tokio::spawn(Arc::clone(&state).run_maintenance());
         tokio::spawn(Arc::clone(&state).expire_calls());
         tokio::spawn(agent::expire_reasons(Arc::clone(&state)));
-        Self { state, asked: tokio::sync::Mutex::new(asked), counts, private, agents, host }
+        let asked = tokio::sync::Mutex::new(asked);
+        Self { state, asked, counts, private, agents, changes, host }
     }
 
     pub(crate) fn limits(change: impl FnOnce(&mut Limits)) -> Self {

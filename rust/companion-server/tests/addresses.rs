@@ -6,58 +6,39 @@
 
 mod common;
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 
-use common::no_editor::NoEditor;
-use companion_protocol::settings::Settings;
-use companion_server::{Config, Runtime, Server};
+use common::{Rig, read_all};
 
-struct Rig {
-    server: Server,
-    _runtime: Runtime,
-    _dir: tempfile::TempDir,
+fn listening_on(addresses: &[&str]) -> Rig {
+    Rig::with(|config| {
+        config.settings.allowed_hosts = vec!["build-box".parse().unwrap()];
+        config.settings.listen = addresses.iter().map(|text| text.parse().unwrap()).collect();
+    })
 }
 
-impl Rig {
-    fn listening_on(addresses: &[&str]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let mut config = Config::new(Settings {
-            allowed_hosts: vec!["build-box".parse().unwrap()],
-            listen: addresses.iter().map(|text| text.parse().unwrap()).collect(),
-            ..Settings::default()
-        });
-        config.discovery_dir = Some(dir.path().to_owned());
-        let runtime = Runtime::start().unwrap();
-        let server = Server::open(&runtime, config, Arc::new(NoEditor)).unwrap();
-        Self { server, _runtime: runtime, _dir: dir }
-    }
-
-    /// Sends an `initialize` to `address` with this `Host` and this token, and returns the status.
-    /// `P` stands for the port.
-    fn status(&self, address: &str, host: &str, token: &str) -> u16 {
-        let port = self.server.port();
-        let host = host.replace('P', &port.to_string());
-        let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
-        let length = body.len();
-        let address = SocketAddr::new(address.parse().unwrap(), port);
-        let mut stream = TcpStream::connect(address).unwrap();
-        write!(
-            stream,
-            "POST /mcp HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
-             connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-        )
-        .unwrap();
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply).unwrap();
-        reply.split(' ').nth(1).unwrap().parse().unwrap()
-    }
+/// Sends an `initialize` to `address` with this `Host` and this token, and returns the status. `P`
+/// stands for the port.
+fn status(rig: &Rig, address: &str, host: &str, token: &str) -> u16 {
+    let port = rig.server.port();
+    let host = host.replace('P', &port.to_string());
+    let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+    let length = body.len();
+    let address = SocketAddr::new(address.parse().unwrap(), port);
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
+         connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    read_all(&mut stream).split(' ').nth(1).unwrap().parse().unwrap()
 }
 
 #[test]
 fn every_address_is_guarded_in_the_same_way() {
-    let rig = Rig::listening_on(&["127.0.0.2", "192.0.2.1"]);
+    let rig = listening_on(&["127.0.0.2", "192.0.2.1"]);
     let token = rig.server.token();
     for address in ["127.0.0.1", "127.0.0.2"] {
         for (host, token, expected) in [
@@ -74,14 +55,14 @@ fn every_address_is_guarded_in_the_same_way() {
             ("192.0.2.1:P", token, 403),
             ("evil.example:P", token, 403),
         ] {
-            assert_eq!(rig.status(address, host, token), expected, "{host} at {address}");
+            assert_eq!(status(&rig, address, host, token), expected, "{host} at {address}");
         }
     }
 }
 
 #[test]
 fn the_status_tells_where_it_listens_and_where_not() {
-    let rig = Rig::listening_on(&["127.0.0.2", "192.0.2.1"]);
+    let rig = listening_on(&["127.0.0.2", "192.0.2.1"]);
     let status = rig.server.status();
     let port = rig.server.port();
     let listening: Vec<_> = status.listening.iter().map(SocketAddr::to_string).collect();
@@ -92,7 +73,7 @@ fn the_status_tells_where_it_listens_and_where_not() {
 
 #[test]
 fn on_all_addresses_only_the_names_that_the_user_gave_are_let_in() {
-    let rig = Rig::listening_on(&["0.0.0.0", "127.0.0.3"]);
+    let rig = listening_on(&["0.0.0.0", "127.0.0.3"]);
     let token = rig.server.token();
     assert_eq!(rig.server.status().listening.len(), 1);
     for (host, token, expected) in [
@@ -103,7 +84,7 @@ fn on_all_addresses_only_the_names_that_the_user_gave_are_let_in() {
         ("127.0.0.2:P", token, 403),
     ] {
         for address in ["127.0.0.1", "127.0.0.2"] {
-            assert_eq!(rig.status(address, host, token), expected, "{host} at {address}");
+            assert_eq!(status(&rig, address, host, token), expected, "{host} at {address}");
         }
     }
 }
@@ -114,7 +95,7 @@ fn ipv6_is_guarded_in_the_same_way_and_takes_nothing_from_ipv4() {
         return; // this machine has no such address
     }
     for address in ["::1", "::"] {
-        let rig = Rig::listening_on(&[address]);
+        let rig = listening_on(&[address]);
         let token = rig.server.token();
         assert_eq!(rig.server.status().listening.len(), 2, "{address}");
         for (host, token, expected) in [
@@ -124,7 +105,7 @@ fn ipv6_is_guarded_in_the_same_way_and_takes_nothing_from_ipv4() {
             ("[::2]:P", token, 403),
         ] {
             for at in ["::1", "127.0.0.1"] {
-                assert_eq!(rig.status(at, host, token), expected, "{host} at {at}");
+                assert_eq!(status(&rig, at, host, token), expected, "{host} at {at}");
             }
         }
     }
@@ -132,13 +113,13 @@ fn ipv6_is_guarded_in_the_same_way_and_takes_nothing_from_ipv4() {
 
 #[test]
 fn a_stopped_server_listens_nowhere() {
-    let rig = Rig::listening_on(&["127.0.0.2"]);
+    let rig = listening_on(&["127.0.0.2"]);
     let port = rig.server.port();
     rig.server.stop();
     for address in ["127.0.0.1", "127.0.0.2"] {
         // By now the port may belong to another server, with another token.
         let gone = TcpStream::connect((address, port)).is_err()
-            || rig.status(address, "127.0.0.1:P", rig.server.token()) != 200;
+            || status(&rig, address, "127.0.0.1:P", rig.server.token()) != 200;
         assert!(gone, "{address}");
     }
 }

@@ -4,15 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
-mod support;
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use common::process::memory;
 use common::{Rig, ping, read_until};
-use support::process::memory;
 
 const BODIES: usize = 20;
 const SIZE: usize = 16 << 20;

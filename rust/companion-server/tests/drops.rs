@@ -6,37 +6,22 @@ mod common;
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use common::Rig;
-use common::no_editor::NoEditor;
+use common::{Rig, read_until};
 use companion_protocol::dialect;
-use companion_protocol::settings::Settings;
-use companion_server::{Config, Runtime, Server};
+use companion_server::{Runtime, Server};
 
 /// Starts a server with a connected client, drops both with `end`, and checks that nothing is left.
 fn after(end: impl FnOnce(Runtime, Server)) {
-    let dir = tempfile::tempdir().unwrap();
-    let mut config = Config::new(Settings::default());
-    config.discovery_dir = Some(dir.path().to_owned());
-    let runtime = Runtime::start().unwrap();
-    let server = Server::open(&runtime, config, Arc::new(NoEditor)).unwrap();
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), dialect::ALL.len());
-    let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
-    let (host, token) = (format!("127.0.0.1:{}", server.port()), server.token().to_owned());
-    write!(
-        stream,
-        "GET /events HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
-         accept: text/event-stream\r\n\r\n"
-    )
-    .unwrap();
-    let mut head = [0; 12];
-    stream.read_exact(&mut head).unwrap();
-    assert_eq!(&head, b"HTTP/1.0 200");
+    let rig = Rig::start();
+    assert_eq!(fs::read_dir(rig.discovery.path()).unwrap().count(), dialect::ALL.len());
+    let mut stream = rig.connect();
+    stream.write_all(rig.head("GET /events", "").as_bytes()).unwrap();
+    read_until(&mut stream, "openFiles");
+    let Rig { server, runtime, discovery, .. } = rig;
     end(runtime, server);
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "a discovery file is left");
+    assert_eq!(fs::read_dir(discovery.path()).unwrap().count(), 0, "a discovery file is left");
     // The server must end the connection by FIN. An RST would be an error here.
     stream.read_to_end(&mut Vec::new()).unwrap();
 }
@@ -91,12 +76,4 @@ fn the_discovery_file_goes_though_the_servers_thread_is_busy() {
     let left = fs::read_dir(rig.discovery.path()).unwrap().count();
     drop(go_on);
     assert_eq!(left, 0, "a discovery file is left");
-}
-
-#[test]
-fn nobody_finds_or_reaches_a_server_that_has_stopped_though_its_owner_keeps_it() {
-    let rig = Rig::start();
-    rig.server.stop();
-    assert_eq!(fs::read_dir(rig.discovery.path()).unwrap().count(), 0);
-    TcpStream::connect(("127.0.0.1", rig.server.port())).unwrap_err();
 }

@@ -12,7 +12,6 @@ use std::time::SystemTime;
 
 use common::{Rig, call};
 use companion_protocol::dialect;
-use companion_protocol::ide::Position;
 use serde_json::{Value, json};
 
 /// The stream of a new client.
@@ -62,36 +61,36 @@ fn clients_are_told_what_the_editor_says_of_its_files() {
     fs::write(&a, "").unwrap();
     fs::write(&b, "").unwrap();
     let rig = Rig::start();
-    let server = &rig.server;
+    let notify = |method, params| rig.notify(method, &params);
     let mut client = Client::of(&rig);
     assert_eq!(client.context(), json!({ "openFiles": [] }));
-    server.file_opened(&a);
+    notify("editor/opened", json!({ "path": a }));
     assert_eq!(client.files(), ["a"]);
 
     let before = now_ms();
-    server.file_focused(&b);
+    notify("editor/focused", json!({ "path": b }));
     let told = client.context()["openFiles"][0].take();
     assert_eq!((&told["path"], &told["isActive"]), (&json!(b), &json!(true)));
     let focused = u128::from(told["timestamp"].as_u64().unwrap());
     assert!((before..=now_ms()).contains(&focused), "{focused}");
 
-    server.caret_moved(&b, Position::new(3, 4).unwrap());
+    notify("editor/cursor", json!({ "path": b, "line": 3, "character": 4 }));
     let cursor = json!({ "line": 3, "character": 4 });
     assert_eq!(client.context()["openFiles"][0]["cursor"], cursor);
-    server.selection_changed(&b, "text");
+    notify("editor/selection", json!({ "path": b, "text": "text" }));
     assert_eq!(client.context()["openFiles"][0]["selectedText"], "text");
-    server.trust_changed(true);
+    notify("workspace/trust", json!({ "trusted": true }));
     assert_eq!(client.context()["isTrusted"], true);
-    server.silence_changed(true);
+    notify("workspace/silent", json!({ "silent": true }));
     assert_eq!(client.files(), [""; 0]);
-    server.silence_changed(false);
+    notify("workspace/silent", json!({ "silent": false }));
     assert_eq!(client.files(), ["b", "a"]);
     fs::rename(&b, &c).unwrap();
-    server.file_renamed(&b, &c);
+    notify("editor/renamed", json!({ "from": b, "to": c }));
     assert_eq!(client.files(), ["c", "a"]);
-    server.file_deleted(&c);
+    notify("editor/deleted", json!({ "path": c }));
     assert_eq!(client.files(), ["a"]);
-    server.file_closed(&a);
+    notify("editor/closed", json!({ "path": a }));
     assert_eq!(client.files(), [""; 0]);
 }
 
@@ -111,7 +110,7 @@ fn the_status_counts_clients_and_open_diffs() {
         rig.exchange(rig.post(&headers, &call("openDiff", &arguments)));
     }
     assert_eq!(counts(), (2, 2));
-    rig.server.diff_rejected("/a", None);
+    rig.notify("diff/rejected", &json!({ "filePath": "/a" }));
     assert_eq!(counts(), (2, 1));
 }
 
@@ -120,8 +119,7 @@ fn a_terminal_is_told_where_the_server_and_its_workspace_are() {
     let rig = Rig::start();
     let server = &rig.server;
     assert_eq!(server.clients(), dialect::ALL);
-    let roots = ["/one".to_owned(), "/two".to_owned()];
-    server.workspace_changed(&roots).unwrap();
+    rig.notify("workspace/folders", &json!({ "paths": ["/one", "/two"] }));
     let environment = server.terminal_environment();
     for client in server.clients() {
         let variables = &client.variables;
@@ -135,16 +133,4 @@ fn a_terminal_is_told_where_the_server_and_its_workspace_are() {
         let told: Value = serde_json::from_slice(&fs::read(file.path).unwrap()).unwrap();
         assert_eq!(told["workspacePath"], environment[dialect::ALL[0].variables.workspace_path]);
     }
-}
-
-#[test]
-fn an_editor_that_knows_no_problems_says_so() {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("a");
-    fs::write(&file, "").unwrap();
-    let rig = Rig::with(|config| config.settings.workspace = vec![dir.path().to_owned()]);
-    let session = format!("mcp-session-id: {}\r\nconnection: close\r\n", rig.initialize());
-    let arguments = json!({ "filePath": file }).to_string();
-    let reply = rig.exchange(rig.post(&session, &call("getDiagnostics", &arguments)));
-    assert!(reply.contains("This editor tells no problems."), "{reply}");
 }

@@ -11,8 +11,10 @@ use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use common::process::descriptors;
 use common::{Rig, is_long, read_until};
 use rustix::process::{Resource, getrlimit, setrlimit};
+use serde_json::json;
 
 /// The number of peers in long tests, if the machine allows a process that many open files.
 const PEERS: u64 = 10_000;
@@ -30,11 +32,6 @@ fn room() -> u64 {
     setrlimit(Resource::Nofile, limit).unwrap();
     let wanted = if is_long() { PEERS } else { PEERS / 10 };
     wanted.min(limit.maximum.unwrap_or(u64::MAX).saturating_sub(200))
-}
-
-/// Returns the number of open files and sockets of this process.
-fn descriptors() -> usize {
-    std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
 #[test]
@@ -70,7 +67,7 @@ fn thousands_of_half_open_connections_take_few_descriptors_and_hold_up_nobody() 
     let taken = descriptors() - before;
     // Includes some pipes to the other process, and a connection that is just being closed.
     assert!(taken < PLACES + 8, "{count} connections took {taken} descriptors");
-    rig.server.trust_changed(true);
+    rig.notify("workspace/trust", &json!({ "trusted": true }));
     read_until(&mut client, "isTrusted");
     drop(child.stdin.take());
     assert!(child.wait().unwrap().success());

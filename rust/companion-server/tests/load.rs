@@ -9,84 +9,54 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(target_os = "linux")]
 
-mod support;
+mod common;
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use companion_protocol::editor::CompanionNotification;
+use common::wire::{Connection, EventStream, Session};
+use common::{Rig, is_long, process, until, variable};
+use companion_protocol::editor::{CursorMoved, EditorNotification};
 use companion_protocol::ide::Position;
-use companion_server::{EditorHost, EditorRequest, Limits, Proposal, Responder};
+use companion_server::Limits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
-use support::{Connection, EventStream, Session, Window, long, process, until, variable};
 
 const CLIENTS: usize = 1000;
 const CALLS: usize = 100;
 const EVENTS_PER_SECOND: u32 = 50_000;
 
-/// An editor that opens diffs at once, except for the paths that it must delay.
-#[derive(Default)]
-struct Editor {
-    held: Mutex<HashMap<String, Responder>>,
-}
-
-impl Editor {
-    fn release(&self) {
-        for (_, responder) in self.held.lock().unwrap().drain() {
-            responder.complete(None);
-        }
-    }
-}
-
-impl EditorHost for Editor {
-    fn request(&self, request: EditorRequest, responder: Responder) {
-        match request {
-            EditorRequest::OpenDiff(Proposal { file_path, .. })
-                if file_path.starts_with("/held/") =>
-            {
-                self.held.lock().unwrap().insert(file_path, responder);
-            }
-            EditorRequest::OpenDiff(_) => responder.complete(None),
-            EditorRequest::CloseDiff(_) => responder.complete(Some(String::new())),
-            _ => {}
-        }
-    }
-
-    fn notify(&self, _: CompanionNotification) {}
-}
-
-/// A window with one open file. Only one exists at a time, because it counts the descriptors of the
+/// A server with one open file. Only one exists at a time, because it counts the descriptors of the
 /// process.
-struct Rig {
-    window: Window,
-    editor: Arc<Editor>,
+struct Window {
+    rig: Rig,
     file: tempfile::NamedTempFile,
     _alone: MutexGuard<'static, ()>,
 }
 
-impl Rig {
+impl Window {
     fn open() -> Self {
         static ALONE: Mutex<()> = Mutex::new(());
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         allow_descriptors();
-        let editor = Arc::<Editor>::default();
-        let mut limits = Limits::default();
-        limits.host_timeout = Duration::from_mins(10);
-        let window = Window::open(Arc::<Editor>::clone(&editor), limits);
+        let rig = Rig::with(|config| {
+            config.limits = Limits::default();
+            config.settings.workspace = vec!["/".into()];
+            config.limits.host_timeout = Duration::from_mins(10);
+        });
         let file = tempfile::NamedTempFile::new().unwrap();
-        window.server.file_focused(file.path().to_str().unwrap());
-        Self { window, editor, file, _alone: alone }
+        rig.notify("editor/focused", &json!({ "path": file.path() }));
+        Self { rig, file, _alone: alone }
     }
 
     /// Moves the caret this often per second, until stopped.
     fn storm(&self) -> impl FnOnce() -> u32 + use<> {
-        let (server, path) = (self.window.server.clone(), self.file.path().to_owned());
+        let server = self.rig.server.clone();
+        let path = self.file.path().to_str().unwrap().to_owned();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let storm = thread::spawn(move || {
@@ -96,8 +66,8 @@ impl Rig {
                 let millis = u32::try_from(begun.elapsed().as_millis()).unwrap();
                 while events < millis * (EVENTS_PER_SECOND / 1000) {
                     events += 1;
-                    let cursor = Position::new(events, 1).unwrap();
-                    server.caret_moved(path.to_str().unwrap(), cursor);
+                    let (path, cursor) = (path.clone(), Position::new(events, 1).unwrap());
+                    server.apply(EditorNotification::Cursor(CursorMoved { path, cursor })).unwrap();
                 }
                 thread::sleep(Duration::from_millis(2));
             }
@@ -121,7 +91,7 @@ fn allow_descriptors() {
 }
 
 fn storm_seconds() -> Duration {
-    let seconds = variable("COMPANION_STORM_SECONDS").unwrap_or(if long() { 60 } else { 3 });
+    let seconds = variable("COMPANION_STORM_SECONDS").unwrap_or(if is_long() { 60 } else { 3 });
     Duration::from_secs(seconds)
 }
 
@@ -138,12 +108,12 @@ impl Times {
 
 /// Calls openDiff about every millisecond, alternately without and with a storm, and reports the
 /// durations.
-async fn report_calls(rig: &Rig, storm: impl Fn()) -> String {
-    let mut session = Session::initialize(&rig.window.target()).await.unwrap();
+async fn report_calls(window: &Window, storm: impl Fn()) -> String {
+    let mut session = Session::initialize(&window.rig.target()).await.unwrap();
     let arguments = json!({ "filePath": "/p/measured", "newContent": "line\n".repeat(400) });
     let mut phases = [Times::default(), Times::default()];
     for turn in 0..6 {
-        let end_storm = (turn % 2 == 1).then(|| rig.storm());
+        let end_storm = (turn % 2 == 1).then(|| window.storm());
         let until = Instant::now() + storm_seconds() / 3;
         while Instant::now() < until {
             if turn % 2 == 1 {
@@ -187,8 +157,8 @@ impl Holdings {
     }
 
     /// Waits until no more resources are used than before.
-    async fn are_back(&self, rig: &Rig) {
-        until("all connections and calls have ended", || rig.window.server.status().tasks == 0)
+    async fn are_back(&self, window: &Window) {
+        until("all connections and calls have ended", || window.rig.server.status().tasks == 0)
             .await;
         until("all sockets are closed", || process::are_closed(self.descriptors)).await;
         // Idle disk threads end after 10 s. The thread that watches ignore files stays.
@@ -205,9 +175,9 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 #[test]
 #[expect(clippy::print_stdout, reason = "the report")]
 fn a_thousand_clients_and_a_storm_leave_nothing_behind() {
-    let rig = Rig::open();
+    let window = Window::open();
     block_on(async {
-        let target = rig.window.target();
+        let target = window.rig.target();
         let before = Holdings::now();
         let empty = process::memory();
         let mut clients = Vec::new();
@@ -217,7 +187,7 @@ fn a_thousand_clients_and_a_storm_leave_nothing_behind() {
             let stream = EventStream::open(&target, &session.id, None).await.unwrap();
             clients.push((session, stream.unwrap()));
         }
-        until("all are connected", || rig.window.server.status().connected == CLIENTS).await;
+        until("all are connected", || window.rig.server.status().connected == CLIENTS).await;
 
         // These calls wait for the editor; half of the callers do not wait.
         let mut calls = Vec::new();
@@ -229,19 +199,18 @@ fn a_thousand_clients_and_a_storm_leave_nothing_behind() {
             connection.send(request.as_bytes()).await.unwrap();
             calls.push((path, connection));
         }
-        let held = || rig.editor.held.lock().unwrap().len();
-        until("all calls wait", || held() == CALLS).await;
+        until("all calls wait", || window.rig.editor.held() == CALLS).await;
         calls.truncate(CALLS / 2);
         let full = process::memory();
 
-        let times = report_calls(&rig, || {}).await;
+        let times = report_calls(&window, || {}).await;
         let stormed = process::memory();
         println!(
             "{times}memory {empty} KB, with {CLIENTS} clients {full} KB, after the storm {stormed} KB"
         );
         assert!(stormed < full + 16 * 1024, "a storm of {full} to {stormed} KB");
 
-        rig.editor.release();
+        window.rig.editor.release();
         for (path, call) in &mut calls {
             assert_eq!(
                 call.response().await.unwrap()["result"],
@@ -251,9 +220,8 @@ fn a_thousand_clients_and_a_storm_leave_nothing_behind() {
         }
         drop(calls);
         // No client has read until now. Each receives the newest context in the end.
-        let last = rig.window.server.clone();
-        let cursor = Position::new(7, 7).unwrap();
-        last.caret_moved(rig.file.path().to_str().unwrap(), cursor);
+        let caret = json!({ "path": window.file.path(), "line": 7, "character": 7 });
+        window.rig.notify("editor/cursor", &caret);
         for (_, stream) in &mut clients {
             while stream.next().await.unwrap().unwrap().message["params"]["workspaceState"]["openFiles"]
                 [0]["cursor"]["line"]
@@ -265,7 +233,7 @@ fn a_thousand_clients_and_a_storm_leave_nothing_behind() {
                 stream.connection.end_by_rst();
             }
         }
-        before.are_back(&rig).await;
+        before.are_back(&window).await;
         Session::initialize(&target).await.unwrap();
     });
 }
@@ -273,9 +241,9 @@ fn a_thousand_clients_and_a_storm_leave_nothing_behind() {
 #[test]
 #[expect(clippy::print_stdout, reason = "the report")]
 fn clients_that_read_nothing_hold_no_memory_and_disturb_nobody() {
-    let rig = Rig::open();
+    let window = Window::open();
     block_on(async {
-        let target = rig.window.target();
+        let target = window.rig.target();
         let before = Holdings::now();
         let mut deaf = Vec::new();
         for _ in 0..8 {
@@ -286,18 +254,19 @@ fn clients_that_read_nothing_hold_no_memory_and_disturb_nobody() {
         }
         // The largest possible context has 48 KB. Four are sent in a second.
         let selections = ["文".repeat(16_384), "字".repeat(16_384)];
-        let path = rig.file.path().to_str().unwrap();
+        let path = window.file.path();
         let selected = Cell::new(0);
         let full = process::memory();
-        let times = report_calls(&rig, || {
+        let times = report_calls(&window, || {
             selected.set(selected.get() + 1);
-            rig.window.server.selection_changed(path, &selections[selected.get() % 2]);
+            let text = &selections[selected.get() % 2];
+            window.rig.notify("editor/selection", &json!({ "path": path, "text": text }));
         })
         .await;
         let stormed = process::memory();
         println!("{times}memory {full} KB, after the storm {stormed} KB");
         assert!(stormed < full + 16 * 1024, "they hold {full} to {stormed} KB");
         drop(deaf);
-        before.are_back(&rig).await;
+        before.are_back(&window).await;
     });
 }

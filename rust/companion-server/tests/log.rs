@@ -6,12 +6,9 @@
 mod common;
 
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use common::no_editor::NoEditor;
 use common::{Rig, call, read_all};
-use companion_protocol::settings::Settings;
-use companion_server::{Config, Runtime, Server};
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
 /// All log lines except those of other libraries.
@@ -60,12 +57,8 @@ fn a_server_says_where_it_listens_and_where_it_does_not() {
             "can't listen on 192.0.2.1: this machine has no such address at present (Docker's is there once Docker runs)",
         ),
     ] {
-        let dir = tempfile::tempdir().unwrap();
-        let listen = vec![listen.parse().unwrap()];
-        let mut config = Config::new(Settings { listen, ..Settings::default() });
-        config.discovery_dir = Some(dir.path().to_owned());
-        let runtime = Runtime::start().unwrap();
-        let server = Server::open(&runtime, config, Arc::new(NoEditor)).unwrap();
+        let rig = Rig::with(|config| config.settings.listen = vec![listen.parse().unwrap()]);
+        let Rig { server, runtime, discovery: _dir, .. } = rig;
         let listening = format!("listening on {first}:{}", server.port());
         // Stopping completes pending work, such as the search for stale files.
         server.stop();

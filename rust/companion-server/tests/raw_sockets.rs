@@ -12,20 +12,6 @@ use common::{Rig, call, ping, read_all, read_until};
 use socket2::SockRef;
 
 #[test]
-fn peers_that_say_nothing_or_little_are_let_go_and_hold_up_nobody() {
-    let rig = Rig::start();
-    let mut silent: Vec<_> = (0..50).map(|_| rig.connect()).collect();
-    for (number, stream) in silent.iter_mut().enumerate() {
-        let head = "POST /mcp HTTP/1.1\r\nhost: x\r\n";
-        stream.write_all(&head.as_bytes()[..number % head.len()]).unwrap();
-    }
-    rig.is_well();
-    for stream in &mut silent {
-        read_all(stream);
-    }
-}
-
-#[test]
 fn a_peer_that_closes_its_side_is_let_go() {
     let rig = Rig::start();
     let mut stream = rig.connect();
@@ -94,46 +80,10 @@ fn a_refused_request_leaves_its_connection_open() {
 }
 
 #[test]
-fn framing_that_can_be_read_in_two_ways_is_refused() {
-    let rig = Rig::start();
-    let body = ping(1);
-    let chunked = format!("transfer-encoding: chunked\r\ncontent-length: {}\r\n", body.len());
-    let lengths = format!("content-length: 1\r\ncontent-length: {}\r\n", body.len());
-    let cases = [
-        ("bad chunk size", "transfer-encoding: chunked\r\n", "zz\r\nx\r\n0\r\n\r\n"),
-        ("negative chunk", "transfer-encoding: chunked\r\n", "-1\r\nx\r\n0\r\n\r\n"),
-        ("two lengths", lengths.as_str(), body.as_str()),
-        ("a length and chunks", chunked.as_str(), "0\r\n\r\n"),
-        ("length of no number", "content-length: x\r\n", body.as_str()),
-        ("not HTTP", "\0\r\n", ""),
-    ];
-    for (case, headers, body) in cases {
-        let reply = rig.exchange(rig.head("POST /mcp", headers) + body);
-        assert!(reply.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{case}: {reply}");
-        assert_eq!(reply.matches("HTTP/1.1").count(), 1, "{case}: {reply}");
-    }
-    rig.is_well();
-}
-
-#[test]
-fn a_head_without_end_is_refused() {
-    let rig = Rig::start();
-    let mut stream = rig.connect();
-    stream.write_all(b"GET /mcp HTTP/1.1\r\n").unwrap();
-    // The server refuses with 431; the system may answer later bytes with an RST.
-    while stream.write_all("x: y\r\n".repeat(1000).as_bytes()).is_ok() {}
-    rig.is_well();
-}
-
-#[test]
 fn json_of_any_depth_is_answered() {
     let rig = Rig::start();
     let session = rig.initialize();
     let headers = format!("mcp-session-id: {session}\r\nconnection: close\r\n");
-    for open in ["[", "{\"a\":"] {
-        let reply = rig.exchange(rig.post(&headers, &open.repeat(50_000)));
-        assert!(reply.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{reply}");
-    }
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     for arguments in [deep.clone(), format!(r#"{{"filePath":{deep}}}"#)] {
         let reply = rig.exchange(rig.post(&headers, &call("openDiff", &arguments)));

@@ -1,11 +1,11 @@
 //! Describes a machine to `setup`: its system, folders and variables.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_platform::{Platform, current_user, owner};
+use companion_platform::{Platform, current_user, owner, vars};
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
 /// An operating system, which determines the folders of its IDEs.
@@ -40,7 +40,7 @@ pub struct Machine {
     /// The user's home folder.
     pub home: PathBuf,
     /// The environment variables.
-    pub env: HashMap<String, String>,
+    pub env: BTreeMap<String, String>,
     /// The running programs.
     pub programs: Vec<PathBuf>,
 }
@@ -48,9 +48,7 @@ pub struct Machine {
 impl Machine {
     /// Returns this machine, or `None` if the environment names no home folder.
     pub fn current() -> Option<Self> {
-        let env: HashMap<_, _> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
+        let env = vars();
         let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
         let home = env.get(home).filter(|home| !home.is_empty())?.into();
         Some(Self { os: Os::CURRENT, root: PathBuf::from("/"), home, env, programs: programs() })

@@ -8,7 +8,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Made, below, outcomes, write};
+use common::{Made, outcomes, write};
 use companion_setup::{Os, Outcome, Package, Report};
 
 const SUBJECT: &str = "Extension of Gemini CLI";
@@ -147,27 +147,6 @@ fn where_npm_has_installed_the_program_it_names_that_and_not_its_launcher() {
 }
 
 #[test]
-fn an_older_one_is_replaced() {
-    let (made, package) = installed();
-    let new = below(&target(&made));
-    write(target(&made).join("hooks/gone.json"), "of an older version");
-    write(target(&made).join("context.md"), "older");
-    made.brought_as_it_is(&target(&made));
-    assert_eq!(step(&made.plan(&package)).0, Outcome::Planned);
-    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
-    assert_eq!(below(&target(&made)), new);
-}
-
-#[test]
-fn what_its_user_has_changed_stays() {
-    let (made, package) = installed();
-    write(target(&made).join("context.md"), "of the user");
-    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Skipped);
-    assert_eq!(outcomes(&made.remove()), [(SUBJECT, Outcome::Unchanged)]);
-    assert_eq!(fs::read_to_string(target(&made).join("context.md")).unwrap(), "of the user");
-}
-
-#[test]
 fn one_that_its_user_has_stays() {
     let (made, package) = installed();
     // The user has removed the extension by the client, and installed it again.
@@ -222,27 +201,4 @@ fn setups_at_once_forget_nothing() {
         let left = fs::read_dir(made.home(".local/state/gemini-companion")).unwrap().count();
         assert_eq!(left, 0, "nothing lies around");
     }
-}
-
-#[cfg(unix)]
-#[test]
-fn links_of_the_user_are_followed_and_other_things_are_refused() {
-    let linked = made();
-    let elsewhere = linked.root("elsewhere");
-    fs::create_dir_all(&elsewhere).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, linked.home(".gemini/extensions")).unwrap();
-    let report = linked.carry_out(&linked.package("1.0"));
-    assert_eq!(step(&report).0, Outcome::Done, "{report}");
-    assert!(elsewhere.join("gemini-companion/gemini-extension.json").is_file());
-    assert_eq!(outcomes(&linked.remove()), [(SUBJECT, Outcome::Done)]);
-    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
-    assert!(linked.home(".gemini/extensions").is_symlink());
-
-    let other = made();
-    write(target(&other).join("notes.txt"), "of the user");
-    let plan = other.plan(&other.package("1.0"));
-    let report = other.carry_out(&other.package("1.0"));
-    assert_eq!(step(&report).0, Outcome::Failed);
-    assert_eq!(step(&plan), step(&report));
-    assert_eq!(fs::read_to_string(target(&other).join("notes.txt")).unwrap(), "of the user");
 }

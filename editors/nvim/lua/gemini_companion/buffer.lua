@@ -51,6 +51,63 @@ function M.set_form(buffer, parsed)
   options.endofline = parsed.eol
 end
 
+--- Makes undo and redo restore the form of a text as well. Neovim only restores its lines.
+local function follow_undo(buffer, set_form, old, new)
+  local function number()
+    return api.nvim_buf_call(buffer, vim.fn.changenr)
+  end
+  local since, is_new = number(), true
+  api.nvim_create_autocmd('TextChanged', {
+    buffer = buffer,
+    callback = function()
+      if is_new ~= (number() >= since) then
+        is_new = not is_new
+        set_form(is_new and new or old)
+      end
+    end,
+  })
+end
+
+--- Replaces the lines that differ between two texts. Without any, it replaces a line by itself, for an undo step.
+local function replace_lines(buffer, old, new)
+  local function joined(lines)
+    return table.concat(lines, '\n') .. '\n'
+  end
+  local hunks = vim.diff(joined(old), joined(new), { result_type = 'indices' })
+  ---@cast hunks integer[][]
+  for index = math.max(#hunks, 1), 1, -1 do
+    local from, count, to, added = unpack(hunks[index] or { 1, 1, 1, 1 })
+    -- If no line is replaced, `from` is the line before the new ones.
+    local first = count == 0 and from or from - 1
+    api.nvim_buf_set_lines(buffer, first, first + count, true, vim.list_slice(new, to, to + added - 1))
+  end
+end
+
+--- Replaces the text of a file's buffer by one in UTF-8, in one undo step. Lines that stay keep their marks.
+---@param buffer integer
+---@param new GeminiCompanion.Text
+function M.replace(buffer, new)
+  local options, old = vim.bo[buffer], M.parsed(buffer)
+  local modifiable, fix = options.modifiable, options.fixendofline
+  local function set_form(parsed)
+    M.set_form(buffer, parsed)
+    -- A write must not add the line ending that one of the texts lacks.
+    options.fixendofline = fix and old.eol and new.eol
+  end
+  options.modifiable = true
+  api.nvim_buf_call(buffer, function()
+    -- Ends the undo step of a user who is typing.
+    vim.cmd('let &g:undolevels = &g:undolevels')
+  end)
+  replace_lines(buffer, old.lines, new.lines)
+  set_form(new)
+  options.fileencoding = 'utf-8'
+  options.modifiable = modifiable
+  if old.dos ~= new.dos or old.bomb ~= new.bomb or old.eol ~= new.eol then
+    follow_undo(buffer, set_form, old, new)
+  end
+end
+
 --- Makes `:e` restore the lines of `original()`, and a following `u` the user's lines. Without this, Neovim looks
 --- for a file of that name and empties the buffer. Calls `read()` afterwards. The returned function gives the text
 --- at the last unload, or nil if the buffer was never unloaded.

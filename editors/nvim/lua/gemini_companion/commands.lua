@@ -36,6 +36,9 @@ local function status()
   if context.comments > 0 then
     lines[#lines + 1] = ('Comments that no model has got: %d'):format(context.comments)
   end
+  if context.changes > 0 then
+    lines[#lines + 1] = ('Files that a CLI has changed: %d. Run :GeminiCompanion changes'):format(context.changes)
+  end
   local paths = require('gemini_companion.diff').paths()
   if #paths > 0 then
     lines[#lines + 1] = 'Open proposals:'
@@ -59,7 +62,8 @@ local function show_log()
   vim.cmd('normal! G')
 end
 
-local function on_proposals(module, name)
+--- Returns a subcommand that calls a function of a module with its argument, and shows why it fails.
+local function run_by(module, name)
   return function(path)
     local ok, why = require(module)[name](path)
     if not ok and why then
@@ -68,8 +72,8 @@ local function on_proposals(module, name)
   end
 end
 
-local function on_proposal(name)
-  return on_proposals('gemini_companion', name)
+local function run(name)
+  return run_by('gemini_companion', name)
 end
 
 --- Returns whether the argument of `reject` is meant as a path, and not as a reason.
@@ -116,7 +120,7 @@ local function uncomment(_, first, last)
 end
 
 local function on_all(name)
-  return on_proposals('gemini_companion.review', name)
+  return run_by('gemini_companion.review', name)
 end
 
 local function add(path, first, last)
@@ -149,9 +153,9 @@ local commands = {
   end,
   review = review,
   log = show_log,
-  accept = on_proposal('accept'),
+  accept = run('accept'),
   reject = reject,
-  show = on_proposal('show'),
+  show = run('show'),
   next = on_all('next'),
   prev = on_all('prev'),
   acceptall = on_all('accept_all'),
@@ -159,7 +163,11 @@ local commands = {
   list = on_all('list'),
   comment = comment,
   uncomment = uncomment,
-  comments = on_proposals('gemini_companion.comments', 'list'),
+  comments = run_by('gemini_companion.comments', 'list'),
+  changes = run_by('gemini_companion.changes', 'list'),
+  diff = run('diff'),
+  revert = run('revert'),
+  keep = run('keep'),
 }
 
 local function names()
@@ -185,6 +193,12 @@ function M.run(arguments, first, last)
   end
 end
 
+local function short(paths)
+  return vim.tbl_map(function(path)
+    return vim.fn.fnamemodify(path, ':~:.')
+  end, paths)
+end
+
 --- Returns the completions for the command line.
 ---@param lead string
 ---@param line string
@@ -200,9 +214,12 @@ function M.complete(lead, line)
   elseif #words == 2 and words[1] == 'review' then
     candidates = { 'off', 'on' }
   elseif #words == 2 and vim.tbl_contains({ 'accept', 'reject', 'show' }, words[1]) then
-    candidates = vim.tbl_map(function(path)
-      return vim.fn.fnamemodify(path, ':~:.')
-    end, require('gemini_companion.diff').paths())
+    candidates = short(require('gemini_companion.diff').paths())
+  elseif #words == 2 and vim.tbl_contains({ 'diff', 'revert', 'keep' }, words[1]) then
+    candidates = short(require('gemini_companion.changes').paths())
+    if words[1] ~= 'diff' then
+      table.insert(candidates, 1, 'prompt')
+    end
   end
   return vim.tbl_filter(function(candidate)
     return vim.startswith(candidate, lead)

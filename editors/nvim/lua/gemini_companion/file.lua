@@ -30,6 +30,28 @@ function M.buffer(path)
   end
 end
 
+--- Returns the buffer that has loaded a file. Loads it into a hidden, unlisted one if there is none.
+---@param path string
+---@return integer? buffer
+---@return string? why
+function M.load(path)
+  local loaded = M.buffer(path)
+  if loaded then
+    return loaded
+  end
+  local buffer = vim.fn.bufadd(path)
+  local messages = vim.o.shortmess
+  -- Without a question about a swap file.
+  vim.o.shortmess = messages .. 'A'
+  -- The user's autocommands may fail.
+  local _, why = pcall(vim.fn.bufload, buffer)
+  vim.o.shortmess = messages
+  if api.nvim_buf_is_loaded(buffer) then
+    return buffer
+  end
+  return nil, ('the file could not be loaded: %s'):format(why)
+end
+
 --- Returns a string that changes with each write of a file, or nil if the file does not exist.
 ---@param path string
 ---@return string?

@@ -33,6 +33,15 @@ function M.when_idle(act, timeout, give_up)
   end
 end
 
+--- Calls `act` as soon as windows may open and close, but later: for callers that read the companion's messages, which
+--- a question or an error in `act` must not stop.
+---@param act fun()
+function M.when_idle_later(act)
+  vim.schedule(function()
+    M.when_idle(act)
+  end)
+end
+
 --- Calls `act` as soon as windows may open and close, and the user has typed no key for half a second.
 ---@param act fun()
 function M.when_quiet(act)

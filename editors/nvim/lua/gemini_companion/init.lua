@@ -70,6 +70,7 @@ end
 function M.start()
   local server, context, diff, terminal, workspace = modules()
   local agent = require('gemini_companion.agent')
+  local changes = require('gemini_companion.changes')
   local comments = require('gemini_companion.comments')
   local diagnostics = require('gemini_companion.diagnostics')
   local log = require('gemini_companion.log')
@@ -105,6 +106,7 @@ function M.start()
       reload.stop()
       terminal.unset()
       diff.stop()
+      changes.stop()
       local go_on = after_exit
       after_exit = nil
       if go_on then
@@ -115,7 +117,7 @@ function M.start()
       ['editor/diagnostics'] = diagnostics.request,
       ['editor/unsaved'] = require('gemini_companion.unsaved').request,
     }, diff.requests),
-    notification = vim.tbl_extend('error', agent.notifications, comments.notifications),
+    notification = vim.tbl_extend('error', agent.notifications, comments.notifications, changes.notifications),
   })
   if ok then
     listen()
@@ -155,7 +157,7 @@ function M.review(all)
 end
 
 --- Returns the state for a status line: `{running, port, clients, proposals, private, silent, review_all,
---- comments}`.
+--- comments, changes}`.
 function M.status()
   local status = require('gemini_companion.server').status() or {}
   local front = require('gemini_companion.context').front()
@@ -168,6 +170,7 @@ function M.status()
     silent = config.options.silent,
     review_all = config.options.review_all,
     comments = require('gemini_companion.comments').count(),
+    changes = require('gemini_companion.changes').count(),
   }
 end
 
@@ -216,6 +219,39 @@ end
 ---@return string? why
 function M.uncomment(first, last)
   return require('gemini_companion.comments').remove(first, last)
+end
+
+--- Returns the files that CLIs have changed, as a list of prompts: `{session, prompt, title, time, files}`. The newest
+--- prompt is the first.
+---@return GeminiCompanion.AgentChanged[]
+function M.changes()
+  return require('gemini_companion.changes').prompts()
+end
+
+--- Compares a changed file with its text from before the prompt, in a tab page. Returns whether that is possible, and
+--- if not, the cause.
+---@param path? string
+---@return boolean
+---@return string? why
+function M.diff(path)
+  return require('gemini_companion.changes').diff(path)
+end
+
+--- Takes a changed file back to its text from before the prompt: that with the path, or the current one. With `prompt`,
+--- takes back all files of the prompt. Returns whether that is possible, and if not, the cause.
+---@param what? string
+---@return boolean
+---@return string? why
+function M.revert(what)
+  return require('gemini_companion.changes').revert(what)
+end
+
+--- Removes files from the list of changes; see `revert`.
+---@param what? string
+---@return boolean
+---@return string? why
+function M.keep(what)
+  return require('gemini_companion.changes').keep(what)
 end
 
 return M

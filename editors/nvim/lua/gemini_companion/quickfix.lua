@@ -6,11 +6,27 @@ local M = {}
 ---@type table<any, fun(item: table): boolean>
 local go = {}
 
+--- Returns the item in the current line of the quickfix window, and the context of its list.
+local function current()
+  if vim.bo.buftype ~= 'quickfix' or vim.fn.win_gettype() ~= 'quickfix' then
+    return nil
+  end
+  local list = vim.fn.getqflist({ context = 0, items = 0 })
+  return list.items[vim.fn.line('.')], list.context
+end
+
+--- Returns the item of a list in the current line, if the user is in that list.
+---@param context string
+---@return table?
+function M.current(context)
+  local item, found = current()
+  return found == context and item or nil
+end
+
 --- Goes to the entry in the current line.
 local function enter()
-  local list = vim.fn.getqflist({ context = 0, items = 0 })
-  local item = list.items[vim.fn.line('.')]
-  local go_to = item and go[list.context]
+  local item, context = current()
+  local go_to = item and go[context]
   if not (go_to and go_to(item)) then
     vim.cmd('.cc')
   end
@@ -26,6 +42,21 @@ function M.show(title, items, context, go_to)
   vim.fn.setqflist({}, ' ', { title = title, context = context, items = items })
   vim.cmd('botright copen')
   vim.keymap.set('n', '<CR>', enter, { buffer = 0, desc = 'go to the entry' })
+end
+
+--- Replaces the items of a list, if it is the current one. The cursor stays in its line.
+---@param context string
+---@param items fun(): table[]
+function M.update(context, items)
+  local list = vim.fn.getqflist({ context = 0, id = 0, title = 0, winid = 0 })
+  if list.context ~= context then
+    return
+  end
+  local cursor = list.winid ~= 0 and vim.api.nvim_win_get_cursor(list.winid)
+  vim.fn.setqflist({}, 'r', { id = list.id, title = list.title, items = items() })
+  if cursor then
+    pcall(vim.api.nvim_win_set_cursor, list.winid, cursor)
+  end
 end
 
 return M

@@ -60,12 +60,27 @@ function M.refresh(buffer)
   return true
 end
 
+--- Reloads all buffers without unsaved changes whose files have changed; see `refresh`.
 local function refresh_all()
   for _, buffer in ipairs(api.nvim_list_bufs()) do
     if api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == '' then
       M.refresh(buffer)
     end
   end
+end
+
+local is_waiting = false
+
+--- Reloads changed files as soon as that disturbs no question, also those in hidden buffers.
+function M.refresh_soon()
+  if is_waiting then
+    return
+  end
+  is_waiting = true
+  idle.when_idle(function()
+    is_waiting = false
+    refresh_all()
+  end)
 end
 
 --- Starts to reload changed files while `is_needed()`: a CLI may write a file without a proposal.

@@ -7,6 +7,8 @@ local M = {}
 
 local METHOD_NOT_FOUND = -32601
 
+local ENDED = 'the companion is not running (:GeminiCompanion start)'
+
 --- The running companion.
 ---@type GeminiCompanion.Server?
 local current
@@ -47,6 +49,30 @@ local function handle_request(server, message)
   end
 end
 
+--- Calls `done` or `fail` of the request that a message answers. Returns whether there is such a request.
+local function handle_answer(server, message)
+  local request = server.pending[message.id]
+  if message.method ~= nil or not request then
+    return false
+  end
+  server.pending[message.id] = nil
+  if type(message.error) == 'table' then
+    request.fail(tostring(message.error.message))
+  else
+    request.done(type(message.result) == 'table' and message.result or {})
+  end
+  return true
+end
+
+--- Fails the requests that a companion can't answer any more.
+local function fail_pending(server)
+  local pending = server.pending
+  server.pending = {}
+  for _, request in pairs(pending) do
+    request.fail(ENDED)
+  end
+end
+
 local function handle_line(server, line)
   local ok, message = pcall(vim.json.decode, line)
   if not ok or type(message) ~= 'table' then
@@ -55,7 +81,9 @@ local function handle_line(server, line)
   end
   local params = type(message.params) == 'table' and message.params or {}
   message.params = params
-  if type(message.method) ~= 'string' then
+  if message.id ~= nil and handle_answer(server, message) then
+    return
+  elseif type(message.method) ~= 'string' then
     local problem = type(message.error) == 'table' and message.error.message
     log.add('the companion refused a message: ' .. tostring(problem or '?'))
   elseif message.id ~= nil then
@@ -130,7 +158,7 @@ function M.start(folders, on)
   if vim.fn.executable(program) ~= 1 then
     return false, ('%s not found; see :checkhealth gemini_companion'):format(program)
   end
-  local server = { on = on, clients = 0, private = {} }
+  local server = { on = on, clients = 0, private = {}, pending = {}, last_id = 0 }
   local last_words
   local options = {
     on_stdout = split_lines(function(line)
@@ -147,6 +175,7 @@ function M.start(folders, on)
       if current == server then
         current = nil
       end
+      fail_pending(server)
       if not server.stopping then
         local why = last_words and ': ' .. last_words or ''
         log.warn(('the companion exited with code %d%s'):format(code, why))
@@ -195,6 +224,23 @@ function M.notify(method, params)
     return true
   end
   return false
+end
+
+--- Sends a request. Calls `done` with the answer, or `fail` with the reason. If the companion is not ready, or ends
+--- before it answers, that is a failure.
+---@param method string
+---@param params table
+---@param done fun(result: table)
+---@param fail fun(why: string)
+function M.request(method, params, done, fail)
+  local server = current
+  if not (server and server.ready) or server.stopping then
+    fail(ENDED)
+    return
+  end
+  server.last_id = server.last_id + 1
+  server.pending[server.last_id] = { done = done, fail = fail }
+  send(server, { id = server.last_id, method = method, params = params })
 end
 
 --- Returns the state of the companion, or nil while none runs. `port`, `discovery_files` (by client) and `env` (for

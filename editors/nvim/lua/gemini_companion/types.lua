@@ -106,6 +106,57 @@
 ---@class GeminiCompanion.CommentsPending
 ---@field comments GeminiCompanion.CommentOnLines[]
 
+--- The parameters of the notification `agent/changed`: the files that a CLI has changed in one prompt.
+---@class GeminiCompanion.AgentChanged
+---@field session string
+---@field prompt integer
+---@field title string the first line of the prompt
+---@field time integer in milliseconds since 1970
+---@field files GeminiCompanion.ChangedFile[] none if the prompt has left the list
+
+---@class GeminiCompanion.ChangedFile
+---@field path string
+---@field kind 'changed'|'created'|'deleted'
+---@field added? integer the number of lines, if it is known
+---@field removed? integer
+---@field revertible boolean the text from before the prompt is kept
+---@field reverted boolean
+---@field ["private"] boolean
+---@field mixed boolean something else has changed the file between the edits of the CLI
+
+--- The result of the request `agent/before`.
+---@class GeminiCompanion.KeptTexts
+---@field content? string the text before the prompt, nil if the file did not exist
+---@field left? string the text as the CLI left it, nil if the CLI deleted the file
+
+--- A file that the user wants back as it was before a prompt.
+---@class GeminiCompanion.Reversal
+---@field key string identifies the prompt
+---@field path string
+---@field kept GeminiCompanion.KeptTexts
+---@field mixed boolean
+---@field is_later boolean a later prompt has changed the file as well
+---@field now GeminiCompanion.TextsNow
+
+--- The texts of a file at one moment.
+---@class GeminiCompanion.TextsNow
+---@field disk? string nil if the file does not exist
+---@field unsaved? string the text of a buffer with unsaved changes
+
+--- A comparison of a file with a text.
+---@class GeminiCompanion.Comparison
+---@field key string identifies the text among those of the file
+---@field path string
+---@field content? string the text, nil if the file did not exist
+---@field bars string[] the words above the text and above the file
+---@field on_equal? fun() the user has written that text to the file
+---@field left? integer the buffer with the text
+---@field right? integer the buffer of the file
+---@field windows? integer[] the one of the file, and that of the text
+---@field origin? integer the window where the user was before
+---@field group? integer
+---@field was_current? boolean
+
 --- An open proposal.
 ---@class GeminiCompanion.Proposal
 ---@field path string as the CLI wrote it
@@ -170,6 +221,8 @@
 ---@field ["private"] string[]
 ---@field stopping? boolean
 ---@field on GeminiCompanion.ServerHandler
+---@field pending table<integer, { done: fun(result: table), fail: fun(why: string) }> the requests without an answer
+---@field last_id integer
 
 ---@class GeminiCompanion.ServerHandler
 ---@field ready fun(params: GeminiCompanion.Ready)

@@ -57,6 +57,7 @@ end
 
 local function find_first_change(window)
   api.nvim_win_call(window, function()
+    vim.cmd('keepjumps normal! gg')
     if vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
       pcall(vim.cmd, 'normal! ]c')
     end
@@ -70,10 +71,11 @@ function M.go_to(window)
 end
 
 local function open_windows(view)
+  local origin = api.nvim_get_current_win()
   -- The user's autocommands may fail here as well. Only the windows count.
   pcall(vim.cmd, ('tab sbuffer %d'):format(view.right))
-  local right = M.of(view.right)
-  assert(right, 'no tab page could be opened')
+  local right = api.nvim_get_current_win()
+  assert(right ~= origin and api.nvim_win_get_buf(right) == view.right, 'no tab page could be opened')
   pcall(vim.cmd, ('leftabove vertical sbuffer %d'):format(view.left))
   local left = M.of(view.left)
   view.windows = { right, left }
@@ -85,15 +87,17 @@ local function open_windows(view)
   find_first_change(right)
 end
 
---- Opens the tab page in the background, without editor events for other plugins.
----@param view GeminiCompanion.View
+--- Opens a tab page with two sides in the background, without editor events for other plugins. Sets its `windows`: the
+--- right one, and the left one.
+---@param view GeminiCompanion.View|GeminiCompanion.Comparison
 function M.open_tab(view)
   local origin = api.nvim_get_current_win()
-  local ignored = vim.o.eventignore
-  vim.o.eventignore = 'all'
+  local ignored, switching = vim.o.eventignore, vim.o.switchbuf
+  -- A window may show the file already. Its buffer gets another one.
+  vim.o.eventignore, vim.o.switchbuf = 'all', ''
   local ok, why = pcall(open_windows, view)
   M.go_to(origin)
-  vim.o.eventignore = ignored
+  vim.o.eventignore, vim.o.switchbuf = ignored, switching
   if not ok then
     error(why, 0)
   end

@@ -9,7 +9,7 @@ mod lines;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -46,8 +46,7 @@ impl Subject {
         let (editor, outgoing) = Editor::new();
         let editor = Arc::new(editor);
         let host = Arc::clone(&editor);
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let server = Server::start(runtime, listener, config, host).unwrap();
+        let server = Server::open(runtime, config, host).unwrap();
         let mut subject = Self { server, editor, outgoing, session: String::new() };
         let initialize = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {} });
         let reply = read_all(&mut subject.post(&initialize));

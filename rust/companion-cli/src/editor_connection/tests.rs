@@ -1,6 +1,8 @@
 //! Tests the messages to an editor that reads late.
 
-use companion_protocol::editor::{CompanionNotification, PrivateFiles, Sessions};
+use companion_protocol::editor::{
+    AgentChanged, CommentsDelivered, CompanionNotification, PrivateFiles, Sessions,
+};
 use companion_server::EditorHost as _;
 
 use super::{Editor, Outgoing};
@@ -26,4 +28,24 @@ fn of_a_state_only_the_newest_waits() {
     editor.notify(CompanionNotification::Sessions(Sessions { count: 0 }));
     let lines: Vec<_> = outgoing.try_iter().map(|outgoing| written(&outgoing)).collect();
     assert!(matches!(&lines[..], [last] if last.contains(r#"{"count":0}"#)), "{lines:?}");
+}
+
+#[test]
+fn every_event_waits_and_the_newest_changes_of_each_prompt() {
+    let (editor, outgoing) = Editor::new();
+    for id in ["a", "b"] {
+        let delivered = CommentsDelivered { ids: vec![id.to_owned()] };
+        editor.notify(CompanionNotification::CommentsDelivered(delivered));
+    }
+    for (prompt, title) in [(1, "old"), (2, "other"), (1, "new")] {
+        let (session, title) = ("cli".to_owned(), title.to_owned());
+        let changed = AgentChanged { session, prompt, title, time: 0, files: Vec::new() };
+        editor.notify(CompanionNotification::AgentChanged(changed));
+    }
+    let lines: Vec<_> = outgoing.try_iter().map(|outgoing| written(&outgoing)).collect();
+    let words = [r#"["a"]"#, r#"["b"]"#, r#""new""#, r#""other""#];
+    assert_eq!(lines.len(), words.len(), "{lines:?}");
+    for (line, word) in lines.iter().zip(words) {
+        assert!(line.contains(word), "{line}");
+    }
 }

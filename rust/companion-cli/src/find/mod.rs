@@ -4,9 +4,7 @@
 mod finder;
 mod mapping;
 
-use std::collections::BTreeMap;
 use std::error::Error;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Args as _, FromArgMatches as _};
@@ -14,6 +12,7 @@ use companion_client::discover::{Environment, Stdio, resolve_to_real_path};
 use companion_client::http as client;
 use companion_protocol::dialect::{self, GEMINI};
 
+pub(crate) use companion_platform::vars;
 pub(crate) use finder::Finder;
 use finder::{Place, TokenSource};
 use mapping::Rule;
@@ -137,14 +136,6 @@ pub(crate) enum Parent {
     Client,
     /// A shell of the client. The editor is known only if a variable names its process.
     Shell,
-}
-
-/// Returns the variables of this process that are Unicode.
-pub(crate) fn vars() -> BTreeMap<String, String> {
-    let text = |(name, value): (OsString, OsString)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    };
-    std::env::vars_os().filter_map(text).collect()
 }
 
 /// Returns the host that the client chooses. In a container it adds the other one, because the

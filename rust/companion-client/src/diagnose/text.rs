@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use companion_platform::quote;
+
 use super::{Diagnosis, Level, Subject};
 use crate::discover::Target;
 
@@ -54,13 +56,7 @@ pub(super) fn list(paths: &[PathBuf]) -> String {
 
 /// Quotes a path for a shell.
 pub(super) fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let plain = |c: char| c.is_alphanumeric() || "/._-+@:,%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.into_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
+    quote::word(&path.to_string_lossy())
 }
 
 /// Describes a target for users. Omits a command's arguments, which may be private.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use companion_platform::{
-    Platform, container_mark, current_user, home_dir, is_process_alive, temp_dir,
+    Platform, container_mark, current_user, home_dir, is_process_alive, temp_dir, vars,
 };
 
 use companion_protocol::dialect::{Base, ClientProfile, Folder, Naming, Surroundings};
@@ -43,10 +43,7 @@ const HOST: &str = "host.docker.internal";
 impl Environment {
     /// Returns the environment of a client that is started in `cwd`, in place of this process.
     pub fn current(dialect: &'static ClientProfile, cwd: PathBuf) -> Self {
-        let vars = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
-        let mut environment = Self::with_vars(dialect, vars, cwd);
+        let mut environment = Self::with_vars(dialect, vars(), cwd);
         environment.ide_pid = environment.named_ide_process().unwrap_or_else(ide_process);
         environment
     }

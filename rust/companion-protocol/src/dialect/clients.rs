@@ -43,6 +43,7 @@ pub static GEMINI: ClientProfile = ClientProfile {
         after_agent: "AfterAgent",
         edits: &["write_file", "replace"],
         writes: "write_file",
+        command: "run_shell_command",
     },
     installation: Installation {
         package: "@google/gemini-cli",
@@ -95,6 +96,7 @@ pub static QWEN: ClientProfile = ClientProfile {
         after_agent: "Stop",
         edits: &["write_file", "edit"],
         writes: "write_file",
+        command: "run_shell_command",
     },
     installation: Installation {
         package: "@qwen-code/qwen-code",

@@ -6,6 +6,7 @@ use companion_protocol::ide::one_line;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::changes::Original;
 use crate::mcp::tools::check_path;
 use crate::net::json::Json;
 use crate::text::Digest;
@@ -40,7 +41,10 @@ impl HookRequest {
     }
 }
 
-/// What happened in a CLI. It contains no text of a file.
+/// The longest first line of a prompt that an editor shows, in UTF-16 code units.
+const MAX_TITLE: usize = 100;
+
+/// What happened in a CLI.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct HookEvent {
@@ -58,6 +62,13 @@ pub(crate) struct HookEvent {
     pub(crate) is_edit: bool,
     /// The tool writes the whole file.
     pub(crate) is_write: bool,
+    /// The tool runs a shell command.
+    pub(crate) is_command: bool,
+    /// The first line of the prompt. Empty if Qwen Code goes on after a tool, for which it runs the
+    /// same hook.
+    pub(crate) title: String,
+    /// The file's text before the edit, after it was made.
+    pub(crate) original: Option<Original>,
     /// A model may correct an edit that does not fit.
     pub(crate) corrects_edits: bool,
     /// The new text that the tool was given, for a client that runs the hook after its diff.
@@ -96,6 +107,8 @@ struct Event<'a> {
     tool_response: Option<&'a RawValue>,
     #[serde(default)]
     message: String,
+    #[serde(default)]
+    prompt: String,
     details: Option<Details>,
 }
 
@@ -128,6 +141,8 @@ struct Display<'a> {
     original_content: &'a RawValue,
     #[serde(borrow)]
     new_content: &'a RawValue,
+    #[serde(default)]
+    is_new_file: bool,
 }
 
 impl HookEvent {
@@ -145,6 +160,10 @@ impl HookEvent {
         let input = event.tool_input.filter(|_| client == &QWEN && moment == Moment::BeforeTool);
         let input: Option<ToolInput> = input.and_then(|raw| serde_json::from_str(raw.get()).ok());
         let input = input.and_then(|input| input.content.or(input.new_string));
+        let is_edit = client.hooks.edits.contains(&&*tool);
+        let response = event.tool_response.filter(|_| moment == Moment::AfterTool);
+        let (effect, original) = response.map_or((Effect::Made, None), effect);
+        let title = event.prompt.trim_start().lines().next().unwrap_or_default();
         let valid = |path: &String| path.len() <= MAX_PATH && check_path(path).is_ok();
         Ok(Self {
             agent: event.session_id,
@@ -153,12 +172,15 @@ impl HookEvent {
             name: event.hook_event_name,
             path: call.file_path.filter(valid),
             shown_path: call.shown_path.filter(|path| path.len() <= MAX_PATH),
-            is_edit: client.hooks.edits.contains(&&*tool),
+            is_edit,
             is_write: client.hooks.writes == tool,
+            is_command: client.hooks.command == tool,
+            title: one_line(title, MAX_TITLE),
+            original: original.filter(|_| is_edit),
             corrects_edits: call.corrects_edits,
             input: input.map(|text| Digest::of(&text)),
             is_continued: event.stop_hook_active,
-            effect: event.tool_response.map_or(Effect::Made, effect),
+            effect,
             message: one_line(&event.message, MAX_MESSAGE),
             // Qwen Code gives no details.
             is_about_edit: event
@@ -168,23 +190,27 @@ impl HookEvent {
     }
 }
 
-/// `edit.js` and `write-file.js` of Gemini CLI return the texts before and after the call.
-fn effect(response: &RawValue) -> Effect {
+/// The effect of a call, and the file's text before it. `edit.js` and `write-file.js` of Gemini CLI
+/// return the texts before and after the call.
+fn effect(response: &RawValue) -> (Effect, Option<Original>) {
     let Ok(Response { error, return_display }) = serde_json::from_str(response.get()) else {
-        return Effect::Made;
+        return (Effect::Made, None);
     };
     if error.is_some() {
-        return Effect::Failed;
+        return (Effect::Failed, None);
     }
     let display =
         return_display.and_then(|raw| serde_json::from_str::<Display<'_>>(raw.get()).ok());
     match display {
-        Some(Display { original_content, new_content })
+        Some(Display { original_content, new_content, .. })
             if original_content.get() == new_content.get() =>
         {
-            Effect::Unchanged
+            (Effect::Unchanged, None)
         }
-        _ => Effect::Made,
+        Some(Display { original_content, is_new_file: false, .. }) => {
+            (Effect::Made, serde_json::from_str(original_content.get()).ok())
+        }
+        Some(_) | None => (Effect::Made, None),
     }
 }
 

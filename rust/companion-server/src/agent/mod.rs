@@ -3,6 +3,7 @@
 //! [`model`] decides which CLI gets which note. This module carries out the rest: it reads files,
 //! asks the editor, and keeps the notes for the next process. No hook waits for a person.
 
+mod changes;
 mod comments;
 mod event;
 mod expiry;
@@ -37,6 +38,8 @@ use crate::mcp::tools;
 use crate::net::json::Json;
 use crate::state::ServerState;
 use crate::text::Digest;
+use changes::AgentChanges;
+pub(crate) use changes::{kept, reverted, texts};
 pub(crate) use comments::{pending, remove, set};
 pub(crate) use event::HookRequest;
 use event::{Effect, HookAnswer, HookEvent};
@@ -67,6 +70,9 @@ const MAX_TURNS: usize = 64;
 
 pub(crate) struct Agents {
     model: Mutex<AgentModel>,
+    changes: Mutex<AgentChanges>,
+    /// One change at a time.
+    counting: Semaphore,
     /// When each CLI got its prompt.
     turns: Mutex<HashMap<String, Instant>>,
     /// The user reviews each edit.
@@ -87,6 +93,8 @@ impl Agents {
         }
         Self {
             model: Mutex::new(model),
+            changes: Mutex::default(),
+            counting: Semaphore::new(1),
             turns: Mutex::default(),
             review_all: review_all.into(),
             reading: Arc::new(Semaphore::new(1)),
@@ -183,19 +191,27 @@ pub(crate) async fn answer(state: Arc<ServerState>, event: HookEvent) -> Json {
 
 /// A hook has received the answer of this number.
 pub(crate) fn confirm(state: &ServerState, ack: u64) {
-    let (notes, comments) = state.agents.model.lock().confirm(ack);
-    for note in notes {
+    let confirmed = state.agents.model.lock().confirm(ack);
+    let Some(delivery) = confirmed else { return };
+    for note in delivery.notes() {
         state.diffs.record(Record::NoteTold(note));
     }
-    if !comments.is_empty() {
-        comments::delivered(state, comments.iter().map(ToString::to_string).collect());
+    let ids: Vec<_> = delivery.comments.iter().map(|(_, of)| of.id.to_string()).collect();
+    if !ids.is_empty() {
+        comments::delivered(state, ids);
     }
+    changes::reverts_told(state, delivery.reverts.iter().map(|(_, revert)| revert));
 }
 
 /// An answer, and the number of the delivery of its notes.
 type Answer = (HookAnswer, Option<u64>);
 
 async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
+    let (answer, ()) = tokio::join!(before_edit(state, event), changes::before_tool(state, event));
+    answer
+}
+
+async fn before_edit(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
     let Some(path) = event.path.as_deref().filter(|_| event.is_edit) else {
         return Answer::default();
     };
@@ -242,14 +258,19 @@ fn is_reviewed(state: &ServerState, agent: &str) -> bool {
 
 async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
     let path = event.path.as_deref().filter(|_| event.is_edit).unwrap_or_default();
-    let mut texts = Vec::new();
-    if event.is_edit && event.effect == Effect::Made {
-        texts.extend(new_problems(state, event, path).await);
-    }
+    let problems = async {
+        if event.is_edit && event.effect == Effect::Made {
+            new_problems(state, event, path).await
+        } else {
+            None
+        }
+    };
+    let (problems, ()) = tokio::join!(problems, changes::after_tool(state, event));
+    let mut texts = Vec::from_iter(problems);
     if state.context.is_silent() {
         return (HookAnswer::context(event, &texts), None);
     }
-    let Delivery { ack, reasons, comments } =
+    let Delivery { ack, reasons, comments, .. } =
         state.agents.model.lock().after_tool(&event.agent, path);
     texts.extend(comments::text(state, &comments));
     let shown = event.shown_path.as_deref().unwrap_or(path);
@@ -279,12 +300,21 @@ fn rejected(event: &HookEvent, path: &str, reasons: &[(NoteId, Reason)]) -> Stri
 }
 
 async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
-    state.agents.begin_turn(&event.agent);
+    let is_new = !event.title.is_empty();
+    if is_new {
+        state.agents.begin_turn(&event.agent);
+    }
     if state.context.is_silent() {
         return Answer::default();
     }
-    let unsaved = timeout(UNSAVED_TIMEOUT, unsaved(state)).await.unwrap_or_default();
-    let Delivery { ack, reasons, comments } = state.agents.model.lock().before_agent(&event.agent);
+    let unsaved = timeout(UNSAVED_TIMEOUT, unsaved(state));
+    let (unsaved, ()) = tokio::join!(unsaved, changes::drop_undone(state, &event.agent));
+    let unsaved = unsaved.unwrap_or_default();
+    if is_new {
+        changes::begin_prompt(state, event);
+    }
+    let Delivery { ack, reasons, comments, reverts } =
+        state.agents.model.lock().before_agent(&event.agent);
     let mut texts: Vec<_> = reasons
         .iter()
         .map(|(_, Reason { path, text, .. })| {
@@ -297,6 +327,7 @@ async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
         })
         .collect();
     texts.extend(comments::text(state, &comments));
+    texts.extend(changes::text(state, &reverts));
     if !unsaved.is_empty() {
         texts.push(format!(
             "These files have changes in the user's editor that are not saved, so the disk has an \

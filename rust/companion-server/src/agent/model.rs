@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use companion_protocol::editor::ReasonArrival;
 
-use super::note::{AgentId, Comment, Note, NoteId, Reason};
+use super::note::{AgentId, Comment, Note, NoteId, Reason, Revert};
 use crate::mcp::session::SessionId;
 use crate::text::{Digest, Text};
 
@@ -23,6 +23,9 @@ const MAX_EDITS: usize = 64;
 /// The most reasons that wait. The oldest is forgotten.
 const MAX_REASONS: usize = 256;
 
+/// The most reverts that wait. Above it the oldest is forgotten.
+const MAX_REVERTS: usize = 256;
+
 /// The most comments that wait. A further one is refused.
 const MAX_COMMENTS: usize = 256;
 
@@ -34,6 +37,8 @@ pub(crate) struct AgentModel {
     reasons: VecDeque<(NoteId, Reason)>,
     /// In the order in which the user wrote them.
     comments: Vec<Pending>,
+    /// The oldest is first.
+    reverts: VecDeque<(NoteId, Revert)>,
     /// The notes that are on their way to a model.
     under_way: Vec<Delivery>,
     /// The ids of the newest comments that a model has got.
@@ -48,6 +53,16 @@ pub(crate) struct Delivery {
     pub(crate) ack: Option<u64>,
     pub(crate) reasons: Vec<(NoteId, Reason)>,
     pub(crate) comments: Vec<(NoteId, Comment)>,
+    pub(crate) reverts: Vec<(NoteId, Revert)>,
+}
+
+impl Delivery {
+    /// Its notes.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = NoteId> {
+        let reasons = self.reasons.iter().map(|(note, _)| *note);
+        let comments = self.comments.iter().map(|(note, _)| *note);
+        reasons.chain(comments).chain(self.reverts.iter().map(|(note, _)| *note))
+    }
 }
 
 /// A comment that no model has got.
@@ -124,6 +139,7 @@ impl AgentModel {
             Note::Comment(comment) => {
                 self.comments.push(Pending { note: id, comment, is_shared: true });
             }
+            Note::Revert(revert) => self.reverts.push_back((id, revert)),
         }
     }
 
@@ -183,12 +199,33 @@ impl AgentModel {
         Some(self.comments.remove(index).note)
     }
 
+    /// The user has reverted changes of a CLI.
+    pub(crate) fn add_revert(&mut self, revert: Revert) -> (NoteId, Option<NoteId>) {
+        let is_full = self.reverts.len() == MAX_REVERTS;
+        let forgotten = if is_full { self.reverts.pop_front() } else { None };
+        let note = self.next_note();
+        self.reverts.push_back((note, revert));
+        (note, forgotten.map(|(note, _)| note))
+    }
+
+    /// The user has undone the revert of a file. Returns the notes without files.
+    pub(crate) fn drop_revert(&mut self, agent: &str, path: &str) -> Vec<NoteId> {
+        for (_, revert) in self.reverts.iter_mut().filter(|(_, of)| &*of.agent == agent) {
+            revert.paths.retain(|of| &**of != path);
+        }
+        let (empty, others) = std::mem::take(&mut self.reverts)
+            .into_iter()
+            .partition::<VecDeque<_>, _>(|(_, of)| of.paths.is_empty());
+        self.reverts = others;
+        empty.into_iter().map(|(note, _)| note).collect()
+    }
+
     /// A tool has ended. Its model gets the reasons of this edit, and all comments.
     pub(crate) fn after_tool(&mut self, agent: &str, path: &str) -> Delivery {
         self.agent(agent).edits.retain(|edit| &*edit.path != path);
         let reasons = self.reasons_with(|of| &*of.agent == agent && &*of.path == path);
         let comments = self.shared_comments();
-        self.begin_delivery(reasons, comments)
+        self.begin_delivery(reasons, comments, Vec::new())
     }
 
     /// A CLI whose hook follows its diff is about to write `input`. If that is the text that it got
@@ -203,21 +240,26 @@ impl AgentModel {
                 self.accepted(agent, session);
             }
         }
-        self.begin_delivery(reasons, Vec::new())
+        self.begin_delivery(reasons, Vec::new(), Vec::new())
     }
 
-    /// The user has sent a prompt to a CLI. Its model gets all its reasons, and all comments.
+    /// The user has sent a prompt to a CLI. Its model gets all its reasons and reverts, and all
+    /// comments.
     pub(crate) fn before_agent(&mut self, agent: &str) -> Delivery {
         self.agent(agent).edits.clear();
         let reasons = self.reasons_with(|of| &*of.agent == agent);
         let comments = self.shared_comments();
-        self.begin_delivery(reasons, comments)
+        let (reverts, others) = std::mem::take(&mut self.reverts)
+            .into_iter()
+            .partition::<VecDeque<_>, _>(|(_, of)| &*of.agent == agent);
+        self.reverts = others;
+        self.begin_delivery(reasons, comments, reverts.into())
     }
 
     /// A turn has ended. Its model gets all comments.
     pub(crate) fn after_turn(&mut self) -> Delivery {
         let comments = self.shared_comments();
-        self.begin_delivery(Vec::new(), comments)
+        self.begin_delivery(Vec::new(), comments, Vec::new())
     }
 
     fn reasons_with(&mut self, is_due: impl Fn(&Reason) -> bool) -> Vec<(NoteId, Reason)> {
@@ -236,27 +278,27 @@ impl AgentModel {
         &mut self,
         reasons: Vec<(NoteId, Reason)>,
         comments: Vec<(NoteId, Comment)>,
+        reverts: Vec<(NoteId, Revert)>,
     ) -> Delivery {
-        let is_empty = reasons.is_empty() && comments.is_empty();
-        let delivery = Delivery { ack: (!is_empty).then(|| self.next_note().0), reasons, comments };
+        let is_empty = reasons.is_empty() && comments.is_empty() && reverts.is_empty();
+        let ack = (!is_empty).then(|| self.next_note().0);
+        let delivery = Delivery { ack, reasons, comments, reverts };
         if !is_empty {
             self.under_way.push(delivery.clone());
         }
         delivery
     }
 
-    /// A model has got a delivery. Returns its notes, and the ids of its comments.
-    pub(crate) fn confirm(&mut self, ack: u64) -> (Vec<NoteId>, Vec<Arc<str>>) {
-        let Some(delivery) = self.end_delivery(ack) else { return (Vec::new(), Vec::new()) };
-        let ids: Vec<_> = delivery.comments.iter().map(|(_, of)| Arc::clone(&of.id)).collect();
-        for id in &ids {
+    /// A model has got a delivery. Returns it; `None` if it was given back.
+    pub(crate) fn confirm(&mut self, ack: u64) -> Option<Delivery> {
+        let delivery = self.end_delivery(ack)?;
+        for (_, comment) in &delivery.comments {
             if self.told.len() == MAX_COMMENTS {
                 self.told.pop_front();
             }
-            self.told.push_back(Arc::clone(id));
+            self.told.push_back(Arc::clone(&comment.id));
         }
-        let reasons = delivery.reasons.into_iter().map(|(note, _)| note);
-        (reasons.chain(delivery.comments.into_iter().map(|(note, _)| note)).collect(), ids)
+        Some(delivery)
     }
 
     /// Nobody has confirmed a delivery, so its notes wait again.
@@ -264,6 +306,9 @@ impl AgentModel {
         let Some(delivery) = self.end_delivery(ack) else { return };
         for reason in delivery.reasons.into_iter().rev() {
             self.reasons.push_front(reason);
+        }
+        for revert in delivery.reverts.into_iter().rev() {
+            self.reverts.push_front(revert);
         }
         let pending = |(note, comment)| Pending { note, comment, is_shared: true };
         self.comments.splice(..0, delivery.comments.into_iter().map(pending));

@@ -19,6 +19,15 @@ pub(crate) struct NoteId(pub(crate) u64);
 pub(crate) enum Note {
     Reason(Reason),
     Comment(Comment),
+    Revert(Revert),
+}
+
+/// The user has reverted changes of a CLI.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Revert {
+    pub(crate) agent: AgentId,
+    /// The files.
+    pub(crate) paths: Vec<Arc<str>>,
 }
 
 /// The reason of a rejection.

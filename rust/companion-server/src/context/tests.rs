@@ -179,15 +179,6 @@ proptest! {
             }
         }
     }
-
-    #[test]
-    fn a_long_selection_is_cut_as_late_as_possible(text in "[a😀文]{1,4}") {
-        let text = text.repeat(MAX_SELECTED_TEXT);
-        let cut = companion_protocol::ide::truncate_utf16(&text, MAX_SELECTED_TEXT);
-        prop_assert!(text.starts_with(cut));
-        let units = cut.encode_utf16().count();
-        prop_assert!(units == MAX_SELECTED_TEXT || units == MAX_SELECTED_TEXT - 1);
-    }
 }
 
 /// Starts a server in paused time, with one connected client and an open file that exists.

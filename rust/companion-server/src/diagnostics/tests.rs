@@ -192,14 +192,6 @@ fn new(known: &mut KnownProblems, path: &str, count: usize) -> usize {
 }
 
 #[test]
-fn many_problems_are_not_remembered_for_ever() {
-    let mut known = KnownProblems::default();
-    let mut new = |path| new(&mut known, path, 40_000);
-    assert_eq!([new("a"), new("a"), new("b"), new("b")], [40_000, 0, 40_000, 0]);
-    assert_eq!(new("a"), 40_000, "those of the file that was asked about last are kept");
-}
-
-#[test]
 fn no_more_problems_are_forgotten_than_has_to_be() {
     let mut known = KnownProblems::default();
     for (path, count) in [("a", 20_000), ("b", 20_000), ("a", 0), ("a", 20_000), ("c", 40_000)] {

@@ -12,6 +12,7 @@ use companion_protocol::jsonrpc::{
 use companion_protocol::mcp::{
     Empty, Implementation, InitializeParams, InitializeResult, ServerCapabilities, negotiate,
 };
+use companion_protocol::settings::Settings;
 use companion_protocol::tool::Tool;
 use serde::Serialize;
 
@@ -79,14 +80,14 @@ enum ParsedMessage {
 
 impl ReceivedMessages {
     /// A single call of a tool. Nearly all messages are of this kind, and all large ones.
-    pub(crate) fn read_call(state: &ServerState, body: &[u8]) -> Option<Self> {
+    pub(crate) fn read_call(settings: &Settings, body: &[u8]) -> Option<Self> {
         let (id, params) = parse_request(body, "tools/call")?;
-        let call = Call::new(state, params);
+        let call = Call::new(settings, params);
         Some(Self { messages: vec![ParsedMessage::Call(id, call)], is_batch: false })
     }
 
-    pub(crate) fn read(state: &ServerState, payload: Payload<'_>) -> Self {
-        let read = |message| read_one(state, message);
+    pub(crate) fn read(settings: &Settings, payload: Payload<'_>) -> Self {
+        let read = |message| read_one(settings, message);
         match payload {
             Payload::Single(message) => {
                 Self { messages: read(message).into_iter().collect(), is_batch: false }
@@ -136,7 +137,7 @@ impl ReceivedMessages {
     }
 }
 
-fn read_one(state: &ServerState, message: Message<'_>) -> Option<ParsedMessage> {
+fn read_one(settings: &Settings, message: Message<'_>) -> Option<ParsedMessage> {
     let (id, method, params) = match message {
         Message::Request { id, method, params } => (id, method, params),
         Message::Notification { .. } => return None,
@@ -150,11 +151,11 @@ fn read_one(state: &ServerState, message: Message<'_>) -> Option<ParsedMessage> 
         }
     };
     let answer = match &*method {
-        "tools/call" => match tools::read(state, params) {
+        "tools/call" => match tools::read(settings, params) {
             Ok(call) => return Some(ParsedMessage::Call(id, call)),
             Err(error) => Err(invalid_params("tools/call", &error)),
         },
-        "tools/list" => Ok(response(&id, &tools::list(&state.config.settings))),
+        "tools/list" => Ok(response(&id, &tools::list(settings))),
         "ping" | "logging/setLevel" => Ok(response(&id, &Empty {})),
         "initialize" => {
             let message = "Invalid Request: initialize must not be part of a batch";

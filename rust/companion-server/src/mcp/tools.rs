@@ -50,8 +50,8 @@ pub(crate) struct Call {
 
 impl Call {
     /// A call whose arguments have the right types.
-    pub(crate) fn new(state: &ServerState, params: CallToolParams<'_, ToolArguments>) -> Self {
-        let tool = match find(state, &params.name) {
+    pub(crate) fn new(settings: &Settings, params: CallToolParams<'_, ToolArguments>) -> Self {
+        let tool = match find(settings, &params.name) {
             Ok(tool) => tool,
             Err(unknown) => return Err(unknown).into(),
         };
@@ -97,11 +97,11 @@ impl From<Result<(Tool, ToolArguments), String>> for Call {
 
 /// Reads the parameters of `tools/call`. The model reads an error about arguments. Other errors are
 /// errors of the protocol.
-pub(crate) fn read(state: &ServerState, params: Params<'_>) -> Result<Call, serde_json::Error> {
-    params.parse().map(|params| Call::new(state, params)).or_else(|error| {
+pub(crate) fn read(settings: &Settings, params: Params<'_>) -> Result<Call, serde_json::Error> {
+    params.parse().map(|params| Call::new(settings, params)).or_else(|error| {
         let call: CallToolParams<IgnoredAny> = params.parse()?;
         let wrong = |_| format!("Invalid arguments: {}", describe(&error));
-        Ok(Err(find(state, &call.name).map_or_else(|unknown| unknown, wrong)).into())
+        Ok(Err(find(settings, &call.name).map_or_else(|unknown| unknown, wrong)).into())
     })
 }
 
@@ -125,8 +125,8 @@ pub(crate) async fn run(
 }
 
 /// Finds the tool of that name, if the server offers it.
-fn find(state: &ServerState, name: &str) -> Result<Tool, String> {
-    let tool = Tool::named(name).filter(|tool| tool.is_offered(&state.config.settings));
+fn find(settings: &Settings, name: &str) -> Result<Tool, String> {
+    let tool = Tool::named(name).filter(|tool| tool.is_offered(settings));
     tool.ok_or_else(|| format!("Unknown tool: {name}"))
 }
 

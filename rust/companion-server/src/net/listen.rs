@@ -16,42 +16,32 @@ const BACKLOG: i32 = 128;
 
 /// An address where the server should listen and does not.
 #[derive(Clone, Debug)]
-pub struct UnavailableAddress {
-    /// The address.
-    pub address: ListenAddress,
+pub(crate) struct UnavailableAddress {
+    address: ListenAddress,
     /// The reason, as a sentence for the user that names the address.
-    pub reason: String,
+    pub(crate) reason: String,
     /// Whether another program listens there.
     taken: bool,
 }
 
 /// The sockets of one server.
 #[derive(Debug)]
-pub struct Listeners {
+pub(crate) struct Listeners {
     sockets: Vec<TcpListener>,
     missing: Vec<UnavailableAddress>,
 }
 
-impl From<TcpListener> for Listeners {
-    fn from(socket: TcpListener) -> Self {
-        Self { sockets: vec![socket], missing: Vec::new() }
-    }
-}
-
 impl Listeners {
-    /// Binds `127.0.0.1` and the addresses of `more`. Port 0 lets the system choose.
-    ///
-    /// # Errors
-    ///
-    /// If `127.0.0.1` can't be bound. [`Listeners::missing`] has the other addresses that can't.
-    pub fn bind(port: u16, more: &[ListenAddress]) -> io::Result<Self> {
+    /// Binds `127.0.0.1` and the addresses of `more`. Port 0 lets the system choose. Fails only if
+    /// `127.0.0.1` can't be bound; [`Listeners::missing`] has the other addresses that can't.
+    pub(crate) fn bind(port: u16, more: &[ListenAddress]) -> io::Result<Self> {
         let (first, others) = plan(more);
         let mut attempts = if port == 0 { ATTEMPTS } else { 1 };
         loop {
             attempts -= 1;
             let socket = listen(SocketAddr::new(first, port))?;
             let port = socket.local_addr()?.port();
-            let mut bound = Self::from(socket);
+            let mut bound = Self { sockets: vec![socket], missing: Vec::new() };
             for address in &others {
                 match listen(SocketAddr::new(address.ip(), port)) {
                     Ok(socket) => bound.sockets.push(socket),
@@ -67,7 +57,7 @@ impl Listeners {
     }
 
     /// The addresses where the server should listen and does not.
-    pub fn missing(&self) -> &[UnavailableAddress] {
+    pub(crate) fn missing(&self) -> &[UnavailableAddress] {
         &self.missing
     }
 
@@ -153,25 +143,6 @@ mod tests {
                 "{more:?}"
             );
         }
-    }
-
-    /// Other systems may have only one loopback address.
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn all_listen_at_the_same_port() {
-        let bound = Listeners::bind(0, &addresses(&["127.0.0.2"])).unwrap();
-        let all = bound.addresses().unwrap();
-        assert_eq!(all.len(), 2);
-        assert_eq!(all[0].port(), all[1].port());
-    }
-
-    #[test]
-    fn what_is_not_there_is_named_and_the_rest_listens() {
-        let bound = Listeners::bind(0, &addresses(&["192.0.2.1"])).unwrap();
-        assert_eq!(bound.addresses().unwrap().len(), 1);
-        let [missing] = bound.missing() else { panic!("{:?}", bound.missing()) };
-        assert!(missing.reason.starts_with("can't listen on 192.0.2.1: this machine has no such"));
-        assert_eq!(bound.taken(), None);
     }
 
     #[cfg(target_os = "linux")]

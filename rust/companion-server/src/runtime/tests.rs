@@ -24,13 +24,6 @@ fn a_thread_that_waits_for_a_disk_is_left_behind_and_can_be_waited_for() {
     assert!(done.load(SeqCst));
 }
 
-#[test]
-fn without_such_a_thread_nothing_is_left() {
-    let runtime = Runtime::start().unwrap();
-    runtime.alive().spawn("disk", || {}).unwrap();
-    assert!(runtime.end().is_none());
-}
-
 /// Counts how often it is stopped.
 #[derive(Default)]
 struct Counting(AtomicUsize);

@@ -1,28 +1,51 @@
 //! Provides a server with a recording editor, and requests as text, for tests with real sockets.
 
-#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(dead_code, clippy::unwrap_used, reason = "for several tests, which may panic")]
 
-pub(crate) mod no_editor;
+pub(crate) mod process;
+pub(crate) mod wire;
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use companion_protocol::editor::CompanionNotification;
+use companion_protocol::editor::{CompanionNotification, EditorNotification};
 use companion_protocol::settings::Settings;
-use companion_server::{Config, EditorHost, EditorRequest, Responder, Runtime, Server};
+use companion_server::{Config, Delivery, EditorHost, EditorRequest, Responder, Runtime, Server};
+use serde_json::Value;
 
-/// An editor that shows every diff at once, and records it.
+use wire::Target;
+
+/// The timeout of a test. It is far above the needs of a busy machine.
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// An editor that shows every diff at once, and records it. It shows those below `/held` later.
 #[derive(Default)]
-struct Editor {
+pub(crate) struct Editor {
     asked: Mutex<Vec<String>>,
+    held: Mutex<Vec<Responder>>,
     when_clients_change: Mutex<Option<Box<dyn Fn() + Send>>>,
+}
+
+impl Editor {
+    /// Returns how many diffs it has not shown yet.
+    pub(crate) fn held(&self) -> usize {
+        self.held.lock().unwrap().len()
+    }
+
+    /// Shows these diffs.
+    pub(crate) fn release(&self) {
+        self.held.lock().unwrap().drain(..).for_each(|responder| responder.complete(None));
+    }
 }
 
 impl EditorHost for Editor {
     fn request(&self, request: EditorRequest, responder: Responder) {
         let asked = match request {
+            EditorRequest::OpenDiff(proposal) if proposal.file_path.starts_with("/held/") => {
+                return self.held.lock().unwrap().push(responder);
+            }
             EditorRequest::OpenDiff(proposal) => format!("open {}", proposal.file_path),
             EditorRequest::CloseDiff(close) => format!("close {}", close.file_path),
             EditorRequest::AcceptDiff(path) => format!("accept {}", path.file_path),
@@ -48,10 +71,11 @@ impl EditorHost for Editor {
     }
 }
 
-pub(crate) struct Rig {
+/// A server in this process, with its editor.
+pub(crate) struct Rig<H = Editor> {
     pub(crate) server: Server,
-    editor: Arc<Editor>,
-    _runtime: Runtime,
+    pub(crate) editor: Arc<H>,
+    pub(crate) runtime: Runtime,
     pub(crate) discovery: tempfile::TempDir,
 }
 
@@ -62,18 +86,46 @@ impl Rig {
     }
 
     pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::of(Arc::default(), |config| {
+            config.limits.body = 300_000;
+            config.limits.header_timeout = Duration::from_millis(300);
+            config.limits.body_timeout = Duration::from_millis(300);
+            change(config);
+        })
+    }
+
+    /// Returns the requests to the editor since the last call, such as `open /a`.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut self.editor.asked.lock().unwrap())
+    }
+
+    /// Makes the editor call `then` on the server's thread, whenever the number of clients changes.
+    pub(crate) fn when_clients_change(&self, then: impl Fn() + Send + 'static) {
+        *self.editor.when_clients_change.lock().unwrap() = Some(Box::new(then));
+    }
+}
+
+impl<H: EditorHost + 'static> Rig<H> {
+    /// Starts a server for this editor.
+    pub(crate) fn of(editor: Arc<H>, change: impl FnOnce(&mut Config)) -> Self {
+        let discovery = tempfile::tempdir().unwrap();
         let mut config = Config::new(Settings::default());
-        config.discovery_dir = Some(dir.path().to_owned());
-        config.limits.body = 300_000;
-        config.limits.header_timeout = Duration::from_millis(300);
-        config.limits.body_timeout = Duration::from_millis(300);
+        config.discovery_dir = Some(discovery.path().to_owned());
         change(&mut config);
         let runtime = Runtime::start().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let editor = Arc::new(Editor::default());
-        let server = Server::start(&runtime, listener, config, editor.clone()).unwrap();
-        Self { server, editor, _runtime: runtime, discovery: dir }
+        let host = Arc::<H>::clone(&editor);
+        let server = Server::open(&runtime, config, host).unwrap();
+        Self { server, editor, runtime, discovery }
+    }
+
+    /// Sends a notification of the editor. Returns the delivery of a decision.
+    pub(crate) fn notify(&self, method: &str, params: &Value) -> Option<Delivery> {
+        notify(&self.server, method, params)
+    }
+
+    /// Returns the address of the server, with its token.
+    pub(crate) fn target(&self) -> Target {
+        Target { port: self.server.port(), token: self.server.token().into() }
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
@@ -110,16 +162,6 @@ impl Rig {
         read_all(&mut stream)
     }
 
-    /// Returns the requests to the editor since the last call, such as `open /a`.
-    pub(crate) fn asked(&self) -> Vec<String> {
-        std::mem::take(&mut self.editor.asked.lock().unwrap())
-    }
-
-    /// Makes the editor call `then` on the server's thread, whenever the number of clients changes.
-    pub(crate) fn when_clients_change(&self, then: impl Fn() + Send + 'static) {
-        *self.editor.when_clients_change.lock().unwrap() = Some(Box::new(then));
-    }
-
     /// Asserts that the server still answers.
     pub(crate) fn is_well(&self) {
         self.initialize();
@@ -154,7 +196,28 @@ pub(crate) fn ping(id: u32) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)
 }
 
-/// Returns whether the tests may take minutes.
+/// Sends a notification of the editor. Returns the delivery of a decision.
+pub(crate) fn notify(server: &Server, method: &str, params: &Value) -> Option<Delivery> {
+    let notification = EditorNotification::from_json(method, &params.to_string()).unwrap();
+    server.apply(notification).unwrap()
+}
+
+/// Waits until `condition` holds. Panics after [`WAIT_TIMEOUT`].
+pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = tokio::time::Instant::now() + WAIT_TIMEOUT;
+    while !condition() {
+        assert!(tokio::time::Instant::now() < deadline, "waited in vain until {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Returns the number in an environment variable.
+pub(crate) fn variable(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} is {value}, which is no number")))
+}
+
+/// Returns whether the tests may take minutes, as with `cargo xtask test --long`.
 pub(crate) fn is_long() -> bool {
     std::env::var_os("COMPANION_TEST_LONG").is_some_and(|long| long == "1")
 }

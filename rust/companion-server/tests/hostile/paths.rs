@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
+use companion_protocol::editor::EditorNotification;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::json;
 
@@ -134,13 +135,16 @@ fn what_is_no_file_is_not_told() {
         "\\\\server\\share\\a".to_owned(),
     ];
     for path in &none {
-        rig.server.file_opened(path);
-        rig.server.file_focused(path);
-        rig.server.selection_changed(path, "selected");
+        for method in ["editor/opened", "editor/focused", "editor/selection"] {
+            let params = json!({ "path": path, "text": "selected" }).to_string();
+            let notification = EditorNotification::from_json(method, &params).unwrap();
+            // A path that is not absolute is refused.
+            let _ = rig.server.apply(notification);
+        }
     }
     let told = [&file, &at("to-file"), &parent];
     for path in told {
-        rig.server.file_opened(path);
+        rig.notify("editor/opened", &json!({ "path": path }));
     }
     let session = format!("mcp-session-id: {}\r\n", rig.initialize());
     let mut stream = rig.connect();

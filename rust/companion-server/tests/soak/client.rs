@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use tokio::task::{JoinHandle, spawn_local};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::support::{Connection, Event, EventStream, Session, Target, WAIT_TIMEOUT, answer_ping};
+use crate::common::WAIT_TIMEOUT;
+use crate::common::wire::{Connection, Event, EventStream, Session, Target, answer_ping};
 use crate::world::{Waiters, World, number, proposal};
 
 /// How long views wait for a client without a stream, in this test. Afterwards its session stays as

@@ -5,9 +5,11 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 
-use companion_protocol::ide::{MAX_OPEN_FILES, Position};
+use companion_protocol::ide::MAX_OPEN_FILES;
 use companion_server::Server;
 use serde_json::{Value, json};
+
+use crate::common::notify;
 
 struct File {
     path: String,
@@ -43,15 +45,19 @@ impl Files {
             88..94 => self.rename(),
             94..97 => {
                 let file = self.take_one();
-                self.server.file_closed(&file.path);
+                self.notify("editor/closed", &json!({ "path": file.path }));
                 fs::remove_file(file.path).unwrap();
             }
             _ => {
                 let file = self.take_one();
                 fs::remove_file(&file.path).unwrap();
-                self.server.file_deleted(&file.path);
+                self.notify("editor/deleted", &json!({ "path": file.path }));
             }
         }
+    }
+
+    fn notify(&self, method: &str, params: &Value) {
+        notify(&self.server, method, params);
     }
 
     fn new_path(&mut self) -> String {
@@ -65,11 +71,11 @@ impl Files {
         fs::write(&path, "").unwrap();
         let file = File { path, cursor: None, selection: String::new() };
         if self.rng.bool() {
-            self.server.file_focused(&file.path);
+            self.notify("editor/focused", &json!({ "path": file.path }));
             self.open.insert(0, file);
             self.active = true;
         } else {
-            self.server.file_opened(&file.path);
+            self.notify("editor/opened", &json!({ "path": file.path }));
             self.open.push(file);
         }
     }
@@ -77,7 +83,7 @@ impl Files {
     fn focus(&mut self) {
         let file = self.rng.usize(0..self.open.len());
         let file = self.open.remove(file);
-        self.server.file_focused(&file.path);
+        self.notify("editor/focused", &json!({ "path": file.path }));
         self.open.insert(0, file);
         self.active = true;
     }
@@ -86,13 +92,16 @@ impl Files {
         let file = self.rng.usize(0..self.open.len().min(2));
         let (line, character) = (self.rng.u32(1..9999), self.rng.u32(1..200));
         self.open[file].cursor = Some((line, character));
-        let cursor = Position::new(line, character).unwrap();
-        self.server.caret_moved(&self.open[file].path, cursor);
+        let path = &self.open[file].path;
+        self.notify(
+            "editor/cursor",
+            &json!({ "path": path, "line": line, "character": character }),
+        );
     }
 
     fn select(&mut self) {
         let text = "x\u{1f600}\n".repeat(self.rng.usize(0..2000));
-        self.server.selection_changed(&self.open[0].path, &text);
+        self.notify("editor/selection", &json!({ "path": self.open[0].path, "text": text }));
         self.open[0].selection = text;
     }
 
@@ -100,7 +109,7 @@ impl Files {
         let to = self.new_path();
         let file = self.rng.usize(0..self.open.len());
         fs::rename(&self.open[file].path, &to).unwrap();
-        self.server.file_renamed(&self.open[file].path, &to);
+        self.notify("editor/renamed", &json!({ "from": self.open[file].path, "to": to }));
         self.open[file].path = to;
     }
 

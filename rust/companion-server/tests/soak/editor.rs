@@ -3,17 +3,18 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use companion_protocol::editor::CompanionNotification;
 use companion_server::{Delivery, EditorHost, EditorRequest, Proposal, Responder, Server};
+use serde_json::json;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::spawn_local;
 use tokio::time::sleep;
 
+use crate::common::notify;
 use crate::world::{Decided, World, number};
 
 enum What {
@@ -36,9 +37,9 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn new() -> (Arc<Self>, UnboundedReceiver<Asked>) {
+    pub(crate) fn new() -> (Self, UnboundedReceiver<Asked>) {
         let (asked, receiver) = unbounded_channel();
-        (Arc::new(Self { asked, connected: AtomicUsize::new(0) }), receiver)
+        (Self { asked, connected: AtomicUsize::new(0) }, receiver)
     }
 
     /// Returns the last number of clients that the server sent.
@@ -187,11 +188,13 @@ impl Editor {
             text.push_str("edited \u{1f600}");
         }
         let (delivery, decided) = if accept {
-            (self.server.diff_accepted(path, text.clone()), Decided::Accepted(text))
+            let params = json!({ "filePath": path, "content": text });
+            (notify(&self.server, "diff/accepted", &params), Decided::Accepted(text))
         } else {
-            (self.server.diff_rejected(path, None), Decided::Rejected)
+            let params = json!({ "filePath": path });
+            (notify(&self.server, "diff/rejected", &params), Decided::Rejected)
         };
-        if delivery != Delivery::Unknown {
+        if delivery != Some(Delivery::Unknown) {
             self.world.decided(number, decided);
         }
         true

@@ -13,10 +13,10 @@
 #![cfg(target_os = "linux")]
 
 mod client;
+#[path = "../common/mod.rs"]
+mod common;
 mod context;
 mod editor;
-#[path = "../support/mod.rs"]
-mod support;
 mod world;
 
 use std::rc::Rc;
@@ -30,9 +30,9 @@ use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{Instant, sleep};
 
 use client::{Client, SESSION_AWAY};
+use common::{Rig, is_long, process, until, variable};
 use context::{Files, without_times};
 use editor::{Editor, Link};
-use support::{Window, long, process, until, variable};
 use world::World;
 
 const CLIENTS: usize = 20;
@@ -42,7 +42,7 @@ const STRETCH: Duration = Duration::from_secs(4);
 #[test]
 #[expect(clippy::print_stdout, reason = "the report")]
 fn random_use_loses_nothing_and_leaves_nothing() {
-    let seconds = variable("COMPANION_SOAK_SECONDS").unwrap_or(if long() { 1800 } else { 20 });
+    let seconds = variable("COMPANION_SOAK_SECONDS").unwrap_or(if is_long() { 1800 } else { 20 });
     let seed = variable("COMPANION_SOAK_SEED").unwrap_or_else(|| fastrand::u64(..));
     println!("{seconds} s, COMPANION_SOAK_SEED={seed}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -60,11 +60,14 @@ async fn soak(duration: Duration, mut rng: fastrand::Rng) -> String {
     // Otherwise sessions that left with undelivered decisions would evict returning clients.
     limits.idle_sessions = 1024;
     let (link, asked) = Link::new();
-    let window = Window::open(Arc::<Link>::clone(&link), limits);
+    let rig = Rig::of(Arc::new(link), |config| {
+        config.settings.workspace = vec!["/".into()];
+        config.limits = limits;
+    });
     let descriptors = process::descriptors();
     let world = World::default();
-    let editor = Editor::start(window.server.clone(), world.clone(), rng.fork(), asked);
-    let files = Rc::new(Mutex::new(Files::new(window.server.clone(), rng.fork())));
+    let editor = Editor::start(rig.server.clone(), world.clone(), rng.fork(), asked);
+    let files = Rc::new(Mutex::new(Files::new(rig.server.clone(), rng.fork())));
     // Every action holds this for reading. A writer therefore sees all actions at rest.
     let rest = Rc::new(RwLock::new(()));
 
@@ -79,7 +82,7 @@ async fn soak(duration: Duration, mut rng: fastrand::Rng) -> String {
         let paths = (0..4).map(|file| format!("/p/{number}/{file}"));
         let shared = (0..2).map(|_| format!("/p/shared/{}", rng.u32(0..6)));
         let paths = paths.chain(shared).collect();
-        let client = Client::connect(window.target(), world.clone(), rng.fork(), paths).await;
+        let client = Client::connect(rig.target(), world.clone(), rng.fork(), paths).await;
         let client = Rc::new(Mutex::new(client));
         clients.push(Rc::clone(&client));
         let rest = Rc::clone(&rest);
@@ -108,7 +111,7 @@ async fn soak(duration: Duration, mut rng: fastrand::Rng) -> String {
         sleep(STRETCH.min(duration)).await;
         assert!(!panicked.load(Ordering::Relaxed), "see above");
         let alone = rest.write().await;
-        look(&window, &link, &editor, &clients, &mut *files.lock().await, &world).await;
+        look(&rig, &editor, &clients, &mut *files.lock().await, &world).await;
         memory.push((begun.elapsed().as_secs_f64(), process::memory()));
         drop(alone);
     }
@@ -119,7 +122,7 @@ async fn soak(duration: Duration, mut rng: fastrand::Rng) -> String {
     for client in clients.drain(..) {
         client.lock().await.leave().await;
     }
-    until("all connections have ended", || window.server.status().tasks == 0).await;
+    until("all connections have ended", || rig.server.status().tasks == 0).await;
     until("all sockets are closed", || process::are_closed(descriptors)).await;
     assert!(!panicked.load(Ordering::Relaxed), "see above");
     format!("{}\n{}", world.counts(), growth(&memory))
@@ -146,8 +149,7 @@ async fn use_editor(
 /// Checks the invariants while no action runs: every open diff ends for its client, and all clients
 /// know the context.
 async fn look(
-    window: &Window,
-    link: &Link,
+    rig: &Rig<Link>,
     editor: &Editor,
     clients: &[Rc<Mutex<Client>>],
     files: &mut Files,
@@ -158,7 +160,7 @@ async fn look(
     }
     until("every diff has ended", || {
         editor.decide_all();
-        editor.is_idle() && window.server.status().open_diffs == 0
+        editor.is_idle() && rig.server.status().open_diffs == 0
     })
     .await;
     for client in clients {
@@ -176,7 +178,8 @@ async fn look(
         .await;
         client.forget();
     }
-    until("the editor knows how many are connected", || link.connected() == clients.len()).await;
+    until("the editor knows how many are connected", || rig.editor.connected() == clients.len())
+        .await;
     world.forget();
     world.count(|counts| counts.checks += 1);
 }

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses what it needs")]
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ impl Made {
         let root = dir.path().canonicalize().unwrap();
         let home = root.join("home/me é");
         fs::create_dir_all(&home).unwrap();
-        let machine = Machine { os, root, home, env: HashMap::new(), programs: Vec::new() };
+        let machine = Machine { os, root, home, env: BTreeMap::new(), programs: Vec::new() };
         let settings = machine.home.join(".gemini/settings.json");
         let clients = vec![Client { name: "Gemini CLI".to_owned(), settings, extensions: None }];
         Self { dir, machine, clients, program: None }

@@ -161,6 +161,8 @@ fn invalid() -> BoxedStrategy<String> {
         ("comment/set", r#"{"id":"1","path":"a","line":1,"endLine":1,"content":"","text":"x"}"#),
         ("comment/set", r#"{"id":"1","path":"{folder}/a","line":1,"content":"","text":"x"}"#),
         ("comment/removed", r#"{"id":7}"#),
+        ("agent/kept", r#"{"session":"s","prompt":-1,"paths":[]}"#),
+        ("agent/reverted", r#"{"session":"s","prompt":1,"paths":"/a"}"#),
         ("editor/unknown", "{}"),
         ("", "{}"),
     ];
@@ -184,6 +186,7 @@ fn invalid() -> BoxedStrategy<String> {
         r#"[{"jsonrpc":"2.0","method":"editor/focused","params":{"path":"{folder}/a"}}]"#,
         r#"["2.0",1,"editor/focused",{"path":"{folder}/a"}]"#,
         r#"{"jsonrpc":"2.0","method":"editor/focused","params":{"path":"{folder}/a"}} x"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"agent/before","params":{}}"#,
         r#"{"jsonrpc":"2.0","id":1}"#,
         r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}}"#,
     ];

@@ -1,5 +1,6 @@
 //! Tests the hooks of CLIs: at the endpoint, and the model alone.
 
+mod changes;
 mod comments;
 mod model;
 

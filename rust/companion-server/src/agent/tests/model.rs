@@ -144,7 +144,7 @@ fn what_nobody_confirms_waits_again() {
     assert_eq!(texts(&cast.model.before_agent("x")), [""; 0], "it is under way");
     cast.model.give_back(ack);
     let ack = cast.model.before_agent("x").ack.unwrap();
-    assert_eq!(cast.model.confirm(ack).0.len(), 1);
+    assert_eq!(cast.model.confirm(ack).unwrap().reasons.len(), 1);
     cast.model.give_back(ack);
     assert_eq!(cast.model.before_agent("x").ack, None);
 }

@@ -14,15 +14,10 @@ const NO_ANSWER: &str = "The editor did not answer in time.";
 impl Ledger {
     /// Handles the user's decision.
     pub(crate) fn user_decided(&mut self, path: &str, decision: Decision) -> Vec<Effect> {
-        let mut effects = Vec::new();
         if self.open.get(path).is_some_and(|diff| diff.opening.is_none() && !diff.is_declining)
             && let Some((path, diff)) = self.open.remove_entry(path)
         {
-            let decision = decision.map_accepted(|text| diff.proposed.accept(text));
-            let outcome = (&decision).into();
-            self.queue_decision(&diff, path, decision, &mut effects);
-            self.end(diff, outcome, &mut effects);
-            return effects;
+            return self.decided(path, diff, decision);
         }
         // The user decided while the request to close the view was under way. The caller gets the
         // accepted text.
@@ -35,6 +30,15 @@ impl Ledger {
         {
             return self.completed(call, decision.into_text());
         }
+        Vec::new()
+    }
+
+    fn decided(&mut self, path: Arc<str>, diff: Diff, decision: Decision) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let decision = decision.map_accepted(|text| diff.proposed.accept(text));
+        let outcome = (&decision).into();
+        self.queue_decision(&diff, path, decision, &mut effects);
+        self.end(diff, outcome, &mut effects);
         effects
     }
 
@@ -49,7 +53,7 @@ impl Ledger {
 
     /// Rejects a diff after [`Self::begin_decline`].
     pub(crate) fn reject(&mut self, diff: DiffId) -> Vec<Effect> {
-        self.decide(diff, Decision::Rejected)
+        self.end_decline(diff, None)
     }
 
     /// Rejects a diff after [`Self::begin_decline`]. Its client receives `present`, the file's text,
@@ -57,21 +61,15 @@ impl Ledger {
     /// it returns. So does a client for an empty text, which it would take for an unchanged
     /// proposal.
     pub(crate) fn decline(&mut self, diff: DiffId, present: Text) -> Vec<Effect> {
-        let asker = self.open.values().find(|open| open.id == diff).map(|open| open.asker);
-        let listens = asker.is_some_and(|asker| self.has_stream(asker));
-        let can_decline = listens && !present.is_empty() && !self.stopped;
-        self.decide(
-            diff,
-            if can_decline { Decision::Declined(present) } else { Decision::Rejected },
-        )
+        self.end_decline(diff, Some(present).filter(|present| !present.is_empty()))
     }
 
-    fn decide(&mut self, diff: DiffId, decision: Decision) -> Vec<Effect> {
-        let open = self.open.iter_mut().find(|(_, open)| open.id == diff);
-        let Some((path, open)) = open else { return Vec::new() };
-        open.is_declining = false;
-        let path = Arc::clone(path);
-        self.user_decided(&path, decision)
+    fn end_decline(&mut self, id: DiffId, present: Option<Text>) -> Vec<Effect> {
+        let mut open = self.open.extract_if(.., |_, diff| diff.id == id);
+        let Some((path, diff)) = open.next() else { return Vec::new() };
+        drop(open);
+        let present = present.filter(|_| self.has_stream(diff.asker) && !self.stopped);
+        self.decided(path, diff, present.map_or(Decision::Rejected, Decision::Declined))
     }
 
     /// Makes a waiting acceptance a rejection, because the editor writes the accepted text itself

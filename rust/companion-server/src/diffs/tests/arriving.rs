@@ -43,16 +43,6 @@ fn of_a_client_that_answers_no_ping_a_megabyte_is_kept_besides_the_newest() {
 }
 
 #[test]
-fn the_newest_decision_is_kept_however_long_it_is() {
-    let mut book = Book::new();
-    let long = "x".repeat(3 << 20);
-    accepted(&mut book, "/1", &long);
-    accepted(&mut book, "/2", &long);
-    prune_sent(&mut book);
-    assert_eq!(told_again(&mut book, 2), ["/2"].map(Arc::from));
-}
-
-#[test]
 fn a_server_that_stops_waits_until_a_text_has_been_sent_and_has_arrived() {
     let mut book = Book::new();
     let a = book.a;

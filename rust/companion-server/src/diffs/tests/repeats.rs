@@ -133,21 +133,6 @@ async fn what_is_kept_is_not_the_length_of_an_id() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_texts_that_are_kept_are_two_bodies_in_all() {
-    let rig = Rig::with(|config| config.limits.body = 2_000);
-    let session = rig.initialize_bridge().await;
-    let text = "x".repeat(1_500);
-    for id in [1, 3, 5] {
-        assert_eq!(answered(&rig, &session, "openDiff", id, "").await, empty());
-        assert_eq!(answered(&rig, &session, "closeDiff", id + 1, &text).await, closed(&text));
-    }
-    for (id, is_kept) in [(2, false), (4, true), (6, true)] {
-        let again = call(&rig, &session, "closeDiff", id, true).await;
-        assert_eq!(again == closed(&text), is_kept, "{id}");
-    }
-}
-
 /// Besides its text, a call counts with its path and 256 bytes.
 #[tokio::test(start_paused = true)]
 async fn two_bodies_are_kept_to_the_last_byte() {
@@ -282,20 +267,6 @@ async fn the_calls_of_a_client_are_kept_when_another_ends() {
     answered(&rig, &stays, "closeDiff", 2, "text").await;
     rig.send("DELETE", "/mcp", &[("mcp-session-id", &*ends)], "").await;
     assert_eq!(call(&rig, &stays, "closeDiff", 2, true).await, closed("text"));
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_is_five_minutes_old_is_forgotten() {
-    let rig = Rig::start();
-    let session = rig.initialize_bridge().await;
-    let _stream = rig.stream(&session).await;
-    answered(&rig, &session, "openDiff", 1, "").await;
-    answered(&rig, &session, "closeDiff", 2, "text").await;
-    for (milliseconds, is_kept) in [(5 * 60 * 1000 - 1, true), (1, false)] {
-        sleep(Duration::from_millis(milliseconds)).await;
-        rig.state.diffs.forget_old_calls();
-        assert_eq!(call(&rig, &session, "closeDiff", 2, true).await == closed("text"), is_kept);
-    }
 }
 
 #[tokio::test(start_paused = true)]

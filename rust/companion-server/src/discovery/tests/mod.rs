@@ -10,7 +10,6 @@ use std::time::{Duration, SystemTime};
 use companion_protocol::dialect::{self, Base, ClientProfile, GEMINI, QWEN};
 use companion_protocol::ide::{DiscoveryFile, IdeInfo};
 
-use super::sweep::Owner;
 use super::*;
 use crate::runtime::Runtime;
 use companion_platform::Platform::{Unix, Windows};
@@ -212,18 +211,6 @@ fn a_file_that_tells_its_process_is_swept_only_if_a_server_like_this_wrote_it() 
     swept.young(lock(closed[9]) + ".tmp", "{\"po");
     swept.stays("7x.lock".to_owned(), "");
     swept.check(&QWEN, ours, our_port);
-}
-
-#[test]
-fn names_are_read_as_the_client_reads_them() {
-    let owner = |pid, port| Some(Owner { pid, port });
-    let parse = |name| Owner::parse(GEMINI.naming, name);
-    assert_eq!(parse("gemini-ide-server-12-4000.json"), owner(Some(12), Some(4000)));
-    assert_eq!(parse("gemini-ide-server-12-4000.json.tmp"), owner(Some(12), Some(4000)));
-    assert_eq!(parse("gemini-ide-server-12-70000.json"), None, "that is no port");
-    let parse = |name| Owner::parse(QWEN.naming, name);
-    assert_eq!(parse("4000.lock"), owner(None, Some(4000)));
-    assert_eq!(parse("70000.lock"), None);
 }
 
 #[test]

@@ -21,6 +21,10 @@ use crate::disk::paths::{Roots, resolve, without_parents};
 use crate::disk::pool::BlockingPool;
 use crate::privacy::Privacy;
 
+/// The reason for a private file.
+pub(crate) const PRIVATE: &str =
+    "the file stays private, because an ignore file of the user's names it";
+
 /// The reason if nothing is known about a path yet.
 pub(crate) const DISK_TIMED_OUT: &str = "the disk does not answer";
 
@@ -98,9 +102,7 @@ impl Workspace {
                 if !is_within(Path::new(&path), &roots)? {
                     return Ok(Err("the file lies outside of the workspace"));
                 }
-                let private =
-                    "the file stays private, because an ignore file of the user's names it";
-                Ok(if is_private(&privacy, &path)? { Err(private) } else { Ok(()) })
+                Ok(if is_private(&privacy, &path)? { Err(PRIVATE) } else { Ok(()) })
             });
             look.await.unwrap_or_else(|panicked| Err(io::Error::other(panicked)))
         };

@@ -21,7 +21,7 @@ use super::stream::EventStream;
 use crate::agent::{self, HookRequest};
 use crate::diffs::EventId;
 use crate::mcp::dispatch::{self, DispatchReply, ReceivedMessages};
-use crate::mcp::session::{Session, SessionId};
+use crate::mcp::session::{Session, SessionId, Sessions};
 use crate::net::bodies::BodyError;
 use crate::net::guard::Refusal;
 use crate::net::slots::SlotGuard;
@@ -92,13 +92,14 @@ where
     if let Some(reply) = unsupported_coding(&head.headers) {
         return reply;
     }
-    let sender = session(&state, &head.headers).ok();
+    let sender = session(&state.sessions, &head.headers).ok();
     let arrival = sender.as_ref().map(|sender| sender.arrivals.begin());
     let body = match state.bodies.read(body).await {
         Ok(body) => body,
         Err(error) => return body_error(&error, state.config.limits.body),
     };
-    let mut received = match ReceivedMessages::read_call(&state, &body.bytes) {
+    let settings = &state.config.settings;
+    let mut received = match ReceivedMessages::read_call(settings, &body.bytes) {
         Some(call) => call,
         None => match parse(&body.bytes) {
             Ok(Payload::Single(Message::Request { id, method, params }))
@@ -107,14 +108,14 @@ where
                 let repeats_requests = head.headers.contains_key(REPEATED);
                 return initialize(&state, &id, params, repeats_requests).await;
             }
-            Ok(payload) => ReceivedMessages::read(&state, payload),
+            Ok(payload) => ReceivedMessages::read(settings, payload),
             Err(error) => return reply::error(StatusCode::BAD_REQUEST, None, error.into_object()),
         },
     };
     if let Some(reply) = unsupported_version(&head.headers, received.request_id()) {
         return reply;
     }
-    let session = match session(&state, &head.headers) {
+    let session = match session(&state.sessions, &head.headers) {
         Ok(session) => session,
         Err((status, error)) => return reply::error(status, received.request_id(), error),
     };
@@ -175,7 +176,7 @@ async fn open_stream(state: Arc<ServerState>, head: &Parts) -> Reply {
     if let Some(reply) = unsupported_version(&head.headers, None) {
         return reply;
     }
-    match session(&state, &head.headers) {
+    match session(&state.sessions, &head.headers) {
         Ok(session) => {
             let last = text(&head.headers, &LAST_EVENT_ID).map(EventId::parse).unwrap_or_default();
             let stream = EventStream::open(Arc::clone(&state), session, &last);
@@ -214,7 +215,7 @@ where
 
 /// `DELETE /mcp`: ends the session.
 fn delete(state: &ServerState, head: &Parts) -> Reply {
-    match session(state, &head.headers) {
+    match session(&state.sessions, &head.headers) {
         Ok(session) => {
             state.end_session(session.id);
             reply::empty(StatusCode::NO_CONTENT)
@@ -239,7 +240,7 @@ fn monitor(state: &ServerState, head: &Parts) -> Reply {
 
 /// Finds the session of a request, or the reason why there is none.
 fn session(
-    state: &ServerState,
+    sessions: &Sessions,
     headers: &HeaderMap,
 ) -> Result<Arc<Session>, (StatusCode, ErrorObject)> {
     let Some(value) = headers.get(&SESSION_ID) else {
@@ -247,7 +248,7 @@ fn session(
         return Err((StatusCode::BAD_REQUEST, ErrorObject::new(code::SERVER_ERROR, message)));
     };
     let id = value.to_str().ok().and_then(SessionId::parse);
-    id.and_then(|id| state.sessions.get(id)).ok_or_else(|| {
+    id.and_then(|id| sessions.get(id)).ok_or_else(|| {
         let message = "Session not found: it is unknown or has ended; send initialize again";
         (StatusCode::NOT_FOUND, ErrorObject::new(code::SESSION_NOT_FOUND, message))
     })

@@ -203,16 +203,6 @@ async fn rules_that_go_hold_until_things_have_settled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rules_that_come_and_go_hold_in_between() {
-    let scene = Scene::new(&[("project/.geminiignore", "*.txt")]);
-    for text in ["*.key", "", "*.key", "# nothing", "*.key", ""] {
-        scene.is_private("project/x");
-        scene.write("project/.geminiignore", text);
-        scene.check(&["project/x.key"], &["project/x"]);
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn rules_that_go_hold_for_as_long_as_something_happens() {
     let scene = Scene::new(&[("project/.geminiignore", "*.key")]);
     scene.check(&["project/x.key"], &[]);

@@ -177,32 +177,6 @@ fn files_that_no_server_will_resume_are_removed() {
     drop(running);
 }
 
-/// While its clients are silent, the file's time shows that a server is alive.
-#[test]
-fn a_server_that_has_nothing_to_save_gives_a_sign_of_life() {
-    let dir = TempDir::new().unwrap();
-    let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
-    prune_sent(&file(&dir), Duration::from_mins(6));
-    assert!(saving.tell(|file| file.take(Batch::default())));
-    let age = fs::metadata(file(&dir)).unwrap().modified().unwrap().elapsed().unwrap_or_default();
-    assert!(age < Duration::from_mins(1), "{age:?}");
-}
-
-#[test]
-fn what_has_been_settled_takes_no_place_for_ever() {
-    let dir = TempDir::new().unwrap();
-    let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
-    let mut largest = 0;
-    for _ in 0..2000 {
-        let session = SessionId::new();
-        let records =
-            vec![Record::Session(session, ClientTraits::default()), Record::Gone(session)];
-        assert!(saving.tell(|file| file.take(Batch { records, ends: false })));
-        largest = largest.max(fs::metadata(file(&dir)).unwrap().len());
-    }
-    assert!(largest < 1 << 17, "{largest}");
-}
-
 /// A process may be killed while it writes.
 #[test]
 fn a_line_that_was_not_finished_counts_for_nothing() {

@@ -58,18 +58,6 @@ async fn a_session_goes_last_whose_client_may_not_have_got_a_decision() {
     assert_eq!(stream.message().await.unwrap()["params"]["content"], "text");
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_session_goes_last_whose_diff_is_open() {
-    let rig = Rig::limits(|limits| limits.idle_sessions = 2);
-    let waiting = rig.initialize().await;
-    open(&rig, &waiting).await;
-    for _ in 0..3 {
-        advance(Duration::from_millis(1)).await;
-        rig.initialize().await;
-    }
-    assert_eq!(status(&rig, &waiting).await, 200);
-}
-
 /// The client proposes, and has no stream for a moment.
 #[tokio::test(start_paused = true)]
 async fn a_newcomer_is_refused_before_a_client_that_waits_for_a_decision_loses_it() {

@@ -158,17 +158,6 @@ async fn a_peer_without_a_request_is_let_go() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_sends_its_head_byte_by_byte_is_let_go() {
-    let rig = Rig::start();
-    let mut connection = connect(&rig);
-    let begun = Instant::now();
-    while connection.write_all(b"x").await.is_ok() {
-        sleep(Duration::from_secs(1)).await;
-    }
-    assert!(begun.elapsed() <= Duration::from_secs(32), "{:?}", begun.elapsed());
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_body_that_does_not_come_is_answered_with_408() {
     let rig = Rig::start();
     let session = rig.initialize().await;

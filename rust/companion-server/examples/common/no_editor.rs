@@ -1,4 +1,4 @@
-//! Provides an editor that shows nothing, also for measurements.
+//! Provides an editor that shows nothing.
 
 use companion_protocol::editor::CompanionNotification;
 use companion_server::{EditorHost, EditorRequest, Responder};

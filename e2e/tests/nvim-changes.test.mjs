@@ -1,0 +1,279 @@
+// Tests in Neovim what a CLI has changed: the list by prompt, and the comparison with the text from before.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { describe, test } from 'node:test';
+
+import { openNeovimWithCli } from '../lib/neovim-cli.mjs';
+import {
+  answerAll,
+  changed,
+  compared,
+  EDITED,
+  FAILS,
+  lists,
+  open,
+  openEdited,
+  questions,
+  read,
+  run,
+  TEXT,
+  untilFile,
+} from '../lib/neovim-changes.mjs';
+import { noNeovim as skip, until } from '../lib/neovim.mjs';
+
+test('three prompts in YOLO mode are listed, compared and taken back', { skip }, async (t) => {
+  const replace = (file_path, old_string, new_string) => ({
+    name: 'replace',
+    args: { file_path, old_string, new_string, instruction: 'x' },
+  });
+  const write = (file_path, content) => ({ name: 'write_file', args: { file_path, content } });
+  const shell = (command) => ({ name: 'run_shell_command', args: { command, description: 'x' } });
+  const files = { a: TEXT, b: TEXT, c: TEXT, gone: 'gone\n', 'd.key': 'one\n', '.aiexclude': '*.key\n' };
+  const steps = ({ a, b, c, 'd.key': key }) => [
+    [replace(a, 'two', 'TWO'), replace(a, 'nine', 'NINE'), write(`${a}-new`, 'new\n')],
+    'First.',
+    [replace(a, 'five', 'FIVE'), shell('rm gone; printf "shell\\n" > c'), replace(b, 'two', 'TWO')],
+    'Second.',
+    [replace(b, 'six', 'SIX'), write(key, 'two\n'), replace(c, 'shell', 'SHELL')],
+    'Third.',
+    'Fourth.',
+  ];
+  const window = await openNeovimWithCli(t, files, steps, { yolo: true });
+  const { neovim, cli, asked, file } = window;
+  const created = `${file.a}-new`;
+  for (const path of [file.gone, file.c, file.b, file.a]) await neovim.edit(path);
+  const prompt = async (text, end) => {
+    await cli.enter(text);
+    await cli.shows(end);
+    await neovim.type('<C-\\><C-n>:1tabnext<CR>');
+  };
+  await prompt('first prompt', 'First.');
+  await prompt('second prompt', 'Second.');
+  await neovim.until(`vim.fn.getline(5) == 'FIVE'`);
+  await prompt('third prompt', 'Third.');
+  await run(neovim, 'changes');
+  await lists(
+    neovim,
+    '# third prompt',
+    'b: +1 −1',
+    'd.key: private',
+    'c: +1 −1',
+    '# second prompt',
+    'a: +1 −1',
+    'c: +1 −9',
+    'gone: +0 −1, deleted',
+    'b: +1 −1',
+    '# first prompt',
+    'a: +2 −2',
+    'a-new: +1 −0, new',
+  );
+  const buffers = await neovim.lua(
+    `return vim.tbl_map(function(name)
+       return vim.fn.getbufline(vim.fn.bufnr('^' .. name .. '$'), 6)[1] or ''
+     end, { 'b', 'c' })`,
+  );
+  assert.deepEqual(buffers, ['SIX', ''], 'hidden buffers are reloaded as well');
+
+  // A hunk of the first prompt.
+  await neovim.type('11G<CR>');
+  const now = EDITED.replace('five', 'FIVE').replaceAll('\n', '|').slice(0, -1);
+  const [left, right] = await compared(neovim);
+  assert.deepEqual([left[0], right[0]], [TEXT.replaceAll('\n', '|').slice(0, -1), now]);
+  assert.match(left[1], /^ Before: \d\d:\d\d first prompt$/);
+  await neovim.type('Gdo:w<CR>:q<CR>');
+  await untilFile(file.a, EDITED.replace('five', 'FIVE').replace('NINE', 'nine'));
+  await neovim.until(`vim.bo.buftype == 'quickfix'`);
+
+  // A file of the first prompt, which the user and the second prompt have changed since.
+  await answerAll(neovim, 1);
+  await run(neovim, 'revert');
+  await untilFile(file.a, TEXT);
+  assert.deepEqual(await questions(neovim), [
+    [
+      'a has changed since, by a later prompt as well (+2 −2). Revert it?',
+      '&Revert\n&Show what differs\n&Cancel',
+    ],
+  ]);
+  await neovim.command('buffer a');
+  await neovim.type('u:w<CR>');
+  await untilFile(file.a, EDITED.replace('five', 'FIVE').replace('NINE', 'nine'));
+
+  // The last prompt, without the private file.
+  await neovim.command('cclose');
+  await answerAll(neovim, 1);
+  await run(neovim, 'revert prompt');
+  await untilFile(file.c, 'shell\n');
+  await untilFile(file.b, TEXT.replace('two', 'TWO'));
+  assert.deepEqual(await questions(neovim), []);
+  assert.equal(read(file['d.key']), 'two\n');
+  assert.match(await neovim.messages(), /1 of 3 files stay as they are/);
+
+  // The deleted file and the new one.
+  await run(neovim, 'revert gone');
+  await untilFile(file.gone, 'gone\n');
+  await run(neovim, 'revert a-new');
+  await untilFile(created, null);
+  await prompt('fourth prompt', 'Fourth.');
+  const told = asked().at(-1);
+  assert.match(told, /^fourth prompt/);
+  for (const name of ['b', 'c', 'gone', 'a-new']) assert.match(told, new RegExp(`[ ,]${name}[,.]`));
+  const log = await neovim.lua(`return require('gemini_companion.log').lines()`);
+  assert.doesNotMatch(log.join('\n'), /TWO|(first|second|third) prompt/);
+});
+
+describe('the list of changes', { skip, concurrency: 2 }, () => {
+  test('follows the CLI and the user, and ends with the companion', async (t) => {
+    const init = `_G.events = {}
+      vim.api.nvim_create_autocmd('User', { pattern = 'GeminiCompanionChanged', callback = function(event)
+        table.insert(_G.events, event.data)
+      end })`;
+    const { neovim, cli, file, sandbox } = await openEdited(t, { init });
+    const { session, prompt, title, time, files } = await neovim.lua('return _G.events[1]');
+    assert.deepEqual([session, prompt, title], ['a', 1, 'Rename them']);
+    assert.ok(Math.abs(Date.now() - time) < 60_000);
+    assert.equal(files[0].path, file.a);
+    await run(neovim, 'changes');
+    await lists(neovim, '# Rename them', 'a: +2 −2');
+    await cli.write(sandbox.file('b', 'one\n'), 'two\n');
+    await lists(neovim, '# Rename them', 'a: +2 −2', 'b: +1 −1');
+    await cli.prompt('');
+    await cli.write(file.a, TEXT);
+    await lists(neovim, '# prompt 2', 'a: +2 −2', '# Rename them', 'a: +2 −2', 'b: +1 −1');
+    const status = await neovim.lua(`return vim.fn.execute('GeminiCompanion')`);
+    assert.match(status, /^Files that a CLI has changed: 2\. Run :GeminiCompanion changes$/m);
+    const complete = (line) => neovim.lua(`return vim.fn.getcompletion(..., 'cmdline')`, line);
+    assert.deepEqual(await complete('GeminiCompanion revert '), ['prompt', 'a', 'b']);
+    assert.deepEqual(await complete('GeminiCompanion keep p'), ['prompt']);
+    assert.deepEqual(await complete('GeminiCompanion diff '), ['a', 'b']);
+
+    await neovim.type('2G:GeminiCompanion keep<CR>');
+    await lists(neovim, '# Rename them', 'a: +2 −2', 'b: +1 −1');
+    await run(neovim, 'keep b');
+    await lists(neovim, '# Rename them', 'a: +2 −2');
+    await neovim.type('gg:GeminiCompanion keep<CR>');
+    assert.match(await neovim.messages(), FAILS('this line is a prompt; go to a file'));
+    await run(neovim, 'keep prompt');
+    await lists(neovim);
+    await changed(neovim, 0);
+    await run(neovim, 'changes');
+    assert.match(await neovim.messages(), FAILS('no CLI has changed a file'));
+
+    await cli.write(file.a, EDITED);
+    await changed(neovim, 1);
+    await neovim.lua('_G.events = {}');
+    await run(neovim, 'restart');
+    await neovim.until('_G.events[1]');
+    const { files: none } = await neovim.lua('return _G.events[1]');
+    assert.deepEqual(Object.values(none), []);
+    await changed(neovim, 0);
+    await run(neovim, 'revert');
+    assert.match(await neovim.messages(), FAILS('no CLI has changed a file'));
+  });
+
+  test('knows private files by name only', async (t) => {
+    const { sandbox, neovim, cli, file } = await open(t, { 'a.key': 'one\n', b: 'one\n' });
+    sandbox.file('.aiexclude', '*.key\n');
+    await cli.prompt('go');
+    await cli.write(file['a.key'], 'two\n');
+    await changed(neovim, 1);
+    await run(neovim, 'changes');
+    await lists(neovim, '# go', 'a.key: private');
+    await neovim.type('2G<CR>');
+    await neovim.until(`vim.api.nvim_buf_get_name(0) == ...`, file['a.key']);
+    const refused = FAILS('the text of a.key from before the prompt is not kept');
+    for (const command of ['diff', 'revert', 'revert prompt']) {
+      await neovim.command('messages clear');
+      await run(neovim, command);
+      const why = command === 'revert prompt' ? FAILS('the text of a.key.*') : refused;
+      assert.match(await neovim.messages(), why);
+    }
+    await run(neovim, 'revert b');
+    assert.match(await neovim.messages(), FAILS('no CLI has changed b'));
+  });
+
+  test('fails as a request does if the companion ends', async (t) => {
+    const { neovim, file } = await openEdited(t);
+    const pid = await neovim.companionPid();
+    await neovim.lua(`vim.uv.kill(..., 'sigstop')`, pid);
+    await run(neovim, 'diff');
+    await run(neovim, 'revert');
+    await neovim.lua(`vim.uv.kill(..., 'sigkill')`, pid);
+    const ended = 'the companion is not running \\(:GeminiCompanion start\\)';
+    const failed = new RegExp(`GeminiCompanion: ${ended}[^]*a is not reverted: ${ended}`);
+    await until(async () => failed.test(await neovim.messages()), () => 'nothing fails');
+    assert.equal(read(file.a), EDITED);
+    assert.equal(await neovim.lua(`return vim.fn.tabpagenr('$')`), 1);
+  });
+});
+
+describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
+  test('is reloaded at once, but not over unsaved changes', async (t) => {
+    const { neovim, cli, file } = await open(t, { a: 'one\n', b: 'one\n', c: 'one\n' });
+    const line = (path) =>
+      neovim.lua(`return vim.fn.getbufline(vim.fn.bufnr(...), 1, '$')`, path);
+    await neovim.edit(file.b);
+    await neovim.type('omine<Esc>');
+    await neovim.edit(file.c);
+    await cli.prompt('go');
+    // No CLI is connected, so Neovim does not look for changes every second.
+    assert.equal((await neovim.ready()).clients, 0);
+    for (const path of Object.values(file)) await cli.write(path, 'two\n');
+    await changed(neovim, 3);
+    await neovim.until(`vim.fn.getline(1) == 'two'`);
+    assert.deepEqual(await line(file.a), ['two']);
+    assert.deepEqual(await line(file.b), ['one', 'mine']);
+    await cli.shell(() => fs.writeFileSync(file.a, 'three\n'));
+    await neovim.until(`vim.fn.getbufline(vim.fn.bufnr(...), 1)[1] == 'three'`, file.a);
+  });
+
+  test('is compared with its text from before, and closing leaves nothing', async (t) => {
+    const { neovim, file, cli } = await openEdited(t);
+    const clean = async () => {
+      await neovim.until(`vim.fn.tabpagenr('$') == 1`);
+      await neovim.until(
+        `not vim.iter(vim.api.nvim_list_bufs()):any(function(buffer)
+           return vim.api.nvim_buf_get_name(buffer):find('^gemini%-companion')
+         end)`,
+      );
+      await neovim.command('new', `buffer ${file.a}`);
+      const options = await neovim.lua(
+        `return vim.tbl_map(function(window)
+           local o = vim.wo[window]
+           return { o.diff, o.scrollbind, o.cursorbind, o.foldmethod, o.winbar }
+         end, vim.api.nvim_list_wins())`,
+      );
+      for (const one of options) assert.deepEqual(one, [false, false, false, 'manual', '']);
+      await neovim.command('only');
+    };
+    for (const close of [':q<CR>', '<C-w>h:q<CR>', ':tabclose<CR>', ':wq<CR>']) {
+      await run(neovim, 'diff');
+      await compared(neovim);
+      assert.equal(await neovim.lua(`return vim.fn.line('.')`), 2, 'the first change');
+      await neovim.command('tabfirst');
+      await run(neovim, 'diff a');
+      await compared(neovim);
+      assert.equal(await neovim.lua(`return vim.fn.tabpagenr('$')`), 2, 'the same comparison');
+      await neovim.type(close);
+      await clean();
+    }
+    await run(neovim, 'diff');
+    await compared(neovim);
+    await neovim.type(':edit other<CR>');
+    await neovim.until(`vim.fn.winnr('$') == 1 and not vim.wo.diff`);
+    await neovim.type(':q<CR>');
+    await clean();
+
+    // Both hunks are a revert.
+    await run(neovim, 'diff');
+    await compared(neovim);
+    await neovim.type('do');
+    await neovim.type(']cdo:w<CR>');
+    await untilFile(file.a, TEXT);
+    await changed(neovim, 0);
+    assert.match(await neovim.messages(), /reverted a; the model learns it with your next prompt/);
+    await neovim.type(':q<CR>');
+    await clean();
+    assert.match(await cli.prompt('next'), /reverted your changes to a\./);
+  });
+});

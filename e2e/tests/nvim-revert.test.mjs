@@ -1,0 +1,190 @@
+// Tests in Neovim that a file goes back to its text from before a prompt, and that the user loses nothing.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { describe, test } from 'node:test';
+
+import { HookCli } from '../lib/hook-cli.mjs';
+import {
+  answerAll,
+  changed,
+  compared,
+  EDITED,
+  open,
+  questions,
+  read,
+  run,
+  TEXT,
+  untilFile,
+} from '../lib/neovim-changes.mjs';
+import { noNeovim as skip, until } from '../lib/neovim.mjs';
+
+describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
+  test('is taken back; undo takes that back as well', async (t) => {
+    // A formatter must not change the text.
+    const init = `vim.api.nvim_create_autocmd('BufWritePre', { callback = function()
+      vim.api.nvim_buf_set_lines(0, -1, -1, false, { 'formatted' })
+    end })`;
+    const before = {
+      lf: 'one\ntwo\n',
+      crlf: 'one\r\ntwo\r\n',
+      bom: '\uFEFFone\ntwo\n',
+      end: 'one\ntwo',
+      empty: '',
+      mixed: 'one\r\ntwo\n',
+    };
+    const after = 'one\ntwo\nthree\n';
+    const { neovim, cli, file } = await open(t, before, { init });
+    await cli.prompt('go');
+    for (const path of Object.values(file)) await cli.write(path, after);
+    await changed(neovim, 6);
+    await neovim.command('bdelete crlf', 'set noautoread');
+    await run(neovim, 'revert prompt');
+    for (const [name, path] of Object.entries(file)) await untilFile(path, before[name]);
+    await changed(neovim, 0);
+    for (const [name, path] of Object.entries(file)) {
+      await neovim.edit(path);
+      await neovim.type('u:noautocmd write<CR>');
+      assert.equal(read(path), after, name);
+      await neovim.type('<C-r>:noautocmd write<CR>');
+      assert.equal(read(path), before[name], name);
+    }
+    await neovim.edit(file.lf);
+    await neovim.type('u:noautocmd write<CR>');
+    const told = await cli.prompt('next');
+    assert.match(told, /reverted your changes to crlf/);
+    assert.doesNotMatch(told, /\blf\b/);
+  });
+
+  test('is taken back only after a question if the user would lose something', async (t) => {
+    const { sandbox, neovim, cli, file } = await open(t, { a: TEXT });
+    const other = new HookCli(sandbox, 'b');
+    await cli.prompt('go');
+    await cli.write(file.a, EDITED);
+    await changed(neovim, 1);
+    const asks = async (choice, ...expected) => {
+      await answerAll(neovim, choice);
+      await run(neovim, 'revert a');
+      await neovim.until('#_G.questions > 0');
+      assert.deepEqual(await questions(neovim), [expected]);
+    };
+    const choices = '&Revert\n&Show what differs\n&Cancel';
+    // Unsaved.
+    await neovim.until(`vim.fn.getline(2) == 'TWO'`);
+    await neovim.type('Gomine<Esc>');
+    await asks(3, 'a has other, unsaved changes (+1 −0). Revert it?', choices);
+    assert.equal(await neovim.lua(`return vim.fn.getline('$')`), 'mine');
+    await asks(2, 'a has other, unsaved changes (+1 −0). Revert it?', choices);
+    const [left, right] = await compared(neovim);
+    assert.deepEqual([left[1], right[1]], [' As the CLI left it', ' Now']);
+    assert.equal(right[0], `${left[0]}|mine`);
+    await neovim.type(':q<CR>');
+    await asks(1, 'a has other, unsaved changes (+1 −0). Revert it?', choices);
+    await untilFile(file.a, TEXT);
+    await neovim.type('u');
+    assert.equal(await neovim.lua(`return vim.fn.getline('$')`), 'mine');
+    // Saved.
+    await neovim.command('write');
+    await asks(3, 'a has changed since (+1 −0). Revert it?', choices);
+    assert.equal(read(file.a), `${EDITED}mine\n`);
+    await neovim.lua('vim.fn.confirm = nil');
+    await neovim.typeAndAnswer(':GeminiCompanion revert a<CR>', '<Esc>');
+    assert.equal(read(file.a), `${EDITED}mine\n`);
+    await neovim.typeAndAnswer(':GeminiCompanion revert a<CR>', 'r');
+    await untilFile(file.a, TEXT);
+    await neovim.type('u:write<CR>');
+    assert.equal(read(file.a), `${EDITED}mine\n`);
+    // During the question.
+    await answerAll(neovim, 1);
+    await neovim.lua(
+      `local confirm, path = vim.fn.confirm, ...
+       vim.fn.confirm = function(...)
+         vim.fn.writefile({ 'later' }, path)
+         return confirm(...)
+       end`,
+      file.a,
+    );
+    await run(neovim, 'revert a');
+    await until(
+      async () => /a is not reverted: the file has just changed again/.test(await neovim.messages()),
+      () => 'it is reverted',
+    );
+    assert.equal(read(file.a), 'later\n');
+    // By another CLI.
+    fs.writeFileSync(file.a, EDITED);
+    await other.prompt('other');
+    await other.write(file.a, TEXT);
+    await other.write(file.a, EDITED.toUpperCase());
+    fs.writeFileSync(file.a, EDITED);
+    await neovim.until(`#require('gemini_companion').changes() == 2`);
+    await run(neovim, 'changes');
+    await neovim.type('4G');
+    await answerAll(neovim, 2);
+    await run(neovim, 'revert');
+    await neovim.until('#_G.questions > 0');
+    const later = 'a was changed by a later prompt as well. Revert it?';
+    assert.deepEqual(await questions(neovim), [[later, '&Revert\n&Cancel']]);
+  });
+
+  test('is deleted if the CLI has created it, and written again if it has deleted it', async (t) => {
+    const { sandbox, neovim, cli, file } = await open(t, { gone: 'gone\n', 'sub/also': 'gone\n', c: 'one\n' });
+    const created = `${sandbox.project}/new`;
+    await cli.prompt('go');
+    await cli.write(created, 'new\n');
+    await cli.write(file.c, 'two\n');
+    await cli.shell(() => {
+      fs.rmSync(file.gone);
+      fs.rmSync(`${sandbox.project}/sub`, { recursive: true });
+    });
+    await changed(neovim, 4);
+    await run(neovim, 'diff gone');
+    const [, right] = await compared(neovim);
+    assert.equal(right[1], ' Now deleted (:w writes this text again)');
+    await neovim.type(':q<CR>');
+    await neovim.until(`not vim.wo.diff`);
+    await answerAll(neovim, 2);
+    await run(neovim, 'revert prompt');
+    await untilFile(file.c, 'one\n');
+    assert.deepEqual([file.gone, created].map(read), [null, 'new\n']);
+    const [[question, choices]] = await questions(neovim);
+    assert.match(question, /^new was created by the CLI, and will be deleted$/m);
+    assert.match(question, /^gone may have been changed by something else during the prompt$/m);
+    assert.match(question, /\nRevert all 4 files\?$/);
+    assert.equal(choices, '&All\n&Only the others\n&Cancel');
+
+    await answerAll(neovim, 1);
+    await run(neovim, 'revert gone');
+    await untilFile(file.gone, 'gone\n');
+    await run(neovim, 'revert sub/also');
+    await untilFile(file['sub/also'], 'gone\n');
+    await answerAll(neovim, 1);
+    await run(neovim, 'revert new');
+    await untilFile(created, null);
+    assert.deepEqual(await questions(neovim), [['new was created by the CLI. Delete it?', '&Delete\n&Cancel']]);
+    await neovim.edit(created);
+    assert.equal(await neovim.lua(`return vim.fn.getline(1)`), '');
+    assert.equal(await neovim.lua(`return vim.bo.modified`), false);
+    await neovim.type('u:write<CR>');
+    assert.equal(read(created), 'new\n');
+  });
+
+  test('stays unsaved if it can not be written', async (t) => {
+    const { sandbox, neovim, cli, file } = await open(t, { 'sub/a': 'one\n' });
+    await cli.prompt('go');
+    await cli.write(file['sub/a'], 'two\n');
+    await changed(neovim, 1);
+    fs.rmSync(`${sandbox.project}/sub`, { recursive: true });
+    sandbox.file('sub', 'a file');
+    await answerAll(neovim, 1);
+    await run(neovim, 'revert');
+    const failed = /a is not reverted: its buffer has the text from before, unsaved/;
+    await until(async () => failed.test(await neovim.messages()), () => 'nothing fails');
+    assert.deepEqual(await questions(neovim), [
+      ['sub/a was deleted since. Revert it?', '&Revert\n&Cancel'],
+    ]);
+    assert.equal(await neovim.lua(`return vim.fn.getline(1)`), 'one');
+    assert.equal(await neovim.lua(`return vim.bo.modified`), true);
+    await changed(neovim, 1);
+    await neovim.command('edit!');
+  });
+});

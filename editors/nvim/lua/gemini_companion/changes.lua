@@ -1,0 +1,438 @@
+-- Keeps the files that CLIs have changed, by prompt: lists them, compares them with their text from before, and takes
+-- them back.
+
+local compare = require('gemini_companion.compare')
+local idle = require('gemini_companion.idle')
+local log = require('gemini_companion.log')
+local quickfix = require('gemini_companion.quickfix')
+local reload = require('gemini_companion.reload')
+local revert = require('gemini_companion.revert')
+local server = require('gemini_companion.server')
+
+local M = {}
+
+local api = vim.api
+
+--- The longest title in a bar, in characters. Neovim would cut the beginning of a bar that is too long.
+local MAX_BAR_TITLE = 40
+
+local LIST = 'gemini_companion_changes'
+local NONE = 'no CLI has changed a file'
+local NOT_KEPT = 'the text of %s from before the prompt is not kept'
+
+--- The prompts by their keys.
+---@type table<string, GeminiCompanion.AgentChanged>
+local prompts = {}
+--- The number of changed files, until it changes.
+---@type integer?
+local count
+
+local function short(path)
+  return vim.fn.fnamemodify(path, ':~:.')
+end
+
+local function key_of(change)
+  return ('%s %d'):format(change.session, change.prompt)
+end
+
+--- Returns whether the prompt `a` is later than `b`.
+local function is_later(a, b)
+  if a.time ~= b.time then
+    return a.time > b.time
+  elseif a.prompt ~= b.prompt then
+    return a.prompt > b.prompt
+  end
+  return a.session > b.session
+end
+
+--- Returns the prompts, newest first.
+---@return GeminiCompanion.AgentChanged[]
+local function in_order()
+  local list = vim.tbl_values(prompts)
+  table.sort(list, is_later)
+  return list
+end
+
+--- Returns the file of a prompt with that path, or nil.
+---@param change GeminiCompanion.AgentChanged
+---@param path string
+---@return GeminiCompanion.ChangedFile?
+local function file_of(change, path)
+  for _, changed in ipairs(change.files) do
+    if changed.path == path then
+      return changed
+    end
+  end
+end
+
+--- Returns the path of a changed file by any of its names, or nil.
+local function known_path(name)
+  local full = vim.fn.fnamemodify(name, ':p')
+  local real = vim.uv.fs_realpath(full)
+  for _, path in ipairs(M.paths()) do
+    if path == full or (real and vim.uv.fs_realpath(path) == real) then
+      return path
+    end
+  end
+end
+
+--- Returns the words for a prompt in a list or in a bar.
+local function title_of(change)
+  local title = change.title ~= '' and change.title or ('prompt %d'):format(change.prompt)
+  return ('%s %s'):format(os.date('%H:%M', math.floor(change.time / 1000)), vim.fn.strtrans(title))
+end
+
+local KINDS = { created = 'new', deleted = 'deleted' }
+
+--- Returns the words for a file in a list.
+local function words_of(changed)
+  local words = {}
+  if changed.private then
+    words[1] = 'private'
+  elseif changed.added and changed.removed then
+    words[1] = ('+%d −%d'):format(changed.added, changed.removed)
+  end
+  words[#words + 1] = KINDS[changed.kind]
+  if changed.reverted then
+    words[#words + 1] = 'reverted'
+  elseif not changed.revertible and not changed.private then
+    words[#words + 1] = "can't be reverted"
+  end
+  return table.concat(words, ', ')
+end
+
+--- Returns the items of the list: each prompt, and then its files.
+local function items()
+  local list = {}
+  for _, change in ipairs(in_order()) do
+    local key = key_of(change)
+    list[#list + 1] = { text = title_of(change), valid = 0, user_data = { key = key } }
+    for _, changed in ipairs(change.files) do
+      list[#list + 1] = {
+        filename = changed.path,
+        lnum = 1,
+        text = words_of(changed),
+        user_data = { key = key, path = changed.path },
+      }
+    end
+  end
+  return list
+end
+
+--- Returns the prompt and the path of an item of the list. A prompt's own item has no path.
+local function prompt_of(item)
+  local data = item and item.user_data
+  if type(data) == 'table' and prompts[data.key] then
+    return prompts[data.key], data.path
+  end
+end
+
+--- Returns the same of the item that the user is on.
+local function listed()
+  return prompt_of(quickfix.current(LIST))
+end
+
+--- Returns the latest prompt that has changed a file.
+local function latest(path)
+  for _, change in ipairs(in_order()) do
+    if file_of(change, path) then
+      return change
+    end
+  end
+end
+
+--- Returns the prompt that the user means: the one of the list's item or of the comparison, or else the latest one.
+local function find_prompt()
+  local key = compare.current()
+  return listed() or prompts[key] or in_order()[1], NONE
+end
+
+--- Returns the file that the user means and its prompt: the one with that name, that of the list's item or of the
+--- comparison, or else the current one in its latest prompt. Otherwise returns nil and the reason.
+local function find_file(name)
+  local change, path = listed()
+  if not name and path then
+    return change, path
+  elseif not name and change then
+    return nil, 'this line is a prompt; go to a file'
+  end
+  local key, compared = compare.current()
+  if not name and prompts[key] and file_of(prompts[key], compared) then
+    return prompts[key], compared
+  end
+  name = name or api.nvim_buf_get_name(0)
+  path = name ~= '' and known_path(name)
+  if path then
+    return latest(path), path
+  end
+  return nil, next(prompts) and ('no CLI has changed %s'):format(name ~= '' and short(name) or 'this buffer') or NONE
+end
+
+--- Returns the prompt and the files that an argument means: `prompt`, a path, or nil. Otherwise returns nil and the
+--- reason.
+---@param argument? string
+---@return GeminiCompanion.AgentChanged?
+---@return GeminiCompanion.ChangedFile[]|string
+local function find(argument)
+  if argument == 'prompt' then
+    local change, why = find_prompt()
+    return change, change and change.files or why
+  end
+  local change, path = find_file(argument)
+  return change, change and { file_of(change, path) } or path
+end
+
+--- Gets the kept texts of a file. Calls `act` with them, or `fail` with the reason.
+local function with_texts(change, path, act, fail)
+  local params = { session = change.session, prompt = change.prompt, path = path }
+  server.request('agent/before', params, act, fail)
+end
+
+--- Returns the bars of a comparison. A bar expands `%`.
+local function bars(change, changed)
+  local before = changed.kind == 'created' and 'No file before: %s' or 'Before: %s'
+  local title = title_of(change)
+  if vim.fn.strchars(title) > MAX_BAR_TITLE then
+    title = vim.fn.strcharpart(title, 0, MAX_BAR_TITLE - 1) .. '…'
+  end
+  local exists = vim.uv.fs_stat(changed.path) ~= nil
+  return {
+    (before:format(title):gsub('%%', '%%%%')),
+    exists and 'Now (do takes a change back, :w saves)' or 'Now deleted (:w writes this text again)',
+  }
+end
+
+--- Reports files that have their text from before again.
+local function report_reverted(change, paths)
+  if #paths == 0 then
+    return
+  end
+  for _, path in ipairs(paths) do
+    file_of(change, path).reverted = true
+  end
+  count = nil
+  server.notify('agent/reverted', { session = change.session, prompt = change.prompt, paths = paths })
+  local what = #paths == 1 and short(paths[1]) or ('%d files'):format(#paths)
+  log.notify(('reverted %s; the model learns it with your next prompt'):format(what))
+end
+
+--- Compares a file with its text from before a prompt, in a tab page. If the user takes all of it back there, that is a
+--- revert.
+local function open(change, changed)
+  with_texts(change, changed.path, function(kept)
+    local comparison = {
+      key = key_of(change),
+      path = changed.path,
+      content = kept.content,
+      bars = bars(change, changed),
+      on_equal = function()
+        local current = prompts[key_of(change)]
+        local now = current and file_of(current, changed.path)
+        if now and not now.reverted then
+          report_reverted(current, { changed.path })
+        end
+      end,
+    }
+    idle.when_idle_later(function()
+      local ok, why = compare.show(comparison)
+      if not ok then
+        log.fail(why)
+      end
+    end)
+  end, log.fail)
+end
+
+--- Compares a changed file with its text from before the prompt, in a tab page: the one with that name, or the one that
+--- the user is in. Returns whether that is possible, and if not, the cause.
+---@param name? string
+---@return boolean
+---@return string? why
+function M.diff(name)
+  local change, path = find_file(name)
+  if not change then
+    return false, path
+  end
+  local changed = file_of(change, path)
+  if not changed.revertible then
+    return false, NOT_KEPT:format(short(path))
+  end
+  open(change, changed)
+  return true
+end
+
+--- Goes to the file of an item in the quickfix list: to its comparison if the text from before is kept.
+local function go_to(item)
+  local change, path = prompt_of(item)
+  local changed = change and path and file_of(change, path)
+  if changed and changed.revertible then
+    open(change, changed)
+    return true
+  end
+  return not path
+end
+
+--- Lists the changed files by prompt in the quickfix window. Enter goes to one.
+---@return boolean
+---@return string? why
+function M.list()
+  if not next(prompts) then
+    return false, NONE
+  end
+  quickfix.show('Changes of the CLI', items(), LIST, go_to)
+  return true
+end
+
+--- Returns whether a later prompt has changed a file as well.
+local function has_later(change, path)
+  for _, other in pairs(prompts) do
+    local changed = is_later(other, change) and file_of(other, path)
+    if changed and not changed.reverted then
+      return true
+    end
+  end
+  return false
+end
+
+--- Gets the kept texts of files, and passes those whose texts are kept to `act`.
+local function with_reversals(change, files, act)
+  local reversals, waiting = {}, #files
+  local function finish()
+    waiting = waiting - 1
+    if waiting == 0 then
+      act(reversals)
+    end
+  end
+  for _, changed in ipairs(files) do
+    with_texts(change, changed.path, function(kept)
+      reversals[#reversals + 1] = {
+        key = key_of(change),
+        path = changed.path,
+        kept = kept,
+        mixed = changed.mixed,
+        is_later = has_later(change, changed.path),
+      }
+      finish()
+    end, function(why)
+      log.warn(('%s is not reverted: %s'):format(short(changed.path), why))
+      finish()
+    end)
+  end
+end
+
+--- Takes files back to their text from before a prompt: `prompt` is all files of the prompt, a path is that file, and
+--- nil the file that the user is in. Asks where the user would lose something. Returns whether that is possible, and if
+--- not, the cause.
+---@param what? string
+---@return boolean
+---@return string? why
+function M.revert(what)
+  local change, found = find(what)
+  if not change then
+    return false, found --[[@as string]]
+  end
+  local files = found --[[@as GeminiCompanion.ChangedFile[] ]]
+  local kept = vim.tbl_filter(function(changed)
+    return changed.revertible
+  end, files)
+  if #kept == 0 then
+    return false, NOT_KEPT:format(#files == 1 and short(files[1].path) or 'these files')
+  elseif #kept < #files then
+    log.warn(('%d of %d files stay as they are: their text from before is not kept'):format(#files - #kept, #files))
+  end
+  with_reversals(change, kept, function(reversals)
+    revert.run(reversals, function(paths)
+      report_reverted(change, paths)
+    end)
+  end)
+  return true
+end
+
+--- Removes files from the list; see `revert` for `what`.
+---@param what? string
+---@return boolean
+---@return string? why
+function M.keep(what)
+  local change, found = find(what)
+  if not change then
+    return false, found --[[@as string]]
+  end
+  local files = found --[[@as GeminiCompanion.ChangedFile[] ]]
+  local paths = vim.tbl_map(function(changed)
+    return changed.path
+  end, files)
+  server.notify('agent/kept', { session = change.session, prompt = change.prompt, paths = paths })
+  return true
+end
+
+--- Returns the paths of the changed files, those of newer prompts first.
+---@return string[]
+function M.paths()
+  local paths, has = {}, {}
+  for _, change in ipairs(in_order()) do
+    for _, changed in ipairs(change.files) do
+      if not has[changed.path] then
+        has[changed.path] = true
+        paths[#paths + 1] = changed.path
+      end
+    end
+  end
+  return paths
+end
+
+--- Returns the number of changed files that are not reverted.
+---@return integer
+function M.count()
+  if not count then
+    local seen, number = {}, 0
+    for _, change in ipairs(in_order()) do
+      for _, changed in ipairs(change.files) do
+        number = number + ((changed.reverted or seen[changed.path]) and 0 or 1)
+        seen[changed.path] = true
+      end
+    end
+    count = number
+  end
+  return count
+end
+
+--- Returns the prompts and their files, newest first.
+---@return GeminiCompanion.AgentChanged[]
+function M.prompts()
+  return vim.deepcopy(in_order())
+end
+
+--- Updates an open list, and runs the user's autocommands. Those are scheduled, because an error in one of them must
+--- not stop the reader of the companion's messages.
+local function announce(change)
+  count = nil
+  quickfix.update(LIST, items)
+  vim.schedule(function()
+    api.nvim_exec_autocmds('User', { pattern = 'GeminiCompanionChanged', data = change, modeline = false })
+  end)
+end
+
+--- The handlers of the companion's notifications.
+M.notifications = {
+  ---@param params GeminiCompanion.AgentChanged
+  ['agent/changed'] = function(params)
+    prompts[key_of(params)] = #params.files > 0 and params or nil
+    reload.refresh_soon()
+    announce(params)
+  end,
+  ['agent/command'] = function(params)
+    if not params.running then
+      reload.refresh_soon()
+    end
+  end,
+}
+
+--- Empties the list after the companion has ended, which kept the texts.
+function M.stop()
+  for key, change in pairs(prompts) do
+    prompts[key] = nil
+    change.files = {}
+    announce(change)
+  end
+end
+
+return M

@@ -1,0 +1,151 @@
+-- Compares a file with a text that the companion keeps, in a tab page. The left side is that text, read-only; the right
+-- side is the buffer of the file.
+
+local buffers = require('gemini_companion.buffer')
+local file = require('gemini_companion.file')
+local reload = require('gemini_companion.reload')
+local text = require('gemini_companion.text')
+local windows = require('gemini_companion.windows')
+
+local M = {}
+
+local api = vim.api
+
+--- The open comparisons, by `id_of`.
+---@type table<string, GeminiCompanion.Comparison>
+local comparisons = {}
+
+local function id_of(comparison)
+  return comparison.key .. comparison.path
+end
+
+local function new_left(path, content, right)
+  local buffer = api.nvim_create_buf(false, true)
+  local name = 'gemini-companion://before' .. path
+  if not pcall(api.nvim_buf_set_name, buffer, name) then
+    -- Another comparison of that file has the name.
+    api.nvim_buf_set_name(buffer, ('%s#%d'):format(name, buffer))
+  end
+  buffers.fill(buffer, text.parse(content or '', vim.bo[right].fileformat == 'dos').lines)
+  local options = vim.bo[buffer]
+  options.bufhidden = 'wipe'
+  options.modifiable = false
+  -- The user's plugins may fail in a buffer without a file.
+  pcall(function()
+    options.filetype = vim.bo[right].filetype
+  end)
+  return buffer
+end
+
+--- Removes the left side and both windows. The buffer of the file stays.
+local function close(comparison)
+  if comparisons[id_of(comparison)] ~= comparison then
+    return
+  end
+  comparisons[id_of(comparison)] = nil
+  pcall(api.nvim_del_augroup_by_id, comparison.group)
+  local right, left = unpack(comparison.windows)
+  for _, window in ipairs({ right, left }) do
+    if api.nvim_win_is_valid(window) then
+      -- Otherwise Neovim would use these options in the next window for that buffer.
+      windows.disable_diff(window)
+    end
+  end
+  vim.schedule(function()
+    local is_own = api.nvim_win_is_valid(right) and api.nvim_win_get_buf(right) == comparison.right
+    if is_own then
+      -- Not if it is the last window, or if the user does not hide changed buffers.
+      pcall(api.nvim_win_close, right, false)
+    end
+    if api.nvim_buf_is_valid(comparison.left) then
+      windows.close_floats({ comparison.left })
+      pcall(api.nvim_buf_delete, comparison.left, { force = true })
+    end
+    if comparison.was_current and api.nvim_win_is_valid(comparison.origin) then
+      windows.go_to(comparison.origin)
+    end
+  end)
+end
+
+local function listen(comparison)
+  comparison.group = api.nvim_create_augroup('gemini_companion_compare_' .. comparison.left, {})
+  api.nvim_create_autocmd('WinClosed', {
+    group = comparison.group,
+    callback = function(event)
+      if vim.tbl_contains(comparison.windows, tonumber(event.match)) then
+        comparison.was_current = vim.tbl_contains(comparison.windows, api.nvim_get_current_win())
+        close(comparison)
+      end
+    end,
+  })
+  api.nvim_create_autocmd('BufWritePost', {
+    group = comparison.group,
+    buffer = comparison.right,
+    callback = function()
+      if comparison.on_equal and file.read(comparison.path) == comparison.content then
+        vim.schedule(comparison.on_equal)
+      end
+    end,
+  })
+  -- The user has gone to another buffer in one of the windows.
+  api.nvim_create_autocmd('BufWinEnter', {
+    group = comparison.group,
+    callback = function()
+      for index, buffer in ipairs({ comparison.right, comparison.left }) do
+        local window = comparison.windows[index]
+        if not api.nvim_win_is_valid(window) or api.nvim_win_get_buf(window) ~= buffer then
+          close(comparison)
+          return
+        end
+      end
+    end,
+  })
+end
+
+--- Returns the key and the path of the comparison in the current window, or nil.
+---@return string? key
+---@return string? path
+function M.current()
+  for _, comparison in pairs(comparisons) do
+    if vim.tbl_contains(comparison.windows, api.nvim_get_current_win()) then
+      return comparison.key, comparison.path
+    end
+  end
+end
+
+--- Opens a comparison. If the same one is open, goes there. Returns whether that is possible, and if not, the cause.
+---@param comparison GeminiCompanion.Comparison
+---@return boolean
+---@return string? why
+function M.show(comparison)
+  local path, open = comparison.path, comparisons[id_of(comparison)]
+  if open and open.content == comparison.content then
+    windows.go_to(open.windows[1])
+    return true
+  elseif open then
+    close(open)
+  end
+  local right, why = file.load(path)
+  if not right then
+    return false, why
+  end
+  vim.bo[right].buflisted = true
+  if not vim.bo[right].modified and vim.uv.fs_stat(path) then
+    reload.reload(path)
+  end
+  comparison.right, comparison.left = right, new_left(path, comparison.content, right)
+  comparison.origin = api.nvim_get_current_win()
+  local ok, cause = pcall(windows.open_tab, comparison)
+  if not ok then
+    api.nvim_buf_delete(comparison.left, { force = true })
+    return false, tostring(cause)
+  end
+  comparisons[id_of(comparison)] = comparison
+  listen(comparison)
+  windows.set_bar(comparison.windows[2], comparison.bars[1])
+  windows.set_bar(comparison.windows[1], comparison.bars[2])
+  windows.go_to(comparison.windows[1])
+  return true
+end
+
+return M

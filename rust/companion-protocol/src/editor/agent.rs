@@ -1,0 +1,163 @@
+//! Defines the messages about a CLI's turns, its changes, and comments for its model.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// The parameters of `agent/waiting`: a CLI asks the user something in its terminal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AgentWaiting {
+    /// The question, in one line.
+    pub message: String,
+}
+
+/// The parameters of `agent/finished`: a CLI has answered a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AgentFinished {
+    /// The time since the prompt.
+    pub seconds: u64,
+}
+
+/// The parameters of `agent/command`: a shell command of a CLI begins, or has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AgentCommand {
+    /// The session of the CLI.
+    pub session: String,
+    /// The number of the prompt.
+    pub prompt: u64,
+    /// Whether it begins.
+    pub running: bool,
+}
+
+/// The parameters of `agent/changed`: all files that a CLI has changed since a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AgentChanged {
+    /// The session of the CLI.
+    pub session: String,
+    /// The number of the prompt, from 1 for each companion.
+    pub prompt: u64,
+    /// The first line of the prompt; may be empty.
+    pub title: String,
+    /// The time of the prompt, in milliseconds since 1970.
+    pub time: u64,
+    /// In the order of their first edits; empty if the prompt has left the list.
+    pub files: Vec<ChangedFile>,
+}
+
+/// A file that a CLI has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct ChangedFile {
+    /// Absolute.
+    pub path: String,
+    /// What happened to the file since the prompt.
+    pub kind: ChangeKind,
+    /// The number of added lines; absent if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub added: Option<usize>,
+    /// The number of removed lines; absent if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed: Option<usize>,
+    /// The text from before is kept.
+    pub revertible: bool,
+    /// The user has reverted the change.
+    pub reverted: bool,
+    /// The file is private.
+    pub private: bool,
+    /// Something else may have changed the file since the prompt, so ask before a revert.
+    pub mixed: bool,
+}
+
+/// What happened to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// Its text was changed.
+    Changed,
+    /// It was created.
+    Created,
+    /// It was deleted.
+    Deleted,
+}
+
+/// The parameters of `agent/before`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ChangedPath {
+    /// The session of the CLI.
+    pub session: String,
+    /// The number of the prompt.
+    pub prompt: u64,
+    /// A path from `agent/changed`.
+    pub path: String,
+}
+
+/// The parameters of `agent/reverted` and `agent/kept`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ChangedPaths {
+    /// The session of the CLI.
+    pub session: String,
+    /// The number of the prompt.
+    pub prompt: u64,
+    /// Paths from `agent/changed`.
+    pub paths: Vec<String>,
+}
+
+/// The result of `agent/before`: a file's texts as they were on the disk, with the ends of lines and
+/// the byte order mark.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChangedText {
+    /// Before the first edit since the prompt; absent if the file did not exist.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<Arc<str>>,
+    /// After the last edit; absent if the CLI has deleted the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left: Option<Arc<str>>,
+}
+
+/// A comment of the user on lines of a file, for the model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CommentOnLines {
+    /// Chosen by the editor; at most 64 bytes.
+    pub id: String,
+    /// The file, absolute.
+    pub path: String,
+    /// The first line, from 1.
+    pub line: u32,
+    /// The last line.
+    pub end_line: u32,
+    /// The content of these lines.
+    pub content: String,
+    /// The comment.
+    pub text: String,
+}
+
+/// The parameters of `comment/removed`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct CommentId {
+    /// The comment.
+    pub id: String,
+}
+
+/// The parameters of `comment/pending`: the comments of the last run that no model has got.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CommentsPending {
+    /// In the order in which the user wrote them.
+    pub comments: Vec<CommentOnLines>,
+}
+
+/// The parameters of `comment/delivered`: a model has got these comments.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CommentsDelivered {
+    /// The comments.
+    pub ids: Vec<String>,
+}
+
+/// The parameters of `comment/refused`: no model gets the comment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CommentRefused {
+    /// The comment.
+    pub id: String,
+    /// For the user.
+    pub reason: String,
+}

@@ -1,0 +1,91 @@
+//! Reads the text of a file before and after an edit.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// The largest file whose text is kept, in bytes.
+pub(super) const MAX_FILE: u64 = 16 << 20;
+
+/// A file at a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FileText {
+    Absent,
+    /// With the ends of lines and the byte order mark of the file.
+    Text(Arc<str>),
+    /// The file exists, but its text is not kept: it is large, private, or not UTF-8. `None` if
+    /// nothing else is known.
+    Unkept(Option<Stamp>),
+}
+
+/// The size of a file in bytes, and the time of its last change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp(u64, Option<SystemTime>);
+
+impl FileText {
+    /// Reads a file. With `is_kept` false, its text is not read.
+    pub(super) fn read(path: &Path, is_kept: bool) -> Self {
+        let found = match path.metadata() {
+            Ok(found) => found,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Self::Absent,
+            Err(_) => return Self::Unkept(None),
+        };
+        let unkept = Self::Unkept(Some(Stamp(found.len(), found.modified().ok())));
+        if !is_kept || !found.is_file() || found.len() > MAX_FILE {
+            return unkept;
+        }
+        let mut text = String::new();
+        let read =
+            File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_string(&mut text));
+        match read {
+            Ok(_) if text.len() as u64 <= MAX_FILE => Self::Text(text.into()),
+            Ok(_) | Err(_) => unkept,
+        }
+    }
+
+    /// The file before an edit: as it was `seen`, unless the CLI found another text, `original`.
+    pub(super) fn or_original(seen: Self, original: &str, left: &Self) -> Self {
+        match &seen {
+            Self::Text(text) if !is_same(text, original) => Self::Text(as_on_disk(original, left)),
+            Self::Absent if !original.is_empty() => Self::Text(as_on_disk(original, left)),
+            Self::Text(_) | Self::Absent | Self::Unkept(_) => seen,
+        }
+    }
+
+    /// The bytes of its text.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Absent | Self::Unkept(_) => 0,
+        }
+    }
+
+    /// Drops the text.
+    pub(super) fn forget(&mut self) {
+        *self = Self::Unkept(None);
+    }
+}
+
+const BOM: char = '\u{feff}';
+
+/// Whether a text of a CLI is that of a file, apart from the byte order mark and the ends of lines.
+fn is_same(on_disk: &str, of_cli: &str) -> bool {
+    let lines = |text: &str| text.trim_start_matches(BOM).replace("\r\n", "\n");
+    lines(on_disk) == lines(of_cli)
+}
+
+/// Gives a text of a CLI the byte order mark and the ends of lines that the file has after the edit,
+/// because a CLI keeps them.
+pub(super) fn as_on_disk(of_cli: &str, left: &FileText) -> Arc<str> {
+    let FileText::Text(left) = left else { return of_cli.into() };
+    let mut text = of_cli.to_owned();
+    if left.contains("\r\n") && !text.contains("\r\n") {
+        text = text.replace('\n', "\r\n");
+    }
+    if left.starts_with(BOM) && !text.starts_with(BOM) {
+        text.insert(0, BOM);
+    }
+    text.into()
+}

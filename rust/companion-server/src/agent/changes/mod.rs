@@ -1,0 +1,403 @@
+//! Keeps what each CLI has changed, by prompt, with the texts from before. Does no IO.
+
+mod counts;
+mod file_text;
+#[cfg(test)]
+mod tests;
+mod tracking;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use companion_protocol::editor::{AgentChanged, ChangeKind, ChangedFile, ChangedText};
+
+use super::note::AgentId;
+pub(crate) use counts::LineCounts;
+pub(crate) use file_text::FileText;
+use file_text::as_on_disk;
+pub(super) use tracking::{after_tool, before_tool, begin_prompt, drop_undone, reverts_told, text};
+pub(crate) use tracking::{kept, reverted, texts};
+
+/// The most bytes of texts. Above it the oldest changes can't be reverted any more.
+const MAX_BYTES: usize = 64 << 20;
+
+/// The most bytes of texts from before calls that have not ended. Above it the oldest are forgotten.
+const MAX_BYTES_OF_CALLS: usize = MAX_BYTES / 2;
+
+/// The most prompts. Above it the oldest leaves the list.
+const MAX_PROMPTS: usize = 200;
+
+/// The most files of a prompt. A further one is not listed.
+const MAX_FILES: usize = 2000;
+
+/// The most calls of tools that have begun and not ended, of all CLIs.
+const MAX_CALLS: usize = 256;
+
+/// Names a prompt: the session of its CLI, and its number.
+pub(crate) type PromptId = (AgentId, u64);
+
+#[derive(Debug, Default)]
+pub(crate) struct AgentChanges {
+    /// The oldest is first.
+    prompts: Vec<Prompt>,
+    last_number: u64,
+    /// Files before a tool's call. The oldest is first.
+    calls: VecDeque<Call>,
+}
+
+#[derive(Debug)]
+struct Prompt {
+    id: PromptId,
+    /// Its first line.
+    title: String,
+    /// Milliseconds since 1970.
+    time: u64,
+    /// In the order of their first edits.
+    files: Vec<Change>,
+}
+
+/// The change of a file since a prompt.
+#[derive(Debug)]
+struct Change {
+    path: Arc<str>,
+    before: FileText,
+    /// The file as the CLI left it.
+    left: FileText,
+    counts: Option<LineCounts>,
+    is_private: bool,
+    /// Something else may have changed the file since the prompt.
+    is_mixed: bool,
+    is_reverted: bool,
+}
+
+/// A tool's call that may change files.
+#[derive(Debug)]
+struct Call {
+    agent: AgentId,
+    is_command: bool,
+    files: Vec<Look>,
+}
+
+/// A look at a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Look {
+    pub(crate) path: Arc<str>,
+    pub(crate) text: FileText,
+    pub(crate) is_private: bool,
+}
+
+/// The text before an edit, as the CLI reports it: with `\n` as the end of lines, without BOM.
+pub(crate) type Original = Arc<str>;
+
+/// A revert that the model has not heard of.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Reverted {
+    pub(crate) prompt: PromptId,
+    pub(crate) path: Arc<str>,
+    left: FileText,
+}
+
+impl Reverted {
+    /// Whether the user has undone the revert, so that the file is as the CLI left it.
+    pub(crate) fn is_undone(&self, now: &FileText) -> bool {
+        *now == self.left
+    }
+}
+
+impl Change {
+    fn size(&self) -> usize {
+        self.before.size() + self.left.size()
+    }
+
+    fn is_revertible(&self) -> bool {
+        !matches!(self.before, FileText::Unkept(_)) && !matches!(self.left, FileText::Unkept(_))
+    }
+
+    fn kind(&self) -> ChangeKind {
+        match (&self.before, &self.left) {
+            (FileText::Absent, _) => ChangeKind::Created,
+            (_, FileText::Absent) => ChangeKind::Deleted,
+            _ => ChangeKind::Changed,
+        }
+    }
+
+    fn to_editor(&self) -> ChangedFile {
+        ChangedFile {
+            path: self.path.to_string(),
+            kind: self.kind(),
+            added: self.counts.map(|counts| counts.added),
+            removed: self.counts.map(|counts| counts.removed),
+            revertible: self.is_revertible(),
+            reverted: self.is_reverted,
+            private: self.is_private,
+            mixed: self.is_mixed,
+        }
+    }
+}
+
+impl AgentChanges {
+    /// The user has sent a prompt. Returns its id, and the prompts that have left the list.
+    pub(crate) fn begin_prompt(
+        &mut self,
+        agent: &str,
+        title: String,
+        time: u64,
+    ) -> (PromptId, Vec<PromptId>) {
+        // Prompts without changes are not in the list.
+        self.prompts.retain(|prompt| &*prompt.id.0 != agent || !prompt.files.is_empty());
+        self.calls.retain(|call| &*call.agent != agent);
+        self.last_number += 1;
+        let id: PromptId = (agent.into(), self.last_number);
+        self.prompts.push(Prompt { id: id.clone(), title, time, files: Vec::new() });
+        let surplus = self.prompts.len().saturating_sub(MAX_PROMPTS);
+        (id, self.prompts.drain(..surplus).map(|prompt| prompt.id).collect())
+    }
+
+    /// The current prompt of a CLI.
+    pub(crate) fn current(&self, agent: &str) -> Option<PromptId> {
+        let mut newest = self.prompts.iter().rev();
+        newest.find(|prompt| &*prompt.id.0 == agent).map(|prompt| prompt.id.clone())
+    }
+
+    /// The files that a CLI has changed, the newest prompts first.
+    pub(crate) fn paths_of(&self, agent: &str) -> impl Iterator<Item = &Arc<str>> {
+        let prompts = self.prompts.iter().rev().filter(move |prompt| &*prompt.id.0 == agent);
+        prompts.flat_map(|prompt| &prompt.files).map(|change| &change.path)
+    }
+
+    /// A tool is about to edit a file, or to run a command, which may change any of `files`.
+    pub(crate) fn begin_call(&mut self, agent: &str, is_command: bool, files: Vec<Look>) {
+        self.calls.push_back(Call { agent: agent.into(), is_command, files });
+        while self.calls.len() > MAX_CALLS || self.bytes_of_calls() > MAX_BYTES_OF_CALLS {
+            self.calls.pop_front();
+        }
+    }
+
+    fn bytes_of_calls(&self) -> usize {
+        self.calls.iter().flat_map(|call| &call.files).map(|look| look.text.size()).sum()
+    }
+
+    /// The files that a command may have changed: those that were looked at before it.
+    pub(crate) fn files_of_command(&self, agent: &str) -> Vec<Arc<str>> {
+        let call = self.calls.iter().find(|call| call.is_command && &*call.agent == agent);
+        let files = call.map_or(&[][..], |call| &call.files);
+        files.iter().map(|look| Arc::clone(&look.path)).collect()
+    }
+
+    /// A tool has edited a file, which is `left` by now. With `original` the file before the edit
+    /// is known from the CLI, too. Returns the prompt, if the file has changed.
+    pub(crate) fn edited(
+        &mut self,
+        agent: &str,
+        original: Option<Original>,
+        left: Look,
+    ) -> Option<PromptId> {
+        let is_call = |call: &Call| {
+            !call.is_command && &*call.agent == agent && call.files[0].path == left.path
+        };
+        let index = self.calls.iter().rposition(is_call);
+        let before = index.and_then(|index| self.calls.remove(index)?.files.pop());
+        // The CLI reports the text of a private file, too.
+        let original = original.filter(|_| !matches!(left.text, FileText::Unkept(_)));
+        let before = match (before, original) {
+            // The user may have changed the file between the look and the edit.
+            (Some(look), Some(original)) => FileText::or_original(look.text, &original, &left.text),
+            (Some(look), None) => look.text,
+            (None, Some(original)) => FileText::Text(as_on_disk(&original, &left.text)),
+            (None, None) => FileText::Unkept(None),
+        };
+        self.record(agent, before, left, false)
+    }
+
+    /// A tool's call has failed or has changed nothing.
+    pub(crate) fn not_edited(&mut self, agent: &str, path: &str) {
+        self.calls.retain(|call| {
+            call.is_command || &*call.agent != agent || &*call.files[0].path != path
+        });
+    }
+
+    /// A command has ended. `left` are the files by now. Returns the prompt, if a file has changed.
+    pub(crate) fn command_ended(&mut self, agent: &str, left: Vec<Look>) -> Option<PromptId> {
+        let is_call = |call: &Call| call.is_command && &*call.agent == agent;
+        let call =
+            self.calls.iter().position(is_call).and_then(|index| self.calls.remove(index))?;
+        let mut before: BTreeMap<_, _> =
+            call.files.into_iter().map(|look| (look.path, look.text)).collect();
+        let mut prompt = None;
+        for look in left {
+            let Some(before) = before.remove(&look.path) else { continue };
+            // The user may have saved the file during the command.
+            prompt = self.record(agent, before, look, true).or(prompt);
+        }
+        prompt
+    }
+
+    fn record(
+        &mut self,
+        agent: &str,
+        before: FileText,
+        left: Look,
+        is_mixed: bool,
+    ) -> Option<PromptId> {
+        let Look { path, text: left, is_private } = left;
+        if before == left && before != FileText::Unkept(None) {
+            return None;
+        }
+        let mut newest = self.prompts.iter_mut().rev();
+        let prompt = newest.find(|prompt| &*prompt.id.0 == agent)?;
+        match prompt.files.iter().position(|change| change.path == path) {
+            Some(index) => {
+                let change = &mut prompt.files[index];
+                let is_own = before == change.left || change.is_reverted && before == change.before;
+                change.is_mixed |= is_mixed || !is_own;
+                change.is_reverted = false;
+                change.left = left;
+                change.is_private |= is_private;
+                change.counts = None;
+            }
+            None if prompt.files.len() == MAX_FILES => return None,
+            None => prompt.files.push(Change {
+                path,
+                before,
+                left,
+                counts: None,
+                is_private,
+                is_mixed,
+                is_reverted: false,
+            }),
+        }
+        // The CLI may have taken back its edit.
+        prompt.files.retain(|change| change.before != change.left || !change.is_revertible());
+        Some(prompt.id.clone())
+    }
+
+    /// Drops the texts of the oldest changes until the others fit. Returns their prompts.
+    pub(crate) fn shrink(&mut self) -> Vec<PromptId> {
+        let mut bytes = self.bytes_of_calls()
+            + self.prompts.iter().flat_map(|prompt| &prompt.files).map(Change::size).sum::<usize>();
+        let mut shrunk = Vec::new();
+        for prompt in &mut self.prompts {
+            for change in &mut prompt.files {
+                if bytes <= MAX_BYTES {
+                    return shrunk;
+                }
+                if change.size() > 0 {
+                    bytes -= change.size();
+                    change.before.forget();
+                    change.left.forget();
+                    if shrunk.last() != Some(&prompt.id) {
+                        shrunk.push(prompt.id.clone());
+                    }
+                }
+            }
+        }
+        shrunk
+    }
+
+    /// The texts whose lines are not counted yet.
+    pub(crate) fn uncounted(&self, id: &PromptId) -> Vec<(Arc<str>, FileText, FileText)> {
+        let files = self.prompt(id).map_or(&[][..], |prompt| &prompt.files);
+        let uncounted =
+            files.iter().filter(|change| change.counts.is_none() && change.is_revertible());
+        uncounted
+            .map(|change| (Arc::clone(&change.path), change.before.clone(), change.left.clone()))
+            .collect()
+    }
+
+    /// Keeps the counts of a change, if its text is still `left`.
+    pub(crate) fn counted(
+        &mut self,
+        id: &PromptId,
+        path: &str,
+        left: &FileText,
+        counts: LineCounts,
+    ) {
+        if let Some(change) = self.change(id, path).filter(|change| change.left == *left) {
+            change.counts = Some(counts);
+        }
+    }
+
+    /// The texts of a change; `None` if they are not kept.
+    pub(crate) fn texts(&self, id: &PromptId, path: &str) -> Option<ChangedText> {
+        let change = self.prompt(id)?.files.iter().find(|change| &*change.path == path)?;
+        let text = |text: &FileText| match text {
+            FileText::Text(text) => Some(Arc::clone(text)),
+            FileText::Absent | FileText::Unkept(_) => None,
+        };
+        let texts = || ChangedText { content: text(&change.before), left: text(&change.left) };
+        change.is_revertible().then(texts)
+    }
+
+    /// The user has reverted these changes. Returns the paths that are new to the model.
+    pub(crate) fn reverted(&mut self, id: &PromptId, paths: &[String]) -> Vec<Arc<str>> {
+        let mut new = Vec::new();
+        for path in paths {
+            let Some(change) = self.change(id, path).filter(|change| !change.is_reverted) else {
+                continue;
+            };
+            change.is_reverted = true;
+            new.push(Arc::clone(&change.path));
+        }
+        new
+    }
+
+    /// The reverts that the model of a CLI has not heard of.
+    pub(crate) fn unheard_reverts(&self, agent: &str) -> Vec<Reverted> {
+        let prompts = self.prompts.iter().filter(|prompt| &*prompt.id.0 == agent);
+        let reverted = |prompt: &Prompt| {
+            let files = prompt.files.iter().filter(|change| change.is_reverted);
+            let of = |change: &Change| Reverted {
+                prompt: prompt.id.clone(),
+                path: Arc::clone(&change.path),
+                left: change.left.clone(),
+            };
+            files.map(of).collect::<Vec<_>>()
+        };
+        prompts.flat_map(reverted).collect()
+    }
+
+    /// The user has undone a revert.
+    pub(crate) fn revert_undone(&mut self, id: &PromptId, path: &str) {
+        if let Some(change) = self.change(id, path) {
+            change.is_reverted = false;
+        }
+    }
+
+    /// These changes leave the list.
+    pub(crate) fn remove(&mut self, id: &PromptId, paths: &[impl AsRef<str>]) {
+        if let Some(prompt) = self.prompts.iter_mut().find(|prompt| prompt.id == *id) {
+            prompt.files.retain(|change| !paths.iter().any(|path| path.as_ref() == &*change.path));
+        }
+    }
+
+    /// A prompt leaves the list.
+    pub(crate) fn expire(&mut self, id: &PromptId) {
+        self.prompts.retain(|prompt| prompt.id != *id);
+    }
+
+    /// The changes of a prompt for the editor. Without files if the prompt has left the list.
+    pub(crate) fn to_editor(&self, id: &PromptId) -> AgentChanged {
+        let (session, prompt) = (id.0.to_string(), id.1);
+        match self.prompt(id) {
+            Some(Prompt { title, time, files, .. }) => AgentChanged {
+                session,
+                prompt,
+                title: title.clone(),
+                time: *time,
+                files: files.iter().map(Change::to_editor).collect(),
+            },
+            None => {
+                AgentChanged { session, prompt, title: String::new(), time: 0, files: Vec::new() }
+            }
+        }
+    }
+
+    fn prompt(&self, id: &PromptId) -> Option<&Prompt> {
+        self.prompts.iter().find(|prompt| prompt.id == *id)
+    }
+
+    fn change(&mut self, id: &PromptId, path: &str) -> Option<&mut Change> {
+        let prompt = self.prompts.iter_mut().find(|prompt| prompt.id == *id)?;
+        prompt.files.iter_mut().find(|change| &*change.path == path)
+    }
+}

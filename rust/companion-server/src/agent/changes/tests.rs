@@ -1,0 +1,251 @@
+//! Tests the list of changes without a disk.
+
+use companion_protocol::editor::{AgentChanged, ChangeKind};
+
+use super::*;
+
+const CLI: &str = "cli";
+
+fn text(text: &str) -> FileText {
+    FileText::Text(text.into())
+}
+
+fn look(path: &str, text: FileText) -> Look {
+    Look { path: path.into(), text, is_private: false }
+}
+
+fn begin(changes: &mut AgentChanges) -> PromptId {
+    let (id, gone) = changes.begin_prompt(CLI, "title".to_owned(), 1000);
+    assert_eq!((changes.current(CLI), gone), (Some(id.clone()), Vec::new()));
+    id
+}
+
+/// An edit of a CLI, with the file before and after it.
+fn edit(changes: &mut AgentChanges, path: &str, before: FileText, left: FileText) {
+    changes.begin_call(CLI, false, vec![look(path, before)]);
+    changes.edited(CLI, None, look(path, left));
+}
+
+fn list(changes: &AgentChanges, id: &PromptId) -> Vec<String> {
+    let AgentChanged { files, .. } = changes.to_editor(id);
+    let words = |file: &ChangedFile| {
+        let kind = match file.kind {
+            ChangeKind::Changed => "changed",
+            ChangeKind::Created => "created",
+            ChangeKind::Deleted => "deleted",
+        };
+        let facts = [
+            (!file.revertible).then_some(" not revertible"),
+            file.reverted.then_some(" reverted"),
+            file.private.then_some(" private"),
+            file.mixed.then_some(" mixed"),
+        ];
+        format!("{kind} {}{}", file.path, facts.into_iter().flatten().collect::<String>())
+    };
+    files.iter().map(words).collect()
+}
+
+#[test]
+fn the_text_before_the_first_edit_and_the_one_after_the_last_are_kept() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", text("one"), text("two"));
+    edit(&mut changes, "/a", text("two"), text("three"));
+    edit(&mut changes, "/b", FileText::Absent, text("new"));
+    edit(&mut changes, "/c", text("old"), FileText::Absent);
+    assert_eq!(list(&changes, &id), ["changed /a", "created /b", "deleted /c"]);
+    let kept = changes.texts(&id, "/a").unwrap();
+    assert_eq!((kept.content.as_deref(), kept.left.as_deref()), (Some("one"), Some("three")));
+    assert_eq!(changes.texts(&id, "/b").unwrap().content, None);
+    assert_eq!(changes.texts(&id, "/c").unwrap().left, None);
+    assert_eq!(changes.texts(&id, "/d"), None);
+}
+
+#[test]
+fn each_prompt_has_its_own_changes() {
+    let mut changes = AgentChanges::default();
+    let first = begin(&mut changes);
+    edit(&mut changes, "/a", text("one"), text("two"));
+    let second = begin(&mut changes);
+    edit(&mut changes, "/a", text("two"), text("three"));
+    assert_eq!(changes.texts(&first, "/a").unwrap().content.as_deref(), Some("one"));
+    assert_eq!(changes.texts(&second, "/a").unwrap().content.as_deref(), Some("two"));
+}
+
+#[test]
+fn an_edit_that_the_cli_takes_back_is_none() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", text("one"), text("two"));
+    edit(&mut changes, "/a", text("two"), text("one"));
+    edit(&mut changes, "/b", text("same"), text("same"));
+    assert_eq!(list(&changes, &id), [""; 0]);
+}
+
+#[test]
+fn a_change_by_the_user_between_two_edits_is_remembered() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", text("one"), text("two"));
+    edit(&mut changes, "/a", text("two by the user"), text("three"));
+    assert_eq!(list(&changes, &id), ["changed /a mixed"]);
+}
+
+#[test]
+fn a_change_by_the_user_while_the_cli_asks_is_not_that_of_the_cli() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    changes.begin_call(CLI, false, vec![look("/a", text("one\r\n"))]);
+    changes.edited(CLI, Some("of the user\n".into()), look("/a", text("two\r\n")));
+    let before = changes.texts(&id, "/a").unwrap().content;
+    assert_eq!(before.as_deref(), Some("of the user\r\n"), "with the ends of lines of the file");
+}
+
+#[test]
+fn a_text_of_the_cli_does_not_replace_the_bytes_of_the_file() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    let before = "\u{feff}one\r\nmixed\n";
+    changes.begin_call(CLI, false, vec![look("/a", text(before))]);
+    changes.edited(CLI, Some("one\nmixed\n".into()), look("/a", text("\u{feff}two\r\n")));
+    assert_eq!(changes.texts(&id, "/a").unwrap().content.as_deref(), Some(before));
+}
+
+#[test]
+fn a_command_changes_the_files_that_were_looked_at() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    changes.begin_call(CLI, true, vec![look("/a", text("one")), look("/b", text("same"))]);
+    assert_eq!(changes.files_of_command(CLI), ["/a".into(), "/b".into()]);
+    let left = vec![look("/a", FileText::Absent), look("/b", text("same"))];
+    assert_eq!(changes.command_ended(CLI, left), Some(id.clone()));
+    assert_eq!(list(&changes, &id), ["deleted /a mixed"], "the user may have done it");
+    assert_eq!(changes.command_ended(CLI, Vec::new()), None);
+}
+
+#[test]
+fn an_edit_that_failed_leaves_no_text() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    changes.begin_call(CLI, false, vec![look("/a", text("one"))]);
+    changes.not_edited(CLI, "/a");
+    assert!(changes.calls.is_empty());
+    assert_eq!(list(&changes, &id), [""; 0]);
+}
+
+#[test]
+fn calls_that_do_not_end_keep_no_more_than_half_of_the_texts() {
+    let mut changes = AgentChanges::default();
+    begin(&mut changes);
+    let text = text(&"x".repeat(MAX_BYTES_OF_CALLS / 4));
+    for number in 0..10 {
+        changes.begin_call(CLI, false, vec![look(&format!("/{number}"), text.clone())]);
+    }
+    assert_eq!(changes.calls.len(), 4);
+}
+
+#[test]
+fn without_a_look_before_there_is_no_way_back() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    changes.edited(CLI, None, look("/a", text("two")));
+    assert_eq!(list(&changes, &id), ["changed /a not revertible"]);
+    changes.edited(CLI, Some("one".into()), look("/b", text("two")));
+    assert_eq!(changes.texts(&id, "/b").unwrap().content.as_deref(), Some("one"));
+}
+
+#[test]
+fn a_private_file_is_listed_by_its_name() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    let private = |text| Look { is_private: true, ..look("/a", text) };
+    changes.begin_call(CLI, false, vec![private(FileText::Unkept(None))]);
+    changes.edited(CLI, None, private(FileText::Unkept(None)));
+    assert_eq!(list(&changes, &id), ["changed /a not revertible private"]);
+}
+
+#[test]
+fn a_private_text_that_the_cli_reports_is_not_kept() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    let private = Look { is_private: true, ..look("/a", FileText::Unkept(None)) };
+    changes.edited(CLI, Some("secret".into()), private);
+    assert!(!format!("{changes:?}").contains("secret"));
+    assert_eq!(changes.texts(&id, "/a"), None);
+}
+
+#[test]
+fn a_revert_is_told_once_unless_it_is_undone() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", text("one"), text("two"));
+    edit(&mut changes, "/b", text("one"), text("two"));
+    let paths = ["/a".to_owned(), "/b".to_owned(), "/c".to_owned()];
+    assert_eq!(changes.reverted(&id, &paths), ["/a".into(), "/b".into()]);
+    assert!(changes.reverted(&id, &paths).is_empty());
+    let unheard = changes.unheard_reverts(CLI);
+    assert!(unheard[0].is_undone(&text("two")) && !unheard[0].is_undone(&text("one")));
+    changes.revert_undone(&id, "/a");
+    assert_eq!(list(&changes, &id), ["changed /a", "changed /b reverted"]);
+    changes.remove(&id, &["/b"]);
+    assert_eq!(list(&changes, &id), ["changed /a"]);
+}
+
+#[test]
+fn an_edit_after_a_revert_in_the_same_prompt_is_no_mixture() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", text("one"), text("two"));
+    changes.reverted(&id, &["/a".to_owned()]);
+    edit(&mut changes, "/a", text("one"), text("three"));
+    assert_eq!(list(&changes, &id), ["changed /a"]);
+}
+
+#[test]
+fn the_oldest_texts_go_first() {
+    let mut changes = AgentChanges::default();
+    let big = |letter: &str| text(&letter.repeat(MAX_BYTES / 4));
+    let first = begin(&mut changes);
+    edit(&mut changes, "/a", big("a"), big("b"));
+    let second = begin(&mut changes);
+    edit(&mut changes, "/b", big("c"), big("d"));
+    assert!(changes.shrink().is_empty());
+    edit(&mut changes, "/c", text("e"), text("f"));
+    assert_eq!(changes.shrink(), std::slice::from_ref(&first));
+    assert_eq!(list(&changes, &first), ["changed /a not revertible"]);
+    assert_eq!(list(&changes, &second), ["changed /b", "changed /c"]);
+}
+
+#[test]
+fn old_prompts_and_empty_ones_leave_the_list() {
+    let mut changes = AgentChanges::default();
+    let mut ids = Vec::new();
+    for number in 0..MAX_PROMPTS {
+        ids.push(begin(&mut changes));
+        edit(&mut changes, "/a", text("one"), text(&number.to_string()));
+    }
+    assert_eq!(changes.begin_prompt(CLI, String::new(), 2000).1, ids[..1]);
+    assert!(changes.begin_prompt(CLI, String::new(), 2000).1.is_empty(), "the last one was empty");
+    changes.expire(&ids[1]);
+    assert!(changes.to_editor(&ids[1]).files.is_empty());
+}
+
+#[test]
+fn two_clis_have_their_own_prompts() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    let (other, _) = changes.begin_prompt("other", String::new(), 1);
+    edit(&mut changes, "/a", text("one"), text("two"));
+    assert_eq!((list(&changes, &id).len(), list(&changes, &other).len()), (1, 0));
+}
+
+#[test]
+fn lines_are_counted() {
+    let counts = |before, left| LineCounts::of(&before, &left);
+    assert_eq!(
+        counts(text("a\nb\nc\n"), text("a\nB\nc\nd\n")),
+        LineCounts { added: 2, removed: 1 }
+    );
+    assert_eq!(counts(FileText::Absent, text("a\nb")), LineCounts { added: 2, removed: 0 });
+    assert_eq!(counts(text("a\n"), FileText::Absent), LineCounts { added: 0, removed: 1 });
+}

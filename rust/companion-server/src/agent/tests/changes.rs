@@ -1,0 +1,151 @@
+//! Tests what the editor hears of a CLI's changes, with real files.
+
+use std::time::Duration;
+
+use companion_protocol::editor::{AgentChanged, ChangeKind, ChangedPaths};
+use serde_json::{Value, json};
+
+use super::Scene;
+use crate::agent;
+
+impl Scene {
+    fn tool(name: &str) -> Value {
+        json!({ "tool_name": name, "tool_response": {} })
+    }
+
+    /// A CLI writes the file without asking.
+    async fn write(&self, text: &str) {
+        self.hook("BeforeTool", json!({ "tool_name": "write_file" })).await;
+        std::fs::write(self.path(), text).unwrap();
+        self.hook("AfterTool", Self::tool("write_file")).await;
+    }
+
+    async fn prompt(&self, text: &str) -> Value {
+        self.hook("BeforeAgent", json!({ "prompt": text })).await
+    }
+
+    /// Waits until the editor has heard the newest changes that `is_it`.
+    async fn changed(&self, is_it: impl Fn(&AgentChanged) -> bool) -> AgentChanged {
+        loop {
+            let found = self.rig.changes.lock().last().filter(|of| is_it(of)).cloned();
+            match found {
+                Some(found) => return found,
+                None => tokio::time::sleep(Duration::from_millis(1)).await,
+            }
+        }
+    }
+
+    fn paths(&self, of: &AgentChanged) -> ChangedPaths {
+        let (session, prompt) = (of.session.clone(), of.prompt);
+        ChangedPaths { session, prompt, paths: vec![self.path()] }
+    }
+}
+
+#[tokio::test]
+async fn the_editor_hears_what_a_prompt_has_changed_and_gets_the_text_from_before() {
+    let scene = Scene::start().await;
+    scene.prompt("  Rename it\nand more").await;
+    scene.write("one\r\n2\r\n3\r\n").await;
+    let changed = scene.changed(|of| of.files.len() == 1).await;
+    assert_eq!((changed.session.as_str(), changed.title.as_str()), ("cli", "Rename it"));
+    let file = &changed.files[0];
+    assert_eq!((file.path.clone(), file.kind), (scene.path(), ChangeKind::Changed));
+    assert_eq!((file.added, file.removed), (Some(2), Some(1)));
+    assert!(file.revertible && !file.mixed && !file.private);
+    let texts = agent::texts(&scene.rig.state, "cli", changed.prompt, &scene.path()).unwrap();
+    assert_eq!(texts.content.as_deref(), Some(super::TEXT));
+    assert_eq!(texts.left.as_deref(), Some("one\r\n2\r\n3\r\n"));
+}
+
+#[tokio::test]
+async fn a_command_that_changes_an_open_file_is_noticed() {
+    let scene = Scene::start().await;
+    scene.rig.state.context.update(|model| model.opened(&scene.path(), 1));
+    scene.prompt("Run it").await;
+    scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
+    std::fs::remove_file(scene.path()).unwrap();
+    scene.hook("AfterTool", Scene::tool("run_shell_command")).await;
+    let changed = scene.changed(|of| of.files.len() == 1).await;
+    assert_eq!(changed.files[0].kind, ChangeKind::Deleted);
+    assert!(changed.files[0].mixed);
+    assert_eq!(*scene.rig.agents.lock(), ["command begins", "command ends"]);
+}
+
+#[tokio::test]
+async fn the_model_hears_of_a_revert_with_the_next_prompt_once() {
+    let scene = Scene::start().await;
+    scene.prompt("Write").await;
+    scene.write("new").await;
+    let changed = scene.changed(|of| of.files.len() == 1).await;
+    std::fs::write(scene.path(), super::TEXT).unwrap();
+    agent::reverted(&scene.rig.state, &scene.paths(&changed));
+    scene.changed(|of| of.files[0].reverted).await;
+    let told = scene.prompt("Go on").await;
+    assert!(super::context(&told).contains("reverted your changes to"), "{told}");
+    scene.changed(|of| of.files.is_empty()).await;
+    assert_eq!(scene.prompt("Go on").await, Value::Null);
+}
+
+#[tokio::test]
+async fn the_model_does_not_hear_of_a_revert_that_the_user_has_undone() {
+    let scene = Scene::start().await;
+    scene.prompt("Write").await;
+    scene.write("new").await;
+    let changed = scene.changed(|of| of.files.len() == 1).await;
+    agent::reverted(&scene.rig.state, &scene.paths(&changed));
+    assert_eq!(scene.prompt("Go on").await, Value::Null, "the file is as the CLI left it");
+    scene.changed(|of| of.files.len() == 1 && !of.files[0].reverted).await;
+}
+
+#[tokio::test]
+async fn what_the_user_keeps_leaves_the_list() {
+    let scene = Scene::start().await;
+    scene.prompt("Write").await;
+    scene.write("new").await;
+    let changed = scene.changed(|of| of.files.len() == 1).await;
+    agent::kept(&scene.rig.state, &scene.paths(&changed));
+    assert!(scene.changed(|of| of.files.is_empty()).await.title == "Write");
+    assert_eq!(agent::texts(&scene.rig.state, "cli", changed.prompt, &scene.path()), None);
+}
+
+#[tokio::test]
+async fn qwen_code_goes_on_with_a_prompt_after_a_tool() {
+    let scene = Scene::start().await;
+    scene.prompt("Write").await;
+    scene.write("new").await;
+    scene.hook("UserPromptSubmit", json!({ "prompt": "" })).await;
+    scene.write("newer").await;
+    let changed = scene.changed(|of| of.files.len() == 1).await;
+    let texts = agent::texts(&scene.rig.state, "cli", changed.prompt, &scene.path()).unwrap();
+    assert_eq!(texts.content.as_deref(), Some(super::TEXT));
+}
+
+#[tokio::test]
+async fn a_private_file_is_listed_by_its_name_only() {
+    let scene = Scene::start().await;
+    std::fs::write(scene.dir.path().join(".geminiignore"), "a.txt\n").unwrap();
+    scene.rig.state.workspace.change(vec![scene.dir.path().to_owned()]);
+    scene.prompt("Write").await;
+    scene.write("new").await;
+    let changed = scene.changed(|of| of.files.len() == 1).await;
+    assert!(changed.files[0].private && !changed.files[0].revertible);
+}
+
+#[tokio::test]
+async fn a_project_that_shares_nothing_has_no_list() {
+    let scene = Scene::start().await;
+    scene.rig.state.context.update(|model| model.silenced(true));
+    scene.prompt("Write").await;
+    scene.write("new").await;
+    assert!(scene.rig.changes.lock().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_day_the_texts_are_gone() {
+    let scene = Scene::start().await;
+    scene.prompt("Write").await;
+    scene.write("new").await;
+    let changed = scene.changed(|of| of.files.len() == 1).await;
+    tokio::time::sleep(Duration::from_hours(25)).await;
+    assert!(scene.changed(|of| of.files.is_empty()).await.prompt == changed.prompt);
+}
