@@ -19,6 +19,7 @@ const FILE = '{\n  "host": "localhost",\n  "port": 8080,\n  "timeoutSeconds": 30
 const FIRST = FILE.replace('"localhost"', '"0.0.0.0"').replace('30', '0');
 const REASON = 'Zero means no limit. Use 5 seconds.';
 const PROPOSAL = FIRST.replace('0\n', '5\n');
+const COMMENT = 'Is this port free?';
 const EDITED = PROPOSAL.replace('5\n', '15\n');
 
 const sandbox = new Sandbox();
@@ -74,10 +75,18 @@ try {
   show(terminal, 'The model goes on, and proposes the edit again.');
   terminal.send(':%s/ 5$/ 15/\r');
   await terminal.shows(/"timeoutSeconds": 15/);
-  show(terminal, 'The user edits the proposal, and accepts it with :w.');
+  show(terminal, 'The user edits the proposal.');
+  terminal.send('/port\r\\m');
+  await terminal.shows(/Comment on line 3:/);
+  terminal.send(`${COMMENT}\r`);
+  await terminal.shows(/8080,.*Is this port/);
+  show(terminal, 'The user comments on a line, and accepts the proposal with :w.');
   terminal.send(':w\r');
   await terminal.shows(/That was all\./);
-  show(terminal, 'Gemini CLI has written the file with the user’s change.');
+  show(terminal, 'Gemini CLI has written the file with the user’s change. The model has the comment.');
+  const [, result] = heard();
+  console.log(`\nThe model hears: ${result.slice(result.indexOf('The user commented'))}`);
+  assert.ok(result.endsWith(`- shop.json, line 3 (\`"port": 8080,\`): ${COMMENT}</hook_context>`), result);
   assert.equal(fs.readFileSync(file, 'utf8'), EDITED);
 } finally {
   await sandbox.close();

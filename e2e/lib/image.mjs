@@ -14,9 +14,12 @@ export function writeProgram(folder, name, command) {
   fs.writeFileSync(path.join(folder, name), `#!/bin/sh\nexec ${quoted} "$@"\n`, { mode: 0o755 });
 }
 
+/** Returns the user's home folder of the image, which is that of the container's root. */
+export const imageHome = (sandbox) => sandbox.folder('image');
+
 /** Returns the `{mounts, env}` of a container of the image. The model answers `replies`. */
 export function makeImage(sandbox, replies = []) {
-  const folder = sandbox.folder('image');
+  const folder = imageHome(sandbox);
   prepare(folder, path.join(folder, 'replies.jsonl'), replies);
   const gemini = [process.execPath, GEMINI, '--fake-responses-non-strict', `${HOME}/replies.jsonl`];
   writeProgram(sandbox.folder('image', 'bin'), 'gemini', gemini);

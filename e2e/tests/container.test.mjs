@@ -8,12 +8,25 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
+import {
+  REASON,
+  comment,
+  commentOf,
+  inPlaceOfResult,
+  read,
+  replace,
+  untilChecked,
+} from '../lib/conversation.mjs';
 import { dockerRuns, installDocker } from '../lib/docker.mjs';
 import { Editor } from '../lib/editor.mjs';
+import { EXTENSION } from '../lib/extension.mjs';
+import { says, toolResults } from '../lib/gemini-cli.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
+import { imageHome } from '../lib/image.mjs';
 import { within } from '../lib/inbox.mjs';
 import { Host, HOST_ADDRESS, noNamespaces } from '../lib/namespace.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
+import { Terminal, noTerminal } from '../lib/terminal.mjs';
 
 /** As Docker's `--add-host host.docker.internal:host-gateway` makes it. */
 const HOSTS = { 'host.docker.internal': HOST_ADDRESS };
@@ -203,4 +216,42 @@ describe('in a container that the program starts', { skip: noNamespaces }, () =>
     assert.ok(!called.includes(companion.ready.authToken), 'all can read the token');
     assert.ok(!called.includes(`${sandbox.project}:${sandbox.project}`), 'it is there only once');
   });
+
+  for (const [way, ours, there] of [
+    ['to the companion', [], undefined],
+    ['through the bridge, which changes paths', ['--bridge'], '/mnt/project'],
+  ]) {
+    test(`the CLI’s hooks find their way ${way}`, { skip: noTerminal }, async (t) => {
+      const window = await openWindowOnHost(t);
+      const { sandbox, host, companion, editor } = window;
+      const [a, b] = ['a', 'b'].map((name) => sandbox.file(name, 'one\ntwo\n'));
+      const inContainer = (file) => file.replace(sandbox.project, there ?? sandbox.project);
+      const steps = [[replace(inContainer(a)), replace(inContainer(b))], 'That was all.'];
+      const docker = installDocker(sandbox, host, says(steps));
+      const extension = path.join(imageHome(sandbox), '.gemini/extensions/gemini-companion');
+      fs.cpSync(EXTENSION, extension, { recursive: true });
+      const theirs = there ? [`--volume=${sandbox.project}:${there}`] : [];
+      const command = [
+        ...[...host.prefix(sandbox.project), path.resolve(process.env.GEMINI_COMPANION)],
+        ...['container', ...ours, '--', 'docker', 'run', '-it', '--rm', ...theirs, 'my-image', 'gemini'],
+      ];
+      const env = { ...host.env, PATH: `${docker}:${process.env.PATH}` };
+      const terminal = new Terminal(sandbox, command, { cwd: sandbox.project, env });
+      await terminal.shows(/Type your message/);
+      await companion.next('companion/sessions');
+      await terminal.enter('rename it');
+      await editor.view(a);
+      assert.equal(editor.reasons.get(a), 'now');
+      companion.notify('comment/set', comment(b));
+      await untilChecked(window);
+      editor.reject(a, REASON);
+      await editor.view(b);
+      editor.accept(b);
+      await terminal.shows(/That was all\./);
+      const [first] = toolResults(imageHome(sandbox)).map(({ text }) => text);
+      assert.ok(first.startsWith(inPlaceOfResult(inContainer(a))), first);
+      assert.ok(first.endsWith(commentOf('1').replace('- a,', '- b,')), first);
+      assert.deepEqual([read(a), read(b)], ['one\ntwo\n', 'one\nTWO\n']);
+    });
+  }
 });

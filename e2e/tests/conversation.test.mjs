@@ -7,59 +7,28 @@ import { describe, test } from 'node:test';
 
 import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
 import { Companion } from '../lib/companion.mjs';
+import {
+  REASON,
+  comment,
+  commentOf,
+  inPlaceOfResult,
+  open,
+  read,
+  rejectTurn,
+  replace,
+  time,
+  untilChecked,
+  withPrompt,
+  write,
+} from '../lib/conversation.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { BY, NAMES, startCli } from '../lib/extension.mjs';
 import { beforeEdit, hook } from '../lib/hook.mjs';
+import { until } from '../lib/inbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { noTerminal } from '../lib/terminal.mjs';
 
-const REASON = 'Use the name <seven>, please.';
 const LINES = 'some text of a line\n';
-
-const replace = (file_path, old_string = 'two', new_string = 'TWO') => ({
-  name: 'replace',
-  args: { file_path, old_string, new_string, instruction: 'rename it' },
-});
-const write = (file_path, content = 'other\n') => ({
-  name: 'write_file',
-  args: { file_path, content },
-});
-
-const read = (file) => fs.readFileSync(file, 'latin1');
-const time = (file) => fs.statSync(file).mtimeMs;
-
-/**
- * Gemini CLI with the extension, at its prompt. `files` are the texts of the project's files by their
- * names; `steps` returns the model's answers for the paths.
- */
-async function open(t, files, steps, { serve, name = 'gemini', ...options } = {}) {
-  const window = await openWindow(t, { args: serve });
-  const { sandbox, companion } = window;
-  const paths = Object.entries(files).map(([name, text]) => [name, sandbox.file(name, text)]);
-  const file = Object.fromEntries(paths);
-  const all = { env: companion.ready.env, review: true, ...options };
-  const cli = await startCli(sandbox, name, steps(file), all);
-  await companion.next('companion/sessions');
-  return { ...window, ...cli, file };
-}
-
-/** The reason as the model gets it in place of the result. */
-const inPlaceOfResult = (file) =>
-  `The user rejected this edit of ${file}, and the file was not changed. ` +
-  `The user's reason: ${REASON}`;
-
-/** The reason as the model gets it with a prompt. */
-const withPrompt = (name) =>
-  `<hook_context>The user rejected your last edit of ${name}, and the file was not changed. ` +
-  `The user's reason: ${REASON.replace('<', '&lt;').replace('>', '&gt;')}</hook_context>`;
-
-/** Rejects the edit of a prompt that ends the CLI's turn. */
-async function rejectTurn({ terminal, editor }, prompt, path) {
-  await terminal.enter(prompt);
-  await editor.view(path);
-  editor.reject(path, REASON);
-  await terminal.shows(new RegExp(`${prompt}[^]*Request cancelled`));
-}
 
 describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () => {
   test('reaches the model at once, leaves the files, and the turn goes on', async (t) => {
@@ -226,22 +195,76 @@ test('Qwen Code hears a reason once an edit was accepted', { skip: noTerminal },
   assert.deepEqual([read(file.a), read(file.c)], ['one\nTWO\n', 'one\nTWO\n']);
 });
 
+test('Qwen Code gets a reason for each kind of file', { skip: noTerminal }, async (t) => {
+  const edit = (file_path) => ({
+    name: 'edit',
+    args: { file_path, old_string: 'two', new_string: 'TWO' },
+  });
+  const look = (file_path) => ({ name: 'read_file', args: { file_path } });
+  const texts = {
+    first: 'one\ntwo\n',
+    bom: '\uFEFFone\ntwo\n',
+    end: 'one\ntwo',
+    mixed: 'one\r\ntwo\n',
+  };
+  const steps = (file) => [
+    ...Object.values(file).map(look),
+    ...Object.values(file).map(edit),
+    write(`${file.first}-new`),
+    'That was all.',
+  ];
+  const window = await open(t, texts, steps, { name: 'qwen' });
+  const { editor, terminal, heard, asked, file } = window;
+  const { first, ...others } = file;
+  const { bom, end, mixed } = others;
+  const untouched = Object.values(others).map((path) => [read(path), time(path)]);
+  await terminal.enter('rename it');
+  await editor.view(first);
+  editor.accept(first);
+  for (const path of [bom, end]) {
+    await editor.view(path);
+    assert.equal(editor.reasons.get(path), 'now', path);
+    editor.reject(path, REASON);
+  }
+  const told = (context) => asked().join('\n').includes(context);
+  for (const [path, name] of [
+    [mixed, 'mixed'],
+    [`${first}-new`, 'first-new'],
+  ]) {
+    await editor.view(path);
+    assert.equal(editor.reasons.get(path), 'nextPrompt', path);
+    editor.reject(path, REASON);
+    await terminal.shows(new RegExp(`- (Edit|Write).*${name}`)); // the mark of a cancelled call
+    await terminal.enter(`after ${name}`);
+    await until('the model gets the reason', () => told(`your last edit of ${name}, and`));
+  }
+  await terminal.shows(/That was all\./);
+  for (const path of [bom, end]) assert.ok(heard().join('\n').includes(inPlaceOfResult(path)));
+  assert.deepEqual(Object.values(others).map((path) => [read(path), time(path)]), untouched);
+  assert.ok(!fs.existsSync(`${first}-new`));
+});
+
 describe('the review of every edit', { skip: noTerminal, concurrency: 2 }, () => {
   const steps = ({ a, b }) => [[replace(a), replace(b)], 'That was all.'];
   const files = { a: 'one\ntwo\n', b: 'two\n' };
 
-  test('shows an edit that the CLI would make without asking', async (t) => {
-    const options = { review: false, serve: ['--review-all'] };
-    const { editor, terminal, heard, file } = await open(t, files, steps, options);
-    await terminal.enter('rename it');
-    await editor.view(file.a);
-    editor.reject(file.a, REASON);
-    await editor.view(file.b);
-    editor.accept(file.b);
-    await terminal.shows(/That was all\./);
-    assert.equal(heard()[0], inPlaceOfResult(file.a));
-    assert.deepEqual([read(file.a), read(file.b)], ['one\ntwo\n', 'TWO\n']);
-  });
+  for (const [mode, yolo] of [
+    ['auto-edit', false],
+    ['YOLO', true],
+  ]) {
+    test(`shows an edit that the CLI would make without asking in mode ${mode}`, async (t) => {
+      const options = { review: false, yolo, serve: ['--review-all'] };
+      const { editor, terminal, heard, file } = await open(t, files, steps, options);
+      await terminal.enter('rename it');
+      await editor.view(file.a);
+      editor.reject(file.a, REASON);
+      await editor.view(file.b);
+      editor.accept(file.b);
+      await terminal.shows(/That was all\./);
+      assert.equal(heard()[0], inPlaceOfResult(file.a));
+      assert.deepEqual([read(file.a), read(file.b)], ['one\ntwo\n', 'TWO\n']);
+    });
+  }
 
   test('is switched on and off by the editor', async (t) => {
     const options = { review: false };
@@ -258,19 +281,6 @@ describe('the review of every edit', { skip: noTerminal, concurrency: 2 }, () =>
     assert.deepEqual([read(file.a), read(file.b)], ['one\nTWO\n', 'TWO\n']);
   });
 });
-
-const comment = (path, id = '1') => ({
-  ...{ id, path, line: 2, endLine: 2, content: 'two', text: `rename it ${id}` },
-});
-const commentOf = (id) =>
-  `The user commented on these lines:\n- a, line 2 (\`two\`): rename it ${id}`;
-
-/** Waits until the companion knows that the files of the last comments may be shared. */
-async function untilChecked({ companion, sandbox }) {
-  companion.notify('comment/set', comment(`${sandbox.home}/outside`, 'outside'));
-  const { params } = await companion.next('comment/refused');
-  assert.match(params.reason, /lies outside of the workspace/);
-}
 
 for (const name of NAMES) {
   test(`a comment on lines reaches the model of ${name}`, { skip: noTerminal }, async (t) => {

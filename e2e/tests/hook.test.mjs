@@ -8,6 +8,7 @@ import { describe, test } from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
 import { Editor, problem } from '../lib/editor.mjs';
+import { until } from '../lib/inbox.mjs';
 import { NOTHING, beforeEdit, edit, hook } from '../lib/hook.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
@@ -104,6 +105,10 @@ describe('after an edit', { concurrency: 3 }, () => {
   });
 });
 
+/** The file that says that the companion at `port` did not answer. */
+const mark = (sandbox, port) =>
+  path.join(sandbox.home, '.local/state/companion-for-gemini-cli/suspended', String(port));
+
 describe('an edit is not disturbed', { concurrency: 3 }, () => {
   const quiet = async (sandbox, input, options) => {
     for (const moment of ['before-tool', 'after-tool']) {
@@ -152,9 +157,39 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
 
   test('by something at the companion’s port that never answers', async (t) => {
     const sandbox = Sandbox.of(t);
-    const { port } = await ScriptedCompanion.start(sandbox);
-    const env = { GEMINI_CLI_IDE_SERVER_PORT: String(port) };
-    await quiet(sandbox, edit(sandbox.file('a.json', '{')), { env });
+    const companion = await ScriptedCompanion.start(sandbox);
+    const env = { GEMINI_CLI_IDE_SERVER_PORT: String(companion.port) };
+    const input = edit(sandbox.file('a.json', '{'));
+    await quiet(sandbox, input, { env });
+    await quiet(sandbox, input, { env });
+    assert.equal(companion.requests.takeAll().length, 1, 'only one hook has tried');
+    const old = new Date(Date.now() - 11_000);
+    fs.utimesSync(mark(sandbox, companion.port), old, old);
+    await quiet(sandbox, input, { env });
+    assert.equal(companion.requests.takeAll().length, 1, 'one tries again after some time');
+  });
+
+  test('by a companion that is suspended', async (t) => {
+    const { sandbox, companion } = await openWindow(t);
+    const file = sandbox.file('a.json', '{');
+    const input = edit(file);
+    const times = [];
+    const timed = async () => {
+      const begin = performance.now();
+      assert.deepEqual(await hook(sandbox, 'after-tool', input), NOTHING);
+      times.push(performance.now() - begin);
+    };
+    companion.signal('SIGSTOP');
+    sandbox.defer(() => companion.signal('SIGCONT'));
+    for (let count = 0; count < 10; count++) await timed();
+    const [first, ...others] = times;
+    assert.ok(first >= 300, `${first}`);
+    // The test above counts attempts. A busy machine may delay some of these.
+    assert.ok(Math.min(...others) < 300, `${others}`);
+    companion.signal('SIGCONT');
+    const set = mark(sandbox, companion.ready.port);
+    await until('the companion clears its mark', () => !fs.existsSync(set));
+    assert.match(context(await hook(sandbox, 'after-tool', input)), /a value is expected/);
   });
 
   test('by invalid arguments', async (t) => {

@@ -250,9 +250,25 @@ describe('a comment', { skip, concurrency: 2 }, () => {
     sandbox.file('.aiexclude', '*.key\n');
     await neovim.edit(sandbox.file('a.key', TEXT));
     await run(neovim, '2GeminiCompanion comment Secret');
-    const message = /a\.key:2: No model gets this comment: .*private/;
+    const message =
+      /a\.key:2 \(the next comment offers your text\): No model gets this comment: /;
     await until(async () => message.test(await neovim.messages()), () => 'nothing is refused');
     await hasMarks(neovim);
+
+    const offered = `vim.fn.getcmdline() == 'Secret'`;
+    await run(neovim, '3GeminiCompanion comment');
+    await neovim.until(offered);
+    await neovim.type('<Esc>');
+    await neovim.edit(file);
+    await run(neovim, '3GeminiCompanion comment');
+    await neovim.until(offered);
+    await neovim.type('<CR>');
+    await hasMarks(neovim, 'three Secret');
+    await run(neovim, 'GeminiCompanion comment');
+    await neovim.until(`vim.fn.getcmdprompt() == 'Comment on line 1: '`);
+    assert.equal(await neovim.lua(`return vim.fn.getcmdline()`), '');
+    await neovim.type('<Esc>');
+    await run(neovim, '3GeminiCompanion uncomment');
 
     const cannot = (why) => FAILS(`the model can't get a comment: ${why}`);
     await neovim.edit(file);

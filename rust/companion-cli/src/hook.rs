@@ -1,8 +1,6 @@
 //! Passes an event of a CLI to the companion, and prints the companion's answer. It decides nothing
 //! itself. An error never stops the CLI.
 
-mod suspended;
-
 use std::error::Error;
 use std::fmt::Write as _;
 use std::io::{self, Read, Write as _};
@@ -14,6 +12,7 @@ use clap::ValueEnum;
 use companion_client::diagnose::corrects_edits;
 use companion_client::discover::{Environment, resolve_to_real_path};
 use companion_client::http::{self, Endpoint, HookAnswer, confirm_hook, post_hook};
+use companion_platform::SuspendedMark;
 use companion_protocol::dialect::GEMINI;
 use companion_protocol::hook::{BEGIN_TIMEOUT, HookAck, HookCall, HookReply, MAX_EVENT};
 use companion_protocol::jsonrpc::describe;
@@ -22,7 +21,13 @@ use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use crate::find::{FindArgs, Parent, explain, vars};
-use suspended::Mark;
+
+/// The time between two attempts to reach a companion that does not answer. A companion that runs
+/// again clears its mark earlier, unless it has another folder for state, as outside of a container.
+const RETRY_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The time for such a companion to begin its answer.
+const RETRY_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Pass an event of Gemini CLI or Qwen Code to the companion, as a hook.
 ///
@@ -110,24 +115,51 @@ async fn relay(event: HookMoment, find: FindArgs) -> Result<String, Box<dyn Erro
     let (endpoints, call) = found.await??;
     let mut why = String::new();
     for hosts in endpoints.chunk_by(|a, b| (a.port, &a.token) == (b.port, &b.token)) {
-        let mark = Mark::of(hosts[0].port);
-        let limit = if mark.is_set() { suspended::LIMIT } else { BEGIN_TIMEOUT };
+        let mark = SuspendedMark::of(hosts[0].port);
+        let limit = match mark.as_ref().and_then(SuspendedMark::age) {
+            None => BEGIN_TIMEOUT,
+            Some(age) if age < RETRY_INTERVAL => {
+                why = format!("{} did not answer the last hook", hosts[0].authority());
+                continue;
+            }
+            Some(_) => RETRY_TIMEOUT,
+        };
         // Until the answer is complete: the rest of it may not come either.
-        let unset = mark.set_on_drop();
+        let unanswered = SetOnDrop(mark);
         match post_hook(hosts, call.clone(), limit).await {
             Ok(answer) => {
-                unset.clear();
+                unanswered.clear();
                 return output(&answer).await;
             }
             Err(error) => {
                 if !matches!(error, http::Error::Timeout { .. }) {
-                    unset.clear();
+                    unanswered.clear();
                 }
                 why = explain(&hosts[0].authority(), &error);
             }
         }
     }
     Err(why.into())
+}
+
+/// Sets the mark of a companion when it is dropped, also because the time is over.
+struct SetOnDrop(Option<SuspendedMark>);
+
+impl SetOnDrop {
+    /// The companion has answered.
+    fn clear(mut self) {
+        if let Some(mark) = self.0.take().filter(|mark| mark.age().is_some()) {
+            mark.clear();
+        }
+    }
+}
+
+impl Drop for SetOnDrop {
+    fn drop(&mut self) {
+        if let Some(Err(error)) = self.0.as_ref().map(SuspendedMark::set) {
+            log::info!("the next hook waits for the companion again: {error}");
+        }
+    }
 }
 
 /// The text for the CLI. The companion hears that its notes have arrived.

@@ -4,6 +4,7 @@
 //! all. Processes and private files are in one small module per system.
 
 pub mod quote;
+mod suspended;
 #[cfg(unix)]
 mod unix;
 mod watch;
@@ -16,6 +17,7 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
 
+pub use suspended::SuspendedMark;
 pub use watch::Watch;
 
 #[cfg(unix)]

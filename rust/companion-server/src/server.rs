@@ -124,6 +124,7 @@ impl Server {
         handle.spawn(Arc::clone(&state).publish_context());
         handle.spawn(Arc::clone(&state).run_maintenance());
         handle.spawn(Arc::clone(&state).expire_calls());
+        handle.spawn(agent::expire_reasons(Arc::clone(&state)));
 
         let file = DiscoveryFile {
             port,
@@ -149,6 +150,7 @@ impl Server {
         let inner = Arc::new(inner);
         let guest: Weak<Inner> = Arc::downgrade(&inner);
         runtime.host(guest);
+        agent::begin(&inner.state, inner.addresses[0].port());
         agent::pending(&inner.state);
         Ok(Self { inner })
     }

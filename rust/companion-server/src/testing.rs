@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout};
 
+use crate::agent;
 use crate::config::{Config, Limits};
 use crate::disk::pool::BlockingPool;
 use crate::host::{
@@ -170,6 +171,7 @@ impl Rig {
         tokio::spawn(Arc::clone(&state).publish_context());
         tokio::spawn(Arc::clone(&state).run_maintenance());
         tokio::spawn(Arc::clone(&state).expire_calls());
+        tokio::spawn(agent::expire_reasons(Arc::clone(&state)));
         let asked = tokio::sync::Mutex::new(asked);
         Self { state, asked, counts, private, agents, changes, host }
     }

@@ -26,6 +26,9 @@ local comments = {}
 local removed = {}
 --- The buffers whose changes are watched.
 local watched = {}
+--- The text of the last comment that was refused, until the user has seen it again.
+---@type string?
+local refused_text
 local last_number = 0
 local is_scheduled = false
 
@@ -241,7 +244,13 @@ function M.set(words, first, last)
   if words then
     answer(words)
   else
-    vim.ui.input({ prompt = ('Comment on %s: '):format(lines_of(comment)), default = before }, answer)
+    local default = before or refused_text
+    vim.ui.input({ prompt = ('Comment on %s: '):format(lines_of(comment)), default = default }, function(reply)
+      if reply and not before then
+        refused_text = nil
+      end
+      answer(reply)
+    end)
   end
   return true
 end
@@ -334,7 +343,8 @@ M.notifications = {
     local comment = comments[params.id]
     if comment then
       drop(comment)
-      announce(log.warn, ('%s: %s'):format(short(comment), params.reason))
+      refused_text = comment.params.text
+      announce(log.warn, ('%s (the next comment offers your text): %s'):format(short(comment), params.reason))
     end
   end,
   ---@param params GeminiCompanion.CommentsPending

@@ -6,6 +6,7 @@
 mod changes;
 mod comments;
 mod event;
+mod expiry;
 mod model;
 mod note;
 mod original;
@@ -15,10 +16,11 @@ mod tests;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use companion_platform::SuspendedMark;
 use companion_protocol::dialect::GEMINI;
 use companion_protocol::editor::{
     AgentFinished, AgentWaiting, CompanionNotification, ReasonArrival, UnsavedFiles,
@@ -41,6 +43,8 @@ pub(crate) use changes::{kept, reverted, texts};
 pub(crate) use comments::{pending, remove, set};
 pub(crate) use event::HookRequest;
 use event::{Effect, HookAnswer, HookEvent};
+use expiry::Expiry;
+pub(crate) use expiry::expire_reasons;
 use model::{AgentModel, Delivery};
 use note::Reason;
 pub(crate) use note::{Note, NoteId};
@@ -75,6 +79,9 @@ pub(crate) struct Agents {
     review_all: AtomicBool,
     /// One file at a time: a disk that does not answer blocks one thread.
     reading: Arc<Semaphore>,
+    /// Set by hooks while this process is suspended.
+    mark: OnceLock<SuspendedMark>,
+    expiry: Expiry,
 }
 
 impl Agents {
@@ -91,6 +98,8 @@ impl Agents {
             turns: Mutex::default(),
             review_all: review_all.into(),
             reading: Arc::new(Semaphore::new(1)),
+            mark: OnceLock::new(),
+            expiry: Expiry::new(),
         }
     }
 
@@ -135,6 +144,24 @@ pub(crate) async fn reason_arrival(
     }
 }
 
+/// Hooks may reach the server at `port`.
+pub(crate) fn begin(state: &ServerState, port: u16) {
+    if let Some(mark) = SuspendedMark::of(port) {
+        let _ = state.agents.mark.set(mark);
+        clear_mark(state);
+    }
+}
+
+/// Shows hooks that this process is not suspended any more.
+pub(crate) fn clear_mark(state: &ServerState) {
+    let turn = Arc::clone(&state.agents.reading).try_acquire_owned();
+    let (Some(mark), Ok(turn)) = (state.agents.mark.get().cloned(), turn) else { return };
+    state.pool.run(move || {
+        let _turn = turn;
+        mark.clear();
+    });
+}
+
 /// Answers an event. The answer is empty if the CLI goes on as without a hook.
 pub(crate) async fn answer(state: Arc<ServerState>, event: HookEvent) -> Json {
     let (answer, ack) = match event.moment {
@@ -156,6 +183,7 @@ pub(crate) async fn answer(state: Arc<ServerState>, event: HookEvent) -> Json {
         tokio::spawn(async move {
             sleep(ACK_TIMEOUT).await;
             state.agents.model.lock().give_back(ack);
+            state.agents.expiry.waits.notify_one();
         });
     }
     answer.into_json(ack)

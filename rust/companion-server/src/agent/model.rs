@@ -386,13 +386,14 @@ impl AgentModel {
         self.agent(agent).session = Some(session);
     }
 
-    /// The user has rejected the diff of that path, with a reason. Returns the reason to keep, or
+    /// The user has rejected the diff of that path, with a reason, at the time `now`. Returns the reason to keep, or
     /// `None` if its CLI is not known, and the note of an old reason that is forgotten.
     pub(crate) fn rejected(
         &mut self,
         session: SessionId,
         path: &str,
         text: Text,
+        now: u64,
     ) -> (Rejection, Option<(NoteId, Reason)>, Option<NoteId>) {
         let of_session = |agent: &&Agent| agent.session == Some(session);
         let Some(agent) = self.agents.iter().find(of_session) else {
@@ -401,13 +402,24 @@ impl AgentModel {
         let mut edits = agent.edits.iter().filter(|edit| &*edit.path == path && edit.is_opened);
         let original = edits.next().and_then(|edit| edit.original);
         let agent = AgentId::clone(&agent.id);
-        let reason = Reason { agent, path: path.into(), text, sent: None };
+        let reason = Reason { agent, path: path.into(), text, since: now, sent: None };
         let rejection = original.map_or(Rejection::Plain, Rejection::KeepText);
         let note = self.next_note();
         let is_full = self.reasons.len() == MAX_REASONS;
         let forgotten = if is_full { self.reasons.pop_front() } else { None };
         self.reasons.push_back((note, reason.clone()));
         (rejection, Some((note, reason)), forgotten.map(|(note, _)| note))
+    }
+
+    /// Forgets the reasons that have waited since `time` or longer. Returns their notes.
+    pub(crate) fn expire_reasons(&mut self, time: u64) -> Vec<NoteId> {
+        let old = self.reasons_with(|reason| reason.since <= time);
+        old.into_iter().map(|(note, _)| note).collect()
+    }
+
+    /// When the oldest reason began to wait.
+    pub(crate) fn oldest_reason(&self) -> Option<u64> {
+        self.reasons.iter().map(|(_, reason)| reason.since).min()
     }
 
     /// The client gets `text`, the file's text, in place of the rejection.

@@ -37,6 +37,8 @@ pub(crate) struct Reason {
     /// The file of the rejected proposal.
     pub(crate) path: Arc<str>,
     pub(crate) text: Text,
+    /// When the user wrote it, in milliseconds since 1970.
+    pub(crate) since: u64,
     /// The file's text that the client got in place of a rejection.
     #[serde(skip)]
     pub(crate) sent: Option<Digest>,

@@ -20,8 +20,9 @@ use crate::text::{Digest, Text};
 const MAX_REASON: usize = 16_384;
 
 /// The time for the client to answer a ping. A client that is suspended would write the file's text
-/// much later, when the file may have changed.
-const PING_TIMEOUT: Duration = Duration::from_secs(2);
+/// much later, when the file may have changed. It would not read a rejection earlier, either. A client
+/// that has just shown the edit in its terminal needs seconds on a busy machine.
+const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Carries out the user's rejection of the diff for `path`.
 ///
@@ -52,7 +53,10 @@ async fn reject_diff(
     if state.context.is_silent() || is_private(state, path).await {
         return state.diffs.reject(diff);
     }
-    let (rejection, kept, forgotten) = state.agents.model.lock().rejected(session, path, reason);
+    let agents = &state.agents;
+    let now = agents.expiry.now_ms();
+    let (rejection, kept, forgotten) = agents.model.lock().rejected(session, path, reason, now);
+    agents.expiry.waits.notify_one();
     if let Some(forgotten) = forgotten {
         state.diffs.record(Record::NoteTold(forgotten));
     }

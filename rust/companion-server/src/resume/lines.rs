@@ -6,7 +6,7 @@ use super::Token;
 use crate::diffs::{Left, Record};
 
 /// Changes when the meaning of the file changes.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// The first line.
 #[derive(Clone, Serialize, Deserialize)]

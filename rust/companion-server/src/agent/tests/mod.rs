@@ -219,7 +219,7 @@ async fn a_reason_comes_with_the_result_and_the_client_gets_the_present_text() {
     assert_eq!(scene.after_tool(no_change()).await, Value::Null, "it is told once");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_client_without_a_stream_gets_a_rejection_and_the_reason_with_the_next_prompt() {
     let scene = Scene::start().await;
     assert_eq!(scene.propose().await, Now);
@@ -243,7 +243,7 @@ async fn a_text_that_is_not_read_before_the_stream_breaks_is_not_sent_again() {
     assert_eq!(scene.message().await["method"], "ide/diffRejected");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_client_that_answers_no_ping_gets_a_rejection() {
     let mut scene = Scene::start().await;
     scene.propose().await;
@@ -328,6 +328,32 @@ async fn the_next_process_tells_the_reason_and_keeps_no_text_of_it() {
     let scene = Scene::of(dir, Some(state.path())).await;
     assert!(denied(&scene.after_tool(no_change()).await));
     scene.end(state.path(), "use const").await;
+}
+
+const DAY: Duration = Duration::from_hours(24);
+
+#[tokio::test(start_paused = true)]
+async fn a_reason_of_a_cli_that_never_returns_stays_a_day_at_most() {
+    let state = tempfile::tempdir().unwrap();
+    let scene = Scene::of(tempfile::tempdir().unwrap(), Some(state.path())).await;
+    scene.propose().await;
+    let scene = scene.away();
+    scene.reject_now();
+    scene.decided().await;
+    tokio::time::sleep(DAY).await;
+    let scene = scene.end(state.path(), "use const").await;
+    assert_eq!(scene.before_agent().await, Value::Null);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reason_is_given_to_a_cli_that_returns_within_a_day() {
+    let scene = Scene::start().await;
+    scene.propose().await;
+    let scene = scene.away();
+    scene.reject_now();
+    scene.decided().await;
+    tokio::time::sleep(Duration::from_hours(23)).await;
+    assert!(context(&scene.before_agent().await).ends_with(": use const"));
 }
 
 #[tokio::test]

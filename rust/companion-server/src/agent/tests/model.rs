@@ -26,7 +26,7 @@ impl Cast {
     }
 
     fn reject(&mut self, session: SessionId, path: &str) -> Rejection {
-        let (rejection, kept, _) = self.model.rejected(session, path, path.to_owned().into());
+        let (rejection, kept, _) = self.model.rejected(session, path, path.to_owned().into(), 1);
         if let Some((note, _)) = kept {
             self.model.sent(note, "sent");
         }
@@ -147,4 +147,18 @@ fn what_nobody_confirms_waits_again() {
     assert_eq!(cast.model.confirm(ack).unwrap().reasons.len(), 1);
     cast.model.give_back(ack);
     assert_eq!(cast.model.before_agent("x").ack, None);
+}
+
+#[test]
+fn a_reason_that_waits_for_too_long_is_forgotten() {
+    let mut cast = Cast::new();
+    let a = cast.a;
+    cast.edit("x", a, "/1");
+    cast.model.rejected(a, "/1", "old".to_owned().into(), 5);
+    cast.model.rejected(a, "/1", "new".to_owned().into(), 7);
+    assert_eq!(cast.model.oldest_reason(), Some(5));
+    assert_eq!(cast.model.expire_reasons(4), []);
+    assert_eq!(cast.model.expire_reasons(6).len(), 1);
+    assert_eq!(cast.model.oldest_reason(), Some(7));
+    assert_eq!(texts(&cast.model.before_agent("x")), ["new"]);
 }

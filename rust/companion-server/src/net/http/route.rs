@@ -197,6 +197,8 @@ where
     if let Some(reply) = unsupported_coding(&head.headers) {
         return reply;
     }
+    // First, because a hook that has given up closes the connection.
+    agent::clear_mark(&state);
     let body = match state.bodies.read(body).await {
         Ok(body) => body,
         Err(error) => return body_error(&error, state.config.limits.body),

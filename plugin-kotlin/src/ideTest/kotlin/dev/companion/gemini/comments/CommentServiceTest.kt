@@ -7,13 +7,16 @@ import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.impl.DocumentMarkupModel
 import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.review.DiffTestCase
 import dev.companion.gemini.shownNotifications
+import java.awt.datatransfer.DataFlavor
 
 class CommentServiceTest : DiffTestCase() {
     private lateinit var comments: CommentService
@@ -151,6 +154,10 @@ class CommentServiceTest : DiffTestCase() {
     fun `test a refused comment loses its mark and the reason shows`() {
         comments.refused(comment(0..0, "first").params.id, "No model gets this comment: it is private.")
         assertTrue(notice(), notice().endsWith("a.txt:1: No model gets this comment: it is private."))
+        val copy = shown.last().actions.single()
+        assertEquals("Copy Comment", copy.templatePresentation.text)
+        copy.actionPerformed(TestActionEvent(copy))
+        assertEquals("first", CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor))
         assertEquals(emptyList<String>(), gutter())
         assertEquals(emptyList<Comment>(), comments.pending())
     }

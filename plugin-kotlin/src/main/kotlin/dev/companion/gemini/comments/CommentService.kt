@@ -2,8 +2,10 @@
 
 package dev.companion.gemini.comments
 
+import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
+import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.editor.Document
@@ -16,6 +18,7 @@ import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.FileEditorManagerListener
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
+import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
@@ -32,6 +35,7 @@ import dev.companion.gemini.review.Proposal
 import dev.companion.gemini.review.ProposalListener
 import dev.companion.gemini.review.ProposalService
 import dev.companion.gemini.target.ShownPath
+import java.awt.datatransfer.StringSelection
 import java.nio.file.Paths
 import java.util.UUID
 import java.util.concurrent.CopyOnWriteArrayList
@@ -183,11 +187,14 @@ class CommentService(private val project: Project) : Disposable {
             if (removed.removeAll(ids)) notify(message("comment.delivered.before"), NotificationType.WARNING)
         }
 
-    /** Any thread. No model gets the comment, for this reason. */
+    /** Any thread. No model gets the comment, for this reason. The user can copy the text. */
     internal fun refused(id: String, reason: String) =
         later {
             val comment = comments.find { it.params.id == id } ?: return@later
-            notify(message("comment.refused", shown(comment), reason), NotificationType.WARNING)
+            val copy = NotificationAction.createSimple(message("comment.copy")) {
+                CopyPasteManager.getInstance().setContents(StringSelection(comment.params.text))
+            }
+            notify(message("comment.refused", shown(comment), reason), NotificationType.WARNING, copy)
             drop(comment)
         }
 
@@ -205,12 +212,14 @@ class CommentService(private val project: Project) : Disposable {
         comments -= comment
     }
 
-    private fun notify(text: String, type: NotificationType) =
-        Platform
+    private fun notify(text: String, type: NotificationType, action: AnAction? = null) {
+        val notification = Platform
             .notificationGroup()
             .createNotification(XmlStringUtil.escapeString(text), type)
             .setTitle(message("notification.title"))
-            .notify(project)
+        action?.let(notification::addAction)
+        notification.notify(project)
+    }
 
     private fun later(work: () -> Unit) =
         ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)

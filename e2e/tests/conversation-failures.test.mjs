@@ -1,0 +1,151 @@
+// Tests the conversation around an edit where a part of it is missing or ends, with the real CLIs in a
+// terminal: hooks that are off, an old program, a companion that is killed, and a second CLI.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import {
+  REASON,
+  comment,
+  commentOf,
+  inPlaceOfResult,
+  open,
+  read,
+  rejectTurn,
+  replace,
+  time,
+  untilChecked,
+  withPrompt,
+} from '../lib/conversation.mjs';
+import { Editor } from '../lib/editor.mjs';
+import { startCli } from '../lib/extension.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { noTerminal as skip } from '../lib/terminal.mjs';
+
+const MEGABYTE = `two\n${'some text of a line\n'.repeat(52_429)}`;
+
+/** A hook of an old program. */
+const OLD = `[ "$1" = hook ] && { echo "error: unrecognized subcommand 'hook'" >&2; exit 2; }`;
+
+describe('without hooks', { skip, concurrency: 2 }, () => {
+  const off = { '.gemini/settings.json': JSON.stringify({ hooksConfig: { enabled: false } }) };
+  for (const [why, files, options] of [
+    ['that the user has switched off', off, {}],
+    ['because the program on the PATH is old', {}, { before: () => OLD }],
+  ]) {
+    test(`${why}, edits work, and a comment waits`, async (t) => {
+      const steps = ({ a }) => [replace(a), replace(a), 'That was all.'];
+      const window = await open(t, { a: 'one\ntwo\n', ...files }, steps, options);
+      const { companion, editor, terminal, heard, asked, file } = window;
+      await rejectTurn(window, 'rename it', file.a);
+      assert.equal(editor.reasons.get(file.a), 'never');
+      companion.notify('comment/set', comment(file.a));
+      await untilChecked(window);
+      await terminal.enter('now');
+      await editor.view(file.a);
+      editor.accept(file.a);
+      await terminal.shows(/That was all\./);
+      assert.equal(read(file.a), 'one\nTWO\n');
+      assert.ok(asked().includes('now'), 'the prompt has no context');
+      assert.doesNotMatch(heard().join('\n'), /seven|commented|hook|unrecognized/);
+      await companion.caughtUp();
+      const sent = companion.inbox.takeAll().map(({ method }) => method);
+      assert.ok(!sent.includes('comment/delivered'), 'the comment waits');
+    });
+  }
+});
+
+describe('a companion that is killed', { skip, concurrency: 2 }, () => {
+  const files = { a: 'one\ntwo\n' };
+
+  test('before the user decides leaves the edit to the terminal', async (t) => {
+    const steps = ({ a }) => [replace(a), 'That was all.'];
+    const serve = ['--resume'];
+    const window = await open(t, files, steps, { serve });
+    const { sandbox, companion, editor, terminal, heard, file } = window;
+    await terminal.enter('rename it');
+    await editor.view(file.a);
+    companion.notify('comment/set', comment(file.a));
+    await untilChecked(window);
+    await companion.kill();
+    const next = await Companion.start(sandbox, { args: serve });
+    new Editor(next);
+    await terminal.shows(/Apply this change\?/);
+    terminal.press('Enter');
+    await terminal.shows(/That was all\./);
+    assert.match(heard()[0], /Successfully modified/);
+    assert.ok(heard()[0].includes(commentOf('1')), heard()[0]);
+    assert.deepEqual((await next.next('comment/delivered')).params, { ids: ['1'] });
+    assert.equal(read(file.a), 'one\nTWO\n');
+  });
+
+  test('before the hook after the edit leaves the file, and the next one tells the reason', async (t) => {
+    const steps = ({ a }) => [replace(a), 'That was all.', 'That was all again.'];
+    const serve = ['--resume'];
+    const before = ({ companion: { pid } }) =>
+      `[ "$2" = after-tool ] && kill -9 ${pid} && while kill -0 ${pid}; do sleep 0.01; done 2>&-`;
+    const window = await open(t, files, steps, { serve, before });
+    const { sandbox, companion, editor, terminal, heard, asked, file } = window;
+    await terminal.enter('rename it');
+    await editor.view(file.a);
+    assert.equal(editor.reasons.get(file.a), 'now');
+    const untouched = [read(file.a), time(file.a)];
+    editor.reject(file.a, REASON);
+    await terminal.shows(/That was all\./);
+    await companion.kill();
+    assert.match(heard()[0], /No changes to apply/i);
+    assert.deepEqual([read(file.a), time(file.a)], untouched);
+    new Editor(await Companion.start(sandbox, { args: serve }));
+    await terminal.enter('and now');
+    await terminal.shows(/That was all again\./);
+    assert.equal(asked().at(-1), `and now${withPrompt('a')}`);
+  });
+});
+
+test('two CLIs in one folder get their own reasons, and one gets the comment', { skip }, async (t) => {
+  const steps = (path) => [replace(path), 'That was all.'];
+  const files = { a: 'one\ntwo\n', b: 'one\ntwo\n' };
+  const first = await open(t, files, ({ a }) => steps(a));
+  const { sandbox, companion, editor, file } = first;
+  // The same folders, but for the user's home and the terminal.
+  const other = Sandbox.of(t);
+  Object.assign(other, { project: sandbox.project, tmp: sandbox.tmp });
+  const { env } = companion.ready;
+  const second = await startCli(other, 'gemini', steps(file.b), { env, review: true });
+  await companion.next('companion/sessions');
+  await first.terminal.enter('rename a');
+  await second.terminal.enter('rename b');
+  await editor.view(file.a);
+  await editor.view(file.b);
+  assert.deepEqual([...editor.reasons.values()], ['now', 'now']);
+  companion.notify('comment/set', comment(file.a));
+  await untilChecked(first);
+  editor.reject(file.b, REASON);
+  await second.terminal.shows(/That was all\./);
+  editor.reject(file.a, 'Use another name.');
+  await first.terminal.shows(/That was all\./);
+  assert.ok(second.heard()[0].startsWith(inPlaceOfResult(file.b)), second.heard()[0]);
+  assert.ok(second.heard()[0].endsWith(commentOf('1')), second.heard()[0]);
+  assert.equal(first.heard()[0], inPlaceOfResult(file.a).replace(REASON, 'Use another name.'));
+  assert.deepEqual([read(file.a), read(file.b)], [files.a, files.b]);
+});
+
+test('a file of 1 MB is reviewed, and a reason comes with the next prompt', { skip }, async (t) => {
+  const steps = ({ a }) => [replace(a), replace(a), 'That was all.'];
+  const window = await open(t, { a: MEGABYTE }, steps);
+  const { companion, editor, terminal, heard, asked, file } = window;
+  const untouched = [read(file.a), time(file.a)];
+  await rejectTurn(window, 'rename it', file.a);
+  assert.equal(editor.reasons.get(file.a), 'nextPrompt');
+  assert.deepEqual([read(file.a), time(file.a)], untouched);
+  await terminal.enter('and now');
+  await editor.view(file.a);
+  companion.notify('comment/set', comment(file.a));
+  await untilChecked(window);
+  editor.accept(file.a);
+  await terminal.shows(/That was all\./);
+  assert.ok(asked().includes(`and now${withPrompt('a')}`), asked().join('\n'));
+  assert.ok(heard().at(-1).includes(commentOf('1')), heard().at(-1));
+  assert.equal(read(file.a), MEGABYTE.replace('two', 'TWO'));
+});
