@@ -32,9 +32,9 @@ fn each_icon_has_a_dark_one_and_a_new_one() {
     let (toolbar, new): (BTreeSet<_>, BTreeSet<_>) =
         names(NEW).into_iter().partition(|name| name.contains(TOOLBAR));
     assert_eq!(new, old);
-    let larger = ["companion", "changes"].into_iter().flat_map(|icon| {
-        ["", "_dark"].map(|theme| format!("{icon}{TOOLBAR}{theme}.svg"))
-    });
+    let larger = ["companion", "changes"]
+        .into_iter()
+        .flat_map(|icon| ["", "_dark"].map(|theme| format!("{icon}{TOOLBAR}{theme}.svg")));
     assert_eq!(toolbar, larger.collect());
     let (dark, light): (BTreeSet<_>, BTreeSet<_>) =
         old.into_iter().partition(|name| name.ends_with("_dark.svg"));

@@ -38,7 +38,12 @@ class ChangesServiceTest : ChangesTestCase() {
             val node = panel.tree.getPathForRow(row).lastPathComponent
             val cell = panel.tree.cellRenderer
                 .getTreeCellRendererComponent(panel.tree, node, false, true, true, row, false)
-            cell.toString().replace(ShownPath.of(project, root.toPath()), "ROOT").replace(Regex(" {2}\\d+/\\d+/\\S+ \\S+ [AP]M"), "")
+            cell
+                .toString()
+                .replace(
+                    ShownPath.of(project, root.toPath()),
+                    "ROOT",
+                ).replace(Regex(" {2}\\d+/\\d+/\\S+ \\S+ [AP]M"), "")
         }
 
     private fun select(panel: ChangesPanel, vararg names: String) {
