@@ -73,11 +73,12 @@ private fun rowText(tree: JTree, row: Int): String {
     return (cell as? SimpleColoredComponent)?.getCharSequence(false)?.toString() ?: node.toString()
 }
 
-/** Returns the place of the first row that begins with a text. */
+/** Returns the place of the first row that begins with a text, after scrolling to it. */
 private fun rowOf(text: String): Map<String, Any> {
     val tree = trees().first { tree -> rows(tree).any { it.startsWith(text) } }
-    val bounds = tree.getRowBounds(rows(tree).indexOfFirst { it.startsWith(text) })
-    check(tree.visibleRect.contains(bounds.x + 1, bounds.y + bounds.height / 2)) { "$text is out of sight" }
+    val row = rows(tree).indexOfFirst { it.startsWith(text) }
+    tree.scrollRowToVisible(row)
+    val bounds = tree.getRowBounds(row)
     return onScreen(tree, Point(bounds.x + bounds.height / 2, bounds.y + bounds.height / 2))
 }
 
