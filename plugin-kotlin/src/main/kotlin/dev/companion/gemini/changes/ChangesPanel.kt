@@ -8,8 +8,6 @@ import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.DataKey
 import com.intellij.openapi.actionSystem.DataProvider
-import com.intellij.openapi.actionSystem.DefaultActionGroup
-import com.intellij.openapi.actionSystem.Separator
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.SimpleToolWindowPanel
@@ -53,24 +51,15 @@ internal class ChangesPanel(private val project: Project) :
         doubleClick.installOn(tree)
         val enter = KeyStroke.getKeyStroke(KeyEvent.VK_ENTER, 0)
         tree.registerKeyboardAction({ showDiff() }, enter, WHEN_FOCUSED)
-        val menu = object : PopupHandler() {
+        val menu = actions.getAction(MENU) as ActionGroup
+        val popup = object : PopupHandler() {
             override fun invokePopup(component: Component, x: Int, y: Int) =
-                actions.createActionPopupMenu(PLACE, menu()).component.show(component, x, y)
+                actions.createActionPopupMenu(PLACE, menu).component.show(component, x, y)
         }
-        tree.addMouseListener(menu)
+        tree.addMouseListener(popup)
         val listener = ChangesListener { tree.show(service.prompts) }
         project.messageBus.connect(this).subscribe(ChangesListener.TOPIC, listener)
         tree.show(service.prompts)
-    }
-
-    /** The actions of the toolbar, and the Local History of the platform. */
-    private fun menu(): ActionGroup {
-        val actions = ActionManager.getInstance()
-        val menu = DefaultActionGroup(actions.getAction(TOOLBAR))
-        val history = actions.getAction(SHOW_HISTORY) ?: return menu
-        menu.add(Separator.getInstance())
-        menu.add(history)
-        return menu
     }
 
     /** Shows the file at the cursor, or the selected ones. The viewer leads to the others of the prompt. */
@@ -109,6 +98,6 @@ internal class ChangesPanel(private val project: Project) :
         val KEY: DataKey<ChangesPanel> = DataKey.create("Companion.Changes")
         private const val PLACE = "Companion.Changes"
         private const val TOOLBAR = "Companion.Changes"
-        private const val SHOW_HISTORY = "LocalHistory.ShowHistory"
+        private const val MENU = "Companion.ChangesMenu"
     }
 }

@@ -9,12 +9,13 @@ import com.intellij.ui.ColoredTreeCellRenderer
 import com.intellij.ui.SimpleTextAttributes
 import com.intellij.ui.TreeUIHelper
 import com.intellij.ui.treeStructure.Tree
-import com.intellij.util.text.DateFormatUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.target.ShownPath
 import java.nio.file.Paths
+import java.text.DateFormat
+import java.util.Date
 import javax.swing.JTree
 import javax.swing.tree.DefaultMutableTreeNode
 import javax.swing.tree.DefaultTreeModel
@@ -32,7 +33,6 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
         setShowsRootHandles(true)
         selectionModel.selectionMode = TreeSelectionModel.DISCONTIGUOUS_TREE_SELECTION
         setCellRenderer(Renderer())
-        emptyText.text = message("changes.empty")
         TreeUIHelper.getInstance().installTreeSpeedSearch(this)
     }
 
@@ -92,7 +92,7 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
         val prompt: PromptChanges,
     ) : DefaultMutableTreeNode() {
         val title: String = ShownPath.plain(prompt.title).ifBlank { message("changes.untitled") }
-        val time: String = DateFormatUtil.formatPrettyDateTime(prompt.time)
+        val time: String = DateFormat.getTimeInstance(DateFormat.SHORT).format(Date(prompt.time))
         val files: List<FileNode> = prompt.rows.map { FileNode(project, it) }
 
         init {
