@@ -340,6 +340,7 @@ async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
 
 /// A turn that ends goes on with the user's comments, once.
 fn after_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
+    changes::end_calls(state, &event.agent);
     if let Some(time) = state.agents.end_turn(&event.agent) {
         let finished = AgentFinished { seconds: time.as_secs() };
         state.host.notify(CompanionNotification::AgentFinished(finished));

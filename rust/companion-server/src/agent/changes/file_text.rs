@@ -64,7 +64,9 @@ impl FileText {
 
     /// Drops the text.
     pub(super) fn forget(&mut self) {
-        *self = Self::Unkept(None);
+        if matches!(self, Self::Text(_)) {
+            *self = Self::Unkept(None);
+        }
     }
 }
 

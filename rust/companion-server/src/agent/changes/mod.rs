@@ -15,7 +15,9 @@ use super::note::AgentId;
 pub(crate) use counts::LineCounts;
 pub(crate) use file_text::FileText;
 use file_text::as_on_disk;
-pub(super) use tracking::{after_tool, before_tool, begin_prompt, drop_undone, reverts_told, text};
+pub(super) use tracking::{
+    after_tool, before_tool, begin_prompt, drop_undone, end_calls, reverts_told, text,
+};
 pub(crate) use tracking::{kept, reverted, texts};
 
 /// The most bytes of texts. Above it the oldest changes can't be reverted any more.
@@ -145,12 +147,17 @@ impl AgentChanges {
     ) -> (PromptId, Vec<PromptId>) {
         // Prompts without changes are not in the list.
         self.prompts.retain(|prompt| &*prompt.id.0 != agent || !prompt.files.is_empty());
-        self.calls.retain(|call| &*call.agent != agent);
         self.last_number += 1;
         let id: PromptId = (agent.into(), self.last_number);
         self.prompts.push(Prompt { id: id.clone(), title, time, files: Vec::new() });
-        let surplus = self.prompts.len().saturating_sub(MAX_PROMPTS);
-        (id, self.prompts.drain(..surplus).map(|prompt| prompt.id).collect())
+        let mut gone = Vec::new();
+        while self.prompts.len() > MAX_PROMPTS {
+            let empty = self.prompts.iter().position(|prompt| prompt.files.is_empty());
+            let last = self.prompts.len() - 1;
+            let index = empty.filter(|index| *index < last).unwrap_or(0);
+            gone.push(self.prompts.remove(index).id);
+        }
+        (id, gone)
     }
 
     /// The current prompt of a CLI.
@@ -177,6 +184,14 @@ impl AgentChanges {
         self.calls.iter().flat_map(|call| &call.files).map(|look| look.text.size()).sum()
     }
 
+    /// No call of a CLI is running any more. Returns whether a command was.
+    pub(crate) fn end_calls(&mut self, agent: &str) -> bool {
+        let is_own = |call: &Call| &*call.agent == agent;
+        let was_command = self.calls.iter().any(|call| is_own(call) && call.is_command);
+        self.calls.retain(|call| !is_own(call));
+        was_command
+    }
+
     /// The files that a command may have changed: those that were looked at before it.
     pub(crate) fn files_of_command(&self, agent: &str) -> Vec<Arc<str>> {
         let call = self.calls.iter().find(|call| call.is_command && &*call.agent == agent);
@@ -199,6 +214,7 @@ impl AgentChanges {
         let before = index.and_then(|index| self.calls.remove(index)?.files.pop());
         // The CLI reports the text of a private file, too.
         let original = original.filter(|_| !matches!(left.text, FileText::Unkept(_)));
+        let seen = before.as_ref().map(|look| look.text.clone());
         let before = match (before, original) {
             // The user may have changed the file between the look and the edit.
             (Some(look), Some(original)) => FileText::or_original(look.text, &original, &left.text),
@@ -206,7 +222,8 @@ impl AgentChanges {
             (None, Some(original)) => FileText::Text(as_on_disk(&original, &left.text)),
             (None, None) => FileText::Unkept(None),
         };
-        self.record(agent, before, left, false)
+        let is_mixed = seen.is_some_and(|seen| seen != before);
+        self.record(agent, before, left, is_mixed)
     }
 
     /// A tool's call has failed or has changed nothing.
@@ -226,20 +243,39 @@ impl AgentChanges {
         let mut prompt = None;
         for look in left {
             let Some(before) = before.remove(&look.path) else { continue };
+            if self.is_known(agent, &look) {
+                continue;
+            }
             // The user may have saved the file during the command.
             prompt = self.record(agent, before, look, true).or(prompt);
         }
         prompt
     }
 
+    /// Whether another tool of the CLI has left the file so, during the current prompt.
+    fn is_known(&self, agent: &str, look: &Look) -> bool {
+        let mut newest = self.prompts.iter().rev();
+        let prompt = newest.find(|prompt| &*prompt.id.0 == agent);
+        let mut files = prompt.into_iter().flat_map(|prompt| &prompt.files);
+        files.any(|of| of.path == look.path && of.left == look.text && !of.is_reverted)
+    }
+
     fn record(
         &mut self,
         agent: &str,
-        before: FileText,
+        mut before: FileText,
         left: Look,
         is_mixed: bool,
     ) -> Option<PromptId> {
         let Look { path, text: left, is_private } = left;
+        if is_private {
+            before.forget();
+            let all = self.prompts.iter_mut().flat_map(|prompt| &mut prompt.files);
+            for change in all.filter(|change| change.path == path) {
+                change.before.forget();
+                change.left.forget();
+            }
+        }
         if before == left && before != FileText::Unkept(None) {
             return None;
         }

@@ -175,6 +175,42 @@ fn a_private_text_that_the_cli_reports_is_not_kept() {
 }
 
 #[test]
+fn a_text_is_forgotten_when_its_file_becomes_private() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", text("secret one"), text("secret two"));
+    let private = |path| Look { is_private: true, ..look(path, FileText::Unkept(None)) };
+    changes.begin_call(CLI, false, vec![look("/a", text("secret two"))]);
+    changes.edited(CLI, None, private("/a"));
+    changes.begin_call(CLI, false, vec![look("/b", text("secret"))]);
+    changes.edited(CLI, None, private("/b"));
+    let expected = ["changed /a not revertible private", "changed /b not revertible private"];
+    assert_eq!(list(&changes, &id), expected);
+    assert!(!format!("{changes:?}").contains("secret"));
+}
+
+#[test]
+fn an_edit_during_a_command_is_not_the_commands() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    changes.begin_call(CLI, true, vec![look("/a", text("one"))]);
+    edit(&mut changes, "/a", text("one"), text("two"));
+    assert_eq!(changes.command_ended(CLI, vec![look("/a", text("two"))]), None);
+    assert_eq!(list(&changes, &id), ["changed /a"]);
+}
+
+#[test]
+fn a_command_that_undoes_a_revert_is_a_change() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", text("one"), text("two"));
+    changes.reverted(&id, &["/a".to_owned()]);
+    changes.begin_call(CLI, true, vec![look("/a", text("one"))]);
+    changes.command_ended(CLI, vec![look("/a", text("two"))]);
+    assert_eq!(list(&changes, &id), ["changed /a mixed"]);
+}
+
+#[test]
 fn a_revert_is_told_once_unless_it_is_undone() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
@@ -214,6 +250,27 @@ fn the_oldest_texts_go_first() {
     assert_eq!(changes.shrink(), std::slice::from_ref(&first));
     assert_eq!(list(&changes, &first), ["changed /a not revertible"]);
     assert_eq!(list(&changes, &second), ["changed /b", "changed /c"]);
+}
+
+#[test]
+fn a_created_file_stays_one_without_its_text() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", FileText::Absent, text(&"a".repeat(MAX_BYTES)));
+    edit(&mut changes, "/b", text("b"), FileText::Absent);
+    changes.shrink();
+    assert_eq!(list(&changes, &id), ["created /a not revertible", "deleted /b"]);
+}
+
+#[test]
+fn prompts_without_changes_leave_before_those_with_changes() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", text("one"), text("two"));
+    for number in 0..=MAX_PROMPTS {
+        changes.begin_prompt(&format!("other {number}"), String::new(), 1);
+    }
+    assert_eq!(list(&changes, &id), ["changed /a"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use companion_protocol::editor::{AgentCommand, ChangedPaths, ChangedText, CompanionNotification};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::sleep;
 
 use super::super::event::{Effect, HookEvent};
 use super::super::note::{NoteId, Revert};
@@ -33,6 +33,7 @@ const KEPT: Duration = Duration::from_hours(24);
 
 /// The user has sent a prompt. `title` is its first line.
 pub(crate) fn begin_prompt(state: &Arc<ServerState>, event: &HookEvent) {
+    end_calls(state, &event.agent);
     let (prompt, gone) =
         state.agents.changes.lock().begin_prompt(&event.agent, event.title.clone(), now_ms());
     tell_all(state, gone);
@@ -43,6 +44,14 @@ pub(crate) fn begin_prompt(state: &Arc<ServerState>, event: &HookEvent) {
         state.agents.changes.lock().expire(&prompt);
         tell_all(&state, [prompt]);
     });
+}
+
+/// Forgets the calls of a CLI that have no end, such as those that the user has cancelled.
+pub(crate) fn end_calls(state: &ServerState, agent: &str) {
+    let was_command = state.agents.changes.lock().end_calls(agent);
+    if was_command {
+        tell_command(state, agent, false);
+    }
 }
 
 /// Looks at the files that a tool may change, before its call.
@@ -65,7 +74,7 @@ pub(crate) async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) {
 /// Finds what a tool has changed, after its call.
 pub(crate) async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) {
     if state.context.is_silent() {
-        return;
+        return end_calls(state, &event.agent);
     }
     let prompt = if event.is_command {
         tell_command(state, &event.agent, false);
@@ -117,24 +126,20 @@ async fn look_at(state: &Arc<ServerState>, path: &str) -> Look {
     look(state, vec![path.into()]).await.pop().unwrap_or_else(unknown)
 }
 
-/// Looks at files. Those that the disk does not answer for in time are missing in the result.
+/// Looks at files. The result is empty if the disk does not answer in time.
 async fn look(state: &Arc<ServerState>, paths: Vec<Arc<str>>) -> Vec<Look> {
-    let deadline = Instant::now() + READ_TIMEOUT;
-    let mut bytes = 0;
-    let mut looks = Vec::new();
-    for path in paths {
-        let one = async {
-            let is_shared = state.workspace.check_shared(&path, READ_TIMEOUT).await;
-            let is_kept = is_shared.is_ok() && bytes < MAX_COMMAND_BYTES;
-            let file = Arc::clone(&path);
-            let text = on_disk(state, move || FileText::read(Path::new(&*file), is_kept)).await?;
-            Some(Look { path, text, is_private: is_shared == Err(PRIVATE) })
+    let checked = state.workspace.check_all_shared(&paths, READ_TIMEOUT).await;
+    let read = move || {
+        let mut bytes = 0;
+        let look = |(path, checked): (Arc<str>, Result<(), &str>)| {
+            let is_kept = checked.is_ok() && bytes < MAX_COMMAND_BYTES;
+            let text = FileText::read(Path::new(&*path), is_kept);
+            bytes += text.size();
+            Look { path, text, is_private: checked == Err(PRIVATE) }
         };
-        let Ok(Some(look)) = timeout_at(deadline, one).await else { break };
-        bytes += look.text.size();
-        looks.push(look);
-    }
-    looks
+        paths.into_iter().zip(checked).map(look).collect()
+    };
+    on_disk(state, read).await.unwrap_or_default()
 }
 
 async fn count_lines(state: &ServerState, prompt: &PromptId) {
@@ -147,11 +152,12 @@ async fn count_lines(state: &ServerState, prompt: &PromptId) {
     }
 }
 
-/// Tells the editor the changes of these prompts.
+/// Tells the editor the changes of these prompts, the newest last.
 fn tell_all(state: &ServerState, prompts: impl IntoIterator<Item = PromptId>) {
+    let changes = state.agents.changes.lock();
     for prompt in prompts {
-        let changed = state.agents.changes.lock().to_editor(&prompt);
-        state.host.notify(CompanionNotification::AgentChanged(changed));
+        let of_prompt = changes.to_editor(&prompt);
+        state.host.notify(CompanionNotification::AgentChanged(of_prompt));
     }
 }
 
@@ -206,6 +212,11 @@ pub(crate) async fn drop_undone(state: &Arc<ServerState>, agent: &str) {
     let undone: Vec<_> = reverts.into_iter().filter(is_undone).collect();
     for Reverted { prompt, path, .. } in &undone {
         state.agents.changes.lock().revert_undone(prompt, path);
+        // Another prompt's revert of the file may stand.
+        let unheard = state.agents.changes.lock().unheard_reverts(agent);
+        if unheard.iter().any(|of| of.path == *path) {
+            continue;
+        }
         let emptied = state.agents.model.lock().drop_revert(agent, path);
         for note in emptied {
             state.diffs.record(Record::NoteTold(note));
@@ -231,7 +242,9 @@ pub(in crate::agent) fn reverts_told<'a>(
 
 /// The reverts as a text for the model; `None` if there are none.
 pub(in crate::agent) fn text(state: &ServerState, reverts: &[(NoteId, Revert)]) -> Option<String> {
+    let mut seen = HashSet::new();
     let paths = reverts.iter().flat_map(|(_, revert)| &revert.paths);
+    let paths = paths.filter(|path| seen.insert(Arc::clone(path)));
     let mut paths: Vec<_> = paths.map(|path| state.workspace.relative(path)).collect();
     if paths.is_empty() {
         return None;

@@ -149,3 +149,44 @@ async fn after_a_day_the_texts_are_gone() {
     tokio::time::sleep(Duration::from_hours(25)).await;
     assert!(scene.changed(|of| of.files.is_empty()).await.prompt == changed.prompt);
 }
+
+#[tokio::test]
+async fn the_model_hears_of_a_revert_even_if_that_of_another_prompt_is_undone() {
+    let scene = Scene::start().await;
+    scene.prompt("First").await;
+    scene.write("first").await;
+    let first = scene.changed(|of| of.files.len() == 1).await;
+    scene.prompt("Second").await;
+    scene.write("second").await;
+    let second = scene.changed(|of| of.title == "Second" && of.files.len() == 1).await;
+    agent::reverted(&scene.rig.state, &scene.paths(&second));
+    agent::reverted(&scene.rig.state, &scene.paths(&first));
+    // The user undoes the revert of the first prompt.
+    std::fs::write(scene.path(), "first").unwrap();
+    let told = scene.prompt("Go on").await;
+    let name = scene.path().trim_start_matches('/').to_owned();
+    let expected = format!("The user reverted your changes to {name}. Read");
+    assert!(super::context(&told).contains(&expected), "{told}");
+}
+
+#[tokio::test]
+async fn a_command_ends_for_the_editor_even_if_the_project_shares_nothing_by_then() {
+    let scene = Scene::start().await;
+    scene.prompt("Run it").await;
+    scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
+    scene.rig.state.context.update(|model| model.silenced(true));
+    scene.hook("AfterTool", Scene::tool("run_shell_command")).await;
+    assert_eq!(*scene.rig.agents.lock(), ["command begins", "command ends"]);
+}
+
+#[tokio::test]
+async fn a_command_that_was_cancelled_ends_with_its_prompt() {
+    let scene = Scene::start().await;
+    scene.prompt("Run it").await;
+    scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
+    scene.prompt("Go on").await;
+    assert_eq!(*scene.rig.agents.lock(), ["command begins", "command ends"]);
+    scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
+    scene.hook("AfterAgent", json!({})).await;
+    assert_eq!(scene.rig.agents.lock().iter().filter(|of| *of == "command ends").count(), 2);
+}

@@ -70,7 +70,7 @@ impl Workspace {
     /// Fails unless `path`, which may not exist, leads into a root. Waits for the disk for up to
     /// `patience`.
     pub(crate) async fn check(&self, path: &str, patience: Duration) -> Result<(), &'static str> {
-        self.look(path, patience, |_, _| Ok(false)).await
+        self.look(vec![path.to_owned()], patience, |_, _| Ok(false)).await.remove(0)
     }
 
     /// Fails unless `path` leads into a root and is not private.
@@ -79,39 +79,53 @@ impl Workspace {
         path: &str,
         patience: Duration,
     ) -> Result<(), &'static str> {
-        self.look(path, patience, |privacy, path| privacy.look().is_private(path)).await
+        self.look(vec![path.to_owned()], patience, is_private).await.remove(0)
+    }
+
+    /// Does the same for each of `paths`, in one look at the disk.
+    pub(crate) async fn check_all_shared(
+        &self,
+        paths: &[Arc<str>],
+        patience: Duration,
+    ) -> Vec<Result<(), &'static str>> {
+        let paths = paths.iter().map(ToString::to_string).collect();
+        self.look(paths, patience, is_private).await
     }
 
     async fn look(
         &self,
-        path: &str,
+        paths: Vec<String>,
         patience: Duration,
         is_private: fn(&Privacy, &str) -> io::Result<bool>,
-    ) -> Result<(), &'static str> {
+    ) -> Vec<Result<(), &'static str>> {
+        let count = paths.len();
         let roots = self.roots.lock().clone();
         if roots.is_empty() {
-            return Err("no folder is open in the editor");
+            return vec![Err("no folder is open in the editor"); count];
         }
-        let (path, is_within, privacy) =
-            (path.to_owned(), self.is_within, Arc::clone(&self.privacy));
+        let (is_within, privacy) = (self.is_within, Arc::clone(&self.privacy));
         let looking = Arc::clone(&self.looking);
+        let check = move |path: String| -> io::Result<Result<(), &'static str>> {
+            if !is_within(Path::new(&path), &roots)? {
+                return Ok(Err("the file lies outside of the workspace"));
+            }
+            Ok(if is_private(&privacy, &path)? { Err(PRIVATE) } else { Ok(()) })
+        };
+        let unknown = Err("the path leads nowhere, or can't be followed");
         let look = async move {
             let turn = looking.acquire_owned().await;
             let look = self.pool.run(move || {
                 let _turn = turn;
-                if !is_within(Path::new(&path), &roots)? {
-                    return Ok(Err("the file lies outside of the workspace"));
-                }
-                Ok(if is_private(&privacy, &path)? { Err(PRIVATE) } else { Ok(()) })
+                paths.into_iter().map(|path| check(path).unwrap_or(unknown)).collect()
             });
-            look.await.unwrap_or_else(|panicked| Err(io::Error::other(panicked)))
+            look.await.unwrap_or_else(|_| vec![unknown; count])
         };
-        match timeout(patience, look).await {
-            Ok(Ok(found)) => found,
-            Ok(Err(_)) => Err("the path leads nowhere, or can't be followed"),
-            Err(_elapsed) => Err(DISK_TIMED_OUT),
-        }
+        timeout(patience, look).await.unwrap_or_else(|_| vec![Err(DISK_TIMED_OUT); count])
     }
+}
+
+fn is_private(privacy: &Privacy, path: &str) -> io::Result<bool> {
+    privacy.look().is_private(path)
 }
 
 /// Whether `path` leads into one of `roots`, for both readings of `..`: some editors resolve a link
