@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { NAMES, startCli } from '../lib/extension.mjs';
+import { startCli } from '../lib/extension.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { noTerminal } from '../lib/terminal.mjs';
 
@@ -48,78 +48,93 @@ async function changed({ companion }, title, files) {
 const texts = ({ companion }, { session, prompt }, file) =>
   companion.request('agent/before', { session, prompt, path: file });
 
-for (const name of NAMES) {
-  describe(`the changes of ${name}`, { skip: noTerminal, concurrency: 2 }, () => {
-    test('are listed by prompt, with the texts from before', async (t) => {
-      const steps = ({ a, b, crlf }, edit) => [
-        { name: 'read_file', args: { file_path: a } },
-        { name: 'read_file', args: { file_path: crlf } },
-        edit(a, 'one', 'ONE'),
-        edit(a, 'two', 'TWO'),
-        edit(crlf, 'one', 'ONE'),
-        write(`${a}-new`, 'new\n'),
-        'That was the first.',
-        run(`printf 'by the shell\\n' > b; rm crlf`),
-        'That was the second.',
-        { name: 'read_file', args: { file_path: a } },
-        edit(a, 'ONE', '1'),
-        'That was the third.',
-      ];
-      const files = { a: 'one\ntwo\n', b: 'b\n', crlf: '\uFEFFone\r\n' };
-      const window = await open(t, name, files, steps);
-      const { companion, terminal, file } = window;
-      companion.notify('editor/opened', { path: file.b });
+describe('the changes of Gemini CLI', { skip: noTerminal, concurrency: 2 }, () => {
+  test('are listed by prompt, with the texts from before', async (t) => {
+    const steps = ({ a, b, crlf }, edit) => [
+      { name: 'read_file', args: { file_path: a } },
+      { name: 'read_file', args: { file_path: crlf } },
+      edit(a, 'one', 'ONE'),
+      edit(a, 'two', 'TWO'),
+      edit(crlf, 'one', 'ONE'),
+      write(`${a}-new`, 'new\n'),
+      'That was the first.',
+      run(`printf 'by the shell\\n' > b; rm crlf`),
+      'That was the second.',
+      { name: 'read_file', args: { file_path: a } },
+      edit(a, 'ONE', '1'),
+      'That was the third.',
+    ];
+    const files = { a: 'one\ntwo\n', b: 'b\n', crlf: '\uFEFFone\r\n' };
+    const window = await open(t, 'gemini', files, steps);
+    const { companion, terminal, file } = window;
+    companion.notify('editor/opened', { path: file.b });
 
-      await terminal.enter('Change a');
-      await terminal.shows(/That was the first\./);
-      const expected = { a: 'changed', crlf: 'changed', 'a-new': 'created' };
-      const first = await changed(window, 'Change a', expected);
-      assert.ok(Math.abs(Date.now() - first.time) < 300_000);
-      const [a] = first.files;
-      assert.deepEqual([a.added, a.removed, a.revertible, a.mixed], [2, 2, true, false]);
-      const both = { content: 'one\ntwo\n', left: 'ONE\nTWO\n' };
-      assert.deepEqual(await texts(window, first, file.a), both);
-      const { content } = await texts(window, first, file.crlf);
-      assert.equal(content, files.crlf, 'the bytes of the file');
-      assert.deepEqual(await texts(window, first, `${file.a}-new`), { left: 'new\n' });
+    await terminal.enter('Change a');
+    await terminal.shows(/That was the first\./);
+    const expected = { a: 'changed', crlf: 'changed', 'a-new': 'created' };
+    const first = await changed(window, 'Change a', expected);
+    assert.ok(Math.abs(Date.now() - first.time) < 300_000);
+    const [a] = first.files;
+    assert.deepEqual([a.added, a.removed, a.revertible, a.mixed], [2, 2, true, false]);
+    const both = { content: 'one\ntwo\n', left: 'ONE\nTWO\n' };
+    assert.deepEqual(await texts(window, first, file.a), both);
+    const { content } = await texts(window, first, file.crlf);
+    assert.equal(content, files.crlf, 'the bytes of the file');
+    assert.deepEqual(await texts(window, first, `${file.a}-new`), { left: 'new\n' });
 
-      await terminal.enter('Run it');
-      await terminal.shows(/That was the second\./);
-      assert.equal((await companion.next('agent/command')).params.running, true);
-      assert.equal((await companion.next('agent/command')).params.running, false);
-      const second = await changed(window, 'Run it', { b: 'changed', crlf: 'deleted' });
-      assert.ok(second.files.every(({ mixed, revertible }) => mixed && revertible));
-      assert.equal((await texts(window, second, file.b)).content, 'b\n');
-      assert.equal((await texts(window, second, file.crlf)).left, undefined);
+    await terminal.enter('Run it');
+    await terminal.shows(/That was the second\./);
+    assert.equal((await companion.next('agent/command')).params.running, true);
+    assert.equal((await companion.next('agent/command')).params.running, false);
+    const second = await changed(window, 'Run it', { b: 'changed', crlf: 'deleted' });
+    assert.ok(second.files.every(({ mixed, revertible }) => mixed && revertible));
+    assert.equal((await texts(window, second, file.b)).content, 'b\n');
+    assert.equal((await texts(window, second, file.crlf)).left, undefined);
 
-      await terminal.enter('Once more');
-      await terminal.shows(/That was the third\./);
-      const third = await changed(window, 'Once more', { a: 'changed' });
-      assert.equal((await texts(window, third, file.a)).content, 'ONE\nTWO\n');
-      await assert.rejects(texts(window, third, file.b), /no text of this change is kept/);
-    });
-
-    test('that the user reverts are told to the model, unless that is undone', async (t) => {
-      const steps = ({ a, b }) => [
-        { name: 'read_file', args: { file_path: a } },
-        { name: 'read_file', args: { file_path: b } },
-        write(a, 'new a\n'),
-        write(b, 'new b\n'),
-        'That was all.',
-        'That was all again.',
-      ];
-      const window = await open(t, name, { a: 'old a\n', b: 'old b\n' }, steps);
-      const { companion, terminal, asked, file } = window;
-      await terminal.enter('Write');
-      await terminal.shows(/That was all\./);
-      const { session, prompt } = await changed(window, 'Write', { a: 'changed', b: 'changed' });
-      const { content } = await texts(window, { session, prompt }, file.a);
-      fs.writeFileSync(file.a, content);
-      companion.notify('agent/reverted', { session, prompt, paths: [file.a, file.b] });
-      await terminal.enter('And now');
-      await terminal.shows(/That was all again\./);
-      await changed(window, 'Write', { b: 'changed' });
-      assert.match(asked().join('\n'), /The user reverted your changes to a\. Read/);
-    });
+    await terminal.enter('Once more');
+    await terminal.shows(/That was the third\./);
+    const third = await changed(window, 'Once more', { a: 'changed' });
+    assert.equal((await texts(window, third, file.a)).content, 'ONE\nTWO\n');
+    await assert.rejects(texts(window, third, file.b), /no text of this change is kept/);
   });
-}
+
+  test('that the user reverts are told to the model, unless that is undone', async (t) => {
+    const steps = ({ a, b }) => [
+      { name: 'read_file', args: { file_path: a } },
+      { name: 'read_file', args: { file_path: b } },
+      write(a, 'new a\n'),
+      write(b, 'new b\n'),
+      'That was all.',
+      'That was all again.',
+    ];
+    const window = await open(t, 'gemini', { a: 'old a\n', b: 'old b\n' }, steps);
+    const { companion, terminal, asked, file } = window;
+    await terminal.enter('Write');
+    await terminal.shows(/That was all\./);
+    const { session, prompt } = await changed(window, 'Write', { a: 'changed', b: 'changed' });
+    const { content } = await texts(window, { session, prompt }, file.a);
+    fs.writeFileSync(file.a, content);
+    companion.notify('agent/reverted', { session, prompt, paths: [file.a, file.b] });
+    await terminal.enter('And now');
+    await terminal.shows(/That was all again\./);
+    await changed(window, 'Write', { b: 'changed' });
+    assert.match(asked().join('\n'), /The user reverted your changes to a\. Read/);
+  });
+});
+
+test('the changes of Qwen Code are listed as well', { skip: noTerminal }, async (t) => {
+  const steps = ({ a }, edit) => [
+    { name: 'read_file', args: { file_path: a } },
+    edit(a, 'one', 'ONE'),
+    edit(a, 'two', 'TWO'),
+    write(`${a}-new`, 'new\n'),
+    'That was all.',
+  ];
+  const window = await open(t, 'qwen', { a: 'one\ntwo\n' }, steps);
+  const { terminal, file } = window;
+  await terminal.enter('Change a');
+  await terminal.shows(/That was all\./);
+  const all = await changed(window, 'Change a', { a: 'changed', 'a-new': 'created' });
+  const both = { content: 'one\ntwo\n', left: 'ONE\nTWO\n' };
+  assert.deepEqual(await texts(window, all, file.a), both);
+});
