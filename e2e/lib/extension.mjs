@@ -106,8 +106,8 @@ export async function prepareCli(sandbox, name, steps, options = {}) {
   const { args, heard, asked, ...prepared } = await cli.prepare(sandbox, steps);
   const all = { REMOTE_CONTAINERS: '1', ...env, ...prepared.env, PATH };
   by(sandbox, name, all);
-  const withoutReview = yolo ? '--approval-mode=yolo' : cli.withoutReview;
-  const mode = review ? [] : [withoutReview];
+  const asking = review ? [] : [cli.withoutReview];
+  const mode = yolo ? ['--approval-mode=yolo'] : asking;
   return { command: [process.execPath, cli.program, ...mode, ...args], env: all, heard, asked };
 }
 

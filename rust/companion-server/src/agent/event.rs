@@ -64,9 +64,11 @@ pub(crate) struct HookEvent {
     pub(crate) is_write: bool,
     /// The tool runs a shell command.
     pub(crate) is_command: bool,
-    /// The first line of the prompt. Empty if Qwen Code goes on after a tool, for which it runs the
-    /// same hook.
+    /// The first line of the prompt; may be empty.
     pub(crate) title: String,
+    /// The user has sent a prompt. Qwen Code runs the hook of a prompt also when it goes on after a
+    /// tool, with an empty prompt.
+    pub(crate) is_new_prompt: bool,
     /// The file's text before the edit, after it was made.
     pub(crate) original: Option<Original>,
     /// A model may correct an edit that does not fit.
@@ -176,6 +178,7 @@ impl HookEvent {
             is_write: client.hooks.writes == tool,
             is_command: client.hooks.command == tool,
             title: one_line(title, MAX_TITLE),
+            is_new_prompt: client != &QWEN || !title.is_empty(),
             original: original.filter(|_| is_edit),
             corrects_edits: call.corrects_edits,
             input: input.map(|text| Digest::of(&text)),

@@ -300,8 +300,7 @@ fn rejected(event: &HookEvent, path: &str, reasons: &[(NoteId, Reason)]) -> Stri
 }
 
 async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
-    let is_new = !event.title.is_empty();
-    if is_new {
+    if event.is_new_prompt {
         state.agents.begin_turn(&event.agent);
     }
     if state.context.is_silent() {
@@ -310,7 +309,7 @@ async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
     let unsaved = timeout(UNSAVED_TIMEOUT, unsaved(state));
     let (unsaved, ()) = tokio::join!(unsaved, changes::drop_undone(state, &event.agent));
     let unsaved = unsaved.unwrap_or_default();
-    if is_new {
+    if event.is_new_prompt {
         changes::begin_prompt(state, event);
     }
     let Delivery { ack, reasons, comments, reverts } =
