@@ -6,34 +6,20 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { startCli } from '../lib/extension.mjs';
-import { openWindow } from '../lib/scene.mjs';
+import { open, replace, write } from '../lib/conversation.mjs';
 import { noTerminal } from '../lib/terminal.mjs';
 
-const write = (file_path, content) => ({ name: 'write_file', args: { file_path, content } });
 const run = (command) => ({
   name: 'run_shell_command',
   args: { command, description: 'x', is_background: false },
 });
 
-/** The names of the tool that replaces a text. */
-const EDIT = { gemini: 'replace', qwen: 'edit' };
+/** Qwen Code's name of the tool. */
+const edit = (...args) => ({ ...replace(...args), name: 'edit' });
 
 /** A CLI that asks nothing, at its prompt. */
-async function open(t, name, files, steps) {
-  const window = await openWindow(t);
-  const { sandbox, companion } = window;
-  const paths = Object.entries(files).map(([file, text]) => [file, sandbox.file(file, text)]);
-  const file = Object.fromEntries(paths);
-  const edit = (file_path, old_string, new_string) => ({
-    name: EDIT[name],
-    args: { file_path, old_string, new_string, instruction: 'x' },
-  });
-  const options = { env: companion.ready.env, yolo: true };
-  const cli = await startCli(sandbox, name, steps(file, edit), options);
-  await companion.next('companion/sessions');
-  return { ...window, ...cli, file };
-}
+const openYolo = (t, name, files, steps) =>
+  open(t, files, steps, { name, review: false, yolo: true });
 
 /** Waits for the changes of a prompt, by its first line: names and kinds of files. */
 async function changed({ companion }, title, files) {
@@ -50,22 +36,22 @@ const texts = ({ companion }, { session, prompt }, file) =>
 
 describe('the changes of Gemini CLI', { skip: noTerminal, concurrency: 2 }, () => {
   test('are listed by prompt, with the texts from before', async (t) => {
-    const steps = ({ a, b, crlf }, edit) => [
+    const steps = ({ a, crlf }) => [
       { name: 'read_file', args: { file_path: a } },
       { name: 'read_file', args: { file_path: crlf } },
-      edit(a, 'one', 'ONE'),
-      edit(a, 'two', 'TWO'),
-      edit(crlf, 'one', 'ONE'),
+      replace(a, 'one', 'ONE'),
+      replace(a, 'two', 'TWO'),
+      replace(crlf, 'one', 'ONE'),
       write(`${a}-new`, 'new\n'),
       'That was the first.',
       run(`printf 'by the shell\\n' > b; rm crlf`),
       'That was the second.',
       { name: 'read_file', args: { file_path: a } },
-      edit(a, 'ONE', '1'),
+      replace(a, 'ONE', '1'),
       'That was the third.',
     ];
     const files = { a: 'one\ntwo\n', b: 'b\n', crlf: '\uFEFFone\r\n' };
-    const window = await open(t, 'gemini', files, steps);
+    const window = await openYolo(t, 'gemini', files, steps);
     const { companion, terminal, file } = window;
     companion.notify('editor/opened', { path: file.b });
 
@@ -107,7 +93,7 @@ describe('the changes of Gemini CLI', { skip: noTerminal, concurrency: 2 }, () =
       'That was all.',
       'That was all again.',
     ];
-    const window = await open(t, 'gemini', { a: 'old a\n', b: 'old b\n' }, steps);
+    const window = await openYolo(t, 'gemini', { a: 'old a\n', b: 'old b\n' }, steps);
     const { companion, terminal, asked, file } = window;
     await terminal.enter('Write');
     await terminal.shows(/That was all\./);
@@ -123,14 +109,14 @@ describe('the changes of Gemini CLI', { skip: noTerminal, concurrency: 2 }, () =
 });
 
 test('the changes of Qwen Code are listed as well', { skip: noTerminal }, async (t) => {
-  const steps = ({ a }, edit) => [
+  const steps = ({ a }) => [
     { name: 'read_file', args: { file_path: a } },
     edit(a, 'one', 'ONE'),
     edit(a, 'two', 'TWO'),
     write(`${a}-new`, 'new\n'),
     'That was all.',
   ];
-  const window = await open(t, 'qwen', { a: 'one\ntwo\n' }, steps);
+  const window = await openYolo(t, 'qwen', { a: 'one\ntwo\n' }, steps);
   const { terminal, file } = window;
   await terminal.enter('Change a');
   await terminal.shows(/That was all\./);

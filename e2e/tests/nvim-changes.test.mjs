@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
+import { replace, write } from '../lib/conversation.mjs';
 import { openNeovimWithCli } from '../lib/neovim-cli.mjs';
 import {
   answerAll,
@@ -23,11 +24,6 @@ import {
 import { noNeovim as skip, until } from '../lib/neovim.mjs';
 
 test('three prompts in YOLO mode are listed, compared and taken back', { skip }, async (t) => {
-  const replace = (file_path, old_string, new_string) => ({
-    name: 'replace',
-    args: { file_path, old_string, new_string, instruction: 'x' },
-  });
-  const write = (file_path, content) => ({ name: 'write_file', args: { file_path, content } });
   const shell = (command) => ({ name: 'run_shell_command', args: { command, description: 'x' } });
   const files = { a: TEXT, b: TEXT, c: TEXT, gone: 'gone\n', 'd.key': 'one\n', '.aiexclude': '*.key\n' };
   const steps = ({ a, b, c, 'd.key': key }) => [

@@ -91,9 +91,7 @@ impl EditorNotification {
     /// # Errors
     /// If the companion does not know the method, or if `params` don't fit it.
     pub fn from_json(method: &str, params: &str) -> Result<Self, ErrorObject> {
-        let params =
-            serde_json::from_str(params).map_err(|error| invalid_params(method, &error))?;
-        Self::parse(method, Params::new(params))
+        Self::parse(method, params_from_json(method, params)?)
     }
 
     /// Replaces the text, for a host that gets long texts beside the JSON.
@@ -132,10 +130,13 @@ impl EditorQuery {
     /// # Errors
     /// If the companion does not know the method, or if `params` don't fit it.
     pub fn from_json(method: &str, params: &str) -> Result<Self, ErrorObject> {
-        let params =
-            serde_json::from_str(params).map_err(|error| invalid_params(method, &error))?;
-        Self::parse(method, Params::new(params))
+        Self::parse(method, params_from_json(method, params)?)
     }
+}
+
+fn params_from_json<'a>(method: &str, json: &'a str) -> Result<Params<'a>, ErrorObject> {
+    let params = serde_json::from_str(json).map_err(|error| invalid_params(method, &error))?;
+    Ok(Params::new(params))
 }
 
 fn unknown(method: &str) -> ErrorObject {

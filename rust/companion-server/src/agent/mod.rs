@@ -137,7 +137,7 @@ pub(crate) async fn reason_arrival(
     } else if session.client.empty_is_unchanged {
         model.lock().opened(session.id, path)
     } else if model.lock().knows(session.id) {
-        let original = original(state, path, false).await;
+        let original = original(state, path).await;
         model.lock().opened_first(session.id, path, original)
     } else {
         ReasonArrival::Never
@@ -207,21 +207,16 @@ pub(crate) fn confirm(state: &ServerState, ack: u64) {
 type Answer = (HookAnswer, Option<u64>);
 
 async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
-    let (answer, ()) = tokio::join!(before_edit(state, event), changes::before_tool(state, event));
-    answer
-}
-
-async fn before_edit(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
     let Some(path) = event.path.as_deref().filter(|_| event.is_edit) else {
+        changes::before_tool(state, event).await;
         return Answer::default();
     };
+    let (file, ()) = tokio::join!(changes::before_tool(state, event), known_problems(state, path));
     // Qwen Code runs this hook after the user has confirmed the edit.
     if event.client == &GEMINI {
-        let original = async {
-            // A model that corrects edits would make an edit that was rejected.
-            if event.corrects_edits { None } else { original(state, path, event.is_write).await }
-        };
-        let (original, ()) = tokio::join!(original, known_problems(state, path));
+        // A model that corrects edits would make an edit that was rejected.
+        let file = file.filter(|_| !event.corrects_edits);
+        let original = file.and_then(|file| file.original(event.is_write));
         state.agents.model.lock().before_edit(&event.agent, path, original);
         let answer = if is_reviewed(state, &event.agent) {
             HookAnswer::ask()
@@ -230,7 +225,6 @@ async fn before_edit(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
         };
         return (answer, None);
     }
-    known_problems(state, path).await;
     if let Some(session) = state.diffs.just_accepted(path) {
         state.agents.model.lock().accepted(&event.agent, session);
     }
@@ -358,11 +352,11 @@ fn after_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
 }
 
 /// The file before an edit, if a client may write its text again without changing it.
-async fn original(state: &ServerState, path: &str, is_write: bool) -> Option<Digest> {
+async fn original(state: &ServerState, path: &str) -> Option<Digest> {
     let file = PathBuf::from(path);
     let read = async {
         state.workspace.check_shared(path, READ_TIMEOUT).await.ok()?;
-        on_disk(state, move || original::digest(&file, is_write)).await?
+        on_disk(state, move || original::digest(&file)).await?
     };
     timeout(READ_TIMEOUT, read).await.ok()?
 }

@@ -19,20 +19,28 @@ const MAX_LINE: usize = 2000;
 const NOT_CORRECTED: [&str; 4] = ["json", "ipynb", "jsonc", "json5"];
 
 /// Reads the text of a file. `None` if a client that writes this text could change the file: it is
-/// empty, has mixed ends of lines, or is not in UTF-8. `None` also if the file or a line is long.
-///
-/// With `is_write` the client's tool writes the whole text. Gemini CLI takes a backslash for a wrong
-/// escape of the model then (`editCorrector.js`), and an omission `...` for an unfinished text
-/// (`omissionPlaceholderDetector.js`).
+/// not in UTF-8, or not [`is_unchanged_by_write`].
 pub(crate) fn read(path: &Path, is_write: bool) -> io::Result<Option<String>> {
     let size = path.metadata()?;
-    if !size.is_file() || size.len() == 0 || size.len() > MAX_ORIGINAL as u64 {
+    if !size.is_file() || size.len() > MAX_ORIGINAL as u64 {
         return Ok(None);
     }
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_ORIGINAL as u64 + 1).read_to_end(&mut bytes)?;
-    let text = String::from_utf8(bytes).ok().filter(|text| !text.is_empty());
-    let Some(text) = text.filter(|text| text.len() <= MAX_ORIGINAL) else { return Ok(None) };
+    let text = String::from_utf8(bytes).ok();
+    Ok(text.filter(|text| is_unchanged_by_write(path, text, is_write)))
+}
+
+/// Whether a client that writes this text of a file leaves the file as it is. It could change a
+/// file that is empty or has mixed ends of lines. A long file or line does not count as unchanged.
+///
+/// With `is_write` the client's tool writes the whole text. Gemini CLI takes a backslash for a wrong
+/// escape of the model then (`editCorrector.js`), and an omission `...` for an unfinished text
+/// (`omissionPlaceholderDetector.js`).
+pub(crate) fn is_unchanged_by_write(path: &Path, text: &str, is_write: bool) -> bool {
+    if text.is_empty() || text.len() > MAX_ORIGINAL {
+        return false;
+    }
     let with_return = text.matches("\r\n").count();
     let is_mixed = with_return > 0 && with_return < text.matches('\n').count();
     let is_long = text.lines().any(|line| line.len() > MAX_LINE);
@@ -40,12 +48,12 @@ pub(crate) fn read(path: &Path, is_write: bool) -> io::Result<Option<String>> {
     let is_corrected = text.contains('\\')
         && !NOT_CORRECTED.iter().any(|kind| kind.eq_ignore_ascii_case(extension));
     let is_changed = is_write && (is_corrected || text.contains("..."));
-    Ok((!is_mixed && !is_long && !is_changed).then_some(text))
+    !is_mixed && !is_long && !is_changed
 }
 
 /// The digest of the text that [`read`] returns.
-pub(crate) fn digest(path: &Path, is_write: bool) -> Option<Digest> {
-    read(path, is_write).ok().flatten().map(|text| Digest::of(&text))
+pub(crate) fn digest(path: &Path) -> Option<Digest> {
+    read(path, false).ok().flatten().map(|text| Digest::of(&text))
 }
 
 #[cfg(test)]

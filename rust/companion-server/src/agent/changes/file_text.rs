@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 /// The largest file whose text is kept, in bytes.
-pub(super) const MAX_FILE: u64 = 16 << 20;
+const MAX_FILE: u64 = 16 << 20;
 
 /// A file at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,12 +45,12 @@ impl FileText {
         }
     }
 
-    /// The file before an edit: as it was `seen`, unless the CLI found another text, `original`.
-    pub(super) fn or_original(seen: Self, original: &str, left: &Self) -> Self {
-        match &seen {
-            Self::Text(text) if !is_same(text, original) => Self::Text(as_on_disk(original, left)),
-            Self::Absent if !original.is_empty() => Self::Text(as_on_disk(original, left)),
-            Self::Text(_) | Self::Absent | Self::Unkept(_) => seen,
+    /// Whether the CLI found another text than this one. A text that is not kept is not compared.
+    pub(super) fn differs_from(&self, of_cli: &str) -> bool {
+        match self {
+            Self::Text(text) => !is_same(text, of_cli),
+            Self::Absent => !of_cli.is_empty(),
+            Self::Unkept(_) => false,
         }
     }
 

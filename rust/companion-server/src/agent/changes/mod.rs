@@ -7,11 +7,14 @@ mod tests;
 mod tracking;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
 use std::sync::Arc;
 
 use companion_protocol::editor::{AgentChanged, ChangeKind, ChangedFile, ChangedText};
 
 use super::note::AgentId;
+use super::original::is_unchanged_by_write;
+use crate::text::Digest;
 pub(crate) use counts::LineCounts;
 pub(crate) use file_text::FileText;
 use file_text::as_on_disk;
@@ -88,6 +91,15 @@ pub(crate) struct Look {
     pub(crate) is_private: bool,
 }
 
+impl Look {
+    /// The digest of the text, if a client may write it again without changing the file.
+    pub(crate) fn original(&self, is_write: bool) -> Option<Digest> {
+        let FileText::Text(text) = &self.text else { return None };
+        let is_unchanged = is_unchanged_by_write(Path::new(&*self.path), text, is_write);
+        is_unchanged.then(|| Digest::of(text))
+    }
+}
+
 /// The text before an edit, as the CLI reports it: with `\n` as the end of lines, without BOM.
 pub(crate) type Original = Arc<str>;
 
@@ -162,8 +174,11 @@ impl AgentChanges {
 
     /// The current prompt of a CLI.
     pub(crate) fn current(&self, agent: &str) -> Option<PromptId> {
-        let mut newest = self.prompts.iter().rev();
-        newest.find(|prompt| &*prompt.id.0 == agent).map(|prompt| prompt.id.clone())
+        self.current_index(agent).map(|index| self.prompts[index].id.clone())
+    }
+
+    fn current_index(&self, agent: &str) -> Option<usize> {
+        self.prompts.iter().rposition(|prompt| &*prompt.id.0 == agent)
     }
 
     /// The files that a CLI has changed, the newest prompts first.
@@ -214,15 +229,15 @@ impl AgentChanges {
         let before = index.and_then(|index| self.calls.remove(index)?.files.pop());
         // The CLI reports the text of a private file, too.
         let original = original.filter(|_| !matches!(left.text, FileText::Unkept(_)));
-        let seen = before.as_ref().map(|look| look.text.clone());
-        let before = match (before, original) {
-            // The user may have changed the file between the look and the edit.
-            (Some(look), Some(original)) => FileText::or_original(look.text, &original, &left.text),
-            (Some(look), None) => look.text,
-            (None, Some(original)) => FileText::Text(as_on_disk(&original, &left.text)),
-            (None, None) => FileText::Unkept(None),
+        let (before, is_mixed) = match (before, original) {
+            // The user has changed the file between the look and the edit.
+            (Some(look), Some(original)) if look.text.differs_from(&original) => {
+                (FileText::Text(as_on_disk(&original, &left.text)), true)
+            }
+            (Some(look), _) => (look.text, false),
+            (None, Some(original)) => (FileText::Text(as_on_disk(&original, &left.text)), false),
+            (None, None) => (FileText::Unkept(None), false),
         };
-        let is_mixed = seen.is_some_and(|seen| seen != before);
         self.record(agent, before, left, is_mixed)
     }
 
@@ -254,10 +269,10 @@ impl AgentChanges {
 
     /// Whether another tool of the CLI has left the file so, during the current prompt.
     fn is_known(&self, agent: &str, look: &Look) -> bool {
-        let mut newest = self.prompts.iter().rev();
-        let prompt = newest.find(|prompt| &*prompt.id.0 == agent);
-        let mut files = prompt.into_iter().flat_map(|prompt| &prompt.files);
-        files.any(|of| of.path == look.path && of.left == look.text && !of.is_reverted)
+        self.current_index(agent).is_some_and(|index| {
+            let mut files = self.prompts[index].files.iter();
+            files.any(|of| of.path == look.path && of.left == look.text && !of.is_reverted)
+        })
     }
 
     fn record(
@@ -279,8 +294,8 @@ impl AgentChanges {
         if before == left && before != FileText::Unkept(None) {
             return None;
         }
-        let mut newest = self.prompts.iter_mut().rev();
-        let prompt = newest.find(|prompt| &*prompt.id.0 == agent)?;
+        let current = self.current_index(agent)?;
+        let prompt = &mut self.prompts[current];
         match prompt.files.iter().position(|change| change.path == path) {
             Some(index) => {
                 let change = &mut prompt.files[index];

@@ -54,10 +54,10 @@ pub(crate) fn end_calls(state: &ServerState, agent: &str) {
     }
 }
 
-/// Looks at the files that a tool may change, before its call.
-pub(crate) async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) {
+/// Looks at the files that a tool may change, before its call. Returns the file that it edits.
+pub(crate) async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) -> Option<Look> {
     if state.context.is_silent() || !(event.is_command || event.path.is_some()) {
-        return;
+        return None;
     }
     ensure_prompt(state, event);
     if event.is_command {
@@ -65,10 +65,12 @@ pub(crate) async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) {
         let files = look(state, files).await;
         state.agents.changes.lock().begin_call(&event.agent, true, files);
         tell_command(state, &event.agent, true);
-    } else if let Some(path) = event.path.as_deref().filter(|_| event.is_edit) {
-        let files = vec![look_at(state, path).await];
-        state.agents.changes.lock().begin_call(&event.agent, false, files);
+        return None;
     }
+    let path = event.path.as_deref().filter(|_| event.is_edit)?;
+    let file = look_at(state, path).await;
+    state.agents.changes.lock().begin_call(&event.agent, false, vec![file.clone()]);
+    Some(file)
 }
 
 /// Finds what a tool has changed, after its call.

@@ -7,10 +7,11 @@ import com.intellij.notification.Notifications
 import com.intellij.notification.NotificationsAdapter
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.project.Project
+import java.util.concurrent.CopyOnWriteArrayList
 
 /** The notifications that show in [project] from now on, until [parent] is disposed. */
 fun shownNotifications(project: Project, parent: Disposable): List<Notification> {
-    val shown = ArrayList<Notification>()
+    val shown = CopyOnWriteArrayList<Notification>()
     val listener = object : NotificationsAdapter() {
         override fun notify(notification: Notification) {
             shown += notification

@@ -3,8 +3,6 @@
 package dev.companion.gemini.changes
 
 import com.intellij.notification.Notification
-import com.intellij.notification.Notifications
-import com.intellij.notification.NotificationsAdapter
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.command.undo.UndoManager
 import com.intellij.openapi.editor.Document
@@ -22,15 +20,16 @@ import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
 import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.dispatchUntil
+import dev.companion.gemini.shownNotifications
 import java.io.File
-import java.util.concurrent.CopyOnWriteArrayList
 
 abstract class ChangesTestCase : PlatformTestCase() {
     protected val core = RecordingCore()
     protected lateinit var root: File
     protected val service get() = ChangesService.getInstance(project)
     protected val questions = ArrayList<String>()
-    protected val notified = CopyOnWriteArrayList<String>()
+    private lateinit var shown: List<Notification>
+    protected val notified: List<String> get() = shown.map { it.content }
 
     /** The calls about the test's files, by their names in the test. */
     protected val told: List<String> get() = core.calls.map { it.replace(root.path + File.separator, "") }
@@ -40,12 +39,7 @@ abstract class ChangesTestCase : PlatformTestCase() {
         root = createTempDirectory().canonicalFile
         val content = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(root))
         PsiTestUtil.addContentRoot(module, content)
-        val listener = object : NotificationsAdapter() {
-            override fun notify(notification: Notification) {
-                notified += notification.content
-            }
-        }
-        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
+        shown = shownNotifications(project, testRootDisposable)
         answering(CANCEL)
     }
 
