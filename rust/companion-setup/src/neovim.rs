@@ -23,15 +23,17 @@ const HELP: &str = "doc/gemini_companion.txt";
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
 /// The files of the plugin.
-const FILES: [(&str, &str); 36] = files![
+const FILES: [(&str, &str); 39] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/agent.lua"
     "lua/gemini_companion/anchor.lua"
     "lua/gemini_companion/autowrite.lua"
     "lua/gemini_companion/bars.lua"
     "lua/gemini_companion/buffer.lua"
+    "lua/gemini_companion/changes.lua"
     "lua/gemini_companion/commands.lua"
     "lua/gemini_companion/comments.lua"
+    "lua/gemini_companion/compare.lua"
     "lua/gemini_companion/config.lua"
     "lua/gemini_companion/context.lua"
     "lua/gemini_companion/diagnostics.lua"
@@ -48,6 +50,7 @@ const FILES: [(&str, &str); 36] = files![
     "lua/gemini_companion/quickfix.lua"
     "lua/gemini_companion/reason.lua"
     "lua/gemini_companion/reload.lua"
+    "lua/gemini_companion/revert.lua"
     "lua/gemini_companion/review.lua"
     "lua/gemini_companion/selection.lua"
     "lua/gemini_companion/server.lua"
