@@ -1,24 +1,31 @@
 // Measures the cost of the plugin in a real window. Prints figures for BENCHMARKS.md and asserts
 // nothing.
 //
-// It measures, with and without the plugin, typing and caret moves in a file of 50,000 lines. It
-// also measures the plugin's handlers, its use of the event thread at startup, and the time until a
-// client gets the problems of a file and until a proposal shows.
+// It measures typing and caret moves in a file of 50,000 lines, without the plugin and with it, in
+// alternating order. Then it measures the plugin's use of the event thread at startup and while the
+// list of changed files opens, and the time until a client gets the problems of a file and until a
+// proposal shows.
 
+import { HookCli } from './lib/hook-cli.mjs';
 import { Ide } from './lib/ide.mjs';
 import { Scene } from './lib/ide-scene.mjs';
 
 const COUNT = 5000;
+const ROUNDS = 4;
+const CHANGED = 500;
+const SAMPLE = ['-Drobot.sample=true'];
 const WARM_UP = 20;
 const CALLS = 200;
 const PROPOSALS = 60;
 const LINE = 'The quick brown fox jumps over the dog.\n';
 
+const micros = (nanos) => (nanos / 1000).toFixed(1).padStart(9);
+
 /** Percentiles of times in ns, as text in µs. */
 function summary(times) {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-  const texts = [0.5, 0.9, 0.99, 1].map((share) => (at(share) / 1000).toFixed(1).padStart(9));
+  const texts = [0.5, 0.9, 0.99, 1].map((share) => micros(at(share)));
   return texts.join('');
 }
 
@@ -26,8 +33,7 @@ function print(name, text) {
   console.log(`${name.padEnd(38)}${text}`);
 }
 
-function printPlugin(times, start) {
-  for (const name of ['caret handlers', 'selection handlers']) print(name, summary(times[name]));
+function printStart(start) {
   console.log('\nOn the event thread, from the start of the IDE to an open file, in ms:');
   const entries = Object.entries(start).sort(([, a], [, b]) => b - a);
   const total = entries.reduce((sum, [, nanos]) => sum + nanos, 0);
@@ -35,6 +41,10 @@ function printPlugin(times, start) {
     print(name, (nanos / 1e6).toFixed(1).padStart(9));
   }
 }
+
+/** The time in ns of the event thread that the plugin has had so far. */
+const inPlugin = async (ide) =>
+  Object.values(await ide.robot('time in plugin')).reduce((sum, nanos) => sum + nanos, 0);
 
 /** Measures a client's request for the problems of a visible file that the IDE has analyzed. */
 async function askForProblems(scene) {
@@ -48,20 +58,19 @@ async function askForProblems(scene) {
   return times;
 }
 
-/** Measures the time from a client's openDiff for 1,000 lines until the proposal shows. */
-async function showProposals({ ide, client, sandbox }) {
+/** Measures the time from a client's openDiff for so many lines until the proposal shows. */
+async function showProposals({ ide, client, sandbox }, lines) {
   // A visible file would get the focus back after each, and the next would wait without a tab.
   const { tabs } = await ide.robot('look');
   for (const { path } of tabs) await ide.robot('close', { path });
-  const filePath = sandbox.file('proposal.txt', LINE.repeat(1000));
+  const filePath = sandbox.file('proposal.txt', LINE.repeat(lines));
+  const half = LINE.repeat(lines / 2);
   const times = { 'openDiff → its editor is made': [], '→ painted': [], '→ answered': [] };
-  const inPlugin = async () =>
-    Object.values(await ide.robot('time in plugin')).reduce((sum, nanos) => sum + nanos, 0);
   let before;
   for (let i = -WARM_UP; i < PROPOSALS; i++) {
-    if (i === 0) before = await inPlugin();
+    if (i === 0) before = await inPlugin(ide);
     await ide.robot('watch painting');
-    const newContent = LINE.repeat(500) + `Proposal ${i}.\n` + LINE.repeat(500);
+    const newContent = `${half}Proposal ${i}.\n${half}`;
     const begin = process.hrtime.bigint();
     await client.callTool('openDiff', { filePath, newContent });
     const answered = process.hrtime.bigint();
@@ -71,32 +80,42 @@ async function showProposals({ ide, client, sandbox }) {
     if (i >= 0) Object.values(times).forEach((step, index) => step.push(steps[index]));
     await client.callTool('closeDiff', { filePath, suppressNotification: true });
   }
-  return { times, inPlugin: ((await inPlugin()) - before) / PROPOSALS };
+  return { times, inPlugin: ((await inPlugin(ide)) - before) / PROPOSALS };
 }
 
-/** Measures in a separate window. */
-async function measure(withPlugin) {
+/** Changes many large files as a CLI does, and opens their list. Returns the plugin's time on the event thread. */
+async function openChanges({ ide, sandbox }) {
+  const cli = new HookCli(sandbox);
+  const large = LINE.repeat(26_000);
+  await cli.prompt('Change all');
+  for (let i = 0; i < CHANGED; i++) {
+    await cli.write(sandbox.file(`changed ${i}.txt`, large), `${large}changed\n`);
+  }
+  const isCounted = (text) => text.endsWith(`${CHANGED} files changed`);
+  await ide.until(({ statusBar }) => statusBar.some(isCounted), 'the count');
+  const before = await inPlugin(ide);
+  await ide.robot('invoke', { action: 'ActivateGeminiCLIChangesToolWindow' });
+  await ide.until(({ focus }) => focus?.component?.endsWith('ChangesTree'), 'the list');
+  return (await inPlugin(ide)) - before;
+}
+
+/** The conditions of typing. The sampler reads the stack of the event thread. */
+const CONDITIONS = {
+  'without the plugin': { withPlugin: false },
+  'with it, no client': {},
+  'with a client': { isConnected: true },
+  'without the plugin, but sampled': { withPlugin: false, java: SAMPLE },
+};
+
+/** Opens a window and a file, runs `play`, and closes the window. */
+async function inWindow({ withPlugin = true, java = [] }, play) {
   const scene = new Scene();
   try {
     const path = scene.sandbox.file('large.txt', LINE.repeat(50_000));
-    if (withPlugin) {
-      await scene.openIde({ java: ['-Drobot.sample=true'] });
-    } else {
-      scene.ide = await Ide.start(scene.sandbox, { withPlugin });
-    }
+    if (withPlugin) await scene.openIde({ java });
+    else scene.ide = await Ide.start(scene.sandbox, { withPlugin, java });
     await scene.ide.robot('open', { path });
-    const start = await scene.ide.robot('time in plugin');
-    if (withPlugin) scene.client = await scene.connect();
-    const times = await scene.ide.robot('type', { path, count: COUNT });
-    const suffix = withPlugin ? 'with the plugin' : 'without';
-    for (const name of ['keys', 'caret moves']) print(`${name}, ${suffix}`, summary(times[name]));
-    if (withPlugin) {
-      printPlugin(times, start);
-      print('\ngetDiagnostics, at the client', summary(await askForProblems(scene)));
-      const shown = await showProposals(scene);
-      for (const [name, step] of Object.entries(shown.times)) print(name, summary(step));
-      print('on the event thread in the plugin', (shown.inPlugin / 1000).toFixed(1).padStart(9));
-    }
+    await play(scene, path);
     // An IDE that exits with a balloon over a project's window logs an unrelated error.
     await scene.ide.robot('invoke', { action: 'CloseProject' });
     await scene.ide.until(({ projects }) => projects.length === 0, 'the end of the project');
@@ -105,6 +124,55 @@ async function measure(withPlugin) {
   }
 }
 
+/** Adds the times of one window to `times`. */
+const type = (condition, times) =>
+  inWindow(condition, async (scene, path) => {
+    if (condition.isConnected) await scene.connect();
+    const run = await scene.ide.robot('type', { path, count: COUNT });
+    for (const [name, found] of Object.entries(run)) (times[name] ??= []).push(...found);
+  });
+
+async function measureTyping() {
+  const names = Object.keys(CONDITIONS);
+  const times = Object.fromEntries(names.map((name) => [name, {}]));
+  // Each condition is as often before another one as behind it.
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      await type(CONDITIONS[name], times[name]);
+    }
+  }
+  for (const what of ['keys', 'caret moves']) {
+    for (const name of names) print(`${what}, ${name}`, summary(times[name][what]));
+  }
+  for (const what of ['caret handlers', 'selection handlers']) {
+    print(what, summary(times['with a client'][what]));
+  }
+}
+
+/** Measures without the sampler. */
+const measureWaits = () =>
+  inWindow({}, async (scene) => {
+    scene.client = await scene.connect();
+    print('\ngetDiagnostics, at the client', summary(await askForProblems(scene)));
+    for (const lines of [1_000, 10_000]) {
+      const { times } = await showProposals(scene, lines);
+      for (const [name, step] of Object.entries(times)) print(`${lines} lines: ${name}`, summary(step));
+    }
+  });
+
+/** Measures the plugin's part of the event thread. */
+const measureEventThread = () =>
+  inWindow({ java: SAMPLE }, async (scene) => {
+    printStart(await scene.ide.robot('time in plugin'));
+    scene.client = await scene.connect();
+    for (const lines of [1_000, 10_000]) {
+      const shown = await showProposals(scene, lines);
+      print(`a proposal of ${lines} lines, there`, micros(shown.inPlugin));
+    }
+    print(`the list of ${CHANGED} changed files, there`, micros(await openChanges(scene)));
+  });
+
 console.log(`${'in µs'.padEnd(44)}p50      p90      p99      max`);
-await measure(false);
-await measure(true);
+await measureTyping();
+await measureWaits();
+await measureEventThread();

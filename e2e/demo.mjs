@@ -9,6 +9,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
+import { HookCli } from './lib/hook-cli.mjs';
 import { CONNECTED, REJECTED, Scene } from './lib/ide-scene.mjs';
 import { IdeClient } from './lib/ide-client.mjs';
 
@@ -178,6 +179,42 @@ async function showTwelve() {
   await scene.noProposal();
 }
 
+/** A CLI that asks nothing gets a comment with its prompt, and changes files; the user reverts one. */
+async function showChanges(shop, readme) {
+  const { ide, sandbox } = scene;
+  title('The user comments on a line. The CLI gets it with the next prompt.');
+  const cli = new HookCli(sandbox);
+  const before = fs.readFileSync(shop, 'utf8');
+  await scene.edit('shop.json', before, { line: 5 });
+  await ide.display.press('ctrl+alt+shift+m');
+  await ide.until(({ texts }) => texts.includes('Comment for the CLI on Line 5'), 'the field');
+  await ide.display.type('Should be 443.');
+  await picture('comment');
+  await ide.display.press('Return');
+  await ide.until(({ focus }) => focus?.path === shop, 'the focus in the file');
+  const context = await cli.prompt('Serve over TLS');
+  say('IDE', 'Gemini CLI', 'the prompt’s context', context);
+  assert.match(context, /Should be 443\./);
+
+  title('In YOLO mode the CLI changes files without a question. The user opens their list.');
+  const after = before.replace('8080', '443');
+  await cli.write(shop, after);
+  await cli.write(readme, `${LONGER_README}\nIt listens on port 443.\n`);
+  await cli.prompt('Add a menu');
+  await cli.write(path.join(sandbox.project, 'menu.md'), MENU);
+  const isCounted = (text) => text.endsWith(', 3 files changed');
+  await ide.until(({ statusBar }) => statusBar.some(isCounted), 'the count');
+  await ide.robot('invoke', { action: 'ActivateGeminiCLIChangesToolWindow' });
+  const { rows } = await ide.until(({ rows }) => rows.some((row) => row.startsWith('menu.md')), 'the list');
+  say('IDE', 'user', 'lists', rows.slice(rows.findIndex((row) => row.startsWith('Add a menu'))));
+  await ide.untilRobot(['text of file', { path: shop }], (text) => text === after, 'the new text');
+  await picture('changes', 'changes');
+  await scene.invokeOnChange('shop.json', 'Companion.RevertFile');
+  await ide.untilRobot(['text of file', { path: shop }], (text) => text === before, 'the former text');
+  say('user', 'IDE', 'reverts shop.json');
+  await picture('reverted');
+}
+
 async function play() {
   const { sandbox } = scene;
   const readme = sandbox.file('README.md', README);
@@ -260,6 +297,8 @@ async function play() {
   await scene.edit('shop.json', EDITED);
   await showTwo(file, readme);
   if (screenshots) await showTwelve();
+
+  await showChanges(file, readme);
 
   title('The user looks at the settings.');
   await scene.ide.robot('invoke', { action: 'Companion.OpenSettings' });

@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
+import { replace, shell, write } from '../lib/conversation.mjs';
 import { startCli } from '../lib/extension.mjs';
 import { CONNECTED, Scene } from '../lib/ide-scene.mjs';
 import { noTerminal as skip } from '../lib/terminal.mjs';
@@ -12,25 +13,18 @@ import { noTerminal as skip } from '../lib/terminal.mjs';
 const OLD = 'one\ntwo\nthree\nfour\nfive\n';
 const TITLE = 'Revert CLI Changes';
 
-const write = (file_path, content) => ({ name: 'write_file', args: { file_path, content } });
-const shell = (command) => ({ name: 'run_shell_command', args: { command, description: 'x' } });
-const replace = (file_path, old_string, new_string) => ({
-  name: 'replace',
-  args: { file_path, old_string, new_string, instruction: 'rename it' },
-});
-
 const NAMES = ['a.txt', 'b.txt', 'c.txt', 'd.txt', 'gone.txt', 'made.txt', 'new.txt', 'user.txt'];
 
 /** The model's answers to three prompts, which change eight files. */
 const steps = (file) => [
-  [replace(file('a.txt'), 'two', 'TWO'), replace(file('b.txt'), 'two', 'TWO')],
+  [replace(file('a.txt')), replace(file('b.txt'))],
   write(file('new.txt'), 'new\n'),
   'The first is done.',
-  [replace(file('a.txt'), 'five', 'FIVE'), replace(file('c.txt'), 'two', 'TWO')],
-  [replace(file('user.txt'), 'two', 'TWO')],
+  [replace(file('a.txt'), 'five', 'FIVE'), replace(file('c.txt'))],
+  [replace(file('user.txt'))],
   'The second is done.',
   shell(`rm ${file('gone.txt')} && echo made > ${file('made.txt')}`),
-  [replace(file('d.txt'), 'two', 'TWO')],
+  [replace(file('d.txt'))],
   'The third is done.',
 ];
 
@@ -74,11 +68,8 @@ const row = (ide, start, part = '') =>
     `a row ${start} with ${part}`,
   );
 
-async function invoke(ide, start, action) {
-  await ide.click('row', { text: start });
-  await ide.until(({ focus }) => focus?.component?.endsWith('ChangesTree'), 'the focus in the list');
-  await ide.robot('invoke', { action });
-}
+/** The texts of the status bar about changed files. */
+const changeCounts = ({ statusBar }) => statusBar.filter((text) => /files? changed/.test(text));
 
 test('the changes of three prompts are listed, shown and taken back', { skip }, async (t) => {
   const { scene, file, read } = await open(t);
@@ -99,7 +90,7 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   }
 
   // The diff has an arrow for each change.
-  await invoke(ide, 'c.txt', 'Companion.ShowChange');
+  await scene.invokeOnChange('c.txt', 'Companion.ShowChange');
   await ide.until(({ texts }) => texts.includes('Before the prompt'), 'the diff');
   await scene.picture('changes-diff');
   await ide.display.press('Escape');
@@ -107,7 +98,7 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   // A file that the user has edited meanwhile.
   await scene.edit('user.txt', read('user.txt'));
   await ide.display.type('mine ');
-  await invoke(ide, 'user.txt', 'Companion.RevertFile');
+  await scene.invokeOnChange('user.txt', 'Companion.RevertFile');
   await ide.until(({ windows }) => windows.includes(TITLE), 'the question');
   await scene.picture('changes-question');
   await ide.click('text', { text: 'Show Changes' });
@@ -116,12 +107,12 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   await ide.display.press('Escape');
 
   // A file.
-  await invoke(ide, 'c.txt', 'Companion.RevertFile');
+  await scene.invokeOnChange('c.txt', 'Companion.RevertFile');
   await row(ide, 'c.txt', 'reverted');
   assert.equal(read('c.txt'), OLD);
 
   // A prompt with a created file.
-  await invoke(ide, 'new.txt', 'Companion.RevertPrompt');
+  await scene.invokeOnChange('new.txt', 'Companion.RevertPrompt');
   await ide.until(({ windows }) => windows.includes(TITLE), 'the question about a.txt');
   await scene.picture('changes-prompt-question');
   await ide.click('text', { text: 'Revert Other 2 Files' });
@@ -136,4 +127,15 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   await ide.display.press('ctrl+z');
   await ide.untilRobot(['text of file', { path: file('b.txt') }], (text) => text.includes('TWO'), 'it');
   assert.equal(read('new.txt'), 'new\n');
+
+  // The list ends with the IDE. The Local History has a label for each prompt.
+  await ide.close();
+  await scene.openIde({ display: ide.display });
+  assert.deepEqual(await scene.ide.robot('look').then(changeCounts), []);
+  await scene.edit('c.txt', OLD);
+  await scene.ide.robot('invoke', { action: 'LocalHistory.ShowHistory' });
+  const isLabel = (row) => row.includes('Before a prompt of the CLI');
+  await scene.ide.until(({ tableRows }) => tableRows.some(isLabel), 'a label');
+  await scene.picture('changes-label');
+  await scene.ide.display.press('Escape');
 });

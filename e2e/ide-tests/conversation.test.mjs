@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 
+import { replace, shell, write } from '../lib/conversation.mjs';
 import { startCli } from '../lib/extension.mjs';
 import { CONNECTED, Scene } from '../lib/ide-scene.mjs';
 import { noTerminal as skip } from '../lib/terminal.mjs';
@@ -12,12 +13,6 @@ const ASK = 'Reject… (Ctrl+Alt+Shift+Enter)';
 const NOW = 'The CLI gets the reason now, and goes on.';
 const NEXT_PROMPT = 'The CLI stops, and gets the reason with your next prompt.';
 const REASON = 'Use the name seven.';
-
-const replace = (file_path) => ({
-  name: 'replace',
-  args: { file_path, old_string: 'two', new_string: 'TWO', instruction: 'rename it' },
-});
-const write = (file_path) => ({ name: 'write_file', args: { file_path, content: 'other\n' } });
 
 /** Opens a window, and Gemini CLI with the extension in its project. */
 async function open(t, steps, options) {
@@ -64,8 +59,7 @@ test('a reason reaches the model at once, or with the next prompt', { skip }, as
 });
 
 test('files are saved before a prompt, and a question of the CLI shows', { skip }, async (t) => {
-  const command = { name: 'run_shell_command', args: { command: 'touch made', description: 'x' } };
-  const { scene, terminal, asked } = await open(t, () => ['Ready.', command, 'That was all.']);
+  const { scene, terminal, asked } = await open(t, () => ['Ready.', shell('touch made'), 'That was all.']);
   // The first prompt loads the IDE's classes; a busy machine needs more than the 0.5 s for it.
   await terminal.enter('hello');
   await terminal.shows(/Ready\./);

@@ -13,9 +13,16 @@ export const replace = (file_path, old_string = 'two', new_string = 'TWO') => ({
   name: 'replace',
   args: { file_path, old_string, new_string, instruction: 'rename it' },
 });
+/** The same as a call of Qwen Code. */
+export const edit = (...args) => ({ ...replace(...args), name: 'edit' });
+export const look = (file_path) => ({ name: 'read_file', args: { file_path } });
 export const write = (file_path, content = 'other\n') => ({
   name: 'write_file',
   args: { file_path, content },
+});
+export const shell = (command) => ({
+  name: 'run_shell_command',
+  args: { command, description: 'x' },
 });
 
 export const read = (file) => fs.readFileSync(file, 'latin1');

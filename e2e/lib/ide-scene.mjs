@@ -147,6 +147,14 @@ export class Scene {
     await this.ide.click('text', { text });
   }
 
+  /** Runs an action on the row of the list of changes that begins with a text. */
+  async invokeOnChange(text, action) {
+    await this.ide.click('row', { text });
+    const isInList = ({ focus }) => focus?.component?.endsWith('ChangesTree');
+    await this.ide.until(isInList, 'the focus in the list');
+    await this.ide.robot('invoke', { action });
+  }
+
   /** Accepts a proposal in its tab. */
   accept(title) {
     return this.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });

@@ -2,8 +2,11 @@
 // impossible at the moment.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+
+import { until } from './inbox.mjs';
 
 /** Runs an action of the IDE, which may have no effect. */
 async function invoke({ ide }, action, proposal) {
@@ -16,16 +19,22 @@ async function open(monkey) {
   await monkey.focus(monkey.anyFile());
 }
 
+/** Types a key into a file. */
+async function typeKey(monkey, file) {
+  await monkey.focus(file);
+  const key = String(monkey.random(10));
+  await monkey.ide.display.type(key);
+  const texts = monkey.files.get(file);
+  texts.push(key + texts.at(-1));
+  await monkey.hasText(file);
+}
+
 /** Types a key into a file, and sometimes undoes that. */
 async function type(monkey) {
   const { ide } = monkey;
   const file = monkey.anyFile();
-  await monkey.focus(file);
-  const key = String(monkey.random(10));
-  await ide.display.type(key);
+  await typeKey(monkey, file);
   const texts = monkey.files.get(file);
-  texts.push(key + texts.at(-1));
-  await monkey.hasText(file);
   if (monkey.random(3) > 0) return;
   await ide.display.press('ctrl+z');
   // The IDE undoes consecutive keys together.
@@ -217,6 +226,38 @@ async function reconnect(monkey) {
   await client.connect();
 }
 
+/** Lets a CLI write a file, and sometimes reverts that, also after the user has typed into it. */
+async function byAgent(monkey) {
+  const { ide, agent } = monkey;
+  const file = monkey.anyFile();
+  const texts = monkey.files.get(file);
+  const before = texts.at(-1);
+  await ide.robot('invoke', { action: 'SaveAll' });
+  await until('a saved file', () => fs.readFileSync(file, 'utf8') === before);
+  const prompt = `prompt ${monkey.next()}`;
+  await agent.prompt(prompt);
+  await agent.write(file, `written ${monkey.next()}\n`);
+  texts.push(fs.readFileSync(file, 'utf8'));
+  await monkey.hasText(file);
+  if (monkey.random(2) === 0) return;
+  const isTyped = monkey.random(2) === 0;
+  if (isTyped) await typeKey(monkey, file);
+  await ide.robot('invoke', { action: 'ActivateGeminiCLIChangesToolWindow' });
+  const name = path.basename(file);
+  const rowOf = (rows) => rows[rows.findIndex((row) => row.startsWith(prompt)) + 1];
+  await ide.until(({ rows }) => rowOf(rows)?.startsWith(name), `${name} in the list`);
+  await monkey.scene.invokeOnChange(name, 'Companion.RevertFile');
+  if (isTyped) {
+    await ide.until(({ texts }) => texts.includes('Revert Anyway'), 'a question');
+    const isKept = monkey.random(2) === 0;
+    await ide.click('text', { text: isKept ? 'Cancel' : 'Revert Anyway' });
+    await ide.until(({ texts }) => !texts.includes('Revert Anyway'), 'the end of the question');
+    if (isKept) return;
+  }
+  texts.push(before);
+  await monkey.hasText(file);
+}
+
 /** The weight of each action. */
 export const DEEDS = {
   open: { weight: 30, play: open },
@@ -234,4 +275,5 @@ export const DEEDS = {
   remove: { weight: 10, play: remove },
   byClient: { weight: 20, play: byClient },
   reconnect: { weight: 10, play: reconnect },
+  byAgent: { weight: 30, play: byAgent },
 };

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 
+import { HookCli } from './hook-cli.mjs';
 import { REJECTED, Scene } from './ide-scene.mjs';
 import { until } from './inbox.mjs';
 import { DEEDS } from './monkey-deeds.mjs';
@@ -13,6 +14,7 @@ import { randomOf } from './random.mjs';
 const WAIT_TIMEOUT = 3_600_000;
 const CLIENTS = 2;
 const BACK = 'Show Your Edits';
+const CHANGED = /, \d+ files? changed$/;
 const FOLDED = /^\d+ more$/;
 
 export class Monkey {
@@ -23,6 +25,8 @@ export class Monkey {
   /** The open proposals, by path. */
   waiting = new Map();
   clients = [];
+  /** The hooks of a CLI that edits without asking. */
+  agent;
   scene = new Scene();
   #random = () => 0;
   #count = 0;
@@ -30,6 +34,7 @@ export class Monkey {
   /** Opens the window. */
   async begin() {
     await this.scene.open();
+    this.agent = new HookCli(this.scene.sandbox);
     this.clients.push(this.scene.client);
     while (this.clients.length < CLIENTS) this.clients.push(await this.scene.connect());
     for (const name of ['a.txt', 'b.txt', 'deep/a.txt', 'c.txt']) this.create(name);
@@ -136,7 +141,7 @@ export class Monkey {
     const text = count === 0 ? connected : `${connected}, ${wait} for your review`;
     const isTold = ({ statusBar }) => {
       this.#allWait();
-      return statusBar.includes(text);
+      return statusBar.some((shown) => shown.replace(CHANGED, '') === text);
     };
     return this.ide.until(isTold, text);
   }
@@ -243,6 +248,7 @@ export class Monkey {
       await proposal.client.resolveDiffFromCli(proposal.file, 'rejected');
       await this.ends(proposal, false);
     }
+    await this.#keepChanges();
     await this.focus(this.anyFile());
     await until('the end of all tabs', async () => {
       const { tabs } = await this.ide.robot('look');
@@ -252,5 +258,17 @@ export class Monkey {
     await this.check();
     const objects = await this.ide.objects('dev.companion.gemini.');
     return { threads: this.ide.threads(), objects };
+  }
+
+  /** Removes all files from the list of changes. */
+  async #keepChanges() {
+    const isKept = ({ statusBar }) => !statusBar.some((text) => CHANGED.test(text));
+    while (!isKept(await this.ide.robot('look'))) {
+      await this.ide.robot('invoke', { action: 'ActivateGeminiCLIChangesToolWindow' });
+      const find = ({ rows }) => rows.find((row) => row.startsWith('prompt '));
+      const prompt = await this.ide.until(find, 'a prompt in the list');
+      await this.scene.invokeOnChange(prompt, 'Companion.KeepChange');
+      await this.ide.until(({ rows }) => !rows.includes(prompt), `the end of ${prompt} in the list`);
+    }
   }
 }

@@ -44,7 +44,7 @@ export async function openNeovimWithCli(t, files, steps, { setup, init, ...optio
       );
       await neovim.until(`vim.api.nvim_get_mode().mode == 't'`);
       await neovim.type(text);
-      await cli.shows(text);
+      await neovim.until(`${TERMINAL}:find('[>*] +' .. vim.pesc(...))`, text);
       // Within 30 ms of the last key, the CLI reads Enter as a pasted line break.
       await sleep(100);
       await neovim.type('<CR>');

@@ -6,16 +6,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { open, replace, write } from '../lib/conversation.mjs';
+import { edit, look, open, replace, write } from '../lib/conversation.mjs';
 import { noTerminal } from '../lib/terminal.mjs';
 
 const run = (command) => ({
   name: 'run_shell_command',
   args: { command, description: 'x', is_background: false },
 });
-
-/** Qwen Code's name of the tool. */
-const edit = (...args) => ({ ...replace(...args), name: 'edit' });
 
 /** A CLI that asks nothing, at its prompt. */
 const openYolo = (t, name, files, steps) =>
@@ -31,14 +28,16 @@ async function changed({ companion }, title, files) {
   return (await companion.inbox.next(isIt)).params;
 }
 
+const keyOf = ({ session, prompt }) => ({ session, prompt });
+
 const texts = ({ companion }, { session, prompt }, file) =>
   companion.request('agent/before', { session, prompt, path: file });
 
 describe('the changes of Gemini CLI', { skip: noTerminal, concurrency: 2 }, () => {
   test('are listed by prompt, with the texts from before', async (t) => {
     const steps = ({ a, crlf }) => [
-      { name: 'read_file', args: { file_path: a } },
-      { name: 'read_file', args: { file_path: crlf } },
+      look(a),
+      look(crlf),
       replace(a, 'one', 'ONE'),
       replace(a, 'two', 'TWO'),
       replace(crlf, 'one', 'ONE'),
@@ -46,7 +45,7 @@ describe('the changes of Gemini CLI', { skip: noTerminal, concurrency: 2 }, () =
       'That was the first.',
       run(`printf 'by the shell\\n' > b; rm crlf`),
       'That was the second.',
-      { name: 'read_file', args: { file_path: a } },
+      look(a),
       replace(a, 'ONE', '1'),
       'That was the third.',
     ];
@@ -70,7 +69,8 @@ describe('the changes of Gemini CLI', { skip: noTerminal, concurrency: 2 }, () =
 
     await terminal.enter('Run it');
     await terminal.shows(/That was the second\./);
-    assert.equal((await companion.next('agent/command')).params.running, true);
+    const begun = (await companion.next('agent/command')).params;
+    assert.deepEqual([begun.title, begun.running], ['Run it', true]);
     assert.equal((await companion.next('agent/command')).params.running, false);
     const second = await changed(window, 'Run it', { b: 'changed', crlf: 'deleted' });
     assert.ok(second.files.every(({ mixed, revertible }) => mixed && revertible));
@@ -86,8 +86,8 @@ describe('the changes of Gemini CLI', { skip: noTerminal, concurrency: 2 }, () =
 
   test('that the user reverts are told to the model, unless that is undone', async (t) => {
     const steps = ({ a, b }) => [
-      { name: 'read_file', args: { file_path: a } },
-      { name: 'read_file', args: { file_path: b } },
+      look(a),
+      look(b),
       write(a, 'new a\n'),
       write(b, 'new b\n'),
       'That was all.',
@@ -97,10 +97,10 @@ describe('the changes of Gemini CLI', { skip: noTerminal, concurrency: 2 }, () =
     const { companion, terminal, asked, file } = window;
     await terminal.enter('Write');
     await terminal.shows(/That was all\./);
-    const { session, prompt } = await changed(window, 'Write', { a: 'changed', b: 'changed' });
-    const { content } = await texts(window, { session, prompt }, file.a);
+    const change = await changed(window, 'Write', { a: 'changed', b: 'changed' });
+    const { content } = await texts(window, change, file.a);
     fs.writeFileSync(file.a, content);
-    companion.notify('agent/reverted', { session, prompt, paths: [file.a, file.b] });
+    companion.notify('agent/reverted', { ...keyOf(change), paths: [file.a, file.b] });
     await terminal.enter('And now');
     await terminal.shows(/That was all again\./);
     await changed(window, 'Write', { b: 'changed' });
@@ -108,19 +108,35 @@ describe('the changes of Gemini CLI', { skip: noTerminal, concurrency: 2 }, () =
   });
 });
 
-test('the changes of Qwen Code are listed as well', { skip: noTerminal }, async (t) => {
+test('the changes of Qwen Code are listed and reverted as well', { skip: noTerminal }, async (t) => {
   const steps = ({ a }) => [
-    { name: 'read_file', args: { file_path: a } },
+    look(a),
     edit(a, 'one', 'ONE'),
     edit(a, 'two', 'TWO'),
     write(`${a}-new`, 'new\n'),
-    'That was all.',
+    'That was the first.',
+    run(`printf 'by the shell\\n' > b; rm ${a}-new`),
+    'That was the second.',
+    'That was the third.',
   ];
-  const window = await openYolo(t, 'qwen', { a: 'one\ntwo\n' }, steps);
-  const { terminal, file } = window;
+  const window = await openYolo(t, 'qwen', { a: 'one\ntwo\n', b: 'b\n' }, steps);
+  const { companion, terminal, asked, file } = window;
+  companion.notify('editor/opened', { path: file.b });
   await terminal.enter('Change a');
-  await terminal.shows(/That was all\./);
-  const all = await changed(window, 'Change a', { a: 'changed', 'a-new': 'created' });
+  await terminal.shows(/That was the first\./);
+  const first = await changed(window, 'Change a', { a: 'changed', 'a-new': 'created' });
   const both = { content: 'one\ntwo\n', left: 'ONE\nTWO\n' };
-  assert.deepEqual(await texts(window, all, file.a), both);
+  assert.deepEqual(await texts(window, first, file.a), both);
+
+  await terminal.enter('Run it');
+  await terminal.shows(/That was the second\./);
+  const second = await changed(window, 'Run it', { b: 'changed', 'a-new': 'deleted' });
+  const { content } = await texts(window, second, file.b);
+  assert.equal(content, 'b\n');
+
+  fs.writeFileSync(file.b, content);
+  companion.notify('agent/reverted', { ...keyOf(second), paths: [file.b] });
+  await terminal.enter('And now');
+  await terminal.shows(/That was the third\./);
+  assert.match(asked().join('\n'), /The user reverted your changes to b\. Read/);
 });

@@ -9,7 +9,9 @@ import {
   REASON,
   comment,
   commentOf,
+  edit,
   inPlaceOfResult,
+  look,
   open,
   read,
   rejectTurn,
@@ -54,6 +56,25 @@ describe('without hooks', { skip, concurrency: 2 }, () => {
       assert.ok(!sent.includes('comment/delivered'), 'the comment waits');
     });
   }
+
+  test('of Qwen Code, edits work, and a comment waits', async (t) => {
+    const off = { '.qwen/settings.json': JSON.stringify({ disableAllHooks: true }) };
+    const files = { a: 'one\ntwo\n', b: 'one\ntwo\n' };
+    const steps = ({ a, b }) => [look(a), look(b), edit(a), edit(b), 'That was all.'];
+    const window = await open(t, { ...files, ...off }, steps, { name: 'qwen' });
+    const { companion, editor, terminal, heard, asked, file } = window;
+    companion.notify('comment/set', comment(file.a));
+    await untilChecked(window);
+    await terminal.enter('rename it');
+    for (const path of [file.a, file.b]) {
+      await editor.view(path);
+      assert.equal(editor.reasons.get(path), 'never');
+      editor.accept(path);
+    }
+    await terminal.shows(/That was all\./);
+    assert.deepEqual([read(file.a), read(file.b)], ['one\nTWO\n', 'one\nTWO\n']);
+    assert.doesNotMatch([...heard(), ...asked()].join('\n'), /commented/);
+  });
 });
 
 describe('a companion that is killed', { skip, concurrency: 2 }, () => {
@@ -71,6 +92,7 @@ describe('a companion that is killed', { skip, concurrency: 2 }, () => {
     await companion.kill();
     const next = await Companion.start(sandbox, { args: serve });
     new Editor(next);
+    await untilChecked({ companion: next, sandbox });
     await terminal.shows(/Apply this change\?/);
     terminal.press('Enter');
     await terminal.shows(/That was all\./);

@@ -11,7 +11,9 @@ import {
   REASON,
   comment,
   commentOf,
+  edit,
   inPlaceOfResult,
+  look,
   open,
   read,
   rejectTurn,
@@ -164,17 +166,9 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
 });
 
 test('Qwen Code hears a reason once an edit was accepted', { skip: noTerminal }, async (t) => {
-  const edit = (file_path) => ({
-    name: 'edit',
-    args: { file_path, old_string: 'two', new_string: 'TWO' },
-  });
   const steps = ({ a, b, c }) => [
-    { name: 'read_file', args: { file_path: a } },
-    { name: 'read_file', args: { file_path: b } },
-    { name: 'read_file', args: { file_path: c } },
-    edit(a),
-    edit(b),
-    edit(c),
+    ...[a, b, c].map(look),
+    ...[a, b, c].map((path) => edit(path)),
     'That was all.',
   ];
   const texts = { a: 'one\ntwo\n', b: 'one\r\ntwo\r\n', c: 'one\ntwo\n' };
@@ -196,11 +190,6 @@ test('Qwen Code hears a reason once an edit was accepted', { skip: noTerminal },
 });
 
 test('Qwen Code gets a reason for each kind of file', { skip: noTerminal }, async (t) => {
-  const edit = (file_path) => ({
-    name: 'edit',
-    args: { file_path, old_string: 'two', new_string: 'TWO' },
-  });
-  const look = (file_path) => ({ name: 'read_file', args: { file_path } });
   const texts = {
     first: 'one\ntwo\n',
     bom: '\uFEFFone\ntwo\n',
@@ -209,7 +198,7 @@ test('Qwen Code gets a reason for each kind of file', { skip: noTerminal }, asyn
   };
   const steps = (file) => [
     ...Object.values(file).map(look),
-    ...Object.values(file).map(edit),
+    ...Object.values(file).map((path) => edit(path)),
     write(`${file.first}-new`),
     'That was all.',
   ];

@@ -5,21 +5,15 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
+import { read, replace } from '../lib/conversation.mjs';
 import { beforeEdit, hook } from '../lib/hook.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { goTo, openNeovimWithCli } from '../lib/neovim-cli.mjs';
+import { TERMINAL, goTo, openNeovimWithCli } from '../lib/neovim-cli.mjs';
 import { noNeovim as skip, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
 const REASON = 'Use the name seven, please.';
 const REJECTED = { status: 'rejected', content: undefined };
-
-const replace = (file_path) => ({
-  name: 'replace',
-  args: { file_path, old_string: 'two', new_string: 'TWO', instruction: 'rename it' },
-});
-
-const read = (file) => fs.readFileSync(file, 'latin1');
 
 /** Collects the data of the plugin's events in `_G.events`, by the event. */
 const WITH_EVENTS = `_G.events = {}
@@ -116,7 +110,8 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     await neovim.type('\\c');
     await asks(neovim, NEXT_PROMPT);
     await neovim.type(`${REASON}<CR>`);
-    await neovim.until(`require('gemini_companion').status().proposals == 0`);
+    // Until then the CLI takes no text.
+    await neovim.until(`select(2, ${TERMINAL}:gsub('Request cancelled', '')) >= 2`);
     await cli.enter('third');
     await cli.shows('That was all.');
     assert.ok(asked().at(-2).endsWith(`second${withPrompt('mixed')}`), asked().at(-2));

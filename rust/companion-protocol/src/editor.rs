@@ -155,7 +155,7 @@ pub enum CompanionNotification {
     AgentWaiting(AgentWaiting),
     /// `agent/finished {seconds}`
     AgentFinished(AgentFinished),
-    /// `agent/command {session, prompt, running}`
+    /// `agent/command {session, prompt, title, time, running}`
     AgentCommand(AgentCommand),
     /// `agent/changed {session, prompt, title, time, files}`
     AgentChanged(AgentChanged),

@@ -25,6 +25,10 @@ pub struct AgentCommand {
     pub session: String,
     /// The number of the prompt.
     pub prompt: u64,
+    /// The first line of the prompt; may be empty.
+    pub title: String,
+    /// The time of the prompt, in milliseconds since 1970.
+    pub time: u64,
     /// Whether it begins.
     pub running: bool,
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use companion_protocol::editor::{AgentCommand, ChangedPaths, ChangedText, CompanionNotification};
+use companion_protocol::editor::{AgentChanged, AgentCommand, ChangedPaths, ChangedText, CompanionNotification};
 use tokio::time::sleep;
 
 use super::super::event::{Effect, HookEvent};
@@ -164,8 +164,10 @@ fn tell_all(state: &ServerState, prompts: impl IntoIterator<Item = PromptId>) {
 }
 
 fn tell_command(state: &ServerState, agent: &str, running: bool) {
-    let Some((session, prompt)) = state.agents.changes.lock().current(agent) else { return };
-    let command = AgentCommand { session: session.to_string(), prompt, running };
+    let changes = state.agents.changes.lock();
+    let Some(id) = changes.current(agent) else { return };
+    let AgentChanged { session, prompt, title, time, .. } = changes.to_editor(&id);
+    let command = AgentCommand { session, prompt, title, time, running };
     state.host.notify(CompanionNotification::AgentCommand(command));
 }
 

@@ -3,6 +3,7 @@
 package dev.companion.gemini.changes
 
 import dev.companion.gemini.core.AgentChange
+import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
 import junit.framework.TestCase
@@ -21,6 +22,8 @@ class ChangeListTest : TestCase() {
 
     private fun update(prompt: Long, vararg files: ChangedFile, session: String = "s") =
         list.update(AgentChange(session, prompt, "prompt $prompt", prompt * 1_000, files.asList()))
+
+    private fun command() = AgentCommand("s", 1, "prompt 1", 1_000)
 
     private fun row(prompt: Long, path: String) =
         list.prompts.filter { it.key.number == prompt }.flatMap { it.rows }.first { it.path == path }
@@ -41,7 +44,7 @@ class ChangeListTest : TestCase() {
 
     fun testAPromptLeavesWithAllItsFiles() {
         update(1, edit("/a"))
-        list.add(PromptKey("s", 1), listOf(OtherFile("/made", ChangeKind.CREATED)), 0)
+        list.add(command(), listOf(OtherFile("/made", ChangeKind.CREATED)))
         assertEquals(listOf("prompt 1: /a (/made)"), shown())
         update(1)
         assertEquals(emptyList<String>(), shown())
@@ -49,7 +52,7 @@ class ChangeListTest : TestCase() {
 
     fun testKeptFilesLeaveAndOthersStay() {
         update(1, edit("/a"), edit("/b"))
-        list.add(PromptKey("s", 1), listOf(OtherFile("/made", ChangeKind.CREATED)), 0)
+        list.add(command(), listOf(OtherFile("/made", ChangeKind.CREATED)))
         list.keep(listOf(row(1, "/a")))
         assertEquals(listOf("prompt 1: /b (/made)"), shown())
         list.keep(listOf(row(1, "/b")))
@@ -60,17 +63,17 @@ class ChangeListTest : TestCase() {
     }
 
     fun testAFileThatTheServerKnowsIsListedOnce() {
-        list.add(PromptKey("s", 1), listOf(OtherFile("/a", ChangeKind.CHANGED), OtherFile("/b", ChangeKind.DELETED)), 5)
-        assertEquals(listOf(": (/a) (/b)"), shown())
+        list.add(command(), listOf(OtherFile("/a", ChangeKind.CHANGED), OtherFile("/b", ChangeKind.DELETED)))
+        assertEquals(listOf("prompt 1: (/a) (/b)"), shown())
         update(1, edit("/a"))
         assertEquals(listOf("prompt 1: /a (/b)"), shown())
-        list.add(PromptKey("s", 1), listOf(OtherFile("/a", ChangeKind.CHANGED)), 5)
+        list.add(command(), listOf(OtherFile("/a", ChangeKind.CHANGED)))
         assertEquals(listOf("prompt 1: /a (/b)"), shown())
     }
 
     fun testAManyFilesOfACommandAreCounted() {
         val files = (1..ChangeList.MAX_OTHERS + 7).map { OtherFile("/$it", ChangeKind.CREATED) }
-        list.add(PromptKey("s", 1), files, 0)
+        list.add(command(), files)
         assertEquals(ChangeList.MAX_OTHERS, list.prompts.single().rows.size)
         assertEquals(7, list.prompts.single().more)
         assertEquals(files.size, list.fileCount)

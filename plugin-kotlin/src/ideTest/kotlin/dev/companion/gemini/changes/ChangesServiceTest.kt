@@ -12,6 +12,7 @@ import com.intellij.openapi.util.Disposer
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.AgentChange
+import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
 import dev.companion.gemini.target.ShownPath
@@ -91,7 +92,7 @@ class ChangesServiceTest : ChangesTestCase() {
         file("deleted.txt", "one")
         file("older.txt", "one")
         file("edited.txt", "one")
-        service.command(core, "s", 1, true)
+        service.command(core, AgentCommand("s", 1, "run it", 1, running = true))
         UIUtil.dispatchAllInvocationEvents()
         write("changed.txt", "one and two")
         write("made/new.txt", "new")
@@ -100,7 +101,7 @@ class ChangesServiceTest : ChangesTestCase() {
         changed(1, Edit("edited.txt", "one", "two"))
         type("changed.txt", "one")
         FileDocumentManager.getInstance().reloadFromDisk(document("changed.txt"))
-        service.command(core, "s", 1, false)
+        service.command(core, AgentCommand("s", 1, "run it", 1))
         await("the files") { service.prompts.single().rows.size > 1 }
         val rows = service.prompts.single().rows.map { row ->
             val name = File(row.path).relativeTo(root).path
@@ -111,6 +112,16 @@ class ChangesServiceTest : ChangesTestCase() {
         write("later.txt", "new")
         virtualFile("later.txt")
         assertFalse("it is over", service.prompts.single().rows.any { it.path == path("later.txt") })
+    }
+
+    fun testAPromptOfCommandsAloneHasItsTitle() {
+        file("changed.txt", "one")
+        service.command(core, AgentCommand("s", 1, "run it", 1, running = true))
+        UIUtil.dispatchAllInvocationEvents()
+        write("changed.txt", "one and two")
+        service.command(core, AgentCommand("s", 1, "run it", 1))
+        await("the file") { service.prompts.isNotEmpty() }
+        assertEquals("run it", service.prompts.single().title)
     }
 
     fun testKeptFilesLeaveTheList() {

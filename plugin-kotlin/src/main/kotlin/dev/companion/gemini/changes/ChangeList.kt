@@ -3,6 +3,7 @@
 package dev.companion.gemini.changes
 
 import dev.companion.gemini.core.AgentChange
+import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
 
@@ -104,12 +105,10 @@ internal class ChangeList {
         return old == null
     }
 
-    /**
-     * Adds files that changed while a command of the prompt ran. [time] is the time of a prompt without other changes.
-     * Returns whether the prompt is new in the list.
-     */
-    fun add(key: PromptKey, others: List<OtherFile>, time: Long): Boolean {
+    /** Adds files that changed while a command ran. Returns whether the prompt is new in the list. */
+    fun add(command: AgentCommand, others: List<OtherFile>): Boolean {
         if (others.isEmpty()) return false
+        val key = PromptKey(command.session, command.prompt)
         val old = byKey[key]
         val known = LinkedHashMap<String, OtherFile>()
         val before = old?.others.orEmpty()
@@ -118,7 +117,10 @@ internal class ChangeList {
         val all = known.values.toList()
         val more = (old?.more ?: 0) + maxOf(0, all.size - MAX_OTHERS)
         val shown = all.take(MAX_OTHERS)
-        put(old?.with(others = shown, more = more) ?: PromptChanges(key, "", time, emptyList(), shown, more))
+        put(
+            old?.with(others = shown, more = more)
+                ?: PromptChanges(key, command.title, command.time, emptyList(), shown, more),
+        )
         return old == null
     }
 

@@ -9,6 +9,7 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.AgentChange
+import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.assertEdt
@@ -29,7 +30,7 @@ class ChangesService(private val project: Project) : Disposable {
 
     private val labelled = HashSet<PromptKey>()
     private val onDisk = FilesOnDisk(project) { later { filesFound(it) } }
-    private val commands = CommandWatch(project) { key, files -> later { commandEnded(key, files) } }
+    private val commands = CommandWatch(project) { command, files -> later { commandEnded(command, files) } }
     private val files = HashMap<String, FilesOnDisk.Found>()
 
     /** Any thread. */
@@ -53,13 +54,13 @@ class ChangesService(private val project: Project) : Disposable {
     }
 
     /** Any thread. */
-    fun command(core: CompanionCore, session: String, prompt: Long, running: Boolean) {
-        val key = PromptKey(session, prompt)
+    fun command(core: CompanionCore, command: AgentCommand) {
+        val key = PromptKey(command.session, command.prompt)
         cores[key] = core
         val now = System.currentTimeMillis()
         later {
-            if (running) label(key)
-            if (running) commands.started(key, now) else commands.ended(key)
+            if (command.running) label(key)
+            if (command.running) commands.started(command, now) else commands.ended(key)
         }
     }
 
@@ -117,10 +118,10 @@ class ChangesService(private val project: Project) : Disposable {
         publish()
     }
 
-    private fun commandEnded(key: PromptKey, changed: CommandWatch.Changed) {
-        if (!cores.containsKey(key)) return
-        list.add(key, changed.files, changed.since)
-        onDisk.look(changed.files.map { it.path })
+    private fun commandEnded(command: AgentCommand, files: List<OtherFile>) {
+        if (!cores.containsKey(PromptKey(command.session, command.prompt))) return
+        list.add(command, files)
+        onDisk.look(files.map { it.path })
         publish()
     }
 

@@ -17,6 +17,7 @@ import com.intellij.openapi.vfs.newvfs.events.VFileDeleteEvent
 import com.intellij.openapi.vfs.newvfs.events.VFileEvent
 import com.intellij.util.messages.MessageBusConnection
 import dev.companion.gemini.context.systemPath
+import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
@@ -35,26 +36,25 @@ import java.nio.file.attribute.FileTime
  */
 internal class CommandWatch(
     private val project: Project,
-    private val report: (PromptKey, Changed) -> Unit,
+    private val report: (AgentCommand, List<OtherFile>) -> Unit,
 ) : BulkFileListener {
-    /** The files that changed during a command. [since] is its start, in milliseconds since 1970. */
-    class Changed(
+    private class Running(
+        val command: AgentCommand,
+        /** Milliseconds since 1970. */
         val since: Long,
-        val files: List<OtherFile>,
-    )
-
-    private class Running(val since: Long) {
+    ) {
         val found = LinkedHashMap<String, ChangeKind>()
     }
 
     private val running = HashMap<PromptKey, Running>()
     private var connection: MessageBusConnection? = null
 
-    fun started(key: PromptKey, now: Long) {
+    fun started(command: AgentCommand, now: Long) {
         assertEdt()
+        val key = PromptKey(command.session, command.prompt)
         // The end of an earlier prompt's command was lost, because one session has one prompt at a time.
         running.keys.filter { it.session == key.session && it != key }.forEach(::forget)
-        running.getOrPut(key) { Running(now) }
+        running.getOrPut(key) { Running(command, now) }
         if (connection != null) return
         connection = project.messageBus.connect().also { it.subscribe(VirtualFileManager.VFS_CHANGES, this) }
     }
@@ -62,11 +62,11 @@ internal class CommandWatch(
     /** Reports the files once the IDE has looked at the project's files. */
     fun ended(key: PromptKey) {
         assertEdt()
-        val command = running[key] ?: return
+        val ended = running[key] ?: return
         val roots = roots()
         ApplicationManager.getApplication().executeOnPooledThread {
             val finish = Runnable {
-                val work = { finish(key, command) }
+                val work = { finish(key, ended) }
                 ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
             }
             // The platform would ask the user about a conflict, in a dialog, and does so when the user comes back.
@@ -85,15 +85,15 @@ internal class CommandWatch(
         connection = null
     }
 
-    private fun finish(key: PromptKey, command: Running) {
-        if (running[key] !== command) return
+    private fun finish(key: PromptKey, ended: Running) {
+        if (running[key] !== ended) return
         forget(key)
-        if (command.found.isEmpty()) return
-        val found = command.found.toMap()
+        if (ended.found.isEmpty()) return
+        val found = ended.found.toMap()
         ApplicationManager.getApplication().executeOnPooledThread {
-            val since = command.since - CLOCK_TOLERANCE_MILLIS
+            val since = ended.since - CLOCK_TOLERANCE_MILLIS
             val files = found.mapNotNull { (path, kind) -> file(path, kind, since) }
-            report(key, Changed(command.since, files))
+            report(ended.command, files)
         }
     }
 

@@ -29,6 +29,20 @@ data class AgentChange(
     override fun toString() = "prompt $prompt of session $session, ${files.size} files"
 }
 
+/** A shell command of a CLI, which begins or has ended. */
+data class AgentCommand(
+    val session: String = "",
+    val prompt: Long = 0,
+    /** The prompt's first line; may be empty. */
+    val title: String = "",
+    /** The time of the prompt, in milliseconds since 1970. */
+    val time: Long = 0,
+    val running: Boolean = false,
+) {
+    /** Without the title, because no log may contain a prompt. */
+    override fun toString() = "command of prompt $prompt of session $session"
+}
+
 data class ChangedFile(
     /** Absolute, as the CLI writes it. */
     val path: String = "",

@@ -79,7 +79,7 @@ interface EditorRequests {
     fun agentChanged(core: CompanionCore, change: AgentChange)
 
     /** A shell command of the CLI begins, or has ended. */
-    fun agentCommand(core: CompanionCore, session: String, prompt: Long, running: Boolean)
+    fun agentCommand(core: CompanionCore, command: AgentCommand)
 
     /** Receives the number of connected CLIs. */
     fun connectedChanged(count: Int)

@@ -169,9 +169,10 @@ class NativeCompanionCore private constructor(
                     GSON.fromJson(params, AgentChange::class.java),
                 )
 
-                "agent/command" -> GSON.fromJson(params, Command::class.java).let {
-                    requests.agentCommand(this@NativeCompanionCore, it.session, it.prompt, it.running)
-                }
+                "agent/command" -> requests.agentCommand(
+                    this@NativeCompanionCore,
+                    GSON.fromJson(params, AgentCommand::class.java),
+                )
             }
         }
 
@@ -194,13 +195,6 @@ class NativeCompanionCore private constructor(
 
     /** The JSON of `comment/pending`. */
     private class Pending(val comments: List<CommentOnLines>)
-
-    /** The JSON of `agent/command`. */
-    private class Command(
-        val session: String,
-        val prompt: Long,
-        val running: Boolean,
-    )
 
     companion object {
         /**

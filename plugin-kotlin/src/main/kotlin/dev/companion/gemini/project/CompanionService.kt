@@ -18,6 +18,7 @@ import dev.companion.gemini.context.EditorContext
 import dev.companion.gemini.context.UnsavedFiles
 import dev.companion.gemini.context.systemPath
 import dev.companion.gemini.core.AgentChange
+import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.DiagnosticsRequest
@@ -267,8 +268,7 @@ class CompanionService internal constructor(
 
         override fun agentChanged(core: CompanionCore, change: AgentChange) = changes.changed(core, change)
 
-        override fun agentCommand(core: CompanionCore, session: String, prompt: Long, running: Boolean) =
-            changes.command(core, session, prompt, running)
+        override fun agentCommand(core: CompanionCore, command: AgentCommand) = changes.command(core, command)
 
         /** Asks the present server for the number, because this call may come from an earlier server. */
         override fun connectedChanged(count: Int) =

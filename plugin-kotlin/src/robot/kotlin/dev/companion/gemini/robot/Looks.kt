@@ -32,6 +32,7 @@ import java.awt.Window
 import javax.swing.AbstractButton
 import javax.swing.JComponent
 import javax.swing.JLabel
+import javax.swing.JTable
 import javax.swing.JTree
 import javax.swing.RepaintManager
 import javax.swing.SwingUtilities
@@ -60,9 +61,12 @@ private fun look(): Map<String, Any?> =
         "statusBar" to components().filter { it is StatusBar }.flatMap { texts(it) + tooltips(it) }.toList(),
         "texts" to Window.getWindows().filter { it.isShowing }.flatMap { texts(it) },
         "rows" to trees().flatMap { tree -> rows(tree) }.toList(),
+        "tableRows" to showing<JTable>().flatMap { table -> rows(table) }.toList(),
     )
 
-private fun trees() = components().filterIsInstance<JTree>().filter { it.isShowing }
+private fun trees() = showing<JTree>()
+
+private inline fun <reified T : Component> showing() = components().filterIsInstance<T>().filter { it.isShowing }
 
 /** Returns the rows of a tree, as the user reads them. */
 private fun rows(tree: JTree): List<String> = (0 until tree.rowCount).map { rowText(tree, it) }
@@ -72,6 +76,13 @@ private fun rowText(tree: JTree, row: Int): String {
     val cell = tree.cellRenderer.getTreeCellRendererComponent(tree, node, false, true, true, row, false)
     return (cell as? SimpleColoredComponent)?.getCharSequence(false)?.toString() ?: node.toString()
 }
+
+/** Returns the texts of a table's rows. */
+private fun rows(table: JTable): List<String> =
+    (0 until table.rowCount).map { row ->
+        val cells = (0 until table.columnCount).map { table.prepareRenderer(table.getCellRenderer(row, it), row, it) }
+        cells.flatMap(::descendants).mapNotNull { label(it) }.joinToString(" ")
+    }
 
 /** Returns the place of the first row that begins with a text, after scrolling to it. */
 private fun rowOf(text: String): Map<String, Any> {

@@ -26,7 +26,8 @@ internal object Sampler {
         var last = System.nanoTime()
         while (true) {
             Thread.sleep(1)
-            val entry = edt.get()?.stackTrace.orEmpty().lastOrNull { it.isOfPlugin() }
+            val stack = edt.get()?.stackTrace.orEmpty()
+            val entry = if (stack.any { it.isOfRobot() }) null else stack.lastOrNull { it.isOfPlugin() }
             val now = System.nanoTime()
             if (entry != null) {
                 val name = entry.className.substringAfterLast('.') + '.' + entry.methodName
@@ -36,6 +37,7 @@ internal object Sampler {
         }
     }
 
-    private fun StackTraceElement.isOfPlugin() =
-        className.startsWith("dev.companion.gemini.") && !className.startsWith("dev.companion.gemini.robot.")
+    private fun StackTraceElement.isOfRobot() = className.startsWith("dev.companion.gemini.robot.")
+
+    private fun StackTraceElement.isOfPlugin() = className.startsWith("dev.companion.gemini.")
 }

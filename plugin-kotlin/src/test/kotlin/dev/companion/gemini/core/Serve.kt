@@ -54,8 +54,7 @@ object Serve {
 
         override fun agentChanged(core: CompanionCore, change: AgentChange) = notify("agent/changed", change)
 
-        override fun agentCommand(core: CompanionCore, session: String, prompt: Long, running: Boolean) =
-            notify("agent/command", mapOf("session" to session, "prompt" to prompt, "running" to running))
+        override fun agentCommand(core: CompanionCore, command: AgentCommand) = notify("agent/command", command)
 
         override fun connectedChanged(count: Int) = notify("companion/sessions", mapOf("count" to count))
 

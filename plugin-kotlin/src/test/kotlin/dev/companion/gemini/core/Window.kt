@@ -87,8 +87,7 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
         changes.put(change)
     }
 
-    override fun agentCommand(core: CompanionCore, session: String, prompt: Long, running: Boolean) =
-        hook("agentCommand")
+    override fun agentCommand(core: CompanionCore, command: AgentCommand) = hook("agentCommand")
 
     override fun connectedChanged(count: Int) {
         hook("connectedChanged")
@@ -123,7 +122,7 @@ open class ImmediateEditor : EditorRequests {
 
     override fun agentChanged(core: CompanionCore, change: AgentChange) = Unit
 
-    override fun agentCommand(core: CompanionCore, session: String, prompt: Long, running: Boolean) = Unit
+    override fun agentCommand(core: CompanionCore, command: AgentCommand) = Unit
 
     override fun connectedChanged(count: Int) = Unit
 }
