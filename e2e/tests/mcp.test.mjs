@@ -92,10 +92,10 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     const { id } = await companion.next('editor/diagnostics');
     const error = { code: -32601, message: 'Method not found' };
     companion.sendLine(JSON.stringify({ jsonrpc: '2.0', id, error }));
-    assert.deepEqual(await asked, { error: 'This editor tells no problems.' });
+    assert.deepEqual(await asked, { error: 'This editor reports no problems.' });
 
     const silent = await openWindowWithModel(t, { args: ['--no-diagnostics'] });
-    assert.deepEqual(await silent.mcp.ask({}), { error: "The user's editor tells no problems." });
+    assert.deepEqual(await silent.mcp.ask({}), { error: "The user's editor reports no problems." });
   });
 
   test('uses the editor that the CLI is connected to, if two have the folder', async (t) => {

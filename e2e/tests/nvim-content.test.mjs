@@ -98,7 +98,7 @@ test('the user’s changes are sent in the form of the file', { skip }, async (t
     'a BOM': [`${BOM}a\n`, 'b\n', 'GoX<Esc>', `${BOM}b\nX\n`],
     'no last line end': ['a', 'b', 'GoX<Esc>', 'b\nX'],
     'a last line end that the user wants': ['a', 'b', ':set eol<CR>', 'b\n'],
-    'line ends that the user wants': ['a\nb\n', 'a\nc\n', ':set ff=dos<CR>', 'a\r\nc\r\n'],
+    'line endings that the user wants': ['a\nb\n', 'a\nc\n', ':set ff=dos<CR>', 'a\r\nc\r\n'],
     'an empty file': ['', 'a\n', 'GoX<Esc>', 'a\nX\n'],
     'text in an empty proposal': ['a\n', '', 'iX<Esc>', 'X\n'],
     'nothing left: an empty text would mean “unchanged” to the client': [

@@ -103,7 +103,7 @@ test('turning sharing off hides everything at once, and edits are still reviewed
   await client.openFiles(are());
   editor.diagnose = () => [problem(1, 'a problem')];
   const refused = await client.callTool('getDiagnostics', {});
-  assert.match(refused.content[0].text, /the user has the CLIs of this project told nothing/);
+  assert.match(refused.content[0].text, /the user shares nothing of this project with CLIs/);
   assert.deepEqual(await hook(sandbox, 'before-tool', edit(text)), NOTHING);
   assert.deepEqual(await hook(sandbox, 'after-tool', edit(text)), NOTHING);
   editor.accept(text);

@@ -69,7 +69,7 @@ impl fmt::Display for NoDiagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Absent(why) => write!(f, "No editor can be asked for problems: {why}"),
-            Self::NotOffered => f.write_str("The user's editor tells no problems."),
+            Self::NotOffered => f.write_str("The user's editor reports no problems."),
             Self::Failed(why) => f.write_str(why),
         }
     }

@@ -13,7 +13,7 @@ use companion_client::diagnose::corrects_edits;
 use companion_client::discover::{Environment, resolve_to_real_path};
 use companion_client::http::{self, Endpoint, HookAnswer, confirm_hook, post_hook};
 use companion_platform::SuspendedMark;
-use companion_protocol::dialect::GEMINI;
+use companion_protocol::dialect;
 use companion_protocol::hook::{BEGIN_TIMEOUT, HookAck, HookCall, HookReply, MAX_EVENT};
 use companion_protocol::jsonrpc::describe;
 use serde::Deserialize;
@@ -46,9 +46,9 @@ pub(crate) struct HookArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum HookMoment {
-    /// Before a tool changes a file.
+    /// Before a tool changes a file or runs a shell command.
     BeforeTool,
-    /// After a tool has changed a file.
+    /// After any tool.
     AfterTool,
     /// Before the model gets a prompt.
     BeforeAgent,
@@ -69,9 +69,12 @@ impl HookMoment {
     }
 }
 
-/// The parts of an event that contain paths of the CLI's system.
+/// The parts of an event that this program reads: the paths of the CLI's system, and the CLI's name
+/// of the event.
 #[derive(Deserialize)]
 struct Event {
+    #[serde(default)]
+    hook_event_name: String,
     /// Where relative paths begin.
     cwd: Option<PathBuf>,
     #[serde(default)]
@@ -162,7 +165,7 @@ impl Drop for SetOnDrop {
     }
 }
 
-/// The text for the CLI. The companion hears that its notes have arrived.
+/// Returns the text for the CLI. Confirms to the companion that its notes have arrived.
 async fn output(answer: &HookAnswer) -> Result<String, Box<dyn Error>> {
     if answer.body.is_empty() {
         return Ok(String::new());
@@ -185,7 +188,8 @@ fn prepare(
     // An error of serde could quote the event.
     let invalid = |error| format!("the event is not valid: {}", describe(&error));
     let raw: &RawValue = serde_json::from_str(&text).map_err(invalid)?;
-    let Event { cwd, tool_input } = serde_json::from_str(raw.get()).map_err(invalid)?;
+    let Event { cwd, tool_input, hook_event_name } =
+        serde_json::from_str(raw.get()).map_err(invalid)?;
     let find = find.or_of_bridge();
     let mapping = find.mapping();
     let endpoints = find.finder(Parent::Shell)?.find()?;
@@ -197,8 +201,10 @@ fn prepare(
         Some(mapped) => (Some(mapped), path),
         None => (path, None),
     };
-    let corrects_edits = matches!(event, HookMoment::BeforeTool)
-        && corrects_edits(&Environment::with_vars(&GEMINI, vars(), cwd));
+    let client = dialect::hook(&hook_event_name).map(|(client, _)| client);
+    let client = client.filter(|_| matches!(event, HookMoment::BeforeTool));
+    let corrects_edits =
+        client.is_some_and(|client| corrects_edits(&Environment::with_vars(client, vars(), cwd)));
     let call = HookCall { file_path, shown_path, corrects_edits, event: raw };
     Ok((endpoints, serde_json::to_vec(&call)?.into()))
 }

@@ -19,8 +19,8 @@ use crate::doctor;
 /// Connect the editors of this machine with Gemini CLI.
 ///
 /// It installs the plugin into all JetBrains IDEs from 2024.2 and into Neovim from 0.10, and this
-/// program into the PATH. It turns on the IDE mode in the CLI's settings and installs the extension
-/// that gives the model the editor's diagnostics. It shows the plan and asks first. It changes only
+/// program into the PATH. It turns on the IDE mode in the CLI's settings and installs the extension:
+/// hooks, and the editor's diagnostics for the model. It shows the plan and asks first. It changes only
 /// your own folders and keeps your files, and --remove undoes it. It is safe to run again.
 ///
 /// Exit code: 0 if all is set up, 1 if a step failed, 3 if there is no editor.
@@ -28,8 +28,8 @@ use crate::doctor;
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct SetupArgs {
     /// Install into this editor only, by its folder or the start of its name (`neovim`); repeatable.
-    #[arg(value_name = "IDE")]
-    ides: Vec<String>,
+    #[arg(value_name = "EDITOR")]
+    editors: Vec<String>,
 
     /// Zip file of the plugin [default: the one that comes with this program].
     #[arg(long, value_name = "FILE")]
@@ -44,7 +44,7 @@ pub(crate) struct SetupArgs {
     yes: bool,
 
     /// Remove everything that setup installed, and the files of killed companions.
-    #[arg(long, conflicts_with_all = ["ides", "plugin"])]
+    #[arg(long, conflicts_with_all = ["editors", "plugin"])]
     remove: bool,
 
     /// Print JSON; implies --yes.
@@ -97,7 +97,7 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
     };
     let code = run.finish(|| setup.plan(), carry_out)?;
     if ides.is_empty() && neovim.is_none() {
-        let which = if args.ides.is_empty() { "" } else { " of that name" };
+        let which = if args.editors.is_empty() { "" } else { " of that name" };
         eprintln!(
             "Neither a JetBrains IDE{which} nor Neovim was found. Name an IDE's folder: \
              gemini-companion setup DIR"
@@ -111,11 +111,11 @@ impl SetupArgs {
     /// Returns the selected IDEs.
     fn ides(&self, machine: &Machine) -> Vec<Ide> {
         let mut ides = Ide::find(machine);
-        if self.ides.is_empty() {
+        if self.editors.is_empty() {
             return ides;
         }
         let dirs: Vec<_> =
-            self.ides.iter().filter_map(|ide| Path::new(ide).canonicalize().ok()).collect();
+            self.editors.iter().filter_map(|name| Path::new(name).canonicalize().ok()).collect();
         for ide in dirs.iter().filter_map(|dir| Ide::at(machine, dir)) {
             if !ides.iter().any(|known| known.home == ide.home) {
                 ides.push(ide);
@@ -129,7 +129,7 @@ impl SetupArgs {
 
     /// Returns Neovim, if it is selected.
     fn neovim(&self, machine: &Machine) -> Option<Neovim> {
-        let is_meant = self.ides.is_empty() || self.names(Neovim::NAME) || self.names("nvim");
+        let is_meant = self.editors.is_empty() || self.names(Neovim::NAME) || self.names("nvim");
         Neovim::find(machine).filter(|_| is_meant)
     }
 
@@ -149,7 +149,7 @@ impl SetupArgs {
     /// Returns whether the user named an editor with that title.
     fn names(&self, title: &str) -> bool {
         let title = title.to_lowercase();
-        self.ides.iter().any(|name| title.starts_with(&name.to_lowercase()))
+        self.editors.iter().any(|name| title.starts_with(&name.to_lowercase()))
     }
 }
 

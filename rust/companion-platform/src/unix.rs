@@ -51,7 +51,7 @@ pub fn owner(file: &std::fs::Metadata) -> Option<u32> {
     Some(std::os::unix::fs::MetadataExt::uid(file))
 }
 
-/// Checks that this process can create files in a folder.
+/// Checks that this process can create files in a folder. On Windows it always succeeds.
 ///
 /// # Errors
 /// If it cannot.

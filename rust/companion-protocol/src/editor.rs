@@ -183,8 +183,8 @@ impl CompanionNotification {
         }
     }
 
-    /// What this tells the state of; a newer notification of the same subject replaces it. `None`
-    /// if it tells an event.
+    /// The subject whose state this reports. A newer notification of the same subject replaces it.
+    /// `None` if this reports an event.
     pub fn subject(&self) -> Option<String> {
         match self {
             Self::Sessions(_) | Self::PrivateFiles(_) | Self::CommentsPending(_) => {

@@ -1,4 +1,4 @@
-//! Defines the message of the endpoint `/hook`, and the CLIs' names of hook events.
+//! Defines the message of the endpoint `/hook`, and how the CLIs run hooks.
 //!
 //! A CLI runs `gemini-companion hook` at certain moments and gives it an event as JSON. The program
 //! posts the event as a [`HookCall`], and prints the server's answer, which the CLI reads.
@@ -59,7 +59,8 @@ pub struct HookAck {
 /// When a CLI runs a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Moment {
-    /// Before a tool. Gemini CLI runs it before the user confirms the call, Qwen Code afterwards.
+    /// Before a tool. [`HookProfile::confirms_after_hook`] says whether the user has confirmed the
+    /// call by then.
     BeforeTool,
     /// After a tool, even if the tool failed.
     AfterTool,
@@ -71,9 +72,9 @@ pub enum Moment {
     Notification,
 }
 
-/// A CLI's names of the moments, and of its tools.
+/// How a CLI runs hooks: its names of the moments and of its tools, and the order of events.
 #[derive(Debug, PartialEq, Eq)]
-pub struct HookNames {
+pub struct HookProfile {
     /// [`Moment::BeforeTool`]
     pub before_tool: &'static str,
     /// [`Moment::AfterTool`]
@@ -88,9 +89,13 @@ pub struct HookNames {
     pub writes: &'static str,
     /// The tool that runs a shell command.
     pub command: &'static str,
+    /// The user confirms an edit after [`Moment::BeforeTool`], not before it.
+    pub confirms_after_hook: bool,
+    /// The CLI runs [`Moment::BeforeAgent`] also when it goes on after a tool, with an empty prompt.
+    pub prompts_after_tool: bool,
 }
 
-impl HookNames {
+impl HookProfile {
     /// The moment of that name.
     pub fn moment(&self, name: &str) -> Option<Moment> {
         let Self { before_tool, after_tool, before_agent, after_agent, .. } = *self;

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 
 use companion_protocol::dialect::GEMINI;
 use companion_protocol::editor::{
-    AcceptedDiff, AgentFinished, AgentWaiting, CloseDiff, CommentId, CommentOnLines,
-    CommentRefused, CommentsDelivered, CommentsPending, CursorMoved, DiffPath, EditorNotification,
+    AcceptedDiff, AgentChanged, AgentCommand, AgentFinished, AgentWaiting, ChangeKind, ChangedFile,
+    ChangedPath, ChangedPaths, ChangedText, CloseDiff, CommentId, CommentOnLines, CommentRefused,
+    CommentsDelivered, CommentsPending, CursorMoved, DiffPath, EditorNotification, EditorQuery,
     FilePath, Folders, OpenDiff, PrivateFiles, ProposalKind, Ready, ReasonArrival, RejectedDiff,
     Renamed, Review, SelectionChanged, Sessions, Silent, Trust,
 };
@@ -28,6 +29,32 @@ fn text(message: &impl Serialize) -> String {
 fn comment() -> CommentOnLines {
     let [id, path, content, text] = ["1", "/a", "x", "why?"].map(str::to_owned);
     CommentOnLines { id, path, line: 2, end_line: 3, content, text }
+}
+
+/// The changes of a prompt: a file of which all is known, and a private one.
+fn changes() -> AgentChanged {
+    let file = ChangedFile {
+        path: "/a".to_owned(),
+        kind: ChangeKind::Changed,
+        added: Some(2),
+        removed: Some(0),
+        revertible: true,
+        reverted: false,
+        private: false,
+        mixed: true,
+    };
+    let key = ChangedFile {
+        path: "/key".to_owned(),
+        kind: ChangeKind::Created,
+        added: None,
+        removed: None,
+        revertible: false,
+        private: true,
+        mixed: false,
+        ..file.clone()
+    };
+    let [session, title] = ["s", "Add a test"].map(str::to_owned);
+    AgentChanged { session, prompt: 1, title, time: 1_700_000_000_000, files: vec![file, key] }
 }
 
 fn context() -> IdeContext {
@@ -101,12 +128,15 @@ fn to_the_editor() {
         new_content: "text\n",
     };
     let private = PrivateFiles { paths: vec!["/a".to_owned()] };
+    let command = AgentCommand { session: "s".to_owned(), prompt: 1, running: true };
     let messages = [
         text(&Notification::new("companion/ready", ready)),
         text(&Notification::new("companion/sessions", Sessions { count: 2 })),
         text(&Notification::new("companion/private", private)),
         text(&Notification::new("agent/waiting", AgentWaiting { message: "Run ls?".to_owned() })),
         text(&Notification::new("agent/finished", AgentFinished { seconds: 61 })),
+        text(&Notification::new("agent/command", command)),
+        text(&Notification::new("agent/changed", changes())),
         text(&Notification::new("comment/pending", CommentsPending { comments: vec![comment()] })),
         text(&Notification::new(
             "comment/delivered",
@@ -161,6 +191,12 @@ fn from_the_editor() {
     let path = || "/a".to_owned();
     let file = || FilePath { path: path() };
     let cursor = Position::new(2, 3).unwrap();
+    let changed = || ChangedPaths {
+        session: "s".to_owned(),
+        prompt: 1,
+        paths: vec![path(), "/b".to_owned()],
+    };
+    let of_prompt = r#"{"session":"s","prompt":1,"paths":["/a","/b"]}"#;
     let cases = [
         ("editor/opened", r#"{"path":"/a"}"#, Told::Opened(file())),
         ("editor/closed", r#"{"path":"/a"}"#, Told::Closed(file())),
@@ -214,10 +250,24 @@ fn from_the_editor() {
             Told::CommentRemoved(CommentId { id: "1".to_owned() }),
         ),
         ("workspace/review", r#"{"all":true}"#, Told::Review(Review { all: true })),
+        ("agent/reverted", of_prompt, Told::ChangesReverted(changed())),
+        ("agent/kept", of_prompt, Told::ChangesKept(changed())),
     ];
     for (method, params, expected) in cases {
         assert_eq!(notification(&note(method, params)), Ok(expected));
     }
+}
+
+#[test]
+fn requests_from_the_editor() {
+    let params = r#"{"session":"s","prompt":1,"path":"/a"}"#;
+    let [session, path] = ["s", "/a"].map(str::to_owned);
+    let expected = EditorQuery::Before(ChangedPath { session, prompt: 1, path });
+    assert_eq!(EditorQuery::from_json("agent/before", params), Ok(expected));
+    let unknown = EditorQuery::from_json("agent/after", params).unwrap_err();
+    assert_eq!(unknown.code, code::METHOD_NOT_FOUND);
+    let texts = ChangedText { content: None, left: Some("text\r\n".into()) };
+    assert_eq!(text(&texts), r#"{"left":"text\r\n"}"#);
 }
 
 #[test]

@@ -42,13 +42,12 @@ pub enum EditorRequest {
     /// of the proposal; fail it if there is no such view. If the diff is abandoned, no client
     /// takes the text: keep the user's edits within reach.
     CloseDiff(CloseDiff),
-    /// `diff/accept`: accept the proposal as the user would, by
-    /// [`Server::diff_accepted`](crate::Server::diff_accepted), then complete the request. Write
-    /// the text to the file before, unless the client does that
-    /// ([`OpenDiff::replays_edits`]).
+    /// `diff/accept`: accept the proposal as the user would, by `diff/accepted` to
+    /// [`Server::apply`](crate::Server::apply), then complete the request. Write the text to the
+    /// file before, unless the client does that ([`OpenDiff::replays_edits`]).
     AcceptDiff(DiffPath),
-    /// `diff/reject`: reject the proposal as the user would, by
-    /// [`Server::diff_rejected`](crate::Server::diff_rejected), then complete the request.
+    /// `diff/reject`: reject the proposal as the user would, by `diff/rejected` to
+    /// [`Server::apply`](crate::Server::apply), then complete the request.
     RejectDiff(DiffPath),
     /// `editor/diagnostics`: report the diagnostics of files, for their texts on the disk. After
     /// 2.5 s report only the known ones.

@@ -138,7 +138,7 @@ impl ServerState {
 
     fn forget(&self, id: SessionId) {
         self.diffs.session_gone(id);
-        self.agents.session_gone(id);
+        self.agents.mcp_session_gone(id);
     }
 
     /// Sends contexts when the editor's state changes, until the server stops.

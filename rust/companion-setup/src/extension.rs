@@ -1,4 +1,5 @@
-//! Installs the client's extension that gives the model diagnostics. The program contains its files.
+//! Installs the client's extension: hooks, and diagnostics for the model. The program contains its
+//! files.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -17,7 +17,8 @@ local function cut(text)
   return text:sub(1, MAX_BYTES + vim.str_utf_start(text, MAX_BYTES + 1))
 end
 
---- Returns the lines of a block that `$` has extended to the line ends. `getregion()` does not support these blocks.
+--- Returns the lines of a block that `$` has extended to the end of each line. `getregion()` does not support these
+--- blocks.
 local function to_line_ends(first, last)
   local left = math.min(vim.fn.virtcol('v', true)[1], vim.fn.virtcol('.', true)[1])
   return vim.tbl_map(function(number)
@@ -60,8 +61,8 @@ function M.text()
     lines[index] = line:gsub('\n', '\0')
   end
   local text = table.concat(lines, '\n')
-  local has_line_end = mode == 'v' and vim.o.selection ~= 'exclusive' and last[3] >= vim.fn.col({ last[2], '$' })
-  return cut(text .. ((mode == 'V' or has_line_end) and '\n' or ''))
+  local has_line_ending = mode == 'v' and vim.o.selection ~= 'exclusive' and last[3] >= vim.fn.col({ last[2], '$' })
+  return cut(text .. ((mode == 'V' or has_line_ending) and '\n' or ''))
 end
 
 return M

@@ -79,10 +79,10 @@ end
 ---@param parsed GeminiCompanion.Text
 ---@return string
 function M.render(parsed)
-  local line_end = parsed.dos and '\r\n' or '\n'
+  local line_ending = parsed.dos and '\r\n' or '\n'
   return (parsed.bomb and BOM or '')
-    .. table.concat(parsed.lines, line_end)
-    .. (parsed.eol and not parsed.empty and line_end or '')
+    .. table.concat(parsed.lines, line_ending)
+    .. (parsed.eol and not parsed.empty and line_ending or '')
 end
 
 return M

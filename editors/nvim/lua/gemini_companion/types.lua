@@ -122,7 +122,7 @@
 ---@field revertible boolean the text from before the prompt is kept
 ---@field reverted boolean
 ---@field ["private"] boolean
----@field mixed boolean something else has changed the file between the edits of the CLI
+---@field mixed boolean something else may have changed the file since the prompt
 
 --- The result of the request `agent/before`.
 ---@class GeminiCompanion.KeptTexts

@@ -148,8 +148,8 @@ impl Bridge {
     async fn up(&self, step: &DiffStep, maybe_heard: bool) -> Result<Arc<Up>, Arc<str>> {
         // The companion may have returned the text, and only it still has the text.
         let has_text = maybe_heard && matches!(step, DiffStep::Close { .. });
-        let patience = if has_text { self.patience.max(KEPT) } else { self.patience };
-        let up = self.link.up(patience);
+        let wait = self.reconnect_wait;
+        let up = self.link.up(if has_text { wait.max(KEPT) } else { wait });
         let DiffStep::Open { withdrawn, .. } = step else { return up.await };
         tokio::select! {
             biased;

@@ -45,7 +45,7 @@ pub(super) struct Keeper {
     pub(super) bridge: Arc<Bridge>,
     pub(super) finder: Arc<Finder>,
     /// How long the client's `initialize` waits for a companion.
-    pub(super) first_patience: Duration,
+    pub(super) startup_wait: Duration,
     /// The session to end when the client leaves.
     pub(super) session: Arc<Mutex<Option<Session>>>,
 }
@@ -112,9 +112,9 @@ impl Keeper {
         self.bridge.fail(id, "Invalid Request: the connection has begun already").await;
     }
 
-    /// Connects to the first companion that it finds. Retries for `first_patience`.
+    /// Connects to the first companion that it finds. Retries for `startup_wait`.
     async fn first(&self, initialize: &[u8]) -> Result<Initialized, String> {
-        let deadline = Instant::now() + self.first_patience;
+        let deadline = Instant::now() + self.startup_wait;
         let mut pause = MIN_RETRY_DELAY;
         loop {
             match self.any(initialize).await {
@@ -268,7 +268,7 @@ impl Keeper {
     /// the diffs, because they may have been decided, and the terminal asks as well.
     async fn outages(&self) {
         loop {
-            self.bridge.link.lost(self.bridge.patience).await;
+            self.bridge.link.lost(self.bridge.reconnect_wait).await;
             let nothing = IdeContext::default();
             let nothing = serde_json::to_vec(&context_update(&nothing));
             let nothing = nothing.expect("our messages are JSON");

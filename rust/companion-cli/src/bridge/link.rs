@@ -76,18 +76,18 @@ impl Link {
         let _ = self.state.subscribe().wait_for(|state| !state.is(number)).await;
     }
 
-    /// Returns the session. Waits for one until the connection has been down for `patience`.
+    /// Returns the session. Waits for one until the connection has been down for `wait`.
     ///
     /// # Errors
     /// The reason why there is no session.
-    pub(super) async fn up(&self, patience: Duration) -> Result<Arc<Up>, Arc<str>> {
+    pub(super) async fn up(&self, wait: Duration) -> Result<Arc<Up>, Arc<str>> {
         let mut states = self.state.subscribe();
         let asked = Instant::now();
         loop {
             let (deadline, why) = match &*states.borrow_and_update() {
                 State::Up(up) => return Ok(Arc::clone(up)),
                 State::Coming { .. } => (None, "".into()),
-                State::Down { since, why } => (Some(*since + patience), Arc::clone(why)),
+                State::Down { since, why } => (Some(*since + wait), Arc::clone(why)),
                 State::Beginning => (Some(asked + BEGINNING), "the client has not begun".into()),
             };
             let Some(deadline) = deadline else {
@@ -108,11 +108,11 @@ impl Link {
         }
     }
 
-    /// Waits until the connection has been down for `patience` after it was up.
-    pub(super) async fn lost(&self, patience: Duration) {
+    /// Waits until the connection has been down for `wait` after it was up.
+    pub(super) async fn lost(&self, wait: Duration) {
         let mut states = self.state.subscribe();
         let _ = states.wait_for(|state| matches!(state, State::Up(_))).await;
-        while self.up(patience).await.is_ok() {
+        while self.up(wait).await.is_ok() {
             let _ = states.wait_for(|state| matches!(state, State::Down { .. })).await;
         }
     }

@@ -46,11 +46,11 @@ pub(crate) struct BridgeArgs {
     #[command(flatten)]
     pub(crate) find: FindArgs,
 
-    /// Maximum time to wait for the companion, in seconds.
+    /// Maximum time to wait for the companion, in seconds [default: 3 at the start, 10 later].
     ///
     /// After that, requests fail with the reason, and new edits are reviewed in the terminal only.
     /// Open ones can be decided in the terminal, or in the editor once the companion is back. The
-    /// default is 3 when Gemini CLI starts, because it takes no prompt meanwhile, and 10 later.
+    /// wait at the start is short, because Gemini CLI takes no prompt meanwhile.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) wait: Option<u64>,
 }
@@ -90,7 +90,7 @@ async fn run(
         diffs: Mutex::new(RelayedDiffs::default()),
         link: Link::new(),
         output: output.clone(),
-        patience: wait.unwrap_or(RECONNECT_WAIT),
+        reconnect_wait: wait.unwrap_or(RECONNECT_WAIT),
     });
 
     let (begin, hellos) = mpsc::channel(4);
@@ -98,7 +98,7 @@ async fn run(
     let keeper = Keeper {
         bridge: Arc::clone(&bridge),
         finder,
-        first_patience: wait.unwrap_or(STARTUP_WAIT),
+        startup_wait: wait.unwrap_or(STARTUP_WAIT),
         session: Arc::clone(&session),
     };
     let mut requests = Requests::new(bridge, begin);

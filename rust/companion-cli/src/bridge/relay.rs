@@ -30,7 +30,7 @@ pub(super) struct Bridge {
     pub(super) link: Link,
     pub(super) output: Output,
     /// How long a known companion may be away before requests fail.
-    pub(super) patience: Duration,
+    pub(super) reconnect_wait: Duration,
 }
 
 /// The client's messages that begin a connection.
@@ -240,7 +240,7 @@ mod tests {
             diffs: Mutex::new(RelayedDiffs::default()),
             link: Link::new(),
             output,
-            patience: Duration::ZERO,
+            reconnect_wait: Duration::ZERO,
         };
         (bridge, lines)
     }

@@ -153,14 +153,14 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
     } else if environment.set("SSH_CONNECTION").is_some() {
         advice.push(
             "You are logged in over SSH. If the editor runs on your own machine, forward its port \
-             and pass its variables; the README says how."
+             and pass its variables; docs/remote.md says how."
                 .to_owned(),
         );
     }
     if environment.set("WSL_DISTRO_NAME").is_some() {
         advice.push(
-            "This is WSL. If the editor runs on Windows, use gemini-companion bridge; the README \
-             says how."
+            "This is WSL. If the editor runs on Windows, use gemini-companion bridge; \
+             docs/remote.md says how."
                 .to_owned(),
         );
     }

@@ -45,7 +45,7 @@ pub struct Facts {
     pub ide_mode: IdeMode,
     /// The client's version, if it is on the path.
     pub client_version: Option<String>,
-    /// The extension that gives the model diagnostics, if it is installed.
+    /// The extension (hooks, and diagnostics for the model), if it is installed.
     pub extension: Option<Extension>,
 }
 

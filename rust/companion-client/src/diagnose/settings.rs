@@ -53,7 +53,7 @@ impl IdeMode {
             return Self::Unreadable(file.clone());
         }
         if let Some(setting) = tool_sandbox {
-            let pointer = format!("/{}", setting.replace('.', "/"));
+            let pointer = pointer(setting);
             let is_set = |(file, settings): &&(PathBuf, Option<Value>)| {
                 operators.contains(file)
                     && settings.as_ref().is_some_and(|all| all.pointer(&pointer).is_some())
@@ -70,6 +70,11 @@ impl IdeMode {
         }
         Self::Unset
     }
+}
+
+/// The JSON pointer of a setting, such as `/ide/enabled` of `ide.enabled`.
+fn pointer(setting: &str) -> String {
+    format!("/{}", setting.replace('.', "/"))
 }
 
 /// The files of the client's settings. The system's outrank the folder's, the user's and the
@@ -93,13 +98,14 @@ fn read(file: &Path) -> Option<Result<Value, Unreadable>> {
     }
 }
 
-/// Whether the client's settings let a model correct an edit that does not fit
-/// (`tools.disableLLMCorrection` is `false`, `settingsSchema.js` of Gemini CLI). Settings that can't
-/// be read count as such.
+/// Whether the client's settings let a model correct an edit that does not fit, by the setting
+/// [`Installation::no_correction`]. Settings that can't be read count as such.
 pub fn corrects_edits(environment: &Environment) -> bool {
+    let Some(setting) = environment.dialect.installation.no_correction else { return false };
+    let pointer = pointer(setting);
     for settings in by_priority(environment).iter().filter_map(|file| read(file)) {
         let Ok(settings) = settings else { return true };
-        let disabled = settings.pointer("/tools/disableLLMCorrection").and_then(Value::as_bool);
+        let disabled = settings.pointer(&pointer).and_then(Value::as_bool);
         if let Some(disabled) = disabled {
             return !disabled;
         }

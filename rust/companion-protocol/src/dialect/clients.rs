@@ -1,7 +1,7 @@
 //! Defines the profile of each supported client.
 
 use super::{Base, ClientProfile, Folder, Installation, Mark, Naming, Roots, Variables};
-use crate::hook::HookNames;
+use crate::hook::HookProfile;
 
 /// The profile of Gemini CLI (`ide-connection-utils.js`, `process-utils.js` and `detect-ide.js` of
 /// `@google/gemini-cli-core` 0.61.0).
@@ -36,7 +36,7 @@ pub static GEMINI: ClientProfile = ClientProfile {
                   feature, run Gemini CLI in one of these supported IDEs: Antigravity, VS Code, or \
                   VS Code forks.",
     lost: None,
-    hooks: HookNames {
+    hooks: HookProfile {
         before_tool: "BeforeTool",
         after_tool: "AfterTool",
         before_agent: "BeforeAgent",
@@ -44,6 +44,8 @@ pub static GEMINI: ClientProfile = ClientProfile {
         edits: &["write_file", "replace"],
         writes: "write_file",
         command: "run_shell_command",
+        confirms_after_hook: true,
+        prompts_after_tool: false,
     },
     installation: Installation {
         package: "@google/gemini-cli",
@@ -58,6 +60,7 @@ pub static GEMINI: ClientProfile = ClientProfile {
         ],
         system_defaults: "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
         tool_sandbox: None,
+        no_correction: Some("tools.disableLLMCorrection"), // `settingsSchema.js`
     },
 };
 
@@ -89,7 +92,7 @@ pub static QWEN: ClientProfile = ClientProfile {
         "IDE connection error. The connection was lost unexpectedly. Please try reconnecting by \
          running /ide enable",
     ),
-    hooks: HookNames {
+    hooks: HookProfile {
         before_tool: "PreToolUse",
         after_tool: "PostToolUse",
         before_agent: "UserPromptSubmit",
@@ -97,6 +100,8 @@ pub static QWEN: ClientProfile = ClientProfile {
         edits: &["write_file", "edit"],
         writes: "write_file",
         command: "run_shell_command",
+        confirms_after_hook: false,
+        prompts_after_tool: true,
     },
     installation: Installation {
         package: "@qwen-code/qwen-code",
@@ -111,5 +116,6 @@ pub static QWEN: ClientProfile = ClientProfile {
         ],
         system_defaults: "QWEN_CODE_SYSTEM_DEFAULTS_PATH",
         tool_sandbox: Some("tools.executionSandbox"),
+        no_correction: None,
     },
 };

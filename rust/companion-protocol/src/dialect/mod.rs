@@ -1,8 +1,8 @@
 //! Describes how the clients differ, mainly how each finds a companion.
 //!
 //! The clients are forks of one program, and behave alike after they have connected. *Invariant:*
-//! each difference between clients is a value in this module; no other code checks a client's id.
-//! The recipe *A client* in ARCHITECTURE.md lists the places of a further fork.
+//! each difference between clients is a value in this module; no other code compares clients. The
+//! recipe *A client* in docs/architecture/recipes.md lists the places of a further fork.
 
 mod clients;
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::hook::{HookNames, Moment};
+use crate::hook::{HookProfile, Moment};
 pub use clients::{GEMINI, QWEN};
 
 /// The profile of a client: how it finds a companion, and how it is installed.
@@ -46,8 +46,8 @@ pub struct ClientProfile {
     pub unsupported: &'static str,
     /// Its message if a port does not answer, for a client that shows no details then.
     pub lost: Option<&'static str>,
-    /// Its names of hook events.
-    pub hooks: HookNames,
+    /// How it runs hooks.
+    pub hooks: HookProfile,
     /// Its package, settings and versions.
     pub installation: Installation,
 }
@@ -105,6 +105,8 @@ pub struct Installation {
     /// The setting that runs tools in a sandbox, if the client then has no IDE integration. The
     /// client ignores it in a project's settings.
     pub tool_sandbox: Option<&'static str>,
+    /// The setting that, if it is `false`, lets a model correct an edit that does not fit.
+    pub no_correction: Option<&'static str>,
 }
 
 /// The names of the environment variables that a terminal inside the editor gets.
@@ -290,7 +292,8 @@ pub fn empty_is_unchanged(name: &str, version: &str) -> bool {
     })
 }
 
-/// The client and the moment of a hook event. Both clients call a notification the same.
+/// The client and the moment of a hook event. If several clients have an event of that name, such as
+/// `Notification`, this is the first of them in [`ALL`].
 pub fn hook(event: &str) -> Option<(&'static ClientProfile, Moment)> {
     ALL.into_iter().find_map(|client| Some((client, client.hooks.moment(event)?)))
 }

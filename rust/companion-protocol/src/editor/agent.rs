@@ -21,7 +21,7 @@ pub struct AgentFinished {
 /// The parameters of `agent/command`: a shell command of a CLI begins, or has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AgentCommand {
-    /// The session of the CLI.
+    /// The CLI session, from its hooks.
     pub session: String,
     /// The number of the prompt.
     pub prompt: u64,
@@ -36,7 +36,7 @@ pub struct AgentCommand {
 /// The parameters of `agent/changed`: all files that a CLI has changed since a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AgentChanged {
-    /// The session of the CLI.
+    /// The CLI session, from its hooks.
     pub session: String,
     /// The number of the prompt, from 1 for each companion.
     pub prompt: u64,
@@ -87,7 +87,7 @@ pub enum ChangeKind {
 /// The parameters of `agent/before`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ChangedPath {
-    /// The session of the CLI.
+    /// The CLI session, from its hooks.
     pub session: String,
     /// The number of the prompt.
     pub prompt: u64,
@@ -98,7 +98,7 @@ pub struct ChangedPath {
 /// The parameters of `agent/reverted` and `agent/kept`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ChangedPaths {
-    /// The session of the CLI.
+    /// The CLI session, from its hooks.
     pub session: String,
     /// The number of the prompt.
     pub prompt: u64,
@@ -106,7 +106,7 @@ pub struct ChangedPaths {
     pub paths: Vec<String>,
 }
 
-/// The result of `agent/before`: a file's texts as they were on the disk, with the ends of lines and
+/// The result of `agent/before`: a file's texts as they were on the disk, with the line endings and
 /// the byte order mark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChangedText {

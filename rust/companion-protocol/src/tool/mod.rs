@@ -1,4 +1,7 @@
-//! Defines the tools that a companion offers: names, descriptions for the model, path arguments.
+//! Defines the tools that a companion offers to clients: names, descriptions, path arguments.
+//!
+//! Gemini CLI and Qwen Code call these tools themselves, and do not offer them to their models. The
+//! tools for a model are in `mcp.rs` of companion-cli.
 //!
 //! The server and the bridge match on [`Tool`] without a default, so that a new tool fails to
 //! compile until both handle it.
@@ -48,7 +51,8 @@ impl Tool {
         }
     }
 
-    /// The argument that is a path. Only answers of [`Tool::GetDiagnostics`] contain paths.
+    /// The argument that is a path. A bridge maps it, and keeps calls about one path in order. Paths
+    /// in the answer are mapped only for [`Tool::GetDiagnostics`].
     pub const fn path_argument(self) -> &'static str {
         match self {
             Self::OpenDiff

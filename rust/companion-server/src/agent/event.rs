@@ -1,6 +1,6 @@
 //! Reads the events of CLIs, and writes the answers to them.
 
-use companion_protocol::dialect::{self, ClientProfile, QWEN};
+use companion_protocol::dialect::{self, ClientProfile};
 use companion_protocol::hook::{HookAck, HookCall, HookReply, Moment};
 use companion_protocol::ide::one_line;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::mcp::tools::check_path;
 use crate::net::json::Json;
 use crate::text::Digest;
 
-/// The longest id of a CLI's session, in bytes. The CLIs use UUIDs.
+/// The longest id of a CLI session, in bytes. The CLIs use UUIDs.
 const MAX_SESSION: usize = 128;
 
 /// The longest path, in bytes. Paths of edits are kept until the next prompt.
@@ -48,7 +48,7 @@ const MAX_TITLE: usize = 100;
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct HookEvent {
-    /// The CLI's session.
+    /// The CLI session.
     pub(crate) agent: String,
     pub(crate) client: &'static ClientProfile,
     pub(crate) moment: Moment,
@@ -66,14 +66,13 @@ pub(crate) struct HookEvent {
     pub(crate) is_command: bool,
     /// The first line of the prompt; may be empty.
     pub(crate) title: String,
-    /// The user has sent a prompt. Qwen Code runs the hook of a prompt also when it goes on after a
-    /// tool, with an empty prompt.
+    /// The user has sent a prompt: the CLI does not go on after a tool.
     pub(crate) is_new_prompt: bool,
     /// The file's text before the edit, after it was made.
     pub(crate) original: Option<Original>,
     /// A model may correct an edit that does not fit.
     pub(crate) corrects_edits: bool,
-    /// The new text that the tool was given, for a client that runs the hook after its diff.
+    /// The new text that the tool was given, if the user has confirmed the edit before the hook.
     pub(crate) input: Option<Digest>,
     /// The CLI goes on because a hook asked for it at the end of the turn.
     pub(crate) is_continued: bool,
@@ -159,7 +158,8 @@ impl HookEvent {
             return Err("the event has no valid session_id");
         }
         let tool = event.tool_name.unwrap_or_default();
-        let input = event.tool_input.filter(|_| client == &QWEN && moment == Moment::BeforeTool);
+        let is_confirmed = moment == Moment::BeforeTool && !client.hooks.confirms_after_hook;
+        let input = event.tool_input.filter(|_| is_confirmed);
         let input: Option<ToolInput> = input.and_then(|raw| serde_json::from_str(raw.get()).ok());
         let input = input.and_then(|input| input.content.or(input.new_string));
         let is_edit = client.hooks.edits.contains(&&*tool);
@@ -178,7 +178,7 @@ impl HookEvent {
             is_write: client.hooks.writes == tool,
             is_command: client.hooks.command == tool,
             title: one_line(title, MAX_TITLE),
-            is_new_prompt: client != &QWEN || !title.is_empty(),
+            is_new_prompt: !client.hooks.prompts_after_tool || !title.is_empty(),
             original: original.filter(|_| is_edit),
             corrects_edits: call.corrects_edits,
             input: input.map(|text| Digest::of(&text)),

@@ -21,7 +21,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use companion_platform::SuspendedMark;
-use companion_protocol::dialect::GEMINI;
 use companion_protocol::editor::{
     AgentFinished, AgentWaiting, CompanionNotification, ReasonArrival, UnsavedFiles,
 };
@@ -65,7 +64,7 @@ const ACK_TIMEOUT: Duration = Duration::from_secs(3);
 /// The most unsaved files that the model is told.
 const MAX_UNSAVED: usize = 20;
 
-/// The most sessions of CLIs whose prompts are timed.
+/// The most CLI sessions whose prompts are timed.
 const MAX_TURNS: usize = 64;
 
 pub(crate) struct Agents {
@@ -107,8 +106,8 @@ impl Agents {
         self.review_all.store(all, Ordering::Relaxed);
     }
 
-    pub(crate) fn session_gone(&self, session: SessionId) {
-        self.model.lock().session_gone(session);
+    pub(crate) fn mcp_session_gone(&self, session: SessionId) {
+        self.model.lock().mcp_session_gone(session);
     }
 
     /// Notes the begin of a turn.
@@ -212,8 +211,7 @@ async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
         return Answer::default();
     };
     let (file, ()) = tokio::join!(changes::before_tool(state, event), known_problems(state, path));
-    // Qwen Code runs this hook after the user has confirmed the edit.
-    if event.client == &GEMINI {
+    if event.client.hooks.confirms_after_hook {
         // A model that corrects edits would make an edit that was rejected.
         let file = file.filter(|_| !event.corrects_edits);
         let original = file.and_then(|file| file.original(event.is_write));
@@ -283,7 +281,7 @@ async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
     (answer, ack)
 }
 
-/// What the model hears in place of the tool's result.
+/// The text for the model in place of the tool's result.
 fn rejected(event: &HookEvent, path: &str, reasons: &[(NoteId, Reason)]) -> String {
     let shown = event.shown_path.as_deref().unwrap_or(path);
     let reasons: Vec<_> = reasons.iter().map(|(_, reason)| &*reason.text).collect();

@@ -1,4 +1,4 @@
-//! Decides which CLI gets which note: knows the sessions of CLIs, their edits, and the notes that
+//! Decides which CLI gets which note: knows the CLI sessions, their edits, and the notes that
 //! the models have not got.
 //!
 //! A state machine without IO, clock or lock. A reason reaches its own CLI exactly once: with the
@@ -14,7 +14,7 @@ use super::note::{AgentId, Comment, Note, NoteId, Reason, Revert};
 use crate::mcp::session::SessionId;
 use crate::text::{Digest, Text};
 
-/// The most sessions of CLIs that are kept; the oldest are forgotten.
+/// The most CLI sessions that are kept; the oldest are forgotten.
 const MAX_AGENTS: usize = 64;
 
 /// The most edits of one session between two prompts.
@@ -148,7 +148,7 @@ impl AgentModel {
         NoteId(self.last_note)
     }
 
-    /// The comments that no model has got.
+    /// The comments that no model has got and that are not on their way to one.
     pub(crate) fn comments(&self) -> impl Iterator<Item = &Comment> {
         self.comments.iter().map(|pending| &pending.comment)
     }
@@ -325,7 +325,7 @@ impl AgentModel {
         self.agent(agent).begin(edit);
     }
 
-    /// A client has opened a diff. Matches its MCP session with the session of the CLI that has
+    /// A client has opened a diff. Matches its MCP session with the CLI session that has
     /// just begun an edit of that file. Returns when the model would get a reason.
     ///
     /// If two CLIs have begun an edit of the file, or if the CLI belongs to another connected
@@ -345,7 +345,7 @@ impl AgentModel {
             _ => return ReasonArrival::Never,
         };
         // The CLI may have begun a new session.
-        self.session_gone(session);
+        self.mcp_session_gone(session);
         let mut agents = self.agents.iter_mut();
         let agent = agents.find(|agent| agent.id == id).expect("it is a candidate");
         agent.session = Some(session);
@@ -382,7 +382,7 @@ impl AgentModel {
     /// this MCP session.
     pub(crate) fn accepted(&mut self, agent: &str, session: SessionId) {
         // The CLI may have begun a new session.
-        self.session_gone(session);
+        self.mcp_session_gone(session);
         self.agent(agent).session = Some(session);
     }
 
@@ -436,7 +436,7 @@ impl AgentModel {
     }
 
     /// An MCP session has ended.
-    pub(crate) fn session_gone(&mut self, session: SessionId) {
+    pub(crate) fn mcp_session_gone(&mut self, session: SessionId) {
         for agent in &mut self.agents {
             agent.session = agent.session.filter(|of| *of != session);
         }

@@ -32,7 +32,7 @@ pub(crate) fn read(path: &Path, is_write: bool) -> io::Result<Option<String>> {
 }
 
 /// Whether a client that writes this text of a file leaves the file as it is. It could change a
-/// file that is empty or has mixed ends of lines. A long file or line does not count as unchanged.
+/// file that is empty or has mixed line endings. A long file or line does not count as unchanged.
 ///
 /// With `is_write` the client's tool writes the whole text. Gemini CLI takes a backslash for a wrong
 /// escape of the model then (`editCorrector.js`), and an omission `...` for an unfinished text

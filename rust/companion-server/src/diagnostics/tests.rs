@@ -257,7 +257,7 @@ async fn what_can_not_be_told_says_why() {
         let result = x.asked(&call, |responder, _| answer(responder)).await;
         failure(&result).to_owned()
     };
-    assert_eq!(failed(DiagnosticsResponder::unsupported).await, "This editor tells no problems.");
+    assert_eq!(failed(DiagnosticsResponder::unsupported).await, "This editor reports no problems.");
     assert_eq!(
         failed(|asked| asked.complete_json("{}")).await,
         "The editor's answer is not valid."

@@ -242,7 +242,8 @@ impl Diffs {
         if self.ledger.lock().has_stream(session) { Delivery::Delivered } else { Delivery::Queued }
     }
 
-    /// Notes an acceptance for a CLI whose hook follows. Gemini CLI's hook precedes its diff.
+    /// Notes an acceptance for [`Self::just_accepted`], which the hook of a CLI asks for that runs
+    /// the hook after the acceptance. Gemini CLI runs it before it opens the diff.
     fn note_accepted(&self, session: SessionId, path: &Arc<str>) {
         let client = self.sessions.get(session).map(|session| session.client);
         if !client.is_some_and(|of| of.replays_edits && !of.empty_is_unchanged) {

@@ -22,7 +22,7 @@ impl Proposed {
     }
 
     /// Returns the accepted text. Clients take an empty text for an unchanged proposal
-    /// (`resolution.content ?`), so an emptied one becomes a line end.
+    /// (`resolution.content ?`), so an emptied one becomes a line ending.
     pub(crate) fn accept(self, text: Text) -> Text {
         if text.is_empty() && self.len() > 0 { "\n".to_owned().into() } else { text }
     }

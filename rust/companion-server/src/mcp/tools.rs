@@ -231,7 +231,7 @@ async fn diagnostics(
     only_new: bool,
 ) -> Result<Option<DiagnosticsReport>, String> {
     let silent = || {
-        let why = "getDiagnostics: the user has the CLIs of this project told nothing";
+        let why = "getDiagnostics: the user shares nothing of this project with CLIs";
         if state.context.is_silent() { Err(why.to_owned()) } else { Ok(()) }
     };
     silent()?;

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn case_and_line_ends_do_not_count() {
+    fn case_and_line_endings_do_not_count() {
         for text in
             ["Secret.KEY\r\n*.Pem\r\n", "\u{feff}secret.key\n*.PEM", "  secret.key\r*.pem\r"]
         {

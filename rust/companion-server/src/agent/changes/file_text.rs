@@ -13,7 +13,7 @@ const MAX_FILE: u64 = 16 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileText {
     Absent,
-    /// With the ends of lines and the byte order mark of the file.
+    /// With the line endings and the byte order mark of the file.
     Text(Arc<str>),
     /// The file exists, but its text is not kept: it is large, private, or not UTF-8. `None` if
     /// nothing else is known.
@@ -72,13 +72,13 @@ impl FileText {
 
 const BOM: char = '\u{feff}';
 
-/// Whether a text of a CLI is that of a file, apart from the byte order mark and the ends of lines.
+/// Whether a text of a CLI is that of a file, apart from the byte order mark and the line endings.
 fn is_same(on_disk: &str, of_cli: &str) -> bool {
     let lines = |text: &str| text.trim_start_matches(BOM).replace("\r\n", "\n");
     lines(on_disk) == lines(of_cli)
 }
 
-/// Gives a text of a CLI the byte order mark and the ends of lines that the file has after the edit,
+/// Gives a text of a CLI the byte order mark and the line endings that the file has after the edit,
 /// because a CLI keeps them.
 pub(super) fn as_on_disk(of_cli: &str, left: &FileText) -> Arc<str> {
     let FileText::Text(left) = left else { return of_cli.into() };

@@ -100,7 +100,7 @@ impl Look {
     }
 }
 
-/// The text before an edit, as the CLI reports it: with `\n` as the end of lines, without BOM.
+/// The text before an edit, as the CLI reports it: with `\n` as the line ending, without BOM.
 pub(crate) type Original = Arc<str>;
 
 /// A revert that the model has not heard of.

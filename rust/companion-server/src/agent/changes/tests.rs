@@ -98,7 +98,7 @@ fn a_change_by_the_user_while_the_cli_asks_is_not_that_of_the_cli() {
     changes.begin_call(CLI, false, vec![look("/a", text("one\r\n"))]);
     changes.edited(CLI, Some("of the user\n".into()), look("/a", text("two\r\n")));
     let before = changes.texts(&id, "/a").unwrap().content;
-    assert_eq!(before.as_deref(), Some("of the user\r\n"), "with the ends of lines of the file");
+    assert_eq!(before.as_deref(), Some("of the user\r\n"), "with the line endings of the file");
 }
 
 #[test]

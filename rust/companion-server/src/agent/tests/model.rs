@@ -95,7 +95,7 @@ fn a_diff_without_a_hook_of_its_own_waits_for_the_prompt() {
     assert_eq!(cast.model.opened(a, "/1"), NextPrompt, "that was another edit");
     assert_eq!(cast.model.opened(a, "/2"), NextPrompt);
     assert_eq!(cast.reject(a, "/2"), Rejection::Plain);
-    cast.model.session_gone(a);
+    cast.model.mcp_session_gone(a);
     assert_eq!(cast.model.opened(a, "/2"), Never);
     assert_eq!(texts(&cast.model.before_agent("x")), ["/2"], "the CLI may have connected again");
 }

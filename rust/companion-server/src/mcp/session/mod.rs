@@ -2,8 +2,8 @@
 //!
 //! It creates, evicts and ends sessions. It never reads their messages.
 
-mod arrivals;
 mod mailbox;
+mod request_order;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,8 +23,8 @@ use uuid::Uuid;
 use crate::config::Limits;
 use crate::diffs::DiffId;
 use crate::host::EditorHost;
-use arrivals::Arrivals;
 pub(crate) use mailbox::{Mailbox, Next};
+use request_order::RequestOrder;
 
 /// The value of the header `mcp-session-id`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) client: ClientTraits,
     pub(crate) mailbox: Mailbox,
-    pub(crate) arrivals: Arrivals,
+    pub(crate) request_order: RequestOrder,
     /// The number that distinguishes the proposals of several clients for the user. 0 before the
     /// first proposal, and after another client took the number.
     number: AtomicU32,
@@ -84,7 +84,7 @@ impl Session {
             id,
             client,
             mailbox: Mailbox::default(),
-            arrivals: Arrivals::default(),
+            request_order: RequestOrder::default(),
             number: AtomicU32::new(0),
             returning: AtomicBool::new(returning),
             away: AtomicBool::new(false),

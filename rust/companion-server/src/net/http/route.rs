@@ -93,7 +93,7 @@ where
         return reply;
     }
     let sender = session(&state.sessions, &head.headers).ok();
-    let arrival = sender.as_ref().map(|sender| sender.arrivals.begin());
+    let arrival = sender.as_ref().map(|sender| sender.request_order.begin());
     let body = match state.bodies.read(body).await {
         Ok(body) => body,
         Err(error) => return body_error(&error, state.config.limits.body),

@@ -242,7 +242,7 @@ async fn who_is_silent_tells_nothing_of_files_and_problems_and_has_edits_reviewe
     let path = told.scene.at(TEXT);
     for arguments in [json!({}), json!({ "filePath": path })] {
         let result = rig.call(session, "getDiagnostics", &arguments).await;
-        let why = "getDiagnostics: the user has the CLIs of this project told nothing";
+        let why = "getDiagnostics: the user shares nothing of this project with CLIs";
         assert_eq!(
             (&result["isError"], &result["content"][0]["text"]),
             (&json!(true), &json!(why))

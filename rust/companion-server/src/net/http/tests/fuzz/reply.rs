@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::model::{Answer, Expected, Json, Kind};
 
-/// All statuses that the server uses.
+/// All statuses that these inputs can get.
 const STATUSES: [u16; 15] =
     [200, 202, 204, 400, 401, 403, 404, 405, 406, 408, 413, 414, 415, 431, 501];
 

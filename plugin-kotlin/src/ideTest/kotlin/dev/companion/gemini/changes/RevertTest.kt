@@ -63,7 +63,7 @@ class RevertTest : ChangesTestCase() {
         file("b.txt", "one\r\ntwo\r\n")
         changed(2, Edit("b.txt", "one\r\ntwo\r\n", "one\ntwo\n"))
         revert(row(2, "b.txt"))
-        assertEquals("only the separators differ", "one\r\ntwo\r\n", onDisk("b.txt"))
+        assertEquals("only the line endings differ", "one\r\ntwo\r\n", onDisk("b.txt"))
         assertEquals(emptyList<String>(), questions)
     }
 

@@ -27,7 +27,7 @@ class DecisionTest : DiffTestCase() {
         assertFalse(view.isOpen)
     }
 
-    fun `test accepted text has the file's separator and BOM, whatever was proposed`() {
+    fun `test accepted text has the file's line ending and BOM, whatever was proposed`() {
         file("win.txt", "\uFEFFa\r\nb\r\n")
         file("unix.txt", "a\nb\n")
         propose("win.txt", "c\nd\n").click("Accept")
@@ -41,7 +41,7 @@ class DecisionTest : DiffTestCase() {
         assertEquals(listOf("accepted a.txt '\uFEFFone\rtwo\r\nfour\r\n'"), told)
     }
 
-    fun `test an accepted new file has the proposal's separator and BOM`() {
+    fun `test an accepted new file has the proposal's line ending and BOM`() {
         propose("a.txt", "\uFEFFc\r\nd\r\n").click("Accept")
         propose("b.txt", "c\nd\n").click("Accept")
         assertEquals(listOf("accepted a.txt '\uFEFFc\r\nd\r\n'", "accepted b.txt 'c\nd\n'"), told)

@@ -1,4 +1,4 @@
-// Tests line separators and BOM.
+// Tests line endings and BOM.
 
 package dev.companion.gemini.target
 
@@ -7,19 +7,19 @@ import junit.framework.TestCase
 class TextFormTest : TestCase() {
     private fun form(text: String) = TextForm.of(text)
 
-    fun `test the separator is the text's own`() {
-        assertEquals("\n", form("a\nb").separator)
-        assertEquals("\r\n", form("a\r\nb").separator)
-        assertEquals("\r", form("a\rb").separator)
+    fun `test the line ending is the text's own`() {
+        assertEquals("\n", form("a\nb").lineEnding)
+        assertEquals("\r\n", form("a\r\nb").lineEnding)
+        assertEquals("\r", form("a\rb").lineEnding)
     }
 
     fun `test a text of one line takes lines as Unix does`() {
-        assertEquals("\n", form("a").separator)
-        assertEquals("\n", form("").separator)
+        assertEquals("\n", form("a").lineEnding)
+        assertEquals("\n", form("").lineEnding)
     }
 
     fun `test one line of Windows' makes a text Windows', as the CLI has it`() =
-        assertEquals("\r\n", form("a\nb\r\nc\n").separator)
+        assertEquals("\r\n", form("a\nb\r\nc\n").lineEnding)
 
     fun `test a BOM counts at the start only`() {
         assertTrue(form("\uFEFFa").bom)

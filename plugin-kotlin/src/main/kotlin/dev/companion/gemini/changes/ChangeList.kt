@@ -72,7 +72,7 @@ internal class PromptChanges(
 internal class ChangeList {
     private val byKey = HashMap<PromptKey, PromptChanges>()
 
-    /** The prompts without edits of the server's, because the user keeps all of them. */
+    /** The prompts whose edits the server lists no more, because the user keeps all of them. */
     private val kept = HashSet<PromptKey>()
 
     /** The newest prompt first. Any thread may read it. */

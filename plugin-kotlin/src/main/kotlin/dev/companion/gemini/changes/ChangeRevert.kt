@@ -188,10 +188,10 @@ internal class ChangeRevert(
         val form = TextForm.of(before)
         val plain = TextForm.plain(before)
         file.bom = if (form.bom) TextForm.UTF8_BOM else null
-        if ('\n' in plain) file.detectedLineSeparator = form.separator
+        if ('\n' in plain) file.detectedLineSeparator = form.lineEnding
         val document = checkNotNull(versions.document)
         if (plain.contentEquals(document.immutableCharSequence)) {
-            // Only line separators or the BOM differ, and a document has neither.
+            // Only line endings or the BOM differ, and a document has neither.
             FileDocumentManager.getInstance().saveDocumentAsIs(document)
             file.setBinaryContent(before.toByteArray(file.charset))
         } else {

@@ -62,14 +62,14 @@ internal class FileVersions private constructor(
         return TextForm.plain(raw).contentEquals(now) && hasForm(raw)
     }
 
-    /** Whether the file has the line separators and the BOM of [raw], as far as the text has one form. */
+    /** Whether the file has the line endings and the BOM of [raw], as far as the text has one form. */
     private fun hasForm(raw: String): Boolean {
         val file = file ?: return true
         val form = TextForm.of(raw)
-        val isMixed = form.separator == "\r\n" && raw.replace("\r\n", "").any { it == '\n' || it == '\r' }
+        val isMixed = form.lineEnding == "\r\n" && raw.replace("\r\n", "").any { it == '\n' || it == '\r' }
         val hasBom = file.bom?.contentEquals(TextForm.UTF8_BOM) == true
-        val separator = file.detectedLineSeparator?.takeIf { !isMixed && '\n' in now.toString() }
-        return hasBom == form.bom && (separator == null || separator == form.separator)
+        val lineEnding = file.detectedLineSeparator?.takeIf { !isMixed && '\n' in now.toString() }
+        return hasBom == form.bom && (lineEnding == null || lineEnding == form.lineEnding)
     }
 
     /** EDT. Whether the file is still as it was when the texts were compared. */

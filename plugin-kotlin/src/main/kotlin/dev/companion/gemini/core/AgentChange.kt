@@ -57,11 +57,11 @@ data class ChangedFile(
     /** Whether an ignore file matches the file, so that the server keeps only its name. */
     @SerializedName("private")
     val isPrivate: Boolean = false,
-    /** Whether something else changed the file between the CLI's edits of this prompt. */
+    /** Whether something else may have changed the file since the prompt. */
     val mixed: Boolean = false,
 )
 
-/** Two texts of a changed file, exactly as on the disk, with its line separators and its BOM. */
+/** Two texts of a changed file, exactly as on the disk, with its line endings and its BOM. */
 data class ChangedText(
     /** The text before the prompt; null if the file did not exist. */
     val content: String? = null,

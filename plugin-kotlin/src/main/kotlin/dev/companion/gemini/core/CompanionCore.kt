@@ -14,7 +14,7 @@ enum class Delivery {
     UNKNOWN,
 }
 
-/** A CLI's request to the editor about a proposal. Answer it once, by [complete] or [fail]. */
+/** The server's request to the editor about a proposal. Answer it once, by [complete] or [fail]. */
 interface EditorRequest {
     /** Completes the request. Only [EditorRequests.closeDiff] needs [text], the proposal's text. */
     fun complete(text: String? = null)
@@ -37,7 +37,10 @@ fun interface UnsavedResponder {
     fun complete(paths: List<String>)
 }
 
-/** The requests of CLIs to the editor. All calls come from one thread of the server and must return at once. */
+/**
+ * The server's requests and notifications to the editor. All calls come from one thread of the server and must return
+ * at once.
+ */
 interface EditorRequests {
     /**
      * Shows a proposal, in place of an open one for the same path. The decision goes to [core], which may not have

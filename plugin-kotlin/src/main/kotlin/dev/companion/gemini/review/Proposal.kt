@@ -160,7 +160,7 @@ internal class Proposal(
         get() = form().apply(if (isEdited) document.immutableCharSequence else TextForm.lineFeeds(proposed.text))
 
     /**
-     * The accepted text for the CLI. One that replays edits keeps the file's line ends, but not
+     * The accepted text for the CLI. One that replays edits keeps the file's line endings, but not
      * always its BOM. It receives its own text, byte for byte, if the user has changed nothing and
      * the BOM is right: then it makes the model's edit. Otherwise it writes the received text over
      * the whole file.

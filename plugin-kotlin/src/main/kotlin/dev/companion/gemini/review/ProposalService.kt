@@ -192,7 +192,7 @@ class ProposalService internal constructor(
     /** Shows how the file has changed since the proposal arrived. EDT. */
     internal fun showChange(proposal: Proposal) = queue.inTurn { ChangedTarget.show(project, proposal) }
 
-    /** Accepts all waiting proposals, or those of one CLI, with their present text. EDT. */
+    /** Accepts waiting proposals with their present text: all, or those of one CLI if the user chooses that. EDT. */
     internal fun acceptAll() =
         queue.inTurn {
             val round = BulkReview(waiting())
@@ -205,7 +205,7 @@ class ProposalService internal constructor(
             notices.tellLeft(left)
         }
 
-    /** Rejects all waiting proposals, or those of one CLI. EDT. */
+    /** Rejects waiting proposals: all, or those of one CLI if the user chooses that. EDT. */
     internal fun rejectAll() =
         queue.inTurn { ProposalQuestion.rejected(project, BulkReview(waiting())).forEach { rejectNow(it) } }
 

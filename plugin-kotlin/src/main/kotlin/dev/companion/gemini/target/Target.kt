@@ -1,4 +1,4 @@
-// Examines the file of a proposal: whether the IDE can show it, and the remarks for the user.
+// Examines the file of a proposal: whether the IDE can show it, and as which text.
 
 package dev.companion.gemini.target
 
@@ -56,7 +56,7 @@ internal class Target private constructor(
     fun form(proposed: TextForm): TextForm {
         val file = file ?: return proposed
         val bom = file.bom?.contentEquals(TextForm.UTF8_BOM) == true
-        return TextForm(file.detectedLineSeparator ?: proposed.separator, bom)
+        return TextForm(file.detectedLineSeparator ?: proposed.lineEnding, bom)
     }
 
     /**

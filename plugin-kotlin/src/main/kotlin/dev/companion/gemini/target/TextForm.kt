@@ -1,4 +1,4 @@
-// Describes a file's text on the disk: its line separator and its BOM.
+// Describes a file's text on the disk: its line ending and its BOM.
 
 package dev.companion.gemini.target
 
@@ -6,18 +6,18 @@ package dev.companion.gemini.target
  * The editor holds text without a BOM and with `\n` alone; the CLI reads and writes a file's bytes
  * unchanged, as UTF-8.
  *
- * So the returned text has the file's own separator, and U+FEFF at its start if and only if the
+ * So the returned text has the file's own line ending, and U+FEFF at its start if and only if the
  * file has a BOM. The CLI's own proposal keeps neither: `write_file` proposes the model's text,
  * without a BOM, and `replace` proposes `\n` and restores `\r\n` when it writes (edit.js and
  * write-file.js of gemini-cli-core 0.61.0).
  */
 internal data class TextForm(
-    val separator: String,
+    val lineEnding: String,
     val bom: Boolean,
 ) {
     /** Converts an editor's [text] to its form on the disk. */
     fun apply(text: CharSequence): String {
-        val lines = if (separator == "\n") text.toString() else text.toString().replace("\n", separator)
+        val lines = if (lineEnding == "\n") text.toString() else text.toString().replace("\n", lineEnding)
         return if (bom) BOM + lines else lines
     }
 
@@ -28,22 +28,22 @@ internal data class TextForm(
         val UTF8_BOM: ByteArray = BOM.toByteArray()
 
         /**
-         * Returns the form of a text without a file. A text of one line does not determine its separator, so it is
+         * Returns the form of a text without a file. A text of one line does not determine its line ending, so it is
          * `\n`.
          */
         fun of(text: String): TextForm {
-            val separator = when {
+            val lineEnding = when {
                 "\r\n" in text -> "\r\n"
                 '\n' in text || '\r' !in text -> "\n"
                 else -> "\r"
             }
-            return TextForm(separator, text.startsWith(BOM))
+            return TextForm(lineEnding, text.startsWith(BOM))
         }
 
-        /** Converts [text] to an editor's form. */
+        /** Converts [text] to an editor's form: without a BOM, and with `\n` for `\r\n` and for a single `\r`. */
         fun plain(text: String): String = lineFeeds(text).replace('\r', '\n')
 
-        /** Does the same, with `\n` for each single `\r`, because an editor treats it as a line end. */
+        /** Removes a BOM, and converts `\r\n` to `\n`. Keeps a single `\r`. */
         fun lineFeeds(text: String): String =
             text.removePrefix(BOM).let { if ('\r' in it) it.replace("\r\n", "\n") else it }
     }

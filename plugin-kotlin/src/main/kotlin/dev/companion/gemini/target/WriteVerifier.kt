@@ -45,7 +45,7 @@ internal class WriteVerifier : Disposable {
         }
     }
 
-    /** Returns whether the file has that text, as a CLI writes it, with any line ends. */
+    /** Returns whether the file has that text, as a CLI writes it, with any line endings. */
     private fun isText(path: Path, plain: String, charsets: Set<Charset>): Boolean {
         val bytes = FileOnDisk.bytes(path, MAX_BYTES_OF_CHARACTER * (plain.length + 1L)) ?: return false
         return charsets.any { TextForm.plain(String(bytes, it)) == plain }

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 /// The requests of one client that are arriving.
 #[derive(Default)]
-pub(crate) struct Arrivals {
+pub(crate) struct RequestOrder {
     arriving: Mutex<Arriving>,
     arrived: Notify,
 }
@@ -20,20 +20,20 @@ struct Arriving {
     numbers: BTreeSet<u64>,
 }
 
-impl Arrivals {
+impl RequestOrder {
     /// Begins the arrival of a request. The request has arrived when the value is dropped.
     pub(crate) fn begin(&self) -> Arrival<'_> {
         let mut arriving = self.arriving.lock();
         let number = arriving.next;
         arriving.next += 1;
         arriving.numbers.insert(number);
-        Arrival { arrivals: self, number }
+        Arrival { order: self, number }
     }
 }
 
 /// A request that is arriving.
 pub(crate) struct Arrival<'a> {
-    arrivals: &'a Arrivals,
+    order: &'a RequestOrder,
     number: u64,
 }
 
@@ -41,8 +41,8 @@ impl Arrival<'_> {
     /// Waits until all earlier requests have arrived or broken off.
     pub(crate) async fn be_first(&self) {
         loop {
-            let arrived = self.arrivals.arrived.notified();
-            if self.arrivals.arriving.lock().numbers.first() == Some(&self.number) {
+            let arrived = self.order.arrived.notified();
+            if self.order.arriving.lock().numbers.first() == Some(&self.number) {
                 return;
             }
             arrived.await;
@@ -52,7 +52,7 @@ impl Arrival<'_> {
 
 impl Drop for Arrival<'_> {
     fn drop(&mut self) {
-        self.arrivals.arriving.lock().numbers.remove(&self.number);
-        self.arrivals.arrived.notify_waiters();
+        self.order.arriving.lock().numbers.remove(&self.number);
+        self.order.arrived.notify_waiters();
     }
 }
