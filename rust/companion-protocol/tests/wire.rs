@@ -128,7 +128,13 @@ fn to_the_editor() {
         new_content: "text\n",
     };
     let private = PrivateFiles { paths: vec!["/a".to_owned()] };
-    let command = AgentCommand { session: "s".to_owned(), prompt: 1, running: true };
+    let command = AgentCommand {
+        session: "s".to_owned(),
+        prompt: 1,
+        title: "Run it".to_owned(),
+        time: 1,
+        running: true,
+    };
     let messages = [
         text(&Notification::new("companion/ready", ready)),
         text(&Notification::new("companion/sessions", Sessions { count: 2 })),

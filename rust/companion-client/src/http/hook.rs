@@ -112,7 +112,7 @@ async fn send(
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Write, copy, sink};
+    use std::io::{Read, Write, copy, sink};
     use std::net::TcpListener;
     use std::thread;
 
@@ -128,6 +128,8 @@ mod tests {
         let port = listener.local_addr().unwrap().port();
         thread::spawn(move || {
             let mut stream = listener.accept().unwrap().0;
+            // hyper takes an answer before the request for an error.
+            stream.read_exact(&mut [0]).unwrap();
             let mut reader = stream.try_clone().unwrap();
             thread::spawn(move || copy(&mut reader, &mut sink()));
             stream.write_all(first).unwrap();
