@@ -84,7 +84,8 @@ async function showProposals({ ide, client, sandbox }, lines) {
 }
 
 /** Changes many large files as a CLI does, and opens their list. Returns the plugin's time on the event thread. */
-async function openChanges({ ide, sandbox }) {
+async function openChanges(scene) {
+  const { ide, sandbox } = scene;
   const cli = new HookCli(sandbox);
   const large = LINE.repeat(26_000);
   await cli.prompt('Change all');
@@ -94,8 +95,7 @@ async function openChanges({ ide, sandbox }) {
   const isCounted = (text) => text.endsWith(`${CHANGED} files changed`);
   await ide.until(({ statusBar }) => statusBar.some(isCounted), 'the count');
   const before = await inPlugin(ide);
-  await ide.robot('invoke', { action: 'ActivateGeminiCLIChangesToolWindow' });
-  await ide.until(({ focus }) => focus?.component?.endsWith('ChangesTree'), 'the list');
+  await scene.openChanges();
   return (await inPlugin(ide)) - before;
 }
 

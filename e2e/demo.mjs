@@ -204,7 +204,7 @@ async function showChanges(shop, readme) {
   await cli.write(path.join(sandbox.project, 'menu.md'), MENU);
   const isCounted = (text) => text.endsWith(', 3 files changed');
   await ide.until(({ statusBar }) => statusBar.some(isCounted), 'the count');
-  await ide.robot('invoke', { action: 'ActivateGeminiCLIChangesToolWindow' });
+  await scene.openChanges();
   const { rows } = await ide.until(({ rows }) => rows.some((row) => row.startsWith('menu.md')), 'the list');
   say('IDE', 'user', 'lists', rows.slice(rows.findIndex((row) => row.startsWith('Add a menu'))));
   await ide.untilRobot(['text of file', { path: shop }], (text) => text === after, 'the new text');

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { Ide } from './ide.mjs';
@@ -21,6 +22,8 @@ export const CONNECTED = 'Companion for Gemini CLI: 1 CLI connected';
 const TO_REVIEW = /^CLI: \d+ to review$/;
 
 const PICTURES = fileURLToPath(new URL('../../target/ide-tests', import.meta.url));
+
+const isInList = ({ focus }) => focus?.component?.endsWith('ChangesTree');
 
 /** A window and a client. */
 export class Scene {
@@ -147,10 +150,21 @@ export class Scene {
     await this.ide.click('text', { text });
   }
 
+  /** Opens the list of changes. Its action hides a list that is active but has no focus. */
+  openChanges() {
+    return until('the focus in the list', async () => {
+      if (isInList(await this.ide.robot('look'))) return true;
+      await this.ide.robot('invoke', { action: 'ActivateGeminiCLIChangesToolWindow' });
+      await pause(1_000);
+      return isInList(await this.ide.robot('look'));
+    });
+  }
+
   /** Runs an action on the row of the list of changes that begins with a text. */
   async invokeOnChange(text, action) {
+    // A second click on a row within half a second would be a double click.
+    await pause(600);
     await this.ide.click('row', { text });
-    const isInList = ({ focus }) => focus?.component?.endsWith('ChangesTree');
     await this.ide.until(isInList, 'the focus in the list');
     await this.ide.robot('invoke', { action });
   }

@@ -242,7 +242,7 @@ async function byAgent(monkey) {
   if (monkey.random(2) === 0) return;
   const isTyped = monkey.random(2) === 0;
   if (isTyped) await typeKey(monkey, file);
-  await ide.robot('invoke', { action: 'ActivateGeminiCLIChangesToolWindow' });
+  await monkey.scene.openChanges();
   const name = path.basename(file);
   const rowOf = (rows) => rows[rows.findIndex((row) => row.startsWith(prompt)) + 1];
   await ide.until(({ rows }) => rowOf(rows)?.startsWith(name), `${name} in the list`);
@@ -275,5 +275,7 @@ export const DEEDS = {
   remove: { weight: 10, play: remove },
   byClient: { weight: 20, play: byClient },
   reconnect: { weight: 10, play: reconnect },
-  byAgent: { weight: 30, play: byAgent },
 };
+
+/** The actions of a long game. */
+export const LONG_DEEDS = { ...DEEDS, byAgent: { weight: 30, play: byAgent } };

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { HookCli } from './hook-cli.mjs';
 import { REJECTED, Scene } from './ide-scene.mjs';
 import { until } from './inbox.mjs';
-import { DEEDS } from './monkey-deeds.mjs';
+import { LONG_DEEDS } from './monkey-deeds.mjs';
 import { ENDS } from './monkey-ends.mjs';
 import { randomOf } from './random.mjs';
 
@@ -92,7 +92,7 @@ export class Monkey {
   async step(name, seed) {
     this.#random = randomOf(seed);
     this.script.push(`${name}:${seed}`);
-    const done = (await { ...DEEDS, ...ENDS }[name].play(this)) !== false;
+    const done = (await { ...LONG_DEEDS, ...ENDS }[name].play(this)) !== false;
     if (done) await this.check();
     else this.script.pop();
     return done;
@@ -264,7 +264,7 @@ export class Monkey {
   async #keepChanges() {
     const isKept = ({ statusBar }) => !statusBar.some((text) => CHANGED.test(text));
     while (!isKept(await this.ide.robot('look'))) {
-      await this.ide.robot('invoke', { action: 'ActivateGeminiCLIChangesToolWindow' });
+      await this.scene.openChanges();
       const find = ({ rows }) => rows.find((row) => row.startsWith('prompt '));
       const prompt = await this.ide.until(find, 'a prompt in the list');
       await this.scene.invokeOnChange(prompt, 'Companion.KeepChange');
