@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use companion_protocol::editor::{AgentChanged, AgentCommand, ChangedPaths, ChangedText, CompanionNotification};
+use companion_protocol::editor::{
+    AgentChanged, AgentCommand, ChangedPaths, ChangedText, CompanionNotification,
+};
 use tokio::time::sleep;
 
 use super::super::event::{Effect, HookEvent};
