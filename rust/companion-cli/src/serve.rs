@@ -51,9 +51,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "PID")]
     pub(crate) ide_pid: Option<u32>,
 
-    /// CLIs that can connect, separated by commas [default: all].
+    /// CLIs that can find the companion, separated by commas [default: all]. It refuses none.
     ///
-    /// Qwen Code can connect only if its folder ~/.qwen exists.
+    /// Qwen Code finds it only if its folder ~/.qwen exists.
     #[arg(long, value_name = "CLIENTS", default_values_t = Settings::default().clients, hide_default_value = true, value_delimiter = ',', value_parser = clients::parser())]
     pub(crate) clients: Vec<&'static ClientProfile>,
 

@@ -43,7 +43,7 @@ pub(crate) struct SetupArgs {
     #[arg(long, short)]
     yes: bool,
 
-    /// Remove everything that setup installed, and the files of killed companions.
+    /// Remove everything that setup installed, and the resume files of killed companions.
     #[arg(long, conflicts_with_all = ["editors", "plugin"])]
     remove: bool,
 
@@ -230,7 +230,7 @@ impl Run<'_> {
     }
 }
 
-/// Removes everything that setup installed, and the files of killed companions.
+/// Removes everything that setup installed, and the resume files of killed companions.
 fn remove(machine: &Machine, dry_run: bool) -> io::Result<Report> {
     let mut report = Setup::remove(machine, dry_run)?;
     if let Some(path) = remove_left(dry_run)? {

@@ -104,8 +104,9 @@ impl Settings {
     ///
     /// Also returns the unknown names, because another version may have more or fewer settings.
     ///
-    /// # Errors If `text` is not a JSON object, or if a setting has the wrong type. Call
-    /// [`Settings::check`] for the values.
+    /// # Errors
+    /// If `text` is not a JSON object, or if a setting has the wrong type. Call [`Settings::check`] for
+    /// the values.
     pub fn from_json(text: &str) -> Result<(Self, Vec<String>), WrongSetting> {
         let wrong = |setting: &str, problem: &dyn fmt::Display| WrongSetting {
             setting: setting.to_owned(),

@@ -146,7 +146,7 @@ impl ContextModel {
         self.files.iter().position(|file| file.path == path)
     }
 
-    /// Ignores a caret or selection of a file that is not active any more.
+    /// Changes what is known of a file. Returns whether the context changes: only the active file counts.
     fn change(&mut self, path: &str, change: impl FnOnce(&mut TrackedFile) -> bool) -> bool {
         let position = self.position(path);
         let changed = position.is_some_and(|position| change(&mut self.files[position]));

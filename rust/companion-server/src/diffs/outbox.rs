@@ -62,7 +62,7 @@ pub(super) struct Outbox {
     stream: Option<OpenStream>,
     /// Oldest first; sent ones before unsent ones.
     queue: VecDeque<Queued>,
-    /// Diffs that have ended for this client, each with the number of its record.
+    /// Diffs that have ended for this client, each with the number of its record, which is not saved yet.
     settling: Vec<(DiffId, u64)>,
     closing: Vec<Closing>,
 }

@@ -15,8 +15,8 @@ pub(crate) enum FileText {
     Absent,
     /// With the line endings and the byte order mark of the file.
     Text(Arc<str>),
-    /// The file exists, but its text is not kept: it is large, private, or not UTF-8. `None` if
-    /// nothing else is known.
+    /// The file exists, but its text is not kept: it is large, private, or not UTF-8. The stamp
+    /// is `None` if it is unknown, too.
     Unkept(Option<Stamp>),
 }
 

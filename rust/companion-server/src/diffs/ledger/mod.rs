@@ -76,7 +76,7 @@ struct Diff {
     /// The call that waits until the view is shown. Until then a decision for the path is about
     /// an earlier view and ends nothing.
     opening: Option<CallId>,
-    /// Until then the view of another client may be shown.
+    /// Until the editor has taken it, the view of another client may be shown.
     is_over_other: bool,
     /// The user has rejected it, and the server looks at the file.
     is_declining: bool,

@@ -213,7 +213,7 @@ class ProposalService internal constructor(
     internal fun reject(proposal: Proposal, reason: String? = null) =
         queue.inTurn { rejectNow(proposal, nextOf(proposal), reason) }
 
-    /** Closes a proposal by one key or click, which might be accidental. EDT. */
+    /** Closes a proposal by Esc, a link or its tab, which might be accidental. EDT. */
     internal fun closeByUser(proposal: Proposal) =
         queue.inTurn {
             val next = nextOf(proposal)
