@@ -1,4 +1,4 @@
-//! Reads a file as it is before an edit, to check later that nothing has changed it.
+//! Digests a file as it is before an edit, to check later that nothing has changed it. `changes` keeps texts.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -14,8 +14,9 @@ import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.terminal.CliTerminal
 
 /**
- * Not translated, because developers read it. It contains no token. Of the project it contains only the names of its
- * folders. Of the CLI's command it contains only whether the user changed it, because a command may contain a key.
+ * Not translated, because developers read it. It contains no token. Of the project it contains only the paths of its
+ * folders and of discovery files. Of the CLI's command it contains only whether the user changed it, because a
+ * command may contain a key.
  */
 internal object HealthReport {
     /** Takes seconds, so don't call it on the EDT. */
