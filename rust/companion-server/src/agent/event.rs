@@ -77,7 +77,7 @@ pub(crate) struct HookEvent {
     /// The CLI goes on because a hook asked for it at the end of the turn.
     pub(crate) is_continued: bool,
     /// The effect of the call, after the tool.
-    pub(crate) effect: Effect,
+    pub(crate) effect: ToolEffect,
     /// The question, for a notification.
     pub(crate) message: String,
     /// The question is about an edit.
@@ -86,7 +86,7 @@ pub(crate) struct HookEvent {
 
 /// The effect of a tool's call on its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
+pub(crate) enum ToolEffect {
     /// The file was written, or nothing is known.
     Made,
     /// The file was written with the same text.
@@ -164,7 +164,7 @@ impl HookEvent {
         let input = input.and_then(|input| input.content.or(input.new_string));
         let is_edit = client.hooks.edits.contains(&&*tool);
         let response = event.tool_response.filter(|_| moment == Moment::AfterTool);
-        let (effect, original) = response.map_or((Effect::Made, None), effect);
+        let (effect, original) = response.map_or((ToolEffect::Made, None), effect);
         let title = event.prompt.trim_start().lines().next().unwrap_or_default();
         let valid = |path: &String| path.len() <= MAX_PATH && check_path(path).is_ok();
         Ok(Self {
@@ -195,12 +195,12 @@ impl HookEvent {
 
 /// The effect of a call, and the file's text before it. `edit.js` and `write-file.js` of Gemini CLI
 /// return the texts before and after the call.
-fn effect(response: &RawValue) -> (Effect, Option<Original>) {
+fn effect(response: &RawValue) -> (ToolEffect, Option<Original>) {
     let Ok(Response { error, return_display }) = serde_json::from_str(response.get()) else {
-        return (Effect::Made, None);
+        return (ToolEffect::Made, None);
     };
     if error.is_some() {
-        return (Effect::Failed, None);
+        return (ToolEffect::Failed, None);
     }
     let display =
         return_display.and_then(|raw| serde_json::from_str::<Display<'_>>(raw.get()).ok());
@@ -208,12 +208,12 @@ fn effect(response: &RawValue) -> (Effect, Option<Original>) {
         Some(Display { original_content, new_content, .. })
             if original_content.get() == new_content.get() =>
         {
-            (Effect::Unchanged, None)
+            (ToolEffect::Unchanged, None)
         }
         Some(Display { original_content, is_new_file: false, .. }) => {
-            (Effect::Made, serde_json::from_str(original_content.get()).ok())
+            (ToolEffect::Made, serde_json::from_str(original_content.get()).ok())
         }
-        Some(_) | None => (Effect::Made, None),
+        Some(_) | None => (ToolEffect::Made, None),
     }
 }
 

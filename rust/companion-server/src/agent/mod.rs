@@ -41,10 +41,10 @@ use changes::AgentChanges;
 pub(crate) use changes::{kept, reverted, texts};
 pub(crate) use comments::{pending, remove, set};
 pub(crate) use event::HookRequest;
-use event::{Effect, HookAnswer, HookEvent};
+use event::{HookAnswer, HookEvent, ToolEffect};
 use expiry::Expiry;
 pub(crate) use expiry::expire_reasons;
-use model::{AgentModel, Delivery};
+use model::{AgentModel, NotesForModel};
 use note::Reason;
 pub(crate) use note::{Note, NoteId};
 pub(crate) use rejection::reject;
@@ -229,7 +229,7 @@ async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
     let Some(input) = event.input.filter(|_| !state.context.is_silent()) else {
         return Answer::default();
     };
-    let Delivery { ack, reasons, .. } =
+    let NotesForModel { ack, reasons, .. } =
         state.agents.model.lock().before_write(&event.agent, path, input);
     if reasons.is_empty() {
         return Answer::default();
@@ -251,7 +251,7 @@ fn is_reviewed(state: &ServerState, agent: &str) -> bool {
 async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
     let path = event.path.as_deref().filter(|_| event.is_edit).unwrap_or_default();
     let problems = async {
-        if event.is_edit && event.effect == Effect::Made {
+        if event.is_edit && event.effect == ToolEffect::Made {
             new_problems(state, event, path).await
         } else {
             None
@@ -262,13 +262,13 @@ async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
     if state.context.is_silent() {
         return (HookAnswer::context(event, &texts), None);
     }
-    let Delivery { ack, reasons, comments, .. } =
+    let NotesForModel { ack, reasons, comments, .. } =
         state.agents.model.lock().after_tool(&event.agent, path);
     texts.extend(comments::text(state, &comments));
     let shown = event.shown_path.as_deref().unwrap_or(path);
     let answer = if reasons.is_empty() {
         HookAnswer::context(event, &texts)
-    } else if event.effect == Effect::Made {
+    } else if event.effect == ToolEffect::Made {
         // The user has accepted the edit in the terminal at the same time.
         texts.extend(reasons.iter().map(|(_, reason)| {
             format!("The user has a remark about this edit of {shown}: {}", &*reason.text)
@@ -304,7 +304,7 @@ async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
     if event.is_new_prompt {
         changes::begin_prompt(state, event);
     }
-    let Delivery { ack, reasons, comments, reverts } =
+    let NotesForModel { ack, reasons, comments, reverts } =
         state.agents.model.lock().before_agent(&event.agent);
     let mut texts: Vec<_> = reasons
         .iter()
@@ -339,7 +339,7 @@ fn after_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
     if event.is_continued || state.context.is_silent() {
         return Answer::default();
     }
-    let Delivery { ack, comments, .. } = state.agents.model.lock().after_turn();
+    let NotesForModel { ack, comments, .. } = state.agents.model.lock().after_turn();
     match comments::text(state, &comments) {
         Some(text) => {
             state.agents.begin_turn(&event.agent);

@@ -29,6 +29,9 @@ const MAX_REVERTS: usize = 256;
 /// The most comments that wait. A further one is refused.
 const MAX_COMMENTS: usize = 256;
 
+/// The most ids of delivered comments that are remembered, so that none is told twice.
+const MAX_TOLD: usize = 256;
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct AgentModel {
     /// The most recent is last.
@@ -40,7 +43,7 @@ pub(crate) struct AgentModel {
     /// The oldest is first.
     reverts: VecDeque<(NoteId, Revert)>,
     /// The notes that are on their way to a model.
-    under_way: Vec<Delivery>,
+    under_way: Vec<NotesForModel>,
     /// The ids of the newest comments that a model has got.
     told: VecDeque<Arc<str>>,
     last_note: u64,
@@ -48,7 +51,7 @@ pub(crate) struct AgentModel {
 
 /// Notes on their way to one model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Delivery {
+pub(crate) struct NotesForModel {
     /// Its number; `None` if it is empty.
     pub(crate) ack: Option<u64>,
     pub(crate) reasons: Vec<(NoteId, Reason)>,
@@ -56,7 +59,7 @@ pub(crate) struct Delivery {
     pub(crate) reverts: Vec<(NoteId, Revert)>,
 }
 
-impl Delivery {
+impl NotesForModel {
     /// Its notes.
     pub(crate) fn notes(&self) -> impl Iterator<Item = NoteId> {
         let reasons = self.reasons.iter().map(|(note, _)| *note);
@@ -221,7 +224,7 @@ impl AgentModel {
     }
 
     /// A tool has ended. Its model gets the reasons of this edit, and all comments.
-    pub(crate) fn after_tool(&mut self, agent: &str, path: &str) -> Delivery {
+    pub(crate) fn after_tool(&mut self, agent: &str, path: &str) -> NotesForModel {
         self.agent(agent).edits.retain(|edit| &*edit.path != path);
         let reasons = self.reasons_with(|of| &*of.agent == agent && &*of.path == path);
         let comments = self.shared_comments();
@@ -230,7 +233,7 @@ impl AgentModel {
 
     /// A CLI whose hook follows its diff is about to write `input`. If that is the text that it got
     /// in place of a rejection, its model gets the reason.
-    pub(crate) fn before_write(&mut self, agent: &str, path: &str, input: Digest) -> Delivery {
+    pub(crate) fn before_write(&mut self, agent: &str, path: &str, input: Digest) -> NotesForModel {
         let reasons = self.reasons_with(|of| &*of.path == path && of.sent == Some(input));
         if let Some((_, reason)) = reasons.first() {
             // The CLI may have begun a new session.
@@ -245,7 +248,7 @@ impl AgentModel {
 
     /// The user has sent a prompt to a CLI. Its model gets all its reasons and reverts, and all
     /// comments.
-    pub(crate) fn before_agent(&mut self, agent: &str) -> Delivery {
+    pub(crate) fn before_agent(&mut self, agent: &str) -> NotesForModel {
         self.agent(agent).edits.clear();
         let reasons = self.reasons_with(|of| &*of.agent == agent);
         let comments = self.shared_comments();
@@ -257,7 +260,7 @@ impl AgentModel {
     }
 
     /// A turn has ended. Its model gets all comments.
-    pub(crate) fn after_turn(&mut self) -> Delivery {
+    pub(crate) fn after_turn(&mut self) -> NotesForModel {
         let comments = self.shared_comments();
         self.begin_delivery(Vec::new(), comments, Vec::new())
     }
@@ -279,10 +282,10 @@ impl AgentModel {
         reasons: Vec<(NoteId, Reason)>,
         comments: Vec<(NoteId, Comment)>,
         reverts: Vec<(NoteId, Revert)>,
-    ) -> Delivery {
+    ) -> NotesForModel {
         let is_empty = reasons.is_empty() && comments.is_empty() && reverts.is_empty();
         let ack = (!is_empty).then(|| self.next_note().0);
-        let delivery = Delivery { ack, reasons, comments, reverts };
+        let delivery = NotesForModel { ack, reasons, comments, reverts };
         if !is_empty {
             self.under_way.push(delivery.clone());
         }
@@ -290,10 +293,10 @@ impl AgentModel {
     }
 
     /// A model has got a delivery. Returns it; `None` if it was given back.
-    pub(crate) fn confirm(&mut self, ack: u64) -> Option<Delivery> {
+    pub(crate) fn confirm(&mut self, ack: u64) -> Option<NotesForModel> {
         let delivery = self.end_delivery(ack)?;
         for (_, comment) in &delivery.comments {
-            if self.told.len() == MAX_COMMENTS {
+            if self.told.len() == MAX_TOLD {
                 self.told.pop_front();
             }
             self.told.push_back(Arc::clone(&comment.id));
@@ -314,7 +317,7 @@ impl AgentModel {
         self.comments.splice(..0, delivery.comments.into_iter().map(pending));
     }
 
-    fn end_delivery(&mut self, ack: u64) -> Option<Delivery> {
+    fn end_delivery(&mut self, ack: u64) -> Option<NotesForModel> {
         let index = self.under_way.iter().position(|of| of.ack == Some(ack))?;
         Some(self.under_way.swap_remove(index))
     }

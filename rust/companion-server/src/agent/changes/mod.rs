@@ -47,7 +47,7 @@ pub(crate) struct AgentChanges {
     prompts: Vec<Prompt>,
     last_number: u64,
     /// Files before a tool's call. The oldest is first.
-    calls: VecDeque<Call>,
+    calls: VecDeque<ToolCall>,
 }
 
 #[derive(Debug)]
@@ -77,7 +77,7 @@ struct Change {
 
 /// A tool's call that may change files.
 #[derive(Debug)]
-struct Call {
+struct ToolCall {
     agent: AgentId,
     is_command: bool,
     files: Vec<Look>,
@@ -189,7 +189,7 @@ impl AgentChanges {
 
     /// A tool is about to edit a file, or to run a command, which may change any of `files`.
     pub(crate) fn begin_call(&mut self, agent: &str, is_command: bool, files: Vec<Look>) {
-        self.calls.push_back(Call { agent: agent.into(), is_command, files });
+        self.calls.push_back(ToolCall { agent: agent.into(), is_command, files });
         while self.calls.len() > MAX_CALLS || self.bytes_of_calls() > MAX_BYTES_OF_CALLS {
             self.calls.pop_front();
         }
@@ -201,7 +201,7 @@ impl AgentChanges {
 
     /// No call of a CLI is running any more. Returns whether a command was.
     pub(crate) fn end_calls(&mut self, agent: &str) -> bool {
-        let is_own = |call: &Call| &*call.agent == agent;
+        let is_own = |call: &ToolCall| &*call.agent == agent;
         let was_command = self.calls.iter().any(|call| is_own(call) && call.is_command);
         self.calls.retain(|call| !is_own(call));
         was_command
@@ -222,7 +222,7 @@ impl AgentChanges {
         original: Option<Original>,
         left: Look,
     ) -> Option<PromptId> {
-        let is_call = |call: &Call| {
+        let is_call = |call: &ToolCall| {
             !call.is_command && &*call.agent == agent && call.files[0].path == left.path
         };
         let index = self.calls.iter().rposition(is_call);
@@ -250,7 +250,7 @@ impl AgentChanges {
 
     /// A command has ended. `left` are the files by now. Returns the prompt, if a file has changed.
     pub(crate) fn command_ended(&mut self, agent: &str, left: Vec<Look>) -> Option<PromptId> {
-        let is_call = |call: &Call| call.is_command && &*call.agent == agent;
+        let is_call = |call: &ToolCall| call.is_command && &*call.agent == agent;
         let call =
             self.calls.iter().position(is_call).and_then(|index| self.calls.remove(index))?;
         let mut before: BTreeMap<_, _> =

@@ -11,7 +11,7 @@ use companion_protocol::editor::{
 };
 use tokio::time::sleep;
 
-use super::super::event::{Effect, HookEvent};
+use super::super::event::{HookEvent, ToolEffect};
 use super::super::note::{NoteId, Revert};
 use super::super::{READ_TIMEOUT, on_disk};
 use super::{FileText, LineCounts, Look, PromptId, Reverted};
@@ -86,7 +86,7 @@ pub(crate) async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) {
         let left = look(state, files).await;
         state.agents.changes.lock().command_ended(&event.agent, left)
     } else if let Some(path) = event.path.as_deref().filter(|_| event.is_edit) {
-        if event.effect == Effect::Made {
+        if event.effect == ToolEffect::Made {
             ensure_prompt(state, event);
             let left = look_at(state, path).await;
             state.agents.changes.lock().edited(&event.agent, event.original.clone(), left)

@@ -2,7 +2,7 @@
 
 use companion_protocol::editor::ReasonArrival::{self, Never, NextPrompt, Now};
 
-use crate::agent::model::{AgentModel, Delivery, Rejection};
+use crate::agent::model::{AgentModel, NotesForModel, Rejection};
 use crate::mcp::session::SessionId;
 use crate::text::Digest;
 
@@ -35,7 +35,7 @@ impl Cast {
 }
 
 /// The texts of the reasons that a model gets.
-fn texts(delivery: &Delivery) -> Vec<&str> {
+fn texts(delivery: &NotesForModel) -> Vec<&str> {
     delivery.reasons.iter().map(|(_, reason)| &*reason.text).collect()
 }
 
