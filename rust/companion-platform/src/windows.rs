@@ -92,7 +92,7 @@ pub fn others_can_rename_in(_dir: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// A directory in the user's own folder for temporary files.
+/// A directory in a folder of the user's own.
 ///
 /// All its methods block on the disk, and return the system's errors.
 #[derive(Debug)]

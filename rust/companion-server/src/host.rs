@@ -53,7 +53,7 @@ pub enum EditorRequest {
     /// 2.5 s report only the known ones.
     Diagnostics(DiagnosticsRequest),
     /// `editor/unsaved`: save the files of the workspace if the user wants that, then list those
-    /// whose text is not on the disk. A client waits up to 0.5 s.
+    /// whose text is not on the disk. A hook waits up to 0.75 s.
     UnsavedFiles,
 }
 

@@ -1,4 +1,4 @@
-//! Declares what a user writes for a model.
+//! Declares the notes that a model gets: what the user has written for it, and reverts.
 
 use std::sync::Arc;
 
