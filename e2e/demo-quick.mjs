@@ -59,7 +59,7 @@ try {
   show(terminal, 'Gemini CLI proposes an edit. Neovim announces it, and keeps the focus in the terminal.');
 
   terminal.send('\x1c\x0e:GeminiCompanion show\r');
-  await terminal.shows(/"timeoutSeconds": 0\n?/);
+  await terminal.shows(/The file as it is[^]*"timeoutSeconds": 0\n/);
   show(terminal, 'The user opens the proposal beside the file.');
   terminal.send('\\c');
   await terminal.shows(/Reason/);
@@ -71,7 +71,7 @@ try {
   console.log(`\nThe model hears: ${heard()[0]}`);
   assert.ok(heard()[0].endsWith(REASON));
   terminal.send('\x1c\x0e:GeminiCompanion show\r');
-  await terminal.shows(/"timeoutSeconds": 5\n?/);
+  await terminal.shows(/The file as it is[^]*"timeoutSeconds": 5\n/);
   show(terminal, 'The model goes on, and proposes the edit again.');
   terminal.send(':%s/ 5$/ 15/\r');
   await terminal.shows(/"timeoutSeconds": 15/);
