@@ -1,4 +1,4 @@
-// Runs the hooks of a CLI that gets prompts and changes files. No discovery file leads it to the companion.
+// Runs the hooks of a CLI that gets prompts and changes files. It has no connection to the companion.
 
 import fs from 'node:fs';
 

@@ -156,7 +156,7 @@ export class Scene {
       if (isInList(await this.ide.robot('look'))) return true;
       await this.ide.robot('invoke', { action: 'ActivateGeminiCLIChangesToolWindow' });
       await pause(1_000);
-      return isInList(await this.ide.robot('look'));
+      return false;
     });
   }
 

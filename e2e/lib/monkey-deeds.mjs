@@ -2,11 +2,8 @@
 // impossible at the moment.
 
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-
-import { until } from './inbox.mjs';
 
 /** Runs an action of the IDE, which may have no effect. */
 async function invoke({ ide }, action, proposal) {
@@ -233,11 +230,12 @@ async function byAgent(monkey) {
   const texts = monkey.files.get(file);
   const before = texts.at(-1);
   await ide.robot('invoke', { action: 'SaveAll' });
-  await until('a saved file', () => fs.readFileSync(file, 'utf8') === before);
+  await monkey.saved();
   const prompt = `prompt ${monkey.next()}`;
   await agent.prompt(prompt);
-  await agent.write(file, `written ${monkey.next()}\n`);
-  texts.push(fs.readFileSync(file, 'utf8'));
+  const written = `written ${monkey.next()}\n`;
+  await agent.write(file, written);
+  texts.push(written);
   await monkey.hasText(file);
   if (monkey.random(2) === 0) return;
   const isTyped = monkey.random(2) === 0;

@@ -23,18 +23,6 @@ async function leave(monkey, action) {
   return !isKept;
 }
 
-function onDisk(file) {
-  return fs.readFileSync(file, 'utf8');
-}
-
-/** Waits until all typed text is on the disk. */
-async function saved(monkey) {
-  for (const file of monkey.files.keys()) {
-    const what = `${JSON.stringify(monkey.text(file))} on the disk, in ${path.basename(file)}`;
-    await until(what, () => onDisk(file) === monkey.text(file));
-  }
-}
-
 /**
  * Expects that no proposal waits. A client stays connected if the restart took less time than the
  * client waits; otherwise the user restarts the CLI.
@@ -70,7 +58,7 @@ async function reopen(monkey) {
   const begun = Date.now();
   if (!(await leave(monkey, 'CloseProject'))) return;
   await ide.until(({ projects }) => projects.length === 0, 'the end of the project');
-  await saved(monkey);
+  await monkey.saved();
   ide.opened.takeAll();
   await ide.robot('open project', { path: scene.sandbox.project });
   await ide.opened.next();
@@ -82,7 +70,7 @@ async function quit(monkey) {
   const begun = Date.now();
   if (!(await leave(monkey, 'Exit'))) return;
   assert.equal(await monkey.ide.exited(), 0);
-  await saved(monkey);
+  await monkey.saved();
   await startAgain(monkey, begun);
 }
 
@@ -91,13 +79,13 @@ async function kill(monkey) {
   const { ide } = monkey;
   if (monkey.random(2) === 0) {
     await ide.robot('invoke', { action: 'SaveAll' });
-    await saved(monkey);
+    await monkey.saved();
   }
   const begun = Date.now();
   ide.kill();
   assert.equal(await ide.exited(), 'SIGKILL');
   for (const [file, texts] of monkey.files) {
-    const text = onDisk(file);
+    const text = fs.readFileSync(file, 'utf8');
     assert.ok(texts.includes(text), `${JSON.stringify(text)} in ${path.basename(file)}`);
     texts.push(text);
   }

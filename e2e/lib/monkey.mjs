@@ -2,6 +2,7 @@
 // the proposals of two real clients.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import path from 'node:path';
 
 import { HookCli } from './hook-cli.mjs';
@@ -125,6 +126,14 @@ export class Monkey {
     const isThere = (text) => text === this.text(file);
     const what = `${JSON.stringify(this.text(file))} in ${path.basename(file)}`;
     return this.ide.untilRobot(['text of file', { path: file }], isThere, what);
+  }
+
+  /** Waits until all typed text is on the disk. */
+  async saved() {
+    for (const file of this.files.keys()) {
+      const what = `${JSON.stringify(this.text(file))} on the disk, in ${path.basename(file)}`;
+      await until(what, () => fs.readFileSync(file, 'utf8') === this.text(file));
+    }
   }
 
   #allWait() {

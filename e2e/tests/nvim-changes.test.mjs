@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
-import { replace, write } from '../lib/conversation.mjs';
+import { replace, shell, write } from '../lib/conversation.mjs';
 import { openNeovimWithCli } from '../lib/neovim-cli.mjs';
 import {
   answerAll,
@@ -24,7 +24,6 @@ import {
 import { noNeovim as skip, until } from '../lib/neovim.mjs';
 
 test('three prompts in YOLO mode are listed, compared and taken back', { skip }, async (t) => {
-  const shell = (command) => ({ name: 'run_shell_command', args: { command, description: 'x' } });
   const files = { a: TEXT, b: TEXT, c: TEXT, gone: 'gone\n', 'd.key': 'one\n', '.aiexclude': '*.key\n' };
   const steps = ({ a, b, c, 'd.key': key }) => [
     [replace(a, 'two', 'TWO'), replace(a, 'nine', 'NINE'), write(`${a}-new`, 'new\n')],

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
-import { read, replace } from '../lib/conversation.mjs';
+import { read, replace, shell } from '../lib/conversation.mjs';
 import { beforeEdit, hook } from '../lib/hook.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { TERMINAL, goTo, openNeovimWithCli } from '../lib/neovim-cli.mjs';
@@ -261,8 +261,7 @@ test('the model learns which files are not saved', { skip }, async (t) => {
 });
 
 describe('a user who is elsewhere', { skip, concurrency: 2 }, () => {
-  const shell = { name: 'run_shell_command', args: { command: 'touch made', description: 'x' } };
-  const steps = () => [shell, 'That was all.', 'That was all again.'];
+  const steps = () => [shell('touch made'), 'That was all.', 'That was all again.'];
   const event = (neovim, name) => neovim.until(`_G.events[...]`, name);
   const WAITS = /the CLI asks in its terminal: .*(touch|shell)/i;
   const FINISHED = /the CLI has finished after 12 s/;

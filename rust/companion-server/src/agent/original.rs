@@ -1,4 +1,5 @@
-//! Digests a file as it is before an edit, to check later that nothing has changed it. `changes` keeps texts.
+//! Digests a file as it is before an edit, to check later that nothing has changed it. The module
+//! `changes` keeps texts.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -10,7 +10,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
-use companion_protocol::editor::{AgentChanged, ChangeKind, ChangedFile, ChangedText};
+use companion_protocol::editor::{
+    AgentChanged, AgentCommand, ChangeKind, ChangedFile, ChangedText,
+};
 
 use super::note::AgentId;
 use super::original::is_unchanged_by_write;
@@ -441,6 +443,13 @@ impl AgentChanges {
                 AgentChanged { session, prompt, title: String::new(), time: 0, files: Vec::new() }
             }
         }
+    }
+
+    /// A command of a CLI for the editor; `None` if no prompt of the CLI is known.
+    pub(crate) fn command_to_editor(&self, agent: &str, running: bool) -> Option<AgentCommand> {
+        let Prompt { id, title, time, .. } = &self.prompts[self.current_index(agent)?];
+        let (session, prompt) = (id.0.to_string(), id.1);
+        Some(AgentCommand { session, prompt, title: title.clone(), time: *time, running })
     }
 
     fn prompt(&self, id: &PromptId) -> Option<&Prompt> {

@@ -6,9 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use companion_protocol::editor::{
-    AgentChanged, AgentCommand, ChangedPaths, ChangedText, CompanionNotification,
-};
+use companion_protocol::editor::{ChangedPaths, ChangedText, CompanionNotification};
 use tokio::time::sleep;
 
 use super::super::event::{HookEvent, ToolEffect};
@@ -166,10 +164,8 @@ fn tell_all(state: &ServerState, prompts: impl IntoIterator<Item = PromptId>) {
 }
 
 fn tell_command(state: &ServerState, agent: &str, running: bool) {
-    let changes = state.agents.changes.lock();
-    let Some(id) = changes.current(agent) else { return };
-    let AgentChanged { session, prompt, title, time, .. } = changes.to_editor(&id);
-    let command = AgentCommand { session, prompt, title, time, running };
+    let command = state.agents.changes.lock().command_to_editor(agent, running);
+    let Some(command) = command else { return };
     state.host.notify(CompanionNotification::AgentCommand(command));
 }
 

@@ -13,6 +13,10 @@ internal data class PromptKey(
     val number: Long,
 )
 
+internal val AgentChange.key get() = PromptKey(session, prompt)
+
+internal val AgentCommand.key get() = PromptKey(session, prompt)
+
 /** A file that changed while a shell command of the CLI ran. The server does not know it. */
 internal data class OtherFile(
     val path: String,
@@ -91,7 +95,7 @@ internal class ChangeList {
 
     /** Takes over the state of a prompt. Returns whether the prompt is new in the list. */
     fun update(change: AgentChange): Boolean {
-        val key = PromptKey(change.session, change.prompt)
+        val key = change.key
         val old = byKey[key]
         if (change.files.isEmpty()) {
             // The server reports the end of its list also if the user keeps the last of its files.
@@ -108,7 +112,7 @@ internal class ChangeList {
     /** Adds files that changed while a command ran. Returns whether the prompt is new in the list. */
     fun add(command: AgentCommand, others: List<OtherFile>): Boolean {
         if (others.isEmpty()) return false
-        val key = PromptKey(command.session, command.prompt)
+        val key = command.key
         val old = byKey[key]
         val known = LinkedHashMap<String, OtherFile>()
         val before = old?.others.orEmpty()

@@ -41,7 +41,7 @@ class ChangesService(private val project: Project) : Disposable {
 
     /** Any thread. */
     fun changed(core: CompanionCore, change: AgentChange) {
-        val key = PromptKey(change.session, change.prompt)
+        val key = change.key
         cores[key] = core
         val isFirst = synchronized(incoming) {
             // A later state also takes the later place.
@@ -55,7 +55,7 @@ class ChangesService(private val project: Project) : Disposable {
 
     /** Any thread. */
     fun command(core: CompanionCore, command: AgentCommand) {
-        val key = PromptKey(command.session, command.prompt)
+        val key = command.key
         cores[key] = core
         val now = System.currentTimeMillis()
         later {
@@ -112,14 +112,14 @@ class ChangesService(private val project: Project) : Disposable {
         val changes = synchronized(incoming) { incoming.values.toList().also { incoming.clear() } }
         for (change in changes) {
             // The IDE has not read the new texts yet, so the label is before the changes.
-            if (list.update(change)) label(PromptKey(change.session, change.prompt))
+            if (list.update(change)) label(change.key)
         }
         onDisk.look(changes.flatMap { change -> change.files.map { it.path } })
         publish()
     }
 
     private fun commandEnded(command: AgentCommand, files: List<OtherFile>) {
-        if (!cores.containsKey(PromptKey(command.session, command.prompt))) return
+        if (!cores.containsKey(command.key)) return
         list.add(command, files)
         onDisk.look(files.map { it.path })
         publish()

@@ -51,7 +51,7 @@ internal class CommandWatch(
 
     fun started(command: AgentCommand, now: Long) {
         assertEdt()
-        val key = PromptKey(command.session, command.prompt)
+        val key = command.key
         // The end of an earlier prompt's command was lost, because one session has one prompt at a time.
         running.keys.filter { it.session == key.session && it != key }.forEach(::forget)
         running.getOrPut(key) { Running(command, now) }
@@ -66,7 +66,7 @@ internal class CommandWatch(
         val roots = roots()
         ApplicationManager.getApplication().executeOnPooledThread {
             val finish = Runnable {
-                val work = { finish(key, ended) }
+                val work = { finish(ended) }
                 ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
             }
             // The platform would ask the user about a conflict, in a dialog, and does so when the user comes back.
@@ -85,7 +85,8 @@ internal class CommandWatch(
         connection = null
     }
 
-    private fun finish(key: PromptKey, ended: Running) {
+    private fun finish(ended: Running) {
+        val key = ended.command.key
         if (running[key] !== ended) return
         forget(key)
         if (ended.found.isEmpty()) return

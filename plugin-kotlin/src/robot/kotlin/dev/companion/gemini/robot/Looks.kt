@@ -61,12 +61,12 @@ private fun look(): Map<String, Any?> =
         "statusBar" to components().filter { it is StatusBar }.flatMap { texts(it) + tooltips(it) }.toList(),
         "texts" to Window.getWindows().filter { it.isShowing }.flatMap { texts(it) },
         "rows" to trees().flatMap { tree -> rows(tree) }.toList(),
-        "tableRows" to showing<JTable>().flatMap { table -> rows(table) }.toList(),
+        "tableRows" to allShowing<JTable>().flatMap { table -> rows(table) }.toList(),
     )
 
-private fun trees() = showing<JTree>()
+private fun trees() = allShowing<JTree>()
 
-private inline fun <reified T : Component> showing() = components().filterIsInstance<T>().filter { it.isShowing }
+private inline fun <reified T : Component> allShowing() = components().filterIsInstance<T>().filter { it.isShowing }
 
 /** Returns the rows of a tree, as the user reads them. */
 private fun rows(tree: JTree): List<String> = (0 until tree.rowCount).map { rowText(tree, it) }
