@@ -89,10 +89,13 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
     await row(ide, start, part);
   }
 
-  // The diff has an arrow for each change.
-  await scene.invokeOnChange('c.txt', 'Companion.ShowChange');
+  // The diff has an arrow for each change, which takes it back.
+  await scene.invokeOnChange('d.txt', 'Companion.ShowChange');
   await ide.until(({ texts }) => texts.includes('Before the prompt'), 'the diff');
   await scene.picture('changes-diff');
+  await ide.click('arrow');
+  await ide.untilRobot(['text of file', { path: file('d.txt') }], (text) => text === OLD, 'OLD');
+  await scene.picture('changes-arrow');
   await ide.display.press('Escape');
 
   // A file that the user has edited meanwhile.
@@ -127,6 +130,9 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   await ide.display.press('ctrl+z');
   await ide.untilRobot(['text of file', { path: file('b.txt') }], (text) => text.includes('TWO'), 'it');
   assert.equal(read('new.txt'), 'new\n');
+  const isAsBefore = ({ rows }) =>
+    rows.some((text) => text.startsWith('new.txt') && !text.includes('reverted'));
+  await ide.until(isAsBefore, 'new.txt as before the revert');
 
   // The list ends with the IDE. The Local History has a label for each prompt.
   await ide.close();

@@ -44,9 +44,13 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     await changed(neovim, 0);
     for (const [name, path] of Object.entries(file)) {
       await neovim.edit(path);
-      await neovim.type('u:noautocmd write<CR>');
+      await neovim.type('u');
+      await changed(neovim, 1);
+      await neovim.type(':noautocmd write<CR>');
       assert.equal(read(path), after, name);
-      await neovim.type('<C-r>:noautocmd write<CR>');
+      await neovim.type('<C-r>');
+      await changed(neovim, 0);
+      await neovim.type(':noautocmd write<CR>');
       assert.equal(read(path), before[name], name);
     }
     await neovim.edit(file.lf);

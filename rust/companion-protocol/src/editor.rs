@@ -47,6 +47,8 @@ pub enum EditorNotification {
     CommentRemoved(CommentId),
     /// `agent/reverted {session, prompt, paths}`
     ChangesReverted(ChangedPaths),
+    /// `agent/revertUndone {session, prompt, paths}`
+    RevertUndone(ChangedPaths),
     /// `agent/kept {session, prompt, paths}`
     ChangesKept(ChangedPaths),
     /// `diff/accepted {filePath, content}`: the user's decision, with the final text.
@@ -78,6 +80,7 @@ impl EditorNotification {
             "comment/set" => params.parse().map(Self::CommentSet),
             "comment/removed" => params.parse().map(Self::CommentRemoved),
             "agent/reverted" => params.parse().map(Self::ChangesReverted),
+            "agent/revertUndone" => params.parse().map(Self::RevertUndone),
             "agent/kept" => params.parse().map(Self::ChangesKept),
             "diff/accepted" => params.parse().map(Self::DiffAccepted),
             "diff/rejected" => params.parse().map(Self::DiffRejected),

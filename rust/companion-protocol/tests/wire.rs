@@ -257,6 +257,7 @@ fn from_the_editor() {
         ),
         ("workspace/review", r#"{"all":true}"#, Told::Review(Review { all: true })),
         ("agent/reverted", of_prompt, Told::ChangesReverted(changed())),
+        ("agent/revertUndone", of_prompt, Told::RevertUndone(changed())),
         ("agent/kept", of_prompt, Told::ChangesKept(changed())),
     ];
     for (method, params, expected) in cases {

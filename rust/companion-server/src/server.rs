@@ -263,6 +263,7 @@ impl Server {
             }
             Event::CommentRemoved(comment) => agent::remove(state, &comment.id),
             Event::ChangesReverted(paths) => agent::reverted(state, &paths),
+            Event::RevertUndone(paths) => agent::revert_undone(state, &paths),
             Event::ChangesKept(paths) => agent::kept(state, &paths),
             Event::Review(review) => state.agents.review_changed(review.all),
             Event::DiffAccepted(diff) => {

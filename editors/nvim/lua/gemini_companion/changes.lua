@@ -2,12 +2,14 @@
 -- them back.
 
 local compare = require('gemini_companion.compare')
+local file = require('gemini_companion.file')
 local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
 local quickfix = require('gemini_companion.quickfix')
 local reload = require('gemini_companion.reload')
 local revert = require('gemini_companion.revert')
 local server = require('gemini_companion.server')
+local undone = require('gemini_companion.undone')
 
 local M = {}
 
@@ -202,16 +204,41 @@ local function bars(change, changed)
   }
 end
 
+--- Tells the companion of files that are reverted, or whose revert is undone.
+local function report(change, paths, is_reverted)
+  for _, path in ipairs(paths) do
+    file_of(change, path).reverted = is_reverted
+  end
+  count = nil
+  local method = is_reverted and 'agent/reverted' or 'agent/revertUndone'
+  server.notify(method, { session = change.session, prompt = change.prompt, paths = paths })
+end
+
+--- Reports it if the user undoes a revert of a file, or makes it again.
+local function watch_undo(change, path)
+  local buffer = file.buffer(path)
+  if not buffer then
+    return
+  end
+  undone.watch(buffer, function(is_undone)
+    local current = prompts[key_of(change)]
+    local is_listed = current ~= nil and file_of(current, path) ~= nil
+    if is_listed then
+      report(current, { path }, not is_undone)
+    end
+    return is_listed
+  end)
+end
+
 --- Reports files that have their text from before again.
 local function report_reverted(change, paths)
   if #paths == 0 then
     return
   end
+  report(change, paths, true)
   for _, path in ipairs(paths) do
-    file_of(change, path).reverted = true
+    watch_undo(change, path)
   end
-  count = nil
-  server.notify('agent/reverted', { session = change.session, prompt = change.prompt, paths = paths })
   local what = #paths == 1 and short(paths[1]) or ('%d files'):format(#paths)
   log.notify(('reverted %s; the model learns it with your next prompt'):format(what))
 end

@@ -95,7 +95,7 @@ pub struct ChangedPath {
     pub path: String,
 }
 
-/// The parameters of `agent/reverted` and `agent/kept`.
+/// The parameters of `agent/reverted`, `agent/revertUndone` and `agent/kept`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ChangedPaths {
     /// The CLI session, from its hooks.

@@ -38,7 +38,7 @@ use crate::net::json::Json;
 use crate::state::ServerState;
 use crate::text::Digest;
 use changes::AgentChanges;
-pub(crate) use changes::{kept, reverted, texts};
+pub(crate) use changes::{kept, revert_undone, reverted, texts};
 pub(crate) use comments::{pending, remove, set};
 pub(crate) use event::HookRequest;
 use event::{HookAnswer, HookEvent, ToolEffect};

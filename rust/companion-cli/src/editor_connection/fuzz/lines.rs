@@ -163,6 +163,7 @@ fn invalid() -> BoxedStrategy<String> {
         ("comment/removed", r#"{"id":7}"#),
         ("agent/kept", r#"{"session":"s","prompt":-1,"paths":[]}"#),
         ("agent/reverted", r#"{"session":"s","prompt":1,"paths":"/a"}"#),
+        ("agent/revertUndone", r#"{"session":"s","prompt":1}"#),
         ("editor/unknown", "{}"),
         ("", "{}"),
     ];

@@ -23,7 +23,7 @@ use file_text::as_on_disk;
 pub(super) use tracking::{
     after_tool, before_tool, begin_prompt, drop_undone, end_calls, reverts_told, text,
 };
-pub(crate) use tracking::{kept, reverted, texts};
+pub(crate) use tracking::{kept, revert_undone, reverted, texts};
 
 /// The most bytes of texts. Above it the oldest changes can't be reverted any more.
 const MAX_BYTES: usize = 64 << 20;

@@ -202,7 +202,16 @@ pub(crate) fn reverted(state: &ServerState, reverted: &ChangedPaths) {
     tell_all(state, [prompt]);
 }
 
-/// Finds the reverts that the user has undone, so that the model does not hear of them.
+/// The user has undone the revert of these changes, so the model does not hear of it.
+pub(crate) fn revert_undone(state: &ServerState, undone: &ChangedPaths) {
+    let mut reverts = state.agents.changes.lock().unheard_reverts(&undone.session);
+    reverts.retain(|of| {
+        of.prompt.1 == undone.prompt && undone.paths.iter().any(|path| **path == *of.path)
+    });
+    forget_reverts(state, &undone.session, &reverts);
+}
+
+/// Finds the reverts that the user has undone without the editor's knowledge.
 pub(crate) async fn drop_undone(state: &Arc<ServerState>, agent: &str) {
     let reverts = state.agents.changes.lock().unheard_reverts(agent);
     if reverts.is_empty() {
@@ -212,7 +221,12 @@ pub(crate) async fn drop_undone(state: &Arc<ServerState>, agent: &str) {
     let is_undone =
         |of: &Reverted| now.iter().any(|look| look.path == of.path && of.is_undone(&look.text));
     let undone: Vec<_> = reverts.into_iter().filter(is_undone).collect();
-    for Reverted { prompt, path, .. } in &undone {
+    forget_reverts(state, agent, &undone);
+}
+
+/// The files of these reverts are as the CLI left them, so the model does not hear of the reverts.
+fn forget_reverts(state: &ServerState, agent: &str, undone: &[Reverted]) {
+    for Reverted { prompt, path, .. } in undone {
         state.agents.changes.lock().revert_undone(prompt, path);
         // Another prompt's revert of the file may stand.
         let unheard = state.agents.changes.lock().unheard_reverts(agent);
@@ -224,7 +238,7 @@ pub(crate) async fn drop_undone(state: &Arc<ServerState>, agent: &str) {
             state.diffs.record(Record::NoteTold(note));
         }
     }
-    tell_all(state, undone.into_iter().map(|of| of.prompt).collect::<HashSet<_>>());
+    tell_all(state, undone.iter().map(|of| of.prompt.clone()).collect::<HashSet<_>>());
 }
 
 /// The model has heard of these reverts, so they leave the list.

@@ -151,6 +151,21 @@ async fn after_a_day_the_texts_are_gone() {
 }
 
 #[tokio::test]
+async fn the_editor_reports_that_the_user_has_undone_a_revert() {
+    let scene = Scene::start().await;
+    scene.prompt("Write").await;
+    scene.write("new").await;
+    let changed = scene.changed(|of| of.files.len() == 1).await;
+    std::fs::write(scene.path(), super::TEXT).unwrap();
+    agent::reverted(&scene.rig.state, &scene.paths(&changed));
+    scene.changed(|of| of.files[0].reverted).await;
+    // The text is not on the disk yet.
+    agent::revert_undone(&scene.rig.state, &scene.paths(&changed));
+    scene.changed(|of| !of.files[0].reverted).await;
+    assert_eq!(scene.prompt("Go on").await, Value::Null);
+}
+
+#[tokio::test]
 async fn the_model_hears_of_a_revert_even_if_that_of_another_prompt_is_undone() {
     let scene = Scene::start().await;
     scene.prompt("First").await;

@@ -76,6 +76,9 @@ open class RecordingCore : CompanionCore {
     override fun changesReverted(session: String, prompt: Long, paths: List<String>) =
         tell("reverted $session $prompt ${paths.joinToString(" ")}")
 
+    override fun revertUndone(session: String, prompt: Long, paths: List<String>) =
+        tell("undone $session $prompt ${paths.joinToString(" ")}")
+
     override fun changesKept(session: String, prompt: Long, paths: List<String>) =
         tell("kept $session $prompt ${paths.joinToString(" ")}")
 

@@ -144,9 +144,14 @@ abstract class ChangesTestCase : PlatformTestCase() {
     }
 
     /** Undoes the last command as the user does in the tool window. */
-    protected fun undo() {
+    protected fun undo() = confirming { undo(null) }
+
+    protected fun redo() = confirming { redo(null) }
+
+    /** The platform asks before it changes several files. */
+    private fun confirming(command: UndoManager.() -> Unit) {
         val questions = questions.size
-        UndoManager.getInstance(project).undo(null)
+        UndoManager.getInstance(project).command()
         UIUtil.dispatchAllInvocationEvents()
         while (this.questions.size > questions) this.questions.removeLast()
     }

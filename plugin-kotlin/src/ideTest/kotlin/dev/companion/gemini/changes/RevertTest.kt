@@ -4,7 +4,9 @@ package dev.companion.gemini.changes
 
 import com.intellij.diff.contents.DocumentContent
 import com.intellij.diff.requests.ContentDiffRequest
+import com.intellij.openapi.command.undo.UndoManager
 import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.fileEditor.FileEditorManager
 import dev.companion.gemini.offEdt
 import java.io.File
 
@@ -23,6 +25,10 @@ class RevertTest : ChangesTestCase() {
         assertEquals(emptyList<String>(), questions)
         undo()
         assertEquals("one\nTWO\n", document("a.txt").text)
+        assertEquals(listOf("reverted s 1 a.txt", "undone s 1 a.txt"), told)
+        redo()
+        assertEquals("one\ntwo\n", document("a.txt").text)
+        assertEquals("reverted s 1 a.txt", told.last())
     }
 
     fun testACreatedFileIsDeletedAndComesBackByUndo() {
@@ -32,6 +38,7 @@ class RevertTest : ChangesTestCase() {
         assertEquals(listOf("reverted s 1 new/a.txt"), told)
         undo()
         assertEquals("text\n", onDisk("new/a.txt"))
+        assertEquals("undone s 1 new/a.txt", told.last())
     }
 
     fun testADeletedFileIsCreatedAndGoneByUndo() {
@@ -53,6 +60,18 @@ class RevertTest : ChangesTestCase() {
         undo()
         assertEquals(listOf("A", "B"), listOf("a.txt", "b.txt").map { document(it).text })
         assertEquals("C", onDisk("c.txt"))
+        assertEquals("undone s 1 a.txt b.txt c.txt", told.last())
+    }
+
+    fun testARevertIsUndoneInItsOwnFilesOnly() {
+        file("a.txt", "one")
+        file("mine.txt", "mine")
+        changed(1, Edit("a.txt", "one", "two"))
+        val editors = FileEditorManager.getInstance(project)
+        val opened = listOf("a.txt", "mine.txt").map(::virtualFile).map { editors.openFile(it, true).single() }
+        revert(row(1, "a.txt"))
+        val names = opened.map { UndoManager.getInstance(project).getUndoActionNameAndDescription(it).first }
+        assertEquals(listOf(true, false), names.map { "Revert" in it })
     }
 
     fun testTheFormOfTheTextComesBack() {

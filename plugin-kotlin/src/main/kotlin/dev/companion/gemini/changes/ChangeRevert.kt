@@ -6,6 +6,8 @@ import com.intellij.notification.NotificationType
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.command.undo.GlobalUndoableAction
+import com.intellij.openapi.command.undo.UndoManager
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.ReadonlyStatusHandler
@@ -148,8 +150,12 @@ internal class ChangeRevert(
             .writeCommandAction(project)
             .withName(message("changes.command", files.size))
             .withGlobalUndo()
+            .shouldRecordActionForActiveDocument(false)
             .run(
                 ThrowableRunnable<IOException> {
+                    // Before the files are deleted, because it takes only valid ones.
+                    val report = Report(files.mapNotNull { it.file })
+                    UndoManager.getInstance(project).undoableActionPerformed(report)
                     for (file in files) {
                         try {
                             write(file)
@@ -157,6 +163,7 @@ internal class ChangeRevert(
                             failed[file] = e.message.orEmpty()
                         }
                     }
+                    report.rows = files.filter { it !in failed }.flatMap { it.rows }
                 },
             )
         val documents = FileDocumentManager.getInstance()
@@ -197,6 +204,15 @@ internal class ChangeRevert(
         } else {
             document.setText(plain)
         }
+    }
+
+    /** Tells the server if the user undoes the revert, or makes it again. */
+    private inner class Report(files: List<VirtualFile>) : GlobalUndoableAction(*files.toTypedArray()) {
+        var rows = emptyList<ChangeRow>()
+
+        override fun undo() = service.revertUndone(rows)
+
+        override fun redo() = service.reverted(rows)
     }
 
     /** Reports the files once they are on the disk. */

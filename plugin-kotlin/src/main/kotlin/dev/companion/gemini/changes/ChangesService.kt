@@ -100,10 +100,14 @@ class ChangesService(private val project: Project) : Disposable {
         publish()
     }
 
-    internal fun reverted(rows: Collection<ChangeRow>) {
+    internal fun reverted(rows: Collection<ChangeRow>) = report(rows, CompanionCore::changesReverted)
+
+    internal fun revertUndone(rows: Collection<ChangeRow>) = report(rows, CompanionCore::revertUndone)
+
+    private fun report(rows: Collection<ChangeRow>, call: CompanionCore.(String, Long, List<String>) -> Unit) {
         assertEdt()
         for ((key, those) in rows.groupBy { it.prompt }) {
-            cores[key]?.changesReverted(key.session, key.number, those.map { it.path })
+            cores[key]?.call(key.session, key.number, those.map { it.path })
         }
         onDisk.look(rows.map { it.path })
     }

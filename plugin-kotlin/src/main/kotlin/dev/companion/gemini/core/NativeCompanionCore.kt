@@ -73,6 +73,9 @@ class NativeCompanionCore private constructor(
     override fun changesReverted(session: String, prompt: Long, paths: List<String>) =
         send("agent/reverted", changes(session, prompt, paths))
 
+    override fun revertUndone(session: String, prompt: Long, paths: List<String>) =
+        send("agent/revertUndone", changes(session, prompt, paths))
+
     override fun changesKept(session: String, prompt: Long, paths: List<String>) =
         send("agent/kept", changes(session, prompt, paths))
 

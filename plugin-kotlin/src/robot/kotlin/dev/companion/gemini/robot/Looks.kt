@@ -45,6 +45,7 @@ internal val LOOKS: Map<String, Command> = mapOf(
     "find tab" to { startOf(tabLabel(it.text("tab"))) },
     "find close button" to { middle(closeButton(it.text("tab"))) },
     "find proposal" to { inText(proposal(it.text("tab"))) },
+    "find arrow" to { arrow() },
     "paint" to { paint() },
     "time in plugin" to { Sampler.result() },
     "painting" to { Painting.times() },
@@ -183,6 +184,17 @@ private fun startOf(component: Component): Map<String, Any> {
 private fun inText(editor: Editor): Map<String, Any> {
     val start = editor.offsetToXY(0)
     return onScreen(editor.contentComponent, Point(start.x + 1, start.y + editor.lineHeight / 2))
+}
+
+/** Returns the place of the first arrow from the left side of a diff to the right one. */
+private fun arrow(): Map<String, Any> {
+    val editors = EditorFactory.getInstance().allEditors.filter { it.editorKind == EditorKind.DIFF }
+    val left = editors.first { !it.document.isWritable && it.component.isShowing } as EditorEx
+    val gutter = left.gutterComponentEx
+    val arrows = left.markupModel.allHighlighters.sortedBy { it.startOffset }.mapNotNull { it.gutterIconRenderer }
+    val center = checkNotNull(arrows.firstNotNullOfOrNull { gutter.getCenterPoint(it) }) { "no arrow" }
+    // The left side has its gutter on the right, as in a mirror.
+    return onScreen(gutter, Point(gutter.width - center.x, center.y))
 }
 
 private fun onScreen(component: Component, point: Point): Map<String, Any> {

@@ -241,6 +241,7 @@ class FuzzTest {
                     "comment/set",
                     "comment/removed",
                     "agent/reverted",
+                    "agent/revertUndone",
                     "agent/kept",
                     "diff/accepted",
                     "diff/rejected",

@@ -176,6 +176,10 @@ object Serve {
                 core.changesReverted(session, prompt, paths)
             }
 
+            "agent/revertUndone" -> changes(params).let { (session, prompt, paths) ->
+                core.revertUndone(session, prompt, paths)
+            }
+
             "agent/kept" -> changes(params).let { (session, prompt, paths) ->
                 core.changesKept(session, prompt, paths)
             }
