@@ -17,15 +17,14 @@ const SAMPLE = ['-Drobot.sample=true'];
 const WARM_UP = 20;
 const CALLS = 200;
 const PROPOSALS = 60;
+const LISTED = 12;
 const LINE = 'The quick brown fox jumps over the dog.\n';
-
-const micros = (nanos) => (nanos / 1000).toFixed(1).padStart(9);
 
 /** Percentiles of times in ns, as text in µs. */
 function summary(times) {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-  const texts = [0.5, 0.9, 0.99, 1].map((share) => micros(at(share)));
+  const texts = [0.5, 0.9, 0.99, 1].map((share) => (at(share) / 1000).toFixed(1).padStart(9));
   return texts.join('');
 }
 
@@ -33,18 +32,18 @@ function print(name, text) {
   console.log(`${name.padEnd(38)}${text}`);
 }
 
-function printStart(start) {
-  console.log('\nOn the event thread, from the start of the IDE to an open file, in ms:');
-  const entries = Object.entries(start).sort(([, a], [, b]) => b - a);
-  const total = entries.reduce((sum, [, nanos]) => sum + nanos, 0);
-  for (const [name, nanos] of [...entries, ['all of the plugin', total]]) {
-    print(name, (nanos / 1e6).toFixed(1).padStart(9));
+/** Prints what the plugin, and what it has called, took of the event thread between two looks. */
+function printShares(what, before, after, count = 1) {
+  const shares = Object.entries(after).map(([name, nanos]) => [name, nanos - (before[name] ?? 0)]);
+  const total = shares.reduce((sum, [, nanos]) => sum + nanos, 0);
+  console.log(`\nOn the event thread, ${what}, in ms:`);
+  const longest = shares.toSorted(([, a], [, b]) => b - a).slice(0, LISTED);
+  for (const [name, nanos] of [['all', total], ...longest]) {
+    console.log(`${(nanos / 1e6 / count).toFixed(1).padStart(9)}  ${name}`);
   }
 }
 
-/** The time in ns of the event thread that the plugin has had so far. */
-const inPlugin = async (ide) =>
-  Object.values(await ide.robot('time in plugin')).reduce((sum, nanos) => sum + nanos, 0);
+const inPlugin = (ide) => ide.robot('time in plugin');
 
 /** Measures a client's request for the problems of a visible file that the IDE has analyzed. */
 async function askForProblems(scene) {
@@ -80,10 +79,10 @@ async function showProposals({ ide, client, sandbox }, lines) {
     if (i >= 0) Object.values(times).forEach((step, index) => step.push(steps[index]));
     await client.callTool('closeDiff', { filePath, suppressNotification: true });
   }
-  return { times, inPlugin: ((await inPlugin(ide)) - before) / PROPOSALS };
+  return { times, before, after: await inPlugin(ide) };
 }
 
-/** Changes many large files as a CLI does, and opens their list. Returns the plugin's time on the event thread. */
+/** Changes many large files as a CLI does, and opens their list. */
 async function openChanges(scene) {
   const { ide, sandbox } = scene;
   const cli = new HookCli(sandbox);
@@ -96,7 +95,7 @@ async function openChanges(scene) {
   await ide.until(({ statusBar }) => statusBar.some(isCounted), 'the count');
   const before = await inPlugin(ide);
   await scene.openChanges();
-  return (await inPlugin(ide)) - before;
+  printShares(`for the list of ${CHANGED} changed files`, before, await inPlugin(ide));
 }
 
 /** The conditions of typing. The sampler reads the stack of the event thread. */
@@ -163,13 +162,13 @@ const measureWaits = () =>
 /** Measures the plugin's part of the event thread. */
 const measureEventThread = () =>
   inWindow({ java: SAMPLE }, async (scene) => {
-    printStart(await scene.ide.robot('time in plugin'));
+    printShares('from the start of the IDE to an open file', {}, await inPlugin(scene.ide));
     scene.client = await scene.connect();
     for (const lines of [1_000, 10_000]) {
-      const shown = await showProposals(scene, lines);
-      print(`a proposal of ${lines} lines, there`, micros(shown.inPlugin));
+      const { before, after } = await showProposals(scene, lines);
+      printShares(`for a proposal of ${lines} lines`, before, after, PROPOSALS);
     }
-    print(`the list of ${CHANGED} changed files, there`, micros(await openChanges(scene)));
+    await openChanges(scene);
   });
 
 console.log(`${'in µs'.padEnd(44)}p50      p90      p99      max`);

@@ -2,21 +2,25 @@
 // bench-programs.mjs PROGRAM…` alternates between them and shows the cost of openDiff relative to
 // the first. With `--resume`, each program also runs as in an IDE, ready to resume after a restart.
 // The client measures the time. The processor time is the program's own for openDiff and closeDiff,
-// which the machine's other work influences less.
+// which the machine's other work influences less. The memory is that of a new process, for ten
+// proposals of 10 MB.
 
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
 import { Companion } from './lib/companion.mjs';
 import { Session } from './lib/http.mjs';
 import { Sandbox } from './lib/sandbox.mjs';
 
+const LINE = 'The quick brown fox jumps over the dog.\n';
+const LARGEST = 10 << 20;
 const SIZES = [
   ['2 KB', 2 << 10, 400],
   ['1 MB', 1 << 20, 40],
-  ['10 MB', 10 << 20, 8],
+  ['10 MB', LARGEST, 8],
 ];
 const ROUNDS = 8;
 
@@ -70,17 +74,41 @@ function measure({ companion: { ready }, session }, body) {
   });
 }
 
-/** Measures `count` proposals. The first ones warm up the caches. */
-async function propose(one, count, filePath, newContent) {
+/** Opens and closes a proposal. Returns the time of openDiff. */
+async function openAndClose(one, filePath, newContent) {
   const call = (name, args) =>
     Buffer.from(JSON.stringify(one.session.message('tools/call', { name, arguments: args })));
+  const time = await measure(one, call('openDiff', { filePath, newContent }));
+  await measure(one, call('closeDiff', { filePath, suppressNotification: true }));
+  return time;
+}
+
+/** Measures `count` proposals. The first ones warm up the caches. */
+async function propose(one, count, filePath, newContent) {
   for (let turn = -count / 4; turn < count; turn++) {
     if (turn === 0) one.processor -= processorTime(one.companion.pid);
-    const time = await measure(one, call('openDiff', { filePath, newContent }));
+    const time = await openAndClose(one, filePath, newContent);
     if (turn >= 0) one.times.push(time);
-    await measure(one, call('closeDiff', { filePath, suppressNotification: true }));
   }
   one.processor += processorTime(one.companion.pid);
+}
+
+/** Returns a size from the status of a process, in MB. */
+function memory({ companion: { pid } }, name) {
+  const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(status.match(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm'))[1]) / 1024;
+}
+
+async function measureMemory(options) {
+  const one = await start(options);
+  const figures = [memory(one, 'VmRSS')];
+  const filePath = sandbox.file('memory.txt', '');
+  const newContent = LINE.repeat(LARGEST / LINE.length);
+  for (let turn = 0; turn < 10; turn++) await openAndClose(one, filePath, newContent);
+  figures.push(memory(one, 'VmHWM'));
+  await pause(1_000);
+  figures.push(memory(one, 'VmRSS'));
+  return figures.map((megabytes) => megabytes.toFixed(1)).join(', ');
 }
 
 try {
@@ -88,7 +116,7 @@ try {
   for (const program of programs) running.push(await start(program));
   for (const [name, size, count] of SIZES) {
     const filePath = sandbox.file(`${size}.txt`, '');
-    const newContent = 'The quick brown fox jumps over the dog.\n'.repeat(size / 40);
+    const newContent = LINE.repeat(size / LINE.length);
     for (const one of running) Object.assign(one, { times: [], processor: 0 });
     for (let round = 0; round < ROUNDS; round++) {
       for (const one of running) await propose(one, count, filePath, newContent);
@@ -99,6 +127,9 @@ try {
     const processor = running.map(({ processor }) => processor / ROUNDS / count);
     const [p50, p99] = times.map(against);
     console.log(`${name.padStart(5)}  p50 ${p50}  p99 ${p99}  processor ${against(processor)}`);
+  }
+  for (const program of programs) {
+    console.log(`MB at the start, at most, and a second after: ${await measureMemory(program)}`);
   }
 } finally {
   agent.destroy();

@@ -150,7 +150,9 @@ pub(crate) fn demo(sh: &Shell, screenshots: bool) -> Result {
 
 /// `cargo xtask bench-ide`
 pub(crate) fn bench_ide(sh: &Shell) -> Result {
-    Window::prepare(sh)?.run(sh, cmd!(sh, "node bench-ide.mjs"))
+    let companion = build(sh)?;
+    let bench = cmd!(sh, "node bench-ide.mjs").env("GEMINI_COMPANION", companion);
+    Window::prepare(sh)?.run(sh, bench)
 }
 
 /// The files that a window needs: the IDE, the plugin, and the robot that simulates the user.

@@ -7,6 +7,7 @@ import com.google.gson.GsonBuilder
 import com.google.gson.JsonObject
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.DumbService
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.startup.StartupActivity
@@ -63,7 +64,9 @@ internal object Robot {
 }
 
 /** Starts the robot with the first project, and reports each project whose indexes are ready. */
-class Greeting : StartupActivity {
+class Greeting :
+    StartupActivity,
+    DumbAware {
     override fun runActivity(project: Project) {
         Robot.start()
         DumbService.getInstance(project).runWhenSmart {

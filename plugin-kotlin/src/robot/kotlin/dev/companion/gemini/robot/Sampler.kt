@@ -1,41 +1,39 @@
-// Samples the EDT's stack about once per millisecond, to measure the plugin's share of the start.
+// Samples the EDT's stack about once per millisecond, to measure the plugin's share.
 
 package dev.companion.gemini.robot
 
-import java.awt.EventQueue
 import java.util.concurrent.ConcurrentHashMap
-import java.util.concurrent.atomic.AtomicReference
 import kotlin.concurrent.thread
 
 internal object Sampler {
-    private val edt = AtomicReference<Thread>()
-
-    /** The time in ns for each of the plugin's methods that the platform has called. */
+    /** The time in ns for each of the plugin's methods, and for what each has called. */
     private val nanos = ConcurrentHashMap<String, Long>()
 
     /** Samples until the IDE ends, if the script asks for it. */
     fun start() {
         if (!java.lang.Boolean.getBoolean("robot.sample")) return
-        EventQueue.invokeLater { edt.set(Thread.currentThread()) }
-        thread(name = "robot sampler", isDaemon = true, priority = Thread.MAX_PRIORITY) { sample() }
+        val edt = Thread.getAllStackTraces().keys.first { it.name.startsWith("AWT-EventQueue") }
+        thread(name = "robot sampler", isDaemon = true, priority = Thread.MAX_PRIORITY) { sample(edt) }
     }
 
     fun result(): Map<String, Long> = nanos.toMap()
 
-    private fun sample() {
+    private fun sample(edt: Thread) {
         var last = System.nanoTime()
         while (true) {
             Thread.sleep(1)
-            val stack = edt.get()?.stackTrace.orEmpty()
-            val entry = if (stack.any { it.isOfRobot() }) null else stack.lastOrNull { it.isOfPlugin() }
+            val stack = edt.stackTrace
+            val own = if (stack.any { it.isOfRobot() }) -1 else stack.indexOfFirst { it.isOfPlugin() }
             val now = System.nanoTime()
-            if (entry != null) {
-                val name = entry.className.substringAfterLast('.') + '.' + entry.methodName
+            if (own >= 0) {
+                val name = listOfNotNull(stack[own], stack.getOrNull(own - 1)).joinToString(" → ") { it.name() }
                 nanos.merge(name, now - last, Long::plus)
             }
             last = now
         }
     }
+
+    private fun StackTraceElement.name() = className.substringAfterLast('.') + '.' + methodName
 
     private fun StackTraceElement.isOfRobot() = className.startsWith("dev.companion.gemini.robot.")
 
