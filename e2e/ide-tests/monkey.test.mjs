@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Monkey } from '../lib/monkey.mjs';
-import { DEEDS, LONG_DEEDS } from '../lib/monkey-deeds.mjs';
+import { DEEDS } from '../lib/monkey-deeds.mjs';
 import { ENDS } from '../lib/monkey-ends.mjs';
 import { randomOf } from '../lib/random.mjs';
 
@@ -47,8 +47,8 @@ async function game(monkey) {
   const isBefore = (part) => Date.now() < begun + part * MINUTES * 60_000;
   const random = randomOf(Number(SEED));
   // A process that started late would hide growth.
-  const early = IS_LONG ? { ...LONG_DEEDS, ...ENDS } : DEEDS;
-  const late = IS_LONG ? { ...LONG_DEEDS, reopen: ENDS.reopen } : DEEDS;
+  const early = IS_LONG ? { ...DEEDS, ...ENDS } : DEEDS;
+  const late = IS_LONG ? { ...DEEDS, reopen: ENDS.reopen } : DEEDS;
   while (isBefore(WARM_UP)) await monkey.play(random(1_000_000), early);
   const before = await monkey.tidy();
   while (isBefore(1)) await monkey.play(random(1_000_000), late);

@@ -273,7 +273,5 @@ export const DEEDS = {
   remove: { weight: 10, play: remove },
   byClient: { weight: 20, play: byClient },
   reconnect: { weight: 10, play: reconnect },
+  byAgent: { weight: 30, play: byAgent },
 };
-
-/** The actions of a long game. */
-export const LONG_DEEDS = { ...DEEDS, byAgent: { weight: 30, play: byAgent } };

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { HookCli } from './hook-cli.mjs';
 import { REJECTED, Scene } from './ide-scene.mjs';
 import { until } from './inbox.mjs';
-import { LONG_DEEDS } from './monkey-deeds.mjs';
+import { DEEDS } from './monkey-deeds.mjs';
 import { ENDS } from './monkey-ends.mjs';
 import { randomOf } from './random.mjs';
 
@@ -93,7 +93,7 @@ export class Monkey {
   async step(name, seed) {
     this.#random = randomOf(seed);
     this.script.push(`${name}:${seed}`);
-    const done = (await { ...LONG_DEEDS, ...ENDS }[name].play(this)) !== false;
+    const done = (await { ...DEEDS, ...ENDS }[name].play(this)) !== false;
     if (done) await this.check();
     else this.script.pop();
     return done;

@@ -22,15 +22,17 @@ import java.util.concurrent.ConcurrentHashMap
 class ChangesService(private val project: Project) : Disposable {
     private val list = ChangeList()
 
-    /** The server of each prompt, which keeps its texts. */
+    /** The server of each prompt in the list, which keeps its texts. Changed on the EDT. */
     private val cores = ConcurrentHashMap<PromptKey, CompanionCore>()
 
-    /** The newest states that the list has not taken over. */
-    private val incoming = LinkedHashMap<PromptKey, AgentChange>()
+    /** The newest states that the list has not taken over, and their servers. */
+    private val incoming = LinkedHashMap<PromptKey, Pair<CompanionCore, AgentChange>>()
 
-    private val labelled = HashSet<PromptKey>()
+    /** The last prompt of each session that the Local History has a label for. */
+    private val labelled = HashMap<String, PromptKey>()
     private val onDisk = FilesOnDisk(project) { later { filesFound(it) } }
-    private val commands = CommandWatch(project) { command, files -> later { commandEnded(command, files) } }
+    private val commands =
+        CommandWatch(project) { core, command, files -> later { commandEnded(core, command, files) } }
     private val files = HashMap<String, FilesOnDisk.Found>()
 
     /** Any thread. */
@@ -42,12 +44,11 @@ class ChangesService(private val project: Project) : Disposable {
     /** Any thread. */
     fun changed(core: CompanionCore, change: AgentChange) {
         val key = change.key
-        cores[key] = core
         val isFirst = synchronized(incoming) {
             // A later state also takes the later place.
             val isFirst = incoming.isEmpty()
             incoming.remove(key)
-            incoming[key] = change
+            incoming[key] = Pair(core, change)
             isFirst
         }
         if (isFirst) later(::takeOver)
@@ -56,22 +57,19 @@ class ChangesService(private val project: Project) : Disposable {
     /** Any thread. */
     fun command(core: CompanionCore, command: AgentCommand) {
         val key = command.key
-        cores[key] = core
         val now = System.currentTimeMillis()
         later {
             if (command.running) label(key)
-            if (command.running) commands.started(command, now) else commands.ended(key)
+            if (command.running) commands.started(core, command, now) else commands.ended(key)
         }
     }
 
     /** Forgets the prompts of servers that have ended: their texts are gone. */
     fun forgetClosed() {
         assertEdt()
+        commands.forgetClosed()
         val ended = cores.filterValues { it.isClosed }.keys
         if (ended.isEmpty()) return
-        ended.forEach(commands::forget)
-        cores -= ended
-        labelled -= ended
         list.removeIf { it in ended }
         publish()
     }
@@ -113,17 +111,20 @@ class ChangesService(private val project: Project) : Disposable {
     }
 
     private fun takeOver() {
-        val changes = synchronized(incoming) { incoming.values.toList().also { incoming.clear() } }
-        for (change in changes) {
+        val all = synchronized(incoming) { incoming.values.toList().also { incoming.clear() } }
+        val changes = all.filter { (core, _) -> !core.isClosed }
+        for ((core, change) in changes) {
+            cores[change.key] = core
             // The IDE has not read the new texts yet, so the label is before the changes.
             if (list.update(change)) label(change.key)
         }
-        onDisk.look(changes.flatMap { change -> change.files.map { it.path } })
+        onDisk.look(changes.flatMap { (_, change) -> change.files.map { it.path } })
         publish()
     }
 
-    private fun commandEnded(command: AgentCommand, files: List<OtherFile>) {
-        if (!cores.containsKey(command.key)) return
+    private fun commandEnded(core: CompanionCore, command: AgentCommand, files: List<OtherFile>) {
+        if (core.isClosed) return
+        cores[command.key] = core
         list.add(command, files)
         onDisk.look(files.map { it.path })
         publish()
@@ -134,11 +135,12 @@ class ChangesService(private val project: Project) : Disposable {
     }
 
     private fun label(key: PromptKey) {
-        if (labelled.add(key)) LocalHistoryLabel.put(project, message("changes.history"))
+        if (labelled.put(key.session, key) != key) LocalHistoryLabel.put(project, message("changes.history"))
     }
 
     private fun publish() {
         val prompts = list.prompts
+        cores.keys.retainAll(prompts.mapTo(HashSet()) { it.key })
         val paths = prompts.flatMapTo(HashSet()) { prompt -> prompt.rows.map { it.path } }
         files.keys.retainAll(paths)
         project.messageBus.syncPublisher(ChangesListener.TOPIC).changesChanged(fileCount)

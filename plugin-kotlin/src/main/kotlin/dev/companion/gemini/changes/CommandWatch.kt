@@ -19,6 +19,7 @@ import com.intellij.util.messages.MessageBusConnection
 import dev.companion.gemini.context.systemPath
 import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangeKind
+import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
@@ -36,9 +37,10 @@ import java.nio.file.attribute.FileTime
  */
 internal class CommandWatch(
     private val project: Project,
-    private val report: (AgentCommand, List<OtherFile>) -> Unit,
+    private val report: (CompanionCore, AgentCommand, List<OtherFile>) -> Unit,
 ) : BulkFileListener {
     private class Running(
+        val core: CompanionCore,
         val command: AgentCommand,
         /** Milliseconds since 1970. */
         val since: Long,
@@ -49,12 +51,12 @@ internal class CommandWatch(
     private val running = HashMap<PromptKey, Running>()
     private var connection: MessageBusConnection? = null
 
-    fun started(command: AgentCommand, now: Long) {
+    fun started(core: CompanionCore, command: AgentCommand, now: Long) {
         assertEdt()
         val key = command.key
         // The end of an earlier prompt's command was lost, because one session has one prompt at a time.
         running.keys.filter { it.session == key.session && it != key }.forEach(::forget)
-        running.getOrPut(key) { Running(command, now) }
+        running.getOrPut(key) { Running(core, command, now) }
         if (connection != null) return
         connection = project.messageBus.connect().also { it.subscribe(VirtualFileManager.VFS_CHANGES, this) }
     }
@@ -74,8 +76,13 @@ internal class CommandWatch(
         }
     }
 
-    fun forget(key: PromptKey) {
+    /** Forgets the commands that servers reported that have ended. */
+    fun forgetClosed() {
         assertEdt()
+        running.filterValues { it.core.isClosed }.keys.forEach(::forget)
+    }
+
+    private fun forget(key: PromptKey) {
         running -= key
         if (running.isEmpty()) dispose()
     }
@@ -94,7 +101,7 @@ internal class CommandWatch(
         ApplicationManager.getApplication().executeOnPooledThread {
             val since = ended.since - CLOCK_TOLERANCE_MILLIS
             val files = found.mapNotNull { (path, kind) -> file(path, kind, since) }
-            report(ended.command, files)
+            report(ended.core, ended.command, files)
         }
     }
 
