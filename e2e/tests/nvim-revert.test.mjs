@@ -53,11 +53,18 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
       await neovim.type(':noautocmd write<CR>');
       assert.equal(read(path), before[name], name);
     }
+    // Later edits are not taken for the revert, and an undo need not be saved.
     await neovim.edit(file.lf);
-    await neovim.type('u:noautocmd write<CR>');
-    const told = await cli.prompt('next');
-    assert.match(told, /reverted your changes to crlf/);
-    assert.doesNotMatch(told, /\blf\b/);
+    await neovim.type('u');
+    await changed(neovim, 1);
+    await neovim.type('Gomine<Esc>u');
+    await neovim.edit(file.bom);
+    await neovim.type('Gomine<Esc>u');
+    await changed(neovim, 1);
+    const [reverted] = (await cli.prompt('next')).match(/^.*reverted your changes to.*$/m);
+    assert.match(reverted, /\bcrlf\b/);
+    assert.match(reverted, /\bbom\b/);
+    assert.doesNotMatch(reverted, /\blf\b/);
   });
 
   test('is taken back only after a question if the user would lose something', async (t) => {

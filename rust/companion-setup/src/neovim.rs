@@ -23,7 +23,7 @@ const HELP: &str = "doc/gemini_companion.txt";
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
 /// The files of the plugin.
-const FILES: [(&str, &str); 39] = files![
+const FILES: [(&str, &str); 40] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/agent.lua"
     "lua/gemini_companion/anchor.lua"
@@ -58,6 +58,7 @@ const FILES: [(&str, &str); 39] = files![
     "lua/gemini_companion/terminal.lua"
     "lua/gemini_companion/text.lua"
     "lua/gemini_companion/types.lua"
+    "lua/gemini_companion/undone.lua"
     "lua/gemini_companion/unsaved.lua"
     "lua/gemini_companion/view.lua"
     "lua/gemini_companion/windows.lua"

@@ -214,19 +214,21 @@ local function report(change, paths, is_reverted)
   server.notify(method, { session = change.session, prompt = change.prompt, paths = paths })
 end
 
---- Reports it if the user undoes a revert of a file, or makes it again.
-local function watch_undo(change, path)
+--- Reports it if the user undoes the revert of a file, or makes it again. `before` marks the text before the revert.
+local function watch_undo(key, path, before)
   local buffer = file.buffer(path)
   if not buffer then
     return
   end
-  undone.watch(buffer, function(is_undone)
-    local current = prompts[key_of(change)]
-    local is_listed = current ~= nil and file_of(current, path) ~= nil
-    if is_listed then
-      report(current, { path }, not is_undone)
-    end
-    return is_listed
+  local function listed_file()
+    local current = prompts[key]
+    return current and file_of(current, path)
+  end
+  undone.watch(buffer, before, function()
+    local changed = listed_file()
+    return changed and changed.reverted
+  end, function(reverted)
+    report(prompts[key], { path }, reverted)
   end)
 end
 
@@ -236,9 +238,6 @@ local function report_reverted(change, paths)
     return
   end
   report(change, paths, true)
-  for _, path in ipairs(paths) do
-    watch_undo(change, path)
-  end
   local what = #paths == 1 and short(paths[1]) or ('%d files'):format(#paths)
   log.notify(('reverted %s; the model learns it with your next prompt'):format(what))
 end
@@ -367,8 +366,11 @@ function M.revert(what)
     log.warn(('%d of %d files stay as they are: their text from before is not kept'):format(#files - #kept, #files))
   end
   with_reversals(change, kept, function(reversals)
-    revert.run(reversals, function(paths)
+    revert.run(reversals, function(paths, marks)
       report_reverted(change, paths)
+      for path, before in pairs(marks) do
+        watch_undo(key_of(change), path, before)
+      end
     end)
   end)
   return true
@@ -455,6 +457,7 @@ M.notifications = {
 
 --- Empties the list after the companion has ended, which kept the texts.
 function M.stop()
+  undone.stop()
   for key, change in pairs(prompts) do
     prompts[key] = nil
     change.files = {}

@@ -8,6 +8,7 @@ local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
 local reload = require('gemini_companion.reload')
 local text = require('gemini_companion.text')
+local undone = require('gemini_companion.undone')
 
 local M = {}
 
@@ -159,7 +160,8 @@ local function delete(path, buffer)
   return true
 end
 
---- Reverts one file. Returns whether it succeeded, and if not, the reason.
+--- Reverts one file. Returns whether it succeeded, and the reason if not, or else the mark of the text before. A file
+--- that needs no change has none.
 local function revert(reversal)
   local path, content = reversal.path, reversal.kept.content
   local before, now = reversal.now, texts_now(path)
@@ -176,13 +178,17 @@ local function revert(reversal)
     -- So that `u` brings this text back.
     reload.reload(path)
   end
-  if not content then
-    return delete(path, buffer)
+  local mark = undone.mark(buffer)
+  local ok
+  if content then
+    local parsed = text.parse(content)
+    parsed.eol = parsed.eol and not parsed.empty
+    buffers.replace(buffer, parsed)
+    ok, why = write(buffer)
+  else
+    ok, why = delete(path, buffer)
   end
-  local parsed = text.parse(content)
-  parsed.eol = parsed.eol and not parsed.empty
-  buffers.replace(buffer, parsed)
-  return write(buffer)
+  return ok, ok and mark or why
 end
 
 local function run(reversals, done)
@@ -197,22 +203,23 @@ local function run(reversals, done)
     end
     return now ~= nil
   end, reversals)
-  local paths = {}
+  local paths, marks = {}, {}
   for _, reversal in ipairs(ask(readable)) do
-    local ok, why = revert(reversal)
+    local ok, result = revert(reversal)
     if ok then
       paths[#paths + 1] = reversal.path
+      marks[reversal.path] = result
     else
-      fail(reversal, why)
+      fail(reversal, result)
     end
   end
-  done(paths)
+  done(paths, marks)
 end
 
 --- Reverts files, after a question where the user would lose something. Passes the paths of the reverted ones to
---- `done`.
+--- `done`, and by path the marks of the texts that it has replaced.
 ---@param reversals GeminiCompanion.Reversal[]
----@param done fun(paths: string[])
+---@param done fun(paths: string[], marks: table<string, GeminiCompanion.TextMark>)
 function M.run(reversals, done)
   idle.when_idle_later(function()
     run(reversals, done)

@@ -138,6 +138,11 @@
 ---@field is_later boolean a later prompt has changed the file as well
 ---@field now GeminiCompanion.TextsNow
 
+--- Identifies the text of a buffer.
+---@class GeminiCompanion.TextMark
+---@field count integer lines
+---@field hash string
+
 --- The texts of a file at one moment.
 ---@class GeminiCompanion.TextsNow
 ---@field disk? string nil if the file does not exist

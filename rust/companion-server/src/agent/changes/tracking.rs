@@ -224,15 +224,18 @@ pub(crate) async fn drop_undone(state: &Arc<ServerState>, agent: &str) {
     forget_reverts(state, agent, &undone);
 }
 
-/// The files of these reverts are as the CLI left them, so the model does not hear of the reverts.
+/// The user has undone these reverts, so the model does not hear of them.
 fn forget_reverts(state: &ServerState, agent: &str, undone: &[Reverted]) {
-    for Reverted { prompt, path, .. } in undone {
-        state.agents.changes.lock().revert_undone(prompt, path);
-        // Another prompt's revert of the file may stand.
-        let unheard = state.agents.changes.lock().unheard_reverts(agent);
-        if unheard.iter().any(|of| of.path == *path) {
-            continue;
+    let standing = {
+        let mut changes = state.agents.changes.lock();
+        for Reverted { prompt, path, .. } in undone {
+            changes.revert_undone(prompt, path);
         }
+        changes.unheard_reverts(agent)
+    };
+    // Another prompt's revert of the file may stand.
+    let standing: HashSet<_> = standing.iter().map(|of| &of.path).collect();
+    for Reverted { path, .. } in undone.iter().filter(|of| !standing.contains(&of.path)) {
         let emptied = state.agents.model.lock().drop_revert(agent, path);
         for note in emptied {
             state.diffs.record(Record::NoteTold(note));

@@ -223,5 +223,12 @@ class ChangesServiceTest : ChangesTestCase() {
         changed(1, Edit("a.txt", "one", "three"))
         changed(2, Edit("a.txt", "three", "four"))
         assertEquals(2, labels() - before)
+        core.close()
+        service.forgetClosed()
+        service.changed(
+            RecordingCore(),
+            AgentChange("s", 1, "p", 1, listOf(ChangedFile(path("a.txt"), ChangeKind.CHANGED))),
+        )
+        await("the label of another server's first prompt") { labels() - before == 3 }
     }
 }

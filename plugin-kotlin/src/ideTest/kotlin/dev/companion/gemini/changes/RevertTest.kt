@@ -4,7 +4,10 @@ package dev.companion.gemini.changes
 
 import com.intellij.diff.contents.DocumentContent
 import com.intellij.diff.requests.ContentDiffRequest
+import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.command.undo.UndoManager
+import com.intellij.openapi.editor.event.DocumentEvent
+import com.intellij.openapi.editor.event.DocumentListener
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import dev.companion.gemini.offEdt
@@ -48,6 +51,7 @@ class RevertTest : ChangesTestCase() {
         assertEquals("text\r\n", onDisk("a.txt"))
         undo()
         assertNull(onDisk("a.txt"))
+        assertEquals(listOf("reverted s 1 a.txt", "undone s 1 a.txt"), told)
     }
 
     fun testAPromptIsRevertedAndUndoneAtOnce() {
@@ -61,6 +65,22 @@ class RevertTest : ChangesTestCase() {
         assertEquals(listOf("A", "B"), listOf("a.txt", "b.txt").map { document(it).text })
         assertEquals("C", onDisk("c.txt"))
         assertEquals("undone s 1 a.txt b.txt c.txt", told.last())
+    }
+
+    fun testAnUndoBeforeTheReportOfTheRevertIsReportedAfterIt() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"))
+        val document = document("a.txt")
+        val undoing = object : DocumentListener {
+            override fun documentChanged(event: DocumentEvent) {
+                document.removeDocumentListener(this)
+                ApplicationManager.getApplication().invokeLater { undo() }
+            }
+        }
+        document.addDocumentListener(undoing)
+        ChangeRevert(project, service).revert(listOf(row(1, "a.txt")))
+        await("all reports") { told == listOf("undone s 1 a.txt", "reverted s 1 a.txt", "undone s 1 a.txt") }
+        assertEquals("two", document.text)
     }
 
     fun testARevertIsUndoneInItsOwnFilesOnly() {
@@ -83,6 +103,9 @@ class RevertTest : ChangesTestCase() {
         changed(2, Edit("b.txt", "one\r\ntwo\r\n", "one\ntwo\n"))
         revert(row(2, "b.txt"))
         assertEquals("only the line endings differ", "one\r\ntwo\r\n", onDisk("b.txt"))
+        val refusal = runCatching { undo() }.exceptionOrNull()?.message.orEmpty()
+        assertTrue(refusal, "cannot be undone" in refusal)
+        assertEquals(listOf("reverted s 1 a.txt", "reverted s 2 b.txt"), told)
         assertEquals(emptyList<String>(), questions)
     }
 

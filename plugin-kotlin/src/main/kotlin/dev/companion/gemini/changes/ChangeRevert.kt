@@ -129,10 +129,13 @@ internal class ChangeRevert(
             val reason = if (file.file in readOnly) message("diff.error.readOnly") else encodingProblem(file)
             if (reason == null) written += file else failures += Failure(file.shownPath, reason)
         }
-        val failed = if (written.isEmpty()) emptyMap() else inCommand(written)
+        val report = Report(written.mapNotNull { it.file })
+        val failed = if (written.isEmpty()) emptyMap() else inCommand(written, report)
         written.filter { it in failed }.mapTo(failures) { Failure(it.shownPath, failed.getValue(it)) }
         val done = files.filter { file -> (file.isAsBefore || file in written) && file !in failed }
-        finish(done, failures)
+        // Undo brings back no line endings: what such a file has by the next prompt decides.
+        report.rows = written.filter { it !in failed && it.keepsForm }.flatMap { it.rows }
+        finish(done, failures, report)
     }
 
     /** The platform would replace characters that the encoding lacks by question marks. */
@@ -144,7 +147,7 @@ internal class ChangeRevert(
     }
 
     /** Returns the reasons of failures. */
-    private fun inCommand(files: List<FileVersions>): Map<FileVersions, String> {
+    private fun inCommand(files: List<FileVersions>, report: Report): Map<FileVersions, String> {
         val failed = HashMap<FileVersions, String>()
         WriteCommandAction
             .writeCommandAction(project)
@@ -153,9 +156,7 @@ internal class ChangeRevert(
             .shouldRecordActionForActiveDocument(false)
             .run(
                 ThrowableRunnable<IOException> {
-                    // Before the files are deleted, because it takes only valid ones.
-                    val report = Report(files.mapNotNull { it.file })
-                    UndoManager.getInstance(project).undoableActionPerformed(report)
+                    if (files.any { it.keepsForm }) UndoManager.getInstance(project).undoableActionPerformed(report)
                     for (file in files) {
                         try {
                             write(file)
@@ -163,7 +164,6 @@ internal class ChangeRevert(
                             failed[file] = e.message.orEmpty()
                         }
                     }
-                    report.rows = files.filter { it !in failed }.flatMap { it.rows }
                 },
             )
         val documents = FileDocumentManager.getInstance()
@@ -206,17 +206,27 @@ internal class ChangeRevert(
         }
     }
 
-    /** Tells the server if the user undoes the revert, or makes it again. */
+    /** Tells the server if the user undoes the revert, or makes it again. [files] still exist. */
     private inner class Report(files: List<VirtualFile>) : GlobalUndoableAction(*files.toTypedArray()) {
+        /** The rows of the files whose revert can be undone. */
         var rows = emptyList<ChangeRow>()
 
-        override fun undo() = service.revertUndone(rows)
+        var isUndone = false
+            private set
 
-        override fun redo() = service.reverted(rows)
+        override fun undo() {
+            isUndone = true
+            service.revertUndone(rows)
+        }
+
+        override fun redo() {
+            isUndone = false
+            service.reverted(rows)
+        }
     }
 
-    /** Reports the files once they are on the disk. */
-    private fun finish(done: List<FileVersions>, failures: MutableList<Failure>) {
+    /** Reports the files once they are on the disk. The user may undo the revert before that. */
+    private fun finish(done: List<FileVersions>, failures: MutableList<Failure>, report: Report) {
         ApplicationManager.getApplication().executeOnPooledThread {
             val lost = HashSet<FileVersions>()
             for (versions in done) {
@@ -231,6 +241,7 @@ internal class ChangeRevert(
             later {
                 val rows = done.filter { it !in lost }.flatMap { it.rows }
                 if (rows.isNotEmpty()) service.reverted(rows)
+                if (report.isUndone) service.revertUndone(report.rows)
                 if (failures.isNotEmpty()) tell(failures)
             }
         }

@@ -28,8 +28,8 @@ class ChangesService(private val project: Project) : Disposable {
     /** The newest states that the list has not taken over, and their servers. */
     private val incoming = LinkedHashMap<PromptKey, Pair<CompanionCore, AgentChange>>()
 
-    /** The last prompt of each session that the Local History has a label for. */
-    private val labelled = HashMap<String, PromptKey>()
+    /** The server and the number of each session's last prompt that the Local History has a label for. */
+    private val labelled = HashMap<String, Pair<CompanionCore, Long>>()
     private val onDisk = FilesOnDisk(project) { later { filesFound(it) } }
     private val commands =
         CommandWatch(project) { core, command, files -> later { commandEnded(core, command, files) } }
@@ -59,7 +59,7 @@ class ChangesService(private val project: Project) : Disposable {
         val key = command.key
         val now = System.currentTimeMillis()
         later {
-            if (command.running) label(key)
+            if (command.running) label(core, key)
             if (command.running) commands.started(core, command, now) else commands.ended(key)
         }
     }
@@ -68,6 +68,7 @@ class ChangesService(private val project: Project) : Disposable {
     fun forgetClosed() {
         assertEdt()
         commands.forgetClosed()
+        labelled.values.removeIf { (core, _) -> core.isClosed }
         val ended = cores.filterValues { it.isClosed }.keys
         if (ended.isEmpty()) return
         list.removeIf { it in ended }
@@ -116,7 +117,7 @@ class ChangesService(private val project: Project) : Disposable {
         for ((core, change) in changes) {
             cores[change.key] = core
             // The IDE has not read the new texts yet, so the label is before the changes.
-            if (list.update(change)) label(change.key)
+            if (list.update(change)) label(core, change.key)
         }
         onDisk.look(changes.flatMap { (_, change) -> change.files.map { it.path } })
         publish()
@@ -134,8 +135,11 @@ class ChangesService(private val project: Project) : Disposable {
         files += found
     }
 
-    private fun label(key: PromptKey) {
-        if (labelled.put(key.session, key) != key) LocalHistoryLabel.put(project, message("changes.history"))
+    private fun label(core: CompanionCore, key: PromptKey) {
+        val last = labelled[key.session]
+        if (last?.first === core && key.number <= last.second) return
+        labelled[key.session] = Pair(core, key.number)
+        LocalHistoryLabel.put(project, message("changes.history"))
     }
 
     private fun publish() {

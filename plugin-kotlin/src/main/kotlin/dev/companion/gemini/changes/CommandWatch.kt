@@ -56,7 +56,7 @@ internal class CommandWatch(
         val key = command.key
         // The end of an earlier prompt's command was lost, because one session has one prompt at a time.
         running.keys.filter { it.session == key.session && it != key }.forEach(::forget)
-        running.getOrPut(key) { Running(core, command, now) }
+        if (running[key]?.core !== core) running[key] = Running(core, command, now)
         if (connection != null) return
         connection = project.messageBus.connect().also { it.subscribe(VirtualFileManager.VFS_CHANGES, this) }
     }
@@ -76,7 +76,7 @@ internal class CommandWatch(
         }
     }
 
-    /** Forgets the commands that servers reported that have ended. */
+    /** Forgets the commands of servers that have ended. */
     fun forgetClosed() {
         assertEdt()
         running.filterValues { it.core.isClosed }.keys.forEach(::forget)

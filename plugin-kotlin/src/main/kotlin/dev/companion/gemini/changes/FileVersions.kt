@@ -53,6 +53,9 @@ internal class FileVersions private constructor(
     /** Whether a revert would change nothing. */
     val isAsBefore = isNow(before)
 
+    /** Whether the line endings and the BOM stay in a revert. A document can't undo a change of them. */
+    val keepsForm: Boolean = before == null || hasForm(before)
+
     /** Whether a revert may lose a change that is not the CLI's. Another prompt's changes are not considered. */
     val isChangedSince: Boolean = !isAsLeft || !isContinuous || rows.any { it.edit?.mixed == true }
 

@@ -152,7 +152,7 @@ interface CompanionCore : AutoCloseable {
     /** The user took back the CLI's changes of these files. The model gets that with the next prompt. */
     fun changesReverted(session: String, prompt: Long, paths: List<String>)
 
-    /** The user undid a revert, so these files are as the CLI left them. */
+    /** The user undid the revert of these files, so the model gets nothing of it. */
     fun revertUndone(session: String, prompt: Long, paths: List<String>)
 
     /** The user keeps the CLI's changes of these files, which leave the list. */
