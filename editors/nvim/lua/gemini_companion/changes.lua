@@ -220,12 +220,9 @@ local function watch_undo(key, path, before)
   if not buffer then
     return
   end
-  local function listed_file()
-    local current = prompts[key]
-    return current and file_of(current, path)
-  end
   undone.watch(buffer, before, function()
-    local changed = listed_file()
+    local current = prompts[key]
+    local changed = current and file_of(current, path)
     return changed and changed.reverted
   end, function(reverted)
     report(prompts[key], { path }, reverted)

@@ -35,6 +35,15 @@ impl Scene {
         }
     }
 
+    /// Starts a scene where a prompt has changed the file.
+    async fn start_changed() -> (Self, AgentChanged) {
+        let scene = Self::start().await;
+        scene.prompt("Write").await;
+        scene.write("new").await;
+        let changed = scene.changed(|of| of.files.len() == 1).await;
+        (scene, changed)
+    }
+
     fn paths(&self, of: &AgentChanged) -> ChangedPaths {
         let (session, prompt) = (of.session.clone(), of.prompt);
         ChangedPaths { session, prompt, paths: vec![self.path()] }
@@ -73,10 +82,7 @@ async fn a_command_that_changes_an_open_file_is_noticed() {
 
 #[tokio::test]
 async fn the_model_hears_of_a_revert_with_the_next_prompt_once() {
-    let scene = Scene::start().await;
-    scene.prompt("Write").await;
-    scene.write("new").await;
-    let changed = scene.changed(|of| of.files.len() == 1).await;
+    let (scene, changed) = Scene::start_changed().await;
     std::fs::write(scene.path(), super::TEXT).unwrap();
     agent::reverted(&scene.rig.state, &scene.paths(&changed));
     scene.changed(|of| of.files[0].reverted).await;
@@ -88,10 +94,7 @@ async fn the_model_hears_of_a_revert_with_the_next_prompt_once() {
 
 #[tokio::test]
 async fn the_model_does_not_hear_of_a_revert_that_the_user_has_undone() {
-    let scene = Scene::start().await;
-    scene.prompt("Write").await;
-    scene.write("new").await;
-    let changed = scene.changed(|of| of.files.len() == 1).await;
+    let (scene, changed) = Scene::start_changed().await;
     agent::reverted(&scene.rig.state, &scene.paths(&changed));
     assert_eq!(scene.prompt("Go on").await, Value::Null, "the file is as the CLI left it");
     scene.changed(|of| of.files.len() == 1 && !of.files[0].reverted).await;
@@ -99,10 +102,7 @@ async fn the_model_does_not_hear_of_a_revert_that_the_user_has_undone() {
 
 #[tokio::test]
 async fn what_the_user_keeps_leaves_the_list() {
-    let scene = Scene::start().await;
-    scene.prompt("Write").await;
-    scene.write("new").await;
-    let changed = scene.changed(|of| of.files.len() == 1).await;
+    let (scene, changed) = Scene::start_changed().await;
     agent::kept(&scene.rig.state, &scene.paths(&changed));
     assert!(scene.changed(|of| of.files.is_empty()).await.title == "Write");
     assert_eq!(agent::texts(&scene.rig.state, "cli", changed.prompt, &scene.path()), None);
@@ -142,20 +142,14 @@ async fn a_project_that_shares_nothing_has_no_list() {
 
 #[tokio::test(start_paused = true)]
 async fn after_a_day_the_texts_are_gone() {
-    let scene = Scene::start().await;
-    scene.prompt("Write").await;
-    scene.write("new").await;
-    let changed = scene.changed(|of| of.files.len() == 1).await;
+    let (scene, changed) = Scene::start_changed().await;
     tokio::time::sleep(Duration::from_hours(25)).await;
     assert!(scene.changed(|of| of.files.is_empty()).await.prompt == changed.prompt);
 }
 
 #[tokio::test]
 async fn the_editor_reports_that_the_user_has_undone_a_revert() {
-    let scene = Scene::start().await;
-    scene.prompt("Write").await;
-    scene.write("new").await;
-    let changed = scene.changed(|of| of.files.len() == 1).await;
+    let (scene, changed) = Scene::start_changed().await;
     std::fs::write(scene.path(), super::TEXT).unwrap();
     agent::reverted(&scene.rig.state, &scene.paths(&changed));
     scene.changed(|of| of.files[0].reverted).await;
