@@ -147,57 +147,29 @@ object Serve {
         val text = { name: String -> params[name].asString }
         when (method) {
             "editor/opened" -> core.fileOpened(text("path"))
-
             "editor/closed" -> core.fileClosed(text("path"))
-
             "editor/focused" -> core.fileFocused(text("path"))
-
             "editor/cursor" -> core.caretMoved(text("path"), params["line"].asInt, params["character"].asInt)
-
             "editor/selection" -> core.selectionChanged(text("path"), text("text"))
-
             "editor/renamed" -> core.fileRenamed(text("from"), text("to"))
-
             "editor/deleted" -> core.fileDeleted(text("path"))
-
             "workspace/folders" -> core.rootsChanged(params.getAsJsonArray("paths").map { it.asString })
-
             "workspace/silent" -> core.silenceChanged(params["silent"].asBoolean)
-
             "workspace/review" -> core.reviewChanged(params["all"].asBoolean)
-
             "workspace/trust" -> core.trustChanged(params["trusted"].asBoolean)
-
             "comment/set" -> core.commentSet(gson.fromJson(params, CommentOnLines::class.java))
-
             "comment/removed" -> core.commentRemoved(text("id"))
-
-            "agent/reverted" -> changes(params).let { (session, prompt, paths) ->
-                core.changesReverted(session, prompt, paths)
-            }
-
-            "agent/revertUndone" -> changes(params).let { (session, prompt, paths) ->
-                core.revertUndone(session, prompt, paths)
-            }
-
-            "agent/kept" -> changes(params).let { (session, prompt, paths) ->
-                core.changesKept(session, prompt, paths)
-            }
-
+            "agent/reverted" -> withChanges(params, core::changesReverted)
+            "agent/revertUndone" -> withChanges(params, core::revertUndone)
+            "agent/kept" -> withChanges(params, core::changesKept)
             "diff/accepted" -> core.diffAccepted(text("filePath"), text("content"))
-
             "diff/rejected" -> core.diffRejected(text("filePath"), params["reason"]?.asString)
-
             else -> error("unknown here: $method")
         }
     }
 
-    private fun changes(params: JsonObject) =
-        Triple(
-            params["session"].asString,
-            params["prompt"].asLong,
-            params.getAsJsonArray("paths").map { it.asString },
-        )
+    private fun withChanges(params: JsonObject, call: (String, Long, List<String>) -> Unit) =
+        call(params["session"].asString, params["prompt"].asLong, params.getAsJsonArray("paths").map { it.asString })
 
     private fun notify(method: String, params: Any) = send(mapOf("method" to method, "params" to params))
 
