@@ -169,6 +169,18 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
     assert.equal(companion.requests.takeAll().length, 1, 'one tries again after some time');
   });
 
+  test('by a companion that reads a large event slowly', async (t) => {
+    const sandbox = Sandbox.of(t);
+    const companion = await ScriptedCompanion.start(sandbox);
+    const env = { GEMINI_CLI_IDE_SERVER_PORT: String(companion.port) };
+    const tool_input = { file_path: 'a.json', content: 'x'.repeat(1 << 20) };
+    const input = beforeEdit('a.json', { tool_input });
+    for (let count = 0; count < 2; count++) {
+      assert.deepEqual(await hook(sandbox, 'before-tool', input, { env }), NOTHING);
+    }
+    assert.equal(companion.requests.takeAll().length, 2, 'the next hook has tried, too');
+  });
+
   test('by a companion that is suspended', async (t) => {
     const { sandbox, companion } = await openWindow(t);
     const file = sandbox.file('a.json', '{');

@@ -127,41 +127,35 @@ async fn relay(event: HookMoment, find: FindArgs) -> Result<String, Box<dyn Erro
             }
             Some(_) => RETRY_TIMEOUT,
         };
-        // Until the answer is complete: the rest of it may not come either.
-        let unanswered = SetOnDrop(mark);
         match post_hook(hosts, call.clone(), limit).await {
             Ok(answer) => {
-                unanswered.clear();
+                answered(mark);
                 return output(&answer).await;
             }
             Err(error) => {
-                if !matches!(error, http::Error::Timeout { .. }) {
-                    unanswered.clear();
-                }
                 why = explain(&hosts[0].authority(), &error);
+                match error {
+                    http::Error::Timeout { .. } => suspended(mark.as_ref()),
+                    _ => answered(mark),
+                }
             }
         }
     }
     Err(why.into())
 }
 
-/// Sets the mark of a companion when it is dropped, also because the time is over.
-struct SetOnDrop(Option<SuspendedMark>);
-
-impl SetOnDrop {
-    /// The companion has answered.
-    fn clear(mut self) {
-        if let Some(mark) = self.0.take().filter(|mark| mark.age().is_some()) {
-            mark.clear();
-        }
+/// Marks a companion that did not begin its answer. A companion that has begun to read a large event,
+/// but answers too late, is only slow: the next hook must reach it.
+fn suspended(mark: Option<&SuspendedMark>) {
+    if let Some(Err(error)) = mark.map(SuspendedMark::set) {
+        log::info!("the next hook waits for the companion again: {error}");
     }
 }
 
-impl Drop for SetOnDrop {
-    fn drop(&mut self) {
-        if let Some(Err(error)) = self.0.as_ref().map(SuspendedMark::set) {
-            log::info!("the next hook waits for the companion again: {error}");
-        }
+/// Removes the mark of a companion that answers again.
+fn answered(mark: Option<SuspendedMark>) {
+    if let Some(mark) = mark.filter(|mark| mark.age().is_some()) {
+        mark.clear();
     }
 }
 
