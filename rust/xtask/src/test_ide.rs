@@ -80,7 +80,8 @@ impl Compiler {
         let options = ["-no-stdlib", "-no-reflect", "-jvm-target", "17", "-api-version", "1.9"];
         let quiet = ["-nowarn", "-Xsuppress-version-warnings"];
         let main = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler";
-        let compile = cmd!(sh, "java -cp {compiler} {main} {options...} {quiet...}");
+        let java = kotlin::SHORT_RUN;
+        let compile = cmd!(sh, "java {java...} -cp {compiler} {main} {options...} {quiet...}");
         let compile = compile.arg("-classpath").arg(class_path).arg("-d").arg(to).args(sources);
         println!("compiling {}", sets.join(" and "));
         Ok(compile.quiet().run()?)
