@@ -75,7 +75,12 @@ fn make_folder(sh: &Shell, libraries: &Path, plugin: &Path) -> Result {
 
 /// Builds the plugin from the jar that Maven made. Returns the folder of plugins that contains it.
 pub(crate) fn folder(sh: &Shell, jar: &Path) -> Result<PathBuf> {
-    let plugins = sh.current_dir().join("target/plugin");
+    folder_in(sh, "target/plugin".as_ref(), jar)
+}
+
+/// Builds the plugin from a jar into a folder of plugins, and returns that folder.
+pub(crate) fn folder_in(sh: &Shell, plugins: &Path, jar: &Path) -> Result<PathBuf> {
+    let plugins = sh.current_dir().join(plugins);
     let plugin = plugins.join(NAME);
     let library = kotlin::release_library(sh)?;
     sh.remove_path(&plugin)?;

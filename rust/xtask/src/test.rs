@@ -1,5 +1,8 @@
 //! Runs all checks of CI, the quick ones first (`cargo xtask test`).
 
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Child, Command};
 use std::time::Instant;
 
 use xshell::{Shell, cmd};
@@ -19,29 +22,22 @@ pub(crate) fn test_portable(sh: &Shell) -> Result {
 
 /// Runs all steps, or those whose names contain `only`.
 pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
-    let mut count = 0;
-    let mut step = |name: &str, run: &mut dyn FnMut() -> Result| {
-        if only.is_none_or(|only| name.contains(only)) {
-            count += 1;
-            self::step(name, run)
-        } else {
-            Ok(())
-        }
-    };
     // All test runners pass it on.
     let _long = sh.push_env("COMPANION_TEST_LONG", if long { "1" } else { "" });
-    step("formatting", &mut || Ok(cmd!(sh, "cargo fmt --all --check").run()?))?;
-    step("lints", &mut || {
+    let mut steps = Steps { sh, only, count: 0 };
+    let platform = steps.start_beside("the platform")?;
+    steps.run("formatting", || Ok(cmd!(sh, "cargo fmt --all --check").run()?))?;
+    steps.run("lints", || {
         let lint =
             cmd!(sh, "cargo clippy --quiet --workspace --all-targets --all-features --locked");
         Ok(lint.args(["--", "-D", "warnings"]).run()?)
     })?;
-    step("licences, sources, duplicates", &mut || {
+    steps.run("licences, sources, duplicates", || {
         let deny = tools::cargo_deny(sh)?;
         Ok(cmd!(sh, "{deny} --log-level error check licenses bans sources").run()?)
     })?;
-    step("workflows", &mut || workflows::lint(sh))?;
-    step("the plugin for Neovim", &mut || {
+    steps.run("workflows", || workflows::lint(sh))?;
+    steps.run("the plugin for Neovim", || {
         let (stylua, emmylua) = (tools::stylua(sh)?, tools::emmylua_check(sh)?);
         let _dir = sh.push_dir("editors/nvim");
         cmd!(sh, "{stylua} --check .").run()?;
@@ -49,29 +45,103 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
         cmd!(sh, "{emmylua} --warnings-as-errors .").run()?;
         Ok(cmd!(sh, "luacheck --quiet --no-color .").run()?)
     })?;
-    step("Rust tests", &mut || Ok(cmd!(sh, "cargo test --quiet --workspace --locked").run()?))?;
+    steps.run("Rust tests", || Ok(cmd!(sh, "cargo test --quiet --workspace --locked").run()?))?;
     let built = sh.current_dir().join("target/dist/native");
     if built.exists() {
-        step("the libraries that dist has built", &mut || {
+        steps.run("the libraries that dist has built", || {
             check_libraries(&built, false)
                 .map_err(|why| format!("{why}; build them again, or remove target/dist").into())
         })?;
     }
-    step("the platform", &mut || platform::build(sh))?;
-    step("Kotlin", &mut || kotlin::test(sh))?;
-    step("the plugin on today's platform", &mut || current_api::test(sh))?;
-    step("the real client", &mut || e2e::test(sh))?;
-    step("the quick demo", &mut || e2e::quick_demo(sh))?;
-    step("the packages for npm", &mut || npm::test(sh))?;
-    step("the real client, with the server in a JVM", &mut || e2e::test_on_jvm(sh))?;
-    step("the real client, in a window of the IDE", &mut || e2e::test_in_window(sh))?;
+    steps.finish(platform, "the platform", || platform::build(sh))?;
+    let packages = steps.start_beside("the packages for npm")?;
+    steps.run("Kotlin", || kotlin::test(sh))?;
+    steps.finish(packages, "the packages for npm", || npm::test(sh))?;
+    steps.run("the real client", || e2e::test(sh))?;
+    steps.run("the quick demo", || e2e::quick_demo(sh))?;
+    steps.run("the real client, with the server in a JVM", || e2e::test_on_jvm(sh))?;
+    let current = steps.start_beside("the plugin on today's platform")?;
+    steps.run("the real client, in a window of the IDE", || e2e::test_in_window(sh))?;
+    steps.finish(current, "the plugin on today's platform", || current_api::test(sh))?;
     match only {
-        Some(only) if count == 0 => Err(format!("no step is called {only:?}").into()),
+        Some(only) if steps.count == 0 => Err(format!("no step is called {only:?}").into()),
         Some(_) => Ok(()),
         None => {
             println!("\nAll checks passed.");
             Ok(())
         }
+    }
+}
+
+struct Steps<'a> {
+    sh: &'a Shell,
+    only: Option<&'a str>,
+    /// The steps that have run.
+    count: usize,
+}
+
+impl Steps<'_> {
+    fn run(&mut self, name: &str, run: impl FnOnce() -> Result) -> Result {
+        if self.only.is_some_and(|only| !name.contains(only)) {
+            return Ok(());
+        }
+        self.count += 1;
+        step(name, run)
+    }
+
+    /// Starts a step that may run beside others, because nothing in it is due within a time. `None` if
+    /// only some steps are to run.
+    fn start_beside(&self, name: &str) -> Result<Option<Beside>> {
+        if self.only.is_some() {
+            return Ok(None);
+        }
+        Beside::start(self.sh, name).map(Some)
+    }
+
+    /// Waits for a step that was started, or runs it.
+    fn finish(
+        &mut self,
+        started: Option<Beside>,
+        name: &str,
+        run: impl FnOnce() -> Result,
+    ) -> Result {
+        match started {
+            Some(beside) => beside.finish(),
+            None => self.run(name, run),
+        }
+    }
+}
+
+/// A step in a process of its own, with low priority, because the others wait for answers in time.
+struct Beside {
+    name: String,
+    process: Child,
+    log: PathBuf,
+}
+
+impl Beside {
+    fn start(sh: &Shell, name: &str) -> Result<Self> {
+        let log = tools::target_dir(sh).join("test-beside.log");
+        let output = File::create(&log)?;
+        let xtask = tools::xtask(sh);
+        let command = cmd!(sh, "nice -n 19 {xtask} test --only {name}");
+        let mut command = Command::from(command);
+        let process = command.stdout(output.try_clone()?).stderr(output).spawn()?;
+        Ok(Self { name: name.to_owned(), process, log })
+    }
+
+    /// Waits for the step, and prints its output.
+    fn finish(mut self) -> Result {
+        let status = self.process.wait()?;
+        print!("{}", String::from_utf8_lossy(&std::fs::read(&self.log)?));
+        if status.success() { Ok(()) } else { Err(format!("{}: {status}", self.name).into()) }
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        // It has ended, unless another step has failed.
+        let _ = self.process.kill();
     }
 }
 

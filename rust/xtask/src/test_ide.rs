@@ -61,7 +61,7 @@ pub(crate) fn compile(sh: &Shell, ide: &Installed) -> Result<(PathBuf, PathBuf)>
     cmd!(sh, "cp --recursive plugin-kotlin/src/robot/resources/. {robot_classes}").quiet().run()?;
     let robot = output.join("robot.jar");
     archive::jar(sh, &robot_classes, &robot)?;
-    Ok((plugin::folder(sh, &jar)?.join(plugin::NAME), robot))
+    Ok((plugin::folder_in(sh, &output.join("plugin"), &jar)?.join(plugin::NAME), robot))
 }
 
 /// The Kotlin compiler, and the jars that it compiles against.

@@ -84,6 +84,11 @@ pub(crate) fn target_dir(sh: &Shell) -> PathBuf {
     sh.current_dir().join(target)
 }
 
+/// Returns this program. `cargo test` may have replaced the file of `current_exe`.
+pub(crate) fn xtask(sh: &Shell) -> PathBuf {
+    target_dir(sh).join(format!("debug/xtask{}", std::env::consts::EXE_SUFFIX))
+}
+
 /// Returns the folder for downloads and builds that outlive a checkout.
 pub(crate) fn cache_dir() -> Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);

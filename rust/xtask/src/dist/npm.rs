@@ -98,9 +98,7 @@ pub(crate) fn test(sh: &Shell) -> Result {
 /// Passes the packages to `tests`, with the command that publishes them to the tests' own registry.
 pub(crate) fn with_registry<'a>(sh: &Shell, tests: Cmd<'a>, packages: &Path) -> Result<Cmd<'a>> {
     e2e::install_in(sh, "e2e/npm-tests")?;
-    // Does not use `current_exe`: `cargo test` may have replaced that file.
-    let xtask = tools::target_dir(sh).join(format!("debug/xtask{}", std::env::consts::EXE_SUFFIX));
-    Ok(tests.env("COMPANION_NPM", packages).env("COMPANION_XTASK", xtask))
+    Ok(tests.env("COMPANION_NPM", packages).env("COMPANION_XTASK", tools::xtask(sh)))
 }
 
 /// Publishes the packages of `dist --gradle`, or those in a folder. The launcher is last, because
