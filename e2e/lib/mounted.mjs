@@ -6,6 +6,7 @@ import path from 'node:path';
 
 import { Companion } from './companion.mjs';
 import { until } from './inbox.mjs';
+import { skipWithout } from './requirement.mjs';
 
 /** The command prefix for a command that can mount. */
 export const NAMESPACE = ['unshare', '--user', '--map-root-user', '--mount', '--propagation', 'private'];
@@ -13,7 +14,9 @@ export const NAMESPACE = ['unshare', '--user', '--map-root-user', '--mount', '--
 export const works = ([program, ...args]) => spawnSync(program, [...args, 'true']).status === 0;
 
 /** The reason to skip tests with such a companion; false if it works here. */
-export const noNamespace = !works(NAMESPACE) && 'skipped: user namespaces are not permitted here';
+export const noNamespace = skipWithout(
+  !works(NAMESPACE) && 'user namespaces are not permitted here',
+);
 
 /** Starts a companion whose folder for temporary files `mount` mounts in its namespace. */
 export async function startMounted(sandbox, mount, options = {}) {
@@ -48,7 +51,7 @@ export class Disk {
   static get missing() {
     const script = 'mount=$(mktemp -d) && bindfs "$mount" "$mount" && umount "$mount"';
     const mounts = spawnSync(NAMESPACE[0], [...NAMESPACE.slice(1), 'sh', '-c', script]);
-    return mounts.status !== 0 && `skipped: no FUSE here: ${mounts.stderr}`;
+    return skipWithout(mounts.status !== 0 && `no FUSE here: ${mounts.stderr}`);
   }
 
   /** The shell command that mounts it; with `dead`, it never answers. */

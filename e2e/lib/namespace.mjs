@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { within } from './inbox.mjs';
+import { skipWithout } from './requirement.mjs';
 
 /** The host's address as containers see it, and their own. */
 export const HOST_ADDRESS = '172.30.0.1';
@@ -41,7 +42,7 @@ function probe() {
 const { root, missing } = probe();
 
 /** The reason to skip tests with namespaces; false if they work here. */
-export const noNamespaces = missing ?? false;
+export const noNamespaces = skipWithout(missing);
 
 /** The command prefix for a program in the namespaces of the process `pid`. */
 function enter(pid) {

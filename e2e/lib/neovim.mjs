@@ -15,6 +15,7 @@ import { attach } from 'neovim';
 import { Session } from './http.mjs';
 import { IdeClient } from './ide-client.mjs';
 import { WAIT_TIMEOUT, within } from './inbox.mjs';
+import { skipWithout } from './requirement.mjs';
 import { Sandbox } from './sandbox.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
@@ -29,9 +30,9 @@ function isSupported(program) {
 }
 
 /** The reason to skip tests with Neovim; false if there is one. */
-export const noNeovim = isSupported(NEOVIM)
-  ? false
-  : 'no Neovim 0.10 or newer; COMPANION_NEOVIM may name one';
+export const noNeovim = skipWithout(
+  !isSupported(NEOVIM) && 'no Neovim 0.10 or newer; COMPANION_NEOVIM may name one',
+);
 
 /** The reason to skip tests with a Neovim that is too old, such as Debian 12's. */
 export const noOldNeovim = isSupported('nvim') === false ? false : 'there is no old Neovim';

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { within } from './inbox.mjs';
 import { makeImage, writeProgram } from './image.mjs';
 import { CONTAINER_ADDRESS } from './namespace.mjs';
+import { skipWithout } from './requirement.mjs';
 
 const PORT = 2222;
 
@@ -17,7 +18,8 @@ export const noSsh = missing();
 function missing() {
   if (process.getuid() !== 0) return 'a server of SSH changes its user, which takes root';
   for (const program of ['ssh', 'ssh-keygen', 'dropbear']) {
-    if (spawnSync(program, ['-V']).error) return `${program} is not installed`;
+    const isMissing = spawnSync(program, ['-V']).error && `${program} is not installed`;
+    if (skipWithout(isMissing)) return isMissing;
   }
   return false;
 }

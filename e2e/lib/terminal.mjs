@@ -6,9 +6,10 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { WAIT_TIMEOUT } from './inbox.mjs';
+import { skipWithout } from './requirement.mjs';
 
 /** The reason to skip tests with a terminal; false if there is one. */
-export const noTerminal = spawnSync('tmux', ['-V']).error ? 'tmux is not installed' : false;
+export const noTerminal = skipWithout(spawnSync('tmux', ['-V']).error && 'tmux is not installed');
 
 export class Terminal {
   #tmux;

@@ -10,10 +10,11 @@ import { promisify } from 'node:util';
 
 import { Inbox } from '../lib/inbox.mjs';
 import { noNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
+import { skipWithout } from '../lib/requirement.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
 import { UNCHANGED } from '../lib/window.mjs';
 
-const skip = spawnSync('curl', ['--version']).error && 'curl is not installed';
+const skip = skipWithout(spawnSync('curl', ['--version']).error && 'curl is not installed');
 
 const INITIALIZE = { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} };
 

@@ -6,13 +6,14 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { BROKEN, BY, NAMES, breakAndAsk, pathWith, startCli } from '../lib/extension.mjs';
+import { skipWithout } from '../lib/requirement.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { noTerminal } from '../lib/terminal.mjs';
 
 /** Where `cargo xtask test` has packed it as for a release. */
 const ARCHIVES = process.env.COMPANION_EXTENSION;
-const noArchives = ARCHIVES ? false : 'COMPANION_EXTENSION is not set';
+const noArchives = skipWithout(!ARCHIVES && 'COMPANION_EXTENSION is not set');
 
 /** Makes the model of a CLI break a file, and asserts that it gets the problems both times. */
 async function assertHears(t, name, options) {

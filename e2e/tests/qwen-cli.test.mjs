@@ -9,6 +9,7 @@ import { Companion } from '../lib/companion.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { works } from '../lib/mounted.mjs';
 import { QWEN, environment, overwrites, prepare, qwenHome } from '../lib/qwen-code.mjs';
+import { skipWithout } from '../lib/requirement.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { startModel } from '../lib/scripted-model.mjs';
 import { noTerminal as skip, Terminal } from '../lib/terminal.mjs';
@@ -55,7 +56,8 @@ describe('in any terminal', { skip }, () => {
   });
 
   test('the CLI has no IDE mode while its tools run in a sandbox', async (t) => {
-    if (!works(['bwrap', '--ro-bind', '/', '/'])) return t.skip('skipped: bwrap does not work here');
+    const noSandbox = !works(['bwrap', '--ro-bind', '/', '/']) && 'bwrap does not work here';
+    if (skipWithout(noSandbox)) return t.skip(noSandbox);
     const executionSandbox = { filesystem: 'workspace-write', network: 'closed' };
     const terminal = await startCli(await openWindow(t, { tools: { executionSandbox } }));
     await terminal.enter('/ide status');

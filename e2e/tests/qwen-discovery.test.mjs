@@ -12,6 +12,7 @@ import { IdeClient } from '../lib/ide-client.mjs';
 import { until } from '../lib/inbox.mjs';
 import { noNamespace, startMounted, works } from '../lib/mounted.mjs';
 import { QWEN_CLIENT, lock, locks, qwenHome } from '../lib/qwen-code.mjs';
+import { skipWithout } from '../lib/requirement.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 const connect = (sandbox, options) =>
@@ -57,7 +58,8 @@ test('its folder may be elsewhere', async (t) => {
 });
 
 test('a client that does not see the editor’s process removes the file, and it comes back', async (t) => {
-  if (!works(OWN_PROCESSES)) return t.skip('skipped: namespaces are not permitted here');
+  const noProcesses = !works(OWN_PROCESSES) && 'namespaces are not permitted here';
+  if (skipWithout(noProcesses)) return t.skip(noProcesses);
   const sandbox = Sandbox.of(t);
   const home = qwenHome(sandbox);
   const companion = await Companion.start(sandbox);
@@ -90,7 +92,7 @@ test('a folder of another user is refused, and Gemini CLI connects', async (t) =
   for (const [what, [make, reason]] of Object.entries(reasons)) {
     await t.test(what, async (t) => {
       if (what.startsWith('somebody') && process.getuid() !== 0) {
-        return t.skip('skipped: only root can give a folder away');
+        return t.skip('only root can give a folder away');
       }
       const sandbox = Sandbox.of(t);
       make(path.join(sandbox.home, '.qwen'));
