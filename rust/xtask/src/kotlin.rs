@@ -179,7 +179,8 @@ pub(crate) fn maven(sh: &Shell, pom: &str, arguments: &[&str]) -> Result {
     // Warnings fail the compilation, but `--quiet` would hide them.
     let options = [format!("{LOG_LEVEL}=warn"), home];
     let maven = cmd!(sh, "mvn {MAVEN_OPTIONS...} {options...} --file {pom} {arguments...}");
-    let own = std::env::var("MAVEN_OPTS").unwrap_or_default();
-    let maven = maven.env("MAVEN_OPTS", format!("{} {own}", SHORT_RUN.join(" ")));
+    // The developer's own options may not go with ours.
+    let own = std::env::var("MAVEN_OPTS").unwrap_or_else(|_| SHORT_RUN.join(" "));
+    let maven = maven.env("MAVEN_OPTS", own);
     Ok(maven.env("JAVA_HOME", platform.join("jdk")).run()?)
 }
