@@ -144,8 +144,8 @@ async fn relay(event: HookMoment, find: FindArgs) -> Result<String, Box<dyn Erro
     Err(why.into())
 }
 
-/// Marks a companion that did not begin its answer. A companion that has begun to read a large event,
-/// but answers too late, is only slow: the next hook must reach it.
+/// Marks a companion that has not shown that it is alive. One that has begun to read a large event or
+/// to answer, but is late with the rest, is only slow: the next hook must reach it.
 fn suspended(mark: Option<&SuspendedMark>) {
     if let Some(Err(error)) = mark.map(SuspendedMark::set) {
         log::info!("the next hook waits for the companion again: {error}");

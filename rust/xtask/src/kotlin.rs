@@ -32,7 +32,8 @@ pub(crate) fn test(sh: &Shell) -> Result {
     let library_home = sh.current_dir().join("target/library-for-tests");
     let library = build_library(sh, &["--features", "companion-jni/test-entry"], "debug")?;
     copy_library(sh, &library, &library_home)?;
-    build(sh, &[&format!("-Dlibrary.home={}", library_home.display()), "verify"])
+    let library_home = format!("-Dlibrary.home={}", library_home.display());
+    build(sh, &[&library_home, "verify"], &[JAR, ROBOT])
 }
 
 /// Measures the boundary between the JVM and the library, both in their released form.
@@ -74,44 +75,49 @@ const ANY_FORMAT: &str = "-Dexec.skip";
 
 /// Builds the plugin's jar, without tests.
 pub(crate) fn jar(sh: &Shell) -> Result<PathBuf> {
-    let jar = sh.current_dir().join(MAVEN).join(JAR);
-    if !is_up_to_date(sh, &jar)? {
-        build(sh, &[ANY_FORMAT, "-Dmaven.test.skip", "-DskipUTs", "package"])?;
+    if !is_up_to_date(sh, JAR)? {
+        build(sh, &[ANY_FORMAT, "-Dmaven.test.skip", "-DskipUTs", "package"], &[JAR])?;
     }
-    Ok(jar)
+    Ok(sh.current_dir().join(MAVEN).join(JAR))
 }
 
 /// Builds the plugin's jar, and the jar of the robot plugin, which simulates the user in a window.
 pub(crate) fn jar_and_robot(sh: &Shell) -> Result<(PathBuf, PathBuf)> {
-    let made = sh.current_dir().join(MAVEN);
-    let jars = (made.join(JAR), made.join(ROBOT));
-    if !(is_up_to_date(sh, &jars.0)? && is_up_to_date(sh, &jars.1)?) {
+    if !(is_up_to_date(sh, JAR)? && is_up_to_date(sh, ROBOT)?) {
         println!("compiling the plugin: about a minute");
-        build(sh, &[ANY_FORMAT, "-DskipUTs", "package"])?;
+        build(sh, &[ANY_FORMAT, "-DskipUTs", "package"], &[JAR, ROBOT])?;
     }
-    Ok(jars)
+    let made = sh.current_dir().join(MAVEN);
+    Ok((made.join(JAR), made.join(ROBOT)))
 }
 
-/// Runs Maven, and dates the jars that it makes to its start: a source that changes meanwhile is newer.
-fn build(sh: &Shell, arguments: &[&str]) -> Result {
+/// Runs Maven. If it succeeds, each of `jars` gets a stamp from its start: a source that changes
+/// meanwhile is newer.
+fn build(sh: &Shell, arguments: &[&str], jars: &[&str]) -> Result {
+    for jar in jars {
+        sh.remove_path(stamp(jar))?;
+    }
     let begun = SystemTime::now();
     maven(sh, POM, arguments)?;
-    for name in [JAR, ROBOT] {
-        let jar = sh.current_dir().join(MAVEN).join(name);
-        if jar.metadata().and_then(|jar| jar.modified()).is_ok_and(|made| made > begun) {
-            File::options().append(true).open(jar)?.set_modified(begun)?;
-        }
+    for jar in jars {
+        File::create(sh.current_dir().join(stamp(jar)))?.set_modified(begun)?;
     }
     Ok(())
 }
 
+fn stamp(jar: &str) -> PathBuf {
+    Path::new(MAVEN).join(format!("{jar}.built"))
+}
+
 /// Whether a jar is newer than its sources and the platform.
-fn is_up_to_date(sh: &Shell, jar: &Path) -> Result<bool> {
-    if !jar.exists() {
+fn is_up_to_date(sh: &Shell, jar: &str) -> Result<bool> {
+    let stamp = stamp(jar);
+    if !sh.path_exists(&stamp) || !sh.path_exists(Path::new(MAVEN).join(jar)) {
         return Ok(false);
     }
     let platform = platform::platform(sh)?.join("build.txt");
-    let newer = cmd!(sh, "find plugin-kotlin {platform} -newer {jar} -print -quit");
+    let sources = ["plugin-kotlin", "tools/platform183"];
+    let newer = cmd!(sh, "find {sources...} {platform} -newer {stamp} -print -quit");
     Ok(newer.quiet().read()?.is_empty())
 }
 

@@ -84,8 +84,9 @@ const DISPLAY: [Need; 6] = [
     (Sign::Installed, "libxrender1"),
     (Sign::Installed, "libxtst6"),
 ];
-const ROBOT: [Need; 3] = [
+const ROBOT: [Need; 4] = [
     (Sign::Program("xdotool"), "xdotool"),
+    (Sign::Program("tmux"), "tmux"),
     (Sign::Program("import"), "imagemagick"),
     (Sign::Program("setpriv"), "util-linux"),
 ];

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::PathBuf;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use xshell::{Shell, cmd};
@@ -54,9 +54,8 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
         })?;
     }
     steps.finish(platform, "the platform", || platform::build(sh))?;
-    let packages = steps.start_beside("the packages for npm")?;
     steps.run("Kotlin", || kotlin::test(sh))?;
-    steps.finish(packages, "the packages for npm", || npm::test(sh))?;
+    steps.run("the packages for npm", || npm::test(sh))?;
     steps.run("the real client", || e2e::test(sh))?;
     steps.run("the quick demo", || e2e::quick_demo(sh))?;
     steps.run("the real client, with the server in a JVM", || e2e::test_on_jvm(sh))?;
@@ -124,9 +123,12 @@ impl Beside {
         let log = tools::target_dir(sh).join("test-beside.log");
         let output = File::create(&log)?;
         let xtask = tools::xtask(sh);
-        let command = cmd!(sh, "nice -n 19 {xtask} test --only {name}");
+        // When this process ends, for whatever reason, `timeout` ends the step with all its processes.
+        let command =
+            cmd!(sh, "nice -n 19 setpriv --pdeathsig TERM timeout 0 {xtask} test --only {name}");
         let mut command = Command::from(command);
-        let process = command.stdout(output.try_clone()?).stderr(output).spawn()?;
+        let command = command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+        let process = command.spawn()?;
         Ok(Self { name: name.to_owned(), process, log })
     }
 
@@ -135,13 +137,6 @@ impl Beside {
         let status = self.process.wait()?;
         print!("{}", String::from_utf8_lossy(&std::fs::read(&self.log)?));
         if status.success() { Ok(()) } else { Err(format!("{}: {status}", self.name).into()) }
-    }
-}
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        // It has ended, unless another step has failed.
-        let _ = self.process.kill();
     }
 }
 

@@ -84,9 +84,10 @@ pub(crate) fn target_dir(sh: &Shell) -> PathBuf {
     sh.current_dir().join(target)
 }
 
-/// Returns this program. `cargo test` may have replaced the file of `current_exe`.
+/// Returns this program. `cargo test` may have replaced its file, which has no path then.
 pub(crate) fn xtask(sh: &Shell) -> PathBuf {
-    target_dir(sh).join(format!("debug/xtask{}", std::env::consts::EXE_SUFFIX))
+    let replaced = || target_dir(sh).join(format!("debug/xtask{}", std::env::consts::EXE_SUFFIX));
+    std::env::current_exe().ok().filter(|file| file.exists()).unwrap_or_else(replaced)
 }
 
 /// Returns the folder for downloads and builds that outlive a checkout.
