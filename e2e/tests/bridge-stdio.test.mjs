@@ -126,6 +126,8 @@ describe('a bridge', { concurrency: 3 }, () => {
     bridge.sendLine(openDiff(1, '/a'));
     await view(companion);
     await bridge.messages.next(({ id }) => id === 1);
+    // Its log is written by a thread of its own.
+    await bridge.close();
     assert.equal(bridge.log.match(/an invalid line, which is skipped/g).length, 4);
   });
 
