@@ -18,8 +18,7 @@ export const noSsh = missing();
 function missing() {
   if (process.getuid() !== 0) return 'a server of SSH changes its user, which takes root';
   for (const program of ['ssh', 'ssh-keygen', 'dropbear']) {
-    const isMissing = spawnSync(program, ['-V']).error && `${program} is not installed`;
-    if (skipWithout(isMissing)) return isMissing;
+    if (spawnSync(program, ['-V']).error) return skipWithout(`${program} is not installed`);
   }
   return false;
 }
