@@ -43,6 +43,8 @@ const SETTINGS = {
   security: { auth: { selectedType: 'openai' }, folderTrust: { enabled: false } },
   tools: { approvalMode: 'default' },
   general: { enableAutoUpdate: false },
+  // A suggestion is another question to the model, and shows the answer in the terminal.
+  ui: { enableFollowupSuggestions: false },
   privacy: { usageStatisticsEnabled: false },
 };
 
