@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs a shell command in a Debian root, in the folder of the checkout, as its new user. The caller starts this
+# Runs a shell command in a Debian root, in the folder of the checkout, as one of its users. The caller starts this
 # script in its own mount and process namespaces. Rust and Node come from the machine.
-# Usage: enter.sh ROOT RUST NODE NPM COMMAND
+# Usage: enter.sh ROOT RUST NODE NPM USER COMMAND
 set -eu
-root=$1 rust=$2 node=$3 npm=$4 command=$5
+root=$1 rust=$2 node=$3 npm=$4 user=$5 command=$6
 
 # pivot_root needs a mount point.
 mount --bind "$root" "$root"
@@ -23,8 +23,9 @@ pivot_root . mnt
 cd /
 umount --lazy /mnt
 
+home=$(getent passwd "$user" | cut -d: -f6)
 # The user inherits only the variables for certificates and proxies.
-set -- HOME=/home/dev USER=dev LANG=C.UTF-8 TERM=dumb \
+set -- HOME="$home" USER="$user" LANG=C.UTF-8 TERM=dumb \
   PATH=/opt/rust/bin:/opt/node/bin:/usr/local/bin:/usr/bin:/bin
 for name in SSL_CERT_FILE NODE_EXTRA_CA_CERTS PIP_CERT http_proxy https_proxy no_proxy; do
   eval "value=\${$name-}"
@@ -32,4 +33,4 @@ for name in SSL_CERT_FILE NODE_EXTRA_CA_CERTS PIP_CERT http_proxy https_proxy no
 done
 cd /home/dev/companion
 # This shell stays the first process of its namespace, because it reaps orphaned processes.
-setpriv --reuid=dev --regid=dev --init-groups env -i "$@" bash -c "$command"
+setpriv --reuid="$user" --regid="$user" --init-groups env -i "$@" bash -c "$command"

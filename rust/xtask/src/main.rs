@@ -75,6 +75,9 @@ enum Command {
         /// Only these.
         #[arg(default_values = ["demo", "test"])]
         commands: Vec<String>,
+        /// Run them as root, as in a container, without an agreement to install what is missing.
+        #[arg(long)]
+        as_root: bool,
     },
     /// Measure the cost of the plugin in a window.
     BenchIde,
@@ -213,7 +216,7 @@ fn run(args: &Args) -> Result {
         Command::Test { long, only, .. } => test::test(&sh, *long, only.as_deref()),
         Command::Demo { quick: true, .. } => e2e::quick_demo(&sh),
         Command::Demo { screenshots, .. } => e2e::demo(&sh, *screenshots),
-        Command::Bare { commands } => bare::run(&sh, commands),
+        Command::Bare { commands, as_root } => bare::run(&sh, commands, *as_root),
         Command::BenchIde => e2e::bench_ide(&sh),
         Command::BenchJni => kotlin::bench(&sh),
         Command::Run { project, ide } => run::run(&sh, project, ide.as_deref()),
