@@ -54,7 +54,8 @@ const CLIS = {
       qwen.prepare(qwen.qwenHome(sandbox));
       const heard = [];
       const asked = [];
-      const env = qwen.environment(await startModel(sandbox, steps, heard, asked));
+      const model = await startModel(sandbox, steps, heard, asked);
+      const env = { ...qwen.environment(model), QWEN_CODE_NO_RELAUNCH: '1' };
       return { env, args: [], heard: () => heard, asked: () => asked };
     },
   },
@@ -72,6 +73,12 @@ const installFrom = (source) => (sandbox, name, env) => {
 export const BY = {
   /** Does not install it. */
   nothing: () => {},
+
+  /** Copies it to where the CLI looks, without a start of the CLI. */
+  copy(sandbox, name) {
+    const folder = path.join(sandbox.home, `.${name}`, 'extensions', 'gemini-companion');
+    fs.cpSync(EXTENSION, folder, { recursive: true });
+  },
 
   folder: installFrom(EXTENSION),
 
@@ -101,7 +108,7 @@ function unpack(sandbox, archive) {
  * for the texts that the model gets.
  */
 export async function prepareCli(sandbox, name, steps, options = {}) {
-  const { PATH = HERE, env, by = BY.folder, review = false, yolo = false } = options;
+  const { PATH = HERE, env, by = BY.copy, review = false, yolo = false } = options;
   const cli = CLIS[name];
   const { args, heard, asked, ...prepared } = await cli.prepare(sandbox, steps);
   const all = { REMOTE_CONTAINERS: '1', ...env, ...prepared.env, PATH };

@@ -55,7 +55,7 @@ test('the extension checks the edit with the user’s changes', { skip: noTermin
 for (const name of NAMES) {
   describe(`the extension in ${name}`, { skip: noTerminal }, () => {
     test('the model gets the problems of its edit, and again on request', (t) =>
-      assertHears(t, name));
+      assertHears(t, name, { by: BY.folder }));
 
     test('is installed from a release', { skip: noArchives }, (t) =>
       assertHears(t, name, { by: BY.archive(path.join(ARCHIVES, 'linux.gemini-companion.zip')) }));
