@@ -7,10 +7,7 @@ import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
 
-import { Companion } from '../lib/companion.mjs';
 import { Session } from '../lib/http.mjs';
-import { IdeClient } from '../lib/ide-client.mjs';
-import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
 import { UNCHANGED } from '../lib/window.mjs';
 
@@ -60,26 +57,6 @@ test('an edit that the editor can’t show fails with the editor’s message, an
   await editor.view(file);
   editor.accept(file);
   assert.deepEqual(await decision, UNCHANGED);
-});
-
-test('an edit that the editor does not answer in 30 s fails, and does not show later', async (t) => {
-  const sandbox = Sandbox.of(t);
-  const companion = await Companion.start(sandbox);
-  const client = await IdeClient.connect(sandbox);
-  const filePath = sandbox.file('a.txt');
-  await assert.rejects(client.openDiff(filePath, 'proposed\n'), {
-    message: 'The editor did not answer in time.',
-  });
-  const late = await companion.next('diff/open');
-  const { params } = await companion.next('diff/close');
-  // The IDE's plugin does not get this flag, because it always keeps the user's edits.
-  assert.deepEqual({ abandoned: true, ...params }, { filePath, abandoned: true });
-
-  companion.respond(late.id, {});
-  const decision = client.openDiff(filePath, 'again\n');
-  companion.respond((await companion.next('diff/open')).id, {});
-  companion.notify('diff/rejected', { filePath });
-  assert.deepEqual(await decision, REJECTED);
 });
 
 test('an edit that is accepted in the CLI includes the user’s changes from the editor', async (t) => {

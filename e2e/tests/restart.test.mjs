@@ -147,7 +147,7 @@ test('a client does not notice', { concurrency: true }, async (t) => {
       await window.assertGoesOn(client);
     },
   };
-  for (const seconds of [0.2, 1, 5, 10]) {
+  for (const seconds of [1, 10]) {
     scenarios[`that it was down for ${seconds} s`] = async (t) => {
       const window = await Window.open(t);
       const client = await window.connect();
