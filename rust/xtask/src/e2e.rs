@@ -150,9 +150,7 @@ pub(crate) fn demo(sh: &Shell, screenshots: bool) -> Result {
 
 /// `cargo xtask bench-ide`
 pub(crate) fn bench_ide(sh: &Shell) -> Result {
-    let companion = build(sh)?;
-    let bench = cmd!(sh, "node bench-ide.mjs").env("GEMINI_COMPANION", companion);
-    Window::prepare(sh)?.run(sh, bench)
+    Window::prepare(sh)?.run(sh, cmd!(sh, "node bench-ide.mjs"))
 }
 
 /// The files that a window needs: the IDE, the plugin, and the robot that simulates the user.
@@ -180,7 +178,7 @@ impl Window {
     ) -> Result {
         let companion = build(sh)?;
         let packages = sh.current_dir().join("target/npm-with-plugin");
-        npm::pack_for_tests(sh, companion.clone(), Some(&self.plugin), &packages)?;
+        npm::pack_for_tests(sh, companion, Some(&self.plugin), &packages)?;
         let mut tests = sh.read_dir("e2e/ide-tests")?;
         tests.retain(|file| {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -197,12 +195,12 @@ impl Window {
             node = node.arg("--test-reporter=./lib/page-reporter.mjs");
             node = node.arg(format!("--test-reporter-destination={}", page.display()));
         }
-        let node = node.args(tests).env("GEMINI_COMPANION", companion);
-        self.run(sh, npm::with_registry(sh, node, &packages)?)
+        self.run(sh, npm::with_registry(sh, node.args(tests), &packages)?)
     }
 
     /// Runs a program of `e2e/` with this window.
     fn run(&self, sh: &Shell, program: Cmd<'_>) -> Result {
+        let program = program.env("GEMINI_COMPANION", build(sh)?);
         let program = program.env("COMPANION_PLATFORM", &self.platform);
         let program = program.env("COMPANION_PLUGIN", &self.plugin);
         let _dir = sh.push_dir("e2e");

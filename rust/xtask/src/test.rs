@@ -57,8 +57,8 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
     steps.run("Kotlin", || kotlin::test(sh))?;
     steps.run("the packages for npm", || npm::test(sh))?;
     steps.run("the real client", || e2e::test(sh))?;
-    steps.run("the quick demo", || e2e::quick_demo(sh))?;
     steps.run("the real client, with the server in a JVM", || e2e::test_on_jvm(sh))?;
+    steps.run("the demo", || e2e::demo(sh, false))?;
     let current = steps.start_beside("the plugin on today's platform")?;
     steps.run("the real client, in a window of the IDE", || e2e::test_in_window(sh))?;
     steps.finish(current, "the plugin on today's platform", || current_api::test(sh))?;
