@@ -5,7 +5,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { pathWith, startCli } from './extension.mjs';
+import { until } from './inbox.mjs';
 import { openWindow } from './scene.mjs';
+import { stateFiles } from './window.mjs';
 
 export const REASON = 'Use the name <seven>, please.';
 
@@ -85,3 +87,10 @@ export async function untilChecked({ companion, sandbox }) {
   const { params } = await companion.next('comment/refused');
   assert.match(params.reason, /lies outside of the workspace/);
 }
+
+/** Waits until a comment outlives its companion, which saves its state a moment later. */
+export const untilSaved = (sandbox, id) =>
+  until('the comment is saved', () => {
+    const isIn = (file) => fs.readFileSync(file, 'utf8').includes(`rename it ${id}`);
+    return stateFiles(sandbox).some(isIn);
+  });

@@ -16,6 +16,13 @@ export const accepted = (content) => ({ status: 'accepted', content });
 /** The decision of a user who has changed nothing. The CLI itself applies the edit. */
 export const UNCHANGED = accepted('');
 
+/** Returns the files in which `serve --resume` keeps its state. */
+export function stateFiles({ home }) {
+  const folder = path.join(home, '.local', 'state', 'companion-for-gemini-cli', 'resume');
+  const files = fs.readdirSync(folder).map((name) => path.join(folder, name));
+  return files.filter((file) => file.endsWith('.jsonl'));
+}
+
 /** A folder whose companion starts and ends repeatedly. */
 export class Window {
   sandbox;
@@ -71,14 +78,8 @@ export class Window {
     await client.openFiles((files) => files[0]?.path === file);
   }
 
-  /** Returns the files below the state directory, with their content. */
   states() {
-    const folder = path.join(
-      this.sandbox.home,
-      ...['.local', 'state', 'companion-for-gemini-cli', 'resume'],
-    );
-    const files = fs.readdirSync(folder).map((name) => path.join(folder, name));
-    return files.filter((file) => file.endsWith('.jsonl'));
+    return stateFiles(this.sandbox);
   }
 
   /** Returns the text of the only state file. */

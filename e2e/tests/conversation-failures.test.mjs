@@ -18,6 +18,7 @@ import {
   replace,
   time,
   untilChecked,
+  untilSaved,
   withPrompt,
 } from '../lib/conversation.mjs';
 import { Editor } from '../lib/editor.mjs';
@@ -88,7 +89,7 @@ describe('a companion that is killed', { skip, concurrency: 2 }, () => {
     await terminal.enter('rename it');
     await editor.view(file.a);
     companion.notify('comment/set', comment(file.a));
-    await untilChecked(window);
+    await untilSaved(sandbox, '1');
     await companion.kill();
     const next = await Companion.start(sandbox, { args: serve });
     new Editor(next);
