@@ -153,8 +153,10 @@ pub(crate) fn bench_ide(sh: &Shell) -> Result {
     Window::prepare(sh)?.run(sh, cmd!(sh, "node bench-ide.mjs"))
 }
 
-/// The files that a window needs: the IDE, the plugin, and the robot that simulates the user.
+/// The files that a window needs: the IDE, the plugin, the robot that simulates the user, and the
+/// program, which the CLI's hooks run.
 pub(crate) struct Window {
+    pub(crate) companion: PathBuf,
     pub(crate) platform: PathBuf,
     pub(crate) plugin: PathBuf,
     pub(crate) robot: PathBuf,
@@ -165,7 +167,7 @@ impl Window {
         prepare(sh)?;
         let (jar, robot) = kotlin::jar_and_robot(sh)?;
         let plugin = plugin::folder(sh, &jar)?.join(plugin::NAME);
-        Ok(Self { platform: platform::platform(sh)?, plugin, robot })
+        Ok(Self { companion: build(sh)?, platform: platform::platform(sh)?, plugin, robot })
     }
 
     /// Runs all tests in a window, or those in the file `only`, one after the other, because there
@@ -176,9 +178,8 @@ impl Window {
         only: Option<&str>,
         report: Option<(&str, &Path)>,
     ) -> Result {
-        let companion = build(sh)?;
         let packages = sh.current_dir().join("target/npm-with-plugin");
-        npm::pack_for_tests(sh, companion, Some(&self.plugin), &packages)?;
+        npm::pack_for_tests(sh, self.companion.clone(), Some(&self.plugin), &packages)?;
         let mut tests = sh.read_dir("e2e/ide-tests")?;
         tests.retain(|file| {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -200,7 +201,7 @@ impl Window {
 
     /// Runs a program of `e2e/` with this window.
     fn run(&self, sh: &Shell, program: Cmd<'_>) -> Result {
-        let program = program.env("GEMINI_COMPANION", build(sh)?);
+        let program = program.env("GEMINI_COMPANION", &self.companion);
         let program = program.env("COMPANION_PLATFORM", &self.platform);
         let program = program.env("COMPANION_PLUGIN", &self.plugin);
         let _dir = sh.push_dir("e2e");

@@ -23,7 +23,8 @@ pub(crate) fn run(sh: &Shell, home: &Path, only: Option<&str>) -> Result {
     } else {
         let (plugin, robot) = compile(sh, &ide)?;
         e2e::install(sh)?;
-        e2e::Window { platform: ide.home.clone(), plugin, robot }
+        let companion = e2e::build(sh)?;
+        e2e::Window { companion, platform: ide.home.clone(), plugin, robot }
     };
     let page = sh.current_dir().join(OUTPUT).join("index.html");
     let result = window.test(sh, only, Some((&ide.name, &page)));

@@ -8,36 +8,34 @@ use crate::Result;
 
 /// Returns cargo-deny, for the check of licences.
 pub(crate) fn cargo_deny(sh: &Shell) -> Result<PathBuf> {
-    cargo_tool(sh, "cargo-deny", "0.20.2", "--debug")
+    cargo_tool(sh, "cargo-deny", "0.20.2", "dev")
 }
 
 /// Returns stylua, the formatter of the plugin for Neovim.
 pub(crate) fn stylua(sh: &Shell) -> Result<PathBuf> {
-    cargo_tool(sh, "stylua", "2.6.0", "--debug")
+    cargo_tool(sh, "stylua", "2.6.0", "dev")
 }
 
 /// Returns `emmylua_check`, which checks the types of the plugin for Neovim.
 pub(crate) fn emmylua_check(sh: &Shell) -> Result<PathBuf> {
-    cargo_tool(sh, "emmylua_check", "0.25.1", OPTIMIZED)
+    cargo_tool(sh, "emmylua_check", "0.25.1", "release")
 }
 
 /// Returns cargo-cyclonedx, which lists the parts of a program.
 pub(crate) fn cargo_cyclonedx(sh: &Shell) -> Result<PathBuf> {
-    cargo_tool(sh, "cargo-cyclonedx", "0.5.9", "--debug")
+    cargo_tool(sh, "cargo-cyclonedx", "0.5.9", "dev")
 }
 
-/// For a program that works for long. The others compile for minutes and run for seconds.
-const OPTIMIZED: &str = "--profile=release";
-
 /// Returns a program from cargo's registry. Installs it when first needed, into a cache outside the
-/// checkout.
+/// checkout. The profile `dev` is for a program that compiles for minutes and runs for seconds.
 fn cargo_tool(sh: &Shell, name: &str, version: &str, profile: &str) -> Result<PathBuf> {
     let root = cache_dir()?.join(format!("{name}-{version}"));
     let program = root.join("bin").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     if !program.exists() {
         println!("installing {name} {version} into {}", root.display());
-        let install = cmd!(sh, "cargo install --quiet --locked {profile} {name}@{version}");
-        install.args(["--root".as_ref(), &*root]).env("CARGO_PROFILE_DEV_DEBUG", "false").run()?;
+        let options = ["--quiet", "--locked", "--profile", profile];
+        let install = cmd!(sh, "cargo install {options...} {name}@{version} --root {root}");
+        install.env("CARGO_PROFILE_DEV_DEBUG", "false").run()?;
     }
     Ok(program)
 }
