@@ -89,8 +89,7 @@ export async function untilChecked({ companion, sandbox }) {
 }
 
 /** Waits until a comment outlives its companion, which saves its state a moment later. */
-export const untilSaved = (sandbox, id) =>
-  until('the comment is saved', () => {
-    const isIn = (file) => fs.readFileSync(file, 'utf8').includes(`rename it ${id}`);
-    return stateFiles(sandbox).some(isIn);
-  });
+export const untilSaved = (sandbox, { text }) =>
+  until('the comment is saved', () =>
+    stateFiles(sandbox).some((file) => read(file).includes(text)),
+  );

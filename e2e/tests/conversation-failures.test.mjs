@@ -89,7 +89,7 @@ describe('a companion that is killed', { skip, concurrency: 2 }, () => {
     await terminal.enter('rename it');
     await editor.view(file.a);
     companion.notify('comment/set', comment(file.a));
-    await untilSaved(sandbox, '1');
+    await untilSaved(sandbox, comment(file.a));
     await companion.kill();
     const next = await Companion.start(sandbox, { args: serve });
     new Editor(next);

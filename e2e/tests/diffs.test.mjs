@@ -9,9 +9,7 @@ import test from 'node:test';
 
 import { Session } from '../lib/http.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
-import { UNCHANGED } from '../lib/window.mjs';
-
-const REJECTED = { status: 'rejected', content: undefined };
+import { REJECTED, UNCHANGED } from '../lib/window.mjs';
 
 test('an edit that the user changes and accepts comes back as the user left it', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
