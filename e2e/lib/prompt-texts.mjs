@@ -11,9 +11,6 @@ const FILE = new URL(
 /** The texts, as `{path, isFolder, lines, text, notReadBy}`. `path` is relative to the project. */
 export const PROMPT_TEXTS = JSON.parse(fs.readFileSync(FILE, 'utf8'));
 
-/** Marks a text as pasted, like the editors. */
-export const pasted = (text) => `\x1b[200~ ${text} \x1b[201~`;
-
 /** Returns the content of each file. */
 export const contentOf = (path) => `This is in <${path}>.`;
 

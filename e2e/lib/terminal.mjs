@@ -11,6 +11,9 @@ import { skipWithout } from './requirement.mjs';
 /** The reason to skip tests with a terminal; false if there is one. */
 export const noTerminal = skipWithout(spawnSync('tmux', ['-V']).error && 'tmux is not installed');
 
+/** Marks a text as pasted, like the editors. */
+export const pasted = (text) => `\x1b[200~ ${text} \x1b[201~`;
+
 export class Terminal {
   #tmux;
 
@@ -34,11 +37,11 @@ export class Terminal {
     return this.#tmux('capture-pane', '-p').trimEnd();
   }
 
-  /** Waits until the screen matches the pattern. */
-  shows(pattern) {
+  /** Waits until the screen contains a text, or matches a pattern. */
+  shows(text) {
     return this.#until(
-      () => pattern.test(this.screen()),
-      () => `${pattern} does not show up in:\n${this.screen()}`,
+      () => (typeof text === 'string' ? this.screen().includes(text) : text.test(this.screen())),
+      () => `${text} does not show up in:\n${this.screen()}`,
     );
   }
 
@@ -77,10 +80,18 @@ export class Terminal {
     this.#tmux('paste-buffer', '-d', '-r');
   }
 
-  /** Types a line. */
+  /** Pastes a text into the prompt. */
+  async paste(text) {
+    this.send(pasted(text));
+    await this.shows(text);
+    // Within 40 ms of a paste, the CLI reads Enter as a pasted line break.
+    await sleep(100);
+  }
+
+  /** Types a line, or the end of one. */
   async enter(text) {
     this.#tmux('send-keys', '-l', text);
-    await this.shows(new RegExp(`[>*] +${text}`));
+    await this.shows(new RegExp(`[>*] .*${text}`));
     // Within 30 ms of the last key, the CLI reads Enter as a pasted line break.
     await sleep(100);
     this.press('Enter');
