@@ -9,8 +9,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
+import { REJECTED, UNCHANGED, accepted } from './lib/decision.mjs';
 import { HookCli } from './lib/hook-cli.mjs';
-import { CONNECTED, REJECTED, Scene } from './lib/ide-scene.mjs';
+import { CONNECTED, Scene } from './lib/ide-scene.mjs';
 import { IdeClient } from './lib/ide-client.mjs';
 
 const [pictures, screenshots] = process.argv.slice(2);
@@ -152,7 +153,7 @@ const isInFront = (file, begin) =>
 
 /** Checks that the CLI gets the acceptance of its unchanged edit, and writes it. */
 async function hears(proposal, content) {
-  assert.deepEqual(await answer(proposal), { status: 'accepted', content: '' });
+  assert.deepEqual(await answer(proposal), UNCHANGED);
   fs.writeFileSync(proposal.file, content);
 }
 
@@ -261,7 +262,7 @@ async function play() {
     proposal: first.title,
   });
   say('user', 'IDE', 'Accept');
-  assert.deepEqual(await answer(first), { status: 'accepted', content: EDITED });
+  assert.deepEqual(await answer(first), accepted(EDITED));
   await scene.noProposal();
 
   title('Gemini CLI writes the file. The IDE shows it.');

@@ -5,7 +5,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { REJECTED, Scene } from '../lib/ide-scene.mjs';
+import { REJECTED, UNCHANGED } from '../lib/decision.mjs';
+import { Scene } from '../lib/ide-scene.mjs';
 import { until } from '../lib/inbox.mjs';
 
 /** The discovery files. */
@@ -70,6 +71,6 @@ test('a client does not notice that its IDE was killed and opened again', async 
   assert.deepEqual(await pending, REJECTED);
   const { title, decision } = await scene.propose(sandbox.file('b.txt', 'old\n'), 'new\n');
   await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
-  assert.deepEqual(await decision, { status: 'accepted', content: '' });
+  assert.deepEqual(await decision, UNCHANGED);
   assert.equal(await client.status(), 'connected');
 });

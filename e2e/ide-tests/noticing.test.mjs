@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 
-import { REJECTED, Scene } from '../lib/ide-scene.mjs';
+import { REJECTED, accepted } from '../lib/decision.mjs';
+import { Scene } from '../lib/ide-scene.mjs';
 
 const OLD = 'one\ntwo\nthree\nfour\nfive\n';
 const NEW = 'ONE\ntwo\nthree\nfour\nFIVE\nsix\n';
@@ -41,7 +42,7 @@ describe('in a window', () => {
     await scene.ide.until(({ texts }) => texts.some((text) => text.includes('+2 \u22121')), 'the numbers');
     await scene.picture('reverted-change');
     await scene.ide.display.press('ctrl+Return');
-    assert.deepEqual(await decision, { status: 'accepted', content: reverted });
+    assert.deepEqual(await decision, accepted(reverted));
     await scene.noProposal();
   });
 

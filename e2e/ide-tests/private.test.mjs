@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe } from 'node:test';
 
+import { UNCHANGED } from '../lib/decision.mjs';
 import { Scene } from '../lib/ide-scene.mjs';
 import { until } from '../lib/inbox.mjs';
 
@@ -65,7 +66,7 @@ describe('in a window', () => {
     const { title, tab, decision } = await scene.propose(file, 'new\n');
     assert.match(tab.banners.flat().join(), /It is private: an ignore file lists it\./);
     await scene.accept(title);
-    assert.deepEqual(await decision, { status: 'accepted', content: '' });
+    assert.deepEqual(await decision, UNCHANGED);
   });
 
   scene.test('a project that is silent tells nothing at once, and has edits reviewed', async () => {

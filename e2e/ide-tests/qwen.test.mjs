@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 
+import { REJECTED, accepted } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { REJECTED, Scene } from '../lib/ide-scene.mjs';
+import { Scene } from '../lib/ide-scene.mjs';
 import { until } from '../lib/inbox.mjs';
 import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
-import { accepted } from '../lib/window.mjs';
 
 describe('in a window', () => {
   const scene = new Scene();

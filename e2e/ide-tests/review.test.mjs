@@ -5,7 +5,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe } from 'node:test';
 
-import { CONNECTED, REJECTED, Scene } from '../lib/ide-scene.mjs';
+import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
+import { CONNECTED, Scene } from '../lib/ide-scene.mjs';
 
 describe('in a window', () => {
   const scene = new Scene();
@@ -33,7 +34,7 @@ describe('in a window', () => {
     const edited = 'one\ntwo, by the user\nthree\n';
     await ide.robot('write proposal', { tab: first.title, text: edited });
     await ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: first.title });
-    assert.deepEqual(await first.decision, { status: 'accepted', content: edited });
+    assert.deepEqual(await first.decision, accepted(edited));
     await scene.noProposal();
     assert.equal(fs.readFileSync(file, 'utf8'), old, 'it is the CLI that writes the file');
     fs.writeFileSync(file, edited);
@@ -55,7 +56,7 @@ describe('in a window', () => {
     const { title, decision } = await scene.propose(file, 'new\n');
     await ide.robot('write proposal', { tab: title, text: 'mine\n' });
     await scene.accept(title);
-    assert.deepEqual(await decision, { status: 'accepted', content: 'mine\n' });
+    assert.deepEqual(await decision, accepted('mine\n'));
     await scene.noProposal();
     const offer = (text) => text.includes('Accepted changes were not written to denied.txt.');
     await ide.until(({ texts }) => texts.some(offer), 'the offer');
@@ -87,7 +88,7 @@ describe('in a window', () => {
   });
 
   for (const [button, answer] of [
-    ['Accept (Ctrl+Enter)', { status: 'accepted', content: '' }],
+    ['Accept (Ctrl+Enter)', UNCHANGED],
     ['Reject', REJECTED],
   ]) {
     scene.test(`a click on ${button} in the banner counts`, async (scene) => {
@@ -107,7 +108,7 @@ describe('in a window', () => {
     await scene.ide.display.type('really ');
     await scene.proposal(file, ({ right }) => right === 'really new\n');
     await scene.ide.display.press('ctrl+Return');
-    assert.deepEqual(await decision, { status: 'accepted', content: 'really new\n' });
+    assert.deepEqual(await decision, accepted('really new\n'));
     await scene.noProposal();
   });
 
@@ -138,7 +139,7 @@ describe('in a window', () => {
     assert.deepEqual(await first.decision, REJECTED);
     await scene.proposal(b);
     await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: second.title });
-    assert.deepEqual(await second.decision, { status: 'accepted', content: '' });
+    assert.deepEqual(await second.decision, UNCHANGED);
     await scene.noProposal();
     await other.close();
   });
@@ -152,7 +153,7 @@ describe('in a window', () => {
     const { tabs } = await scene.ide.robot('look');
     assert.equal(tabs.filter(({ right }) => right !== null).length, 1);
     await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
-    assert.deepEqual(await decision, { status: 'accepted', content: '' });
+    assert.deepEqual(await decision, UNCHANGED);
     await scene.noProposal();
     await other.close();
   });
@@ -197,7 +198,7 @@ describe('in a window', () => {
     const { title, tab, decision } = await scene.propose(file, '{}\n');
     assert.equal(tab.left, '');
     await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
-    assert.deepEqual(await decision, { status: 'accepted', content: '' });
+    assert.deepEqual(await decision, UNCHANGED);
     await scene.noProposal();
   });
 

@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
+import { UNCHANGED } from '../lib/decision.mjs';
 import { run } from '../lib/doctor.mjs';
 import { Scene } from '../lib/ide-scene.mjs';
 import { installation } from '../lib/installation.mjs';
@@ -70,7 +71,7 @@ test('the IDE loads the installed plugin, a client connects, and removal leaves 
   scene.client = await scene.connect();
   const { title, decision } = await scene.propose(sandbox.file('a.txt', 'old\n'), 'new\n');
   await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
-  assert.deepEqual(await decision, { status: 'accepted', content: '' });
+  assert.deepEqual(await decision, UNCHANGED);
   await scene.ide.close();
 
   const removed = await run(sandbox, ['setup', '--remove', '--yes'], { env, program });

@@ -5,11 +5,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe } from 'node:test';
 
+import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
 import { runCore } from '../lib/gemini-core.mjs';
-import { REJECTED, Scene } from '../lib/ide-scene.mjs';
-
-const accepted = (content) => ({ status: 'accepted', content });
-const UNCHANGED = accepted('');
+import { Scene } from '../lib/ide-scene.mjs';
 
 describe('in a window', () => {
   const scene = new Scene();

@@ -4,10 +4,8 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, describe } from 'node:test';
 
-import { CONNECTED, REJECTED, Scene } from '../lib/ide-scene.mjs';
-
-const accepted = (content) => ({ status: 'accepted', content });
-const UNCHANGED = accepted('');
+import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
+import { CONNECTED, Scene } from '../lib/ide-scene.mjs';
 
 /** Waits until one proposal waits and has no tab. */
 async function losesItsTab(scene) {

@@ -13,8 +13,6 @@ import { IdeClient } from './ide-client.mjs';
 import { until } from './inbox.mjs';
 import { Sandbox } from './sandbox.mjs';
 
-export const REJECTED = { status: 'rejected', content: undefined };
-
 /** The texts of the status widget without a client, and with one. */
 export const WAITING = 'Companion for Gemini CLI: Waiting for a CLI';
 export const CONNECTED = 'Companion for Gemini CLI: 1 CLI connected';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { REJECTED } from './ide-scene.mjs';
+import { REJECTED } from './decision.mjs';
 import { until } from './inbox.mjs';
 
 /** The time that a client waits for its companion to restart, in ms, with a margin. */

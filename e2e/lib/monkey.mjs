@@ -5,8 +5,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
+import { REJECTED, accepted } from './decision.mjs';
 import { HookCli } from './hook-cli.mjs';
-import { REJECTED, Scene } from './ide-scene.mjs';
+import { Scene } from './ide-scene.mjs';
 import { until } from './inbox.mjs';
 import { DEEDS } from './monkey-deeds.mjs';
 import { ENDS } from './monkey-ends.mjs';
@@ -225,7 +226,7 @@ export class Monkey {
   async ends(proposal, isAccepted) {
     // The CLI itself writes an unchanged proposal.
     const content = this.isEdited(proposal) ? proposal.text : '';
-    const expected = isAccepted ? { status: 'accepted', content } : REJECTED;
+    const expected = isAccepted ? accepted(content) : REJECTED;
     assert.deepEqual(await proposal.decision, expected);
     this.waiting.delete(proposal.file);
     if (!isAccepted) await this.offersBack(proposal);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 
-export const REJECTED = { status: 'rejected', content: undefined };
+import { REJECTED, accepted } from './decision.mjs';
 
 /**
  * Checks all actions of the client and the editor with a file. `here` is its path for the client,
@@ -17,7 +17,7 @@ export async function assertWorks({ companion, editor, client }, { here, there }
   let decision = client.openDiff(here, `${here}\n`);
   assert.equal((await editor.view(there)).newContent, `${here}\n`);
   editor.accept(there, `${there}, changed\n`);
-  assert.deepEqual(await decision, { status: 'accepted', content: `${there}, changed\n` });
+  assert.deepEqual(await decision, accepted(`${there}, changed\n`));
 
   decision = client.openDiff(here, 'proposed');
   await editor.view(there);
@@ -28,7 +28,7 @@ export async function assertWorks({ companion, editor, client }, { here, there }
   await editor.view(there);
   editor.edit(there, 'typed in the editor');
   await client.resolveDiffFromCli(here, 'accepted');
-  assert.deepEqual(await decision, { status: 'accepted', content: 'typed in the editor' });
+  assert.deepEqual(await decision, accepted('typed in the editor'));
   assert.equal(await editor.closed.next(), there);
 
   decision = client.openDiff(here, 'proposed');

@@ -11,11 +11,6 @@ import { IdeClient } from './ide-client.mjs';
 import { until } from './inbox.mjs';
 import { Sandbox } from './sandbox.mjs';
 
-export const REJECTED = { status: 'rejected', content: undefined };
-export const accepted = (content) => ({ status: 'accepted', content });
-/** The decision of a user who has changed nothing. The CLI itself applies the edit. */
-export const UNCHANGED = accepted('');
-
 /** Returns the files in which `serve --resume` keeps its state. */
 export function stateFiles({ home }) {
   const folder = path.join(home, '.local', 'state', 'companion-for-gemini-cli', 'resume');

@@ -8,14 +8,15 @@ import { describe, test } from 'node:test';
 
 import { bridgeEnv, byDiscovery, byPort } from '../lib/bridge.mjs';
 import { Companion } from '../lib/companion.mjs';
+import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { until } from '../lib/inbox.mjs';
 import { Proxy } from '../lib/proxy.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
-import { UNCHANGED, Window, accepted } from '../lib/window.mjs';
-import { REJECTED, assertWorks } from '../lib/smoke-checks.mjs';
+import { Window } from '../lib/window.mjs';
+import { assertWorks } from '../lib/smoke-checks.mjs';
 
 const WAIT_1_S = ['--wait', '1'];
 
@@ -230,7 +231,7 @@ describe('when a connection breaks', { concurrency: true }, () => {
       proxy[how]();
       editor.accept(file, 'decided meanwhile');
       assert.match(await proxy.opened.next(), /./, 'it says what it had received');
-      assert.deepEqual(await decision, { status: 'accepted', content: 'decided meanwhile' });
+      assert.deepEqual(await decision, accepted('decided meanwhile'));
       assert.equal(await client.status(), 'connected');
     });
   }
@@ -247,7 +248,7 @@ describe('when a connection breaks', { concurrency: true }, () => {
     await client.openFiles((files) => files.length === 0);
     editor.accept(file, 'decided meanwhile');
     await proxy.listen();
-    assert.deepEqual(await decision, { status: 'accepted', content: 'decided meanwhile' });
+    assert.deepEqual(await decision, accepted('decided meanwhile'));
   });
 
   test('for longer than it waits, the user’s edits before an answer in the terminal still arrive', async (t) => {
@@ -265,7 +266,7 @@ describe('when a connection breaks', { concurrency: true }, () => {
     await client.openFiles((files) => files.length === 0);
     await proxy.listen();
     await resolved;
-    assert.deepEqual(await decision, { status: 'accepted', content: 'typed' });
+    assert.deepEqual(await decision, accepted('typed'));
   });
 
   for (const tool of ['openDiff', 'closeDiff']) {
@@ -280,7 +281,7 @@ describe('when a connection breaks', { concurrency: true }, () => {
         const lost = answer.then((lose) => lose());
         await client.resolveDiffFromCli(file, 'accepted');
         await lost;
-        assert.deepEqual(await decision, { status: 'accepted', content: text });
+        assert.deepEqual(await decision, accepted(text));
       }
     });
   }

@@ -17,6 +17,7 @@ import {
   replace,
   untilChecked,
 } from '../lib/conversation.mjs';
+import { accepted } from '../lib/decision.mjs';
 import { dockerRuns, installDocker } from '../lib/docker.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { EXTENSION } from '../lib/extension.mjs';
@@ -61,7 +62,7 @@ async function reviewsAnEdit({ sandbox, companion, editor }, client, inContainer
   const decision = client.openDiff(inContainer(file), 'proposed\n');
   assert.equal((await editor.view(file)).newContent, 'proposed\n');
   editor.accept(file, 'changed by the user\n');
-  assert.deepEqual(await decision, { status: 'accepted', content: 'changed by the user\n' });
+  assert.deepEqual(await decision, accepted('changed by the user\n'));
 }
 
 /** The client's message about a failed connection. */

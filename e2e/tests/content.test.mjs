@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 
+import { UNCHANGED } from '../lib/decision.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
 
 /** Shows and accepts a proposal; `finish` makes the user's changes. */
@@ -77,7 +78,7 @@ test('an empty proposal is shown and accepted, and one that is emptied is not un
   const decision = window.client.openDiff(file, '');
   await window.editor.view(file);
   await window.client.resolveDiffFromCli(file, 'accepted');
-  assert.deepEqual(await decision, { status: 'accepted', content: '' });
+  assert.deepEqual(await decision, UNCHANGED);
 });
 
 test('files of any name are shown, and told as open', async (t) => {

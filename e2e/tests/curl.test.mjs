@@ -8,11 +8,11 @@ import readline from 'node:readline';
 import test from 'node:test';
 import { promisify } from 'node:util';
 
+import { UNCHANGED } from '../lib/decision.mjs';
 import { Inbox } from '../lib/inbox.mjs';
 import { noNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
 import { skipWithout } from '../lib/requirement.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
-import { UNCHANGED } from '../lib/window.mjs';
 
 const skip = skipWithout(spawnSync('curl', ['--version']).error && 'curl is not installed');
 

@@ -7,9 +7,9 @@ import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
 
+import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
 import { Session } from '../lib/http.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
-import { REJECTED, UNCHANGED } from '../lib/window.mjs';
 
 test('an edit that the user changes and accepts comes back as the user left it', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
@@ -19,7 +19,7 @@ test('an edit that the user changes and accepts comes back as the user left it',
   const view = { filePath: file, ...proposed };
   assert.deepEqual(await editor.view(file), view);
   editor.accept(file, 'proposed, with a change\n');
-  assert.deepEqual(await decision, { status: 'accepted', content: 'proposed, with a change\n' });
+  assert.deepEqual(await decision, accepted('proposed, with a change\n'));
   assert.equal(fs.readFileSync(file, 'utf8'), 'old\n', 'it is the CLI that writes the file');
 });
 
@@ -64,7 +64,7 @@ test('an edit that is accepted in the CLI includes the user’s changes from the
   await editor.view(file);
   editor.edit(file, 'typed 😀\n');
   await client.resolveDiffFromCli(file, 'accepted');
-  assert.deepEqual(await decision, { status: 'accepted', content: 'typed 😀\n' });
+  assert.deepEqual(await decision, accepted('typed 😀\n'));
   assert.equal(await editor.closed.next(), file);
 });
 
@@ -120,7 +120,7 @@ test('a disconnect closes the client’s view, and its edits are reviewed after 
     await editor.view(file);
     await client.disconnect();
     assert.equal(await editor.closed.next(), file);
-    assert.deepEqual(await decision, { status: 'rejected', content: undefined });
+    assert.deepEqual(await decision, REJECTED);
     await client.connect();
   }
 });
@@ -134,7 +134,7 @@ test('a script accepts an edit in the user’s place', async (t) => {
   editor.edit(file, 'typed\n');
   const { content } = await script.callTool('acceptDiff', { filePath: file });
   assert.deepEqual(content, [{ type: 'text', text: 'The diff was accepted.' }]);
-  assert.deepEqual(await decision, { status: 'accepted', content: 'typed\n' });
+  assert.deepEqual(await decision, accepted('typed\n'));
   assert.equal(fs.readFileSync(file, 'utf8'), 'old\n', 'it is the CLI that writes the file');
 });
 
@@ -153,7 +153,7 @@ test('a script accepts no edit outside of the workspace, the user does', async (
     assert.match(content[0].text, /^acceptDiff: .* outside of the workspace; accept it in the editor$/);
     assert.equal(fs.readFileSync(outside, 'utf8'), 'old\n');
     editor.accept(file, 'by the user\n');
-    assert.deepEqual(await decision, { status: 'accepted', content: 'by the user\n' });
+    assert.deepEqual(await decision, accepted('by the user\n'));
   }
 
   // The folders that count are those that are open now.

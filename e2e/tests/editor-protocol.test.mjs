@@ -6,9 +6,9 @@ import test from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
 import { inContainer } from '../lib/container.mjs';
+import { UNCHANGED } from '../lib/decision.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
-import { UNCHANGED } from '../lib/window.mjs';
 
 test('the first line contains everything for the editor', async (t) => {
   const sandbox = Sandbox.of(t);

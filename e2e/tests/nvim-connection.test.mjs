@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
+import { REJECTED } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import {
   Neovim,
@@ -14,8 +15,6 @@ import {
   until,
 } from '../lib/neovim.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
-
-const REJECTED = { status: 'rejected', content: undefined };
 
 const isAlive = (pid) => {
   try {

@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
 import { read, replace, shell } from '../lib/conversation.mjs';
+import { REJECTED } from '../lib/decision.mjs';
 import { beforeEdit, hook } from '../lib/hook.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { TERMINAL, goTo, openNeovimWithCli } from '../lib/neovim-cli.mjs';
@@ -13,7 +14,6 @@ import { noNeovim as skip, openNeovimWithClient, openProposal } from '../lib/neo
 
 const PROGRAM = process.env.GEMINI_COMPANION;
 const REASON = 'Use the name seven, please.';
-const REJECTED = { status: 'rejected', content: undefined };
 
 /** Collects the data of the plugin's events in `_G.events`, by the event. */
 const WITH_EVENTS = `_G.events = {}

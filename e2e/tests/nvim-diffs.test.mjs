@@ -5,11 +5,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
+import { REJECTED, accepted } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
-
-const REJECTED = { status: 'rejected', content: undefined };
-const accepted = (content) => ({ status: 'accepted', content });
 
 /** The bars above the file and above the proposal. */
 const bars = (neovim) =>

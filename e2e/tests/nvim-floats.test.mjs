@@ -3,10 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { REJECTED, UNCHANGED } from '../lib/decision.mjs';
 import { noNeovim as skip, openProposal } from '../lib/neovim.mjs';
-
-const ACCEPTED = { status: 'accepted', content: '' };
-const REJECTED = { status: 'rejected', content: undefined };
 
 /** Shows every message in a floating window of the current tab page, as Snacks and nvim-notify do. */
 const NOTIFIER = `vim.notify = function(message)
@@ -20,11 +18,11 @@ end`;
 
 describe('Neovim lives when, below a floating window, a proposal ends', { skip, concurrency: true }, () => {
   for (const [keys, expected] of Object.entries({
-    ':w<CR>': ACCEPTED,
-    ZZ: ACCEPTED,
+    ':w<CR>': UNCHANGED,
+    ZZ: UNCHANGED,
     ':q<CR>': REJECTED,
     ':tabclose<CR>': REJECTED,
-    ':tabfirst | GeminiCompanion accept<CR>': ACCEPTED,
+    ':tabfirst | GeminiCompanion accept<CR>': UNCHANGED,
     ':tabfirst | GeminiCompanion reject<CR>': REJECTED,
   })) {
     test(`by ${keys}`, async (t) => {
@@ -39,7 +37,7 @@ describe('Neovim lives when, below a floating window, a proposal ends', { skip, 
   test('by its CLI', async (t) => {
     const { neovim, client, file, decision } = await openProposal(t, { init: NOTIFIER });
     await client.resolveDiffFromCli(file, 'accepted');
-    assert.deepEqual(await decision, ACCEPTED);
+    assert.deepEqual(await decision, UNCHANGED);
     await neovim.until('#vim.api.nvim_list_tabpages() == 1');
   });
 });

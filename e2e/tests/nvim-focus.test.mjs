@@ -3,10 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { REJECTED, accepted } from '../lib/decision.mjs';
 import { noNeovim as skip, openNeovimWithClient } from '../lib/neovim.mjs';
-
-const REJECTED = { status: 'rejected', content: undefined };
-const accepted = (content) => ({ status: 'accepted', content });
 
 const mode = (neovim) => neovim.lua('return vim.api.nvim_get_mode().mode');
 

@@ -5,17 +5,16 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
+import { UNCHANGED, accepted } from '../lib/decision.mjs';
 import { noNeovim as skip, Neovim, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
-const ACCEPTED = { status: 'accepted', content: '' };
-
 /** It is open once more, and can be accepted. */
-async function isUndecided({ neovim, decision }, content = ACCEPTED.content) {
+async function isUndecided({ neovim, decision }, content = UNCHANGED.content) {
   await neovim.until("#vim.fn.win_findbuf(vim.fn.bufnr('gemini-companion://proposal')) > 0");
   assert.equal((await neovim.ready()).proposals, 1);
   await neovim.type(':GeminiCompanion show<CR>:w<CR>');
-  assert.deepEqual(await decision, { status: 'accepted', content });
+  assert.deepEqual(await decision, accepted(content));
 }
 
 describe('a proposal', { skip, concurrency: true }, () => {
@@ -51,7 +50,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
     test(`is accepted in another tab page by ${keys}`, async (t) => {
       const { neovim, decision } = await openProposal(t);
       await neovim.type(keys);
-      assert.deepEqual(await decision, ACCEPTED);
+      assert.deepEqual(await decision, UNCHANGED);
     });
   }
 
@@ -61,7 +60,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
         init: `vim.keymap.set('n', ' x', '<Cmd>x<CR>') vim.keymap.set('n', ' X', '<cmd>xa<cr>')`,
       });
       neovim.type(keys).catch(() => {}); // it may end
-      assert.deepEqual(await decision, ACCEPTED);
+      assert.deepEqual(await decision, UNCHANGED);
     });
   }
 
@@ -72,7 +71,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
       assert.equal(fs.readFileSync(`${sandbox.project}/copy.txt`, 'utf8'), 'edited\nnew2\n');
       assert.equal((await neovim.ready()).proposals, 1);
       await neovim.type(':GeminiCompanion accept<CR>');
-      assert.deepEqual(await decision, { status: 'accepted', content: 'edited\nnew2\n' });
+      assert.deepEqual(await decision, accepted('edited\nnew2\n'));
     });
   }
 

@@ -4,11 +4,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
+import { REJECTED, accepted } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
-
-const accepted = (content) => ({ status: 'accepted', content });
-const REJECTED = { status: 'rejected', content: undefined };
 
 describe('a proposal', { skip, concurrency: true }, () => {
   for (const reload of [':e<CR>', ':e!<CR>', ':e ++ff=dos<CR>']) {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 
+import { UNCHANGED } from '../lib/decision.mjs';
 import { noNeovim as skip, openNeovimWithClient } from '../lib/neovim.mjs';
 
 const are = (...paths) => {
@@ -48,7 +49,7 @@ test('the bar of a proposal shows that its file is private', { skip }, async (t)
   assert.equal(await left(), ' No file yet — private (listed in an ignore file)');
   assert.match(await neovim.messages(), /new\.key; it is for a private file$/);
   await neovim.type(':w<CR>');
-  assert.deepEqual(await decision, { status: 'accepted', content: '' });
+  assert.deepEqual(await decision, UNCHANGED);
   const other = sandbox.file('a.txt', 'old\n');
   client.openDiff(other, 'new\n').catch(() => {});
   await neovim.proposal(other);

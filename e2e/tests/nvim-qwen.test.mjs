@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { accepted } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { until } from '../lib/inbox.mjs';
 import { Neovim, noNeovim as skip, openNeovim } from '../lib/neovim.mjs';
 import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
-import { accepted } from '../lib/window.mjs';
 
 test('Qwen Code gets the open files of Neovim, and its edit is reviewed', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';
 
+import { UNCHANGED } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
 
@@ -127,7 +128,7 @@ test('a changed file causes a warning before its proposal is accepted', { skip }
   const warning = /the file changed after the proposal, :w! accepts it: a\.txt/;
   assert.match(await neovim.messages(), warning);
   await neovim.type(':w!<CR>');
-  assert.deepEqual(await decision, { status: 'accepted', content: '' });
+  assert.deepEqual(await decision, UNCHANGED);
 });
 
 test('a second accept command accepts a changed file', { skip }, async (t) => {
@@ -141,7 +142,7 @@ test('a second accept command accepts a changed file', { skip }, async (t) => {
     assert.equal((await neovim.ready()).proposals, 1, `what is new is told: ${text}`);
   }
   await neovim.command('GeminiCompanion accept');
-  assert.deepEqual(await decision, { status: 'accepted', content: '' });
+  assert.deepEqual(await decision, UNCHANGED);
 });
 
 test('a reverted change does not count; a created or deleted file does', { skip }, async (t) => {
@@ -152,7 +153,7 @@ test('a reverted change does not count; a created or deleted file does', { skip 
   fs.writeFileSync(back, 'by hand\n');
   fs.writeFileSync(back, 'old\n');
   await neovim.type(':w<CR>');
-  assert.deepEqual(await first, { status: 'accepted', content: '' });
+  assert.deepEqual(await first, UNCHANGED);
 
   const gone = sandbox.file('gone.txt', 'old\n');
   for (const change of [() => fs.rmSync(gone), () => fs.writeFileSync(gone, 'by hand\n')]) {

@@ -6,11 +6,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
+import { UNCHANGED } from '../lib/decision.mjs';
 import { problem } from '../lib/editor.mjs';
 import { NOTHING, edit, hook } from '../lib/hook.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
-import { UNCHANGED } from '../lib/window.mjs';
 
 const are = (...paths) => {
   const wanted = paths.join();

@@ -5,12 +5,12 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
+import { accepted } from '../lib/decision.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { HOST_ADDRESS, Host, noNamespaces } from '../lib/namespace.mjs';
 import { QWEN_CLIENT, qwenHome } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
-import { accepted } from '../lib/window.mjs';
 
 /** As Docker's `--add-host host.docker.internal:host-gateway` makes it. */
 const HOSTS = { 'host.docker.internal': HOST_ADDRESS };

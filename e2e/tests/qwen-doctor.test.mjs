@@ -7,13 +7,13 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
+import { accepted } from '../lib/decision.mjs';
 import { assertFailure, examine, run, settings } from '../lib/doctor.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { closedPort } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
-import { accepted } from '../lib/window.mjs';
 
 const qwen = { id: 'qwen', module: QWEN_CLIENT };
 const NO_IDE = 'Unknown command: /ide status'; // tests/qwen-cli has it from the CLI

@@ -7,11 +7,12 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
+import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { QWEN_CLIENT, lock, locks, qwenHome } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
-import { REJECTED, UNCHANGED, Window, accepted } from '../lib/window.mjs';
+import { Window } from '../lib/window.mjs';
 
 const connect = (sandbox, options) =>
   IdeClient.connect(sandbox, { module: QWEN_CLIENT, ...options });

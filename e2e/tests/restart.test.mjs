@@ -6,9 +6,10 @@ import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 
+import { REJECTED, accepted } from '../lib/decision.mjs';
 import { until } from '../lib/inbox.mjs';
 import { Proxy } from '../lib/proxy.mjs';
-import { REJECTED, Window, accepted, endStreams, propose, saved } from '../lib/window.mjs';
+import { Window, endStreams, propose, saved } from '../lib/window.mjs';
 
 /**
  * A client that got a decision on a stream that ended before the acknowledgement, and whose

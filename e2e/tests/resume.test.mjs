@@ -9,12 +9,13 @@ import { once } from 'node:events';
 import test from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
+import { REJECTED, accepted } from '../lib/decision.mjs';
 import { Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { until } from '../lib/inbox.mjs';
 import { Proxy } from '../lib/proxy.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
-import { REJECTED, Window, accepted, endStreams, propose, saved } from '../lib/window.mjs';
+import { Window, endStreams, propose, saved } from '../lib/window.mjs';
 
 /** The status of a request in a session of another companion. */
 async function statusIn(companion, session) {

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { Companion } from '../lib/companion.mjs';
+import { UNCHANGED } from '../lib/decision.mjs';
 import { run } from '../lib/doctor.mjs';
 import { GEMINI } from '../lib/gemini-cli.mjs';
 import { installIde } from '../lib/installation.mjs';
@@ -63,7 +64,7 @@ test('Neovim loads the installed plugin, and the client connects', { skip: noNeo
   const decision = client.openDiff(file, 'new\n');
   await neovim.proposal(file);
   await neovim.command('GeminiCompanion accept');
-  assert.deepEqual(await decision, { status: 'accepted', content: '' });
+  assert.deepEqual(await decision, UNCHANGED);
   await neovim.command('help gemini_companion-usage');
   await client.close();
   await neovim.close();

@@ -7,12 +7,11 @@ import { once } from 'node:events';
 import test from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
+import { REJECTED } from '../lib/decision.mjs';
 import { EventStream, Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
-
-const REJECTED = { status: 'rejected', content: undefined };
 
 const waysToStop = {
   'SIGTERM comes': (companion) => companion.signal('SIGTERM'),

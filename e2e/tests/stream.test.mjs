@@ -5,12 +5,11 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Companion } from '../lib/companion.mjs';
+import { REJECTED, accepted } from '../lib/decision.mjs';
 import { Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { Proxy } from '../lib/proxy.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
-
-const REJECTED = { status: 'rejected', content: undefined };
 
 /** A window with a client that connects through a proxy. */
 async function openWindowBehindProxy(t) {
@@ -56,7 +55,7 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
       companion.notify('editor/focused', { path: file });
       companion.notify('editor/cursor', { path: file, line: 5, character: 6 });
       await assertBack(window);
-      assert.deepEqual(await decision, { status: 'accepted', content: 'decided meanwhile' });
+      assert.deepEqual(await decision, accepted('decided meanwhile'));
       const [told] = await client.openFiles((files) => files.length > 0);
       assert.deepEqual([told.path, told.cursor], [file, { line: 5, character: 6 }]);
     });
@@ -79,11 +78,11 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
     assert.equal((await companion.next('companion/sessions')).params.count, 1);
     await breakOff(window, 'end');
     await assertBack(window);
-    assert.deepEqual(await decision, { status: 'accepted', content: 'decided' });
+    assert.deepEqual(await decision, accepted('decided'));
   });
 
   for (const [outcome, expected] of [
-    ['accepted', (text) => ({ status: 'accepted', content: text })],
+    ['accepted', accepted],
     ['rejected', () => REJECTED],
   ]) {
     test(`gets the user’s edits from the editor when it is also ${outcome} in the terminal`, async (t) => {
@@ -109,7 +108,7 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
       await companion.next('companion/sessions');
       await assertBack(window);
       editor.accept(file, 'accepted again');
-      assert.deepEqual(await next, { status: 'accepted', content: 'accepted again' });
+      assert.deepEqual(await next, accepted('accepted again'));
     });
   }
 

@@ -5,12 +5,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
+import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
 import { Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
-import { REJECTED, UNCHANGED, accepted } from '../lib/window.mjs';
-
 
 /** A client that has received the first context. */
 async function watch(sandbox, companion) {
@@ -33,9 +32,9 @@ test('two clients review at the same time and do not wait for each other', async
   const numbers = [(await editor.view(a)).cli, (await editor.view(b)).cli];
   assert.deepEqual(numbers.sort(), [1, 2]);
   editor.accept(b, 'for second');
-  assert.deepEqual(await decisions[1], { status: 'accepted', content: 'for second' });
+  assert.deepEqual(await decisions[1], accepted('for second'));
   editor.accept(a, 'for first');
-  assert.deepEqual(await decisions[0], { status: 'accepted', content: 'for first' });
+  assert.deepEqual(await decisions[0], accepted('for first'));
 });
 
 test('a decision goes to the client that asked, and to no other', async (t) => {
