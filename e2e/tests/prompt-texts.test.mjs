@@ -20,7 +20,7 @@ for (const name of NAMES) {
     test('the CLI finds each file by its name, and the lines are in the text', async (t) => {
       const sandbox = Sandbox.of(t);
       writeFiles(sandbox);
-      const answers = PROMPT_TEXTS.map((_, index) => `Answer ${index}.`);
+      const answers = PROMPT_TEXTS.map(() => 'That was all.');
       const { terminal, asked } = await start(sandbox, name, answers);
       for (const [index, prompt] of PROMPT_TEXTS.entries()) {
         const { path, isFolder, text, notReadBy = [] } = prompt;
@@ -30,8 +30,6 @@ for (const name of NAMES) {
         assert.equal(told(), undefined, 'nothing is sent before the user presses Enter');
         await terminal.enter('please');
         await until(`what the model is told of ${path}`, told);
-        // Before the CLI is idle it queues a prompt, and may send that twice.
-        await terminal.shows(new RegExp(`Answer ${index}\\.(?![^]*esc to cancel)`));
         const message = told();
         const lines = text.match(/ \(lines? .*\)$/)?.[0] ?? '';
         assert.ok(message.includes(lines), `${lines} is not in ${message}`);
