@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { Companion } from './companion.mjs';
+import { accepted } from './decision.mjs';
 import { Editor } from './editor.mjs';
 import { Session } from './http.mjs';
 import { IdeClient } from './ide-client.mjs';

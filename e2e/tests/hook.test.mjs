@@ -13,6 +13,7 @@ import { NOTHING, beforeEdit, edit, hook } from '../lib/hook.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { ScriptedCompanion } from '../lib/scripted-companion.mjs';
+import { suspend } from '../lib/suspend.mjs';
 
 const BEGINNING = "The user's editor shows these problems after the edit:\n";
 
@@ -191,7 +192,7 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
       assert.deepEqual(await hook(sandbox, 'after-tool', input), NOTHING);
       times.push(performance.now() - begin);
     };
-    companion.signal('SIGSTOP');
+    await suspend(companion.pid);
     sandbox.defer(() => companion.signal('SIGCONT'));
     for (let count = 0; count < 10; count++) await timed();
     const [first, ...others] = times;

@@ -22,6 +22,7 @@ import {
   untilFile,
 } from '../lib/neovim-changes.mjs';
 import { noNeovim as skip, until } from '../lib/neovim.mjs';
+import { suspend } from '../lib/suspend.mjs';
 
 test('three prompts in YOLO mode are listed, compared and taken back', { skip }, async (t) => {
   const files = { a: TEXT, b: TEXT, c: TEXT, gone: 'gone\n', 'd.key': 'one\n', '.aiexclude': '*.key\n' };
@@ -190,10 +191,10 @@ describe('the list of changes', { skip, concurrency: 2 }, () => {
   test('fails as a request does if the companion ends', async (t) => {
     const { neovim, file } = await openEdited(t);
     const pid = await neovim.companionPid();
-    await neovim.lua(`vim.uv.kill(..., 'sigstop')`, pid);
+    await suspend(pid);
     await run(neovim, 'diff');
     await run(neovim, 'revert');
-    await neovim.lua(`vim.uv.kill(..., 'sigkill')`, pid);
+    process.kill(pid, 'SIGKILL');
     const ended = 'the companion is not running \\(:GeminiCompanion start\\)';
     for (const failed of [FAILS(ended), new RegExp(`a is not reverted: ${ended}`)]) {
       let messages;

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 
 import { REJECTED, accepted } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovim, openProposal, texts } from '../lib/neovim.mjs';
 
 describe('a proposal', { skip, concurrency: true }, () => {
   for (const reload of [':e<CR>', ':e!<CR>', ':e ++ff=dos<CR>']) {
