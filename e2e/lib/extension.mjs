@@ -54,8 +54,8 @@ const CLIS = {
       qwen.prepare(qwen.qwenHome(sandbox));
       const heard = [];
       const asked = [];
-      // Without its second start, which is for more memory; qwen-cli.test.mjs keeps that.
       const model = await startModel(sandbox, steps, heard, asked);
+      // Without its second start, which is for more memory; qwen-cli.test.mjs keeps that.
       const env = { ...qwen.environment(model), QWEN_CODE_NO_RELAUNCH: '1' };
       return { env, args: [], heard: () => heard, asked: () => asked };
     },

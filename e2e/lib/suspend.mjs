@@ -4,7 +4,7 @@ import fs from 'node:fs';
 
 import { until } from './inbox.mjs';
 
-/** Suspends a process, and waits until none of its threads runs. One may run on for a while. */
+/** Suspends a process. Its threads stop some time after the signal, so this waits for all. */
 export async function suspend(pid) {
   process.kill(pid, 'SIGSTOP');
   const threads = `/proc/${pid}/task`;

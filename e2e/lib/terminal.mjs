@@ -88,10 +88,15 @@ export class Terminal {
     await sleep(100);
   }
 
-  /** Types a line, or the end of one, and presses Enter when the CLI is idle. */
+  /** Types a line. */
   async enter(text) {
     this.#tmux('send-keys', '-l', text);
-    await this.shows(new RegExp(`[>*] .*${text}`));
+    await this.shows(new RegExp(`[>*] +${text}`));
+    await this.submit();
+  }
+
+  /** Presses Enter after typed text, when the CLI is idle. */
+  async submit() {
     // A busy CLI queues the line, and may then send it twice.
     await this.shows(/^(?![^]*esc to cancel)/);
     // Within 30 ms of the last key, the CLI reads Enter as a pasted line break.

@@ -28,7 +28,9 @@ for (const name of NAMES) {
         await terminal.paste(text);
         const told = () => asked().find((message) => message.includes(`number ${index}`));
         assert.equal(told(), undefined, 'nothing is sent before the user presses Enter');
-        await terminal.enter('please');
+        terminal.send(`please ${index}`);
+        await terminal.shows(`please ${index}`);
+        await terminal.submit();
         await until(`what the model is told of ${path}`, told);
         const message = told();
         const lines = text.match(/ \(lines? .*\)$/)?.[0] ?? '';
