@@ -7,6 +7,7 @@ import path from 'node:path';
 import { Companion } from './companion.mjs';
 import { until } from './inbox.mjs';
 import { skipWithout } from './requirement.mjs';
+import { suspend } from './suspend.mjs';
 
 /** The command prefix for a command that can mount. */
 export const NAMESPACE = ['unshare', '--user', '--map-root-user', '--mount', '--propagation', 'private'];
@@ -66,12 +67,11 @@ export class Disk {
    * cannot kill a process whose access is being answered.
    */
   async stop() {
-    await until('the disk is idle', () => {
+    await until('the disk is idle', async () => {
       if (this.#process('wchan') !== 'fuse_dev_do_read') return false;
       const taken = () => /rchar: (\d+)/.exec(this.#process('io'))[1];
       const before = taken();
-      this.#signal('SIGSTOP');
-      while (!/^State:\s+T/m.test(this.#process('status')));
+      await suspend(this.#pid());
       if (taken() === before) return true;
       this.goOn();
       return false;
