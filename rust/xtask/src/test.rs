@@ -25,7 +25,7 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
     // All test runners pass it on.
     let _long = sh.push_env("COMPANION_TEST_LONG", if long { "1" } else { "" });
     let mut steps = Steps { sh, only, count: 0 };
-    let platform = steps.start_beside("the platform")?;
+    let platform = steps.start_beside("the platform", LAST)?;
     steps.run("formatting", || Ok(cmd!(sh, "cargo fmt --all --check").run()?))?;
     steps.run("lints", || {
         let lint =
@@ -45,6 +45,7 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
         cmd!(sh, "{emmylua} --warnings-as-errors .").run()?;
         Ok(cmd!(sh, "luacheck --quiet --no-color .").run()?)
     })?;
+    let kotlin = steps.start_beside("Kotlin", SECOND)?;
     steps.run("Rust tests", || Ok(cmd!(sh, "cargo test --quiet --workspace --locked").run()?))?;
     let built = sh.current_dir().join("target/dist/native");
     if built.exists() {
@@ -53,13 +54,13 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
                 .map_err(|why| format!("{why}; build them again, or remove target/dist").into())
         })?;
     }
-    steps.finish(platform, "the platform", || platform::build(sh))?;
-    steps.run("Kotlin", || kotlin::test(sh))?;
     steps.run("the packages for npm", || npm::test(sh))?;
+    steps.finish(platform, "the platform", || platform::build(sh))?;
+    steps.finish(kotlin, "Kotlin", || kotlin::test(sh))?;
     steps.run("the real client", || e2e::test(sh))?;
     steps.run("the real client, with the server in a JVM", || e2e::test_on_jvm(sh))?;
     steps.run("the demo", || e2e::demo(sh, false))?;
-    let current = steps.start_beside("the plugin on today's platform")?;
+    let current = steps.start_beside("the plugin on today's platform", LAST)?;
     steps.run("the real client, in a window of the IDE", || e2e::test_in_window(sh))?;
     steps.finish(current, "the plugin on today's platform", || current_api::test(sh))?;
     match only {
@@ -88,13 +89,12 @@ impl Steps<'_> {
         step(name, run)
     }
 
-    /// Starts a step that may run beside others, because nothing in it is due within a time. `None` if
-    /// only some steps are to run.
-    fn start_beside(&self, name: &str) -> Result<Option<Beside>> {
+    /// Starts a step beside the next ones. `None` if only some steps are to run.
+    fn start_beside(&self, name: &str, niceness: &str) -> Result<Option<Beside>> {
         if self.only.is_some() {
             return Ok(None);
         }
-        Beside::start(self.sh, name).map(Some)
+        Beside::start(self.sh, name, niceness).map(Some)
     }
 
     /// Waits for a step that was started, or runs it.
@@ -111,7 +111,13 @@ impl Steps<'_> {
     }
 }
 
-/// A step in a process of its own, with low priority, because the others wait for answers in time.
+/// The niceness of a step in which nothing is due within a time. It gets what the others leave.
+const LAST: &str = "19";
+
+/// The niceness of a step that waits for answers in time. It gets a quarter of a processor at least.
+const SECOND: &str = "5";
+
+/// A step in a process of its own.
 struct Beside {
     name: String,
     process: Child,
@@ -119,13 +125,13 @@ struct Beside {
 }
 
 impl Beside {
-    fn start(sh: &Shell, name: &str) -> Result<Self> {
-        let log = tools::target_dir(sh).join("test-beside.log");
+    fn start(sh: &Shell, name: &str, niceness: &str) -> Result<Self> {
+        let log = tools::target_dir(sh).join(format!("test-{}.log", name.replace(' ', "-")));
         let output = File::create(&log)?;
         let xtask = tools::xtask(sh);
         // When this process ends, for whatever reason, `timeout` ends the step with all its processes.
-        let command =
-            cmd!(sh, "nice -n 19 setpriv --pdeathsig TERM timeout 0 {xtask} test --only {name}");
+        let alone = cmd!(sh, "nice -n {niceness} setpriv --pdeathsig TERM timeout 0");
+        let command = alone.arg(xtask).args(["test", "--only", name]);
         let mut command = Command::from(command);
         let command = command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
         let process = command.spawn()?;
