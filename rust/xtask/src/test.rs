@@ -114,7 +114,8 @@ impl Steps<'_> {
 /// The niceness of a step in which nothing is due within a time. It gets what the others leave.
 const LAST: &str = "19";
 
-/// The niceness of a step that waits for answers in time. It gets a quarter of a processor at least.
+/// The niceness of a step that waits for answers in time. On a processor that it shares with one
+/// process of the others, it gets a quarter.
 const SECOND: &str = "5";
 
 /// A step in a process of its own.
@@ -130,9 +131,8 @@ impl Beside {
         let output = File::create(&log)?;
         let xtask = tools::xtask(sh);
         // When this process ends, for whatever reason, `timeout` ends the step with all its processes.
-        let alone = cmd!(sh, "nice -n {niceness} setpriv --pdeathsig TERM timeout 0");
-        let command = alone.arg(xtask).args(["test", "--only", name]);
-        let mut command = Command::from(command);
+        let command = cmd!(sh, "nice -n {niceness} setpriv --pdeathsig TERM timeout 0 {xtask}");
+        let mut command = Command::from(command.args(["test", "--only", name]));
         let command = command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
         let process = command.spawn()?;
         Ok(Self { name: name.to_owned(), process, log })
