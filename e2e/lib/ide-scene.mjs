@@ -163,7 +163,10 @@ export class Scene {
     // A second click on a row within half a second would be a double click.
     await pause(600);
     await this.ide.click('row', { text });
-    await this.ide.until(isInList, 'the focus in the list');
+    // The window gets the click later than it answers the robot.
+    const isSelected = ({ focus }) =>
+      focus?.selection?.length === 1 && focus.selection[0].startsWith(text);
+    await this.ide.until((look) => isInList(look) && isSelected(look), `${text} selected`);
     await this.ide.robot('invoke', { action });
   }
 

@@ -72,6 +72,8 @@ private inline fun <reified T : Component> allShowing() = components().filterIsI
 /** Returns the rows of a tree, as the user reads them. */
 private fun rows(tree: JTree): List<String> = (0 until tree.rowCount).map { rowText(tree, it) }
 
+private fun selection(tree: JTree): List<String> = tree.selectionRows?.map { rowText(tree, it) }.orEmpty()
+
 private fun rowText(tree: JTree, row: Int): String {
     val node = tree.getPathForRow(row).lastPathComponent
     val cell = tree.cellRenderer.getTreeCellRendererComponent(tree, node, false, true, true, row, false)
@@ -101,9 +103,10 @@ private fun title(window: Window) =
         else -> null
     }
 
-/** Returns the owner of the focus: an editor, with its file and caret, or something else. */
+/** Returns the owner of the focus: an editor, with its file and caret, a tree, with its selection, or something else. */
 private fun focus(): Map<String, Any?>? {
     val owner = KeyboardFocusManager.getCurrentKeyboardFocusManager().focusOwner ?: return null
+    if (owner is JTree) return mapOf("component" to owner.javaClass.name, "selection" to selection(owner))
     val editor = CommonDataKeys.EDITOR.getData(DataManager.getInstance().getDataContext(owner))
     if (editor == null || editor.contentComponent !== owner) return mapOf("component" to owner.javaClass.name)
     val caret = editor.caretModel.primaryCaret
