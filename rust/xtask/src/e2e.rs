@@ -124,9 +124,18 @@ pub(crate) fn test_released_plugin(sh: &Shell, plugin: &Path) -> Result {
 
 /// `cargo xtask demo --quick`: plays the main job in Neovim.
 pub(crate) fn quick_demo(sh: &Shell) -> Result {
-    let companion = build(sh)?;
-    install(sh)?;
-    let neovim = tools::wheels(sh, &[NEOVIM])?.join("nvim");
+    let shell = sh.clone();
+    let (companion, neovim) = thread::scope(|scope| {
+        // The packages come over the network while the program compiles.
+        let packages = scope.spawn(move || {
+            install(&shell)
+                .and_then(|()| tools::wheels(&shell, &[NEOVIM]))
+                .map_err(|error| error.to_string())
+        });
+        let companion = build(sh)?;
+        let programs = packages.join().map_err(|_| "the installation has panicked")??;
+        Result::Ok((companion, programs.join("nvim")))
+    })?;
     let _dir = sh.push_dir("e2e");
     let demo = cmd!(sh, "node demo-quick.mjs ../target/demo").env("GEMINI_COMPANION", companion);
     Ok(demo.env("COMPANION_NEOVIM", neovim).run()?)
@@ -134,9 +143,10 @@ pub(crate) fn quick_demo(sh: &Shell) -> Result {
 
 /// `cargo xtask demo`, which can also renew the pictures in the README.
 pub(crate) fn demo(sh: &Shell, screenshots: bool) -> Result {
+    let platform = platform::Build::start(sh)?;
     quick_demo(sh)?;
     println!(
-        "\nThe same in a real IDE follows. The first time, five to eight minutes build that IDE."
+        "\nThe same in a real IDE follows. The first time, four to seven minutes build that IDE."
     );
     let pictures = "../target/demo";
     if screenshots {
@@ -145,7 +155,8 @@ pub(crate) fn demo(sh: &Shell, screenshots: bool) -> Result {
         picture.env("GEMINI_COMPANION", companion).run()?;
     }
     let screenshots = if screenshots { &["../docs/screenshots"][..] } else { &[] };
-    Window::prepare(sh)?.run(sh, cmd!(sh, "node demo.mjs {pictures} {screenshots...}"))
+    let window = Window::prepare_during(sh, platform)?;
+    window.run(sh, cmd!(sh, "node demo.mjs {pictures} {screenshots...}"))
 }
 
 /// `cargo xtask bench-ide`
@@ -164,7 +175,19 @@ pub(crate) struct Window {
 
 impl Window {
     pub(crate) fn prepare(sh: &Shell) -> Result<Self> {
-        prepare(sh)?;
+        Self::prepare_during(sh, platform::Build::start(sh)?)
+    }
+
+    /// Builds the rest during the build of the platform, if there is one: the first time most of it
+    /// waits for the network, and the platform is compiled on one core.
+    fn prepare_during(sh: &Shell, platform: Option<platform::Build>) -> Result<Self> {
+        let platform = platform.map(platform::Build::follow);
+        let fetched = if platform.is_some() { kotlin::fetch_plugins(sh) } else { Ok(()) };
+        let library = fetched.and_then(|()| install(sh)).and_then(|()| kotlin::release_library(sh));
+        if let Some(platform) = platform {
+            platform.join().map_err(|_| "the build of the platform has panicked")??;
+        }
+        library?;
         let (jar, robot) = kotlin::jar_and_robot(sh)?;
         let plugin = plugin::folder(sh, &jar)?.join(plugin::NAME);
         Ok(Self { companion: build(sh)?, platform: platform::platform(sh)?, plugin, robot })
@@ -207,22 +230,6 @@ impl Window {
         let _dir = sh.push_dir("e2e");
         Ok(program.env("COMPANION_ROBOT", &self.robot).run()?)
     }
-}
-
-/// Builds the needs of windows in parallel: the first time most of it waits for the network, and
-/// the platform is compiled on one core.
-fn prepare(sh: &Shell) -> Result {
-    let shell = sh.clone();
-    // The error crosses a thread, so it is converted to text.
-    let platform = thread::spawn(move || match platform::platform(&shell) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(error.to_string()),
-    });
-    let is_there = platform::is_there(sh);
-    let fetched = is_there.and_then(|is| if is { Ok(()) } else { kotlin::fetch_plugins(sh) });
-    let library = fetched.and_then(|()| install(sh)).and_then(|()| kotlin::release_library(sh));
-    platform.join().map_err(|_| "the build of the platform has panicked")??;
-    library.map(drop)
 }
 
 /// Builds the program for tests.

@@ -4,7 +4,10 @@
 //! `tools/platform183/README.md` describes its folder.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::thread::{self, JoinHandle};
 
 use xshell::{Shell, cmd};
 
@@ -12,10 +15,33 @@ use crate::{Result, tools};
 
 const RECIPE: &str = "tools/platform183";
 
-/// Returns whether the platform is built.
-pub(crate) fn is_there(sh: &Shell) -> Result<bool> {
-    Ok(home(sh)?.exists())
+/// A build of the platform in a process beside this one.
+pub(crate) struct Build(Child);
+
+impl Build {
+    /// Starts a build unless the platform is there. Its output waits for [`Self::follow`]. Beside two
+    /// other processes on two cores, it gets a tenth of a core.
+    pub(crate) fn start(sh: &Shell) -> Result<Option<Self>> {
+        if home(sh)?.exists() {
+            return Ok(None);
+        }
+        let mut command = tools::xtask_beside(sh, "10", &["platform"]);
+        Ok(Some(Self(command.stdout(Stdio::piped()).spawn()?)))
+    }
+
+    /// Prints its output in a thread, which returns its result.
+    pub(crate) fn follow(mut self) -> JoinHandle<io::Result<()>> {
+        thread::spawn(move || {
+            if let Some(mut output) = self.0.stdout.take() {
+                io::copy(&mut output, &mut io::stdout())?;
+            }
+            let is_built = self.0.wait()?.success();
+            is_built.then_some(()).ok_or_else(|| io::Error::other(NOT_BUILT))
+        })
+    }
 }
+
+const NOT_BUILT: &str = "the platform is not built; what is wrong is said above";
 
 /// Builds the platform, or prints where it is.
 pub(crate) fn build(sh: &Shell) -> Result {
@@ -35,7 +61,7 @@ pub(crate) fn platform(sh: &Shell) -> Result<PathBuf> {
     if !home.exists() {
         println!("building the platform, once: 4 to 6 minutes on two cores");
         let build = cmd!(sh, "bash {RECIPE}/build.sh {home}").quiet();
-        build.run().map_err(|_| "the platform is not built; what is wrong is said above")?;
+        build.run().map_err(|_| NOT_BUILT)?;
     }
     Ok(home)
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::time::Instant;
 
 use xshell::{Shell, cmd};
@@ -129,12 +129,8 @@ impl Beside {
     fn start(sh: &Shell, name: &str, niceness: &str) -> Result<Self> {
         let log = tools::target_dir(sh).join(format!("test-{}.log", name.replace(' ', "-")));
         let output = File::create(&log)?;
-        let xtask = tools::xtask(sh);
-        // When this process ends, for whatever reason, `timeout` ends the step with all its processes.
-        let command = cmd!(sh, "nice -n {niceness} setpriv --pdeathsig TERM timeout 0 {xtask}");
-        let mut command = Command::from(command.args(["test", "--only", name]));
-        let command = command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
-        let process = command.spawn()?;
+        let mut command = tools::xtask_beside(sh, niceness, &["test", "--only", name]);
+        let process = command.stdout(output.try_clone()?).stderr(output).spawn()?;
         Ok(Self { name: name.to_owned(), process, log })
     }
 

@@ -1,6 +1,7 @@
 //! Installs programs that the checks need and cargo does not contain.
 
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use xshell::{Shell, cmd};
 
@@ -90,6 +91,16 @@ pub(crate) fn target_dir(sh: &Shell) -> PathBuf {
 pub(crate) fn xtask(sh: &Shell) -> PathBuf {
     let replaced = || target_dir(sh).join(format!("debug/xtask{}", std::env::consts::EXE_SUFFIX));
     std::env::current_exe().ok().filter(|file| file.exists()).unwrap_or_else(replaced)
+}
+
+/// Returns a command of this program for a process beside this one. When this process ends, for
+/// whatever reason, `timeout` ends the other one with all its processes.
+pub(crate) fn xtask_beside(sh: &Shell, niceness: &str, arguments: &[&str]) -> Command {
+    let xtask = xtask(sh);
+    let command = cmd!(sh, "nice -n {niceness} setpriv --pdeathsig TERM timeout 0 {xtask}");
+    let mut command = Command::from(command.args(arguments));
+    command.stdin(Stdio::null());
+    command
 }
 
 /// Returns the folder for downloads and builds that outlive a checkout.
