@@ -124,16 +124,15 @@ pub(crate) fn test_released_plugin(sh: &Shell, plugin: &Path) -> Result {
 
 /// `cargo xtask demo --quick`: plays the main job in Neovim.
 pub(crate) fn quick_demo(sh: &Shell) -> Result {
-    let shell = sh.clone();
+    // The packages come over the network while the program compiles.
     let (companion, neovim) = thread::scope(|scope| {
-        // The packages come over the network while the program compiles.
-        let packages = scope.spawn(move || {
-            install(&shell)
-                .and_then(|()| tools::wheels(&shell, &[NEOVIM]))
-                .map_err(|error| error.to_string())
-        });
+        let (npm, python) = (sh.clone(), sh.clone());
+        let client = scope.spawn(move || install(&npm).map_err(|error| error.to_string()));
+        let neovim = scope
+            .spawn(move || tools::wheels(&python, &[NEOVIM]).map_err(|error| error.to_string()));
         let companion = build(sh)?;
-        let programs = packages.join().map_err(|_| "the installation has panicked")??;
+        client.join().map_err(|_| "the installation of the client has panicked")??;
+        let programs = neovim.join().map_err(|_| "the installation of Neovim has panicked")??;
         Result::Ok((companion, programs.join("nvim")))
     })?;
     let _dir = sh.push_dir("e2e");

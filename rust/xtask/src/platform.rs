@@ -19,13 +19,13 @@ const RECIPE: &str = "tools/platform183";
 pub(crate) struct Build(Child);
 
 impl Build {
-    /// Starts a build unless the platform is there. Its output waits for [`Self::follow`]. Beside two
-    /// other processes on two cores, it gets a tenth of a core.
+    /// Starts a build unless the platform is there. Its output waits for [`Self::follow`]. On two cores
+    /// that compile the program, it gets a quarter of a core, and what the compiler leaves.
     pub(crate) fn start(sh: &Shell) -> Result<Option<Self>> {
         if home(sh)?.exists() {
             return Ok(None);
         }
-        let mut command = tools::xtask_beside(sh, "10", &["platform"]);
+        let mut command = tools::xtask_beside(sh, "5", &["platform"]);
         Ok(Some(Self(command.stdout(Stdio::piped()).spawn()?)))
     }
 
