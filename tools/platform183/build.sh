@@ -32,6 +32,7 @@ rm -rf "$cache"/platform183-*.work
 mkdir -p "$downloads" "$work" "$logs"
 echo "building the IntelliJ Platform 2018.3 into $home"
 trap 'report_failure $?' EXIT
+trap 'exit 143' TERM
 
 step 10 'fetching Debian packages' fetch_debian_packages
 step 40 "fetching $(count "$(artifacts)") Maven artifacts" fetch_maven_artifacts
@@ -46,5 +47,5 @@ step 8 'starting the platform once' check_platform
 mv "$work/home" "$home"
 trap - EXIT
 # 60,000 files: on some disks that takes minutes, for which nobody has to wait but the next build.
-rm -rf "$work" >/dev/null 2>&1 &
+rm -rf "$work" >/dev/null 2>&1 {terminal}>&- &
 echo "built in $((SECONDS / 60)) min $((SECONDS % 60)) s"

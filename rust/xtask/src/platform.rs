@@ -4,9 +4,9 @@
 //! `tools/platform183/README.md` describes its folder.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
+use std::io::{self, PipeReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::thread::{self, JoinHandle};
 
 use xshell::{Shell, cmd};
@@ -16,26 +16,29 @@ use crate::{Result, tools};
 const RECIPE: &str = "tools/platform183";
 
 /// A build of the platform in a process beside this one.
-pub(crate) struct Build(Child);
+pub(crate) struct Build {
+    process: Child,
+    output: PipeReader,
+}
 
 impl Build {
     /// Starts a build unless the platform is there. Its output waits for [`Self::follow`]. On two cores
-    /// that compile the program, it gets a quarter of a core, and what the compiler leaves.
+    /// that compile the program, it gets a tenth of a core, and what the compiler leaves.
     pub(crate) fn start(sh: &Shell) -> Result<Option<Self>> {
         if home(sh)?.exists() {
             return Ok(None);
         }
-        let mut command = tools::xtask_beside(sh, "5", &["platform"]);
-        Ok(Some(Self(command.stdout(Stdio::piped()).spawn()?)))
+        let (output, writer) = io::pipe()?;
+        let mut command = tools::xtask_beside(sh, "10", &["platform"]);
+        let process = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
+        Ok(Some(Self { process, output }))
     }
 
     /// Prints its output in a thread, which returns its result.
     pub(crate) fn follow(mut self) -> JoinHandle<io::Result<()>> {
         thread::spawn(move || {
-            if let Some(mut output) = self.0.stdout.take() {
-                io::copy(&mut output, &mut io::stdout())?;
-            }
-            let is_built = self.0.wait()?.success();
+            io::copy(&mut self.output, &mut io::stdout())?;
+            let is_built = self.process.wait()?.success();
             is_built.then_some(()).ok_or_else(|| io::Error::other(NOT_BUILT))
         })
     }

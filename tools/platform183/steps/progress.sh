@@ -6,6 +6,9 @@ steps_total=$(grep -c '^step ' "$recipe/build.sh")
 step_number=0
 step_log=
 
+# For the report of a failure: bash runs the trap while the output of the step still goes to its log.
+exec {terminal}>&2
+
 # step SECONDS DESCRIPTION FUNCTION
 step() {
   local begun=$SECONDS
@@ -26,7 +29,7 @@ report_failure() {
   # The first errors of a compiler say more than its last lines.
   grep --extended-regexp --max-count=10 '(^|: )error: ' "$step_log" || tail --lines=20 "$step_log"
   printf '\nThe whole output is in %s\n' "$step_log"
-} >&2
+} >&"$terminal"
 
 # The number of lines of a text, for people: 14,022.
 count() {
