@@ -124,17 +124,17 @@ pub(crate) fn test_released_plugin(sh: &Shell, plugin: &Path) -> Result {
 
 /// `cargo xtask demo --quick`: plays the main job in Neovim.
 pub(crate) fn quick_demo(sh: &Shell) -> Result {
+    let shell = sh.clone();
     // The packages come over the network while the program compiles.
-    let (companion, neovim) = thread::scope(|scope| {
-        let (npm, python) = (sh.clone(), sh.clone());
-        let client = scope.spawn(move || install(&npm).map_err(|error| error.to_string()));
-        let neovim = scope
-            .spawn(move || tools::wheels(&python, &[NEOVIM]).map_err(|error| error.to_string()));
+    let (companion, programs) = thread::scope(|scope| {
+        let packages = scope.spawn(move || {
+            let programs = install(&shell).and_then(|()| tools::wheels(&shell, &[NEOVIM]));
+            programs.map_err(|error| error.to_string())
+        });
         let companion = build(sh)?;
-        client.join().map_err(|_| "the installation of the client has panicked")??;
-        let programs = neovim.join().map_err(|_| "the installation of Neovim has panicked")??;
-        Result::Ok((companion, programs.join("nvim")))
+        Result::Ok((companion, packages.join().map_err(|_| "the installation has panicked")??))
     })?;
+    let neovim = programs.join("nvim");
     let _dir = sh.push_dir("e2e");
     let demo = cmd!(sh, "node demo-quick.mjs ../target/demo").env("GEMINI_COMPANION", companion);
     Ok(demo.env("COMPANION_NEOVIM", neovim).run()?)
