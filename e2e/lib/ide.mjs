@@ -203,6 +203,8 @@ export class Ide {
   async close() {
     try {
       if (this.#process.exitCode === null && this.#process.signalCode === null) {
+        // The window may still be getting the focus back from a dialog.
+        await this.until(({ isActive }) => isActive, 'a window with the focus');
         await this.robot('invoke', { action: 'Exit' });
         const code = await this.exited();
         if (code !== 0) throw new Error(`the IDE has exited with ${code}:\n${this.#output}`);
