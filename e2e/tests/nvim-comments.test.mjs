@@ -272,10 +272,10 @@ describe('a comment', { skip, concurrency: 2 }, () => {
 
     const cannot = (why) => FAILS(`the model can't get a comment: ${why}`);
     await neovim.edit(file);
-    await neovim.command('GeminiCompanion silent');
+    await neovim.command('GeminiCompanion share off');
     await run(neovim, 'GeminiCompanion comment Silent');
     assert.match(await neovim.messages(), cannot('sharing with CLIs is off'));
-    await neovim.command('GeminiCompanion tell', 'GeminiCompanion stop');
+    await neovim.command('GeminiCompanion share on', 'GeminiCompanion stop');
     await neovim.until(`require('gemini_companion.server').status() == nil`);
     await run(neovim, 'GeminiCompanion comment Stopped');
     const stopped = 'the companion is not running \\(:GeminiCompanion start\\)';

@@ -149,7 +149,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     for (const [path, before, why] of [
       [file, '', extension],
       [secret, '', cause('the file is private')],
-      [file, 'GeminiCompanion silent', cause('sharing with CLIs is off')],
+      [file, 'GeminiCompanion share off', cause('sharing with CLIs is off')],
     ]) {
       const decision = client.openDiff(path, 'new\n');
       await neovim.proposal(path);

@@ -61,9 +61,9 @@ test('turning sharing off hides everything until it is turned on', { skip }, asy
   const file = sandbox.file('a.txt', 'a text\n');
   await neovim.edit(file);
   await client.openFiles(are(file));
-  await neovim.command('GeminiCompanion silent');
+  await neovim.command('GeminiCompanion share off');
   await client.openFiles(are());
-  const off = 'Sharing with CLIs is off. Run :GeminiCompanion tell to turn it on';
+  const off = 'Sharing with CLIs is off. Run :GeminiCompanion share on to turn it on';
   assert.equal(await lastLine(neovim), off);
   const decision = client.openDiff(file, 'proposed\n');
   await neovim.proposal(file);
@@ -72,14 +72,14 @@ test('turning sharing off hides everything until it is turned on', { skip }, asy
   await neovim.command('GeminiCompanion restart');
   await neovim.ready();
   await client.openFiles(are());
-  await neovim.command('GeminiCompanion tell');
+  await neovim.command('GeminiCompanion share on');
   await client.openFiles(are(file));
 });
 
 test('a second setup does not turn sharing on', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'a text\n');
-  const isSilent = () => neovim.lua(`return require('gemini_companion').status().silent`);
+  const isShared = () => neovim.lua(`return require('gemini_companion').status().share`);
   const setUpAgain = (options) =>
     neovim.lua(
       `local config = require('gemini_companion.config')
@@ -89,11 +89,11 @@ test('a second setup does not turn sharing on', { skip }, async (t) => {
     );
   await neovim.edit(file);
   await client.openFiles(are(file));
-  await setUpAgain({ silent: true });
+  await setUpAgain({ share: false });
   await client.openFiles(are());
   await setUpAgain({ focus: true });
-  assert.equal(await isSilent(), true);
-  await neovim.command('GeminiCompanion tell');
+  assert.equal(await isShared(), false);
+  await neovim.command('GeminiCompanion share on');
   await client.openFiles(are(file));
-  assert.equal(await isSilent(), false);
+  assert.equal(await isShared(), true);
 });

@@ -24,8 +24,8 @@ local function status()
     ('Connected CLIs: %d'):format(server.clients),
   }
   local context = require('gemini_companion').status()
-  if context.silent then
-    lines[#lines + 1] = 'Sharing with CLIs is off. Run :GeminiCompanion tell to turn it on'
+  if not context.share then
+    lines[#lines + 1] = 'Sharing with CLIs is off. Run :GeminiCompanion share on to turn it on'
   elseif context.private then
     local front = vim.fn.fnamemodify(require('gemini_companion.context').front(), ':~:.')
     lines[#lines + 1] = ('Hidden from CLIs by an ignore file: %s'):format(front)
@@ -96,13 +96,15 @@ local function reject(argument)
   end
 end
 
-local function review(switch)
-  if switch ~= 'on' and switch ~= 'off' then
-    log.fail('use :GeminiCompanion review on, or review off')
-    return
+--- Returns a subcommand that calls `set` with whether its argument is `on`.
+local function switch(name, set)
+  return function(state)
+    if state == 'on' or state == 'off' then
+      set(state == 'on')
+    else
+      log.fail(('use :GeminiCompanion %s on, or %s off'):format(name, name))
+    end
   end
-  require('gemini_companion').review(switch == 'on')
-  echo({ switch == 'on' and REVIEW_ON or 'You review the edits for which the CLI asks.' })
 end
 
 local function comment(text, first, last)
@@ -145,13 +147,13 @@ local commands = {
   restart = function()
     require('gemini_companion').restart()
   end,
-  silent = function()
-    require('gemini_companion').silence(true)
-  end,
-  tell = function()
-    require('gemini_companion').silence(false)
-  end,
-  review = review,
+  share = switch('share', function(on)
+    require('gemini_companion').share(on)
+  end),
+  review = switch('review', function(on)
+    require('gemini_companion').review(on)
+    echo({ on and REVIEW_ON or 'You review the edits for which the CLI asks.' })
+  end),
   log = show_log,
   accept = run('accept'),
   reject = reject,
@@ -211,7 +213,7 @@ function M.complete(lead, line)
   local candidates = {}
   if #words == 1 then
     candidates = names()
-  elseif #words == 2 and words[1] == 'review' then
+  elseif #words == 2 and vim.tbl_contains({ 'review', 'share' }, words[1]) then
     candidates = { 'off', 'on' }
   elseif #words == 2 and vim.tbl_contains({ 'accept', 'reject', 'show' }, words[1]) then
     candidates = short(require('gemini_companion.diff').paths())

@@ -10,7 +10,7 @@ local defaults = {
   focus = true,
   diffs = true,
   diagnostics = true,
-  silent = false,
+  share = true,
   review_all = false,
   notify = true,
   log_level = 'warn',
@@ -30,7 +30,7 @@ local types = {
   focus = { 'boolean' },
   diffs = { 'boolean' },
   diagnostics = { 'boolean' },
-  silent = { 'boolean' },
+  share = { 'boolean' },
   review_all = { 'boolean' },
   notify = { 'boolean' },
   trusted = { 'boolean' },
@@ -60,7 +60,7 @@ function M.set(options)
   local before = M.options
   M.options = vim.tbl_deep_extend('force', vim.deepcopy(defaults), options or {})
   -- A command of the user that has changed one of these stays in force.
-  for _, name in ipairs({ 'silent', 'review_all' }) do
+  for _, name in ipairs({ 'share', 'review_all' }) do
     if (options or {})[name] == nil then
       M.options[name] = before[name]
     end

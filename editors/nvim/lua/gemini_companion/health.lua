@@ -12,7 +12,7 @@ local function check_programs()
   local path = vim.fn.exepath(command[1] or '')
   if path == '' then
     problem(('%s not found'):format(command[1] or '(nothing)'), {
-      'Build it: cargo install --path rust/companion-cli',
+      'Install it; see :help gemini_companion-install',
       "or set its path: require('gemini_companion').setup{ cmd = '/path/to/gemini-companion' }",
     })
   else

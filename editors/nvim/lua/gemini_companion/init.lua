@@ -22,8 +22,8 @@ end
 ---@param options? GeminiCompanion.Options
 function M.setup(options)
   config.set(options)
-  if options and options.silent ~= nil then
-    M.silence(options.silent)
+  if options and options.share ~= nil then
+    M.share(options.share)
   end
   if options and options.review_all ~= nil then
     M.review(options.review_all)
@@ -88,8 +88,8 @@ function M.start()
   local ok, why = server.start(folders, {
     ready = function(ready)
       terminal.set(ready.env)
-      -- The companion must know the silent mode before it receives any context.
-      M.silence(config.options.silent)
+      -- The companion must know whether to share before it receives any context.
+      M.share(config.options.share)
       M.review(config.options.review_all)
       workspace.report(server.notify)
       diff.start(server.notify)
@@ -142,11 +142,11 @@ function M.restart()
   return M.start()
 end
 
---- Turns the sharing of context and diagnostics with CLIs off, or on again.
----@param silent boolean
-function M.silence(silent)
-  config.options.silent = silent
-  require('gemini_companion.server').notify('workspace/silent', { silent = silent })
+--- Turns the sharing of context and diagnostics with CLIs on or off.
+---@param on boolean
+function M.share(on)
+  config.options.share = on
+  require('gemini_companion.server').notify('workspace/silent', { silent = not on })
 end
 
 --- Turns the review of edits that Gemini CLI would make without asking on or off.
@@ -156,7 +156,7 @@ function M.review(all)
   require('gemini_companion.server').notify('workspace/review', { all = all })
 end
 
---- Returns the state for a status line: `{running, port, clients, proposals, private, silent, review_all,
+--- Returns the state for a status line: `{running, port, clients, proposals, private, share, review_all,
 --- comments, changes}`.
 function M.status()
   local status = require('gemini_companion.server').status() or {}
@@ -167,7 +167,7 @@ function M.status()
     clients = status.clients or 0,
     proposals = #require('gemini_companion.diff').paths(),
     private = front ~= nil and vim.tbl_contains(status.private or {}, front),
-    silent = config.options.silent,
+    share = config.options.share,
     review_all = config.options.review_all,
     comments = require('gemini_companion.comments').count(),
     changes = require('gemini_companion.changes').count(),

@@ -31,7 +31,7 @@ M.NO_CLI = NEVER:format('no CLI waits for this proposal')
 function M.arrival(proposal)
   if proposal.orphan then
     return nil, M.NO_CLI
-  elseif config.options.silent then
+  elseif not config.options.share then
     return nil, NEVER:format('sharing with CLIs is off')
   elseif proposal.view.private then
     return nil, NEVER:format('the file is private')

@@ -133,7 +133,7 @@ local function arguments(folders)
   if not options.diagnostics then
     list[#list + 1] = '--no-diagnostics'
   end
-  if options.silent then
+  if not options.share then
     list[#list + 1] = '--silent'
   end
   if options.review_all then

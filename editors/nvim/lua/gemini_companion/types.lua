@@ -24,7 +24,7 @@
 ---@field focus? boolean
 ---@field diffs? boolean
 ---@field diagnostics? boolean
----@field silent? boolean
+---@field share? boolean
 ---@field review_all? boolean
 ---@field notify? boolean
 ---@field trusted? boolean
