@@ -44,15 +44,15 @@ const post = (message, ...headers) => [
 
 const sessionIn = (reply) => /^mcp-session-id: (.+?)\r$/m.exec(reply)[1];
 
-/** The page docs/http.md: the commands that get the token, and the others with their output. */
+/** The page docs/contributing/http.md: the commands that get the token, and the others with their output. */
 function documented() {
-  const page = fs.readFileSync(new URL('../../docs/http.md', import.meta.url), 'utf8');
+  const page = fs.readFileSync(new URL('../../docs/contributing/http.md', import.meta.url), 'utf8');
   const [, setUp] = /```sh\n(file=[^]*?)```/.exec(page);
   const examples = [...page.matchAll(/```console\n\$ ((?:.*\\\n)*.*)\n([^]*?)```/g)];
   return { setUp, examples: examples.map(([, command, output]) => ({ command, output })) };
 }
 
-test('the commands of docs/http.md have the output that it shows', { skip }, async (t) => {
+test('the commands of docs/contributing/http.md have the output that it shows', { skip }, async (t) => {
   const window = await openWindow(t);
   const { setUp, examples } = documented();
   const checked = [];
