@@ -1,4 +1,4 @@
-//! Runs a server with a scripted editor, for measurements from outside (see BENCHMARKS.md).
+//! Runs a server with a scripted editor, for measurements from outside (see docs/contributing/benchmarks.md).
 //!
 //! It speaks driver protocol v1, JSON lines on stdin and stdout. First it writes
 //! `{"ready":{"port":1234,"token":"…","start_us":321}}`. Then it takes these events:

@@ -1,4 +1,4 @@
-//! Measures the start-up cost of each further discovery file (see BENCHMARKS.md).
+//! Measures the start-up cost of each further discovery file (see docs/contributing/benchmarks.md).
 //!
 //! Servers start alternately with one file and with two, in a separate home folder.
 

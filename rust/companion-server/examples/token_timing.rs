@@ -1,4 +1,4 @@
-//! Measures whether the duration of a refusal reveals anything about the token (see BENCHMARKS.md).
+//! Measures whether the duration of a refusal reveals anything about the token (see docs/contributing/benchmarks.md).
 //!
 //! Sends requests with wrong tokens to a server, in a random order. The tokens are wrong in the
 //! first digit, in the last digit, in all digits, or in length. An attacker sees only the duration

@@ -3,7 +3,7 @@
 //! do not read.
 //!
 //! A storm takes 3 s, with `COMPANION_TEST_LONG=1` 60 s; `COMPANION_STORM_SECONDS` changes that.
-//! Durations of calls are reported, not asserted; BENCHMARKS.md describes the method.
+//! Durations of calls are reported, not asserted; docs/contributing/benchmarks.md describes the method.
 //! `e2e/tests/load.test.mjs` tests a lack of file descriptors.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
