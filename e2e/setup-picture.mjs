@@ -23,15 +23,13 @@ try {
   const env = { PATH: `${path.join(sandbox.home, '.local', 'bin')}:/usr/bin:/bin` };
   sandbox.folder('home', '.gemini');
   const terminal = new Terminal(sandbox, [PROGRAM, ...args], { cwd: sandbox.project, env });
-  await terminal.shows(/too\? \[Y\/n\] *$/);
-  const [plan] = terminal.screen().split('Neovim, too?');
-  terminal.press('Enter');
-  await terminal.shows(/this\? \[Y\/n\] *$/);
+  await terminal.shows(/Continue\? \[Y\/n\] *$/);
+  const [plan] = terminal.screen().split('Continue?');
   terminal.press('Enter');
   await terminal.shows(/done {2}Gemini CLI[^]*\n\n/);
   // Doctor's output follows and would scroll the plan out of the window.
   const [done] = terminal.screen().split('\n\n');
-  const shown = `${plan}${done.slice(done.indexOf('Neovim, too?'))}`.replaceAll(sandbox.home, '~');
+  const shown = `${plan}${done.slice(done.indexOf('Continue?'))}`.replaceAll(sandbox.home, '~');
   const lines = ['$ gemini-companion setup', ...shown.split('\n')];
   const color = (line) => COLORS[line.slice(0, 5).trim()] ?? '#e6edf3';
   fs.writeFileSync(process.argv[2], drawTerminal(lines, color));

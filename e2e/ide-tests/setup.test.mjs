@@ -51,13 +51,14 @@ test('the IDE loads the installed plugin, a client connects, and removal leaves 
   assert.equal(asked.code, 1, 'nobody is there to be asked');
   assert.ok(asked.stdout.includes(plugin) && asked.stderr.includes('--yes'), asked.stderr);
   assert.ok(!fs.existsSync(plugin));
-  const done = await setup('--json');
+  const done = await setup('--json', '--yes');
   assert.equal(done.code, 0, done.stderr);
   const { steps, doctor } = JSON.parse(done.stdout);
   const program = path.join(sandbox.home, '.local', 'bin', 'gemini-companion');
   const ofGemini = path.join(sandbox.home, '.gemini');
   assert.deepEqual(
-    steps.map(({ subject, outcome, path: there }) => [subject, outcome, there]),
+    // Completions follow, if the machine has a place for them.
+    steps.slice(0, 4).map(({ subject, outcome, path: there }) => [subject, outcome, there]),
     [
       ['IntelliJ Platform 2018.3', 'done', plugin],
       ['gemini-companion', 'done', program],

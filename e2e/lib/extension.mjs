@@ -92,7 +92,7 @@ export const BY = {
   },
 
   setup(sandbox, _, env) {
-    execFileSync(PROGRAM, ['setup', '--json'], { env: sandbox.env(env), stdio: 'ignore' });
+    execFileSync(PROGRAM, ['setup', '--json', '--yes'], { env: sandbox.env(env), stdio: 'ignore' });
   },
 };
 

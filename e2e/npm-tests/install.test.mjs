@@ -105,8 +105,8 @@ test('setup by npx leaves the program where terminals find it', async (t) => {
   const one = await user(t);
   const PATH = `${path.join(one.sandbox.home, '.local/bin')}:${one.env.PATH}`;
   const env = { ...one.env, PATH };
-  const setUp = () =>
-    runWith(env, one.cwd, 'npx', ['--yes', 'gemini-companion', 'setup', 'neovim', '--json']);
+  const args = ['--yes', 'gemini-companion', 'setup', 'neovim', '--json', '--yes'];
+  const setUp = () => runWith(env, one.cwd, 'npx', args);
   const program = async () => JSON.parse((await setUp()).stdout).steps[0];
   const done = await program();
   assert.deepEqual([done.subject, done.outcome], ['gemini-companion', 'done']);
@@ -123,6 +123,7 @@ test('an installed program is found', async (t) => {
     'setup',
     'neovim',
     '--json',
+    '--yes',
   ]);
   const [{ outcome, path: found }] = JSON.parse(stdout).steps;
   assert.deepEqual([outcome, found], ['unchanged', one.program]);

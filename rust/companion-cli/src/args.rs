@@ -1,15 +1,18 @@
 //! Parses the command line and the options of all subcommands.
 
+use std::io::{self, Write};
+use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use companion_protocol::settings::Settings;
 use log::LevelFilter;
 
 use crate::bridge::BridgeArgs;
 use crate::container::ContainerArgs;
 use crate::doctor::DoctorArgs;
+use crate::documents::CompletionsArgs;
 use crate::env::EnvArgs;
 use crate::hook::HookArgs;
 use crate::mcp::McpArgs;
@@ -40,6 +43,36 @@ pub(crate) enum Command {
     Bridge(BridgeArgs),
     Mcp(McpArgs),
     Hook(HookArgs),
+    Completions(CompletionsArgs),
+    /// Print the man page.
+    Man,
+}
+
+impl Args {
+    /// Parses the command line. Otherwise returns the exit code, after printing the help or the error.
+    pub(crate) fn parse_or_exit_code() -> Result<Self, ExitCode> {
+        Self::try_parse().map_err(|error| {
+            let printed = error.print().and_then(|()| io::stdout().flush());
+            if error.use_stderr() {
+                // A CLI takes another code of a hook for a reason to block the edit.
+                return if is_hook() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+            }
+            match printed {
+                // The reader has seen enough of the help.
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                    eprintln!("error: can't print: {error}");
+                    ExitCode::FAILURE
+                }
+                _ => ExitCode::SUCCESS,
+            }
+        })
+    }
+}
+
+/// Returns whether the command line calls `hook`, though its other arguments are invalid.
+fn is_hook() -> bool {
+    let parsed = Args::command().ignore_errors(true).try_get_matches();
+    parsed.is_ok_and(|matches| matches.subcommand_name() == Some("hook"))
 }
 
 /// Default log level, in lower case.

@@ -6,6 +6,7 @@ mod clients;
 mod container;
 mod diagnostics;
 mod doctor;
+mod documents;
 mod editor_connection;
 mod env;
 mod find;
@@ -20,10 +21,12 @@ mod stdio;
 use std::process::ExitCode;
 
 use args::{Args, Command};
-use clap::Parser;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::parse_or_exit_code() {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
     if let Err(error) = logging::start(args.log_level) {
         eprintln!("error: can't start the log: {error}");
         return ExitCode::FAILURE;
@@ -37,6 +40,10 @@ fn main() -> ExitCode {
         Command::Bridge(args) => bridge::bridge(args).map(|()| ExitCode::SUCCESS),
         Command::Mcp(args) => mcp::mcp(args).map(|()| ExitCode::SUCCESS),
         Command::Hook(args) => Ok(hook::hook(args)),
+        Command::Completions(args) => {
+            documents::print_completions(&args).map(|()| ExitCode::SUCCESS)
+        }
+        Command::Man => documents::print_man_page().map(|()| ExitCode::SUCCESS),
     };
     logging::flush();
     match result {

@@ -25,6 +25,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::diagnostics::{Companions, DiagnosticsReply, NoDiagnostics, Question};
 use crate::find::{FindArgs, Parent};
+use crate::serve::current_folder;
 use crate::stdio::{self, Output};
 
 /// The name of the tool, in the form that models know.
@@ -63,7 +64,7 @@ pub(crate) fn mcp(args: McpArgs) -> Result<(), Box<dyn Error>> {
 }
 
 async fn run(args: McpArgs) -> Result<(), Box<dyn Error>> {
-    let companions = Companions::new(args.find, Parent::Client, std::env::current_dir()?)?;
+    let companions = Companions::new(args.find, Parent::Client, current_folder()?)?;
     let output = Output::start()?;
     let mut input = stdio::input()?;
     let server = Arc::new(Server { companions, output, is_offered: AtomicBool::new(true) });

@@ -38,22 +38,23 @@ pub(crate) struct ServeArgs {
     pub(crate) workspace: Vec<PathBuf>,
 
     /// Editor name for programs, such as neovim.
-    #[arg(long, value_name = "NAME", default_value_t = Settings::default().ide_name)]
+    #[arg(long, value_name = "NAME", default_value_t = Settings::default().ide_name, value_parser = one_line)]
     pub(crate) ide_name: String,
 
     /// Editor name for users, as `/ide status` shows it.
-    #[arg(long, value_name = "NAME", default_value_t = Settings::default().ide_display_name)]
+    #[arg(long, value_name = "NAME", default_value_t = Settings::default().ide_display_name, value_parser = one_line)]
     pub(crate) ide_display_name: String,
 
     /// Process ID of the editor; a CLI in its terminal finds the companion by it.
     ///
     /// The default is the parent process.
-    #[arg(long, value_name = "PID")]
+    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) ide_pid: Option<u32>,
 
-    /// CLIs that can find the companion, separated by commas [default: all]. It refuses none.
+    /// CLIs that find the companion, separated by commas [default: all].
     ///
-    /// Qwen Code finds it only if its folder ~/.qwen exists.
+    /// Only these CLIs get a discovery file and variables. Another CLI that has the token can connect,
+    /// too. Qwen Code needs its folder ~/.qwen.
     #[arg(long, value_name = "CLIENTS", default_values_t = Settings::default().clients, hide_default_value = true, value_delimiter = ',', value_parser = clients::parser())]
     pub(crate) clients: Vec<&'static ClientProfile>,
 
@@ -159,6 +160,17 @@ fn within(range: &RangeInclusive<u16>) -> impl TypedValueParser<Value = u16> + u
     clap::value_parser!(u16).range(i64::from(*range.start())..=i64::from(*range.end()))
 }
 
+/// Returns a name that a CLI can show in one line.
+pub(crate) fn one_line(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() {
+        return Err("it is empty");
+    }
+    if text.chars().any(char::is_control) {
+        return Err("it contains a line feed or another control character");
+    }
+    Ok(text.to_owned())
+}
+
 fn end_by_signal(end: Sender<()>) -> Result<(), ctrlc::Error> {
     ctrlc::set_handler(move || {
         let _ = end.send(());
@@ -203,9 +215,19 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
     Ok(settings)
 }
 
+/// Returns the current folder. The error names the fix.
+pub(crate) fn current_folder() -> Result<PathBuf, String> {
+    std::env::current_dir().map_err(|error| {
+        format!("can't read the current folder: {error}; change to another folder")
+    })
+}
+
 /// Returns the absolute path of an existing folder, which `--workspace` names.
 pub(crate) fn folder(dir: &Path) -> Result<PathBuf, String> {
     let shown = dir.display();
+    if dir.is_relative() {
+        current_folder()?;
+    }
     let dir = std::path::absolute(dir).map_err(|error| format!("--workspace {shown}: {error}"))?;
     match dir {
         dir if !dir.is_dir() => Err(format!("--workspace {shown}: there is no such folder")),

@@ -1,37 +1,46 @@
 //! Installs the parts that connect editors and clients.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::ArgGroup;
+use clap::builder::OsStringValueParser;
+use clap::builder::TypedValueParser;
 use companion_client::diagnose::{Diagnosis, Problem, installed, user_settings};
 use companion_client::discover::Environment;
 use companion_protocol::dialect::{self, ClientProfile};
 use companion_server::remove_left;
 use companion_setup::{
-    Client, Ide, Machine, Neovim, Outcome, Package, PackageError, Report, Setup, Step,
+    Client, Ide, Installed, Machine, Neovim, Outcome, Package, Report, Setup, Step,
 };
 use serde::Serialize;
 
 use crate::doctor;
+use crate::documents::documents;
+use crate::serve::current_folder;
 
 /// Connect the editors of this machine with Gemini CLI.
 ///
 /// It installs the plugin into all JetBrains IDEs from 2024.2 and into Neovim from 0.10, and this
-/// program into the PATH. It turns on the IDE mode in the CLI's settings and installs the extension:
-/// hooks, and the editor's diagnostics for the model. It shows the plan and asks first. It changes only
-/// your own folders and keeps your files, and --remove undoes it. It is safe to run again.
+/// program into a folder on the PATH, with shell completions and a man page. It turns on the IDE mode in
+/// the CLI's settings and installs the extension: hooks, and a tool that gives the model the editor's
+/// diagnostics. It shows the plan and asks first. It changes only your own folders and keeps your files.
+/// --remove undoes it. It is safe to run again: what you turned off or removed stays so.
 ///
-/// Exit code: 0 if all is set up, 1 if a step failed, 3 if there is no editor.
+/// Exit code: 0 if all is set up, 1 if a step failed or you cancelled, 2 for wrong arguments, 3 if
+/// there is no such editor.
 #[derive(Debug, clap::Args)]
+#[command(group = ArgGroup::new("consent").args(["yes", "dry_run"]).multiple(true))]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct SetupArgs {
-    /// Install into this editor only, by its folder or the start of its name (`neovim`); repeatable.
-    #[arg(value_name = "EDITOR")]
-    editors: Vec<String>,
+    /// Only this editor, by its folder or the start of its name (`neovim`); repeatable.
+    #[arg(value_name = "EDITOR", value_parser = OsStringValueParser::new().try_map(not_empty))]
+    editors: Vec<OsString>,
 
-    /// Zip file of the plugin [default: the one that comes with this program].
+    /// Zip file of the plugin [default: the newest that came with this program].
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
 
@@ -43,12 +52,14 @@ pub(crate) struct SetupArgs {
     #[arg(long, short)]
     yes: bool,
 
-    /// Remove everything that setup installed, and the resume files of killed companions.
-    #[arg(long, conflicts_with_all = ["editors", "plugin"])]
+    /// Remove what setup installed, and the files of killed companions.
+    ///
+    /// With EDITOR, only that editor's plugin.
+    #[arg(long, conflicts_with = "plugin")]
     remove: bool,
 
-    /// Print JSON; implies --yes.
-    #[arg(long)]
+    /// Print JSON; needs --yes or --dry-run.
+    #[arg(long, requires = "consent")]
     json: bool,
 }
 
@@ -68,27 +79,34 @@ struct JsonReport<'a> {
     doctor: Vec<Diagnosis>,
 }
 
-/// Runs setup. Exits with 0 if all is set up, with 1 if a step failed, and with 3 if there is no
-/// editor to install into.
+/// Runs setup. Exits with 0 if all is set up, with 1 if a step failed or the user cancels, and with 3
+/// if there is no editor to install into.
 pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
     let machine = Machine::current().ok_or("no home folder; set HOME")?;
     machine.check_home()?;
-    let environment = Environment::current(dialect::ALL[0], std::env::current_dir()?);
+    let environment = Environment::current(dialect::ALL[0], current_folder()?);
     let run = Run { args, installed: installed(&environment), environment };
     if args.remove {
-        return run.finish(|| remove(&machine, true), |_| remove(&machine, false));
+        if let Err(why) = args.check_removal(&machine)? {
+            return Ok(no_editor(&why));
+        }
+        return run.finish(|| args.remove(&machine, true), |_| args.remove(&machine, false));
     }
+    let editors = match Editors::find(&machine, &args.editors) {
+        Ok(editors) => editors,
+        Err(why) => return Ok(no_editor(&why)),
+    };
     let program = std::env::current_exe()?;
     let program = program.canonicalize().unwrap_or(program);
-    let ides = args.ides(&machine);
-    let neovim = args.neovim(&machine);
     let package = args.package(&program)?;
+    let documents = documents()?;
     let setup = Setup {
         machine: &machine,
-        ides: &ides,
+        ides: &editors.ides,
         package: package.as_ref().map(Option::as_ref).map_err(String::as_str),
         program: Some(&program),
-        neovim: neovim.as_ref(),
+        documents: Some(&documents),
+        neovim: editors.neovim.as_ref(),
         clients: &run.clients(),
     };
     let carry_out = |with_neovim: bool| {
@@ -96,60 +114,151 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
         Setup { neovim, ..setup }.carry_out()
     };
     let code = run.finish(|| setup.plan(), carry_out)?;
-    if ides.is_empty() && neovim.is_none() {
-        let which = if args.editors.is_empty() { "" } else { " of that name" };
+    if code == ExitCode::SUCCESS && editors.ides.is_empty() && editors.neovim.is_none() {
         eprintln!(
-            "Neither a JetBrains IDE{which} nor Neovim was found. Name an IDE's folder: \
+            "Neither a JetBrains IDE nor Neovim was found. To name an IDE's folder: \
              gemini-companion setup DIR"
         );
-        return Ok(ExitCode::from(3));
+        return Ok(ExitCode::from(NO_EDITOR));
     }
     Ok(code)
 }
 
-impl SetupArgs {
-    /// Returns the selected IDEs.
-    fn ides(&self, machine: &Machine) -> Vec<Ide> {
-        let mut ides = Ide::find(machine);
-        if self.editors.is_empty() {
-            return ides;
+/// The exit code if there is no such editor.
+const NO_EDITOR: u8 = 3;
+
+/// Reports a name that fits no editor, and returns the exit code.
+fn no_editor(why: &str) -> ExitCode {
+    eprintln!("error: {why}. Nothing was changed");
+    ExitCode::from(NO_EDITOR)
+}
+
+fn not_empty(name: OsString) -> Result<OsString, &'static str> {
+    if name.is_empty() { Err("name an editor or a folder") } else { Ok(name) }
+}
+
+/// The editors to install into.
+struct Editors {
+    ides: Vec<Ide>,
+    neovim: Option<Neovim>,
+}
+
+impl Editors {
+    /// Returns the editors with these names, or else all. Fails if a name fits no editor.
+    fn find(machine: &Machine, names: &[OsString]) -> Result<Self, String> {
+        let mut all = Self { ides: Ide::find(machine), neovim: Neovim::find(machine) };
+        if names.is_empty() {
+            return Ok(all);
         }
-        let dirs: Vec<_> =
-            self.editors.iter().filter_map(|name| Path::new(name).canonicalize().ok()).collect();
-        for ide in dirs.iter().filter_map(|dir| Ide::at(machine, dir)) {
-            if !ides.iter().any(|known| known.home == ide.home) {
-                ides.push(ide);
+        let names: Vec<_> = names.iter().map(Name::new).collect();
+        for ide in names.iter().filter_map(|name| Ide::at(machine, name.dir.as_deref()?)) {
+            if !all.ides.iter().any(|known| known.home == ide.home) {
+                all.ides.push(ide);
             }
         }
-        ides.retain(|ide| {
-            self.names(&ide.title()) || dirs.iter().any(|dir| ide.home.starts_with(dir))
-        });
-        ides
+        for name in &names {
+            let is_ide = all.ides.iter().any(|ide| name.means(&ide.title(), Some(&ide.home)));
+            let is_neovim = all.neovim.is_some() && name.means(Neovim::NAME, None);
+            if !is_ide && !is_neovim {
+                return Err(all.lacks(name));
+            }
+        }
+        all.ides.retain(|ide| names.iter().any(|name| name.means(&ide.title(), Some(&ide.home))));
+        let neovim = all.neovim.filter(|_| names.iter().any(|name| name.means(Neovim::NAME, None)));
+        Ok(Self { neovim, ..all })
     }
 
-    /// Returns Neovim, if it is selected.
-    fn neovim(&self, machine: &Machine) -> Option<Neovim> {
-        let is_meant = self.editors.is_empty() || self.names(Neovim::NAME) || self.names("nvim");
-        Neovim::find(machine).filter(|_| is_meant)
+    /// Returns why a name fits no editor.
+    fn lacks(&self, name: &Name) -> String {
+        if Path::new(&name.text).extension() == Some("zip".as_ref()) {
+            return format!("{} is not an editor. Name one zip: --plugin FILE", name.text);
+        }
+        if name.means(Neovim::NAME, None) {
+            return "Neovim is not on the PATH".to_owned();
+        }
+        if name.dir.is_some() {
+            return format!("no JetBrains IDE is in {}", name.text);
+        }
+        let neovim = self.neovim.iter().map(|_| Neovim::NAME.to_owned());
+        let names: Vec<_> = self.ides.iter().map(Ide::title).chain(neovim).collect();
+        let found = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        format!("no editor is called {:?}. Editors on this machine: {found}", name.text)
+    }
+}
+
+/// The name of an editor on the command line: the start of its title, or its folder.
+struct Name {
+    text: String,
+    dir: Option<PathBuf>,
+}
+
+impl Name {
+    fn new(name: &OsString) -> Self {
+        let text = name.to_string_lossy().into_owned();
+        Self { text, dir: Path::new(name).canonicalize().ok() }
     }
 
+    /// Returns whether it means the editor with that title, or in that folder.
+    fn means(&self, title: &str, home: Option<&Path>) -> bool {
+        let name = self.text.to_lowercase();
+        let is_in = home.zip(self.dir.as_deref()).is_some_and(|(home, dir)| home.starts_with(dir));
+        title.to_lowercase().starts_with(&name)
+            || (title == Neovim::NAME && name == "nvim")
+            || is_in
+    }
+
+    /// Returns whether it means that installed item.
+    fn is(&self, item: &Installed) -> bool {
+        self.means(&item.subject, item.home.as_deref())
+    }
+}
+
+impl SetupArgs {
     /// Returns the plugin's zip, if there is one, or why it can't be used. Fails only for a zip
     /// that the user named.
-    fn package(&self, program: &Path) -> Result<Result<Option<Package>, String>, PackageError> {
+    fn package(&self, program: &Path) -> Result<Result<Option<Package>, String>, String> {
         if let Some(named) = &self.plugin {
-            return Package::open(named).map(|package| Ok(Some(package)));
+            return Package::open(named)
+                .map(|package| Ok(Some(package)))
+                .map_err(|error| error.to_string());
         }
         // The npm package has the program and the zip in two folders.
         let dir = std::env::var_os("GEMINI_COMPANION_PACKAGE");
-        let found = Package::find(dir.as_deref().map(Path::new), program);
-        let package = found.map(|file| Package::open(&file)).transpose();
-        Ok(package.map_err(|error| error.to_string()))
+        Ok(Package::find(dir.as_deref().map(Path::new), program).map_err(|error| error.to_string()))
     }
 
-    /// Returns whether the user named an editor with that title.
-    fn names(&self, title: &str) -> bool {
-        let title = title.to_lowercase();
-        self.editors.iter().any(|name| title.starts_with(&name.to_lowercase()))
+    /// Returns why nothing can be removed, if a name fits neither an installed item nor an editor.
+    fn check_removal(&self, machine: &Machine) -> io::Result<Result<(), String>> {
+        let installed = Setup::installed(machine)?;
+        for name in &self.editors {
+            let is_installed = installed.iter().any(|item| Name::new(name).is(item));
+            if !is_installed && let Err(why) = Editors::find(machine, std::slice::from_ref(name)) {
+                return Ok(Err(why));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Removes what setup installed, and the resume files of killed companions.
+    fn remove(&self, machine: &Machine, dry_run: bool) -> io::Result<Report> {
+        let names: Vec<_> = self.editors.iter().map(Name::new).collect();
+        if !names.is_empty() {
+            let is_meant = |item: &Installed| names.iter().any(|name| name.is(item));
+            return Setup::remove(machine, is_meant, dry_run);
+        }
+        // First, because setup removes the folder above, if it created that.
+        let left = remove_left(dry_run)?;
+        let mut report = Setup::remove(machine, |_| true, dry_run)?;
+        if let Some(path) = left {
+            let (outcome, message) = if dry_run {
+                (Outcome::Planned, "remove their files, which contain tokens")
+            } else {
+                (Outcome::Done, "removed their files")
+            };
+            let subject = "Killed companions".to_owned();
+            report.steps.push(Step { subject, outcome, message: message.to_owned(), path });
+        }
+        Ok(report)
     }
 }
 
@@ -176,73 +285,82 @@ impl Run<'_> {
         plan: impl FnOnce() -> io::Result<Report>,
         carry_out: impl FnOnce(bool) -> io::Result<Report>,
     ) -> Result<ExitCode, Box<dyn Error>> {
-        let SetupArgs { dry_run, yes, json, .. } = *self.args;
         let mut with_neovim = true;
-        if dry_run || !(yes || json) {
+        if !self.args.yes || self.args.dry_run {
             let plan = plan()?;
-            if dry_run {
-                self.tell(&plan)?;
+            if self.args.dry_run {
+                self.print(&plan, None)?;
                 return Ok(code(&plan));
             }
             if plan.has(Outcome::Planned) {
-                self.tell(&plan)?;
-                match self.ask(&plan)? {
-                    Some(answer) => with_neovim = answer,
-                    None => return Ok(ExitCode::FAILURE),
-                }
+                self.print(&plan, None)?;
+                let Some(answer) = self.ask(&plan)? else {
+                    print("Cancelled. Nothing was changed.\n")?;
+                    return Ok(ExitCode::FAILURE);
+                };
+                with_neovim = answer;
             }
         }
         let report = carry_out(with_neovim)?;
-        self.tell(&report)?;
+        let clients = if self.args.remove { Vec::new() } else { self.installed.clone() };
+        self.print(&report, Some(doctor::diagnoses(&self.environment, clients)))?;
         Ok(code(&report))
     }
 
     /// Returns whether the user wants the Neovim plugin, or `None` if the user cancels setup.
     fn ask(&self, plan: &Report) -> Result<Option<bool>, Box<dyn Error>> {
         if !io::stdin().is_terminal() {
-            return Err("stdin is not a terminal; pass --yes or --dry-run".into());
+            return Err(
+                "stdin is not a terminal, so setup can't ask. Nothing was changed. Pass --yes \
+                        or --dry-run"
+                    .into(),
+            );
+        }
+        if answer("Continue?")? != Some(true) {
+            return Ok(None);
         }
         let planned = plan.steps.iter().filter(|step| step.outcome == Outcome::Planned);
         let (neovim, others): (Vec<_>, Vec<_>) =
-            planned.partition(|step| !self.args.remove && step.subject == Neovim::NAME);
-        let with_neovim = neovim.is_empty() || agrees("Neovim, too?")?;
-        let is_wanted = others.is_empty() || agrees("Do this?")?;
-        Ok(is_wanted.then_some(with_neovim))
+            planned.partition(|step| step.subject == Neovim::NAME);
+        let is_chosen = self.args.remove || !self.args.editors.is_empty();
+        if is_chosen || neovim.is_empty() || others.is_empty() {
+            return Ok(Some(true));
+        }
+        Ok(answer("Install the Neovim plugin, too?")?)
     }
 
-    /// Prints a report, followed by doctor's result.
-    fn tell(&self, report: &Report) -> Result<(), Box<dyn Error>> {
-        let is_over = !self.args.remove && !report.has(Outcome::Planned);
-        let clients = if is_over { self.installed.clone() } else { Vec::new() };
-        let doctor = doctor::diagnoses(&self.environment, clients);
-        let text = if self.args.json {
-            serde_json::to_string_pretty(&JsonReport { report, doctor })? + "\n"
-        } else {
-            let end = match &*doctor {
-                [] => String::new(),
-                diagnoses if diagnoses.iter().any(is_for_later) => "\n".to_owned() + NEXT_STEPS,
-                diagnoses => "\n".to_owned() + &doctor::text(diagnoses),
-            };
-            format!("{report}{end}")
+    /// Prints a plan, or the report of a run with the diagnoses after it.
+    fn print(&self, report: &Report, diagnoses: Option<Vec<Diagnosis>>) -> io::Result<()> {
+        if self.args.json {
+            let report = JsonReport { report, doctor: diagnoses.unwrap_or_default() };
+            return print(&(serde_json::to_string_pretty(&report)? + "\n"));
+        }
+        if self.args.remove && report.steps.is_empty() {
+            return print("Nothing to remove.\n");
+        }
+        let end = match diagnoses {
+            None => String::new(),
+            Some(_) if report.has(Outcome::Failed) => {
+                "\nSome steps failed. Correct the causes, and run this again.\n".to_owned()
+            }
+            Some(diagnoses) if diagnoses.iter().any(is_for_later) => {
+                if report.has_editor {
+                    format!("\n{NEXT_STEPS}")
+                } else {
+                    String::new()
+                }
+            }
+            Some(diagnoses) if diagnoses.is_empty() => String::new(),
+            Some(diagnoses) => format!("\n{}", doctor::text(&diagnoses)),
         };
-        io::stdout().write_all(text.as_bytes())?;
-        Ok(())
+        print(&format!("{report}{end}"))
     }
 }
 
-/// Removes everything that setup installed, and the resume files of killed companions.
-fn remove(machine: &Machine, dry_run: bool) -> io::Result<Report> {
-    let mut report = Setup::remove(machine, dry_run)?;
-    if let Some(path) = remove_left(dry_run)? {
-        let (outcome, message) = if dry_run {
-            (Outcome::Planned, "remove their files, which contain tokens")
-        } else {
-            (Outcome::Done, "their files are removed")
-        };
-        let subject = "Killed companions".to_owned();
-        report.steps.push(Step { subject, outcome, message: message.to_owned(), path });
-    }
-    Ok(report)
+fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout();
+    out.write_all(text.as_bytes())?;
+    out.flush()
 }
 
 /// Returns whether a client fails to connect only because no editor has its folder open yet.
@@ -263,11 +381,14 @@ fn code(report: &Report) -> ExitCode {
     if report.has(Outcome::Failed) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-fn agrees(question: &str) -> io::Result<bool> {
-    let mut out = io::stdout();
-    write!(out, "{question} [Y/n] ")?;
-    out.flush()?;
+/// Asks a question. Returns `None` if stdin ends.
+fn answer(question: &str) -> io::Result<Option<bool>> {
+    print(&format!("{question} [Y/n] "))?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes") && answer.ends_with('\n'))
+    if !answer.ends_with('\n') {
+        print("\n")?;
+        return Ok(None);
+    }
+    Ok(Some(matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes")))
 }

@@ -30,7 +30,7 @@ fn its_version_has_the_name_by_which_it_is_run() {
 
 #[test]
 fn wrong_arguments_are_named() {
-    let cases: [&[&str]; 14] = [
+    let cases: [&[&str]; 21] = [
         &["serve"],
         &["serve", "--workspace", ".", "--port", "70000"],
         &["serve", "--workspace", ".", "--keep-alive", "151"],
@@ -46,6 +46,13 @@ fn wrong_arguments_are_named() {
         &["serve", "--workspace", ".", "--listen", "192.0.2.1"],
         &["serve", "--workspace", ".", "--allow-host", "http://build-box"],
         &["serve", "--workspace", ".", "--trusted", "--untrusted"],
+        &["serve", "--workspace", ".", "--ide-pid", "0"],
+        &["serve", "--workspace", ".", "--ide-name", "a\nb"],
+        &["serve", "--workspace", ".", "--ide-display-name", " "],
+        &["bridge", "--host", ""],
+        &["bridge", "--map", "/work=/a", "--map", "/work/=/b"],
+        &["bridge", "--wait", "18446744073709551615"],
+        &["completions", "tcsh"],
     ];
     insta::assert_snapshot!(complaints(run, &cases));
 }
@@ -111,4 +118,87 @@ fn it_serves_even_if_the_discovery_file_can_not_be_written() {
     assert!(ready["params"]["env"]["GEMINI_CLI_IDE_SERVER_PORT"].is_string());
     let log = text(&output.stderr);
     assert!(log.contains("could not write the discovery file"), "{log}");
+}
+
+#[test]
+fn wrong_arguments_of_a_hook_never_block_an_edit() {
+    let wrong: [&[&str]; 5] = [
+        &["hook"],
+        &["hook", "before-toll"],
+        &["hook", "before-tool", "--host", ""],
+        &["hook", "before-tool", "--unknown"],
+        &["--log-level", "loud", "hook", "before-tool"],
+    ];
+    for args in wrong {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{args:?}");
+    }
+    assert_eq!(run(&["hok", "before-tool"]).status.code(), Some(2));
+    assert_eq!(run(&["container", "--unknown", "--", "docker", "hook"]).status.code(), Some(2));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_can_not_be_printed_is_an_error() {
+    for args in
+        [&["--help"][..], &["--version"], &["serve", "--help"], &["man"], &["completions", "zsh"]]
+    {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = program().args(args).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(text(&output.stderr).contains("No space left on device"), "{args:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn arguments_that_are_not_utf_8_reach_the_container() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let dir = tempfile::tempdir().unwrap();
+    let docker = dir.path().join("docker");
+    std::fs::write(&docker, "#!/bin/sh\nprintf '%s' \"$3\"\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&docker, mode).unwrap();
+    let mount = OsStr::from_bytes(b"--volume=/\xe4:/a");
+    let mut container = program();
+    container.args(["container", "--no-ide", "--"]).arg(docker).arg("run").arg("-t").arg(mount);
+    let output = container.output().unwrap();
+    assert_eq!(output.stdout, mount.as_bytes(), "{}", text(&output.stderr));
+    let setup = program().args(["setup", "-y"]).arg(OsStr::from_bytes(b"/\xe4")).output().unwrap();
+    assert_eq!(setup.status.code(), Some(3));
+}
+
+#[test]
+fn completions_and_the_man_page_know_every_command() {
+    for args in
+        [&["completions", "bash"][..], &["completions", "fish"], &["completions", "zsh"], &["man"]]
+    {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        // The man page has hyphens with a backslash.
+        let said = text(&output.stdout).replace("\\-", "-").to_lowercase();
+        for word in
+            ["serve", "setup", "doctor", "container", "bridge", "hook", "dry-run", "keep-alive"]
+        {
+            assert!(said.contains(word), "{args:?} lacks {word}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn bash_completes_commands_and_options() {
+    let script = r#"
+        source <("$0" completions bash)
+        function=$(complete -p gemini-companion | sed "s/.*-F \([^ ]*\).*/\1/")
+        COMP_WORDS=(gemini-companion setup --dr) COMP_CWORD=2
+        $function gemini-companion --dr setup
+        echo "${COMPREPLY[@]}""#;
+    let bash =
+        Command::new("bash").args(["-c", script, env!("CARGO_BIN_EXE_gemini-companion")]).output();
+    let output = bash.unwrap();
+    assert_eq!(text(&output.stdout), "--dry-run\n", "{}", text(&output.stderr));
 }

@@ -7,10 +7,12 @@
 mod common;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use common::{PROGRAM, complaints, first_line, help, isolated, program, text};
+use tempfile::TempDir;
 
 #[test]
 fn help_says_what_is_touched() {
@@ -30,21 +32,34 @@ fn wrong_files_and_arguments_are_named() {
     let alone = elsewhere.path().join("bin/gemini-companion");
     fs::create_dir(elsewhere.path().join("bin")).unwrap();
     fs::hard_link(PROGRAM, &alone).unwrap();
-    let run =
-        |args: &[&str]| isolated(&alone, dir.path()).current_dir(&dir).args(args).output().unwrap();
+    fs::create_dir(dir.path().join("empty")).unwrap();
+    let run = |args: &[&str]| {
+        let mut setup = isolated(&alone, dir.path());
+        setup.env("PATH", dir.path().join("empty")).current_dir(&dir).args(args).output().unwrap()
+    };
     insta::assert_snapshot!(complaints(
         run,
         &[
             &["setup", "--plugin", "missing.zip"],
             &["setup", "--plugin", "no.zip"],
             &["setup", "--remove", "--plugin", "no.zip"],
+            &["setup", "--json"],
+            &["setup", "--json", "--remove"],
+            &["setup", "-y", "neovmi"],
+            &["setup", "-y", "ide", "neovmi"],
+            &["setup", "-y", ""],
+            &["setup", "-y", "empty"],
+            &["setup", "-y", "neovim"],
+            &["setup", "-y", "ide", "--plugin", "no.zip", "other.zip"],
+            &["setup", "-y", "other.zip"],
+            &["setup", "--remove", "-y", "neovmi"],
         ],
     ));
     // A failed IDE does not stop the other steps.
     let output = run(&["setup", "ide", "--dry-run"]);
     assert_eq!(output.status.code(), Some(1));
     let plan = text(&output.stdout);
-    let lacks = " FAIL  IDE 2025.1: the plugin's zip did not come with this program; name it: --plugin FILE\n";
+    let lacks = " FAIL  IDE 2025.1: this program came without the plugin's zip; name the zip: --plugin FILE\n";
     assert!(plan.starts_with(lacks) && plan.contains("would  gemini-companion: "), "{plan}");
     // A damaged zip does not stop them, either.
     let package = elsewhere.path().join("package");
@@ -58,13 +73,14 @@ fn wrong_files_and_arguments_are_named() {
         plan.contains("1.zip: invalid") && plan.contains("would  gemini-companion: "),
         "{plan}"
     );
-    assert_eq!(fs::read_dir(&dir).unwrap().count(), 2, "nothing was made");
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 3, "nothing was made");
 }
 
 #[test]
 fn nothing_to_take_away_is_fine() {
     let dir = tempfile::tempdir().unwrap();
-    let output = program(dir.path()).args(["setup", "--remove", "--json"]).output().unwrap();
+    let output =
+        program(dir.path()).args(["setup", "--remove", "--json", "--yes"]).output().unwrap();
     assert!(output.status.success());
     let told: serde_json::Value = serde_json::from_str(text(&output.stdout)).unwrap();
     assert_eq!(told, serde_json::json!({ "steps": [] }));
@@ -109,7 +125,7 @@ fn the_files_of_a_killed_companion_are_removed_and_no_others() {
     assert_eq!(files(), all, "a plan touches nothing");
     assert!(remove(&["--yes"]).starts_with(" done  Killed companions: "));
     assert_eq!(files(), of_running);
-    assert_eq!(remove(&["--yes"]), "");
+    assert_eq!(remove(&["--yes"]), "Nothing to remove.\n");
 
     running.kill().unwrap();
     running.wait().unwrap();
@@ -135,5 +151,116 @@ fn the_home_folder_of_another_user_is_refused() {
         for name in [".gemini", ".local/state/gemini-companion", ".local/bin/gemini-companion"] {
             assert!(!home.join(name).exists(), "{args:?}: {name}");
         }
+    }
+}
+
+/// Returns all files and folders below a folder, with the content of the files.
+fn tree(dir: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+    let mut found = Vec::new();
+    let mut dirs = vec![dir.to_owned()];
+    while let Some(next) = dirs.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                dirs.push(path.clone());
+            }
+            found.push((path.clone(), fs::read(path).ok()));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Creates a home folder with settings.
+fn home() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join(".gemini")).unwrap();
+    fs::write(dir.path().join(".gemini/settings.json"), "{ \"a\": 1 } // mine\n").unwrap();
+    dir
+}
+
+#[test]
+fn however_often_setup_is_killed_a_removal_leaves_nothing() {
+    let dir = home();
+    let before = tree(dir.path());
+    for delay in 0..12 {
+        let mut setup = program(dir.path());
+        setup.args(["setup", "--yes"]).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut setup = setup.spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(delay * 7));
+        setup.kill().unwrap();
+        setup.wait().unwrap();
+        if delay % 3 == 0 {
+            let output = program(dir.path()).args(["setup", "--remove", "-y"]).output().unwrap();
+            assert!(output.status.success(), "{}", text(&output.stderr));
+            assert_eq!(tree(dir.path()), before, "after {delay}");
+        }
+    }
+    program(dir.path()).args(["setup", "--remove", "-y"]).output().unwrap();
+    assert_eq!(tree(dir.path()), before);
+}
+
+#[test]
+fn a_refused_or_dry_run_changes_nothing_and_announces_nothing() {
+    let dir = home();
+    let before = tree(dir.path());
+    let run = |args: &[&str]| program(dir.path()).arg("setup").args(args).output().unwrap();
+    let refused = run(&[]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("Nothing was changed"), "{}", text(&refused.stderr));
+    for output in [refused, run(&["--dry-run"]), run(&["--dry-run", "--json"])] {
+        let said = text(&output.stdout);
+        assert!(said.contains("gemini-companion"), "{said}");
+        for announced in ["Next steps", "setup.json"] {
+            assert!(!said.contains(announced), "{said}");
+        }
+    }
+    assert_eq!(tree(dir.path()), before);
+}
+
+#[test]
+fn a_run_with_a_failure_ends_with_that() {
+    let dir = home();
+    fs::create_dir(dir.path().join(".local")).unwrap();
+    fs::write(dir.path().join(".local/bin"), "a file in place of the folder").unwrap();
+    let output = program(dir.path()).args(["setup", "-y"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stdout);
+    assert!(
+        said.ends_with("Some steps failed. Correct the causes, and run this again.\n"),
+        "{said}"
+    );
+    assert!(!said.contains("Next steps"), "{said}");
+}
+
+#[test]
+fn a_folder_that_can_not_be_used_is_named() {
+    let run = |home: &Path, current: &Path, args: &[&str]| {
+        let output = program(home).current_dir(current).args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        text(&output.stderr).to_owned()
+    };
+    let said = run(Path::new("/dev/null"), Path::new("/"), &["setup", "--dry-run"]);
+    assert_eq!(said, "error: the home folder /dev/null is not a folder; set HOME\n");
+    let dir = home();
+    fs::create_dir_all(dir.path().join(".local/state")).unwrap();
+    fs::write(dir.path().join(".local/state/gemini-companion"), "no folder").unwrap();
+    for args in [["setup", "--dry-run"], ["setup", "--yes"]] {
+        let said = run(dir.path(), dir.path(), &args);
+        assert!(said.contains(".local/state/gemini-companion"), "{said}");
+    }
+}
+
+#[test]
+fn a_current_folder_that_is_gone_is_named() {
+    let dir = home();
+    for args in ["setup --dry-run", "doctor", "env", "mcp", "bridge", "serve --workspace ."] {
+        let script = format!("mkdir gone; cd gone; rmdir ../gone; exec \"$0\" {args}");
+        let mut shell = isolated(Path::new("/bin/sh"), dir.path());
+        shell.current_dir(&dir).args(["-c", &script]).arg(PROGRAM).stdin(Stdio::null());
+        let output = shell.output().unwrap();
+        let said = text(&output.stderr);
+        let fix = "change to another folder";
+        assert!(said.contains("the current folder") && said.contains(fix), "{args}: {said}");
     }
 }

@@ -55,8 +55,10 @@ pub(crate) fn plan(file: &Path) -> io::Result<Change> {
         text => turn_on(&text?)?,
     };
     if matches!(change, Change::Write { .. }) {
-        check_place(file)?;
-        check_changeable(file)?;
+        check_place(file).and_then(|()| check_changeable(file)).map_err(|error| {
+            let fix = "add this to the settings yourself: \"ide\": { \"enabled\": true }";
+            io::Error::new(error.kind(), format!("{error}; {fix}"))
+        })?;
     }
     Ok(change)
 }
@@ -66,7 +68,7 @@ fn turn_on(text: &str) -> io::Result<Change> {
     let (root, settings) = parse(text)?;
     let there = last(&settings, "ide");
     let ide = match &there {
-        Some(ide) => ide.object_value().ok_or_else(|| invalid("its \"ide\" is no object"))?,
+        Some(ide) => ide.object_value().ok_or_else(|| invalid("\"ide\" is not an object"))?,
         None => settings.object_value_or_set("ide"),
     };
     let before = match last(&ide, "enabled") {
@@ -80,7 +82,7 @@ fn turn_on(text: &str) -> io::Result<Change> {
                 value.set_value(true);
                 Before::Off
             }
-            None => return Err(invalid("its \"ide.enabled\" is neither true nor false")),
+            None => return Err(invalid("\"ide.enabled\" is neither true nor false")),
         },
     };
     Ok(Change::Write { before, text: root.to_string() })
@@ -166,11 +168,15 @@ fn parse(text: &str) -> io::Result<(CstRootNode, CstObject)> {
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
-    let root = CstRootNode::parse(text, &options).map_err(|error| invalid(&error.to_string()))?;
-    let object = root.object_value().ok_or_else(|| invalid("it is no object"))?;
+    let root = CstRootNode::parse(text, &options)
+        .map_err(|error| invalid(&format!("they are not valid JSON: {error}")))?;
+    // The file may be empty.
+    let object =
+        root.object_value_or_create().ok_or_else(|| invalid("they are not a JSON object"))?;
     Ok((root, object))
 }
 
 fn invalid(why: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, why.to_owned())
+    let why = format!("the settings can't be changed: {why}. Correct that, and run setup again");
+    io::Error::new(io::ErrorKind::InvalidData, why)
 }

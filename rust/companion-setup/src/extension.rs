@@ -46,42 +46,45 @@ pub(crate) fn target(extensions: &Path) -> PathBuf {
 
 /// Installs the extension, unless the user has installed it. It runs `program`, or else the program
 /// that the CLI finds.
-pub(crate) fn bring(
+pub(crate) fn install(
     client: &Client,
     extensions: &Path,
     os: Os,
-    program: Option<&Path>,
+    program: Result<Option<&Path>, &str>,
     record: &mut InstallManifest,
     dry_run: bool,
 ) -> (Outcome, String) {
     let target = target(extensions);
     let known = record.known(&target);
-    let is_brought = known.is_some() && is_ours(&target);
-    if is_extension(&target) && !is_brought {
-        return (Outcome::Unchanged, "it is there".to_owned());
+    let is_installed = known.is_some() && is_ours(&target);
+    if is_extension(&target) && !is_installed {
+        return (Outcome::Unchanged, "you installed it".to_owned());
     }
     if known.is_some_and(|known| !known.pending) && !target.exists() && extensions.is_dir() {
-        let why = "you removed it; to have it again, run setup --remove, and then setup";
+        let why = "you removed it; to install it again, run setup --remove, then setup";
         return (Outcome::Skipped, why.to_owned());
     }
+    let program = match program {
+        Ok(program) => program,
+        Err(why) => return (Outcome::Failed, why.to_owned()),
+    };
     let bundle = Bundle {
         subject: &subject(client),
-        name: "it",
+        content: "hooks and a tool (problems, reasons, comments, changes)",
         target: &target,
         files: files(os, program),
         what: |hash| What::Extension { hash },
-        about: "; the model hears of problems by it",
         note: "",
     };
-    bundle.bring(is_brought, record, dry_run)
+    bundle.install(is_installed, record, dry_run)
 }
 
 /// Removes the extension if it is unchanged since setup installed it.
-pub(crate) fn take(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
-    if !is_ours(&brought.path) {
+pub(crate) fn uninstall(item: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
+    if !is_ours(&item.path) {
         return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
     }
-    install::take_files(brought, dry_run)
+    install::uninstall_files(item, dry_run)
 }
 
 fn files(os: Os, program: Option<&Path>) -> Files {

@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use companion_platform::{check_writable, current_user, owner};
-use tempfile::NamedTempFile;
+/// The beginning of the names of all temporary files and folders. [`crate::staging::sweep`] finds those
+/// of killed runs by it.
+pub(crate) const PREFIX: &str = ".companion-setup";
 
 /// Refuses a path of another user, who could redirect the write. The target of a user's link must
 /// belong to the user, too. A missing path is fine.
@@ -22,6 +24,16 @@ pub(crate) fn check_own(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns the path as users must know it to change the file: with its target, if it is a link.
+fn with_target(path: &Path) -> String {
+    match path.canonicalize() {
+        Ok(target) if path.is_symlink() => {
+            format!("{} is a link to {}, which", path.display(), target.display())
+        }
+        _ => path.display().to_string(),
+    }
+}
+
 /// Refuses a link, and a path of another user.
 pub(crate) fn check_no_link(path: &Path) -> io::Result<()> {
     match existing(path)? {
@@ -36,6 +48,7 @@ pub(crate) fn check_no_link(path: &Path) -> io::Result<()> {
 /// Refuses a path where setup can't create or replace a file. Changes nothing.
 pub(crate) fn check_place(path: &Path) -> io::Result<()> {
     check_own(path)?;
+    let path = &behind_link(path)?;
     for dir in path.ancestors().skip(1) {
         let Some(metadata) = existing(dir)? else { continue };
         if metadata.is_symlink() && !dir.exists() {
@@ -57,7 +70,7 @@ pub(crate) fn check_place(path: &Path) -> io::Result<()> {
 pub(crate) fn check_changeable(file: &Path) -> io::Result<()> {
     match fs::metadata(file) {
         Ok(metadata) if metadata.permissions().readonly() => {
-            Err(refused(format!("{} is read-only, and stays as it is", file.display())))
+            Err(refused(format!("{} is read-only", with_target(file))))
         }
         _ => Ok(()),
     }
@@ -77,7 +90,7 @@ fn existing(path: &Path) -> io::Result<Option<Metadata>> {
 
 fn check_owner(path: &Path, metadata: &Metadata) -> io::Result<()> {
     if owner(metadata).is_some() && owner(metadata) != current_user() {
-        return Err(refused(format!("{} belongs to another user", path.display())));
+        return Err(refused(format!("{} belongs to another user", with_target(path))));
     }
     Ok(())
 }
@@ -112,7 +125,7 @@ pub(crate) fn replace_with(
     check_own(path)?;
     let path = behind_link(path)?;
     let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut file = NamedTempFile::new_in(dir)?;
+    let mut file = tempfile::Builder::new().prefix(PREFIX).tempfile_in(dir)?;
     file.write_all(content)?;
     if let Some(permissions) = permissions {
         file.as_file().set_permissions(permissions)?;

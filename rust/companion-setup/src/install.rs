@@ -9,14 +9,14 @@ use crate::files::{behind_link, check_no_link, check_own, check_place};
 use crate::package::{Package, Plugin};
 use crate::record::{InstallManifest, InstalledItem, What, is_newer};
 use crate::report::Outcome;
-use crate::staging::{self, Staging};
+use crate::staging::Staging;
 
 /// Message for files that have changed since setup installed them.
-const CHANGED: &str = "it was changed since, and stays";
+pub(crate) const CHANGED: &str = "you changed it, so it stays";
 
 /// The content of a folder for plugins.
 #[derive(Debug)]
-pub(crate) struct Installed {
+pub(crate) struct PluginCopies {
     /// The plugin's folders, of any name. More than one is a mistake.
     pub(crate) copies: Vec<PathBuf>,
     /// The newest version of them.
@@ -26,11 +26,11 @@ pub(crate) struct Installed {
 }
 
 /// Finds installed copies of the plugin.
-pub(crate) fn installed(plugins: &Path, package: &Package) -> Installed {
+pub(crate) fn installed(plugins: &Path, package: &Package) -> PluginCopies {
     let (copies, version) = copies(plugins, &package.plugin.id);
     let target = plugins.join(&package.root);
     let is_same = copies == [target.clone()] && package.is_at(&target).unwrap_or(false);
-    Installed { copies, version, is_same }
+    PluginCopies { copies, version, is_same }
 }
 
 /// Returns the folders of the plugin with that id, and the newest of their versions.
@@ -52,7 +52,7 @@ pub(crate) fn copies(plugins: &Path, id: &str) -> (Vec<PathBuf>, Option<String>)
 pub(crate) fn install(plugins: &Path, package: &Package, copies: &[PathBuf]) -> io::Result<()> {
     let target = plugins.join(&package.root);
     // An IDE that starts now does not load the unpacked files, because they have no `lib`.
-    put(&target, copies, plugins, |dir| {
+    place(&target, copies, plugins, |dir| {
         package.unpack(dir)?;
         Ok(dir.join(&package.root))
     })
@@ -60,7 +60,7 @@ pub(crate) fn install(plugins: &Path, package: &Package, copies: &[PathBuf]) -> 
 
 /// Moves the files that `unpack` writes to `target`, in place of `copies`. Before that they are in
 /// `staging`, on the same disk.
-pub(crate) fn put(
+pub(crate) fn place(
     target: &Path,
     copies: &[PathBuf],
     staging: &Path,
@@ -71,18 +71,17 @@ pub(crate) fn put(
     let new = unpack(&staged.path("new"))?;
     staged.take_away(copies)?;
     fs::rename(new, target).or_else(|error| staged.roll_back(&error))?;
-    staging::sweep(staging);
     Ok(())
 }
 
-/// Checks whether `put` can succeed. Changes nothing.
+/// Checks whether `place` can succeed. Changes nothing.
 pub(crate) fn check(target: &Path, copies: &[PathBuf], staging: &Path) -> io::Result<()> {
     for path in copies.iter().map(PathBuf::as_path).chain([target]) {
         check_no_link(path)?;
     }
     check_own(staging)?;
     if target.exists() && !copies.iter().any(|copy| copy == target) {
-        let why = format!("{} is there already, and is another plugin", target.display());
+        let why = format!("{} exists and is another plugin", target.display());
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
     }
     check_place(target)
@@ -92,51 +91,49 @@ pub(crate) fn check(target: &Path, copies: &[PathBuf], staging: &Path) -> io::Re
 pub(crate) struct Bundle<'a> {
     /// The name in the report.
     pub(crate) subject: &'a str,
-    /// The name in the report's sentences.
-    pub(crate) name: &'a str,
+    /// The content of the bundle, in the report.
+    pub(crate) content: &'a str,
     pub(crate) target: &'a Path,
     pub(crate) files: Files,
     /// Creates the manifest's entry from the hash of the files.
     pub(crate) what: fn(String) -> What,
-    /// A note for the report after an installation.
-    pub(crate) about: &'a str,
     /// A note for the report if the files are installed, now or earlier.
     pub(crate) note: &'a str,
 }
 
 impl Bundle<'_> {
-    /// Installs the files, unless the existing ones are the user's or newer. With `is_brought`,
+    /// Installs the files, unless the existing ones are the user's or newer. With `is_installed`,
     /// setup installed the existing ones.
-    pub(crate) fn bring(
+    pub(crate) fn install(
         self,
-        is_brought: bool,
+        is_installed: bool,
         record: &mut InstallManifest,
         dry_run: bool,
     ) -> (Outcome, String) {
-        let Self { subject, name, target, files, what, about, note } = self;
+        let Self { subject, content, target, files, what, note } = self;
         let hash = hash_files(&files);
-        let brought = record.known(target).filter(|_| is_brought);
-        let done = match brought.map(|brought| stays(target, brought, &hash)).transpose() {
+        let item = record.known(target).filter(|_| is_installed);
+        let done = match item.map(|item| stays(target, item, &hash)).transpose() {
             Err(error) => Err(error),
             Ok(Some(Stays::Same)) => {
-                return (Outcome::Unchanged, format!("{name} is installed{note}"));
+                return (Outcome::Unchanged, format!("it is installed{note}"));
             }
             Ok(Some(Stays::Because(why))) => return (Outcome::Skipped, why),
             Ok(_) => {
-                let copies = if is_brought { vec![target.to_owned()] } else { Vec::new() };
+                let copies = if is_installed { vec![target.to_owned()] } else { Vec::new() };
                 let checked = above(target).and_then(|staging| check(target, &copies, &staging));
                 if dry_run && checked.is_ok() {
-                    return (Outcome::Planned, format!("install {name}{about}{note}"));
+                    return (Outcome::Planned, format!("install {content}{note}"));
                 }
                 checked.and_then(|()| {
-                    let put = || put_files(target, &copies, &files);
-                    record.bring(subject, target, what(hash), put)
+                    let place = || place_files(target, &copies, &files);
+                    record.install(subject, target, what(hash), place)
                 })
             }
         };
         match done {
-            Ok(()) => (Outcome::Done, format!("installed {name}{about}{note}")),
-            Err(error) => (Outcome::Failed, format!("{name} could not be installed: {error}")),
+            Ok(()) => (Outcome::Done, format!("installed {content}{note}")),
+            Err(error) => (Outcome::Failed, format!("it could not be installed: {error}")),
         }
     }
 }
@@ -151,35 +148,38 @@ enum Stays {
 }
 
 /// Decides whether the item at `target` stays although files with this hash are available.
-fn stays(target: &Path, brought: &InstalledItem, hash: &str) -> io::Result<Stays> {
+fn stays(target: &Path, item: &InstalledItem, hash: &str) -> io::Result<Stays> {
     let there = hash_dir(target)?;
     Ok(if there == hash {
         Stays::Same
-    } else if !brought.has(&there) {
-        Stays::Because(format!("{CHANGED}; move it away to have the one of this version"))
-    } else if let Some(newer) = brought.newer() {
-        Stays::Because(format!("{newer} is there, which is newer"))
+    } else if !item.has(&there) {
+        Stays::Because(format!("{CHANGED}; to get this version, move it away"))
+    } else if let Some(newer) = item.newer() {
+        Stays::Because(format!("{newer} is installed, which is newer"))
     } else {
         Stays::No
     })
 }
 
 /// Writes the program's files to `target`, in place of the copies that it installed earlier.
-fn put_files(target: &Path, copies: &[PathBuf], files: &Files) -> io::Result<()> {
-    put(target, copies, &above(target)?, |dir| write_files(dir, files))
+fn place_files(target: &Path, copies: &[PathBuf], files: &Files) -> io::Result<()> {
+    place(target, copies, &above(target)?, |dir| write_files(dir, files))
 }
 
 /// Removes the files of a bundle if they are unchanged since setup installed them.
-pub(crate) fn take_files(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
-    let target = &brought.path;
-    if !brought.has(&hash_dir(target)?) {
+pub(crate) fn uninstall_files(
+    item: &InstalledItem,
+    dry_run: bool,
+) -> io::Result<(Outcome, String)> {
+    let target = &item.path;
+    if !item.has(&hash_dir(target)?) {
         return Ok((Outcome::Unchanged, CHANGED.to_owned()));
     }
     if dry_run {
         return Ok((Outcome::Planned, "remove it".to_owned()));
     }
     uninstall(target, &above(target)?)?;
-    Ok((Outcome::Done, "it is removed".to_owned()))
+    Ok((Outcome::Done, "removed it".to_owned()))
 }
 
 /// Returns the folder above the one that editors and clients search, so that they load nothing from
@@ -206,6 +206,5 @@ fn write_files(dir: &Path, files: &Files) -> io::Result<PathBuf> {
 pub(crate) fn uninstall(path: &Path, staging: &Path) -> io::Result<()> {
     check_no_link(path)?;
     Staging::in_dir(staging)?.take_away(&[path.to_owned()])?;
-    staging::sweep(staging);
     Ok(())
 }

@@ -7,8 +7,10 @@
 
 mod client;
 mod content;
+mod documents;
 mod extension;
 mod files;
+mod ide_mode;
 mod install;
 mod installed_ide;
 mod lock;
@@ -23,9 +25,10 @@ mod setup;
 mod staging;
 
 pub use client::Client;
+pub use documents::Documents;
 pub use installed_ide::{Build, Ide};
 pub use machine::{Machine, Os};
 pub use neovim::Neovim;
 pub use package::{Package, PackageError};
 pub use report::{Outcome, Report, Step};
-pub use setup::Setup;
+pub use setup::{Installed, Setup};

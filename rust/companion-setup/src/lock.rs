@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::files::{check_own, create_dir, missing_dirs, remove_empty};
+use crate::staging;
 
 /// The longest wait for the lock, longer than a run takes.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -19,8 +20,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct Lock {
     path: PathBuf,
     file: File,
-    /// The folders that were created for the file.
-    made: Vec<PathBuf>,
+    /// The folders that were created for the file, the outermost first. The end of the run removes the
+    /// empty ones.
+    pub(crate) dirs: Vec<PathBuf>,
 }
 
 impl Lock {
@@ -31,12 +33,13 @@ impl Lock {
 
     fn take_within(limit: Duration, path: &Path) -> io::Result<Self> {
         let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-        let made = missing_dirs(dir);
+        let dirs = missing_dirs(dir);
         let begin = Instant::now();
         loop {
             create_dir(dir)?;
             if let Some(file) = attempt(path)? {
-                return Ok(Self { path: path.to_owned(), file, made });
+                staging::sweep(dir);
+                return Ok(Self { path: path.to_owned(), file, dirs });
             }
             if begin.elapsed() >= limit {
                 let why = "another setup is at work; run this again once it has ended";
@@ -70,7 +73,7 @@ impl Drop for Lock {
         if let Err(error) = removed {
             log::warn!("{}: {error}", self.path.display());
         }
-        remove_empty(&self.made);
+        remove_empty(&self.dirs);
     }
 }
 

@@ -57,14 +57,20 @@ impl Machine {
     /// Refuses the home folder of another user. With `sudo` it may be the calling user's. That
     /// user's programs could then not write into folders that belong to root.
     pub fn check_home(&self) -> io::Result<()> {
+        if self.home.exists() && !self.home.is_dir() {
+            let home = self.home.display();
+            return Err(io::Error::other(format!(
+                "the home folder {home} is not a folder; set HOME"
+            )));
+        }
         let owner = fs::metadata(&self.home).ok().as_ref().and_then(owner);
         match (owner, current_user()) {
             (Some(owner), Some(user)) if owner != user => {
                 let home = self.home.display();
                 Err(io::Error::other(format!(
                     "the home folder {home} belongs to another user ({owner}) than the one who runs \
-                     setup ({user}), and would be left with files that its user can't change; run \
-                     setup as its user, without sudo, or set HOME to your own home folder"
+                     setup ({user}). That user could not change the installed files. Run setup as \
+                     that user, without sudo, or set HOME to your own home folder"
                 )))
             }
             _ => Ok(()),

@@ -95,33 +95,37 @@ impl Neovim {
 
     /// Installs the plugin, unless the user has installed it or Neovim is too old. The plugin
     /// starts `program`, or else the program that Neovim finds.
-    pub(crate) fn bring(
+    pub(crate) fn install(
         &self,
-        program: Option<&Path>,
+        program: Result<Option<&Path>, &str>,
         record: &mut InstallManifest,
         dry_run: bool,
     ) -> (PathBuf, (Outcome, String)) {
         let target = self.data.join("site/pack/companion/start/gemini_companion");
         if let Some(old) = self.too_old() {
-            let why = format!("{old} is installed, and the plugin needs 0.10 or newer");
+            let why = format!("version {old} is too old; the plugin needs 0.10 or newer");
             return (target, (Outcome::Skipped, why));
         }
-        let is_brought = record.known(&target).is_some() && is_plugin(&target);
-        if let Some(other) = self.others().find(|other| !is_brought || *other != target) {
-            return (other, (Outcome::Unchanged, "the plugin is there".to_owned()));
+        let is_installed = record.known(&target).is_some() && is_plugin(&target);
+        if let Some(other) = self.others().find(|other| !is_installed || *other != target) {
+            return (other, (Outcome::Unchanged, "you installed the plugin".to_owned()));
         }
+        let program = match program {
+            Ok(program) => program,
+            Err(why) => return (target, (Outcome::Failed, why.to_owned())),
+        };
         let lazy = self.data.join("lazy/lazy.nvim").is_dir();
-        let note = format!("; lazy.nvim loads it by {{ dir = '{}' }}", target.display());
+        let note =
+            format!("; for lazy.nvim, add {{ dir = '{}' }} to your plugins", target.display());
         let bundle = Bundle {
             subject: Self::NAME,
-            name: "the plugin",
+            content: "the plugin",
             target: &target,
             files: files(program),
             what: |hash| What::NeovimPlugin { hash },
-            about: "",
             note: if lazy { &note } else { "" },
         };
-        let outcome = bundle.bring(is_brought, record, dry_run);
+        let outcome = bundle.install(is_installed, record, dry_run);
         (target, outcome)
     }
 
@@ -149,11 +153,11 @@ impl Neovim {
 }
 
 /// Removes the plugin if it is unchanged since setup installed it.
-pub(crate) fn take(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
-    if !is_plugin(&brought.path) {
+pub(crate) fn uninstall(item: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
+    if !is_plugin(&item.path) {
         return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
     }
-    install::take_files(brought, dry_run)
+    install::uninstall_files(item, dry_run)
 }
 
 /// Returns the files, and the index of the help.

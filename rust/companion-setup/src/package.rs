@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use zip::ZipArchive;
 
 use crate::installed_ide::Build;
+use crate::record::is_newer;
 
 /// The id of the plugin.
 pub(crate) const PLUGIN_ID: &str = "dev.companion.gemini";
@@ -16,10 +17,10 @@ pub(crate) const PLUGIN_ID: &str = "dev.companion.gemini";
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
     /// The file can't be read.
-    #[error("{0}: {1}")]
+    #[error("can't read {0}: {1}")]
     Unreadable(PathBuf, zip::result::ZipError),
     /// The file is not the plugin's zip.
-    #[error("{0}: {1}, so this is not the plugin's zip")]
+    #[error("{0} is not the plugin's zip: {1}")]
     Foreign(PathBuf, String),
 }
 
@@ -45,17 +46,35 @@ pub(crate) struct Plugin {
 const LARGEST: u64 = 256 << 20;
 
 impl Package {
-    /// Finds the plugin's zip that came with a program: in `dir`, next to the program, or in the
-    /// `share` folder of its installation.
-    pub fn find(dir: Option<&Path>, program: &Path) -> Option<PathBuf> {
+    /// Opens the plugin's zip that came with a program: in `dir`, next to the program, or in the
+    /// `share` folder of its installation. Of several zips in a folder, the newest that is readable.
+    pub fn find(dir: Option<&Path>, program: &Path) -> Result<Option<Self>, PackageError> {
         let above = program.ancestors().skip(1).take(2);
         let share = above.clone().map(|dir| dir.join("share/gemini-companion"));
-        let dirs = dir.into_iter().chain(above).map(Path::to_owned).chain(share);
-        let files = dirs.flat_map(|dir| fs::read_dir(dir).into_iter().flatten().flatten());
-        files.map(|entry| entry.path()).find(|file| {
-            let name = file.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with("companion-for-gemini-cli") && name.ends_with(".zip")
-        })
+        for dir in dir.into_iter().chain(above).map(Path::to_owned).chain(share) {
+            let mut found: Option<Result<Self, PackageError>> = None;
+            for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+                let file = entry.path();
+                let name = entry.file_name();
+                let is_ours = name.as_encoded_bytes().starts_with(b"companion-for-gemini-cli");
+                if !is_ours || file.extension() != Some("zip".as_ref()) {
+                    continue;
+                }
+                let package = Self::open(&file);
+                let is_better = match (&package, &found) {
+                    (_, None) | (Ok(_), Some(Err(_))) => true,
+                    (Ok(new), Some(Ok(known))) => is_newer(new.version(), known.version()),
+                    (Err(_), Some(_)) => false,
+                };
+                if is_better {
+                    found = Some(package);
+                }
+            }
+            if found.is_some() {
+                return found.transpose();
+            }
+        }
+        Ok(None)
     }
 
     /// Reads the metadata of a zip.
@@ -70,10 +89,10 @@ impl Package {
         for index in 0..archive.len() {
             let mut entry = archive.by_index(index).map_err(unreadable)?;
             let Some(path) = entry.enclosed_name() else {
-                return Err(foreign("it has a path that leads out of it"));
+                return Err(foreign("a path leads out of it"));
             };
             if entry.size() > LARGEST || entry.is_symlink() {
-                return Err(foreign("it has something in it that is no file of the plugin"));
+                return Err(foreign("it contains a link or a file that is too large"));
             }
             if let Some(Component::Normal(root)) = path.components().next() {
                 roots.insert(root.to_string_lossy().into_owned());
@@ -86,7 +105,7 @@ impl Package {
             }
         }
         let (Some(root), true) = (roots.pop_first(), roots.is_empty()) else {
-            return Err(foreign("it has not one folder"));
+            return Err(foreign("it does not have exactly one folder"));
         };
         let plugin = plugin.ok_or_else(|| foreign("no jar in it describes a plugin"))?;
         Ok(Self { file: file.to_owned(), root, plugin })

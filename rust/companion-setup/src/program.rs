@@ -10,14 +10,14 @@ use crate::files::{check_place, replace_with};
 use crate::machine::{Machine, Os};
 use crate::record::{InstallManifest, InstalledItem, What};
 use crate::report::Outcome;
-use crate::staging::{self, Staging};
+use crate::staging::Staging;
 
 /// The name of the program, in terminals and in the report.
 pub(crate) const NAME: &str = "gemini-companion";
 
 /// Copies `program` to a folder where terminals find it, unless they find one. A newer version
 /// replaces an earlier copy. Any other program belongs to the user and stays.
-pub(crate) fn bring(
+pub(crate) fn install(
     machine: &Machine,
     program: &Path,
     record: &mut InstallManifest,
@@ -32,20 +32,20 @@ pub(crate) fn bring(
     let is_found = path.parent().is_some_and(|dir| machine.is_on_path(dir));
     let note = match machine.os {
         _ if is_found => "",
-        Os::Linux => "; a new terminal may find it, else add its folder to your PATH",
+        Os::Linux => ". Not on PATH yet: open a new terminal, or add the folder to PATH",
         Os::MacOs => {
-            "; add its folder to your PATH, by a line `export PATH=…:$PATH` in ~/.zprofile"
+            ". Not on PATH yet: add a line such as export PATH=\"$HOME/.local/bin:$PATH\" to ~/.zprofile"
         }
-        Os::Windows => "; add its folder to your Path, in the settings of environment variables",
+        Os::Windows => ". Not on Path yet: add the folder in the settings of environment variables",
     };
+    let dir = path.parent().unwrap_or(&path).display();
     let failed = |error: io::Error| (Outcome::Failed, format!("it could not be copied: {error}"));
     let outcome = match change(program, there.as_deref(), record) {
         Err(error) => failed(error),
         Ok(Change::Newer(version)) => {
-            (Outcome::Skipped, format!("{version} is there, which is newer{note}"))
+            (Outcome::Skipped, format!("{version} is installed, which is newer{note}"))
         }
-        Ok(Change::None) if is_found => (Outcome::Unchanged, "terminals find it".to_owned()),
-        Ok(Change::None) => (Outcome::Unchanged, format!("it is there{note}")),
+        Ok(Change::None) => (Outcome::Unchanged, format!("it is installed{note}")),
         Ok(Change::Write(content)) => {
             let what = What::Program { hash: content::hash(&content) };
             let copy = || {
@@ -58,11 +58,9 @@ pub(crate) fn bring(
                 }
             };
             match check_place(&path) {
-                Ok(()) if dry_run => {
-                    (Outcome::Planned, format!("put it where terminals find it{note}"))
-                }
-                checked => match checked.and_then(|()| record.bring(NAME, &path, what, copy)) {
-                    Ok(()) => (Outcome::Done, format!("it is where terminals find it{note}")),
+                Ok(()) if dry_run => (Outcome::Planned, format!("copy to {dir}{note}")),
+                checked => match checked.and_then(|()| record.install(NAME, &path, what, copy)) {
+                    Ok(()) => (Outcome::Done, format!("copied to {dir}{note}")),
                     Err(error) => failed(error),
                 },
             }
@@ -102,13 +100,13 @@ enum Change {
 /// Decides the change to the existing file `there`, if there is one.
 fn change(program: &Path, there: Option<&Path>, record: &InstallManifest) -> io::Result<Change> {
     let Some(there) = there else { return fs::read(program).map(Change::Write) };
-    let Some(brought) = record.known(there) else { return Ok(Change::None) };
+    let Some(item) = record.known(there) else { return Ok(Change::None) };
     let old = fs::read(there)?;
-    if !brought.has(&content::hash(&old)) || there.canonicalize()? == program.canonicalize()? {
+    if !item.has(&content::hash(&old)) || there.canonicalize()? == program.canonicalize()? {
         return Ok(Change::None);
     }
     let new = fs::read(program)?;
-    Ok(match brought.newer() {
+    Ok(match item.newer() {
         _ if new == old => Change::None,
         Some(newer) => Change::Newer(newer.to_owned()),
         None => Change::Write(new),
@@ -122,7 +120,6 @@ fn replace_running(path: &Path, write: impl FnOnce() -> io::Result<()>) -> io::R
     let mut staged = Staging::in_dir(dir)?;
     staged.take_away(&[path.to_owned()])?;
     write().or_else(|error| staged.roll_back(&error))?;
-    staging::sweep(dir);
     Ok(())
 }
 
@@ -136,20 +133,20 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// Removes the program if it is unchanged since setup installed it.
-pub(crate) fn take(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
+pub(crate) fn uninstall(item: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
     let unchanged = |why: &str| Ok((Outcome::Unchanged, why.to_owned()));
-    let path = &brought.path;
+    let path = &item.path;
     if fs::symlink_metadata(path).is_err() {
         return unchanged("it is gone already");
     }
-    if path.is_symlink() || !brought.has(&content::hash(&fs::read(path)?)) {
-        return unchanged("it was replaced since, and stays");
+    if path.is_symlink() || !item.has(&content::hash(&fs::read(path)?)) {
+        return unchanged("you replaced it, so it stays");
     }
     if dry_run {
         return Ok((Outcome::Planned, "remove it".to_owned()));
     }
     remove(path)?;
-    Ok((Outcome::Done, "it is removed".to_owned()))
+    Ok((Outcome::Done, "removed it".to_owned()))
 }
 
 /// Returns the user's folder for programs: one in the PATH, or else the one that most systems add

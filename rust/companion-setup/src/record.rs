@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use companion_platform::state_dir;
 use semver::Version;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::client::Before;
 use crate::files::{create_dir, missing_dirs, remove_empty, replace};
@@ -19,11 +20,23 @@ use crate::machine::Machine;
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The installed items, oldest first.
+/// The list of installed items.
 #[derive(Debug)]
 pub(crate) struct InstallManifest {
     file: PathBuf,
-    brought: Vec<InstalledItem>,
+    content: Content,
+    /// Keeps other runs away. A plan has no lock, because it changes nothing.
+    lock: Option<Lock>,
+}
+
+/// The content of the manifest's file.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Content {
+    /// The folders that were created for the file, the outermost first.
+    #[serde(default)]
+    dirs: Vec<PathBuf>,
+    /// The items, the oldest first.
+    items: Vec<InstalledItem>,
 }
 
 /// An installed item.
@@ -56,21 +69,30 @@ pub(crate) enum What {
     Plugin { home: PathBuf, id: String },
     /// The program, with the hash of its content.
     Program { hash: String },
+    /// Completions of a shell, or the man page, with the hash of its content.
+    Document { hash: String },
     /// The plugin for Neovim, with the hash of its files.
     NeovimPlugin { hash: String },
     /// The extension of a client, with the hash of its files.
     Extension { hash: String },
     /// The IDE mode in the settings of a client.
-    Setting { before: Before, backup: Option<PathBuf> },
+    Setting {
+        before: Before,
+        backup: Option<PathBuf>,
+        /// Backups of settings that the user has replaced since.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        older_backups: Vec<PathBuf>,
+    },
 }
 
 impl InstalledItem {
     /// Returns the hash of the installed item, if it has one.
     fn hash(&self) -> Option<&str> {
         match &self.what {
-            What::Program { hash } | What::NeovimPlugin { hash } | What::Extension { hash } => {
-                Some(hash)
-            }
+            What::Program { hash }
+            | What::Document { hash }
+            | What::NeovimPlugin { hash }
+            | What::Extension { hash } => Some(hash),
             What::Plugin { .. } | What::Setting { .. } => None,
         }
     }
@@ -93,21 +115,34 @@ pub(crate) fn is_newer(version: &str, than: &str) -> bool {
 }
 
 impl InstallManifest {
-    /// Locks the manifest. A run that changes it locks it before reading.
-    pub(crate) fn lock(machine: &Machine) -> io::Result<Lock> {
-        let path = Self::file_of(machine)?.with_extension("lock");
-        Lock::take(&path)
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
-    }
-
-    /// Reads the manifest of a machine.
+    /// Reads the manifest of a machine for a plan.
     pub(crate) fn read(machine: &Machine) -> io::Result<Self> {
         let file = Self::file_of(machine)?;
-        let brought = match fs::read_to_string(&file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            text => serde_json::from_str(&text?)?,
-        };
-        Ok(Self { file, brought })
+        Ok(Self { content: read(&file)?, file, lock: None })
+    }
+
+    /// Reads the manifest for changes. Waits until other runs have ended.
+    pub(crate) fn open(machine: &Machine) -> io::Result<Self> {
+        let file = Self::file_of(machine)?;
+        let path = file.with_extension("lock");
+        let mut lock = Lock::take(&path).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        })?;
+        let mut content = read(&file)?;
+        let is_first = !lock.dirs.is_empty();
+        content.dirs.append(&mut lock.dirs);
+        // This folder has setup's name. The run that made it may have been killed before it wrote that.
+        content.dirs.extend(file.parent().map(Path::to_owned));
+        // Runs that begin at once see different folders missing. A folder sorts before those in it.
+        content.dirs.sort();
+        content.dirs.dedup();
+        lock.dirs.clone_from(&content.dirs);
+        let manifest = Self { file, content, lock: Some(lock) };
+        // If this run is killed, the next one must know that these folders are setup's own.
+        if is_first && let Err(error) = manifest.write() {
+            log::warn!("{}: {error}", manifest.file.display());
+        }
+        Ok(manifest)
     }
 
     fn file_of(machine: &Machine) -> io::Result<PathBuf> {
@@ -124,69 +159,133 @@ impl InstallManifest {
         &self.file
     }
 
-    /// Returns the item that `setup` installed at this path.
-    pub(crate) fn known(&self, path: &Path) -> Option<&InstalledItem> {
-        self.brought.iter().find(|known| known.path == path)
+    /// Returns the installed items, the oldest first.
+    pub(crate) fn items(&self) -> &[InstalledItem] {
+        &self.content.items
     }
 
-    /// Records an item, and installs it by `bring` into a folder that is created if needed.
-    pub(crate) fn bring(
+    /// Returns the item that setup installed at this path.
+    pub(crate) fn known(&self, path: &Path) -> Option<&InstalledItem> {
+        self.items().iter().find(|known| known.path == path)
+    }
+
+    /// Records an item, and installs it by `install` into a folder that is created if needed.
+    pub(crate) fn install(
         &mut self,
         subject: &str,
         path: &Path,
         what: What,
-        bring: impl FnOnce() -> io::Result<()>,
+        install: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<()> {
         let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         let made = missing_dirs(dir);
-        let before = self.brought.clone();
-        let known = self.brought.iter().position(|known| known.path == path);
-        let known = known.map(|at| self.brought.remove(at));
+        let before = self.content.items.clone();
+        let known = self.items().iter().position(|known| known.path == path);
+        let known = known.map(|at| self.content.items.remove(at));
         let hash = known.as_ref().and_then(InstalledItem::hash).map(str::to_owned);
         let (mut replaces, mut dirs) =
             known.map(|known| (known.replaces, known.dirs)).unwrap_or_default();
         replaces.extend(hash);
         dirs.extend_from_slice(&made);
         let (subject, path, version) = (subject.to_owned(), path.to_owned(), VERSION.to_owned());
-        let pending = true;
-        self.brought.push(InstalledItem { subject, path, what, version, replaces, pending, dirs });
-        let done = self.write().and_then(|()| create_dir(dir)).and_then(|()| bring());
+        let item = InstalledItem { subject, path, what, version, replaces, pending: true, dirs };
+        self.content.items.push(item);
+        let done = self.write().and_then(|()| create_dir(dir)).and_then(|()| install());
         if done.is_err() {
             remove_empty(&made);
-            self.brought = before;
-        } else if let Some(last) = self.brought.last_mut() {
+            self.content.items = before;
+        } else if let Some(last) = self.content.items.last_mut() {
             last.pending = false;
             last.replaces.clear();
         }
         // If this write fails, the list has one entry or one hash too many. Later runs detect that.
-        if let Err(error) = self.write() {
+        if let Err(error) = self.save() {
             log::warn!("{}: {error}", self.file.display());
         }
         done
     }
 
-    /// Removes all items by `take`, newest first. The manifest keeps the items that `take` refuses.
-    pub(crate) fn take(&mut self, mut take: impl FnMut(&InstalledItem) -> bool) -> io::Result<()> {
-        let before = self.brought.len();
+    /// Removes all items by `uninstall`, newest first. The manifest keeps the items for which it returns
+    /// false.
+    pub(crate) fn uninstall(
+        &mut self,
+        mut uninstall: impl FnMut(&InstalledItem) -> bool,
+    ) -> io::Result<()> {
+        let before = self.items().len();
         for at in (0..before).rev() {
-            if take(&self.brought[at]) {
-                self.brought.remove(at);
+            if uninstall(&self.content.items[at]) {
+                self.content.items.remove(at);
             }
         }
-        if self.brought.len() == before { Ok(()) } else { self.write() }
+        if self.items().len() == before { Ok(()) } else { self.save() }
     }
 
-    /// Writes the manifest, or removes its file if there are no items.
-    fn write(&self) -> io::Result<()> {
-        if self.brought.is_empty() {
-            return match fs::remove_file(&self.file) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            };
-        }
-        create_dir(self.file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
-        replace(&self.file, &(serde_json::to_string_pretty(&self.brought)? + "\n"))
+    /// Writes the manifest, unless it is empty: then its file is removed at the end of the run.
+    fn save(&self) -> io::Result<()> {
+        if self.items().is_empty() { Ok(()) } else { self.write() }
     }
+
+    fn write(&self) -> io::Result<()> {
+        create_dir(self.file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
+        replace(&self.file, &(serde_json::to_string_pretty(&self.content)? + "\n"))
+    }
+}
+impl Drop for InstallManifest {
+    fn drop(&mut self) {
+        if self.lock.is_none() || !self.items().is_empty() {
+            return;
+        }
+        match fs::remove_file(&self.file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                log::warn!("{}: {error}", self.file.display());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Reads the manifest's file, if there is one. The error names the file and the way out.
+fn read(file: &Path) -> io::Result<Content> {
+    let failed = |error: io::Error, fix: &str| {
+        io::Error::new(error.kind(), format!("{}: {error}{fix}", file.display()))
+    };
+    let text = match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::default()),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            return Err(failed(error, DAMAGED));
+        }
+        text => text.map_err(|error| failed(error, ""))?,
+    };
+    let value = serde_json::from_str(&text).map_err(|error| failed(error.into(), DAMAGED))?;
+    let newest = newest_version(&value);
+    // Earlier versions wrote the list alone.
+    let value = if value.is_array() { json!({ "items": value }) } else { value };
+    serde_json::from_value(value).map_err(|error| match newest {
+        Some(newer) => failed(
+            error.into(),
+            &format!(
+                ". gemini-companion {newer} wrote this file. Run that version, or a newer one"
+            ),
+        ),
+        None => failed(error.into(), DAMAGED),
+    })
+}
+
+/// The way out if the manifest is damaged.
+const DAMAGED: &str = ". The list of installed items is damaged. Move the file away and run setup again. \
+    Setup then no longer removes the items that it installed before";
+
+/// Returns the version of the newest program that wrote the manifest, if it is newer than this one.
+fn newest_version(manifest: &Value) -> Option<String> {
+    let items = manifest.get("items").unwrap_or(manifest).as_array()?;
+    let versions = items.iter().filter_map(|item| item.get("version")?.as_str());
+    let mut newest = VERSION;
+    for version in versions {
+        if is_newer(version, newest) {
+            newest = version;
+        }
+    }
+    (newest != VERSION).then(|| newest.to_owned())
 }
 
 #[cfg(test)]
@@ -197,19 +296,17 @@ mod tests {
     fn what_lies_there_is_known_however_many_runs_were_killed() {
         let dir = tempfile::tempdir().unwrap();
         let (file, path) = (dir.path().join("setup.json"), dir.path().join("program"));
-        let read = || -> Vec<InstalledItem> {
-            serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap()
-        };
+        let read = || super::read(&file).unwrap().items;
         for hash in ["first", "second", "third"] {
-            let brought = if file.exists() { read() } else { Vec::new() };
-            let mut record = InstallManifest { file: file.clone(), brought };
+            let content = super::read(&file).unwrap();
+            let mut record = InstallManifest { file: file.clone(), content, lock: None };
             let mut killed = Vec::new();
             let what = What::Program { hash: hash.to_owned() };
-            let bring = || {
+            let install = || {
                 killed = fs::read(&file)?;
                 Ok(())
             };
-            record.bring("the program", &path, what, bring).unwrap();
+            record.install("the program", &path, what, install).unwrap();
             assert!(!read()[0].has("first") || hash == "first", "what is done is done");
             fs::write(&file, killed).unwrap();
             assert!(read()[0].has("first") && read()[0].has(hash));

@@ -10,9 +10,12 @@ use serde::Serialize;
 pub struct Report {
     /// The steps, in the order of their execution.
     pub steps: Vec<Step>,
-    /// The file that lists the installed items, if there are any.
+    /// The file that lists the installed items, if the run has added one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<PathBuf>,
+    /// Whether an editor has the plugin.
+    #[serde(skip)]
+    pub has_editor: bool,
 }
 
 /// A step.
@@ -48,6 +51,12 @@ impl Report {
     /// Returns whether a step has that outcome.
     pub fn has(&self, outcome: Outcome) -> bool {
         self.steps.iter().any(|step| step.outcome == outcome)
+    }
+
+    /// Adds the step of an editor.
+    pub(crate) fn add_editor(&mut self, title: &str, path: PathBuf, step: (Outcome, String)) {
+        self.has_editor |= matches!(step.0, Outcome::Done | Outcome::Unchanged);
+        self.add(title, path, step);
     }
 
     pub(crate) fn add(

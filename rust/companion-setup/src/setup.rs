@@ -1,21 +1,20 @@
 //! Plans and carries out the steps of setup.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::client::{self, Before, Change, Client};
-use crate::extension;
-use crate::files::{behind_link, check_changeable, check_own, remove_empty, replace};
-use crate::install::{self, Installed};
+use crate::client::Client;
+use crate::documents::Documents;
+use crate::files::remove_empty;
+use crate::install::{self, PluginCopies};
 use crate::installed_ide::Ide;
 use crate::machine::Machine;
 use crate::neovim::{self, Neovim};
 use crate::package::{PLUGIN_ID, Package, Plugin};
 use crate::plugins_dir::plugins_dir;
-use crate::program;
 use crate::record::{InstallManifest, InstalledItem, What, is_newer};
 use crate::report::{Outcome, Report};
+use crate::{extension, ide_mode, program, staging};
 
 /// The items to install, and the machine.
 #[derive(Clone, Debug)]
@@ -28,6 +27,8 @@ pub struct Setup<'a> {
     pub package: Result<Option<&'a Package>, &'a str>,
     /// The program that terminals must find.
     pub program: Option<&'a Path>,
+    /// The program's completions and its man page.
+    pub documents: Option<&'a Documents>,
     /// Neovim, if it gets its plugin.
     pub neovim: Option<&'a Neovim>,
     /// The clients whose IDE mode setup turns on.
@@ -36,35 +37,67 @@ pub struct Setup<'a> {
 
 /// The reason to skip a Flatpak. It has separate processes and a separate folder for temporary
 /// files, and clients need both to find the companion.
-const FLATPAK: &str = "as a Flatpak it is hidden from Gemini CLI; install it by another way";
-const NO_ZIP: &str = "the plugin's zip did not come with this program; name it: --plugin FILE";
-const RESTART: &str = "it is loaded when the IDE starts next";
+const FLATPAK: &str =
+    "Gemini CLI can't find an editor in a Flatpak; install the IDE in another way";
+const NO_ZIP: &str = "this program came without the plugin's zip; name the zip: --plugin FILE";
+const RESTART: &str = "restart the IDE to load it";
 
 impl Setup<'_> {
     /// Plans the steps of [`Setup::carry_out`]. Changes nothing.
     pub fn plan(&self) -> io::Result<Report> {
-        self.run(true)
+        Ok(self.run(InstallManifest::read(self.machine)?, true))
     }
 
     /// Carries out all steps.
     ///
-    /// A failure is a step of the report and does not stop the others. Returns an error if the
-    /// manifest fails; then nothing was begun.
+    /// A failure is a step of the report. It stops only the steps that need this one. Returns an error
+    /// if the manifest fails; then nothing was begun.
     pub fn carry_out(&self) -> io::Result<Report> {
-        self.run(false)
+        Ok(self.run(InstallManifest::open(self.machine)?, false))
     }
 
-    fn run(&self, dry_run: bool) -> io::Result<Report> {
-        let _lock = if dry_run { None } else { Some(InstallManifest::lock(self.machine)?) };
-        let mut record = InstallManifest::read(self.machine)?;
+    fn run(&self, mut record: InstallManifest, dry_run: bool) -> Report {
+        let record = &mut record;
         let mut report = Report::default();
+        self.install_plugins(record, dry_run, &mut report);
+        let program = self.install_program(record, dry_run, &mut report);
+        let program = program.as_ref().map(Option::as_deref).map_err(String::as_str);
+        if let Some(neovim) = self.neovim {
+            let (path, outcome) = neovim.install(program, record, dry_run);
+            report.add_editor(Neovim::NAME, path, outcome);
+        }
+        for client in self.clients {
+            let outcome = ide_mode::turn_on(client, record, dry_run);
+            report.add(&client.name, client.settings.clone(), outcome);
+            if let Some(extensions) = &client.extensions {
+                let os = self.machine.os;
+                let outcome = extension::install(client, extensions, os, program, record, dry_run);
+                report.add(&extension::subject(client), extension::target(extensions), outcome);
+            }
+        }
+        if let Some(documents) = self.documents {
+            for document in documents.of(self.machine) {
+                let outcome = document.install(program, record, dry_run);
+                report.add(document.subject, document.path.clone(), outcome);
+            }
+        }
+        if !dry_run {
+            sweep(record, &report);
+        }
+        if report.has(Outcome::Done) {
+            report.record = Some(record.file().to_owned());
+        }
+        report
+    }
+
+    fn install_plugins(&self, record: &mut InstallManifest, dry_run: bool, report: &mut Report) {
         let ides = with_plugins(self.machine, self.ides);
         for (number, (ide, plugins)) in ides.iter().enumerate() {
             let package = match self.package {
                 Ok(Some(package)) => package,
                 Ok(None) => {
                     let (path, outcome) = without_package(plugins);
-                    report.add(&ide.title(), path, outcome);
+                    report.add_editor(&ide.title(), path, outcome);
                     continue;
                 }
                 Err(why) => {
@@ -77,68 +110,105 @@ impl Setup<'_> {
                 (Outcome::Skipped, "it has the same plugins as the one above".to_owned())
             } else {
                 let is_running = is_loaded(&ides, plugins);
-                bring_plugin(package, ide, is_running, plugins, &mut record, dry_run)
+                install_plugin(package, ide, is_running, plugins, record, dry_run)
             };
-            report.add(&ide.title(), plugins.join(&package.root), outcome);
+            report.add_editor(&ide.title(), plugins.join(&package.root), outcome);
         }
-        let program = self.program.map(|program| {
-            let (path, outcome) = program::bring(self.machine, program, &mut record, dry_run);
-            report.add(program::NAME, path.clone(), outcome);
-            program::behind_launcher(path, program)
-        });
-        let program = program.as_deref();
-        if let Some(neovim) = self.neovim {
-            let (path, outcome) = neovim.bring(program, &mut record, dry_run);
-            report.add(Neovim::NAME, path, outcome);
-        }
-        for client in self.clients {
-            let outcome = turn_on(client, &mut record, dry_run);
-            report.add(&client.name, client.settings.clone(), outcome);
-            if let Some(extensions) = &client.extensions {
-                let os = self.machine.os;
-                let outcome =
-                    extension::bring(client, extensions, os, program, &mut record, dry_run);
-                report.add(&extension::subject(client), extension::target(extensions), outcome);
-            }
-        }
-        if report.has(Outcome::Planned) || report.has(Outcome::Done) {
-            report.record = Some(record.file().to_owned());
-        }
-        Ok(report)
     }
 
-    /// Removes the installed items only; `dry_run` reports them without changes.
-    pub fn remove(machine: &Machine, dry_run: bool) -> io::Result<Report> {
-        let _lock = if dry_run { None } else { Some(InstallManifest::lock(machine)?) };
-        let mut record = InstallManifest::read(machine)?;
+    /// Installs the program. Returns what hooks and editors start.
+    fn install_program(
+        &self,
+        record: &mut InstallManifest,
+        dry_run: bool,
+        report: &mut Report,
+    ) -> Result<Option<PathBuf>, String> {
+        let Some(program) = self.program else { return Ok(None) };
+        let (path, outcome) = program::install(self.machine, program, record, dry_run);
+        let is_missing = outcome.0 == Outcome::Failed && !path.is_file();
+        report.add(program::NAME, path.clone(), outcome);
+        if is_missing {
+            return Err(format!("it needs {}, which could not be installed", program::NAME));
+        }
+        Ok(Some(program::behind_launcher(path, program)))
+    }
+
+    /// Returns the installed items, as their names and the folders of IDEs.
+    pub fn installed(machine: &Machine) -> io::Result<Vec<Installed>> {
+        Ok(InstallManifest::read(machine)?.items().iter().map(Installed::of).collect())
+    }
+
+    /// Removes those installed items that `is_meant` selects; `dry_run` reports them without changes.
+    pub fn remove(
+        machine: &Machine,
+        is_meant: impl Fn(&Installed) -> bool,
+        dry_run: bool,
+    ) -> io::Result<Report> {
+        let mut record =
+            if dry_run { InstallManifest::read(machine)? } else { InstallManifest::open(machine)? };
         let mut report = Report::default();
-        let take = |brought: &InstalledItem| {
-            let taken = take(machine, brought, dry_run);
-            let outcome = taken.unwrap_or_else(|error| (Outcome::Failed, error.to_string()));
-            let is_over = !matches!(outcome.0, Outcome::Failed | Outcome::Planned);
-            if is_over && !dry_run {
-                remove_empty(&brought.dirs);
+        record.uninstall(|item| {
+            if !is_meant(&Installed::of(item)) {
+                return false;
             }
-            report.add(&brought.subject, brought.path.clone(), outcome);
-            is_over && !dry_run
-        };
-        record.take(take)?;
+            let outcome = uninstall(machine, item, dry_run)
+                .unwrap_or_else(|error| (Outcome::Failed, error.to_string()));
+            let is_over = !dry_run && outcome.0 != Outcome::Failed;
+            if is_over {
+                staging::sweep_around(&item.path);
+                remove_empty(&item.dirs);
+            }
+            report.add(&item.subject, item.path.clone(), outcome);
+            is_over
+        })?;
         Ok(report)
     }
 }
 
-fn take(
+/// Deletes temporary files of killed runs around the items that are in place now. After a failure they
+/// may have the only copy of an item.
+fn sweep(record: &InstallManifest, report: &Report) {
+    for step in &report.steps {
+        let is_in_place = matches!(step.outcome, Outcome::Done | Outcome::Unchanged);
+        if is_in_place && record.known(&step.path).is_some() {
+            staging::sweep_around(&step.path);
+        }
+    }
+}
+
+/// An installed item, as users name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installed {
+    /// The name in the report.
+    pub subject: String,
+    /// The folder of the IDE, if the item is a plugin in one.
+    pub home: Option<PathBuf>,
+}
+
+impl Installed {
+    fn of(item: &InstalledItem) -> Self {
+        let home = match &item.what {
+            What::Plugin { home, .. } => Some(home.clone()),
+            _ => None,
+        };
+        Self { subject: item.subject.clone(), home }
+    }
+}
+
+fn uninstall(
     machine: &Machine,
-    brought: &InstalledItem,
+    item: &InstalledItem,
     dry_run: bool,
 ) -> io::Result<(Outcome, String)> {
-    let path = &*brought.path;
-    match &brought.what {
-        What::Plugin { home, id } => take_plugin(machine, path, home, id, dry_run),
-        What::Program { .. } => program::take(brought, dry_run),
-        What::NeovimPlugin { .. } => neovim::take(brought, dry_run),
-        What::Extension { .. } => extension::take(brought, dry_run),
-        What::Setting { before, backup } => turn_off(path, *before, backup.as_deref(), dry_run),
+    let path = &*item.path;
+    match &item.what {
+        What::Plugin { home, id } => uninstall_plugin(machine, path, home, id, dry_run),
+        What::Program { .. } | What::Document { .. } => program::uninstall(item, dry_run),
+        What::NeovimPlugin { .. } => neovim::uninstall(item, dry_run),
+        What::Extension { .. } => extension::uninstall(item, dry_run),
+        What::Setting { before, backup, older_backups } => {
+            ide_mode::turn_off(path, *before, backup.as_deref(), older_backups, dry_run)
+        }
     }
 }
 
@@ -161,7 +231,7 @@ fn without_package(plugins: &Path) -> (PathBuf, (Outcome, String)) {
     }
 }
 
-fn bring_plugin(
+fn install_plugin(
     package: &Package,
     ide: &Ide,
     is_running: bool,
@@ -175,7 +245,7 @@ fn bring_plugin(
     if !package.fits(&ide.build) {
         return (Outcome::Skipped, "the plugin is not for this version".to_owned());
     }
-    let Installed { copies, version, is_same } = install::installed(plugins, package);
+    let PluginCopies { copies, version, is_same } = install::installed(plugins, package);
     let new = package.version();
     if is_same {
         return (Outcome::Unchanged, format!("{new} is installed"));
@@ -185,7 +255,7 @@ fn bring_plugin(
     }
     if is_running && !copies.is_empty() {
         let old = version.unwrap_or_default();
-        let why = format!("it runs with {old} of the plugin; end it, and run this again");
+        let why = format!("the IDE runs with version {old}; quit it, and run setup again");
         return (Outcome::Failed, why);
     }
     let what = match version {
@@ -205,58 +275,13 @@ fn bring_plugin(
     }
     let known = What::Plugin { home: ide.home.clone(), id: package.plugin.id.clone() };
     let install = || install::install(plugins, package, &copies);
-    match record.bring(&ide.title(), &target, known, install) {
+    match record.install(&ide.title(), &target, known, install) {
         Ok(()) => (Outcome::Done, format!("installed {what}{note}")),
         Err(error) => failed(error),
     }
 }
 
-fn turn_on(client: &Client, record: &mut InstallManifest, dry_run: bool) -> (Outcome, String) {
-    let file = &*client.settings;
-    let (before, text) = match client::plan(file) {
-        Err(error) => return not_turned_on(&error),
-        Ok(Change::None) => return (Outcome::Unchanged, "the IDE mode is on".to_owned()),
-        Ok(Change::Write { before, text }) => (before, text),
-    };
-    let backup = match (before, record.known(file)) {
-        (Before::NoFile, _) => Ok(None),
-        (_, Some(InstalledItem { what: What::Setting { backup: Some(known), .. }, .. }))
-            if is_copy(known, file) =>
-        {
-            Ok(Some(known.clone()))
-        }
-        _ => client::free_backup(file).map(Some),
-    };
-    let turned_on = backup.and_then(|backup| {
-        let kept = kept(backup.as_deref());
-        if dry_run {
-            return Ok((Outcome::Planned, format!("turn the IDE mode on{kept}")));
-        }
-        let what = What::Setting { before, backup: backup.clone() };
-        let write = || client::write(file, &text, backup.as_deref());
-        record.bring(&client.name, file, what, write)?;
-        Ok((Outcome::Done, format!("the IDE mode is turned on{kept}")))
-    });
-    turned_on.unwrap_or_else(|error| not_turned_on(&error))
-}
-
-/// Returns whether a backup equals the file. Otherwise the backup may be the last copy of its
-/// content.
-fn is_copy(backup: &Path, file: &Path) -> bool {
-    matches!((fs::read(backup), fs::read(file)), (Ok(kept), Ok(there)) if kept == there)
-}
-
-fn kept(backup: Option<&Path>) -> String {
-    let name = backup.and_then(Path::file_name).map(Path::new);
-    name.map(|name| format!("; what was there is kept in {}", name.display())).unwrap_or_default()
-}
-
-fn not_turned_on(error: &io::Error) -> (Outcome, String) {
-    let fix = "correct that, or turn the IDE mode on yourself, by /ide enable";
-    (Outcome::Failed, format!("{error}; {fix}"))
-}
-
-fn take_plugin(
+fn uninstall_plugin(
     machine: &Machine,
     path: &Path,
     home: &Path,
@@ -264,73 +289,15 @@ fn take_plugin(
     dry_run: bool,
 ) -> io::Result<(Outcome, String)> {
     if Plugin::installed(path).is_none_or(|plugin| plugin.id != *id) {
-        return Ok((Outcome::Unchanged, "the plugin is gone already".to_owned()));
+        return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
     }
     let plugins = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     if machine.runs_from(home) || is_loaded(&with_plugins(machine, &Ide::find(machine)), plugins) {
-        return Err(io::Error::other("it runs with the plugin; end it, and run this again"));
+        return Err(io::Error::other("the IDE runs with the plugin; quit it, and run this again"));
     }
     if dry_run {
         return Ok((Outcome::Planned, "remove the plugin".to_owned()));
     }
     install::uninstall(path, plugins)?;
-    Ok((Outcome::Done, "the plugin is removed".to_owned()))
-}
-
-fn turn_off(
-    file: &Path,
-    before: Before,
-    backup: Option<&Path>,
-    dry_run: bool,
-) -> io::Result<(Outcome, String)> {
-    let backup = backup.filter(|backup| backup.exists());
-    let text = match fs::read_to_string(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let message = format!("the settings are gone{}", kept(backup));
-            return Ok((Outcome::Unchanged, message));
-        }
-        text => text?,
-    };
-    let original =
-        backup.and_then(|backup| check_own(backup).and_then(|()| fs::read_to_string(backup)).ok());
-    let unchanged = original.as_ref().filter(|original| client::becomes(original, &text));
-    let undone = match unchanged {
-        Some(original) => Some(original.clone()),
-        None => client::undone(&text, before)?,
-    };
-    if undone.is_some() {
-        check_own(file)?;
-        check_changeable(file)?;
-    }
-    // Otherwise the backup may be the last copy of its content.
-    let is_needless = original.as_ref() == Some(undone.as_ref().unwrap_or(&text));
-    let kept = kept(backup.filter(|_| !is_needless));
-    let outcome = match (&undone, dry_run) {
-        (None, _) => (Outcome::Unchanged, format!("the IDE mode was changed since{kept}")),
-        (Some(_), true) => (Outcome::Planned, format!("put the IDE mode back{kept}")),
-        (Some(_), false) => (Outcome::Done, format!("the IDE mode is as it was{kept}")),
-    };
-    if dry_run {
-        return Ok(outcome);
-    }
-    let is_ours = |undone: &str| {
-        before == Before::NoFile && undone.split_whitespace().collect::<String>() == "{}"
-    };
-    match (undone, backup.filter(|_| is_needless)) {
-        // A rename needs no space on a full disk.
-        (Some(undone), Some(backup)) => {
-            fs::set_permissions(backup, fs::metadata(file)?.permissions())?;
-            let real = behind_link(file)?;
-            // A link may lead to another disk.
-            fs::rename(backup, &real).or_else(|_| {
-                replace(&real, &undone)?;
-                fs::remove_file(backup)
-            })?;
-        }
-        (None, Some(backup)) => fs::remove_file(backup)?,
-        (Some(undone), None) if is_ours(&undone) => fs::remove_file(file)?,
-        (Some(undone), None) => replace(file, &undone)?,
-        (None, None) => {}
-    }
-    Ok(outcome)
+    Ok((Outcome::Done, "removed the plugin".to_owned()))
 }

@@ -6,15 +6,10 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// The prefix of the names of staging folders.
-const PREFIX: &str = ".companion-setup";
-
-/// The age after which a staging folder counts as abandoned. It is longer than any run.
-const ABANDONED: Duration = Duration::from_hours(1);
+use crate::files::{PREFIX, behind_link};
 
 #[derive(Debug)]
 pub(crate) struct Staging {
@@ -61,20 +56,33 @@ impl Staging {
     }
 }
 
-/// Deletes staging folders of interrupted runs. They may contain replaced items, so call this only
-/// when the new items are in place.
+/// Deletes the temporary files and folders in `dir` that killed runs left. They may contain replaced
+/// items, so call this only when the new items are in place. The lock keeps other runs away.
 pub(crate) fn sweep(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let is_one = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        let modified = entry.metadata().and_then(|metadata| metadata.modified()).ok();
-        let age = modified.and_then(|modified| modified.elapsed().ok());
-        if is_one
-            && age.is_some_and(|age| age > ABANDONED)
-            && let Err(error) = fs::remove_dir_all(entry.path())
-        {
-            log::warn!("{}: {error}", entry.path().display());
+        if !entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
+            continue;
+        }
+        let path = entry.path();
+        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let removed = if is_dir { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        if let Err(error) = removed {
+            log::warn!("{}: {error}", path.display());
         }
     }
+}
+
+/// Does the same in all folders where an installation of `item` has temporary files.
+pub(crate) fn sweep_around(item: &Path) {
+    let Some(parent) = item.parent() else { return };
+    let real = behind_link(item).ok();
+    let above = behind_link(parent).ok();
+    let dirs = [
+        Some(parent),
+        real.as_deref().and_then(Path::parent),
+        above.as_deref().and_then(Path::parent),
+    ];
+    dirs.into_iter().flatten().for_each(sweep);
 }
 
 #[cfg(test)]

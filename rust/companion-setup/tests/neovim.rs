@@ -67,7 +67,7 @@ fn it_is_what_the_sources_have_and_goes_without_a_trace() {
 
     let after = made.files();
     let again = made.carry_out(&package);
-    assert_eq!(step(&again), (Outcome::Unchanged, &*target, "the plugin is installed"));
+    assert_eq!(step(&again), (Outcome::Unchanged, &*target, "it is installed"));
     assert_eq!(made.files(), after, "run twice it changes nothing");
     assert_eq!(outcomes(&made.plan_remove()), [("Neovim", Outcome::Planned)]);
     assert_eq!(made.files(), after);
@@ -105,9 +105,9 @@ fn what_its_user_has_changed_stays() {
     let (made, package, target) = installed();
     fs::write(target.join("lua/gemini_companion/init.lua"), "of the user").unwrap();
     let theirs = below(&target);
-    let stays = "it was changed since, and stays; move it away to have the one of this version";
+    let stays = "you changed it, so it stays; to get this version, move it away";
     assert_eq!(step(&made.carry_out(&package)), (Outcome::Skipped, &*target, stays));
-    let stays = "it was changed since, and stays";
+    let stays = "you changed it, so it stays";
     assert_eq!(step(&made.remove()), (Outcome::Unchanged, &*target, stays));
     assert_eq!(below(&target), theirs);
 }
@@ -133,25 +133,10 @@ fn a_newer_one_stays() {
     made.brought_as_it_is(&target);
     made.brought_by("1000.0.0");
     let newer = below(&target);
-    let stays = "1000.0.0 is there, which is newer";
+    let stays = "1000.0.0 is installed, which is newer";
     assert_eq!(step(&made.carry_out(&package)), (Outcome::Skipped, &*target, stays));
     assert_eq!(below(&target), newer);
     assert_eq!(step(&made.remove()).0, Outcome::Done);
-}
-
-#[test]
-fn what_a_run_has_left_that_was_ended_in_the_middle_is_swept_later() {
-    let made = made(Os::Linux);
-    let packages = data(&made).join("site/pack/companion");
-    let (old, new) = (packages.join(".companion-setupOld"), packages.join(".companion-setupNew"));
-    for left in [&old, &new] {
-        write(left.join("old-0/init.lua"), "of the run");
-    }
-    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(2);
-    fs::File::open(&old).unwrap().set_modified(long_ago).unwrap();
-    assert_eq!(step(&made.carry_out(&made.package("1.0"))).0, Outcome::Done);
-    assert!(!old.exists());
-    assert!(new.exists(), "that one may be at it still");
 }
 
 #[test]
@@ -163,7 +148,7 @@ fn one_that_its_user_has_stays() {
         write(plugin.join("lua/gemini_companion/init.lua"), "of the user");
         let before = made.files();
         let report = made.carry_out(&made.package("1.0"));
-        assert_eq!(step(&report), (Outcome::Unchanged, &*plugin, "the plugin is there"));
+        assert_eq!(step(&report), (Outcome::Unchanged, &*plugin, "you installed the plugin"));
         assert_eq!(outcomes(&made.remove()), []);
         assert_eq!(made.files(), before);
     }
@@ -174,8 +159,10 @@ fn lazy_nvim_needs_a_line_of_its_own() {
     let made = made(Os::Linux);
     fs::create_dir_all(data(&made).join("lazy/lazy.nvim")).unwrap();
     let report = made.carry_out(&made.package("1.0"));
-    let line =
-        format!("lazy.nvim loads it by {{ dir = '{}' }}", data(&made).join(TARGET).display());
+    let line = format!(
+        "for lazy.nvim, add {{ dir = '{}' }} to your plugins",
+        data(&made).join(TARGET).display()
+    );
     assert!(step(&report).2.ends_with(&line), "{report}");
 }
 

@@ -44,6 +44,14 @@ fn step(report: &Report) -> (Outcome, &Path, &str) {
     (step.outcome, &step.path, &step.message)
 }
 
+fn copy_to(target: &Path) -> String {
+    format!("copy to {}", target.parent().unwrap().display())
+}
+
+fn copied_to(target: &Path) -> String {
+    format!("copied to {}", target.parent().unwrap().display())
+}
+
 fn local_bin() -> Vec<PathBuf> {
     vec![PathBuf::from(".local/bin")]
 }
@@ -55,16 +63,16 @@ fn it_is_copied_and_taken_away_again_without_a_trace() {
     let before = made.files();
     let target = made.home(".local/bin/gemini-companion");
     let planned = made.plan(&package);
-    assert_eq!(step(&planned), (Outcome::Planned, &*target, "put it where terminals find it"));
+    assert_eq!(step(&planned), (Outcome::Planned, &*target, &*copy_to(&target)));
     assert_eq!(made.files(), before, "a plan touches nothing");
     let done = made.carry_out(&package);
-    assert_eq!(step(&done), (Outcome::Done, &*target, "it is where terminals find it"));
+    assert_eq!(step(&done), (Outcome::Done, &*target, &*copied_to(&target)));
     assert_eq!(fs::read_to_string(&target).unwrap(), "1.0");
     let permissions = fs::metadata(&target).unwrap().permissions();
     assert_eq!(permissions.mode() & 0o777, 0o755);
     let after = made.files();
     let again = made.carry_out(&package);
-    assert_eq!(step(&again), (Outcome::Unchanged, &*target, "terminals find it"));
+    assert_eq!(step(&again), (Outcome::Unchanged, &*target, "it is installed"));
     assert_eq!(made.files(), after, "run twice it changes nothing");
     assert_eq!(outcomes(&made.plan_remove()), [(NAME, Outcome::Planned)]);
     assert_eq!(made.files(), after);
@@ -80,7 +88,7 @@ fn what_terminals_find_already_stays() {
     let path = [made.root("empty"), made.root("usr/bin")];
     look_in(&mut made, &path);
     let report = made.carry_out(&package);
-    assert_eq!(step(&report), (Outcome::Unchanged, &*own, "terminals find it"));
+    assert_eq!(step(&report), (Outcome::Unchanged, &*own, "it is installed"));
     assert_eq!(outcomes(&made.remove()), []);
     assert_eq!(fs::read_to_string(own).unwrap(), "of npm");
 }
@@ -109,14 +117,14 @@ fn a_newer_one_replaces_the_one_that_was_brought_and_no_other() {
     assert_eq!(fs::read_to_string(&target).unwrap(), "2.0");
     made.brought_by("1000.0.0");
     newer("1.0");
-    let stays = "1000.0.0 is there, which is newer";
+    let stays = "1000.0.0 is installed, which is newer";
     assert_eq!(step(&made.carry_out(&package)), (Outcome::Skipped, &*target, stays));
     made.brought_by("0.0.1");
     fs::write(&target, "of the user").unwrap();
     newer("3.0");
     assert_eq!(step(&made.carry_out(&package)).0, Outcome::Unchanged);
     let removed = made.remove();
-    let sentence = "it was replaced since, and stays";
+    let sentence = "you replaced it, so it stays";
     assert_eq!(step(&removed), (Outcome::Unchanged, &*target, sentence));
     assert_eq!(fs::read_to_string(&target).unwrap(), "of the user");
 }
@@ -160,12 +168,12 @@ fn the_folder_is_one_in_which_terminals_look() {
         assert_eq!(place(&none), none.home(usual));
         let report = none.carry_out(&none.package("1.0"));
         let advice = match os {
-            Os::Linux => "; a new terminal may find it, else add its folder to your PATH",
+            Os::Linux => ". Not on PATH yet: open a new terminal, or add the folder to PATH",
             Os::MacOs => {
-                "; add its folder to your PATH, by a line `export PATH=…:$PATH` in ~/.zprofile"
+                ". Not on PATH yet: add a line such as export PATH=\"$HOME/.local/bin:$PATH\" to ~/.zprofile"
             }
             Os::Windows => {
-                "; add its folder to your Path, in the settings of environment variables"
+                ". Not on Path yet: add the folder in the settings of environment variables"
             }
         };
         assert!(step(&report).2.ends_with(advice), "{report}");

@@ -51,7 +51,7 @@ pub(crate) struct BridgeArgs {
     /// After that, requests fail with the reason, and new edits are reviewed in the terminal only.
     /// Open ones can be decided in the terminal, or in the editor once the companion is back. The
     /// wait at the start is short, because Gemini CLI takes no prompt meanwhile.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub(crate) wait: Option<u64>,
 }
 

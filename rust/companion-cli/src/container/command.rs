@@ -1,5 +1,6 @@
 //! Parses command lines of docker, podman and nerdctl, to add options to them.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 /// The kinds of container programs, by their differences.
@@ -36,7 +37,7 @@ pub(super) struct Mount {
 pub(super) struct Invocation {
     pub(super) engine: Engine,
     pub(super) verb: Verb,
-    pub(super) words: Vec<String>,
+    pub(super) words: Vec<OsString>,
     /// The position for further options: right after the verb.
     pub(super) insert_at: usize,
     /// The value of the last `--network`.
@@ -109,16 +110,18 @@ const SHORT_FLAGS: &str = "ditPq";
 
 impl Invocation {
     /// Parses a command line, which must not be empty.
-    pub(super) fn parse(words: &[String]) -> Result<Self, String> {
-        let (engine, composes) = engine(&words[0])?;
+    pub(super) fn parse(words: &[OsString]) -> Result<Self, String> {
+        // The options to find are in ASCII. Other words may be names of files in any encoding.
+        let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let (engine, composes) = engine(&texts[0])?;
         let mut at = 1;
-        let mut verb = verb(words, &mut at)?;
+        let mut verb = verb(&texts, &mut at)?;
         let mut composes = composes;
         if verb == "compose" {
             composes = true;
-            verb = self::verb(words, &mut at)?;
+            verb = self::verb(&texts, &mut at)?;
         } else if verb == "container" {
-            verb = self::verb(words, &mut at)?;
+            verb = self::verb(&texts, &mut at)?;
         }
         let verb = match (verb, composes) {
             ("run" | "create", false) => Verb::Run,
@@ -142,15 +145,14 @@ impl Invocation {
             pod: false,
         };
         if verb == Verb::Run {
-            invocation.take_options();
+            invocation.take_options(&texts[at..]);
         }
         Ok(invocation)
     }
 
     /// Reads the options up to the image.
-    fn take_options(&mut self) {
-        let words = self.words.clone();
-        let mut rest = words[self.insert_at..].iter();
+    fn take_options(&mut self, words: &[String]) {
+        let mut rest = words.iter();
         while let Some(word) = rest.next() {
             if let Some(long) = word.strip_prefix("--") {
                 match long.split_once('=') {
@@ -201,12 +203,12 @@ fn engine(program: &str) -> Result<(Engine, bool), String> {
         "docker-compose" => Ok((Engine::Docker, true)),
         "podman-compose" => Ok((Engine::Podman, true)),
         "sudo" | "doas" => Err(format!(
-            "{name} drops the environment, in which the token is handed on; let your user use \
-             docker, or take podman"
+            "{name} removes the environment, which carries the token. Add yourself to the docker \
+             group, or use podman"
         )),
         _ => Err(format!(
-            "{program} is none of docker, podman and nerdctl; for others see gemini-companion env \
-             --format docker"
+            "unsupported program {program}: use docker, podman or nerdctl. For others: \
+             gemini-companion env --format docker"
         )),
     }
 }
@@ -222,7 +224,7 @@ fn verb<'a>(words: &'a [String], at: &mut usize) -> Result<&'a str, String> {
             *at += 1;
         }
     }
-    Err(format!("{} lacks its command, such as run", words[0]))
+    Err(format!("{} needs a command, such as run", words[0]))
 }
 
 /// Parses `source:target`, with or without options. A name in place of a path is a volume, not a
@@ -250,7 +252,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Invocation, String> {
-        Invocation::parse(&line.split(' ').map(str::to_owned).collect::<Vec<_>>())
+        Invocation::parse(&line.split(' ').map(OsString::from).collect::<Vec<_>>())
     }
 
     #[test]
@@ -279,12 +281,12 @@ mod tests {
     #[test]
     fn what_can_not_be_helped_is_told() {
         for (line, told) in [
-            ("docker", "docker lacks its command"),
-            ("docker --context run", "docker lacks its command"),
+            ("docker", "docker needs a command"),
+            ("docker --context run", "docker needs a command"),
             ("docker build .", "build takes no environment variables"),
             ("docker compose up", "up takes no environment variables"),
-            ("sudo docker run image", "sudo drops the environment"),
-            ("kubectl run x", "kubectl is none of docker, podman and nerdctl"),
+            ("sudo docker run image", "sudo removes the environment"),
+            ("kubectl run x", "unsupported program kubectl"),
         ] {
             let error = parse(line).unwrap_err();
             assert!(error.starts_with(told), "{line}: {error}");

@@ -5,6 +5,7 @@ mod listening;
 mod prepare;
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -58,7 +59,7 @@ pub(crate) struct ContainerArgs {
 
     /// Container command, after --.
     #[arg(last = true, required = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
+    pub(crate) command: Vec<OsString>,
 }
 
 /// Starts the command, or prints it. Returns the command's exit code.
@@ -85,8 +86,9 @@ pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>
     // The command line has only the names, because every user of this machine can read it.
     command.envs(&prepared.variables);
     crate::logging::flush();
-    run_instead(command)
-        .map_err(|error| format!("can't start {}: {error}", prepared.words[0]).into())
+    run_instead(command).map_err(|error| {
+        format!("can't start {}: {error}", prepared.words[0].to_string_lossy()).into()
+    })
 }
 
 fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
@@ -134,6 +136,6 @@ fn shown(prepared: &Prepared) -> String {
         name if is_token(name) => format!("{name}=***"),
         name => format!("{name}={}", quote::word(value)),
     });
-    let words = prepared.words.iter().map(|word| quote::word(word));
+    let words = prepared.words.iter().map(|word| quote::word(&word.to_string_lossy()));
     variables.chain(words).collect::<Vec<_>>().join(" ") + "\n"
 }

@@ -1,5 +1,6 @@
 //! Adds options to a container command. Its only IO is to check folders.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use companion_platform::{Platform, relative_to};
@@ -30,7 +31,7 @@ pub(super) struct ContainerOptions {
 /// The command to start.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    pub(super) words: Vec<String>,
+    pub(super) words: Vec<OsString>,
     pub(super) variables: Variables,
     /// Notes for the user.
     pub(super) notes: Vec<String>,
@@ -69,7 +70,8 @@ pub(super) fn prepare(
     };
     let names = variables.keys().map(|name| format!("--env={name}"));
     let mut words = invocation.words.clone();
-    words.splice(invocation.insert_at..invocation.insert_at, flags.into_iter().chain(names));
+    let added = flags.into_iter().chain(names).map(OsString::from);
+    words.splice(invocation.insert_at..invocation.insert_at, added);
     Ok(Prepared { words, variables, notes })
 }
 

@@ -183,6 +183,15 @@ impl FromStr for Rule {
 pub(crate) struct Mapping(pub(crate) Vec<Rule>);
 
 impl Mapping {
+    /// Returns the path of a client's folder that has more than one rule.
+    pub(crate) fn ambiguous(&self) -> Option<&str> {
+        let is_same = |a: &Prefix, b: &Prefix| is_same_file(&a.text, &b.text);
+        let repeated = self.0.iter().enumerate().find(|(number, rule)| {
+            self.0[..*number].iter().any(|above| is_same(&above.client, &rule.client))
+        });
+        repeated.map(|(_, rule)| &*rule.client.text)
+    }
+
     /// Returns a client's path as the companion sees it, or `None` if no rule applies.
     pub(crate) fn to_companion(&self, path: &str) -> Option<String> {
         self.map(path, |rule| (&rule.client, &rule.companion))

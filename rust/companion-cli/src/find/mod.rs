@@ -16,6 +16,8 @@ pub(crate) use companion_platform::vars;
 pub(crate) use finder::Finder;
 use finder::{Place, TokenSource};
 use mapping::Rule;
+
+use crate::serve::{current_folder, one_line};
 pub(crate) use mapping::{Mapping, is_same_file};
 
 /// Where the companion is, and how it sees the client's files.
@@ -50,7 +52,7 @@ pub(crate) struct FindArgs {
     token_file: Option<PathBuf>,
 
     /// Host of the companion [default: 127.0.0.1; in a container, first host.docker.internal].
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", value_parser = one_line)]
     host: Option<String>,
 }
 
@@ -87,7 +89,10 @@ impl FindArgs {
     /// If an argument is invalid; the text names it.
     pub(crate) fn finder(self, parent: Parent) -> Result<Finder, Box<dyn Error>> {
         let mapping = self.mapping();
-        let here = std::env::current_dir()?;
+        if let Some(folder) = mapping.ambiguous() {
+            return Err(format!("--map {folder}=…: the folder is mapped twice").into());
+        }
+        let here = current_folder()?;
         let folder = match &self.workspace {
             Some(dir) if !dir.is_dir() => {
                 return Err(

@@ -133,7 +133,7 @@ fn shake_hands(child: &mut Child) -> Probed {
     writeln!(stdin, "{initialize}").map_err(|_| failed("it ended at once"))?;
     match answered.recv_timeout(LIMIT) {
         Ok(Some(answer)) => server_info(&answer["result"]).ok_or_else(|| {
-            let reason = answer["error"]["message"].as_str().unwrap_or("its answer is none of MCP");
+            let reason = answer["error"]["message"].as_str().unwrap_or("the response is not MCP");
             Failure::BadCommand(shown(reason))
         }),
         Ok(None) => Err(failed("it ended without an answer")),

@@ -137,7 +137,7 @@ fn answer(data: &[u8]) -> Result<Option<InitializeResult>, Error> {
         }
         Ok(Response { method: Some(_), .. }) => Ok(None),
         Ok(_) | Err(_) => {
-            Err(Error::NotACompanion { reason: "its answer is none of MCP".to_owned() })
+            Err(Error::NotACompanion { reason: "the response is not MCP".to_owned() })
         }
     }
 }

@@ -95,7 +95,7 @@ impl Session {
                 let result = result
                     .map_err(|ErrorObject { code, message, .. }| Error::Rpc { code, message })?;
                 return serde_json::from_str(result.get())
-                    .map_err(|_| none(&format!("its answer to `{method}` is none of MCP")));
+                    .map_err(|_| none(&format!("the response to `{method}` is not MCP")));
             }
         }
         Err(none(&format!("it did not answer `{method}`")))
@@ -138,7 +138,9 @@ impl Session {
             })
             .map_err(|error| self.ended(error))?;
         if !is_stream(&response) {
-            return Err(Error::NotACompanion { reason: "its stream is none of events".to_owned() });
+            return Err(Error::NotACompanion {
+                reason: "the response is not an event stream".to_owned(),
+            });
         }
         Ok(Events::new(response))
     }

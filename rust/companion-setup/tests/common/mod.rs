@@ -7,7 +7,9 @@ use std::fs;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
-use companion_setup::{Client, Ide, Machine, Neovim, Os, Outcome, Package, Report, Setup};
+use companion_setup::{
+    Client, Documents, Ide, Machine, Neovim, Os, Outcome, Package, Report, Setup,
+};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -21,6 +23,8 @@ pub(crate) struct Made {
     pub(crate) clients: Vec<Client>,
     /// The program that setup installs, if there is one.
     pub(crate) program: Option<PathBuf>,
+    /// The completions and the man page, if setup installs them.
+    pub(crate) documents: Option<Documents>,
 }
 
 impl Made {
@@ -32,7 +36,7 @@ impl Made {
         let machine = Machine { os, root, home, env: BTreeMap::new(), programs: Vec::new() };
         let settings = machine.home.join(".gemini/settings.json");
         let clients = vec![Client { name: "Gemini CLI".to_owned(), settings, extensions: None }];
-        Self { dir, machine, clients, program: None }
+        Self { dir, machine, clients, program: None, documents: None }
     }
 
     pub(crate) fn root(&self, path: &str) -> PathBuf {
@@ -109,18 +113,19 @@ impl Made {
             ides: &ides,
             package: Ok(Some(package)),
             program: self.program.as_deref(),
+            documents: self.documents.as_ref(),
             neovim: neovim.as_ref(),
             clients: &self.clients,
         })
     }
 
     pub(crate) fn remove(&self) -> Report {
-        Setup::remove(&self.machine, false).unwrap()
+        Setup::remove(&self.machine, |_| true, false).unwrap()
     }
 
     /// Plans the removal.
     pub(crate) fn plan_remove(&self) -> Report {
-        Setup::remove(&self.machine, true).unwrap()
+        Setup::remove(&self.machine, |_| true, true).unwrap()
     }
 
     /// Changes the record: setup installed the files of this folder as they are now.
@@ -164,11 +169,16 @@ impl Made {
         self.change_record(|brought| brought["pending"] = true.into());
     }
 
+    /// Returns the file of the record.
+    pub(crate) fn record(&self) -> PathBuf {
+        self.home(".local/state/gemini-companion/setup.json")
+    }
+
     fn change_record(&self, change: impl Fn(&mut serde_json::Value)) {
-        let file = self.home(".local/state/gemini-companion/setup.json");
+        let file = self.record();
         let mut record: serde_json::Value =
             serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-        record.as_array_mut().unwrap().iter_mut().for_each(change);
+        record["items"].as_array_mut().unwrap().iter_mut().for_each(change);
         fs::write(file, record.to_string()).unwrap();
     }
 
