@@ -56,6 +56,13 @@ pub struct HookAck {
     pub ack: u64,
 }
 
+/// The answer to `GET` of the endpoint: shows whether a CLI runs its hooks.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct HookSenders {
+    /// The ids of the clients whose events have reached this server.
+    pub clients: Vec<String>,
+}
+
 /// When a CLI runs a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Moment {
@@ -70,6 +77,17 @@ pub enum Moment {
     AfterAgent,
     /// When the CLI asks the user something in its terminal.
     Notification,
+}
+
+impl Moment {
+    /// All moments.
+    pub const ALL: [Self; 5] = [
+        Self::BeforeTool,
+        Self::AfterTool,
+        Self::BeforeAgent,
+        Self::AfterAgent,
+        Self::Notification,
+    ];
 }
 
 /// How a CLI runs hooks: its names of the moments and of its tools, and the order of events.
@@ -93,6 +111,44 @@ pub struct HookProfile {
     pub confirms_after_hook: bool,
     /// The CLI runs [`Moment::BeforeAgent`] also when it goes on after a tool, with an empty prompt.
     pub prompts_after_tool: bool,
+    /// The files and settings that decide whether the CLI runs hooks.
+    pub switches: HookSwitches,
+}
+
+/// The files and settings of a CLI that decide whether it runs the hooks of an extension.
+#[derive(Debug, PartialEq, Eq)]
+pub struct HookSwitches {
+    /// The extension's manifest.
+    pub manifest: &'static str,
+    /// The extension's file of hooks.
+    pub file: &'static str,
+    /// The file that the CLI adds to an extension that the user installs.
+    pub install_metadata: &'static str,
+    /// The setting that turns all hooks off, and the value that does so.
+    pub all: (&'static str, bool),
+    /// The setting that lists the names of hooks that are off.
+    pub names: Option<&'static str>,
+    /// The setting that lists patterns of the sources of extensions. If it is set, the CLI does not
+    /// start with an extension that was copied into its folder.
+    pub allowed_sources: Option<&'static str>,
+    /// The variable that, if it is `1` or `true`, turns all hooks and extensions off.
+    pub safe_mode: Option<&'static str>,
+    /// How the CLI decides whether it trusts a folder.
+    pub trust: TrustProfile,
+}
+
+/// How a CLI decides whether it trusts a folder. In other folders it ignores the project's settings and
+/// starts no MCP server. It runs the hooks of extensions in any folder.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TrustProfile {
+    /// The value of `security.folderTrust.enabled` if no file sets it.
+    pub is_enabled: bool,
+    /// The variable with the path of the file of decisions.
+    pub file: &'static str,
+    /// The variable that decides by `true` or `false` for each folder.
+    pub decides: Option<&'static str>,
+    /// The variable that, if it is `true`, denies trust to each folder.
+    pub denies: Option<&'static str>,
 }
 
 impl HookProfile {

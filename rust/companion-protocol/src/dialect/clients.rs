@@ -1,7 +1,7 @@
 //! Defines the profile of each supported client.
 
 use super::{Base, ClientProfile, Folder, Installation, Mark, Naming, Roots, Variables};
-use crate::hook::HookProfile;
+use crate::hook::{HookProfile, HookSwitches, TrustProfile};
 
 /// The profile of Gemini CLI (`ide-connection-utils.js`, `process-utils.js` and `detect-ide.js` of
 /// `@google/gemini-cli-core` 0.61.0).
@@ -46,6 +46,22 @@ pub static GEMINI: ClientProfile = ClientProfile {
         command: "run_shell_command",
         confirms_after_hook: true,
         prompts_after_tool: false,
+        // `extension-manager.ts`, `settingsSchema.ts`, `trust.js`
+        switches: HookSwitches {
+            manifest: "gemini-extension.json",
+            file: "hooks/hooks.json",
+            install_metadata: ".gemini-extension-install.json",
+            all: ("hooksConfig.enabled", false),
+            names: Some("hooksConfig.disabled"),
+            allowed_sources: Some("security.allowedExtensions"),
+            safe_mode: None,
+            trust: TrustProfile {
+                is_enabled: true,
+                file: "GEMINI_CLI_TRUSTED_FOLDERS_PATH",
+                decides: Some("GEMINI_CLI_TRUST_WORKSPACE"),
+                denies: Some("GEMINI_RESTRICTED_MODE"),
+            },
+        },
     },
     installation: Installation {
         package: "@google/gemini-cli",
@@ -102,6 +118,22 @@ pub static QWEN: ClientProfile = ClientProfile {
         command: "run_shell_command",
         confirms_after_hook: false,
         prompts_after_tool: true,
+        // `config.ts`, `trustedFolders.ts`
+        switches: HookSwitches {
+            manifest: "qwen-extension.json",
+            file: "hooks/qwen-code.json",
+            install_metadata: ".qwen-extension-install.json",
+            all: ("disableAllHooks", true),
+            names: None,
+            allowed_sources: None,
+            safe_mode: Some("QWEN_CODE_SAFE_MODE"),
+            trust: TrustProfile {
+                is_enabled: false,
+                file: "QWEN_CODE_TRUSTED_FOLDERS_PATH",
+                decides: None,
+                denies: None,
+            },
+        },
     },
     installation: Installation {
         package: "@qwen-code/qwen-code",

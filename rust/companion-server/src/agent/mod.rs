@@ -21,10 +21,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use companion_platform::SuspendedMark;
+use companion_protocol::dialect::ClientProfile;
 use companion_protocol::editor::{
     AgentFinished, AgentWaiting, CompanionNotification, ReasonArrival, UnsavedFiles,
 };
-use companion_protocol::hook::Moment;
+use companion_protocol::hook::{HookSenders, Moment};
 use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, oneshot};
@@ -78,6 +79,8 @@ pub(crate) struct Agents {
     review_all: AtomicBool,
     /// One file at a time: a disk that does not answer blocks one thread.
     reading: Arc<Semaphore>,
+    /// The clients whose events have arrived.
+    senders: Mutex<Vec<&'static ClientProfile>>,
     /// Set by hooks while this process is suspended.
     mark: OnceLock<SuspendedMark>,
     expiry: Expiry,
@@ -97,6 +100,7 @@ impl Agents {
             turns: Mutex::default(),
             review_all: review_all.into(),
             reading: Arc::new(Semaphore::new(1)),
+            senders: Mutex::default(),
             mark: OnceLock::new(),
             expiry: Expiry::new(),
         }
@@ -104,6 +108,13 @@ impl Agents {
 
     pub(crate) fn review_changed(&self, all: bool) {
         self.review_all.store(all, Ordering::Relaxed);
+    }
+
+    fn note_sender(&self, client: &'static ClientProfile) {
+        let mut senders = self.senders.lock();
+        if !senders.contains(&client) {
+            senders.push(client);
+        }
     }
 
     pub(crate) fn mcp_session_gone(&self, session: SessionId) {
@@ -161,8 +172,15 @@ pub(crate) fn clear_mark(state: &ServerState) {
     });
 }
 
+/// Lists the clients whose hooks have reached this server, as the body of a reply.
+pub(crate) fn hook_senders(state: &ServerState) -> Json {
+    let senders = state.agents.senders.lock();
+    Json::new(&HookSenders { clients: senders.iter().map(|client| client.id.into()).collect() })
+}
+
 /// Answers an event. The answer is empty if the CLI goes on as without a hook.
 pub(crate) async fn answer(state: Arc<ServerState>, event: HookEvent) -> Json {
+    state.agents.note_sender(event.client);
     let (answer, ack) = match event.moment {
         Moment::BeforeTool => before_tool(&state, &event).await,
         Moment::AfterTool => after_tool(&state, &event).await,

@@ -373,7 +373,7 @@ async fn an_event_that_is_none_is_refused_without_its_text() {
         let body = reply.into_body().collect().await.unwrap().to_bytes();
         assert!(!String::from_utf8_lossy(&body).contains("secret"));
     }
-    assert_eq!(rig.send("GET", "/hook", &[], "").await.status(), 405);
+    assert_eq!(rig.send("DELETE", "/hook", &[], "").await.status(), 405);
 }
 
 #[tokio::test]
@@ -398,4 +398,20 @@ async fn the_editor_hears_of_a_question_and_of_the_end() {
     let question = json!({ "message": "Edit?", "details": { "type": "edit" } });
     scene.hook("Notification", question).await;
     assert_eq!(scene.rig.agents.lock().len(), 2, "the editor shows the edit");
+}
+
+#[tokio::test]
+async fn the_clients_that_run_their_hooks_are_listed() {
+    let scene = Scene::start().await;
+    let senders = async || {
+        let reply = scene.rig.send("GET", "/hook", &[], String::new()).await;
+        assert_eq!(reply.status(), 200);
+        let body = reply.into_body().collect().await.unwrap().to_bytes();
+        serde_json::from_slice::<Value>(&body).unwrap()
+    };
+    assert_eq!(senders().await, json!({ "clients": [] }));
+    scene.before_agent().await;
+    scene.hook("UserPromptSubmit", json!({ "prompt": "p" })).await;
+    scene.before_agent().await;
+    assert_eq!(senders().await, json!({ "clients": ["gemini", "qwen"] }));
 }

@@ -54,7 +54,8 @@ where
         ("/mcp", &Method::DELETE) => delete(&state, &head),
         ("/events", &Method::GET) => monitor(&state, &head),
         (ENDPOINT, &Method::POST) => hook(state, head, body).await,
-        (ENDPOINT, _) => method_not_allowed("POST"),
+        (ENDPOINT, &Method::GET) => hook_senders(&state),
+        (ENDPOINT, _) => method_not_allowed("GET, POST"),
         ("/mcp", _) => method_not_allowed("GET, POST, DELETE"),
         ("/events", _) => method_not_allowed("GET"),
         _ => server_error(StatusCode::NOT_FOUND, "Not found: the endpoint is /mcp"),
@@ -211,6 +212,11 @@ where
         }
         Err(why) => server_error(StatusCode::BAD_REQUEST, format!("Bad request: {why}")),
     }
+}
+
+/// `GET /hook`: lists the clients whose hooks have arrived, for doctor.
+fn hook_senders(state: &ServerState) -> Reply {
+    reply::json(StatusCode::OK, agent::hook_senders(state))
 }
 
 /// `DELETE /mcp`: ends the session.
