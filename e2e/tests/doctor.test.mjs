@@ -12,6 +12,7 @@ import { describe, test } from 'node:test';
 import { Companion } from '../lib/companion.mjs';
 import { inContainer } from '../lib/container.mjs';
 import { assertFailure, examine, run, settings } from '../lib/doctor.mjs';
+import { EXTENSION } from '../lib/extension.mjs';
 import { closedPort } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { installIde } from '../lib/installation.mjs';
@@ -91,17 +92,40 @@ describe('doctor', { concurrency: 4 }, () => {
     await Companion.start(sandbox);
     const program = path.join(sandbox.root, 'gemini-companion');
     const extension = sandbox.folder('home', '.gemini', 'extensions', 'gemini-companion');
-    const mcpServers = { 'gemini-companion': { command: program, args: ['mcp'] } };
-    const manifest = path.join(extension, 'gemini-extension.json');
-    fs.writeFileSync(manifest, JSON.stringify({ name: 'gemini-companion', mcpServers }));
+    fs.cpSync(EXTENSION, extension, { recursive: true });
+    for (const name of ['gemini-extension.json', 'hooks/hooks.json']) {
+      const file = path.join(extension, name);
+      const text = fs.readFileSync(file, 'utf8');
+      fs.writeFileSync(file, text.replaceAll('"command": "gemini-companion', `"command": "${program}`));
+    }
     const lost = await examine(sandbox);
     assert.equal(lost.connects, true);
-    const [{ subject, text }] = bad(lost);
-    assert.equal(subject, 'client');
-    assert.ok(text.includes(`runs ${program}, which does not exist`), text);
-    assert.match(text, /Run gemini-companion setup/);
+    assert.match(lost.verdict, /Its hooks do not run\.$/);
+    assert.match(lost.advice[0], /Run gemini-companion setup/);
+    const [{ subject, text }, ...features] = bad(lost);
+    assert.equal(subject, 'hooks');
+    assert.ok(text.includes(`run ${program}, which does not exist`), text);
+    assert.equal(features.length, 7, 'each feature that does not work');
     fs.writeFileSync(program, '');
+    assert.match(bad(await examine(sandbox))[0].text, /which can't be run/);
+    fs.rmSync(program);
+    fs.symlinkSync(path.resolve(process.env.GEMINI_COMPANION), program);
     assert.deepEqual(bad(await examine(sandbox)), []);
+  });
+
+  test('the client’s program may be a starter without a package', async (t) => {
+    const sandbox = sandboxOf(t);
+    await Companion.start(sandbox);
+    const bin = sandbox.folder('bin');
+    const env = { PATH: `${bin}:/usr/bin:/bin` };
+    assert.match((await examine(sandbox, { env })).text, /gemini is not in the PATH/);
+    const starter = path.join(bin, 'gemini');
+    fs.writeFileSync(starter, '#!/bin/sh\n', { mode: 0o755 });
+    const { text } = await examine(sandbox, { env });
+    assert.ok(text.includes(`${starter} starts it; gemini --version shows its version`), text);
+    assert.doesNotMatch(text, /gemini is not in the PATH/);
+    fs.chmodSync(starter, 0o644);
+    assert.match((await examine(sandbox, { env })).text, /gemini is not in the PATH/);
   });
 
   test('the CLI does not start if its settings are not a JSON object', async (t) => {
@@ -129,10 +153,18 @@ describe('doctor', { concurrency: 4 }, () => {
     const sandbox = sandboxOf(t);
     await Companion.start(sandbox);
     const file = sandbox.file('.gemini/settings.json', '{ "ide": { "enabled": false } }');
+    // Settings of a folder that the user does not trust do not count.
+    const unknown = await examine(sandbox);
+    assert.equal(unknown.connects, true);
+    assert.match(unknown.text, /it asks whether you trust this folder/);
+    const trusted = path.join(sandbox.home, '.gemini', 'trustedFolders.json');
+    fs.writeFileSync(trusted, JSON.stringify({ [sandbox.project]: 'TRUST_FOLDER' }));
     const { problem, advice } = await examine(sandbox);
     assert.equal(problem, 'switched-off');
     assert.ok(advice[0].includes(file), advice[0]);
     assert.match(advice[0], /outweighs/);
+    fs.writeFileSync(trusted, '[]');
+    assert.equal((await examine(sandbox)).problem, 'bad-settings');
   });
 
   test('an editor has no plugin, or has not loaded it', async (t) => {
@@ -178,7 +210,7 @@ describe('doctor', { concurrency: 4 }, () => {
       env,
       secrets: [ready.authToken],
     });
-    assert.match(verdict, /in another folder for temporary files/);
+    assert.match(verdict, /in another folder than the one in which the CLI looks/);
     assert.ok(advice[0].includes(`TMPDIR=${sandbox.tmp} gemini`), advice[0]);
   });
 

@@ -60,6 +60,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     const diagnosis = await examine(sandbox, { ...qwen, secrets: [ready.authToken] });
     assert.equal(diagnosis.verdict, `Qwen Code connects to Editor, at 127.0.0.1:${ready.port}.`);
     assert.match(told(diagnosis, 'files'), /chosen: the only one for this folder/);
+    assert.deepEqual(diagnosis.evidence.filter(({ level }) => level === 'bad'), []);
     await client.close();
   });
 
@@ -71,6 +72,18 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
       ...qwen,
       env,
     });
+  });
+
+  test('the companion’s file is in the folder of another QWEN_HOME', async (t) => {
+    const { sandbox, home } = sandboxOf(t);
+    await Companion.start(sandbox);
+    const env = { QWEN_HOME: path.dirname(settings(sandbox, true, 'other')) };
+    const { advice, text } = await assertFailure(sandbox, 'unknown-terminal', UNSUPPORTED, {
+      ...qwen,
+      env,
+    });
+    assert.equal(advice[0], `Start qwen with the editor's folder of settings: QWEN_HOME=${home} qwen`);
+    assert.match(text, /the CLI does not look here: .*\.lock/);
   });
 
   test('files for other folders are ignored', async (t) => {
@@ -113,7 +126,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     await client.close();
     const diagnosis = await examine(sandbox, qwen);
     assert.ok(diagnosis.verdict.endsWith(`at 127.0.0.1:${ready.port}.`), diagnosis.text);
-    assert.match(told(diagnosis, 'connection'), /nobody listens at its port/);
+    assert.match(told(diagnosis, 'connection'), /no program listens at its port/);
   });
 
   test('broken, stale and foreign files are named, and not changed', async (t) => {

@@ -16,10 +16,11 @@ use crate::serve::folder;
 /// Check why Gemini CLI does not connect, and suggest fixes.
 ///
 /// Run it where you run gemini: in the same terminal, folder and container. It searches for
-/// companions by the CLI's own rules and tries each connection. The output contains no token and
-/// no file contents, so you can put it into a bug report.
+/// companions by the CLI's own rules and tries each connection. It also checks whether the CLI runs
+/// the companion's hooks, and lists the features that do not work without them. The output contains
+/// no token and no file contents, so you can put it into a bug report.
 ///
-/// Exit code: 0 if Gemini CLI would connect, otherwise 1.
+/// Exit code: 0 if Gemini CLI would connect, even without hooks, otherwise 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
     /// Folder that Gemini CLI runs in.
@@ -80,10 +81,12 @@ fn editors(has_companion: bool) -> Vec<Finding> {
         (level, format!("{}: {text}", ide.title()))
     });
     let neovim = Neovim::find(&machine).map(|neovim| {
-        let (level, text) = if neovim.has_plugin() {
-            (Level::Good, "the plugin is installed")
-        } else {
-            (Level::Note, missing)
+        let (level, text) = match neovim.too_old() {
+            Some(old) => {
+                (Level::Note, format!("version {old} is too old, the plugin needs 0.10 or newer"))
+            }
+            None if neovim.has_plugin() => (Level::Good, "the plugin is installed".to_owned()),
+            None => (Level::Note, missing.to_owned()),
         };
         (level, format!("{}: {text}", Neovim::NAME))
     });

@@ -13,6 +13,16 @@ use crate::clients;
 use crate::running::{Running, Variables, container_marks};
 use crate::serve::folder;
 
+const ENV_HELP: &str = r#"Over SSH, with the project in a folder of the same name on build-server, run in the project here:
+
+  eval "$(gemini-companion env)"
+  port=$GEMINI_CLI_IDE_SERVER_PORT
+  gemini-companion env | ssh build-server 'umask 077; cat > ~/.companion'
+  pwd | ssh build-server 'cat > ~/.companion-folder'
+  ssh -t -R $port:127.0.0.1:$port build-server \
+    '. ~/.companion; cd "$(cat ~/.companion-folder)"; rm ~/.companion ~/.companion-folder
+    TERMINAL_EMULATOR=JetBrains-JediTerm gemini'"#;
+
 /// Print the environment variables that connect Gemini CLI with the companion.
 ///
 /// In any terminal: eval "$(gemini-companion env)". It also sets the
@@ -22,6 +32,7 @@ use crate::serve::folder;
 /// Send it to a shell or to a file that only you can read. Keep it off shared screens, logs and
 /// command lines.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = ENV_HELP)]
 pub(crate) struct EnvArgs {
     /// Output format: for a shell's eval, for docker run --env-file, or JSON.
     ///

@@ -6,7 +6,7 @@ mod common;
 
 use std::process::{Command, Output, Stdio};
 
-use common::{complaints, text};
+use common::{assert_shows, complaints, text};
 
 fn run(args: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_gemini-companion"));
@@ -16,7 +16,9 @@ fn run(args: &[&str]) -> Output {
 
 #[test]
 fn help_says_how_the_cli_starts_it() {
-    insta::assert_snapshot!("bridge_help", text(&run(&["--help"]).stdout));
+    let help = text(&run(&["--help"]).stdout).to_owned();
+    assert_shows(&help, "## WSL");
+    insta::assert_snapshot!("bridge_help", help);
 }
 
 #[test]

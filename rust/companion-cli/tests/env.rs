@@ -7,7 +7,7 @@ mod common;
 
 use std::process::Command;
 
-use common::{Companion, help, text};
+use common::{Companion, assert_shows, help, text};
 use serde_json::Value;
 
 const NAMES: [&str; 4] = [
@@ -23,7 +23,9 @@ fn in_container() -> bool {
 
 #[test]
 fn help_warns_of_the_token() {
-    insta::assert_snapshot!("env_help", help("env"));
+    let env = help("env");
+    assert_shows(&env, "## SSH");
+    insta::assert_snapshot!("env_help", env);
     insta::assert_snapshot!("doctor_help", help("doctor"));
 }
 

@@ -59,6 +59,11 @@ pub fn check_writable(dir: &Path) -> io::Result<()> {
     Ok(rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK)?)
 }
 
+/// Whether a path leads to a file that this process can run. On Windows any file counts.
+pub fn is_executable(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, Access::EXEC_OK).is_ok()
+}
+
 /// Returns the parent and the command line of a process. Runs `ps` and blocks, as the client does.
 pub fn process_info(pid: u32) -> Option<ProcessInfo> {
     let output =

@@ -58,6 +58,11 @@ pub fn check_writable(_dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether a path leads to a file that this process can run. On Windows any file counts.
+pub fn is_executable(path: &Path) -> bool {
+    path.is_file()
+}
+
 /// Returns the parent and the command line of a process.
 pub fn process_info(pid: u32) -> Option<ProcessInfo> {
     let pid = Pid::from_u32(pid);

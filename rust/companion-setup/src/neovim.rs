@@ -130,7 +130,7 @@ impl Neovim {
     }
 
     /// Returns Neovim's version, if the plugin does not support it.
-    fn too_old(&self) -> Option<String> {
+    pub fn too_old(&self) -> Option<String> {
         let mut asked = Command::new(&self.program);
         // Otherwise Neovim would write a log into the home folder.
         let nothing = if cfg!(windows) { "NUL" } else { "/dev/null" };

@@ -33,7 +33,24 @@ Set these variables for Gemini CLI. In this example, the CLI sees the project as
 
 Gemini CLI needs the last variable to recognize the terminal as an editor's. TERM_PROGRAM=vscode
 also works, but not in tmux. Gemini CLI passes only HOME, PATH and similar variables to the bridge,
-so configure the bridge by its arguments.";
+so configure the bridge by its arguments.
+
+In WSL, with the editor on Windows, if .wslconfig has networkingMode=mirrored:
+
+  host=127.0.0.1
+
+If not, the companion must listen on this address:
+
+  host=$(ip route show default | cut -d' ' -f3)
+
+Then, in the same terminal, with the value of %TEMP% on Windows as temp:
+
+  temp=/mnt/c/Users/me/AppData/Local/Temp
+  export GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=gemini-companion
+  export GEMINI_CLI_IDE_SERVER_STDIO_ARGS='[\"bridge\", \"--map\", \"/mnt/c=C:\\\\\",
+    \"--temp-dir\", \"'$temp'\", \"--host\", \"'$host'\"]'
+  export GEMINI_CLI_IDE_WORKSPACE_PATH=$PWD TERMINAL_EMULATOR=JetBrains-JediTerm
+  gemini";
 
 /// Connect Gemini CLI with a companion that it can't reach itself.
 ///

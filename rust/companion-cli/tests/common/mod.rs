@@ -120,3 +120,16 @@ impl Drop for Companion {
         let _ = self.child.wait();
     }
 }
+
+/// Checks that a help text has the commands of a section of `docs/remote.md`, which an installed
+/// program does not have.
+pub(crate) fn assert_shows(help: &str, section: &str) {
+    let manual = include_str!("../../../../docs/remote.md");
+    let (_, section) = manual.split_once(section).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    for commands in section.split("```").skip(1).step_by(2) {
+        for line in commands.lines().skip(1) {
+            assert!(help.contains(line), "{line}");
+        }
+    }
+}

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use companion_protocol::dialect::ClientProfile;
+use companion_protocol::dialect::{Base, ClientProfile, Folder};
 
 use super::Problem;
 use super::facts::Facts;
+use super::hooks::HookObstacle;
 use super::probe::Failure;
 use super::settings::{IdeMode, OnOff, user_settings};
 use super::text::{list, quoted};
@@ -26,7 +27,17 @@ fn start(dialect: &ClientProfile) -> String {
     )
 }
 
-pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
+/// Suggests fixes for the problem, and for hooks that do not run.
+pub(super) fn advice(facts: &Facts, problem: Option<Problem>) -> Vec<String> {
+    let mut advice = problem.map(|problem| of_problem(facts, problem)).unwrap_or_default();
+    let obstacles = facts.hooks.obstacles.iter();
+    let obstacles = obstacles.filter(|one| **one != HookObstacle::NotInstalled);
+    advice.extend(obstacles.map(|one| one.fix(facts.environment.dialect)));
+    advice.dedup();
+    advice
+}
+
+fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
     let environment = &facts.environment;
     let dialect = environment.dialect;
     let names = &dialect.variables;
@@ -89,6 +100,7 @@ pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
             )],
             _ => Vec::new(),
         },
+        Problem::RefusedExtension => Vec::new(), // the hooks have the fix
         Problem::SwitchedOff => {
             if let IdeMode::Set(OnOff::Off, file) = &facts.ide_mode
                 && *file != user_settings(environment)
@@ -118,10 +130,15 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
     let ClientProfile { id, terminal: (variable, value), .. } = environment.dialect;
     let mut advice = Vec::new();
     if let Some(file) = facts.elsewhere.first() {
-        let temp = file.ancestors().nth(3).unwrap_or(Path::new("/tmp"));
+        let Folder { base, names } = environment.dialect.folder;
+        let folder = file.ancestors().nth(names.len() + 1).unwrap_or(Path::new("/"));
+        let (what, variable) = match base {
+            Base::Temp => ("for temporary files", "TMPDIR"),
+            Base::Own { variable, .. } => ("of settings", variable),
+        };
         advice.push(format!(
-            "Start {id} with the editor's folder for temporary files: TMPDIR={} {id}",
-            quoted(temp)
+            "Start {id} with the editor's folder {what}: {variable}={} {id}",
+            quoted(folder)
         ));
     }
     let foreign = facts
@@ -140,27 +157,28 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
         && environment.set(environment.dialect.variables.port).is_some()
     {
         advice.push(format!(
-            "export {variable}={value}. Without a file the CLI wants the name of an editor \
-                 that it knows; this is one."
+            "Run: export {variable}={value}. The CLI accepts only terminals of editors that it \
+                 knows."
         ));
     }
-    if environment.container.is_some() {
+    // The editor is in this container if the client stays in it, as in a dev container.
+    if environment.container.is_some() && environment.stays_local().is_none() {
         advice.push(
-            "Start the container with gemini-companion container -- docker run …. A container \
-             sees neither the companion's file nor its variables by itself."
+            "If the editor runs on the host, start the container with gemini-companion container -- \
+             docker run …. A container sees neither the companion's file nor its variables by itself."
                 .to_owned(),
         );
     } else if environment.set("SSH_CONNECTION").is_some() {
         advice.push(
             "You are logged in over SSH. If the editor runs on your own machine, forward its port \
-             and pass its variables; docs/remote.md says how."
+             and pass its variables: gemini-companion env --help shows the commands."
                 .to_owned(),
         );
     }
     if environment.set("WSL_DISTRO_NAME").is_some() {
         advice.push(
-            "This is WSL. If the editor runs on Windows, use gemini-companion bridge; \
-             docs/remote.md says how."
+            "This is WSL. If the editor runs on Windows, use gemini-companion bridge: \
+             gemini-companion bridge --help shows the commands."
                 .to_owned(),
         );
     }

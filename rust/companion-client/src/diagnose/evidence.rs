@@ -1,13 +1,16 @@
 //! Writes the evidence of a diagnosis as sentences.
 
-use std::path::Path;
-
 use companion_protocol::dialect::ClientProfile;
 
 use super::facts::{Facts, Tried};
+use super::features::missing;
+use super::hooks::{HookObstacle, Hooks};
 use super::probe::{Failure, Probed};
-use super::settings::{Extension, IdeMode, OnOff};
+use super::program::ClientProgram;
+use super::runner::Runner;
+use super::settings::{IdeMode, OnOff};
 use super::text::{list, place};
+use super::trust::Trust;
 use super::{Finding, Level, Subject};
 use crate::discover::{Candidate, CandidateStatus, Origin, Reason, WorkspaceError};
 
@@ -18,6 +21,7 @@ pub(super) fn evidence(facts: &Facts) -> Vec<Finding> {
     connection(facts, &mut findings);
     environment(facts, &mut findings);
     client(facts, &mut findings);
+    hooks(facts, &mut findings);
     findings
 }
 
@@ -137,7 +141,7 @@ fn chosen_because(reason: Reason) -> &'static str {
 fn failed(failure: &Failure) -> String {
     match failure {
         Failure::UnknownHost => "the host's name has no address".to_owned(),
-        Failure::Refused => "nobody listens at its port".to_owned(),
+        Failure::Refused => "no program listens at its port".to_owned(),
         Failure::Unreachable => "there is no way to it".to_owned(),
         Failure::Silent => "it does not answer in time".to_owned(),
         Failure::WrongToken => "it refuses the token (401)".to_owned(),
@@ -275,34 +279,70 @@ fn client(facts: &Facts, findings: &mut Vec<Finding>) {
         }
     }
     let ClientProfile { id, installation, .. } = facts.environment.dialect;
-    match &facts.client_version {
-        Some(version) if version == installation.tested => {
+    let tested = installation.tested;
+    match &facts.client_program {
+        ClientProgram::Version(version) if version == tested => {
             add(Level::Good, format!("version {version}"));
         }
-        Some(version) => {
-            let tested = installation.tested;
+        ClientProgram::Version(version) => {
             add(Level::Note, format!("version {version}; this program is tested with {tested}"));
         }
-        None => add(Level::Note, format!("{id} is not in the PATH")),
+        ClientProgram::UnknownVersion(program) => add(
+            Level::Note,
+            format!(
+                "{} starts it; {id} --version shows its version, and this program is tested with \
+                 {tested}",
+                program.display()
+            ),
+        ),
+        ClientProgram::Missing => add(Level::Note, format!("{id} is not in the PATH")),
     }
-    match &facts.extension {
-        Some(Extension { program, is_found: true, .. }) => {
-            add(Level::Good, format!("the extension runs {program}"));
+    match &facts.trust {
+        Some(Trust::Denied(by)) => add(
+            Level::Note,
+            format!(
+                "it does not trust this folder, by {by}, and so ignores the project's settings"
+            ),
+        ),
+        Some(Trust::Undecided) => {
+            add(Level::Note, "it asks whether you trust this folder when it starts".to_owned());
         }
-        Some(Extension { manifest, program, is_found: false }) => {
-            let lacks = if Path::new(program).is_absolute() {
-                "does not exist"
-            } else {
-                "is not in the PATH"
-            };
-            let manifest = manifest.display();
-            add(
-                Level::Bad,
-                format!(
-                    "the extension runs {program}, which {lacks}: the model receives no problems. \
-                     Run gemini-companion setup, or correct \"command\" in {manifest}"
-                ),
-            );
+        Some(Trust::Trusted) | None => {}
+    }
+}
+
+/// Reports the hooks, and each feature that does not work without them.
+fn hooks(facts: &Facts, findings: &mut Vec<Finding>) {
+    let mut add = |level, text: String| findings.push(finding(Subject::Hooks, level, text));
+    let client = facts.environment.dialect;
+    let Hooks { obstacles, runner, server_off, .. } = &facts.hooks;
+    // A user without the extension may not want these features.
+    let level = match obstacles.first() {
+        Some(HookObstacle::NotInstalled) => Level::Note,
+        _ => Level::Bad,
+    };
+    for obstacle in obstacles {
+        let mut text = obstacle.reason(client);
+        if *obstacle == HookObstacle::NotInstalled {
+            text = format!("{text}; run gemini-companion setup");
+        }
+        add(level, text);
+    }
+    if let Some(Runner { program, problem: None }) =
+        runner.as_ref().filter(|_| obstacles.is_empty())
+    {
+        add(Level::Good, format!("they run {program}"));
+    }
+    for feature in missing(client, &facts.hooks) {
+        add(level, format!("does not work: {}", feature.name));
+    }
+    if let Some(why) = server_off {
+        add(Level::Note, format!("does not work: the model asks for problems; {why}"));
+    }
+    match facts.hooks_arrived.filter(|_| obstacles.is_empty()) {
+        Some(true) => add(Level::Good, "they have reached the companion".to_owned()),
+        Some(false) => {
+            add(Level::Note, "none has reached the companion since it started".to_owned());
         }
         None => {}
     }

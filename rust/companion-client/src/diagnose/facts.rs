@@ -3,12 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use super::probe::{Failure, Probed, over_http, over_stdio};
-use super::settings::{Extension, IdeMode, client_version};
+use companion_protocol::dialect::Base;
+
+use super::hooks::Hooks;
+use super::probe::{Failure, LIMIT, Probed, over_http, over_stdio};
+use super::program::ClientProgram;
+use super::settings::{IdeMode, Settings};
+use super::trust::Trust;
 use crate::discover::{
     Candidate, CandidateStatus, Connection, Environment, Origin, Plan, Reason, Route, Search,
     Target, Token,
 };
+use crate::http::{Endpoint, hook_senders};
 
 /// The most discovery files whose companions are called, in the client's order.
 const MAX_ASKED: usize = 16;
@@ -43,10 +49,15 @@ pub struct Facts {
     pub elsewhere: Vec<PathBuf>,
     /// Whether the client's IDE integration is on.
     pub ide_mode: IdeMode,
-    /// The client's version, if it is on the path.
-    pub client_version: Option<String>,
-    /// The extension (hooks, and diagnostics for the model), if it is installed.
-    pub extension: Option<Extension>,
+    /// The client's program.
+    pub client_program: ClientProgram,
+    /// Whether the client trusts the folder, if its settings can be read.
+    pub trust: Option<Trust>,
+    /// The companion's hooks in the client.
+    pub hooks: Hooks,
+    /// Whether a hook of the client has reached the companion, if the client would connect to one that
+    /// says so.
+    pub hooks_arrived: Option<bool>,
 }
 
 impl Facts {
@@ -74,11 +85,14 @@ impl Facts {
             let own_token = own_token.join().expect(why);
             (tried.join().expect(why), answers, other_host.join().expect(why), own_token)
         });
+        let settings = Settings::read(&environment);
         Self {
             elsewhere: elsewhere(&environment),
-            ide_mode: IdeMode::of(&environment),
-            client_version: client_version(&environment),
-            extension: Extension::of(&environment),
+            ide_mode: IdeMode::of(&environment, &settings),
+            client_program: ClientProgram::of(&environment),
+            trust: settings.ok().map(|settings| settings.trust().clone()),
+            hooks: Hooks::of(&environment),
+            hooks_arrived: ask_for_hooks(&environment, &plan, &tried),
             environment,
             plan,
             tried,
@@ -123,6 +137,16 @@ fn attempt(
             over_http(host, *port, route.token.as_ref().or(plan.token.as_ref()))
         }
     }
+}
+
+/// Asks the companion that the client would connect to whether hooks of the client have reached it.
+fn ask_for_hooks(environment: &Environment, plan: &Plan, tried: &[Tried]) -> Option<bool> {
+    let Tried { route, .. } = tried.last().filter(|tried| tried.outcome.is_ok())?;
+    let Target::Http { host, port } = route.target else { return None };
+    let token = route.token.as_ref().or(plan.token.as_ref());
+    let endpoint = Endpoint::new(host, port, token.map(|token| token.expose().to_owned()));
+    let senders = hook_senders(&endpoint, LIMIT).ok()?;
+    Some(senders.iter().any(|sender| sender == environment.dialect.id))
 }
 
 /// Returns the name of a proxy variable whose value is not a URL. The client's HTTP library fails
@@ -176,9 +200,19 @@ fn ask_with_own_token(environment: &Environment, plan: &Plan) -> Option<Probed> 
     })
 }
 
-/// Finds files in other folders for temporary files. The editor may have another `TMPDIR` than the
-/// terminal.
+/// Finds files in folders that the client does not search. The editor may have another `TMPDIR` than
+/// the terminal.
+///
+/// A client with a folder of its own has another one only if its variable is not set everywhere.
 fn elsewhere(environment: &Environment) -> Vec<PathBuf> {
+    if let Base::Own { variable, .. } = environment.dialect.folder.base {
+        let mut vars = environment.vars.clone();
+        let is_set = vars.remove(variable).is_some_and(|value| !value.is_empty());
+        let there = Environment { vars, ..environment.clone() };
+        let real = |dir: PathBuf| dir.canonicalize().ok();
+        let differs = real(there.discovery_dir()) != real(environment.discovery_dir());
+        return if is_set && differs { fitting(&there) } else { Vec::new() };
+    }
     let named = ["TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR"].into_iter();
     let mut dirs: Vec<PathBuf> =
         named.filter_map(|name| Some(environment.set(name)?.into())).collect();
@@ -194,15 +228,19 @@ fn elsewhere(environment: &Environment) -> Vec<PathBuf> {
             continue;
         }
         seen.push(place);
-        let there = Environment { temp_dir: dir, ..environment.clone() };
-        let fits = |one: &Candidate| match one.standing {
-            CandidateStatus::Chosen(reason) => reason != Reason::NoneFits,
-            ref standing => *standing == CandidateStatus::Outranked,
-        };
-        let candidates = Search::of(&there).candidates.into_iter();
-        found.extend(candidates.filter(|one| one.alive && fits(one)).map(|one| one.path));
+        found.extend(fitting(&Environment { temp_dir: dir, ..environment.clone() }));
     }
     found
+}
+
+/// Returns the files of running companions that the client would take there.
+fn fitting(environment: &Environment) -> Vec<PathBuf> {
+    let fits = |one: &Candidate| match one.standing {
+        CandidateStatus::Chosen(reason) => reason != Reason::NoneFits,
+        ref standing => *standing == CandidateStatus::Outranked,
+    };
+    let candidates = Search::of(environment).candidates.into_iter();
+    candidates.filter(|one| one.alive && fits(one)).map(|one| one.path).collect()
 }
 
 /// Returns the user's own folder for temporary files on macOS, which a terminal may not know.

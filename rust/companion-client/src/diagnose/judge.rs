@@ -1,6 +1,7 @@
 //! Finds the first problem that keeps the client from connecting, in the client's own order.
 
 use super::facts::{Facts, Tried};
+use super::hooks::HookObstacle;
 use super::probe::Failure;
 use super::settings::{IdeMode, OnOff};
 use super::text::place;
@@ -18,7 +19,7 @@ pub fn diagnose(facts: &Facts) -> Diagnosis {
         problem,
         verdict: verdict(facts, problem),
         client_says: problem.map(|problem| client_message(facts, problem)),
-        advice: problem.map(|problem| advice::advice(facts, problem)).unwrap_or_default(),
+        advice: advice::advice(facts, problem),
         evidence: evidence::evidence(facts),
     }
 }
@@ -27,6 +28,9 @@ fn problem(facts: &Facts) -> Option<Problem> {
     let Plan { ide, workspace, .. } = &facts.plan;
     if matches!(facts.ide_mode, IdeMode::Unreadable(_)) {
         return Some(Problem::BadSettings);
+    }
+    if let Some(HookObstacle::SourceNotAllowed(..)) = facts.hooks.obstacles.first() {
+        return Some(Problem::RefusedExtension);
     }
     if ide.is_none() || *workspace == Err(WorkspaceError::Unknown) {
         let nothing = if ide.is_none() { Problem::UnknownTerminal } else { Problem::NoCompanion };
@@ -113,6 +117,10 @@ fn client_message(facts: &Facts, problem: Problem) -> String {
         _ if problem == Problem::BadSettings => {
             "Please fix the configuration file(s) and try again."
         }
+        _ if problem == Problem::RefusedExtension => {
+            "Failed to load extension gemini-companion. The .gemini-extension-install.json file is \
+             missing or misconfigured."
+        }
         (None, _) => dialect.unsupported,
         (_, Err(WorkspaceError::Unknown)) => {
             "Failed to connect to IDE companion extension. Please ensure the extension is running. \
@@ -162,52 +170,56 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
     let Some(problem) = problem else {
         let ide = facts.plan.ide.as_deref().unwrap_or("the editor");
         let by = facts.connected().map_or_else(String::new, |tried| place(&tried.route.target));
-        return format!("{name} connects to {ide}, at {by}.");
+        let hooks = match facts.hooks.obstacles.first() {
+            None | Some(HookObstacle::NotInstalled) => "",
+            Some(_) if facts.hooks.moments.is_empty() => " Its hooks do not run.",
+            Some(_) => " Not all of its hooks work.",
+        };
+        return format!("{name} connects to {ide}, at {by}.{hooks}");
     };
     let because = match problem {
         Problem::UnknownTerminal | Problem::NoCompanion if !facts.elsewhere.is_empty() => {
-            "the companion's file is in another folder for temporary files than the one in which \
-             the CLI looks"
+            "the companion's file is in another folder than the one in which the CLI looks"
                 .to_owned()
         }
         Problem::UnknownTerminal if facts.environment.set(port).is_some() => {
-            "a companion's variables are set, but the CLI does not take this terminal for an \
-             editor's, and then it ignores them"
+            "the CLI ignores the companion's variables, because it does not recognize this terminal \
+             as an editor's"
                 .to_owned()
         }
         Problem::UnknownTerminal | Problem::NoCompanion => "it finds no companion".to_owned(),
         Problem::NoFolder => "the editor has no folder open".to_owned(),
         Problem::OtherFolder => format!("{cwd} is not in a folder that the editor has open"),
-        Problem::NoRoute => "what it found names no port to connect to".to_owned(),
+        Problem::NoRoute => "the file or variable that it found names no port".to_owned(),
         Problem::BadProxy => {
             let name = super::facts::bad_proxy(&facts.environment).unwrap_or("HTTP_PROXY");
             format!("{name} is not a valid URL, so the CLI can't start")
         }
         Problem::NotRunning => {
-            format!("nobody listens at {at} any more")
+            format!("no program listens at {at} any more")
         }
         Problem::StaleFile => {
             "a file left over from another companion is in the way of the one that runs".to_owned()
         }
         Problem::WrongToken => format!(
-            "the companion at {at} does not take the token (401), which is from {}",
+            "the companion at {at} rejects the token (401), which is from {}",
             match facts.plan.token_origin {
                 Origin::File => "another companion's file",
                 Origin::Variable => "an earlier session of the editor",
             }
         ),
-        Problem::WrongName => format!("the companion refuses to be called {at} (403)"),
+        Problem::WrongName => format!("the companion does not accept the host name {at} (403)"),
         Problem::UnknownHost => {
             "this container does not know host.docker.internal, where the CLI looks".to_owned()
         }
-        Problem::HostSilent => format!("from this container, nobody answers at {at}"),
+        Problem::HostSilent => format!("from this container, no program answers at {at}"),
         Problem::LooksOnHost => {
             "the companion is in this container, but the CLI looks for it on the host".to_owned()
         }
         Problem::LooksInContainer => {
             "the companion is on the host, but the CLI looks for it in this container".to_owned()
         }
-        Problem::NotACompanion => format!("what listens at {at} does not answer as a companion"),
+        Problem::NotACompanion => format!("the program that listens at {at} is not a companion"),
         Problem::BadCommand => "the command that should lead to the companion fails".to_owned(),
         Problem::BadSettings => {
             let file = match &facts.ide_mode {
@@ -215,6 +227,11 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
                 _ => "its settings".to_owned(),
             };
             return format!("{name} does not start: it can't read {file} as a JSON object.");
+        }
+        Problem::RefusedExtension => {
+            let obstacle = facts.hooks.obstacles.first();
+            let why = obstacle.map(|why| why.reason(facts.environment.dialect));
+            return format!("{}.", why.unwrap_or_default());
         }
         Problem::SwitchedOff => {
             return format!("All is ready, but the IDE integration is switched off in {name}.");

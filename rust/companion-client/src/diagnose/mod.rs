@@ -5,21 +5,31 @@
 //! *Invariant:* a diagnosis contains no token, and no data of the user's files.
 
 mod advice;
+mod enablement;
 mod evidence;
 mod facts;
+mod features;
+mod hooks;
 mod judge;
 mod probe;
+mod program;
+mod runner;
 mod settings;
 #[cfg(test)]
 mod tests;
 mod text;
+mod trust;
 
 use serde::Serialize;
 
 pub use facts::{Facts, Tried};
+pub use hooks::{HookObstacle, Hooks, hook_switches};
 pub use judge::diagnose;
 pub use probe::{Failure, Probed};
-pub use settings::{Extension, IdeMode, OnOff, corrects_edits, installed, user_settings};
+pub use program::{ClientProgram, installed};
+pub use runner::{Runner, RunnerProblem};
+pub use settings::{IdeMode, OnOff, Settings, corrects_edits, user_settings};
+pub use trust::Trust;
 
 /// The first problem that keeps the client from connecting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -60,6 +70,8 @@ pub enum Problem {
     BadCommand,
     /// A settings file of the client is not a JSON object, so the client does not start.
     BadSettings,
+    /// A setting of the client refuses the companion's extension, so the client does not start.
+    RefusedExtension,
     /// The IDE integration is off in the client's settings.
     SwitchedOff,
     /// The client's settings run its tools in a sandbox, which disables the IDE integration.
@@ -74,7 +86,7 @@ pub enum Level {
     Good,
     /// Useful to know.
     Note,
-    /// Prevents the client from connecting or its extension from working, now or in other
+    /// Prevents the client from connecting or a feature from working, now or in other
     /// circumstances.
     Bad,
 }
@@ -93,6 +105,8 @@ pub enum Subject {
     Environment,
     /// The client itself, and its settings.
     Client,
+    /// The client's hooks, and the features that need them.
+    Hooks,
     /// The editors of this machine, and their plugins.
     Editors,
 }
@@ -126,7 +140,7 @@ pub struct Diagnosis {
     /// The client's own message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_says: Option<String>,
-    /// Fixes, the most promising first.
+    /// Fixes, the most promising first; also for hooks that do not run.
     pub advice: Vec<String>,
     /// The evidence.
     pub evidence: Vec<Finding>,

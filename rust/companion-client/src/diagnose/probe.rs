@@ -11,7 +11,7 @@ use crate::discover::{Environment, Stdio, Token};
 use crate::http::{self, Endpoint, Error, ServerInfo, Stage};
 
 /// The time for one attempt.
-const LIMIT: Duration = Duration::from_secs(4);
+pub(super) const LIMIT: Duration = Duration::from_secs(4);
 
 /// Maximum length of a server's message in the output.
 const MAX_SHOWN: usize = 200;

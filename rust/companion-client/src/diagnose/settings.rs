@@ -1,13 +1,14 @@
-//! Reads the client's own files: its IDE mode, extension and version.
+//! Reads the client's settings: the files of all levels, and its IDE mode.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_protocol::dialect::{self, Base, ClientProfile, Installation};
+use companion_protocol::dialect::{Base, ClientProfile, Installation};
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use serde_json::Value;
 
+use super::trust::Trust;
 use crate::discover::Environment;
 
 /// The name of a settings file.
@@ -39,58 +40,95 @@ pub enum IdeMode {
 
 impl IdeMode {
     /// Reads `ide.enabled` of the client's settings.
-    pub(super) fn of(environment: &Environment) -> Self {
-        let Installation { tool_sandbox, .. } = environment.dialect.installation;
-        let [system, project, user, defaults] = by_priority(environment);
-        let operators = [&system, &user, &defaults].map(PathBuf::clone);
-        let read = |file: PathBuf| {
-            let settings = read(&file)?.ok().filter(Value::is_object);
-            Some((file, settings))
+    pub(super) fn of(environment: &Environment, settings: &Result<Settings, PathBuf>) -> Self {
+        let settings = match settings {
+            Ok(settings) => settings,
+            Err(file) => return Self::Unreadable(file.clone()),
         };
-        let files = [system, project, user, defaults];
-        let files: Vec<_> = files.into_iter().filter_map(read).collect();
-        if let Some((file, _)) = files.iter().find(|(_, settings)| settings.is_none()) {
-            return Self::Unreadable(file.clone());
+        let Installation { tool_sandbox, .. } = environment.dialect.installation;
+        if let Some(setting) = tool_sandbox
+            && let Some((_, file)) = settings.of_operators(setting).next()
+        {
+            return Self::Sandboxed(setting, file.to_owned());
         }
-        if let Some(setting) = tool_sandbox {
-            let pointer = pointer(setting);
-            let is_set = |(file, settings): &&(PathBuf, Option<Value>)| {
-                operators.contains(file)
-                    && settings.as_ref().is_some_and(|all| all.pointer(&pointer).is_some())
-            };
-            if let Some((file, _)) = files.iter().find(is_set) {
-                return Self::Sandboxed(setting, file.clone());
-            }
+        match settings.all("ide.enabled").find_map(|(value, file)| Some((value.as_bool()?, file))) {
+            Some((true, file)) => Self::Set(OnOff::On, file.to_owned()),
+            Some((false, file)) => Self::Set(OnOff::Off, file.to_owned()),
+            None => Self::Unset,
         }
-        for (file, settings) in files {
-            let enabled = settings.as_ref().and_then(|all| all.pointer("/ide/enabled")?.as_bool());
-            if let Some(enabled) = enabled {
-                return Self::Set(if enabled { OnOff::On } else { OnOff::Off }, file);
-            }
-        }
-        Self::Unset
     }
 }
 
-/// The JSON pointer of a setting, such as `/ide/enabled` of `ide.enabled`.
-fn pointer(setting: &str) -> String {
-    format!("/{}", setting.replace('.', "/"))
+/// The client's settings: one file per level.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The existing files, by priority, including those of a project that is not trusted.
+    files: Vec<(PathBuf, Value)>,
+    /// The project's file.
+    project: PathBuf,
+    trust: Trust,
 }
 
-/// The files of the client's settings. The system's outrank the folder's, the user's and the
-/// system's defaults, in this order (`settings.js`).
-fn by_priority(environment: &Environment) -> [PathBuf; 4] {
-    let project = environment.cwd.join(environment.dialect.installation.settings).join(FILE);
-    let system = system_settings(environment);
-    let defaults = system_defaults(environment, &system);
-    [system, project, user_settings(environment), defaults]
+impl Settings {
+    /// Reads the settings of the system, the folder, the user and the system's defaults, which have
+    /// priority in this order (`settings.ts`). A folder without the user's trust has no settings.
+    ///
+    /// # Errors
+    /// The first file that is not a JSON object or can't be read. It prevents the client from
+    /// starting.
+    pub fn read(environment: &Environment) -> Result<Self, PathBuf> {
+        let system = system_settings(environment);
+        let defaults = system_defaults(environment, &system);
+        let project = environment.cwd.join(environment.dialect.installation.settings).join(FILE);
+        let mut settings = Self { files: Vec::new(), project, trust: Trust::Trusted };
+        for file in [system, settings.project.clone(), user_settings(environment), defaults] {
+            match read(&file) {
+                Some(Ok(content)) if content.is_object() => settings.files.push((file, content)),
+                Some(_) => return Err(file),
+                None => {}
+            }
+        }
+        settings.trust = Trust::of(environment, &settings)?;
+        Ok(settings)
+    }
+
+    /// Whether the client trusts the folder.
+    pub fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// The values of a setting such as `ide.enabled`, by priority, each with its file.
+    pub(super) fn all(&self, setting: &str) -> Values<'_> {
+        match self.trust {
+            Trust::Trusted => self.with_project(setting),
+            Trust::Denied(_) | Trust::Undecided => self.of_operators(setting),
+        }
+    }
+
+    /// The same without the project's settings.
+    pub(super) fn of_operators(&self, setting: &str) -> Values<'_> {
+        Box::new(self.with_project(setting).filter(|(_, file)| *file != self.project))
+    }
+
+    /// The same with the project's settings, even if the client does not trust the folder.
+    fn with_project(&self, setting: &str) -> Values<'_> {
+        let pointer = format!("/{}", setting.replace('.', "/"));
+        Box::new(
+            self.files
+                .iter()
+                .filter_map(move |(file, all)| Some((all.pointer(&pointer)?, &**file))),
+        )
+    }
 }
+
+/// The values of a setting, each with its file.
+type Values<'a> = Box<dyn Iterator<Item = (&'a Value, &'a Path)> + 'a>;
 
 /// A file of settings that can't be read, or is not JSON.
-struct Unreadable;
+pub(super) struct Unreadable;
 
 /// Reads a file of settings; `None` if it does not exist.
-fn read(file: &Path) -> Option<Result<Value, Unreadable>> {
+pub(super) fn read(file: &Path) -> Option<Result<Value, Unreadable>> {
     match fs::read(file) {
         Ok(text) => Some(parse(&String::from_utf8_lossy(&text)).ok_or(Unreadable)),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Some(Err(Unreadable)),
@@ -102,15 +140,11 @@ fn read(file: &Path) -> Option<Result<Value, Unreadable>> {
 /// [`Installation::no_correction`]. Settings that can't be read count as such.
 pub fn corrects_edits(environment: &Environment) -> bool {
     let Some(setting) = environment.dialect.installation.no_correction else { return false };
-    let pointer = pointer(setting);
-    for settings in by_priority(environment).iter().filter_map(|file| read(file)) {
-        let Ok(settings) = settings else { return true };
-        let disabled = settings.pointer(&pointer).and_then(Value::as_bool);
-        if let Some(disabled) = disabled {
-            return !disabled;
-        }
-    }
-    false
+    let Ok(settings) = Settings::read(environment) else { return true };
+    // The CLI may come to trust the folder while it runs, so both answers count.
+    let first = |mut values: Values<'_>| values.find_map(|(value, _)| value.as_bool());
+    [first(settings.with_project(setting)), first(settings.of_operators(setting))]
+        .contains(&Some(false))
 }
 
 fn system_settings(environment: &Environment) -> PathBuf {
@@ -152,7 +186,7 @@ pub fn user_settings(environment: &Environment) -> PathBuf {
 
 /// Parses JSON with comments and without other extensions, as the client's `strip-json-comments`
 /// and `JSON.parse` do.
-fn parse(text: &str) -> Option<Value> {
+pub(super) fn parse(text: &str) -> Option<Value> {
     let options = ParseOptions {
         allow_comments: true,
         allow_loose_object_property_names: false,
@@ -166,77 +200,6 @@ fn parse(text: &str) -> Option<Value> {
         allow_extended_string_escapes: false,
     };
     parse_to_serde_value(text, &options).ok()
-}
-
-/// Returns the installed clients. A client is installed if its program is in the PATH, or if the
-/// folder of its settings exists, as with npx. If none is installed, returns the first client.
-pub fn installed(environment: &Environment) -> Vec<&'static ClientProfile> {
-    let is_installed = |dialect: &&'static ClientProfile| {
-        let there = environment.with_dialect(dialect);
-        let has_settings = || user_settings(&there).parent().is_some_and(Path::is_dir);
-        program(&there).is_some() || has_settings()
-    };
-    let found: Vec<_> = dialect::ALL.into_iter().filter(is_installed).collect();
-    if found.is_empty() { dialect::ALL[..1].to_vec() } else { found }
-}
-
-/// Returns the client's program that the shell would start.
-fn program(environment: &Environment) -> Option<PathBuf> {
-    find_program(environment, environment.dialect.id)
-}
-
-/// Returns the program of that name that the shell would start.
-fn find_program(environment: &Environment, name: &str) -> Option<PathBuf> {
-    let endings: &[&str] = if cfg!(windows) { &[".cmd", ".exe"] } else { &[""] };
-    let dirs = std::env::split_paths(environment.set("PATH")?);
-    let mut files =
-        dirs.flat_map(|dir| endings.iter().map(move |ending| dir.join(format!("{name}{ending}"))));
-    files.find(|file| file.is_file())
-}
-
-/// The companion's extension in a client.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extension {
-    /// The file that names its program.
-    pub manifest: PathBuf,
-    /// The program, as a path or a name.
-    pub program: String,
-    /// Whether the program exists.
-    pub is_found: bool,
-}
-
-impl Extension {
-    /// Reads the extension from the folder of the user's extensions.
-    pub(super) fn of(environment: &Environment) -> Option<Self> {
-        let name = "gemini-companion";
-        let folder = user_settings(environment).with_file_name("extensions").join(name);
-        let manifest = folder.join("gemini-extension.json");
-        let content = parse(&fs::read_to_string(&manifest).ok()?)?;
-        let program = content["mcpServers"][name]["command"].as_str()?.to_owned();
-        let is_found = match Path::new(&program) {
-            path if path.is_absolute() => path.is_file(),
-            _ => find_program(environment, &program).is_some(),
-        };
-        Some(Self { manifest, program, is_found })
-    }
-}
-
-/// Returns the version of the client that the shell would start. Reads it from the package, without
-/// starting the client.
-pub(super) fn client_version(environment: &Environment) -> Option<String> {
-    let Installation { package, .. } = environment.dialect.installation;
-    let real = program(environment)?.canonicalize().ok()?;
-    real.ancestors().skip(1).take(4).find_map(|dir| {
-        // On Windows npm's starter is next to the folder of its packages.
-        [dir.join("package.json"), dir.join("node_modules").join(package).join("package.json")]
-            .iter()
-            .find_map(|file| package_version(file, package))
-    })
-}
-
-fn package_version(file: &Path, name: &str) -> Option<String> {
-    let package = parse(&fs::read_to_string(file).ok()?)?;
-    (package["name"] == name).then(|| package["version"].as_str().map(str::to_owned))?
 }
 
 #[cfg(test)]

@@ -6,10 +6,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use companion_protocol::dialect::{GEMINI, QWEN};
+use companion_protocol::hook::Moment;
 use companion_protocol::ide::IdeInfo;
 
+use super::features::{FEATURES, Feature};
 use super::probe::{Failure, Probed};
-use super::settings::{IdeMode, OnOff};
 use super::*;
 use crate::discover::{
     Candidate, CandidateStatus, Connection, Environment, Origin, Plan, Reason, Route, Search,
@@ -82,8 +83,15 @@ fn connected() -> Facts {
         own_token: None,
         elsewhere: Vec::new(),
         ide_mode: IdeMode::Set(OnOff::On, "/home/me/.gemini/settings.json".into()),
-        client_version: Some("0.61.0".to_owned()),
-        extension: None,
+        client_program: ClientProgram::Version("0.61.0".to_owned()),
+        trust: Some(Trust::Trusted),
+        hooks: Hooks {
+            obstacles: Vec::new(),
+            moments: Moment::ALL.to_vec(),
+            runner: Some(Runner { program: "gemini-companion".to_owned(), problem: None }),
+            server_off: None,
+        },
+        hooks_arrived: Some(true),
     }
 }
 
@@ -185,13 +193,69 @@ fn much_is_wrong() {
         var(&mut facts, name, value);
     }
     facts.ide_mode = IdeMode::Set(OnOff::Off, "/home/me/.gemini/settings.json".into());
-    facts.client_version = Some("0.40.0".to_owned());
+    facts.client_program = ClientProgram::Version("0.40.0".to_owned());
+    facts.trust = Some(Trust::Undecided);
+    facts.hooks = without_hooks(HookObstacle::NotInstalled).hooks;
     facts.elsewhere = vec!["/var/tmp/gemini/ide/gemini-ide-server-9-9.json".into()];
     insta::assert_snapshot!(check(Some(Problem::NotRunning), &facts));
 }
 
+/// Returns facts with hooks that do not run for this reason.
+fn without_hooks(obstacle: HookObstacle) -> Facts {
+    let mut facts = connected();
+    facts.hooks.obstacles = vec![obstacle];
+    facts.hooks.moments.clear();
+    facts.hooks.runner = None;
+    facts
+}
+
 #[test]
-fn nothing_is_found() {
+fn hooks_do_not_run() {
+    let settings = || PathBuf::from("/home/me/.gemini/settings.json");
+    let extension = |name: &str| PathBuf::from("/home/me/.gemini/extensions").join(name);
+    let mut names = connected();
+    let name = vec!["companion-before-prompt".to_owned()];
+    let setting = "hooksConfig.disabled";
+    names.hooks.obstacles = vec![HookObstacle::NamesOff(setting, settings(), name)];
+    names.hooks.moments.retain(|moment| *moment != Moment::BeforeAgent);
+    let program = |problem| {
+        without_hooks(HookObstacle::Program("/home/me/bin/gemini-companion".into(), problem))
+    };
+    let mut older = program(RunnerProblem::OtherVersion);
+    older.hooks.moments = Moment::ALL.to_vec();
+    let mut silent = connected();
+    silent.hooks_arrived = Some(false);
+    silent.hooks.server_off = Some("Gemini CLI does not trust this folder, by X".to_owned());
+    let mut qwen = without_hooks(HookObstacle::SafeMode("QWEN_CODE_SAFE_MODE"));
+    qwen.environment.dialect = &QWEN;
+    let mut text = String::new();
+    for facts in [
+        without_hooks(HookObstacle::NotInstalled),
+        without_hooks(HookObstacle::Broken(extension("gemini-companion/hooks/hooks.json"))),
+        without_hooks(HookObstacle::Disabled(
+            "!/*".to_owned(),
+            extension("extension-enablement.json"),
+        )),
+        without_hooks(HookObstacle::SwitchedOff("hooksConfig.enabled", settings())),
+        names,
+        program(RunnerProblem::NoFile),
+        program(RunnerProblem::NotInPath),
+        program(RunnerProblem::NotExecutable),
+        program(RunnerProblem::Fails("it is another program".to_owned())),
+        older,
+        without_hooks(HookObstacle::Incomplete(extension("gemini-companion/hooks/hooks.json"))),
+        silent,
+        qwen,
+    ] {
+        let all = check(None, &facts);
+        let (beginning, rest) = all.split_once("\nWhere the CLI runs").unwrap();
+        let (_, hooks) = rest.split_once("\nHooks").unwrap();
+        writeln!(text, "{beginning}Hooks{hooks}").unwrap();
+    }
+    insta::assert_snapshot!(text);
+}
+
+fn nothing_found() -> Vec<(Problem, Facts)> {
     let mut editor = nothing();
     editor.plan.ide = Some("VS Code".to_owned());
     let mut temp = nothing();
@@ -203,22 +267,29 @@ fn nothing_is_found() {
     var(&mut ssh, "WSL_DISTRO_NAME", "Debian");
     let mut container = nothing();
     container.environment.container = Some("/.dockerenv");
+    let mut dev_container = container.clone();
+    var(&mut dev_container, "REMOTE_CONTAINERS", "true");
     let mut foreign = nothing();
     foreign.plan.search.candidates = vec![candidate(1, 2, "IDE", CandidateStatus::NotOurs(0))];
     foreign.answers = vec![None];
-    insta::assert_snapshot!(beginnings(vec![
+    vec![
         (Problem::UnknownTerminal, nothing()),
         (Problem::NoCompanion, editor),
         (Problem::UnknownTerminal, temp),
         (Problem::UnknownTerminal, variables),
         (Problem::UnknownTerminal, ssh),
         (Problem::UnknownTerminal, container),
+        (Problem::UnknownTerminal, dev_container),
         (Problem::UnknownTerminal, foreign),
-    ]));
+    ]
 }
 
 #[test]
-fn the_folder_is_wrong() {
+fn nothing_is_found() {
+    insta::assert_snapshot!(beginnings(nothing_found()));
+}
+
+fn wrong_folder() -> Vec<(Problem, Facts)> {
     let elsewhere = |folders: &[&str]| {
         let mut facts = connected();
         let folders = folders.iter().map(PathBuf::from).collect();
@@ -229,15 +300,19 @@ fn the_folder_is_wrong() {
     none.plan.workspace = Err(WorkspaceError::Empty);
     let mut container = elsewhere(&["/home/me/a b"]);
     container.environment.container = Some("/.dockerenv");
-    insta::assert_snapshot!(beginnings(vec![
+    vec![
         (Problem::NoFolder, none),
         (Problem::OtherFolder, elsewhere(&["/a", "/b"])),
         (Problem::OtherFolder, container),
-    ]));
+    ]
 }
 
 #[test]
-fn no_way_works() {
+fn the_folder_is_wrong() {
+    insta::assert_snapshot!(beginnings(wrong_folder()));
+}
+
+fn no_way() -> Vec<(Problem, Facts)> {
     let mut no_route = connected();
     no_route.plan.routes.clear();
     no_route.tried.clear();
@@ -273,7 +348,11 @@ fn no_way_works() {
     sandboxed.ide_mode = IdeMode::Sandboxed("tools.executionSandbox", file);
     let name = Failure::WrongName("Forbidden: unknown host".to_owned());
     let html = Failure::NotACompanion("the server answered 404".to_owned());
-    insta::assert_snapshot!(beginnings(vec![
+    let refused = HookObstacle::SourceNotAllowed(
+        "security.allowedExtensions",
+        "/etc/gemini-cli/settings.json".into(),
+    );
+    vec![
         (Problem::NoRoute, no_route),
         (Problem::NoRoute, failing(Failure::BadPort)),
         (Problem::BadProxy, proxy),
@@ -294,5 +373,78 @@ fn no_way_works() {
         (Problem::SwitchedOff, project),
         (Problem::BadSettings, bad),
         (Problem::ToolSandbox, sandboxed),
-    ]));
+        (Problem::RefusedExtension, without_hooks(refused)),
+    ]
+}
+
+#[test]
+fn no_way_works() {
+    insta::assert_snapshot!(beginnings(no_way()));
+}
+
+/// Returns the manual's table of problems: the first case of each.
+fn problem_table() -> String {
+    let mut table = String::new();
+    let mut known = Vec::new();
+    for (problem, facts) in nothing_found().into_iter().chain(wrong_folder()).chain(no_way()) {
+        if !known.contains(&problem) {
+            known.push(problem);
+            let Diagnosis { verdict, advice, .. } = diagnose(&facts);
+            writeln!(table, "| {verdict} | {} |", advice[0]).unwrap();
+        }
+    }
+    table
+}
+
+fn feature_table() -> String {
+    let mut table = String::new();
+    for Feature { name, hooks, is_for } in FEATURES {
+        let names = hooks.iter().map(|moment| format!("`{moment:?}`"));
+        let names: Vec<_> = names.collect();
+        let only = if is_for(&QWEN) { "" } else { " (Gemini CLI)" };
+        writeln!(table, "| {name}{only} | {} |", names.join(", ")).unwrap();
+    }
+    table
+}
+
+fn obstacle_table() -> String {
+    let file = |name: &str| PathBuf::from(name);
+    let program = |problem| HookObstacle::Program("gemini-companion".into(), problem);
+    let obstacles = [
+        (&GEMINI, HookObstacle::NotInstalled),
+        (&GEMINI, HookObstacle::Broken(file("hooks/hooks.json"))),
+        (&GEMINI, HookObstacle::Incomplete(file("hooks/hooks.json"))),
+        (&GEMINI, HookObstacle::Disabled("!/*".to_owned(), file("extension-enablement.json"))),
+        (&GEMINI, HookObstacle::SwitchedOff("hooksConfig.enabled", file("settings.json"))),
+        (&QWEN, HookObstacle::SwitchedOff("disableAllHooks", file("settings.json"))),
+        (
+            &GEMINI,
+            HookObstacle::NamesOff(
+                "hooksConfig.disabled",
+                file("settings.json"),
+                vec!["companion-before-prompt".to_owned()],
+            ),
+        ),
+        (&QWEN, HookObstacle::SafeMode("QWEN_CODE_SAFE_MODE")),
+        (
+            &GEMINI,
+            HookObstacle::SourceNotAllowed("security.allowedExtensions", file("settings.json")),
+        ),
+        (&GEMINI, program(RunnerProblem::NotInPath)),
+        (&GEMINI, program(RunnerProblem::NotExecutable)),
+        (&GEMINI, program(RunnerProblem::OtherVersion)),
+    ];
+    let mut table = String::new();
+    for (client, obstacle) in obstacles {
+        writeln!(table, "| {} | {} |", obstacle.reason(client), obstacle.fix(client)).unwrap();
+    }
+    table
+}
+
+#[test]
+fn the_manual_has_all_that_can_stop_a_feature() {
+    let manual = include_str!("../../../../docs/troubleshooting.md");
+    for table in [problem_table(), feature_table(), obstacle_table()] {
+        assert!(manual.contains(&format!("| --- | --- |\n{table}\n")), "it lacks:\n{table}");
+    }
 }

@@ -44,6 +44,7 @@ fn title(subject: Subject, client: &'static str) -> &'static str {
         Subject::Connection => "What the CLI connects to",
         Subject::Environment => "Environment",
         Subject::Client => client,
+        Subject::Hooks => "Hooks of the CLI",
         Subject::Editors => "Editors on this machine",
     }
 }

@@ -1,0 +1,144 @@
+//! Lists the features that need the hooks of a client, and all that can stop them.
+//!
+//! `docs/troubleshooting.md` has these tables, and a test compares them.
+
+use companion_protocol::dialect::ClientProfile;
+use companion_protocol::hook::Moment;
+
+use super::hooks::{HookObstacle, Hooks};
+use super::runner::RunnerProblem;
+
+/// A feature that needs hooks.
+pub(super) struct Feature {
+    /// Its name for users.
+    pub name: &'static str,
+    /// The hooks that it needs.
+    pub hooks: &'static [Moment],
+    /// Whether a client of this profile has it.
+    pub is_for: fn(&ClientProfile) -> bool,
+}
+
+const EVERY: fn(&ClientProfile) -> bool = |_| true;
+
+/// The features. A connection is enough for all others: context, and the review of edits that the CLI
+/// asks about.
+pub(super) const FEATURES: [Feature; 7] = [
+    Feature {
+        name: "a rejection with a reason, after which the CLI goes on",
+        hooks: &[Moment::BeforeTool, Moment::AfterTool, Moment::BeforeAgent],
+        is_for: EVERY,
+    },
+    Feature {
+        name: "comments on lines for the model",
+        hooks: &[Moment::BeforeAgent],
+        is_for: EVERY,
+    },
+    Feature {
+        name: "problems for the model after an edit",
+        hooks: &[Moment::BeforeTool, Moment::AfterTool],
+        is_for: EVERY,
+    },
+    Feature {
+        name: "the list of changes by prompt, and their revert",
+        hooks: &[Moment::BeforeTool, Moment::AfterTool, Moment::BeforeAgent],
+        is_for: EVERY,
+    },
+    Feature {
+        name: "the review of every edit, also in YOLO mode",
+        hooks: &[Moment::BeforeTool],
+        is_for: |client| client.hooks.confirms_after_hook,
+    },
+    Feature {
+        name: "the names of unsaved files for the model",
+        hooks: &[Moment::BeforeAgent],
+        is_for: EVERY,
+    },
+    Feature {
+        name: "the notice that the CLI waits or has finished",
+        hooks: &[Moment::AfterAgent, Moment::Notification],
+        is_for: EVERY,
+    },
+];
+
+/// The features that do not work.
+pub(super) fn missing(client: &ClientProfile, hooks: &Hooks) -> Vec<&'static Feature> {
+    let runs = |moment: &Moment| hooks.moments.contains(moment);
+    FEATURES
+        .iter()
+        .filter(|feature| (feature.is_for)(client) && !feature.hooks.iter().all(runs))
+        .collect()
+}
+
+impl HookObstacle {
+    /// The reason, as the end of a sentence.
+    pub fn reason(&self, client: &ClientProfile) -> String {
+        let name = client.name;
+        match self {
+            Self::NotInstalled => "the companion's extension is not installed".to_owned(),
+            Self::Broken(file) => {
+                format!("the extension's file {} is missing or invalid", file.display())
+            }
+            Self::SafeMode(variable) => format!("{variable} turns extensions and hooks off"),
+            Self::SourceNotAllowed(setting, file) => format!(
+                "{name} does not start: {setting} in {} requires a source of the companion's \
+                 extension, which setup has copied",
+                file.display()
+            ),
+            Self::Disabled(rule, file) => {
+                format!(
+                    "the extension is disabled in this folder, by \"{rule}\" in {}",
+                    file.display()
+                )
+            }
+            Self::SwitchedOff(setting, file) => {
+                format!("all are off by {setting} in {}", file.display())
+            }
+            Self::NamesOff(setting, file, names) => {
+                format!("these are off by {setting} in {}: {}", file.display(), names.join(", "))
+            }
+            Self::Program(program, problem) => {
+                format!("they run {}, which {}", program.display(), problem.reason())
+            }
+            Self::Incomplete(file) => {
+                format!("{} is of an earlier version and lacks some hooks", file.display())
+            }
+        }
+    }
+
+    /// The fix, as a sentence.
+    pub fn fix(&self, client: &ClientProfile) -> String {
+        match self {
+            Self::NotInstalled | Self::Broken(_) | Self::Incomplete(_) => {
+                "Run gemini-companion setup.".to_owned()
+            }
+            Self::SafeMode(variable) => format!("Unset {variable}."),
+            Self::SourceNotAllowed(setting, file) => format!(
+                "Remove the extension: gemini-companion setup --remove. If {setting} in {} allows its \
+                 source, install it by {} extensions install.",
+                file.display(),
+                client.id
+            ),
+            Self::Disabled(..) => {
+                format!("Run {} extensions enable gemini-companion.", client.id)
+            }
+            Self::SwitchedOff(setting, file) | Self::NamesOff(setting, file, _) => {
+                format!("Take {setting} out of {}, and start {} again.", file.display(), client.id)
+            }
+            Self::Program(..) => {
+                "Run gemini-companion setup, or correct the program in the extension.".to_owned()
+            }
+        }
+    }
+}
+
+impl RunnerProblem {
+    fn reason(&self) -> String {
+        match self {
+            Self::NoFile => "does not exist".to_owned(),
+            Self::NotInPath => "is not in the PATH".to_owned(),
+            Self::NotExecutable => "can't be run".to_owned(),
+            Self::Fails(why) => format!("does not work: {why}"),
+            Self::OtherVersion => "has another version than this program".to_owned(),
+        }
+    }
+}

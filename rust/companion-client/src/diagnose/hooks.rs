@@ -1,0 +1,268 @@
+//! Reads all that can keep a client from running the companion's hooks.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use companion_protocol::hook::Moment;
+use serde_json::Value;
+
+use super::enablement::disabling_rule;
+use super::runner::{Runner, RunnerProblem};
+use super::settings::{Settings, parse, read, user_settings};
+use super::trust::Trust;
+use crate::discover::Environment;
+
+/// The name of the extension, of its folder and of its MCP server.
+const NAME: &str = "gemini-companion";
+
+/// A reason why a client does not run all hooks of the companion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HookObstacle {
+    /// The extension is not installed.
+    NotInstalled,
+    /// This file of the extension is missing or invalid.
+    Broken(PathBuf),
+    /// This variable turns all hooks and extensions off.
+    SafeMode(&'static str),
+    /// The client does not start, because this setting requires a known source of each extension.
+    SourceNotAllowed(&'static str, PathBuf),
+    /// This rule disables the extension in the folder.
+    Disabled(String, PathBuf),
+    /// This setting turns all hooks off.
+    SwitchedOff(&'static str, PathBuf),
+    /// This setting turns off the hooks with these names.
+    NamesOff(&'static str, PathBuf, Vec<String>),
+    /// The program that the hooks run does not work.
+    Program(PathBuf, RunnerProblem),
+    /// The extension has no hook for some moments, so it is of an earlier version.
+    Incomplete(PathBuf),
+}
+
+/// The companion's hooks in a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hooks {
+    /// What keeps them from running. The first one is the most important.
+    pub obstacles: Vec<HookObstacle>,
+    /// The moments at which the client runs a hook.
+    pub moments: Vec<Moment>,
+    /// The program that they run.
+    pub runner: Option<Runner>,
+    /// Why the client does not start the extension's MCP server, if it runs the hooks.
+    pub server_off: Option<String>,
+}
+
+/// A hook in the extension's file.
+struct Hook {
+    moment: Moment,
+    name: String,
+    command: String,
+}
+
+impl Hooks {
+    /// Reads the extension, the settings and the enablement. Starts the program of the hooks, unless
+    /// it is this one.
+    pub fn of(environment: &Environment) -> Self {
+        let switches = &environment.dialect.hooks.switches;
+        let folder = installed_folder(environment);
+        let manifest = folder.join(switches.manifest);
+        if !manifest.exists() {
+            let obstacles = vec![HookObstacle::NotInstalled];
+            return Self { obstacles, moments: Vec::new(), runner: None, server_off: None };
+        }
+        let Some(content) = json(&manifest) else { return Self::broken(manifest) };
+        let file = folder.join(switches.file);
+        let Some(hooks) = json(&file).and_then(|content| of_file(environment, &content)) else {
+            return Self::broken(file);
+        };
+        let mut obstacles = hook_switches(environment);
+        let mut moments: Vec<_> = hooks.iter().map(|hook| hook.moment).collect();
+        let complete = Moment::ALL.iter().all(|moment| moments.contains(moment));
+        match obstacles.last_mut() {
+            Some(HookObstacle::NamesOff(_, _, names)) => {
+                names.retain(|name| hooks.iter().any(|hook| hook.name == *name));
+                let is_on = |hook: &&Hook| !names.contains(&hook.name);
+                moments = hooks.iter().filter(is_on).map(|hook| hook.moment).collect();
+                if names.is_empty() {
+                    obstacles.pop();
+                }
+            }
+            Some(_) => moments.clear(),
+            None => {}
+        }
+        let mut programs: BTreeSet<_> =
+            hooks.iter().map(|hook| first_word(&hook.command)).collect();
+        programs.extend(content["mcpServers"][NAME]["command"].as_str().map(str::to_owned));
+        let runners: Vec<_> =
+            programs.iter().map(|program| Runner::of(environment, program)).collect();
+        let failing = runners.iter().find(|runner| runner.problem.is_some());
+        if let Some(Runner { program, problem: Some(problem), .. }) = failing {
+            obstacles.push(HookObstacle::Program(program.into(), problem.clone()));
+            if *problem != RunnerProblem::OtherVersion {
+                moments.clear();
+            }
+        }
+        if !complete {
+            obstacles.push(HookObstacle::Incomplete(file));
+        }
+        let runner = failing.or(runners.first()).cloned();
+        Self { obstacles, moments, runner, server_off: server_off(environment) }
+    }
+
+    fn broken(file: PathBuf) -> Self {
+        let obstacles = vec![HookObstacle::Broken(file)];
+        Self { obstacles, moments: Vec::new(), runner: None, server_off: None }
+    }
+}
+
+/// Reads the settings and the enablement of the client: whether it would run the companion's hooks in
+/// its folder. The extension need not be installed. The client runs none of them, unless the result is
+/// empty or [`HookObstacle::NamesOff`].
+pub fn hook_switches(environment: &Environment) -> Vec<HookObstacle> {
+    let switches = &environment.dialect.hooks.switches;
+    let mut obstacles = Vec::new();
+    let is_true = |value: &str| matches!(value.trim().to_ascii_lowercase().as_str(), "1" | "true");
+    if let Some(name) = switches.safe_mode
+        && environment.set(name).is_some_and(is_true)
+    {
+        obstacles.push(HookObstacle::SafeMode(name));
+    }
+    let Ok(settings) = Settings::read(environment) else { return obstacles };
+    let is_copied = !extension_folder(environment).join(switches.install_metadata).exists();
+    if let Some(setting) = switches.allowed_sources.filter(|_| is_copied)
+        && let Some((_, file)) = settings.all(setting).find(|(value, _)| !is_empty_list(value))
+    {
+        obstacles.push(HookObstacle::SourceNotAllowed(setting, file.to_owned()));
+    }
+    let enablement =
+        user_settings(environment).with_file_name("extensions").join("extension-enablement.json");
+    if let Some(Ok(rules)) = read(&enablement)
+        && let Some(rule) = disabling_rule(&rules, NAME, &environment.cwd)
+    {
+        obstacles.push(HookObstacle::Disabled(rule, enablement));
+    }
+    let (setting, off) = switches.all;
+    if let Some((value, file)) = settings.all(setting).next()
+        && is(value, off)
+    {
+        obstacles.push(HookObstacle::SwitchedOff(setting, file.to_owned()));
+    }
+    if let Some(setting) = switches.names.filter(|_| obstacles.is_empty()) {
+        let mut first = None;
+        let mut names = Vec::new();
+        for (value, file) in settings.all(setting) {
+            first = first.or(Some(file));
+            let listed = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+            names.extend(listed.map(str::to_owned));
+        }
+        if let Some(file) = first.filter(|_| !names.is_empty()) {
+            obstacles.push(HookObstacle::NamesOff(setting, file.to_owned(), names));
+        }
+    }
+    obstacles
+}
+
+/// Whether a switch has the value `expected`, as the client reads it: a text may be in place of it, and
+/// null is false.
+fn is(value: &Value, expected: bool) -> bool {
+    match value {
+        Value::Bool(value) => *value == expected,
+        Value::String(text) => text == if expected { "true" } else { "false" },
+        Value::Null => !expected,
+        _ => false,
+    }
+}
+
+fn is_empty_list(value: &Value) -> bool {
+    value.as_array().is_none_or(Vec::is_empty)
+}
+
+/// The folder of the extension among those of the user.
+fn extension_folder(environment: &Environment) -> PathBuf {
+    user_settings(environment).with_file_name("extensions").join(NAME)
+}
+
+/// The folder with the extension's files, which may be linked.
+fn installed_folder(environment: &Environment) -> PathBuf {
+    let folder = extension_folder(environment);
+    let metadata = json(&folder.join(environment.dialect.hooks.switches.install_metadata));
+    match metadata {
+        Some(metadata) if metadata["type"] == "link" => {
+            metadata["source"].as_str().map_or(folder, PathBuf::from)
+        }
+        _ => folder,
+    }
+}
+
+fn json(file: &Path) -> Option<Value> {
+    parse(&fs::read_to_string(file).ok()?)
+}
+
+/// The hooks of a file that run the companion's program.
+fn of_file(environment: &Environment, content: &Value) -> Option<Vec<Hook>> {
+    let mut found = Vec::new();
+    for (event, definitions) in content["hooks"].as_object()? {
+        let Some(moment) = environment.dialect.hooks.moment(event) else { continue };
+        let hooks = definitions.as_array().into_iter().flatten();
+        for hook in hooks.flat_map(|one| one["hooks"].as_array().into_iter().flatten()) {
+            let Some(command) = hook["command"].as_str().filter(|text| text.contains(" hook "))
+            else {
+                continue;
+            };
+            let name = hook["name"].as_str().unwrap_or(command).to_owned();
+            found.push(Hook { moment, name, command: command.to_owned() });
+        }
+    }
+    Some(found)
+}
+
+/// The program of a hook's command, as setup writes it: a word, or a path in quotes of a shell.
+fn first_word(command: &str) -> String {
+    let command = command.split(" hook ").next().unwrap_or_default();
+    let is_powershell = command.starts_with("& ");
+    let word = command.trim_start_matches("& ");
+    match word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')) {
+        Some(quoted) if is_powershell => quoted.replace("''", "'"),
+        Some(quoted) => quoted.replace(r"'\''", "'"),
+        None => word.to_owned(),
+    }
+}
+
+/// Why the client does not start the extension's MCP server.
+fn server_off(environment: &Environment) -> Option<String> {
+    let settings = Settings::read(environment).ok()?;
+    let name = environment.dialect.name;
+    let lists =
+        |value: &Value| value.as_array().is_some_and(|names| names.iter().any(|one| one == NAME));
+    match settings.trust() {
+        Trust::Trusted => {}
+        Trust::Denied(by) => return Some(format!("{name} does not trust this folder, by {by}")),
+        Trust::Undecided => {
+            return Some(format!("{name} asks whether you trust this folder when it starts"));
+        }
+    }
+    if let Some((_, file)) = settings.all("mcp.excluded").find(|(value, _)| lists(value)) {
+        return Some(format!("mcp.excluded in {} lists {NAME}", file.display()));
+    }
+    let (allowed, file) = settings.all("mcp.allowed").next()?;
+    (!is_empty_list(allowed) && !lists(allowed))
+        .then(|| format!("mcp.allowed in {} does not list {NAME}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use companion_platform::quote;
+
+    use super::first_word;
+
+    #[test]
+    fn the_program_of_a_command_is_the_one_that_setup_has_written() {
+        for path in ["gemini-companion", "/home/me/.local/bin/gemini-companion", "/a b/it's hook"] {
+            let sh = format!("{} hook before-tool 2>$null; exit 0", quote::sh(path));
+            assert_eq!(first_word(&sh), path.split(" hook ").next().unwrap());
+            let powershell = format!("& {} hook before-tool; exit 0", quote::powershell(path));
+            assert_eq!(first_word(&powershell), path);
+        }
+        assert_eq!(first_word("gemini-companion hook notification || exit 0"), "gemini-companion");
+    }
+}
