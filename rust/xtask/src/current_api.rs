@@ -10,19 +10,33 @@ use zip::ZipArchive;
 
 use crate::dist::archive;
 use crate::installed::Installed;
-use crate::{Result, kotlin, platform, plugin, test_ide};
+use crate::{Result, e2e, kotlin, platform, plugin, test_ide};
 
 const TOOL: &str = "tools/current-api";
 const OUTPUT: &str = "target/current-api";
 const MEMBERS: &str = "plugin-kotlin/platform-members.txt";
+const ROBOT_MEMBERS: &str = "plugin-kotlin/robot-members.txt";
 
-/// Compiles the plugin, and checks its references to the platform.
+/// Compiles plugin and robot, and checks their references to the platform. Installs the zip that is
+/// released, after a check of its form.
 pub(crate) fn test(sh: &Shell) -> Result {
     let home = platform::platform(sh)?;
+    let zip = plugin::release(sh)?;
+    cmd!(sh, "python3 {TOOL}/members.py {OUTPUT}/classes {home} {MEMBERS}").run()?;
+    cmd!(sh, "python3 {TOOL}/members.py {OUTPUT}/classes {home} {ROBOT_MEMBERS} --robot {MEMBERS}")
+        .run()?;
+    compile_for_an_installed_ide(sh, &home)?;
+    e2e::test_zip(sh, &zip)
+}
+
+/// Compiles plugin and robot, and copies the plugin's classes to a folder.
+pub(crate) fn compile(sh: &Shell, to: &Path) -> Result {
     sh.remove_path(OUTPUT)?;
     kotlin::maven(sh, &format!("{TOOL}/pom.xml"), &["compile"])?;
-    cmd!(sh, "python3 {TOOL}/members.py {OUTPUT}/classes {home} {MEMBERS}").run()?;
-    compile_for_an_installed_ide(sh, &home)
+    let parent = to.join("dev/companion");
+    sh.create_dir(&parent)?;
+    cmd!(sh, "cp --recursive {OUTPUT}/classes/dev/companion/gemini {parent}").quiet().run()?;
+    Ok(sh.remove_path(parent.join("gemini/robot"))?)
 }
 
 /// Compiles plugin and robot like `cargo xtask test-ide`, for a made-up home. Its jars are the

@@ -116,6 +116,15 @@ pub(crate) fn test_in_window(sh: &Shell) -> Result {
     Window::prepare(sh)?.test(sh, None, None)
 }
 
+/// Tests that `setup` installs the plugin's released zip, and removes it.
+pub(crate) fn test_zip(sh: &Shell, zip: &Path) -> Result {
+    install(sh)?;
+    let program = build(sh)?;
+    let _dir = sh.push_dir("e2e");
+    let test = cmd!(sh, "node --test --test-reporter=dot zip-tests/setup.test.mjs");
+    Ok(test.env("GEMINI_COMPANION", program).env("COMPANION_ZIP", zip).run()?)
+}
+
 /// Plays the main job in a window, with the plugin that `dist` has built.
 pub(crate) fn test_released_plugin(sh: &Shell, plugin: &Path) -> Result {
     let window = Window { plugin: plugin.to_owned(), ..Window::prepare(sh)? };

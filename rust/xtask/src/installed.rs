@@ -72,7 +72,8 @@ impl Installed {
     pub(crate) fn jars(&self, sh: &Shell) -> Result<Vec<PathBuf>> {
         let contents = self.home.join("Contents");
         let root = if contents.exists() { &contents } else { &self.home };
-        let folders = ["lib", "lib/modules", "plugins/terminal/lib"];
+        let folders =
+            ["lib", "lib/modules", "plugins/terminal/lib", "plugins/terminal/lib/modules"];
         let mut jars = Vec::new();
         for folder in folders.map(|folder| root.join(folder)) {
             if folder.exists() {

@@ -102,8 +102,13 @@ enum Command {
         #[arg(long, value_name = "NAME")]
         only: Option<String>,
     },
-    /// Make the zip of the plugin for the platform of 2018.3; Gradle makes the one that is released.
-    Plugin,
+    /// Make the zip of the plugin for the platform of 2018.3.
+    Plugin {
+        /// For 2024.2 and newer, without Gradle, with the library of this machine. It is checked as the
+        /// Marketplace does on an upload.
+        #[arg(long)]
+        release: bool,
+    },
     /// Check that each library of a plugin is of its system and is the one that the Kotlin calls.
     CheckLibraries {
         /// The folder that has `<os>-<arch>/` with a library each.
@@ -187,7 +192,7 @@ impl Command {
             Self::CheckLibraries { .. } | Self::ReleaseNotes { .. } => Vec::new(),
             Self::Dist { args, gradle } => args.works(*gradle),
             Self::DistTest { args, program_only } => args.works_of_tests(*program_only),
-            Self::BenchJni | Self::Plugin | Self::Platform => vec![Work::Plugin],
+            Self::BenchJni | Self::Plugin { .. } | Self::Platform => vec![Work::Plugin],
         }
     }
 }
@@ -221,7 +226,8 @@ fn run(args: &Args) -> Result {
         Command::BenchJni => kotlin::bench(&sh),
         Command::Run { project, ide } => run::run(&sh, project, ide.as_deref()),
         Command::TestIde { ide, only } => test_ide::run(&sh, ide, only.as_deref()),
-        Command::Plugin => plugin::zip(&sh),
+        Command::Plugin { release: true } => plugin::release(&sh).map(drop),
+        Command::Plugin { .. } => plugin::zip(&sh),
         Command::CheckLibraries { native, all } => check_libraries(native, *all),
         Command::Dist { args, gradle } => dist::dist(&sh, args, *gradle),
         Command::DistSigned { zip } => dist::take_signed(&sh, zip),

@@ -37,25 +37,13 @@ pub(crate) fn run(sh: &Shell, home: &Path, only: Option<&str>) -> Result {
 pub(crate) fn compile(sh: &Shell, ide: &Installed) -> Result<(PathBuf, PathBuf)> {
     let output = sh.current_dir().join(OUTPUT);
     let compiler = output.join("compiler");
-    let to = format!("-DoutputDirectory={}", compiler.display());
-    kotlin::copy_dependencies(sh, COMPILER, &[&to])?;
+    kotlin::copy_dependencies(sh, COMPILER, &[&plugin::to_folder(&compiler)])?;
     let compiler = Compiler { jars: sh.read_dir(&compiler)?, ide: ide.jars(sh)? };
 
     let classes = output.join("plugin-classes");
     compiler.compile(sh, &["main", "current"], &classes)?;
-    for resources in ["main", "current"].map(|set| format!("plugin-kotlin/src/{set}/resources/.")) {
-        cmd!(sh, "cp --recursive {resources} {classes}").quiet().run()?;
-    }
-    // Gradle adds these to a release.
-    let descriptor = classes.join("META-INF/plugin.xml");
-    let version = env!("CARGO_PKG_VERSION");
-    let text = sh.read_file(&descriptor)?.replace(
-        "<vendor>",
-        &format!("<version>{version}</version>\n  <idea-version since-build=\"242\"/>\n  <vendor>"),
-    );
-    sh.write_file(&descriptor, text)?;
     let jar = output.join(format!("{}.jar", plugin::NAME));
-    archive::jar(sh, &classes, &jar)?;
+    plugin::release_jar(sh, &classes, &jar)?;
 
     let robot_classes = output.join("robot-classes");
     compiler.compile(sh, &["robot", "robotCurrent"], &robot_classes)?;
@@ -79,10 +67,14 @@ impl Compiler {
         let class_path = join_paths(&self.ide)?;
         let sources = sets.iter().map(|set| format!("plugin-kotlin/src/{set}/kotlin"));
         let options = ["-no-stdlib", "-no-reflect", "-jvm-target", "17", "-api-version", "1.9"];
+        let as_released = ["-Xassertions=jvm", "-jvm-default=no-compatibility"];
         let quiet = ["-nowarn", "-Xsuppress-version-warnings"];
+        // An IDE may be compiled by a newer Kotlin, or by one that is not released.
+        let any_kotlin = ["-Xskip-metadata-version-check", "-Xskip-prerelease-check"];
         let main = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler";
         let java = kotlin::SHORT_RUN;
         let compile = cmd!(sh, "java {java...} -cp {compiler} {main} {options...} {quiet...}");
+        let compile = compile.args(as_released).args(any_kotlin);
         let compile = compile.arg("-classpath").arg(class_path).arg("-d").arg(to).args(sources);
         println!("compiling {}", sets.join(" and "));
         Ok(compile.quiet().run()?)
