@@ -19,6 +19,7 @@
 // DIR/<os>-<arch>/, in place of one that is built for this machine. None is signed or published that lacks one.
 
 import org.jetbrains.intellij.platform.gradle.tasks.PrepareSandboxTask
+import org.jetbrains.intellij.platform.gradle.tasks.VerifyPluginTask.FailureLevel
 import org.jetbrains.kotlin.gradle.dsl.KotlinVersion
 import org.jetbrains.kotlin.gradle.tasks.KotlinCompile
 
@@ -87,6 +88,12 @@ intellijPlatform {
         }
     }
     pluginVerification {
+        // JetBrains reviews plugins, and asks for one without internal API.
+        failureLevel = listOf(
+            FailureLevel.COMPATIBILITY_PROBLEMS,
+            FailureLevel.INTERNAL_API_USAGES,
+            FailureLevel.INVALID_PLUGIN,
+        )
         ides {
             val homes = providers.gradleProperty("companion.verify.ides").orNull
             homes?.split(',')?.forEach { local(file(it)) } ?: recommended()
