@@ -2,9 +2,11 @@
 // nothing.
 //
 // It measures typing and caret moves in a file of 50,000 lines, without the plugin and with it, in
-// alternating order. Then it measures the plugin's use of the event thread at startup and while the
-// list of changed files opens, and the time until a client gets the problems of a file and until a
-// proposal shows.
+// alternating order. Then it measures the plugin's use of the event thread at startup, for proposals, while
+// the list of changed files opens, and while the user types in a large file with many comments. It also
+// measures the time until a client gets the problems of a file and until a proposal shows.
+
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { HookCli } from './lib/hook-cli.mjs';
 import { Ide } from './lib/ide.mjs';
@@ -18,6 +20,12 @@ const WARM_UP = 20;
 const CALLS = 200;
 const PROPOSALS = 60;
 const LISTED = 12;
+/** Lines of the file with comments, the comments, and the lines of each. */
+const LARGE = 100_000;
+const COMMENTS = 100;
+const COMMENTED = 30;
+/** The longest time in ms that the plugin should keep the event thread. */
+const SHORT = 20;
 const LINE = 'The quick brown fox jumps over the dog.\n';
 
 /** Percentiles of times in ns, as text in µs. */
@@ -44,6 +52,17 @@ function printShares(what, before, after, count = 1) {
 }
 
 const inPlugin = (ide) => ide.robot('time in plugin');
+
+/** Prints how long the plugin kept the event thread at most since the last call. */
+async function printLongest(ide, what) {
+  const longest = Object.entries(await ide.robot('take longest in plugin'));
+  const sorted = longest.toSorted(([, a], [, b]) => b - a).slice(0, LISTED);
+  console.log(`\nThe longest times on the event thread, ${what}, in ms:`);
+  for (const [name, nanos] of sorted) {
+    const millis = nanos / 1e6;
+    console.log(`${millis.toFixed(1).padStart(9)}  ${name}${millis > SHORT ? '  TOO LONG' : ''}`);
+  }
+}
 
 /** Measures a client's request for the problems of a visible file that the IDE has analyzed. */
 async function askForProblems(scene) {
@@ -98,6 +117,48 @@ async function openChanges(scene) {
   printShares(`for the list of ${CHANGED} changed files`, before, await inPlugin(ide));
 }
 
+/** Comments on the first lines of a file, like a user. */
+async function comment({ ide }, path) {
+  const isField = (text) => text.startsWith('Comment for the CLI on');
+  for (let i = 0; i < COMMENTS; i++) {
+    const line = 1 + i * COMMENTED;
+    const last = { line: line + COMMENTED - 1, character: 2 };
+    await ide.robot('open', { path, ...last, from: { line, character: 1 } });
+    await ide.until(({ focus }) => focus?.path === path, 'the focus in the file');
+    await ide.display.press('ctrl+alt+shift+m');
+    await ide.until(({ texts }) => texts.some(isField), 'the field');
+    await ide.display.type('x');
+    await ide.display.press('Return');
+    await ide.until(({ texts }) => !texts.some(isField), 'the end of the field');
+  }
+}
+
+/** Types some keys, each after the plugin has reported the lines of comments. */
+async function typeSlowly({ ide }) {
+  for (let i = 0; i < 10; i++) {
+    await ide.display.type('a');
+    await pause(1_500);
+  }
+}
+
+/** Types in a large file with comments, and again after their lines are gone. */
+async function typeBesideComments(scene) {
+  const { ide } = scene;
+  // No line is like another, so a search for deleted ones goes through the whole file.
+  const lines = Array.from({ length: LARGE }, (_, i) => `Line ${i}\n`);
+  const path = scene.sandbox.file('commented.txt', lines.join(''));
+  await comment(scene, path);
+  await printLongest(ide, `while ${COMMENTS} comments are made`);
+  await ide.robot('open', { path, line: LARGE / 2 });
+  await typeSlowly(scene);
+  await printLongest(ide, `for keys in a file of ${LARGE} lines with ${COMMENTS} comments`);
+  const end = { line: COMMENTS * COMMENTED + 1, character: 1 };
+  await ide.robot('open', { path, ...end, from: { line: 1, character: 1 } });
+  await ide.display.press('Delete');
+  await typeSlowly(scene);
+  await printLongest(ide, 'for keys after the lines of all comments are deleted');
+}
+
 /** The conditions of typing. The sampler reads the stack of the event thread. */
 const CONDITIONS = {
   'without the plugin': { withPlugin: false },
@@ -116,7 +177,7 @@ async function inWindow({ withPlugin = true, java = [] }, play) {
     await scene.ide.robot('open', { path });
     await play(scene, path);
     // An IDE that exits with a balloon over a project's window logs an unrelated error.
-    await scene.ide.robot('invoke', { action: 'CloseProject' });
+    await scene.ide.invoke('CloseProject');
     await scene.ide.until(({ projects }) => projects.length === 0, 'the end of the project');
   } finally {
     await scene.close();
@@ -163,12 +224,16 @@ const measureWaits = () =>
 const measureEventThread = () =>
   inWindow({ java: SAMPLE }, async (scene) => {
     printShares('from the start of the IDE to an open file', {}, await inPlugin(scene.ide));
+    await printLongest(scene.ide, 'from the start of the IDE to an open file');
     scene.client = await scene.connect();
     for (const lines of [1_000, 10_000]) {
       const { before, after } = await showProposals(scene, lines);
       printShares(`for a proposal of ${lines} lines`, before, after, PROPOSALS);
+      await printLongest(scene.ide, `for a proposal of ${lines} lines`);
     }
     await openChanges(scene);
+    await printLongest(scene.ide, `for the list of ${CHANGED} changed files`);
+    await typeBesideComments(scene);
   });
 
 console.log(`${'in µs'.padEnd(44)}p50      p90      p99      max`);

@@ -257,10 +257,7 @@ async function play() {
   await scene.proposal(file, ({ right }) => right === EDITED);
   say('user', 'IDE', 'types', '1');
   await picture('changed');
-  await scene.ide.robot('invoke', {
-    action: 'Companion.AcceptProposal',
-    proposal: first.title,
-  });
+  await scene.ide.invoke('Companion.AcceptProposal', first.title);
   say('user', 'IDE', 'Accept');
   assert.deepEqual(await answer(first), accepted(EDITED));
   await scene.noProposal();
@@ -302,7 +299,7 @@ async function play() {
   await showChanges(file, readme);
 
   title('The user looks at the settings.');
-  await scene.ide.robot('invoke', { action: 'Companion.OpenSettings' });
+  await scene.ide.invoke('Companion.OpenSettings');
   const settings = await scene.ide.until(
     ({ windows, texts }) => windows.length > 1 && texts.includes('Gemini CLI') && windows.at(-1),
     'the settings',

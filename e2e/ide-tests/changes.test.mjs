@@ -139,7 +139,7 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   await scene.openIde({ display: ide.display });
   assert.deepEqual(await scene.ide.robot('look').then(changeCounts), []);
   await scene.edit('c.txt', OLD);
-  await scene.ide.robot('invoke', { action: 'LocalHistory.ShowHistory' });
+  await scene.ide.invoke('LocalHistory.ShowHistory');
   const isLabel = (row) => row.includes('Before a prompt of the CLI');
   await scene.ide.until(({ tableRows }) => tableRows.some(isLabel), 'a label');
   await scene.picture('changes-label');

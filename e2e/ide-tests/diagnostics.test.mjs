@@ -119,13 +119,13 @@ describe('in a window', () => {
     assert.match(text, /:1:\d+: error: /);
     assert.equal(incomplete, 'the editor has unsaved changes');
     assert.equal((await ide.robot('look')).focus.text, '{"typed" 1}\n');
-    await ide.robot('invoke', { action: 'SaveAll' });
+    await ide.invoke('SaveAll');
   });
 
   scene.test('during a dialog it answers in time, and reports that it is incomplete', async (scene) => {
     const { ide } = scene;
     const file = scene.sandbox.file('below.json', '{"a": }\n');
-    await ide.robot('invoke', { action: 'ShowSettings' });
+    await ide.invoke('ShowSettings');
     await ide.until(({ windows }) => windows.includes('Settings'), 'the settings');
     const below = await problems(file);
     // The dialog holds up the indexing of a new file, too.

@@ -34,7 +34,7 @@ test('an IDE that exits asks once about a proposal that was edited', async (t) =
   await scene.clickInto(title);
   await ide.display.type('mine ');
   await scene.proposal('a.txt', ({ right }) => right === 'mine new\n');
-  await ide.robot('invoke', { action: 'Exit' });
+  await ide.invoke('Exit');
   await ide.until(({ texts }) => texts.includes('Reject and Close'), 'the question');
   await ide.click('text', { text: 'Reject and Close' });
   assert.equal(await ide.exited(), 0);
@@ -70,7 +70,7 @@ test('a client does not notice that its IDE was killed and opened again', async 
   }
   assert.deepEqual(await pending, REJECTED);
   const { title, decision } = await scene.propose(sandbox.file('b.txt', 'old\n'), 'new\n');
-  await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
+  await scene.ide.invoke('Companion.AcceptProposal', title);
   assert.deepEqual(await decision, UNCHANGED);
   assert.equal(await client.status(), 'connected');
 });

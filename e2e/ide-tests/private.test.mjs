@@ -86,7 +86,7 @@ describe('in a window', () => {
     assert.match(texts.join('\n'), /not shared with the CLIs of this project/);
     await scene.picture('silent');
     await close();
-    await ide.robot('invoke', { action: 'SaveAll' });
+    await ide.invoke('SaveAll');
     const kept = path.join(sandbox.project, '.idea', 'workspace.xml');
     const holds = () => fs.readFileSync(kept, 'utf8').includes('dev.companion.gemini.silent');
     await until('the switch in the workspace file', () => fs.existsSync(kept) && holds());

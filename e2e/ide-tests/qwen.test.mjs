@@ -38,7 +38,7 @@ describe('in a window', () => {
     await scene.noProposal();
 
     const other = await scene.propose(sandbox.file('gemini.txt', 'old\n'), 'new\n', client);
-    await ide.click('close button', { tab: other.title });
+    await scene.clickX(other.title);
     assert.deepEqual(await other.decision, REJECTED);
     await qwen.close();
   });

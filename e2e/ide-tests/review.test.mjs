@@ -33,7 +33,7 @@ describe('in a window', () => {
     assert.equal(first.tab.left, old);
     const edited = 'one\ntwo, by the user\nthree\n';
     await ide.robot('write proposal', { tab: first.title, text: edited });
-    await ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: first.title });
+    await ide.invoke('Companion.AcceptProposal', first.title);
     assert.deepEqual(await first.decision, accepted(edited));
     await scene.noProposal();
     assert.equal(fs.readFileSync(file, 'utf8'), old, 'it is the CLI that writes the file');
@@ -45,7 +45,7 @@ describe('in a window', () => {
     );
 
     const second = await scene.propose(file, 'four\n');
-    await ide.click('close button', { tab: second.title });
+    await scene.clickX(second.title);
     assert.deepEqual(await second.decision, REJECTED);
     await scene.noProposal();
   });
@@ -82,7 +82,7 @@ describe('in a window', () => {
   scene.test('an edit is rejected by the action', async (scene) => {
     const file = await scene.edit('action.txt', 'old\n');
     const { title, decision } = await scene.propose(file, 'new\n');
-    await scene.ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
+    await scene.ide.invoke('Companion.RejectProposal', title);
     assert.deepEqual(await decision, REJECTED);
     await scene.noProposal();
   });
@@ -135,10 +135,10 @@ describe('in a window', () => {
     const [a, b] = [scene.sandbox.file('a.txt', 'a\n'), scene.sandbox.file('b.txt', 'b\n')];
     const first = await scene.propose(a, 'new a\n');
     const second = await scene.propose(b, 'new b\n', other);
-    await scene.ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: first.title });
+    await scene.ide.invoke('Companion.RejectProposal', first.title);
     assert.deepEqual(await first.decision, REJECTED);
     await scene.proposal(b);
-    await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: second.title });
+    await scene.ide.invoke('Companion.AcceptProposal', second.title);
     assert.deepEqual(await second.decision, UNCHANGED);
     await scene.noProposal();
     await other.close();
@@ -152,7 +152,7 @@ describe('in a window', () => {
     assert.deepEqual(await first.decision, REJECTED);
     const { tabs } = await scene.ide.robot('look');
     assert.equal(tabs.filter(({ right }) => right !== null).length, 1);
-    await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
+    await scene.ide.invoke('Companion.AcceptProposal', title);
     assert.deepEqual(await decision, UNCHANGED);
     await scene.noProposal();
     await other.close();
@@ -165,7 +165,7 @@ describe('in a window', () => {
     fs.writeFileSync(file, 'by another program\n');
     const told = (text) => text.includes('It has changed meanwhile.');
     await scene.ide.until(({ texts }) => texts.some(told), 'the word about it in the banner');
-    await scene.ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
+    await scene.ide.invoke('Companion.RejectProposal', title);
     assert.deepEqual(await decision, REJECTED);
     await scene.noProposal();
   });
@@ -188,7 +188,7 @@ describe('in a window', () => {
     await ide.click('tab', { tab: 'unsaved.txt' });
     await ide.click('text', { text: 'Load File System Changes' });
     await ide.untilRobot(unsaved, (text) => text.includes('again'), 'the text of the disk');
-    await ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
+    await ide.invoke('Companion.RejectProposal', title);
     assert.deepEqual(await decision, REJECTED);
     await scene.noProposal();
   });
@@ -197,7 +197,7 @@ describe('in a window', () => {
     const file = path.join(scene.sandbox.project, 'new', 'folder', 'new.json');
     const { title, tab, decision } = await scene.propose(file, '{}\n');
     assert.equal(tab.left, '');
-    await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
+    await scene.ide.invoke('Companion.AcceptProposal', title);
     assert.deepEqual(await decision, UNCHANGED);
     await scene.noProposal();
   });
@@ -218,7 +218,7 @@ describe('in a window', () => {
     assert.deepEqual((await ide.robot('look')).focus, typed);
     await ide.click('text', { text: 'Review' });
     const { title } = await scene.proposal(file, ({ isSelected }) => isSelected);
-    await ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
+    await ide.invoke('Companion.RejectProposal', title);
     assert.deepEqual(await decision, REJECTED);
     await scene.noProposal();
     await scene.status(CONNECTED);
@@ -235,7 +235,7 @@ describe('in a window', () => {
       const { title, decision } = await scene.propose(file, 'new\n');
       await ide.tab(title, ({ isSelected }) => isSelected);
       assert.equal(inToolWindow(await ide.robot('look')), component);
-      await ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
+      await ide.invoke('Companion.RejectProposal', title);
       assert.deepEqual(await decision, REJECTED);
       await scene.noProposal();
       await ide.display.press('Escape'); // back into the editor, for the next test
@@ -264,7 +264,7 @@ describe('in a window', () => {
   scene.test('closing the project rejects the open proposal', async (scene) => {
     const file = await scene.edit('last.txt', 'old\n');
     const { decision } = await scene.propose(file, 'new\n');
-    await scene.ide.robot('invoke', { action: 'CloseProject' });
+    await scene.ide.invoke('CloseProject');
     assert.deepEqual(await decision, REJECTED);
     await scene.ide.until(
       ({ projects, isActive }) => projects.length === 0 && isActive,

@@ -8,22 +8,26 @@ import { test } from 'node:test';
 
 import { UNCHANGED } from '../lib/decision.mjs';
 import { run } from '../lib/doctor.mjs';
+import { productInfo } from '../lib/ide-home.mjs';
 import { Scene } from '../lib/ide-scene.mjs';
 import { installation } from '../lib/installation.mjs';
 import { Registry } from '../lib/registry.mjs';
 
-/** The IDE of 2018.3, which takes its plugins from `plugins`. */
+/** The platform of 2018.3 has no information of its own. */
+const PRODUCT = productInfo(process.env.COMPANION_PLATFORM) ?? {
+  name: 'IntelliJ Platform',
+  version: '2018.3',
+  buildNumber: '183.6156.11',
+  productCode: 'IC',
+  dataDirectoryName: 'Platform2018.3',
+  productVendor: 'JetBrains',
+  envVarBaseName: 'IDEA',
+  launch: [{ os: 'Linux', vmOptionsFilePath: 'bin/idea64.vmoptions' }],
+};
+
+/** Makes an installation of the tested IDE that takes its plugins from `plugins`. */
 function platform(sandbox, plugins) {
-  const home = installation(sandbox, {
-    name: 'IntelliJ Platform',
-    version: '2018.3',
-    buildNumber: '183.6156.11',
-    productCode: 'IC',
-    dataDirectoryName: 'Platform2018.3',
-    productVendor: 'JetBrains',
-    envVarBaseName: 'IDEA',
-    launch: [{ os: 'Linux', vmOptionsFilePath: 'bin/idea64.vmoptions' }],
-  });
+  const home = installation(sandbox, PRODUCT);
   const properties = `idea.plugins.path=${plugins}\n`;
   fs.writeFileSync(path.join(sandbox.folder('opt', 'idea', 'bin'), 'idea.properties'), properties);
   return home;
@@ -60,7 +64,7 @@ test('the IDE loads the installed plugin, a client connects, and removal leaves 
     // Completions follow, if the machine has a place for them.
     steps.slice(0, 4).map(({ subject, outcome, path: there }) => [subject, outcome, there]),
     [
-      ['IntelliJ Platform 2018.3', 'done', plugin],
+      [`${PRODUCT.name} ${PRODUCT.version}`, 'done', plugin],
       ['gemini-companion', 'done', program],
       ['Gemini CLI', 'done', path.join(ofGemini, 'settings.json')],
       ['Extension of Gemini CLI', 'done', path.join(ofGemini, 'extensions', 'gemini-companion')],
@@ -71,7 +75,7 @@ test('the IDE loads the installed plugin, a client connects, and removal leaves 
   await scene.openIde({ withPlugin: false });
   scene.client = await scene.connect();
   const { title, decision } = await scene.propose(sandbox.file('a.txt', 'old\n'), 'new\n');
-  await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
+  await scene.ide.invoke('Companion.AcceptProposal', title);
   assert.deepEqual(await decision, UNCHANGED);
   await scene.ide.close();
 

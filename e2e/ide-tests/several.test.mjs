@@ -56,7 +56,7 @@ describe('in a window', () => {
     return tabs.some(({ title }) => title === proposal.title);
   };
 
-  const begin = (action) => scene.ide.robot('invoke', { action: `Companion.${action}` });
+  const begin = (action) => scene.ide.invoke(`Companion.${action}`);
 
   const asks = (text) =>
     scene.ide.until(
@@ -97,10 +97,10 @@ describe('in a window', () => {
     assert.equal(await waits(b), true);
     await scene.ide.click('text', { text: 'Next' });
     await isInFront(c);
-    await scene.ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: c.title });
+    await scene.ide.invoke('Companion.RejectProposal', c.title);
     assert.deepEqual(await c.decision, REJECTED);
     await isInFront(b);
-    await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: b.title });
+    await scene.ide.invoke('Companion.AcceptProposal', b.title);
     assert.deepEqual(await b.decision, UNCHANGED);
     await leave(proposals);
   });
@@ -110,8 +110,7 @@ describe('in a window', () => {
       const isClosed = ({ tabs }) => tabs.every(({ right }) => right === null);
       return scene.ide.display.hold('ctrl+F4', () => scene.ide.until(isClosed, 'no tab'));
     },
-    'the second of two clicks': ({ title }) =>
-      scene.ide.click('close button', { tab: title }, 1, 2),
+    'the second of two clicks': ({ title }) => scene.clickX(title, 2),
   };
   for (const [what, close] of Object.entries(CLOSINGS)) {
     scene.test(`${what} rejects no other proposal`, async () => {
@@ -152,7 +151,7 @@ describe('in a window', () => {
     const proposals = await proposeAll('a.txt', 'b.txt', 'c.txt');
     const [a, b, c] = proposals;
     await scene.clickInto(b.title);
-    await scene.ide.robot('invoke', { action: 'SplitVertically', proposal: b.title });
+    await scene.ide.invoke('SplitVertically', b.title);
     await scene.ide.until(
       ({ tabs }) => tabs.filter(({ title }) => title === b.title).length === 2,
       'the split',
@@ -242,7 +241,7 @@ describe('in a window', () => {
     const { title, file } = proposal;
     fs.writeFileSync(file, 'by another program\n');
     await scene.turnTo(title);
-    await scene.ide.robot('invoke', { action: 'Synchronize' });
+    await scene.ide.invoke('Synchronize');
     await scene.ide.tab(title, ({ banners }) => /It has changed meanwhile/.test(banners.flat()[0]));
     await scene.picture('changed');
     await scene.ide.click('text', { text: 'Show Changes' });
@@ -273,7 +272,7 @@ describe('in a window', () => {
     await scene.ide.click('text', { text: 'Review' });
     const { title } = await scene.proposal(file);
     fs.writeFileSync(file, 'zero\none\ntwo\n');
-    await scene.ide.robot('invoke', { action: 'Synchronize' });
+    await scene.ide.invoke('Synchronize');
     await scene.ide.tab(title, ({ banners }) => /It has changed meanwhile/.test(banners.flat()[0]));
     await scene.accept(title);
     await asks('Gemini CLI keeps the changes if its tool is Edit');

@@ -47,7 +47,7 @@ describe('starting, in a window', () => {
     const { title, decision } = await scene.propose(file, 'new\n');
     await ide.click('proposal', { tab: title }, RIGHT);
     await add('@src/proposed.txt');
-    await ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
+    await ide.invoke('Companion.RejectProposal', title);
     await decision;
   });
 

@@ -22,12 +22,6 @@ async function comesBack(scene, { file, decision }, text) {
   await scene.noProposal();
 }
 
-/** Waits for a question that takes keys. */
-function asks(scene) {
-  const isReady = ({ windows, focus }) => windows.length > 1 && focus?.component?.endsWith('Button');
-  return scene.ide.until(isReady, 'a question');
-}
-
 /** A proposal that the user has edited. */
 async function edited(scene, name) {
   const file = scene.sandbox.file(name, 'old\n');
@@ -36,6 +30,16 @@ async function edited(scene, name) {
   await scene.ide.display.type('mine ');
   await scene.proposal(file, ({ right }) => right === 'mine new\n');
   return { file, title, decision };
+}
+
+/** Accepts the one proposal, which waits with a tab or without one. */
+async function acceptWaiting(scene, proposal, text) {
+  await scene.status(`${CONNECTED}, 1 proposal waits for your review`);
+  const { tabs } = await scene.ide.robot('look');
+  if (tabs.every(({ right }) => right === null)) return comesBack(scene, proposal, text);
+  await scene.accept(proposal.title);
+  assert.deepEqual(await proposal.decision, accepted(text));
+  await scene.noProposal();
 }
 
 describe('a proposal in a window', () => {
@@ -71,11 +75,11 @@ describe('a proposal in a window', () => {
     const { display } = scene.ide;
     const { file, title, decision } = await edited(scene, 'esc.txt');
     await display.press('Escape');
-    await asks(scene);
+    await scene.asks();
     await display.press('Escape'); // the answer that changes nothing
     await scene.proposal(file, ({ right }) => right === 'mine new\n');
-    await scene.ide.click('close button', { tab: title });
-    await asks(scene); // or the click would be one on the banner, below the question
+    await scene.clickX(title);
+    await scene.asks(); // or the click would be one on the banner, below the question
     await scene.ide.click('text', { text: 'Reject' });
     assert.deepEqual(await decision, REJECTED);
     await scene.noProposal();
@@ -97,7 +101,7 @@ describe('a proposal in a window', () => {
     const { display } = scene.ide;
     const { file, decision } = await edited(scene, 'terminal.txt');
     await display.press('Escape');
-    await asks(scene);
+    await scene.asks();
     await scene.client.resolveDiffFromCli(file, 'accepted');
     assert.deepEqual(await decision, accepted('mine new\n'));
     await display.press('Escape'); // the answer that changes nothing
@@ -105,7 +109,7 @@ describe('a proposal in a window', () => {
   });
 
   for (const [how, close] of [
-    ['the X', ({ ide }, tab) => ide.click('close button', { tab })],
+    ['the X', (scene, tab) => scene.clickX(tab)],
     ['a middle click', ({ ide }, tab) => ide.click('tab', { tab }, 2)],
     ['the key that closes a tab', ({ ide }) => ide.display.press('ctrl+F4')],
   ]) {
@@ -119,7 +123,7 @@ describe('a proposal in a window', () => {
 
       const second = await edited(scene, 'closed.txt');
       await close(scene, title);
-      await asks(scene);
+      await scene.asks();
       await scene.ide.click('text', { text: 'Keep Editing' });
       await scene.proposal(file, ({ right }) => right === 'mine new\n');
       await scene.accept(title);
@@ -150,7 +154,7 @@ describe('a proposal in a window', () => {
 
   scene.test('closing all tabs leaves it, as the user left it', async (scene) => {
     const proposal = await edited(scene, 'all.txt');
-    await scene.ide.robot('invoke', { action: 'CloseAllEditors', proposal: proposal.title });
+    await scene.ide.invoke('CloseAllEditors', proposal.title);
     await losesItsTab(scene);
     await comesBack(scene, proposal, 'mine new\n');
   });
@@ -159,37 +163,26 @@ describe('a proposal in a window', () => {
     scene.test(`${action} leaves it`, async (scene) => {
       const proposal = await edited(scene, 'others.txt');
       await scene.edit('here.txt', 'here\n');
-      await scene.ide.robot('invoke', { action });
+      await scene.ide.invoke(action);
       await scene.ide.until(
         ({ tabs }) => tabs.filter(({ right }) => right === null).length <= 1,
         'the end of the other tabs',
       );
-      await scene.status(`${CONNECTED}, 1 proposal waits for your review`);
-      const { tabs } = await scene.ide.robot('look');
-      if (tabs.every(({ right }) => right === null)) {
-        await comesBack(scene, proposal, 'mine new\n');
-      } else {
-        await scene.accept(proposal.title);
-        assert.deepEqual(await proposal.decision, accepted('mine new\n'));
-      }
-      await scene.noProposal();
+      await acceptWaiting(scene, proposal, 'mine new\n');
     });
   }
 
   scene.test('closing what is unmodified leaves it, also when it was unpinned', async (scene) => {
     const { ide } = scene;
     await ide.robot('version control'); // without one the action is disabled
-    const { file, title, decision } = await edited(scene, 'unmodified.txt');
-    await ide.click('tab', { tab: title }, 3);
+    const proposal = await edited(scene, 'unmodified.txt');
+    await ide.click('tab', { tab: proposal.title }, 3);
     await ide.until(({ texts }) => texts.includes('Unpin Tab'), 'the menu of the tab');
     await ide.click('text', { text: 'Unpin Tab' });
     const here = path.basename(await scene.edit('here.txt', 'here\n'));
-    await ide.robot('invoke', { action: 'CloseAllUnmodifiedEditors' });
+    await ide.invoke('CloseAllUnmodifiedEditors');
     await ide.until(({ tabs }) => tabs.every(({ title }) => title !== here), `the end of ${here}`);
-    await scene.proposal(file, ({ right }) => right === 'mine new\n');
-    await scene.accept(title);
-    assert.deepEqual(await decision, accepted('mine new\n'));
-    await scene.noProposal();
+    await acceptWaiting(scene, proposal, 'mine new\n');
   });
 
   scene.test('it waits where there is room for one tab', async (scene) => {
@@ -205,7 +198,7 @@ describe('a proposal in a window', () => {
   scene.test('it stays when one of its tabs is closed in a split', async (scene) => {
     const { ide } = scene;
     const { file, title, decision } = await edited(scene, 'split.txt');
-    await ide.robot('invoke', { action: 'SplitVertically', proposal: title });
+    await ide.invoke('SplitVertically', title);
     const count = (wanted) =>
       ide.until(
         ({ tabs }) => tabs.filter(({ right }) => right === 'mine new\n').length === wanted,
@@ -214,11 +207,11 @@ describe('a proposal in a window', () => {
     await count(2);
     await ide.display.press('ctrl+F4');
     await count(1);
-    await ide.robot('invoke', { action: 'SplitVertically', proposal: title });
+    await ide.invoke('SplitVertically', title);
     await count(2);
-    await ide.robot('invoke', { action: 'UnsplitAll', proposal: title });
+    await ide.invoke('UnsplitAll', title);
     await count(1);
-    await ide.robot('invoke', { action: 'SplitVertically', proposal: title });
+    await ide.invoke('SplitVertically', title);
     await count(2);
     await scene.client.resolveDiffFromCli(file, 'rejected');
     assert.deepEqual(await decision, REJECTED);
@@ -254,7 +247,7 @@ describe('a proposal in a window', () => {
     await ide.display.type('on ');
     await scene.proposal(file, ({ right }) => right === 'mine on new\n');
     await scene.accept(title);
-    await asks(scene);
+    await scene.asks();
     await ide.click('text', { text: 'Accept Anyway' });
     assert.deepEqual(await decision, accepted('mine on new\n'));
     await scene.noProposal();
@@ -282,8 +275,8 @@ describe('a proposal in a window', () => {
 
   scene.test('a question keeps a project with an edited proposal open', async (scene) => {
     const { file, title, decision } = await edited(scene, 'project.txt');
-    await scene.ide.robot('invoke', { action: 'CloseProject' });
-    await asks(scene);
+    await scene.ide.invoke('CloseProject');
+    await scene.asks();
     await scene.ide.click('text', { text: 'Keep Open' });
     await scene.proposal(file, ({ right }) => right === 'mine new\n');
     await scene.accept(title);

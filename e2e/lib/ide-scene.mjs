@@ -152,7 +152,7 @@ export class Scene {
   openChanges() {
     return until('the focus in the list', async () => {
       if (isInList(await this.ide.robot('look'))) return true;
-      await this.ide.robot('invoke', { action: 'ActivateGeminiCLIChangesToolWindow' });
+      await this.ide.invoke('ActivateGeminiCLIChangesToolWindow');
       await pause(1_000);
       return false;
     });
@@ -167,12 +167,31 @@ export class Scene {
     const isSelected = ({ focus }) =>
       focus?.selection?.length === 1 && focus.selection[0].startsWith(text);
     await this.ide.until((look) => isInList(look) && isSelected(look), `${text} selected`);
-    await this.ide.robot('invoke', { action });
+    await this.ide.invoke(action);
+  }
+
+  /**
+   * Closes a tab by its X. Where the tab has a pin in place of the X, it is unpinned first, as a user
+   * has to.
+   */
+  async clickX(title, times = 1) {
+    const { hasPin } = await this.ide.tab(title);
+    if (hasPin) {
+      await this.ide.click('close button', { tab: title });
+      await this.ide.tab(title, (tab) => !tab.hasPin);
+    }
+    await this.ide.click('close button', { tab: title }, 1, times);
+  }
+
+  /** Waits for a dialog with a question that takes keys. */
+  asks() {
+    const isReady = ({ windows, focus }) => windows.length > 1 && focus?.isButton;
+    return this.ide.until(isReady, 'a question');
   }
 
   /** Accepts a proposal in its tab. */
   accept(title) {
-    return this.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
+    return this.ide.invoke('Companion.AcceptProposal', title);
   }
 
   /** Selects a proposal by a click on its tab. */

@@ -12,7 +12,8 @@ import { promisify } from 'node:util';
 
 import { Display } from './display.mjs';
 import { Inbox, WAIT_TIMEOUT, until, within } from './inbox.mjs';
-import { javaProgram, launch, windowTitle } from './ide-home.mjs';
+import { javaProgram, launch, productInfo, windowTitle } from './ide-home.mjs';
+import { otherErrorsIn, problemsIn } from './ide-log.mjs';
 import { writeDarkTheme, writeProjectSettings } from './ide-project.mjs';
 
 const run = promisify(execFile);
@@ -22,13 +23,10 @@ const HOME = process.env.COMPANION_PLATFORM;
 const PLUGIN = process.env.COMPANION_PLUGIN;
 const ROBOT = process.env.COMPANION_ROBOT;
 
-const ROBOT_LINE = 'robot ';
+/** Whether it is an IDE of today, and not the platform of 2018.3. */
+export const IS_INSTALLED = HOME !== undefined && productInfo(HOME) !== undefined;
 
-/**
- * Harmless errors of the platform: one reports the source of many events, the other a new window
- * that got the focus late on a busy machine.
- */
-const NO_PROBLEM = /FrequentEventDetector|TimedOutCallback/;
+const ROBOT_LINE = 'robot ';
 
 /** The JVM compiles less: a short run of the IDE takes half the processor's time. */
 const FOR_SHORT_RUNS = ['-XX:TieredStopAtLevel=1'];
@@ -38,6 +36,7 @@ export class Ide {
   opened = new Inbox('an open project');
   display;
   #sandbox;
+  #project;
   #process;
   #exit;
   #ended;
@@ -58,7 +57,7 @@ export class Ide {
     sandbox.defer(() => ide.close());
     sandbox.deferKill(() => ide.kill());
     await ide.opened.next();
-    await display.activate(windowTitle(HOME, project));
+    await ide.activate();
     await ide.until(({ isActive }) => isActive, 'a window with the focus');
     return ide;
   }
@@ -66,6 +65,7 @@ export class Ide {
   constructor(sandbox, { display, project, withPlugin, isDark, java }) {
     this.display = display;
     this.#sandbox = sandbox;
+    this.#project = project;
     writeProjectSettings(project);
     if (isDark) writeDarkTheme(sandbox.folder('ide', 'config'));
     const plugins = sandbox.folder('plugins');
@@ -122,6 +122,20 @@ export class Ide {
     const answer = new Promise((resolve, reject) => this.#commands.set(id, { resolve, reject }));
     this.#process.stdin.write(`${JSON.stringify({ id, do: command, ...args })}\n`);
     return within(answer, `the answer to “${command}”`);
+  }
+
+  /**
+   * Performs an action in a proposal, or where the focus is. The focus may still be on its way from
+   * a window that was closed.
+   */
+  invoke(action, proposal) {
+    const isDone = (hadFocus) => hadFocus;
+    return this.untilRobot(['invoke', { action, proposal }], isDone, `the focus for ${action}`);
+  }
+
+  /** Gives the project's window the focus. */
+  activate() {
+    return this.display.activate(windowTitle(HOME, this.#project));
   }
 
   /** Waits until the robot's description of the window matches, and returns it. */
@@ -191,27 +205,28 @@ export class Ide {
     return within(this.#exit, 'the end of the IDE');
   }
 
-  /** The errors and exceptions in its log. */
-  problems() {
+  get #log() {
     const file = path.join(this.#sandbox.root, 'ide', 'log', 'idea.log');
-    const records = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split(/^(?=\d{4}-)/m) : [];
-    const isProblem = (record) => / (ERROR|FATAL) - |^\s+at \S+\(/m.test(record);
-    return records.filter((record) => isProblem(record) && !NO_PROBLEM.test(record));
+    return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+  }
+
+  /** The records of its log that fail a test. */
+  problems() {
+    return problemsIn(this.#log, IS_INSTALLED);
   }
 
   /** Quits the IDE as a user does, and then checks its log. */
   async close() {
     try {
       if (this.#process.exitCode === null && this.#process.signalCode === null) {
-        // The window may still be getting the focus back from a dialog.
-        await this.until(({ isActive }) => isActive, 'a window with the focus');
-        await this.robot('invoke', { action: 'Exit' });
+        await this.invoke('Exit');
         const code = await this.exited();
         if (code !== 0) throw new Error(`the IDE has exited with ${code}:\n${this.#output}`);
       }
     } finally {
       this.kill();
     }
+    if (IS_INSTALLED) for (const error of otherErrorsIn(this.#log)) console.log(`not ours: ${error}`);
     const problems = this.problems();
     if (problems.length > 0) throw new Error(`in idea.log:\n${problems.join('')}`);
   }

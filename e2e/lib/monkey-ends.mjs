@@ -14,7 +14,7 @@ const RETRY = 18_000;
 /** Runs an action that ends all proposals; the IDE asks if one was edited. Returns whether they end. */
 async function leave(monkey, action) {
   const { ide } = monkey;
-  await ide.robot('invoke', { action });
+  await ide.invoke(action);
   if (![...monkey.waiting.values()].some((proposal) => monkey.isEdited(proposal))) return true;
   await ide.until(({ texts }) => texts.includes('Keep Open'), 'a question');
   const isKept = monkey.random(3) === 0;
@@ -62,7 +62,7 @@ async function reopen(monkey) {
   ide.opened.takeAll();
   await ide.robot('open project', { path: scene.sandbox.project });
   await ide.opened.next();
-  await ide.display.activate(' - IntelliJ Platform$');
+  await ide.activate();
   await comeBack(monkey, begun);
 }
 
@@ -78,7 +78,7 @@ async function quit(monkey) {
 async function kill(monkey) {
   const { ide } = monkey;
   if (monkey.random(2) === 0) {
-    await ide.robot('invoke', { action: 'SaveAll' });
+    await ide.invoke('SaveAll');
     await monkey.saved();
   }
   const begun = Date.now();

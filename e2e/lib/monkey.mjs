@@ -262,7 +262,7 @@ export class Monkey {
     await this.focus(this.anyFile());
     await until('the end of all tabs', async () => {
       const { tabs } = await this.ide.robot('look');
-      if (tabs.length > 0) await this.ide.robot('invoke', { action: 'CloseAllEditors' });
+      if (tabs.length > 0) await this.ide.invoke('CloseAllEditors');
       return tabs.length === 0;
     });
     await this.check();

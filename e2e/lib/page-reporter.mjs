@@ -1,4 +1,4 @@
-// Writes a page with the result of each test and its pictures.
+// Writes a page with the result of each test, the pictures, and errors of the IDE that are not ours.
 //
 // `COMPANION_IDE_NAME` is the name of the tested IDE. The page is in the same folder as
 // `ide-tests`, which contains the pictures.
@@ -33,9 +33,11 @@ export default async function* page(events) {
 <h1>Window tests on ${name}</h1>
 <table>
 `;
+  const others = [];
   for await (const { type, data } of events) {
     if (type === 'test:pass') yield row(data, data.skip === undefined ? 'passed' : 'skipped');
     if (type === 'test:fail') yield row(data, 'failed');
+    if (type === 'test:stdout') others.push(escape(data.message));
   }
-  yield `</table>\n${pictures(begun)}`;
+  yield `</table>\n<pre>${others.join('')}</pre>\n${pictures(begun)}`;
 }

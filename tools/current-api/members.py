@@ -3,6 +3,7 @@
 
 members.py CLASSES PLATFORM_HOME LIST           fails unless LIST has each member, and no other
 members.py CLASSES PLATFORM_HOME LIST --write   updates LIST; each place that is not yet verified gets a "?"
+members.py … --robot PLUGIN_LIST                 the same for the robot of the window tests; PLUGIN_LIST has the plugin's members
 
 For each member, LIST names two places that have it: one in a platform not newer than the oldest supported one, and one in
 the newest platform. The first is 2018.3 if PLATFORM_HOME has the member.
@@ -134,8 +135,8 @@ def simple(kind):
     return name + "[]" * (len(kind) - len(element))
 
 
-def members(classes):
-    """Returns the members that the plugin calls, extends or overrides, each with its place in an old platform."""
+def members(classes, of_robot):
+    """Returns the members that plugin or robot call, extend or override, each with its place in an old platform."""
     found = {}
     old = Classes(pathlib.Path("none"), classes.home)
 
@@ -144,8 +145,9 @@ def members(classes):
         found[describe(owner, name, kind)] = OLD if is_old else UNKNOWN
 
     # The released plugin does not contain the robot of the window tests.
-    released = (path for path in classes.folder.glob(f"{OURS}**/*.class") if "robot" not in path.parts)
-    for path in sorted(released):
+    for path in sorted(classes.folder.glob(f"{OURS}**/*.class")):
+        if ("robot" in path.parts) != of_robot:
+            continue
         ours = ClassFile(path.read_bytes())
         for owner, name, kind in ours.references():
             if name:
@@ -172,12 +174,21 @@ def declares(classes, owner, name, kind):
     return found and any((name, kind) == member[1:] for member in found.fields + found.methods)
 
 
+def known_members(lines):
+    return {member: seen for member, *seen in (line.split(SEPARATOR) for line in lines if SEPARATOR in line)}
+
+
 def main():
     folder, home, listing = (pathlib.Path(argument) for argument in sys.argv[1:4])
-    wanted = members(Classes(folder, home))
+    of_robot = "--robot" in sys.argv
+    wanted = members(Classes(folder, home), of_robot)
+    if of_robot:
+        plugin = pathlib.Path(sys.argv[sys.argv.index("--robot") + 1])
+        verified = known_members(plugin.read_text(encoding="utf-8").splitlines())
+        wanted = {member: old for member, old in wanted.items() if member not in verified}
     lines = listing.read_text(encoding="utf-8").splitlines() if listing.exists() else []
     head = [line for line in lines if line.startswith("#")]
-    known = {member: seen for member, *seen in (line.split(SEPARATOR) for line in lines if SEPARATOR in line)}
+    known = known_members(lines)
     if "--write" in sys.argv:
         entries = []
         for member, old in sorted(wanted.items()):

@@ -48,9 +48,7 @@ internal val DEEDS: Map<String, Command> = mapOf(
     "close window" to { closeWindow(it.text("tab")) },
     "invoke" to { invoke(it.text("action"), it.textOrNull("proposal")) },
     "follow log" to { followLog(it.text("about"), it.text("link")) },
-    "watch painting" to { Painting.watch() },
     "be busy" to { Thread.sleep(it.number("millis").toLong()) },
-    "type" to { Typing.run(it.text("path"), it.number("count")) },
 )
 
 /** Follows a link in the last notification about a subject, like a click in the Notifications tool window. */
@@ -59,7 +57,7 @@ private fun followLog(about: String, link: String) {
     val notifications = all.filter { about in it.content }
     val links = notifications.flatMap { notification -> notification.actions.map { notification to it } }
     val (notification, action) = links.last { (_, action) -> action.templatePresentation.text == link }
-    Notification.fire(notification, action)
+    Notification.fire(notification, action, null)
 }
 
 /**
@@ -94,15 +92,18 @@ private fun turnTo(tab: String) {
 
 private fun write(change: Any.() -> Unit) = WriteCommandAction.runWriteCommandAction(project()) { Robot.change() }
 
-/** Performs an action where the focus is, or in a proposal, which must be in front. Fails if a user could not do so. */
-private fun invoke(id: String, proposal: String?) {
+/**
+ * Performs an action in a proposal, which comes to the front, or where the focus is. Returns false if nothing has the
+ * focus. Fails if a user could not do so.
+ */
+private fun invoke(id: String, proposal: String?): Boolean {
     val action = checkNotNull(ActionManager.getInstance().getAction(id)) { "there is no action $id" }
     if (proposal != null && !proposal(proposal).contentComponent.isShowing) {
         FileEditorManager.getInstance(project()).openFile(tabFile(proposal), false)
     }
     val component: Component = proposal?.let { proposal(it).contentComponent }
         ?: KeyboardFocusManager.getCurrentKeyboardFocusManager().run { focusOwner ?: activeWindow }
-        ?: error("nothing has the focus")
+        ?: return false
     val context = DataManager.getInstance().getDataContext(component)
     val event = AnActionEvent.createFromAnAction(action, null, ActionPlaces.UNKNOWN, context)
     Seam.update(action, event)
@@ -114,6 +115,7 @@ private fun invoke(id: String, proposal: String?) {
             { Seam.perform(action, event) },
             ModalityState.NON_MODAL,
         )
+    return true
 }
 
 /** Returns whether no editor has the focus. If one has, moves the focus to a tool window. */
@@ -121,7 +123,10 @@ private fun leaveEditors(): Boolean {
     val focus = KeyboardFocusManager.getCurrentKeyboardFocusManager().focusOwner
     val hasLeft =
         focus != null && CommonDataKeys.EDITOR.getData(DataManager.getInstance().getDataContext(focus)) == null
-    if (!hasLeft) ToolWindowManager.getInstance(project()).getToolWindow(ToolWindowId.PROJECT_VIEW).activate(null)
+    if (!hasLeft) {
+        val window = ToolWindowManager.getInstance(project()).getToolWindow(ToolWindowId.PROJECT_VIEW)
+        checkNotNull(window) { "there is no project view" }.activate(null)
+    }
     return hasLeft
 }
 

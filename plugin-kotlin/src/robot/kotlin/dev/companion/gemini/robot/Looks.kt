@@ -32,6 +32,7 @@ import java.awt.Window
 import javax.swing.AbstractButton
 import javax.swing.JComponent
 import javax.swing.JLabel
+import javax.swing.JList
 import javax.swing.JTable
 import javax.swing.JTree
 import javax.swing.RepaintManager
@@ -47,8 +48,6 @@ internal val LOOKS: Map<String, Command> = mapOf(
     "find proposal" to { inText(proposal(it.text("tab"))) },
     "find arrow" to { arrow() },
     "paint" to { paint() },
-    "time in plugin" to { Sampler.result() },
-    "painting" to { Painting.times() },
 )
 
 /** Returns all values that a script can wait for. */
@@ -62,7 +61,10 @@ private fun look(): Map<String, Any?> =
         "statusBar" to components().filter { it is StatusBar }.flatMap { texts(it) + tooltips(it) }.toList(),
         "texts" to Window.getWindows().filter { it.isShowing }.flatMap { texts(it) },
         "rows" to trees().flatMap { tree -> rows(tree) }.toList(),
-        "tableRows" to allShowing<JTable>().flatMap { table -> rows(table) }.toList(),
+        "tableRows" to (
+            allShowing<JTable>().flatMap { table -> rows(table) } +
+                allShowing<JList<*>>().flatMap { list -> rows(list) }
+        ).toList(),
     )
 
 private fun trees() = allShowing<JTree>()
@@ -87,6 +89,13 @@ private fun rows(table: JTable): List<String> =
         cells.flatMap(::descendants).mapNotNull { label(it) }.joinToString(" ")
     }
 
+/** Returns the texts of a list's rows. */
+private fun <T> rows(list: JList<T>): List<String> =
+    (0 until list.model.size).map { row ->
+        val cell = list.cellRenderer.getListCellRendererComponent(list, list.model.getElementAt(row), row, false, false)
+        descendants(cell).mapNotNull { label(it) }.joinToString(" ")
+    }
+
 /** Returns the place of the first row that begins with a text, after scrolling to it. */
 private fun rowOf(text: String): Map<String, Any> {
     val tree = trees().first { tree -> rows(tree).any { it.startsWith(text) } }
@@ -96,10 +105,11 @@ private fun rowOf(text: String): Map<String, Any> {
     return onScreen(tree, Point(bounds.x + bounds.height / 2, bounds.y + bounds.height / 2))
 }
 
-private fun title(window: Window) =
+/** Returns the title of a frame or a dialog. Some popups are dialogs without a title. */
+private fun title(window: Window): String? =
     when (window) {
-        is Frame -> window.title
-        is Dialog -> window.title
+        is Frame -> window.title.orEmpty()
+        is Dialog -> window.title.orEmpty().takeIf { window.isModal || it.isNotEmpty() }
         else -> null
     }
 
@@ -108,7 +118,9 @@ private fun focus(): Map<String, Any?>? {
     val owner = KeyboardFocusManager.getCurrentKeyboardFocusManager().focusOwner ?: return null
     if (owner is JTree) return mapOf("component" to owner.javaClass.name, "selection" to selection(owner))
     val editor = CommonDataKeys.EDITOR.getData(DataManager.getInstance().getDataContext(owner))
-    if (editor == null || editor.contentComponent !== owner) return mapOf("component" to owner.javaClass.name)
+    if (editor == null || editor.contentComponent !== owner) {
+        return mapOf("component" to owner.javaClass.name, "isButton" to (owner is AbstractButton))
+    }
     val caret = editor.caretModel.primaryCaret
     val lineStart = editor.document.getLineStartOffset(caret.logicalPosition.line)
     return mapOf(
@@ -132,6 +144,7 @@ private fun tab(label: TabLabel): Map<String, Any?> {
         "title" to info.text,
         "path" to (info.`object` as VirtualFile).path,
         "isSelected" to shown.isShowing,
+        "hasPin" to Seam.hasPin(info),
         "text" to FileDocumentManager.getInstance().getCachedDocument(info.`object` as VirtualFile)?.text,
         "banners" to descendants(shown).filterIsInstance<EditorNotificationPanel>().map { texts(it) }.toList(),
         "texts" to texts(shown),

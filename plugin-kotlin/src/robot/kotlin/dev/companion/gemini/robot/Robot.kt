@@ -7,10 +7,8 @@ import com.google.gson.GsonBuilder
 import com.google.gson.JsonObject
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
-import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.DumbService
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.startup.StartupActivity
 import java.io.FileDescriptor
 import java.io.FileOutputStream
 import java.io.PrintStream
@@ -28,10 +26,16 @@ internal object Robot {
     /** Does not use System.out, which others use and may replace. */
     private val out = PrintStream(FileOutputStream(FileDescriptor.out), true, "UTF-8")
 
-    /** Starts to execute commands. */
-    fun start() {
+    /** Starts with the first project, and reports each project whose indexes are ready. */
+    fun projectOpened(project: Project) {
+        start()
+        DumbService.getInstance(project).runWhenSmart {
+            say(mapOf("event" to "opened", "project" to project.basePath))
+        }
+    }
+
+    private fun start() {
         if (!isStarted.compareAndSet(false, true)) return
-        Sampler.start()
         thread(name = "robot", isDaemon = true) {
             System.`in`.bufferedReader().forEachLine { obey(gson.fromJson(it, JsonObject::class.java)) }
             // The script has ended, perhaps by a kill, so the IDE must end, too.
@@ -41,8 +45,8 @@ internal object Robot {
 
     private fun obey(command: JsonObject) {
         val name = command.text("do")
-        val look = LOOKS[name]
-        val work = look ?: DEEDS[name]
+        val look = LOOKS[name] ?: Seam.looks[name]
+        val work = look ?: DEEDS[name] ?: Seam.deeds[name]
         val modality = if (look == null) ModalityState.NON_MODAL else ModalityState.any()
         ApplicationManager.getApplication().invokeLater({ answer(command, work) }, modality)
     }
@@ -60,19 +64,7 @@ internal object Robot {
     }
 
     /** Sends the script a line with a unique prefix. */
-    fun say(message: Any) = synchronized(out) { out.println("robot " + gson.toJson(message)) }
-}
-
-/** Starts the robot with the first project, and reports each project whose indexes are ready. */
-class Greeting :
-    StartupActivity,
-    DumbAware {
-    override fun runActivity(project: Project) {
-        Robot.start()
-        DumbService.getInstance(project).runWhenSmart {
-            Robot.say(mapOf("event" to "opened", "project" to project.basePath))
-        }
-    }
+    private fun say(message: Any) = synchronized(out) { out.println("robot " + gson.toJson(message)) }
 }
 
 /** Runs on the EDT. Returns a value that JSON can represent. */

@@ -7,8 +7,26 @@ import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.project.Project
+import com.intellij.ui.tabs.TabInfo
 
 internal object Seam {
+    /** Commands of `cargo xtask bench-ide`, which measures on this platform only. */
+    val looks: Map<String, Command> =
+        mapOf(
+            "time in plugin" to { Sampler.result() },
+            "painting" to { Painting.times() },
+        )
+    val deeds: Map<String, Command> =
+        mapOf(
+            "take longest in plugin" to { Sampler.takeLongest() },
+            "watch painting" to { Painting.watch() },
+            "type" to { Typing.run(it.text("path"), it.number("count")) },
+        )
+
+    /** Returns whether the first click on the X of a tab only unpins it. Here it closes. */
+    @Suppress("UNUSED_PARAMETER")
+    fun hasPin(tab: TabInfo): Boolean = false
+
     fun openProject(path: String): Project? = ProjectUtil.openOrImport(path, null, false)
 
     fun update(action: AnAction, event: AnActionEvent) {

@@ -3,31 +3,46 @@
 package dev.companion.gemini.robot
 
 import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicBoolean
 import kotlin.concurrent.thread
 
 internal object Sampler {
+    private val isStarted = AtomicBoolean()
+
     /** The time in ns for each of the plugin's methods, and for what each has called. */
     private val nanos = ConcurrentHashMap<String, Long>()
 
+    /** The longest time in ns that a method of the plugin kept the EDT without a pause. */
+    private val longest = ConcurrentHashMap<String, Long>()
+
     /** Samples until the IDE ends, if the script asks for it. */
     fun start() {
-        if (!java.lang.Boolean.getBoolean("robot.sample")) return
+        if (!java.lang.Boolean.getBoolean("robot.sample") || !isStarted.compareAndSet(false, true)) return
         val edt = Thread.getAllStackTraces().keys.first { it.name.startsWith("AWT-EventQueue") }
         thread(name = "robot sampler", isDaemon = true, priority = Thread.MAX_PRIORITY) { sample(edt) }
     }
 
     fun result(): Map<String, Long> = nanos.toMap()
 
+    /** Returns the longest times since the last call. */
+    fun takeLongest(): Map<String, Long> = longest.toMap().also { longest.clear() }
+
     private fun sample(edt: Thread) {
         var last = System.nanoTime()
+        var entered = last
+        var entry: String? = null
         while (true) {
             Thread.sleep(1)
             val stack = edt.stackTrace
             val own = if (stack.any { it.isOfRobot() }) -1 else stack.indexOfFirst { it.isOfPlugin() }
             val now = System.nanoTime()
-            if (own >= 0) {
+            val outermost = if (own < 0) null else stack.last { it.isOfPlugin() }.name()
+            if (outermost != entry) entered = last
+            entry = outermost
+            if (outermost != null) {
                 val name = listOfNotNull(stack[own], stack.getOrNull(own - 1)).joinToString(" → ") { it.name() }
                 nanos.merge(name, now - last, Long::plus)
+                longest.merge(outermost, now - entered, ::maxOf)
             }
             last = now
         }
