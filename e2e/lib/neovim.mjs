@@ -131,6 +131,11 @@ export class Neovim {
     await this.lua('return true');
   }
 
+  /** Types keys after which Neovim may wait for another one, and answers no request. */
+  async press(keys) {
+    await within(this.#rpc.input(keys), 'Neovim');
+  }
+
   /** Types keys that cause a question, waits for it, and types the answer. */
   async typeAndAnswer(keys, answer) {
     await within(this.#rpc.input(keys), 'Neovim');
@@ -209,6 +214,16 @@ export class Neovim {
        end
        return { left = lines('file' .. ...), right = lines('proposal' .. ...) }`,
       file,
+    );
+  }
+
+  /** Returns the bars above the windows of the tab page, as the user sees them. */
+  bars() {
+    return this.lua(
+      `return vim.tbl_map(function(window)
+         local options = { winid = window, use_winbar = true }
+         return vim.trim(vim.api.nvim_eval_statusline(vim.wo[window].winbar, options).str)
+       end, vim.api.nvim_tabpage_list_wins(0))`,
     );
   }
 

@@ -45,9 +45,6 @@ const asks = (neovim, text) =>
     text,
   );
 
-/** The bar above the current window. */
-const bar = (neovim) => neovim.lua('return vim.wo.winbar');
-
 const NOW = 'Reason (the CLI gets it now and goes on): ';
 const NEXT_PROMPT = 'Reason (the CLI stops, and gets it with your next prompt): ';
 
@@ -64,8 +61,8 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     const { neovim, cli, heard, file } = window;
     await cli.enter('rename it');
     await goTo(window, file.a);
-    const words = ' Proposed by the CLI (:w accepts, :q rejects and stops it, \\c says why)';
-    assert.equal(await bar(neovim), words);
+    const words = 'Proposal by the CLI (:w accepts, :q rejects, \\c says why)';
+    assert.ok((await neovim.bars()).includes(words));
     await neovim.type('\\c');
     await asks(neovim, NOW);
     await neovim.type(`${REASON}<CR>`);
@@ -125,8 +122,8 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     await cli.enter('rename it');
     await goTo(window, file.a);
     await neovim.type('ccmine<Esc>');
-    const words = ', changed by you (:w accepts, :q! rejects and stops it, \\c says why)';
-    assert.ok((await bar(neovim)).endsWith(words));
+    const words = 'Proposal, edited (:w accepts, :q! rejects, \\c says why)';
+    assert.ok((await neovim.bars()).includes(words));
     await neovim.type(`\\c${REASON}<CR>`);
     await cli.shows('That was all.');
     const kept = await neovim.lua(
@@ -153,7 +150,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     ]) {
       const decision = client.openDiff(path, 'new\n');
       await neovim.proposal(path);
-      assert.match(await bar(neovim), /\(:w accepts, :q rejects and stops it\)$/);
+      assert.match((await neovim.bars())[1], /\(:w accepts, :q rejects and stops it\)$/);
       await neovim.command('messages clear', before);
       await neovim.type('\\c');
       await neovim.until(`vim.endswith(vim.fn.execute('messages'), ...)`, `GeminiCompanion: ${why}`);
@@ -231,7 +228,7 @@ test('the bar shows the user’s own key', { skip }, async (t) => {
   const { neovim, cli, file } = window;
   await cli.enter('rename it');
   await goTo(window, file.a);
-  assert.match(await bar(neovim), /, <Space>%% says why\)$/);
+  assert.match((await neovim.bars())[1], /, <Space>% says why\)$/);
   await neovim.type(' %');
   await asks(neovim, NOW);
   await neovim.type('<Esc>:q<CR>');

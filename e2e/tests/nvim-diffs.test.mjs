@@ -9,12 +9,6 @@ import { REJECTED, accepted } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
 
-/** The bars above the file and above the proposal. */
-const bars = (neovim) =>
-  neovim.lua(`return vim.tbl_map(function(window)
-    return vim.wo[window].winbar
-  end, vim.api.nvim_tabpage_list_wins(0))`);
-
 const oneTab = (neovim) => neovim.until('#vim.api.nvim_list_tabpages() == 1');
 
 test('a proposal shows beside the file, in a separate tab page', { skip }, async (t) => {
@@ -41,9 +35,9 @@ test('a proposal shows beside the file, in a separate tab page', { skip }, async
     2, // the first change
   ]);
   assert.match(await neovim.messages(), /The CLI proposes an edit to a\.lua$/);
-  assert.deepEqual(await bars(neovim), [
-    ' The file as it is',
-    ' Proposed by the CLI (:w accepts, :q rejects and stops it)',
+  assert.deepEqual(await neovim.bars(), [
+    'The file as it is',
+    'Proposal by the CLI (:w accepts, :q rejects and stops it)',
   ]);
 
   fs.writeFileSync(file, 'local changed\n');
@@ -63,16 +57,16 @@ test('a proposal shows beside the file, in a separate tab page', { skip }, async
 
 test('the bar shows whether the user has changed the proposal', { skip }, async (t) => {
   const { neovim } = await openProposal(t);
-  const proposed = ' Proposed by the CLI (:w accepts, :q rejects and stops it)';
-  assert.equal((await bars(neovim))[1], proposed);
-  const changed = ' Proposed by the CLI, changed by you (:w accepts, :q! rejects and stops it)';
+  const proposed = 'Proposal by the CLI (:w accepts, :q rejects and stops it)';
+  assert.equal((await neovim.bars())[1], proposed);
+  const changed = 'Proposal by the CLI, edited (:w accepts, :q! rejects)';
   for (const [keys, bar] of [
     ['x', changed],
     ['u', proposed],
     ['ccmine<Esc>', changed],
   ]) {
     await neovim.type(keys);
-    assert.equal((await bars(neovim))[1], bar, keys);
+    assert.equal((await neovim.bars())[1], bar, keys);
   }
 });
 
@@ -84,16 +78,16 @@ test('a proposal shows whether it creates its file', { skip }, async (t) => {
   const filePath = path.join(sandbox.project, 'new', 'a.lua');
   await session.callTool('openDiff', { filePath, newContent: 'local a = 1\n' });
   await neovim.proposal(filePath);
-  const created = [' No file yet', ' New file, proposed by the CLI (:w accepts, :q rejects and stops it)'];
-  assert.deepEqual(await bars(neovim), created);
+  const created = ['No file yet', 'New file by the CLI (:w accepts, :q rejects and stops it)'];
+  assert.deepEqual(await neovim.bars(), created);
   assert.match(await neovim.messages(), /The CLI proposes the new file new\/a\.lua$/);
 
   fs.mkdirSync(path.dirname(filePath));
   fs.writeFileSync(filePath, 'local b = 1\n');
   await session.callTool('openDiff', { filePath, newContent: 'local b = 2\n' });
   assert.deepEqual((await neovim.sides(filePath)).right, ['local b = 2']);
-  const changed = [' The file as it is', ' Proposed by the CLI (:w accepts, :q rejects and stops it)'];
-  assert.deepEqual(await bars(neovim), changed);
+  const changed = ['The file as it is', 'Proposal by the CLI (:w accepts, :q rejects and stops it)'];
+  assert.deepEqual(await neovim.bars(), changed);
 });
 
 test(
@@ -190,7 +184,8 @@ test('several proposals are open at once, each in its tab page', { skip }, async
   const decisions = [];
   for (const [index, file] of files.entries()) {
     decisions.push(clients[index].openDiff(file, `${index}\n`));
-    await neovim.proposal(file);
+    await neovim.proposalBehind(file);
+    await neovim.type(`:GeminiCompanion show ${['a', 'b', 'c'][index]}<CR>`);
   }
   assert.equal((await neovim.ready()).proposals, 3);
   const complete = (line) => neovim.lua(`return vim.fn.getcompletion(..., 'cmdline')`, line);

@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { REJECTED, accepted } from '../lib/decision.mjs';
-import { noNeovim as skip, openNeovimWithClient } from '../lib/neovim.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
 
 const mode = (neovim) => neovim.lua('return vim.api.nvim_get_mode().mode');
 
@@ -84,4 +86,81 @@ test('keys for another window never reach a proposal', { skip }, async (t) => {
   await neovim.proposal(file);
   await neovim.type(':w<CR>');
   assert.deepEqual(await decision, accepted(''));
+});
+
+test('one function decides by what the user does', { skip }, async (t) => {
+  const { neovim } = await openNeovim(t);
+  const free = { mode: 'n', is_blocking: false, state: '', has_macro: false, window: '', is_reviewing: false };
+  for (const [decision, ...situations] of [
+    ['take', {}, { mode: 'nt' }, { state: 'c' }],
+    ['stay', { mode: 'v' }, { mode: 'V' }, { mode: '\x16' }, { mode: 's' }, { mode: 'S' }],
+    ['stay', { mode: 'i' }, { mode: 'R' }, { mode: 't' }, { mode: 'niI' }, { mode: 'niR' }, { mode: 'ntT' }],
+    ['stay', { has_macro: true }, { is_reviewing: true }],
+    ['stay', { window: 'popup' }, { window: 'quickfix' }, { window: 'loclist' }, { window: 'preview' }],
+    ['wait', { mode: 'no' }, { mode: 'c' }, { mode: 'r?' }, { mode: '!' }, { is_blocking: true }],
+    ['wait', { state: 'S' }, { state: 'oS' }, { state: 'm' }, { state: 'x' }, { window: 'command' }],
+  ]) {
+    for (const situation of situations) {
+      const decide = `return require('gemini_companion.focus').decide(...)`;
+      const shown = JSON.stringify(situation);
+      assert.equal(await neovim.lua(decide, { ...free, ...situation }), decision, shown);
+    }
+  }
+});
+
+/** Waits until a proposal that takes the focus would have it. Neovim's timers do not run while it waits for a key. */
+const pause = () => sleep(1000);
+
+test('a proposal does not take the focus in the middle of something', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, {
+    init: `vim.keymap.set('n', ' g', function() vim.g.got = vim.fn.getcharstr() end)`,
+  });
+  const file = sandbox.file('a.txt', 'old\n');
+  const mine = sandbox.file('mine.txt', '1\n2\n3\n4\n');
+  const float = `vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true,
+    { relative = 'editor', row = 1, col = 1, width = 9, height = 2 })`;
+  const text = `table.concat(vim.fn.getbufline('mine.txt', 1, '$'), '')`;
+  for (const [begin, end, expected] of [
+    ['qa', 'ddjq', `${text} == '234' and vim.fn.getreg('a') == 'ddj'`],
+    ['Vj', 'd', `${text} == '34'`],
+    ['<C-v>j', 'd', `${text} == '34'`],
+    ['gh', 'x', `${text} == 'x234'`],
+    ['i<C-o>', '$hello<Esc>', `${text} == '1hello234'`],
+    ['"b', 'yy', `vim.fn.getreg('b') == '1\\n'`],
+    ['2', 'dd', `${text} == '34'`],
+    [' g', 'x', `vim.g.got == 'x'`],
+    [`:lua ${float.replaceAll('\n', ' ')}<CR>`, 'ihello<Esc>:close<CR>', `${text} == '1234'`],
+    [':copen<CR>', 'x:cclose<CR>', `${text} == '1234'`],
+    [':vertical diffsplit a.txt<CR>', 'do:only<CR>:diffoff<CR>:b mine.txt<CR>', `${text} == '1234'`],
+  ]) {
+    await neovim.edit(mine);
+    await neovim.command('%d', 'call setline(1, [1, 2, 3, 4])', 'messages clear');
+    await neovim.press(`gg0${begin}`);
+    const proposed = client.openDiff(file, 'new\n');
+    const rejected = new Promise((done) => proposed.then(done, done));
+    await pause();
+    await neovim.type(end);
+    await neovim.until(expected);
+    await neovim.until(`require('gemini_companion').status().proposals == 1`);
+    assert.deepEqual((await neovim.sides(file)).right, ['new'], begin);
+    await neovim.type('<Esc>:GeminiCompanion reject<CR>');
+    await rejected;
+    await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+    await neovim.command('silent! only');
+  }
+});
+
+test('a proposal that is read keeps the focus, and the next one comes after it', { skip }, async (t) => {
+  const { sandbox, neovim, file, decision } = await openProposal(t);
+  const other = await IdeClient.connect(sandbox);
+  const next = sandbox.file('b.txt', 'old\n');
+  const second = other.openDiff(next, 'other\n');
+  await neovim.until(`vim.fn.execute('messages'):find('edit to b.txt; :GeminiCompanion show')`);
+  await pause();
+  await neovim.type('\\a');
+  assert.deepEqual(await decision, accepted(''));
+  await neovim.proposal(next);
+  assert.deepEqual((await neovim.sides(file)).right, undefined);
+  await neovim.type('\\r');
+  assert.deepEqual(await second, REJECTED);
 });

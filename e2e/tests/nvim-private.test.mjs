@@ -40,20 +40,18 @@ test('the status shows that the file in front is private', { skip }, async (t) =
 test('the bar of a proposal shows that its file is private', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   sandbox.file('.geminiignore', '*.key\n');
-  const left = () =>
-    neovim.lua(`local window = vim.api.nvim_tabpage_list_wins(0)[1]
-      return vim.wo[window].winbar`);
+  const left = async () => (await neovim.bars())[0];
   const file = path.join(sandbox.project, 'new.key');
   const decision = client.openDiff(file, 'proposed\n');
   await neovim.proposal(file);
-  assert.equal(await left(), ' No file yet — private (listed in an ignore file)');
+  assert.equal(await left(), 'No file yet — private (listed in an ignore file)');
   assert.match(await neovim.messages(), /new\.key; it is for a private file$/);
   await neovim.type(':w<CR>');
   assert.deepEqual(await decision, UNCHANGED);
   const other = sandbox.file('a.txt', 'old\n');
   client.openDiff(other, 'new\n').catch(() => {});
   await neovim.proposal(other);
-  assert.equal(await left(), ' The file as it is');
+  assert.equal(await left(), 'The file as it is');
 });
 
 test('turning sharing off hides everything until it is turned on', { skip }, async (t) => {

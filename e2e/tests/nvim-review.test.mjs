@@ -17,7 +17,8 @@ async function openThree(t) {
     const client = await IdeClient.connect(sandbox);
     files[name] = sandbox.file(`${name}.txt`, 'old\n');
     decisions[name] = client.openDiff(files[name], `new ${name}\n`);
-    await neovim.proposal(files[name]);
+    await neovim.proposalBehind(files[name]);
+    await neovim.command(`GeminiCompanion show ${files[name]}`);
   }
   const run = (subcommand) => neovim.command(`GeminiCompanion ${subcommand}`);
   const shown = () => neovim.lua(`return vim.fn.fnamemodify(vim.fn.bufname(), ':t')`);
@@ -36,17 +37,16 @@ async function areDecided(decisions, expected) {
 
 test('commands go through the proposals in the order of arrival', { skip }, async (t) => {
   const { neovim, decisions, run, shown } = await openThree(t);
-  const bar = () =>
-    neovim.lua(`return vim.wo.winbar`);
+  const bar = async () => (await neovim.bars())[1];
   assert.equal(await shown(), 'b.txt', 'the one that came last');
-  assert.match(await bar(), /Proposed by CLI 3 .* — 3 of 3$/);
+  assert.match(await bar(), /^3\/3 Proposal by CLI 3 \(:w accepts, :q rejects/);
   for (const name of ['c.txt', 'a.txt', 'b.txt']) {
     await run('next');
     assert.equal(await shown(), name);
   }
   await run('prev');
   assert.equal(await shown(), 'a.txt');
-  assert.match(await bar(), /— 2 of 3$/);
+  assert.match(await bar(), /^2\/3 /);
   await neovim.command('1tabnext');
   assert.equal(await shown(), 'other.txt');
   await run('next');
@@ -56,7 +56,7 @@ test('commands go through the proposals in the order of arrival', { skip }, asyn
   await areDecided(decisions, { c: undefined });
   await run('next');
   await neovim.until(`#require('gemini_companion.diff').paths() == 2`);
-  assert.match(await bar(), / of 2$/);
+  assert.match(await bar(), /\/2 /);
   await neovim.typeAndAnswer(':GeminiCompanion acceptall<CR>', 'y');
   await areDecided(decisions, { a: 'new a\n', b: 'new b\n' });
 });

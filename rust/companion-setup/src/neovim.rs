@@ -23,7 +23,7 @@ const HELP: &str = "doc/gemini_companion.txt";
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
 /// The files of the plugin.
-const FILES: [(&str, &str); 40] = files![
+const FILES: [(&str, &str); 45] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/agent.lua"
     "lua/gemini_companion/anchor.lua"
@@ -39,12 +39,15 @@ const FILES: [(&str, &str); 40] = files![
     "lua/gemini_companion/diagnostics.lua"
     "lua/gemini_companion/diff.lua"
     "lua/gemini_companion/drafts.lua"
-    "lua/gemini_companion/exits.lua"
+    "lua/gemini_companion/exlines.lua"
     "lua/gemini_companion/file.lua"
+    "lua/gemini_companion/focus.lua"
     "lua/gemini_companion/form.lua"
     "lua/gemini_companion/health.lua"
     "lua/gemini_companion/idle.lua"
     "lua/gemini_companion/init.lua"
+    "lua/gemini_companion/keys.lua"
+    "lua/gemini_companion/labels.lua"
     "lua/gemini_companion/log.lua"
     "lua/gemini_companion/prompt.lua"
     "lua/gemini_companion/quickfix.lua"
@@ -57,8 +60,10 @@ const FILES: [(&str, &str); 40] = files![
     "lua/gemini_companion/stale.lua"
     "lua/gemini_companion/terminal.lua"
     "lua/gemini_companion/text.lua"
+    "lua/gemini_companion/turn.lua"
     "lua/gemini_companion/types.lua"
     "lua/gemini_companion/undone.lua"
+    "lua/gemini_companion/unified.lua"
     "lua/gemini_companion/unsaved.lua"
     "lua/gemini_companion/view.lua"
     "lua/gemini_companion/windows.lua"

@@ -1,6 +1,25 @@
--- Updates the window bar of each open proposal: its position among the others, and its CLI.
+-- Composes the window bars of proposals ('winbar'), as long as the windows allow, and updates them.
+
+local keys = require('gemini_companion.keys')
+local windows = require('gemini_companion.windows')
 
 local M = {}
+
+--- The right bar once no CLI waits for the proposal.
+local ORPHAN = {
+  { 'No CLI waits', 1 },
+  { ' for this proposal', 4 },
+  { ' (:w {file} saves it', 2 },
+  { ', :q! discards it', 3 },
+  { ')', 2 },
+}
+
+--- The right bar while the user still types in a proposal that has ended.
+local OVER = {
+  { 'This proposal has ended', 1 },
+  { '. <Esc> closes it', 2 },
+  { ', and your text is kept', 3 },
+}
 
 --- Returns the name of a proposal's CLI if `proposals` come from several CLIs.
 ---@param proposal GeminiCompanion.Proposal
@@ -14,20 +33,67 @@ function M.cli(proposal, proposals)
   end
 end
 
+--- Sets the bar of the file.
+local function show_left(view)
+  local window = windows.of(view.left)
+  if window then
+    windows.set_bar(window, {
+      { view.kind == 'create' and 'No file yet' or 'The file as it is', 1 },
+      { view.private and ' — private' or '', 2 },
+      { view.private and ' (listed in an ignore file)' or '', 4 },
+      { view.is_unmarked and ' — too many changes to mark' or '', 3 },
+    })
+  end
+end
+
+--- Sets the bar of the proposal: what it is and the keys that decide, then the rest. A rejection ends the CLI's turn.
+---@param view GeminiCompanion.View
+---@param place string the place of the proposal among several, or nothing
+---@param cli? string the name of its CLI, if there are proposals of several
+local function show_right(view, place, cli)
+  local window = windows.of(view.right)
+  if not window then
+    return
+  end
+  local is_changed = vim.bo[view.right].modified
+  local reason = view.takes_reason and keys.shown('reason', view.right)
+  windows.set_bar(window, {
+    { place, 3 },
+    { view.kind == 'create' and 'New file' or 'Proposal', 1 },
+    { ' by ' .. (cli or 'the CLI'), cli and 4 or 7 },
+    { is_changed and ', edited' or '', 5 },
+    { ' (:w accepts', 1 },
+    { is_changed and ', :q! rejects' or ', :q rejects', 2 },
+    { ' and stops it', 8 },
+    { reason and (', %s says why'):format(reason) or '', 6 },
+    { ')', 1 },
+    { view.layout == 'unified' and view.is_unmarked and ' — too many changes to mark' or '', 5 },
+  })
+end
+
 --- Updates the bars of all proposals. Those without a waiting CLI are not counted.
 ---@param proposals GeminiCompanion.Proposal[] oldest first
 function M.update(proposals)
   local waiting = {}
   for _, proposal in ipairs(proposals) do
-    if proposal.orphan then
-      proposal.view:show_orphan_bar()
-    else
+    local window = proposal.orphan and windows.of(proposal.view.right)
+    if window then
+      windows.set_bar(window, ORPHAN)
+    elseif not proposal.orphan then
       waiting[#waiting + 1] = proposal
     end
   end
   for index, proposal in ipairs(waiting) do
-    proposal.view:show_bars(index, #waiting, M.cli(proposal, proposals))
+    show_left(proposal.view)
+    local place = #waiting > 1 and ('%d/%d '):format(index, #waiting) or ''
+    show_right(proposal.view, place, M.cli(proposal, proposals))
   end
+end
+
+--- Shows in a window that its proposal has ended.
+---@param window integer
+function M.show_over(window)
+  windows.set_bar(window, OVER)
 end
 
 return M

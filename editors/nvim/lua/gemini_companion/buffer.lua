@@ -32,11 +32,14 @@ end
 ---@return GeminiCompanion.Text
 function M.parsed(buffer)
   local options = vim.bo[buffer]
+  local lines = api.nvim_buf_get_lines(buffer, 0, -1, true)
   return {
-    lines = api.nvim_buf_get_lines(buffer, 0, -1, true),
+    lines = lines,
     dos = options.fileformat == 'dos',
     bomb = options.bomb,
     eol = options.endofline,
+    -- After `:%d`, the buffer has no line, although Neovim shows an empty one.
+    empty = #lines == 1 and lines[1] == '' and api.nvim_buf_call(buffer, vim.fn.wordcount).bytes == 0,
   }
 end
 

@@ -3,6 +3,7 @@
 
 local buffers = require('gemini_companion.buffer')
 local file = require('gemini_companion.file')
+local labels = require('gemini_companion.labels')
 local reload = require('gemini_companion.reload')
 local text = require('gemini_companion.text')
 local windows = require('gemini_companion.windows')
@@ -43,6 +44,7 @@ local function close(comparison)
     return
   end
   comparisons[id_of(comparison)] = nil
+  labels.follow(comparison, false)
   pcall(api.nvim_del_augroup_by_id, comparison.group)
   local right, left = unpack(comparison.windows)
   for _, window in ipairs({ right, left }) do
@@ -141,6 +143,7 @@ function M.show(comparison)
     return false, tostring(cause)
   end
   comparisons[id_of(comparison)] = comparison
+  labels.follow(comparison, true)
   listen(comparison)
   windows.set_bar(comparison.windows[2], comparison.bars[1])
   windows.set_bar(comparison.windows[1], comparison.bars[2])

@@ -8,6 +8,7 @@ local defaults = {
   clients = { 'gemini', 'qwen' },
   autostart = true,
   focus = true,
+  layout = 'vertical',
   diffs = true,
   diagnostics = true,
   share = true,
@@ -28,6 +29,7 @@ local types = {
   autostart = { 'boolean' },
   workspace = { 'table', 'function' },
   focus = { 'boolean' },
+  layout = { 'string' },
   diffs = { 'boolean' },
   diagnostics = { 'boolean' },
   share = { 'boolean' },
@@ -37,6 +39,9 @@ local types = {
   log_level = { 'string' },
   mappings = { 'table', 'boolean' },
 }
+
+--- The keys in a proposal, unless the user has chosen others.
+M.default_mappings = defaults.mappings
 
 --- The current options.
 ---@type GeminiCompanion.Options

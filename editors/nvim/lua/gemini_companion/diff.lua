@@ -114,7 +114,7 @@ end
 local function keep(proposal, is_dropped)
   local now, changed = proposal.view:proposal()
   if changed then
-    drafts.offer(drafts.hold(proposal.path, now, is_dropped), proposal.path)
+    drafts.offer(drafts.hold(proposal.path, now), proposal.path, is_dropped)
   end
 end
 
@@ -189,6 +189,16 @@ local function remind(proposal)
   log.notify(('a proposal waits, :GeminiCompanion show: %s'):format(short(proposal.path)))
 end
 
+--- Lets the next proposal that the user has not seen take the focus, after the user has left one.
+local function offer_next()
+  for _, proposal in ipairs(config.options.focus and in_order() or {}) do
+    if not proposal.view.is_seen then
+      proposal.view:request_focus()
+      return
+    end
+  end
+end
+
 --- Opens a proposal again after the user switched to another buffer in its window, which decides nothing.
 local function reopen(proposal)
   if proposal.decided then
@@ -223,7 +233,7 @@ local function open(diff, base)
         return act(proposal, option)
       end
     end
-    local options = { focus = config.options.focus, mappings = config.options.mappings }
+    local options = { focus = config.options.focus, layout = config.options.layout }
     proposal.view = view.open(path, parsed, kind, options, {
       accept = on(accept_by_user),
       reject = on(reject_by_user),
@@ -231,6 +241,7 @@ local function open(diff, base)
       left = on(reopen),
       remind = on(remind),
       changed = update_bars,
+      returned = offer_next,
       late_changes = function(now)
         drafts.offer(drafts.hold(path, now), path)
       end,
@@ -301,20 +312,21 @@ M.requests = {
         end
       end
     end
-    idle.when_idle(
-      in_turn(function()
-        local ok, why = pcall(open, params, base)
-        if ok then
-          done()
-        else
-          failed(('Neovim could not show the diff: %s'):format(why))
-        end
-      end),
-      OPEN_TIMEOUT_MS,
-      in_turn(function()
-        failed('Neovim is busy: the user is typing a command or answering a question.')
-      end)
-    )
+    local show = in_turn(function()
+      local ok, why = pcall(open, params, base)
+      if ok then
+        done()
+      else
+        failed(('Neovim could not show the diff: %s'):format(why))
+      end
+    end)
+    local give_up = in_turn(function()
+      failed('Neovim is busy: the user is typing a command or answering a question.')
+    end)
+    -- Later, since the companion may have given up meanwhile: Neovim reads no message while it waits for a key.
+    vim.schedule(function()
+      idle.when_idle(show, OPEN_TIMEOUT_MS, give_up)
+    end)
   end,
   ['diff/close'] = function(params, done, fail)
     if give_up_opening(params.filePath) then

@@ -10,6 +10,10 @@ local M = {}
 
 local api = vim.api
 
+--- The buffers with texts that the user has not saved.
+---@type table<integer, true>
+local held = {}
+
 --- Returns whether a file has the lines of a text, with any line endings.
 ---@param path string
 ---@param parsed GeminiCompanion.Text
@@ -29,6 +33,7 @@ local function save(buffer, name, path)
   local ok, why = file.write(path, text.render(parsed))
   if ok then
     options.modified = false
+    held[buffer] = nil
   else
     log.notify(why, vim.log.levels.ERROR)
   end
@@ -43,13 +48,11 @@ function M.copy(parsed, path)
   log.notify(ok and saved or why, not ok and vim.log.levels.ERROR or nil)
 end
 
---- Puts a text into its own hidden buffer. Neovim asks about the buffer before it quits, unless the user has dropped
---- the text.
+--- Puts a text into its own hidden buffer.
 ---@param path string
 ---@param parsed GeminiCompanion.Text
----@param is_dropped? boolean
 ---@return integer buffer
-function M.hold(path, parsed, is_dropped)
+function M.hold(path, parsed)
   local buffer = api.nvim_create_buf(false, false)
   pcall(api.nvim_buf_set_name, buffer, ('gemini-companion://kept/%d%s'):format(buffer, path))
   local options = vim.bo[buffer]
@@ -58,7 +61,8 @@ function M.hold(path, parsed, is_dropped)
   options.swapfile = false
   buffers.fill(buffer, parsed.lines)
   buffers.set_form(buffer, parsed)
-  options.modified = not is_dropped
+  options.modified = false
+  held[buffer] = true
   vim.b[buffer].gemini_companion_tick = api.nvim_buf_get_changedtick(buffer)
   -- `:saveas` and `:file` rename the buffer before it is written.
   local name = api.nvim_buf_get_name(buffer)
@@ -72,7 +76,7 @@ function M.hold(path, parsed, is_dropped)
     return parsed.lines
   end, function()
     buffers.set_form(buffer, parsed)
-    options.modified = not is_dropped
+    options.modified = held[buffer] and vim.b[buffer].gemini_companion_offered == true
   end)
   return buffer
 end
@@ -81,14 +85,18 @@ end
 ---@param buffer integer
 ---@return boolean
 function M.is_held(buffer)
-  return api.nvim_buf_is_valid(buffer) and vim.bo[buffer].modified
+  return api.nvim_buf_is_valid(buffer) and held[buffer] ~= nil
 end
 
---- Shows the user where the text is.
+--- Shows the user where the text is. From now on, Neovim asks about the buffer before it quits, unless the user has
+--- dropped the text.
 ---@param buffer integer
 ---@param path string
-function M.offer(buffer, path)
+---@param is_dropped? boolean
+function M.offer(buffer, path, is_dropped)
   vim.bo[buffer].buflisted = true
+  vim.bo[buffer].modified = not is_dropped
+  vim.b[buffer].gemini_companion_offered = not is_dropped
   local offer = ':sbuffer %d has your text for %s, which is not in the file'
   log.warn(offer:format(buffer, vim.fn.fnamemodify(path, ':~:.')))
 end

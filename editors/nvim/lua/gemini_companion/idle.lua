@@ -1,5 +1,6 @@
--- Waits until windows may open and close. They may not while the user types a command, answers a question, or is
--- between an operator and its motion.
+-- Waits until windows may open and close, or until the user pauses.
+
+local focus = require('gemini_companion.focus')
 
 local M = {}
 
@@ -9,11 +10,7 @@ local POLL_INTERVAL_MS = 50
 local QUIET_MS = 500
 
 local function is_idle()
-  local mode = vim.api.nvim_get_mode()
-  return not mode.blocking
-    and vim.fn.getcmdwintype() == ''
-    and not mode.mode:find('^[cr!]')
-    and not mode.mode:find('^no')
+  return focus.is_idle(focus.situation())
 end
 
 --- Calls `act` as soon as windows may open and close, or at once. Calls `give_up` instead after `timeout` ms, if
@@ -42,8 +39,9 @@ function M.when_idle_later(act)
   end)
 end
 
---- Calls `act` as soon as windows may open and close, and the user has typed no key for half a second.
----@param act fun()
+--- Calls `act` once the user has typed no key for half a second, and again every 50 ms while it returns
+--- true.
+---@param act fun(): boolean
 function M.when_quiet(act)
   local namespace = vim.api.nvim_create_namespace('')
   local last_key = uv.now()
@@ -52,11 +50,10 @@ function M.when_quiet(act)
   end, namespace)
   local function poll()
     local rest = last_key + QUIET_MS - uv.now()
-    if rest <= 0 and is_idle() then
-      vim.on_key(nil, namespace)
-      act()
-    else
+    if rest > 0 or act() then
       vim.defer_fn(poll, math.max(rest, POLL_INTERVAL_MS))
+    else
+      vim.on_key(nil, namespace)
     end
   end
   vim.defer_fn(poll, QUIET_MS)

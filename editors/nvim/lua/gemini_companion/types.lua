@@ -22,6 +22,7 @@
 ---@field autostart? boolean
 ---@field workspace? string[]|fun(): string[]
 ---@field focus? boolean
+---@field layout? 'vertical'|'horizontal'|'unified'
 ---@field diffs? boolean
 ---@field diagnostics? boolean
 ---@field share? boolean
@@ -161,6 +162,8 @@
 ---@field origin? integer the window where the user was before
 ---@field group? integer
 ---@field was_current? boolean
+---@field layout? nil
+---@field is_unmarked? boolean there are too many changes to mark
 
 --- An open proposal.
 ---@class GeminiCompanion.Proposal
@@ -185,9 +188,30 @@
 ---@field is_changed boolean
 ---@field is_current boolean
 
+--- A part of a window bar: its words, and its rank. The parts with the greatest ranks are omitted first.
+---@alias GeminiCompanion.BarPart [string, integer]
+
+--- What the user is doing, as Neovim's functions say it: `nvim_get_mode()`, `state()`, `reg_recording()`,
+--- `reg_executing()` and `win_gettype()`.
+---@class GeminiCompanion.Situation
+---@field mode string
+---@field is_blocking boolean
+---@field state string
+---@field has_macro boolean
+---@field window string
+---@field is_reviewing boolean the current tab page has a proposal, a comparison or another diff
+
+--- A turn of the user, see `turn.lua`.
+---@class GeminiCompanion.Turn
+---@field marked GeminiCompanion.View[] the unchanged views that are marked as modified
+---@field is_command? boolean the user has given a command
+---@field insists? boolean with `!`
+---@field is_ending? boolean
+
 --- The functions that a view calls: the user accepts, rejects, or rejects with a `reason`; the proposal leaves its
---- last window (`left`); the user is typing elsewhere (`remind`); the text changes; the user has typed on while the
---- view was closing (`late_changes`); the user saves a copy.
+--- last window (`left`); the user is typing elsewhere (`remind`); the text or the width changes; the user has typed on
+--- while the view was closing (`late_changes`); the user saves a copy; the user is back in the earlier window
+--- (`returned`).
 ---@class GeminiCompanion.ViewHandler
 ---@field accept fun(insists?: boolean): boolean?
 ---@field reject fun()
@@ -197,11 +221,12 @@
 ---@field changed fun()
 ---@field late_changes fun(text: GeminiCompanion.Text)
 ---@field copy fun(path: string)
+---@field returned fun()
 
 ---@class GeminiCompanion.View
 ---@field path string
 ---@field kind GeminiCompanion.Kind
----@field mappings GeminiCompanion.Mappings|false
+---@field layout string
 ---@field on GeminiCompanion.ViewHandler
 ---@field left integer the buffer with the file
 ---@field right integer the buffer with the proposal
@@ -214,7 +239,16 @@
 ---@field ["private"]? boolean
 ---@field takes_reason? boolean the model gets the reason of a rejection
 ---@field takes_focus? boolean
+---@field is_seen? boolean the proposal has had the focus
 ---@field was_current? boolean
+---@field name? string the name of the buffer with the proposal
+---@field windows? integer[] the one of the proposal, and that of the file
+---@field hunks? integer[][] the changes that the unified layout marks
+---@field is_unmarked? boolean there are too many changes to mark
+---@field has_refused? boolean the user knows that a plugin's write does not accept
+---@field copied_in? GeminiCompanion.Turn the turn of the last `:w {file}`
+---@field is_window_closing? boolean
+---@field is_left? boolean the user has gone to another buffer
 ---@field unloaded? fun(): GeminiCompanion.Text?
 
 --- A running companion.

@@ -2,11 +2,17 @@
 -- Reports the user's decisions to a `ViewHandler`.
 
 local autowrite = require('gemini_companion.autowrite')
+local bars = require('gemini_companion.bars')
 local buffers = require('gemini_companion.buffer')
-local exits = require('gemini_companion.exits')
 local file = require('gemini_companion.file')
+local focus = require('gemini_companion.focus')
 local idle = require('gemini_companion.idle')
+local keys = require('gemini_companion.keys')
+local labels = require('gemini_companion.labels')
+local log = require('gemini_companion.log')
 local text = require('gemini_companion.text')
+local turn = require('gemini_companion.turn')
+local unified = require('gemini_companion.unified')
 local windows = require('gemini_companion.windows')
 
 local M = {}
@@ -44,33 +50,6 @@ local function set_filetype(buffer, path)
   end)
 end
 
---- The bars of both sides, by the kind of the proposal.
-local BARS = {
-  change = { 'The file as it is', 'Proposed by %s' },
-  create = { 'No file yet', 'New file, proposed by %s' },
-}
-
---- The rest of the right bar, by whether the user has changed the proposal. A rejection ends the CLI's turn.
-local KEYS = {
-  [false] = ' (:w accepts, :q rejects and stops it%s)',
-  [true] = ', changed by you (:w accepts, :q! rejects and stops it%s)',
-}
-
---- The end of these keys, with the key that rejects with a reason.
-local REASON_KEY = ', %s says why'
-
---- The right bar with the position among several proposals.
-local PLACE = '%s — %d of %d'
-
---- The right bar once no CLI waits for the proposal.
-local ORPHAN = 'No CLI waits for this proposal (:w {file} saves it, :q! discards it)'
-
---- The right bar while the user still types in a proposal that has ended.
-local OVER = 'This proposal has ended. It closes when you leave Insert mode, and your text is kept'
-
---- The left bar of a private file.
-local PRIVATE = '%s — private (listed in an ignore file)'
-
 --- Updates the left side if the file has changed on disk.
 function View:show_file()
   local state = file.state(self.path) or 'none'
@@ -99,59 +78,15 @@ end
 function View:replace(parsed, kind)
   -- Ends the undo step of a user who is typing.
   api.nvim_buf_call(self.right, function()
-    vim.cmd('let &undolevels = &undolevels')
+    vim.cmd('let &g:undolevels = &g:undolevels')
   end)
   self:set_form(parsed)
   buffers.set_lines(self.right, parsed.lines)
   self.shown = api.nvim_buf_get_lines(self.right, 0, -1, true)
   vim.bo[self.right].modified = false
   self:show_file()
-  local window = windows.of(self.right)
-  if window then
-    api.nvim_win_call(window, function()
-      vim.cmd('diffupdate')
-    end)
-  end
+  windows.mark(self)
   self.kind = kind
-end
-
---- Returns the end of the right bar's keys. It is empty if the model can't get a reason, or without a mapping.
-function View:reason_key()
-  local key = self.takes_reason and self.mappings and self.mappings.reason
-  if not key then
-    return ''
-  end
-  local leader = vim.g.maplocalleader
-  leader = vim.fn.keytrans(leader and leader ~= '' and leader or '\\')
-  local shown = key:gsub('<[Ll]ocal[Ll]eader>', function()
-    return leader
-  end)
-  return (REASON_KEY:format(shown):gsub('%%', '%%%%'))
-end
-
---- Updates the bars of both sides.
----@param number integer the place of the proposal among `count`
----@param count integer
----@param cli? string the name of its CLI, if there are proposals of several
-function View:show_bars(number, count, cli)
-  local bars = BARS[self.kind]
-  local _, is_changed = self:proposal()
-  local left, right = windows.of(self.left), windows.of(self.right)
-  if left then
-    windows.set_bar(left, self.private and PRIVATE:format(bars[1]) or bars[1])
-  end
-  if right then
-    local bar = bars[2]:format(cli or 'the CLI') .. KEYS[is_changed]:format(self:reason_key())
-    windows.set_bar(right, count > 1 and PLACE:format(bar, number, count) or bar)
-  end
-end
-
---- Shows in the bar that no CLI waits for the proposal.
-function View:show_orphan_bar()
-  local window = windows.of(self.right)
-  if window then
-    windows.set_bar(window, ORPHAN)
-  end
 end
 
 --- Sets the line endings, BOM and last line as buffer options, so the user can change them.
@@ -186,24 +121,25 @@ function View:proposal()
   return now, not same
 end
 
----@param mappings GeminiCompanion.Mappings|false
-function View:map(mappings)
-  local actions = {
-    accept = { self.on.accept, 'accept the proposal of the CLI' },
-    reject = { self.on.reject, 'reject the proposal of the CLI, and stop it' },
-    reason = { self.on.reason, 'reject the proposal of the CLI with a reason' },
-  }
-  for _, buffer in ipairs({ self.left, self.right }) do
-    for name, action in pairs(actions) do
-      if mappings and mappings[name] then
-        local options = { buffer = buffer, nowait = true, desc = action[2] }
-        vim.keymap.set('n', mappings[name], action[1], options)
-      end
+--- Handles a write of the buffer.
+---@param name string the name that it was written to
+function View:write(name)
+  local is_users, insists = turn.is_users()
+  if name ~= self.name then
+    -- `:w {file}`, or a write after `:saveas` or `:file` has renamed the buffer.
+    self.copied_in = turn.current()
+    self.on.copy(name)
+  elseif not is_users then
+    if not self.has_refused then
+      self.has_refused = true
+      -- Later: the plugin may write by `:silent!`.
+      vim.schedule_wrap(log.warn)('a plugin has saved this proposal, and that decides nothing; :w accepts it')
     end
-    if mappings and mappings.comment then
-      local options = { buffer = buffer, nowait = true, silent = true, desc = 'comment on these lines for the model' }
-      vim.keymap.set({ 'n', 'x' }, mappings.comment, ':GeminiCompanion comment<CR>', options)
-    end
+  elseif self:is_current() then
+    self.on.accept(insists)
+  else
+    -- With `:wall` in another tab page, the user does not see the proposal, so that decides nothing.
+    self.on.remind()
   end
 end
 
@@ -213,17 +149,11 @@ function View:listen()
     options.group = self.group
     api.nvim_create_autocmd(event, options)
   end
-  local name = api.nvim_buf_get_name(self.right)
+  self.name = api.nvim_buf_get_name(self.right)
   on('BufWriteCmd', {
     buffer = self.right,
     callback = function(event)
-      if event.match ~= name then
-        -- `:w {file}`, or a write after `:saveas` or `:file` has renamed the buffer.
-        self.on.copy(event.match)
-      elseif self:is_current() then
-        self.on.accept(vim.v.cmdbang == 1)
-      end
-      -- With `:wall` in another tab page, the user does not see the proposal, so that decides nothing.
+      self:write(event.match)
     end,
   })
   self.unloaded = buffers.outlive_edit(self.right, self.group, function()
@@ -233,10 +163,16 @@ function View:listen()
     vim.bo[self.right].modified = false
   end)
   on({ 'TextChanged', 'InsertLeave' }, { buffer = self.right, callback = self.on.changed })
+  on('WinResized', { callback = self.on.changed })
+  on('WinClosed', {
+    callback = function(event)
+      self.is_window_closing = vim.fn.winbufnr(tonumber(event.match)) == self.right
+    end,
+  })
   on('BufWinLeave', {
     buffer = self.right,
     callback = function()
-      self:leave()
+      self:leave(not self.is_window_closing)
     end,
   })
   -- With `:noautocmd`, only this callback runs.
@@ -246,7 +182,10 @@ function View:listen()
       self:leave()
     end,
   })
-  exits.listen(self, self.group)
+  turn.watch(self)
+  if self.layout == 'unified' then
+    unified.listen(self)
+  end
   local function follow()
     autowrite.follow(self, self:is_current())
   end
@@ -259,24 +198,19 @@ function View:listen()
   })
 end
 
---- Returns whether the focus may move: not while the user types in a file or in a terminal.
-local function is_reading()
-  return api.nvim_get_mode().mode:find('^[nvV\22]') ~= nil
-end
-
 --- Opens a view in the background. Raises an error if it can't. If the focus may move, the view takes it as soon as
 --- the user pauses typing.
 ---@param path string
 ---@param parsed GeminiCompanion.Text
 ---@param kind GeminiCompanion.Kind
----@param options { focus: boolean, mappings: GeminiCompanion.Mappings|false }
+---@param options { focus: boolean, layout: string }
 ---@param on GeminiCompanion.ViewHandler
 ---@return GeminiCompanion.View
 function M.open(path, parsed, kind, options, on)
   local view = setmetatable({
     path = path,
     kind = kind,
-    mappings = options.mappings,
+    layout = options.layout,
     on = on,
     origin = api.nvim_get_current_win(),
     from_terminal = api.nvim_get_mode().mode == 't',
@@ -292,39 +226,45 @@ function M.open(path, parsed, kind, options, on)
   -- Set before the windows open, since a filetype plugin may set window options.
   set_filetype(view.left, path)
   set_filetype(view.right, path)
+  view.takes_focus = options.focus and focus.decide(focus.situation()) ~= 'stay'
   local ok, why = pcall(windows.open_tab, view)
   if not ok then
     view:discard()
     error(why, 0)
   end
   view:listen()
-  view:map(options.mappings)
-  view.takes_focus = options.focus and is_reading()
+  for _, buffer in ipairs({ view.left, view.right }) do
+    keys.map(buffer, on)
+  end
+  labels.follow(view, true)
   if view.takes_focus then
-    idle.when_quiet(function()
-      view:take_focus()
-    end)
+    view:request_focus()
   end
   return view
 end
 
---- Goes to the view, unless the user has started to type elsewhere. Those keys could change or decide the proposal.
-function View:take_focus()
-  if self.closing or self:is_current() then
-    return
-  end
-  if is_reading() then
-    self.origin = api.nvim_get_current_win()
-    self:show()
-  else
-    self.on.remind()
-  end
+--- Goes to the view once the user pauses, unless the user is doing something else by then.
+function View:request_focus()
+  idle.when_quiet(function()
+    if self.closing or self:is_current() then
+      return false
+    end
+    local decision = focus.decide(focus.situation())
+    if decision == 'take' then
+      self.origin = api.nvim_get_current_win()
+      self:show()
+    elseif decision == 'stay' then
+      self.on.remind()
+    end
+    return decision == 'wait'
+  end)
 end
 
 --- Goes to the view.
 function View:show()
   local window = windows.of(self.right)
   if window then
+    self.is_seen = true
     windows.go_to(window)
   end
 end
@@ -342,15 +282,21 @@ function View:is_current()
 end
 
 --- Handles a proposal that leaves its last window, after the editor event is over. A closed window rejects the
---- proposal; another buffer in the window decides nothing.
-function View:leave()
+--- proposal. Another buffer in the window, or a window that `:wq {file}` closes, decides nothing.
+---@param is_switch? boolean nil if that is unknown
+function View:leave(is_switch)
   self.was_current = self:is_current()
+  if self.copied_in and self.copied_in == turn.current() then
+    is_switch = true
+  end
   local left = vim.fn.win_findbuf(self.right)
+  self.is_left = self.is_left or is_switch
   vim.schedule(function()
     if self.closing or windows.of(self.right) then
+      self.is_left = false
       return
     end
-    if #vim.tbl_filter(api.nvim_win_is_valid, left) > 0 then
+    if self.is_left or #vim.tbl_filter(api.nvim_win_is_valid, left) > 0 then
       idle.when_idle(self.on.left)
     else
       self.on.reject()
@@ -364,7 +310,7 @@ function View:open_again()
   local now, changed = self:proposal()
   self.closing = true
   self:discard()
-  local options = { focus = false, mappings = self.mappings }
+  local options = { focus = false, layout = self.layout }
   local parsed = self:original()
   local again = M.open(self.path, parsed, self.kind, options, self.on)
   again.private, again.takes_reason = self.private, self.takes_reason
@@ -379,6 +325,8 @@ end
 --- Deletes the buffers and their windows, even with unsaved changes.
 function View:discard()
   autowrite.follow(self, false)
+  turn.forget(self)
+  labels.follow(self, false)
   if self.group then
     pcall(api.nvim_del_augroup_by_id, self.group)
   end
@@ -412,6 +360,9 @@ function View:discard_and_return()
   if back and self.from_terminal and vim.bo.buftype == 'terminal' then
     vim.cmd('startinsert')
   end
+  if leaves then
+    self.on.returned()
+  end
 end
 
 --- Closes the view as soon as windows may close. While the user types in it, it waits until the user leaves Insert
@@ -434,7 +385,7 @@ function View:close()
   end
   vim.schedule(function()
     if self:is_typed_in() then
-      windows.set_bar(api.nvim_get_current_win(), OVER)
+      bars.show_over(api.nvim_get_current_win())
     end
     try()
   end)

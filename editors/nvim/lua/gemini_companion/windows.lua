@@ -1,19 +1,38 @@
 -- Opens the windows of proposals, sets their bars, and turns them back into ordinary windows.
 
+local labels = require('gemini_companion.labels')
+local unified = require('gemini_companion.unified')
+
 local M = {}
 
 local api = vim.api
 
---- Sets the window bar ('winbar') of a side of the diff.
----@param window integer
----@param words string
-function M.set_bar(window, words)
-  vim.wo[window][0].winbar = ' ' .. words
-end
+--- The most changes that are marked. The time of Neovim's diff mode grows by the square of their number: 0.4 s for
+--- 5,000, more than a minute for 60,000.
+local MAX_MARKED = 5000
 
---- Makes a window one side of the diff.
-local function enable_diff(window)
-  api.nvim_win_call(window, vim.cmd.diffthis)
+--- Sets the window bar ('winbar') of a side of the diff. Neovim would cut off the beginning of a long one, so this
+--- omits the parts with the greatest numbers.
+---@param window integer
+---@param parts string|GeminiCompanion.BarPart[] the bar, or its parts in order
+function M.set_bar(window, parts)
+  if type(parts) == 'string' then
+    parts = { { parts, 1 } }
+  end
+  ---@cast parts GeminiCompanion.BarPart[]
+  local function joined(most)
+    local shown = {}
+    for _, part in ipairs(parts) do
+      shown[#shown + 1] = part[2] <= most and part[1] or ''
+    end
+    return table.concat(shown)
+  end
+  local width = api.nvim_win_get_width(window) - 1
+  local most = #parts
+  while most > 1 and vim.fn.strdisplaywidth(joined(most)) > width do
+    most = most - 1
+  end
+  vim.wo[window][0].winbar = ' ' .. joined(most):gsub('%%', '%%%%') .. '%<'
 end
 
 --- Makes a window an ordinary one again. The user may have opened another buffer in it.
@@ -21,8 +40,41 @@ end
 function M.disable_diff(window)
   api.nvim_win_call(window, function()
     vim.cmd('diffoff')
-    vim.cmd('setlocal winbar<')
+    vim.cmd('setlocal winbar< statusline<')
   end)
+end
+
+--- Returns whether two buffers differ in more places than Neovim can mark.
+local function differ_too_much(left, right)
+  local count = 0
+  local function text_of(buffer)
+    return table.concat(api.nvim_buf_get_lines(buffer, 0, -1, false), '\n') .. '\n'
+  end
+  vim.diff(text_of(left), text_of(right), {
+    on_hunk = function()
+      count = count + 1
+      return count > MAX_MARKED and -1 or 0
+    end,
+  })
+  return count > MAX_MARKED
+end
+
+--- Marks the changes between both sides, unless there are too many.
+---@param view GeminiCompanion.View|GeminiCompanion.Comparison
+function M.mark(view)
+  view.is_unmarked = differ_too_much(view.left, view.right)
+  if view.layout == 'unified' then
+    unified.mark(view)
+    return
+  end
+  for _, window in ipairs(view.windows) do
+    if api.nvim_win_is_valid(window) then
+      api.nvim_win_call(window, function()
+        vim.cmd(view.is_unmarked and 'diffoff' or 'diffthis')
+        vim.cmd(view.is_unmarked and 'setlocal scrollbind cursorbind' or 'diffupdate')
+      end)
+    end
+  end
 end
 
 --- Returns a window that shows a buffer, or nil.
@@ -55,10 +107,12 @@ function M.close_floats(buffers)
   end
 end
 
-local function find_first_change(window)
+local function find_first_change(view, window)
   api.nvim_win_call(window, function()
     vim.cmd('keepjumps normal! gg')
-    if vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
+    if view.layout == 'unified' then
+      unified.go(view, 1, true)
+    elseif vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
       pcall(vim.cmd, 'normal! ]c')
     end
   end)
@@ -76,27 +130,37 @@ local function open_windows(view)
   pcall(vim.cmd, ('tab sbuffer %d'):format(view.right))
   local right = api.nvim_get_current_win()
   assert(right ~= origin and api.nvim_win_get_buf(right) == view.right, 'no tab page could be opened')
-  pcall(vim.cmd, ('leftabove vertical sbuffer %d'):format(view.left))
-  local left = M.of(view.left)
-  view.windows = { right, left }
-  if left then
-    enable_diff(left)
+  if view.layout ~= 'unified' then
+    local direction = view.layout == 'horizontal' and '' or 'vertical'
+    pcall(vim.cmd, ('leftabove %s sbuffer %d'):format(direction, view.left))
   end
-  enable_diff(right)
+  view.windows = { right, M.of(view.left) }
+  for _, window in ipairs(view.windows) do
+    labels.set_statusline(window)
+  end
+  M.mark(view)
   M.go_to(right)
-  find_first_change(right)
+  find_first_change(view, right)
+end
+
+--- Selects again what Visual or Select mode had selected. Neovim ends these modes when it goes to another window.
+local function restore_selection(mode)
+  if mode:find('^[vV\22sS\19]') then
+    vim.cmd('normal! gv' .. (mode:find('^[sS\19]') and '\7' or ''))
+  end
 end
 
 --- Opens a tab page with two sides in the background, without editor events for other plugins. Sets its `windows`: the
 --- right one, and the left one.
 ---@param view GeminiCompanion.View|GeminiCompanion.Comparison
 function M.open_tab(view)
-  local origin = api.nvim_get_current_win()
+  local origin, mode = api.nvim_get_current_win(), api.nvim_get_mode().mode
   local ignored, switching = vim.o.eventignore, vim.o.switchbuf
   -- A window may show the file already. Its buffer gets another one.
   vim.o.eventignore, vim.o.switchbuf = 'all', ''
   local ok, why = pcall(open_windows, view)
   M.go_to(origin)
+  restore_selection(mode)
   vim.o.eventignore, vim.o.switchbuf = ignored, switching
   if not ok then
     error(why, 0)

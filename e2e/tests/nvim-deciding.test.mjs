@@ -1,0 +1,184 @@
+// Tests that only the user's own write accepts a proposal in Neovim, and which commands are one.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { describe, test } from 'node:test';
+
+import { UNCHANGED, accepted } from '../lib/decision.mjs';
+import { noNeovim as skip, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
+
+const WRITE = `if vim.bo.modified and vim.bo.modifiable then vim.cmd('silent! write') end`;
+const on = (events, code, nested = false) =>
+  `vim.api.nvim_create_autocmd(${events}, { nested = ${nested}, callback = function() ${code} end })`;
+/** Counts how often the autosave has run. */
+const count = (code) => `${code} vim.g.saved = (vim.g.saved or 0) + 1`;
+
+/** Proposes, types the keys in the proposal, and returns the decision about it. */
+async function propose({ neovim, client, file }, keys) {
+  const decision = client.openDiff(file, 'new\nnew2\n');
+  decision.catch(() => {}); // Neovim may end
+  await neovim.proposal(file);
+  neovim.type(keys).catch(() => {});
+  return decision;
+}
+
+/** Starts a Neovim with a client, and a file for proposals. */
+async function start(t, init) {
+  const window = await openNeovimWithClient(t, { init });
+  await window.neovim.edit(window.sandbox.file('mine.txt', '1\n'));
+  return { ...window, file: window.sandbox.file('a.txt', 'old\nold2\n') };
+}
+
+describe('a proposal is not accepted by', { skip, concurrency: 2 }, () => {
+  const edits = `{ 'InsertLeave', 'TextChanged' }`;
+  const savers = {
+    'an autosave plugin with a delay': on(edits, `vim.defer_fn(function() ${count(WRITE)} end, 135)`),
+    'one with no delay': on(edits, `vim.defer_fn(function() ${count(WRITE)} end, 0)`),
+    'one that writes as soon as it may': on(edits, `vim.schedule(function() ${count(WRITE)} end)`),
+    'one that writes at once': on(edits, count(WRITE), true),
+    'one that writes all files': on(edits, `vim.defer_fn(function() ${count(`vim.cmd('silent! wall')`)} end, 50)`),
+    'one that writes when Neovim loses the focus': on(`{ 'FocusLost' }`, count(`vim.cmd('silent! wall')`), true),
+  };
+  for (const [name, init] of Object.entries(savers)) {
+    test(name, async (t) => {
+      const map = `vim.keymap.set('n', ' d', function() vim.api.nvim_buf_set_lines(0, 0, 1, true, {}) end)`;
+      const scene = await start(t, `${init} ${map}`);
+      const { neovim } = scene;
+      for (const [keys, content] of [
+        ['ggdd', 'new2\n'],
+        ['ggccmi<Esc>', 'mi\nnew2\n'],
+        [':diffget<CR>', 'old\nold2\n'],
+        [' d', 'new2\n'],
+      ]) {
+        await neovim.lua('vim.g.saved = 0');
+        const decision = propose(scene, keys);
+        await neovim.until('vim.bo.modified');
+        await neovim.command('doautocmd FocusLost');
+        await neovim.until('vim.g.saved > 0');
+        assert.equal((await neovim.ready()).proposals, 1, keys);
+        await neovim.until(`vim.fn.execute('messages'):find('a plugin has saved this proposal')`);
+        await neovim.command('messages clear');
+        await neovim.type(':w<CR>');
+        assert.deepEqual(await decision, accepted(content), keys);
+        await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+      }
+    });
+  }
+});
+
+describe('a proposal is accepted by', { skip, concurrency: 2 }, () => {
+  const init = `
+    local map = vim.keymap.set
+    map('n', ' 1', vim.cmd.write)
+    map('n', ' 2', function() vim.schedule(vim.cmd.write) end)
+    map('n', ' 3', '<Cmd>silent! write<CR>')
+    map('n', ' 4', function() vim.api.nvim_feedkeys(vim.keycode(':w<CR>'), 'n', false) end)
+    map('n', ' 5', '<Cmd>silent! update! | redraw<CR>')
+    map({ 'n', 'i', 'x' }, '<C-s>', '<Cmd>update<CR>')
+    map('n', ' 6', ':update<CR>')
+    map('n', ' 7', '<Plug>(save)', { remap = true })
+    map('n', '<Plug>(save)', '<Cmd>update<CR>')
+    map('n', ' 8', 'ZZ')
+    vim.cmd('command! W update')
+    vim.cmd('command! -bang Save exe "up<bang>"')
+    vim.cmd('cnoreabbrev ww update')
+    ${on(`{ 'InsertLeave', 'TextChanged' }`, `vim.defer_fn(function() ${WRITE} end, 135)`)}
+  `;
+  const lines = [':w', ':update', ':wa', ':up|q', ':tabdo x', ':exe "x"', ':W', ':Save', ':ww', ':sil! up', ':normal! ZZ'];
+  const keys = [...'12345678'].map((key) => ` ${key}`);
+  keys.push(...lines.map((line) => `${line}<CR>`), 'i<C-o>:w<CR>', 'i<C-o>:up<CR>', '<C-s>', 'i<C-s>', 'v<C-s>', 'q:iup<Esc><CR>');
+  for (const [edit, expected] of [
+    ['', UNCHANGED],
+    ['ccmine<Esc>', accepted('mine\nnew2\n')],
+  ]) {
+    test(`the user’s keys and commands${edit && ' with an edit'}`, async (t) => {
+      const scene = await start(t, init);
+      for (const one of keys) {
+        assert.deepEqual(await propose(scene, `${edit}${one}`), expected, one);
+        await scene.neovim.type('<Esc>');
+        await scene.neovim.until('#vim.api.nvim_list_tabpages() == 1');
+        await scene.neovim.edit(`${scene.sandbox.project}/mine.txt`); // `:tabdo x` closes it
+      }
+    });
+
+    for (const one of [':xa<CR>', ':wqa<CR>', ':wa | qa<CR>', ':w<CR>:qa<CR>']) {
+      test(`${edit}${one}, and Neovim ends`, async (t) => {
+        const scene = await start(t, '');
+        assert.deepEqual(await propose(scene, `${edit}${one}`), expected);
+        assert.equal(await scene.neovim.exited(), 0);
+      });
+    }
+  }
+});
+
+describe('a proposal waits after', { skip, concurrency: 2 }, () => {
+  for (const [keys, edit] of [
+    [':wq copy.txt<CR>', ''],
+    [':wq copy.txt<CR>', 'ccnew<Esc>'],
+    [':x copy.txt<CR>', ''],
+    [':x copy.txt<CR>', 'ccnew<Esc>'],
+    [':w copy.txt | q!<CR>', ''],
+  ]) {
+    test(`${edit}${keys}`, async (t) => {
+      const { sandbox, neovim, decision } = await openProposal(t);
+      await neovim.type(`${edit}${keys}`);
+      assert.equal(fs.readFileSync(`${sandbox.project}/copy.txt`, 'utf8'), 'new\nnew2\n');
+      await neovim.until("#vim.fn.win_findbuf(vim.fn.bufnr('gemini-companion://proposal')) > 0");
+      assert.equal((await neovim.ready()).proposals, 1);
+      assert.match(await neovim.messages(), /saved as copy\.txt; the proposal still waits/);
+      await neovim.type(':GeminiCompanion show<CR>:w<CR>');
+      assert.deepEqual(await decision, UNCHANGED);
+    });
+  }
+
+  test(':bufdo wq, which visits only listed buffers', async (t) => {
+    const { neovim, decision } = await openProposal(t);
+    await neovim.type(':bufdo wq<CR>');
+    await neovim.until("vim.fn.execute('messages'):find('a proposal waits')");
+    await neovim.type(':GeminiCompanion show<CR>:w<CR>');
+    assert.deepEqual(await decision, UNCHANGED);
+  });
+});
+
+test('`:x` on another file decides nothing, and `:q` then rejects an unchanged proposal', { skip }, async (t) => {
+  const { neovim, decision } = await openProposal(t);
+  await neovim.type(':split mine.txt<CR>:update<CR>:x<CR>');
+  assert.equal((await neovim.ready()).proposals, 1);
+  await neovim.until("vim.api.nvim_buf_get_name(0):find('^gemini') and not vim.bo.modified");
+  await neovim.type(':q<CR>');
+  assert.equal((await decision).status, 'rejected');
+});
+
+test('an emptied proposal is an empty text', { skip }, async (t) => {
+  const { sandbox, neovim } = await openProposal(t);
+  await neovim.type(`:%d<CR>:w ${sandbox.project}/copy.txt<CR>`);
+  assert.equal(fs.readFileSync(`${sandbox.project}/copy.txt`, 'utf8'), '');
+  await neovim.lua(`require('gemini_companion.diff').start(function(_, params)
+    vim.g.sent = params.content
+    return true
+  end)`);
+  await neovim.type(':w<CR>');
+  assert.equal(await neovim.lua('return vim.g.sent'), '', 'the companion adapts it to its client');
+});
+
+test('a newer proposal for a file leaves undo alone', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovimWithClient(t, {
+    init: `vim.cmd('autocmd FileType text setlocal undolevels=-1')`,
+  });
+  const session = await neovim.session(sandbox);
+  const filePath = sandbox.file('a.txt', 'old\n');
+  for (const newContent of ['first\n', 'second\n']) {
+    await session.callTool('openDiff', { filePath, newContent });
+  }
+  assert.equal(await neovim.lua('return vim.go.undolevels'), 1000);
+});
+
+test('a kept text is unsaved once its user has been told about it', { skip }, async (t) => {
+  const { neovim, decision } = await openProposal(t);
+  await neovim.type('ccmine<Esc>:w<CR>');
+  await decision;
+  assert.deepEqual(await texts(neovim, 'kept'), ['mine|new2']);
+  await neovim.until("vim.fn.execute('messages'):find('has your text for a.txt')");
+  await neovim.type(':qall<CR><CR>');
+  assert.match(await neovim.messages(), /E37|E162/);
+});

@@ -1,0 +1,171 @@
+-- Finds out whether the user has written a proposal: by a command line, or by a key that runs a command. Only such a
+-- write accepts. Autosave plugins write from autocommands and timers.
+--
+-- The turn of the user begins with a typed key. It ends once Neovim waits for the next key and has run the functions
+-- that a mapping has scheduled.
+
+local exlines = require('gemini_companion.exlines')
+
+local M = {}
+
+local api = vim.api
+
+--- The keys that Neovim runs for a mapping with a Lua function, and for one with `<Cmd>`.
+local LUA, COMMAND = '\128\253g', '\128\253h'
+
+--- Commands that only write a modified buffer. Neovim would close an unchanged proposal without a write, which rejects
+--- it, or do nothing.
+local WRITES_MODIFIED = { exit = true, update = true, wall = true, wqall = true, xall = true, xit = true }
+
+local namespace = api.nvim_create_namespace('gemini_companion_turn')
+
+--- The open views.
+---@type table<GeminiCompanion.View, true>
+local views = {}
+
+--- The current turn.
+---@type GeminiCompanion.Turn?
+local turn
+
+local last_key
+
+--- Ends a turn, unless the user has begun the next one.
+local function finish(ended)
+  if not ended or turn ~= ended then
+    return
+  end
+  turn = nil
+  for _, view in ipairs(ended.marked) do
+    if not view.closing and api.nvim_buf_is_valid(view.right) then
+      vim.bo[view.right].modified = select(2, view:proposal())
+    end
+  end
+end
+
+--- Prepares the proposals for a command line: those in sight, or all of them for `:tabdo`. An unchanged proposal is
+--- marked as modified during the turn, so that `:x`, `:update` and the like write it.
+local function prepare(line)
+  local writes, everywhere = false, false
+  for _, command in ipairs(exlines.commands(line)) do
+    if WRITES_MODIFIED[command.cmd] then
+      writes = true
+      -- `:wall!` and the like do not set `v:cmdbang`.
+      turn.insists = turn.insists or command.bang
+    end
+    everywhere = everywhere or command.cmd == 'tabdo'
+  end
+  for view in pairs(writes and views or {}) do
+    if (everywhere or view:is_current()) and not view.closing and not vim.bo[view.right].modified then
+      vim.bo[view.right].modified = true
+      table.insert(turn.marked, view)
+    end
+  end
+end
+
+local function on_key(key, typed)
+  local mode = api.nvim_get_mode().mode
+  -- A key that answers a question belongs to the command that asks.
+  if typed ~= '' and not (turn and mode:find('^[cr]')) then
+    finish(turn)
+    turn = { marked = {} }
+  end
+  if turn and (key == LUA or key == COMMAND) then
+    turn.is_command = true
+    for _, line in ipairs(key == COMMAND and exlines.of_mapping(typed, mode) or {}) do
+      prepare(line)
+    end
+  elseif turn and key == 'Z' and last_key == 'Z' and mode == 'n' then
+    turn.is_command = true
+    prepare('xit')
+  end
+  last_key = key
+end
+
+local function start()
+  vim.on_key(on_key, namespace)
+  local group = api.nvim_create_augroup('gemini_companion_turn', {})
+  api.nvim_create_autocmd('CmdlineLeave', {
+    group = group,
+    pattern = ':',
+    callback = function()
+      if turn and not vim.v.event.abort then
+        turn.is_command = true
+        prepare(vim.fn.getcmdline())
+      end
+    end,
+  })
+  api.nvim_create_autocmd('SafeState', {
+    group = group,
+    callback = function()
+      if turn and not turn.is_ending then
+        turn.is_ending = true
+        vim.schedule_wrap(finish)(turn)
+      end
+    end,
+  })
+end
+
+local function stop()
+  turn = nil
+  vim.on_key(nil, namespace)
+  api.nvim_del_augroup_by_name('gemini_companion_turn')
+end
+
+--- Watches the user's commands while a view is open.
+---@param view GeminiCompanion.View
+function M.watch(view)
+  if not next(views) then
+    start()
+  end
+  views[view] = true
+  -- An edit is no command. An autosave plugin may write right after it.
+  api.nvim_create_autocmd({ 'TextChanged', 'InsertLeave' }, {
+    group = view.group,
+    buffer = view.right,
+    callback = function()
+      if turn then
+        turn.is_command = false
+      end
+    end,
+  })
+end
+
+---@param view GeminiCompanion.View
+function M.forget(view)
+  if views[view] then
+    views[view] = nil
+    if not next(views) then
+      stop()
+    end
+  end
+end
+
+--- Returns whether another autocommand runs around the one that calls this.
+local function is_nested()
+  local stack = vim.split(vim.fn.expand('<stack>'), '..', { plain = true })
+  for index = 1, #stack - 1 do
+    local event = stack[index]:match('^%a+')
+    if event and vim.fn.exists('##' .. event) == 1 then
+      return true
+    end
+  end
+  return false
+end
+
+--- Returns whether a command of the user runs, for `BufWriteCmd`, and whether it has a `!`.
+---@return boolean
+---@return boolean insists
+function M.is_users()
+  if not turn or not turn.is_command or is_nested() then
+    return false, false
+  end
+  return true, turn.insists == true or vim.v.cmdbang == 1
+end
+
+--- Returns the current turn, to recognize it again.
+---@return GeminiCompanion.Turn?
+function M.current()
+  return turn
+end
+
+return M
