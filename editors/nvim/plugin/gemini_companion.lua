@@ -24,6 +24,13 @@ end, {
   desc = 'Companion for Gemini CLI: status, restart, log, accept, reject, …',
 })
 
+vim.api.nvim_create_autocmd('SessionLoadPost', {
+  group = vim.api.nvim_create_augroup('gemini_companion_sessions', {}),
+  callback = vim.schedule_wrap(function()
+    require('gemini_companion.sessions').clean()
+  end),
+})
+
 -- Scripts run without a user interface, so no user could see a proposal.
 local function start()
   if vim.v.vim_did_enter == 1 and #vim.api.nvim_list_uis() > 0 then

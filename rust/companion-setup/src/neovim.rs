@@ -23,7 +23,7 @@ const HELP: &str = "doc/gemini_companion.txt";
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
 /// The files of the plugin.
-const FILES: [(&str, &str); 45] = files![
+const FILES: [(&str, &str); 46] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/agent.lua"
     "lua/gemini_companion/anchor.lua"
@@ -57,6 +57,7 @@ const FILES: [(&str, &str); 45] = files![
     "lua/gemini_companion/review.lua"
     "lua/gemini_companion/selection.lua"
     "lua/gemini_companion/server.lua"
+    "lua/gemini_companion/sessions.lua"
     "lua/gemini_companion/stale.lua"
     "lua/gemini_companion/terminal.lua"
     "lua/gemini_companion/text.lua"

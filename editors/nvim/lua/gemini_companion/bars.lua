@@ -56,6 +56,7 @@ local function show_right(view, place, cli)
     return
   end
   local is_changed = vim.bo[view.right].modified
+  view.is_shown_as_changed = is_changed
   local reason = view.takes_reason and keys.shown('reason', view.right)
   windows.set_bar(window, {
     { place, 3 },

@@ -245,6 +245,7 @@
 ---@field windows? integer[] the one of the proposal, and that of the file
 ---@field hunks? integer[][] the changes that the unified layout marks
 ---@field is_unmarked? boolean there are too many changes to mark
+---@field is_shown_as_changed? boolean
 ---@field has_refused? boolean the user knows that a plugin's write does not accept
 ---@field copied_in? GeminiCompanion.Turn the turn of the last `:w {file}`
 ---@field is_window_closing? boolean

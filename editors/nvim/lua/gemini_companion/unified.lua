@@ -23,12 +23,23 @@ local function hunks_of(view)
   return hunks
 end
 
+--- Returns a line with spaces in place of tabs. Virtual lines have no tabs.
+local function expand(line, tabstop)
+  local shown = ''
+  for words, tab in line:gmatch('([^\t]*)(\t?)') do
+    shown = shown .. words
+    if tab ~= '' then
+      shown = shown .. (' '):rep(tabstop - vim.fn.strdisplaywidth(shown) % tabstop)
+    end
+  end
+  return shown
+end
+
 --- Returns removed lines as virtual ones, as wide as the window.
 local function virtual(view, from, count)
   local width = api.nvim_win_get_width(view.windows[1])
-  local tab = (' '):rep(vim.bo[view.right].tabstop)
   return vim.tbl_map(function(line)
-    local shown = line:gsub('\t', tab)
+    local shown = expand(line, vim.bo[view.right].tabstop)
     local rest = math.max(width - vim.fn.strdisplaywidth(shown), 0)
     return { { shown .. (' '):rep(rest), 'DiffDelete' } }
   end, api.nvim_buf_get_lines(view.left, from - 1, from - 1 + count, false))

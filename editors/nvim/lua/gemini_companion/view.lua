@@ -162,7 +162,14 @@ function View:listen()
     self:set_form(self.form)
     vim.bo[self.right].modified = false
   end)
-  on({ 'TextChanged', 'InsertLeave' }, { buffer = self.right, callback = self.on.changed })
+  on({ 'TextChanged', 'InsertLeave' }, {
+    buffer = self.right,
+    callback = function()
+      if self.is_shown_as_changed ~= vim.bo[self.right].modified then
+        self.on.changed()
+      end
+    end,
+  })
   on('WinResized', { callback = self.on.changed })
   on('WinClosed', {
     callback = function(event)

@@ -1,0 +1,32 @@
+// Tests that a session of Neovim (`:mksession`) brings no dead proposal back.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test from 'node:test';
+
+import { noNeovim as skip, Neovim, openProposal } from '../lib/neovim.mjs';
+
+/** The buffers of each tab page, by name. */
+const tabs = (neovim) =>
+  neovim.lua(`return vim.tbl_map(function(tab)
+    return vim.tbl_map(function(window)
+      return vim.fn.bufname(vim.api.nvim_win_get_buf(window))
+    end, vim.api.nvim_tabpage_list_wins(tab))
+  end, vim.api.nvim_list_tabpages())`);
+
+for (const options of ['blank,buffers,curdir,folds,help,tabpages,winsize,terminal', 'buffers,curdir,tabpages,winsize']) {
+  test(`a session with sessionoptions=${options} has no proposal`, { skip }, async (t) => {
+    const init = `vim.o.sessionoptions = '${options}'`;
+    const { sandbox, neovim, file } = await openProposal(t, { init });
+    const session = path.join(sandbox.root, 'Session.vim');
+    await neovim.command(`mksession ${session}`);
+    assert.equal((await neovim.ready()).proposals, 1, 'the open one stays');
+    assert.deepEqual((await neovim.sides(file)).right, ['new', 'new2']);
+    await neovim.close();
+    const next = await Neovim.start(sandbox, { init, args: ['-S', session] });
+    await next.ready();
+    await next.until(`vim.fn.tabpagenr('$') == 1`);
+    assert.deepEqual(await tabs(next), [[path.join(sandbox.project, 'mine.txt')]]);
+    assert.equal(await next.lua(`return vim.fn.bufnr('gemini-companion')`), -1);
+  });
+}

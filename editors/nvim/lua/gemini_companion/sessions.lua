@@ -1,0 +1,42 @@
+-- Removes what a session (`:mksession`) restores of proposals and comparisons: ordinary, empty buffers with their names,
+-- or empty tab pages.
+
+local M = {}
+
+local api = vim.api
+
+--- Returns whether a buffer is empty and has no name.
+local function is_blank(buffer)
+  local lines = api.nvim_buf_get_lines(buffer, 0, 2, false)
+  return api.nvim_buf_get_name(buffer) == '' and vim.bo[buffer].buftype == '' and #lines == 1 and lines[1] == ''
+end
+
+--- Closes tab pages in which all windows are blank. Only for a user whose sessions have no blank windows: without them,
+--- `:mksession` stores the tab page of a proposal as a blank one.
+local function close_blank_tabs()
+  if vim.tbl_contains(vim.opt.sessionoptions:get(), 'blank') then
+    return
+  end
+  for _, tab in ipairs(api.nvim_list_tabpages()) do
+    local others = vim.tbl_filter(function(window)
+      return not is_blank(api.nvim_win_get_buf(window))
+    end, api.nvim_tabpage_list_wins(tab))
+    if #others == 0 and #api.nvim_list_tabpages() > 1 then
+      vim.cmd.tabclose(api.nvim_tabpage_get_number(tab))
+    end
+  end
+end
+
+--- Cleans up after a session was loaded.
+function M.clean()
+  for _, buffer in ipairs(api.nvim_list_bufs()) do
+    -- Those of an open proposal have a type.
+    local is_dead = api.nvim_buf_get_name(buffer):find('^gemini%-companion://') and vim.bo[buffer].buftype == ''
+    if is_dead then
+      api.nvim_buf_delete(buffer, { force = true })
+    end
+  end
+  close_blank_tabs()
+end
+
+return M
