@@ -84,13 +84,13 @@ test('setup takes the plugin from the package', async (t) => {
   const dry = ['setup', ide, '--dry-run'];
   const without = await one.run(one.program, ...dry);
   assert.equal(without.status, 1);
-  assert.match(without.stdout, /FAIL {2}IDE 2025\.1: the plugin's zip did not come with this program/);
+  assert.match(without.stdout, /FAIL {2}IDE 2025\.1: this program came without the plugin's zip/);
   assert.match(without.stdout, /would {2}gemini-companion/, 'the rest is done');
   const folder = path.dirname(fs.realpathSync(one.program));
   const made = [
     'import io, sys, zipfile',
     'jar = io.BytesIO()',
-    'with zipfile.ZipFile(jar, "w") as file: file.writestr("META-INF/plugin.xml", "<idea-plugin><id>x</id></idea-plugin>")',
+    'with zipfile.ZipFile(jar, "w") as file: file.writestr("META-INF/plugin.xml", "<idea-plugin><id>dev.companion.gemini</id></idea-plugin>")',
     'with zipfile.ZipFile(sys.argv[1], "w") as file: file.writestr("x/lib/x.jar", jar.getvalue())',
   ];
   const zip = path.join(folder, 'companion-for-gemini-cli-1.0.zip');
@@ -113,6 +113,19 @@ test('setup by npx leaves the program where terminals find it', async (t) => {
   const { stdout } = await runWith(env, one.cwd, 'gemini-companion', ['--version']);
   assert.equal(stdout, `gemini-companion ${VERSION}\n`);
   assert.equal((await program()).outcome, 'unchanged');
+});
+
+test('the package has the man page, where npm links it, and completions', async (t) => {
+  const one = await user(t);
+  await install(one);
+  const prefix = path.dirname(path.dirname(one.program));
+  const man = fs.readFileSync(path.join(prefix, 'share/man/man1/gemini-companion.1'), 'utf8');
+  assert.match(man, /^\.SH SETUP$/m);
+  const completions = path.join(prefix, 'lib/node_modules/gemini-companion/completions');
+  for (const name of fs.readdirSync(completions)) {
+    assert.match(fs.readFileSync(path.join(completions, name), 'utf8'), /gemini-companion/, name);
+  }
+  assert.equal(fs.readdirSync(completions).length, 4);
 });
 
 test('an installed program is found', async (t) => {

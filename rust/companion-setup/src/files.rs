@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use companion_platform::{check_writable, current_user, owner};
+use tempfile::NamedTempFile;
 /// The beginning of the names of all temporary files and folders. [`crate::staging::sweep`] finds those
 /// of killed runs by it.
 pub(crate) const PREFIX: &str = ".companion-setup";
@@ -112,8 +113,7 @@ pub(crate) fn behind_link(path: &Path) -> io::Result<PathBuf> {
 
 /// Replaces a file atomically, also behind a link. Keeps its permissions.
 pub(crate) fn replace(path: &Path, content: &str) -> io::Result<()> {
-    let permissions = fs::metadata(path).map(|metadata| metadata.permissions());
-    replace_with(path, content.as_bytes(), permissions.ok())
+    replace_with(path, content.as_bytes(), permissions(path))
 }
 
 /// Does the same with these permissions. Without permissions the file is private.
@@ -122,6 +122,29 @@ pub(crate) fn replace_with(
     content: &[u8],
     permissions: Option<Permissions>,
 ) -> io::Result<()> {
+    let (file, path) = write_temporary(path, content, permissions)?;
+    file.as_file().sync_data()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Does the same as `replace`, but does not wait for the disk.
+pub(crate) fn replace_at_once(path: &Path, content: &str) -> io::Result<()> {
+    let (file, path) = write_temporary(path, content.as_bytes(), permissions(path))?;
+    file.persist(path)?;
+    Ok(())
+}
+
+fn permissions(path: &Path) -> Option<Permissions> {
+    fs::metadata(path).map(|metadata| metadata.permissions()).ok()
+}
+
+/// Writes a temporary file, and returns it with the path of the file to replace.
+fn write_temporary(
+    path: &Path,
+    content: &[u8],
+    permissions: Option<Permissions>,
+) -> io::Result<(NamedTempFile, PathBuf)> {
     check_own(path)?;
     let path = behind_link(path)?;
     let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
@@ -130,9 +153,7 @@ pub(crate) fn replace_with(
     if let Some(permissions) = permissions {
         file.as_file().set_permissions(permissions)?;
     }
-    file.as_file().sync_data()?;
-    file.persist(path)?;
-    Ok(())
+    Ok((file, path))
 }
 
 /// Returns the missing folders of the path, the outermost first.

@@ -108,6 +108,9 @@ impl Package {
             return Err(foreign("it does not have exactly one folder"));
         };
         let plugin = plugin.ok_or_else(|| foreign("no jar in it describes a plugin"))?;
+        if plugin.id != PLUGIN_ID {
+            return Err(foreign(&format!("it contains the plugin {}", plugin.id)));
+        }
         Ok(Self { file: file.to_owned(), root, plugin })
     }
 

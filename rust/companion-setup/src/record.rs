@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::client::Before;
-use crate::files::{create_dir, missing_dirs, remove_empty, replace};
+use crate::files::{create_dir, missing_dirs, remove_empty, replace, replace_at_once};
 use crate::lock::Lock;
 use crate::machine::Machine;
 
@@ -138,8 +138,9 @@ impl InstallManifest {
         content.dirs.dedup();
         lock.dirs.clone_from(&content.dirs);
         let manifest = Self { file, content, lock: Some(lock) };
-        // If this run is killed, the next one must know that these folders are setup's own.
-        if is_first && let Err(error) = manifest.write() {
+        // If this run is killed, the next one must know that these folders are setup's own. A disk may
+        // take long, and until then nobody would know.
+        if is_first && let Err(error) = replace_at_once(&manifest.file, &manifest.text()?) {
             log::warn!("{}: {error}", manifest.file.display());
         }
         Ok(manifest)
@@ -227,7 +228,11 @@ impl InstallManifest {
 
     fn write(&self) -> io::Result<()> {
         create_dir(self.file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
-        replace(&self.file, &(serde_json::to_string_pretty(&self.content)? + "\n"))
+        replace(&self.file, &self.text()?)
+    }
+
+    fn text(&self) -> io::Result<String> {
+        Ok(serde_json::to_string_pretty(&self.content)? + "\n")
     }
 }
 impl Drop for InstallManifest {

@@ -252,6 +252,8 @@ fn other_files_are_not_taken_for_the_plugin() {
     assert!(open("two.zip", &two).contains("exactly one folder"));
     let none = common::zip(&[("a/lib/x.jar", b"")]);
     assert!(open("none.zip", &none).contains("no jar"));
+    let other = plugin_zip("other", "other.plugin", "1.0");
+    assert!(open("other.zip", &other).contains("it contains the plugin other.plugin"));
     let missing = Package::open(&made.root("missing.zip")).unwrap_err().to_string();
     assert!(missing.contains("missing.zip"), "{missing}");
 }

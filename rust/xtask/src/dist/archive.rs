@@ -13,13 +13,23 @@ use super::VERSION;
 use super::system::System;
 use crate::Result;
 
-/// Packs the program with its licence, in the usual form of the system.
-pub(super) fn program(sh: &Shell, program: &Path, system: System, to: &Path) -> Result {
+/// Packs the program with its licence and its `documents`, in the usual form of the system.
+pub(super) fn program(
+    sh: &Shell,
+    program: &Path,
+    documents: &Path,
+    system: System,
+    to: &Path,
+) -> Result {
     let (root, name) = names(system, VERSION);
-    let files = [sh.current_dir().join("LICENSE"), program.to_owned()].map(|file| {
+    let mut files = files_below(sh, documents, documents)?;
+    for file in [sh.current_dir().join("LICENSE"), program.to_owned()] {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        (format!("{root}/{name}"), file)
-    });
+        files.push((name, file));
+    }
+    for (name, _) in &mut files {
+        *name = format!("{root}/{name}");
+    }
     sh.create_dir(to)?;
     let archive = to.join(name);
     if system.is_windows() {

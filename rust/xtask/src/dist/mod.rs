@@ -5,6 +5,7 @@
 //! - [`inspect`]: the checks that do not run the files.
 //! - [`signature`]: the signature of a file for macOS.
 //! - [`run`]: the tests with the real client and in a JVM, on a [`machine`] of the system.
+//! - [`documents`]: the completions and the man page.
 //! - [`archive`]: archives whose bytes are always the same.
 //! - [`npm`]: the packages for npm.
 //! - [`extension`]: the archives of the extension for the CLIs.
@@ -12,6 +13,7 @@
 
 pub(crate) mod archive;
 pub(crate) mod compile;
+mod documents;
 pub(crate) mod extension;
 mod inspect;
 mod machine;
@@ -75,6 +77,7 @@ pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
         sh.remove_path(&out.home)?;
     }
     let compiler = compile::Compiler::find(sh)?;
+    documents::generate(sh, &e2e::build(sh)?, &out.documents())?;
     for &system in args.systems() {
         println!("\n== {system}");
         let (program, library) = (out.program(system), out.library(system));
@@ -84,7 +87,7 @@ pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
             inspect::inspect(sh, file, system)?;
             println!("{}: {} bytes", file.display(), sh.read_binary_file(file)?.len());
         }
-        archive::program(sh, &program, system, &out.release())?;
+        archive::program(sh, &program, &out.documents(), system, &out.release())?;
     }
     if all {
         println!("\n== the plugin, the packages, the extension, the lists");
@@ -94,7 +97,7 @@ pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
             args.systems().iter().map(|&system| (system, out.program(system))).collect();
         // Users of npm can't use the plugin for 2018.3.
         let plugin = gradle.then_some(&*plugin);
-        npm::pack(sh, &programs, plugin, &out.home.join("npm"))?;
+        npm::pack(sh, &programs, plugin, &out.documents(), &out.home.join("npm"))?;
         extension::pack(sh, &out.release())?;
         sbom::write(sh, &out.release())?;
         for packed in [out.release(), out.home.join("npm")] {
@@ -122,7 +125,8 @@ pub(crate) fn take_signed(sh: &Shell, signed: &Path) -> Result {
         .into());
     }
     sh.copy_file(signed, &plugin)?;
-    npm::pack_launcher(sh, System::value_variants(), Some(&plugin), &out.home.join("npm"))?;
+    let (systems, npm) = (System::value_variants(), out.home.join("npm"));
+    npm::pack_launcher(sh, systems, Some(&plugin), &out.documents(), &npm)?;
     sums(sh, &out.release())
 }
 
@@ -175,6 +179,11 @@ impl Output {
     /// Returns the folder of the plugin for 2018.3, which its zip contains.
     fn plugin(&self) -> PathBuf {
         self.home.join("plugin").join(plugin::NAME)
+    }
+
+    /// Returns the folder of the completions and the man page.
+    fn documents(&self) -> PathBuf {
+        self.home.join("documents")
     }
 
     /// Returns the folder of the files for download.

@@ -13,17 +13,19 @@ use tar::Archive;
 use xshell::{Cmd, Shell, cmd};
 
 use super::system::System;
-use super::{VERSION, archive};
+use super::{VERSION, archive, documents};
 use crate::e2e::NPM;
 use crate::{Result, e2e, plugin, tools};
 
 const NAME: &str = "gemini-companion";
 
-/// Packs the launcher, the programs, and `plugin`, if there is one, into the folder `to`.
+/// Packs the launcher with `documents`, the programs, and `plugin`, if there is one, into the folder
+/// `to`.
 pub(crate) fn pack(
     sh: &Shell,
     programs: &[(System, PathBuf)],
     plugin: Option<&Path>,
+    documents: &Path,
     to: &Path,
 ) -> Result {
     sh.remove_path(to)?;
@@ -39,15 +41,16 @@ pub(crate) fn pack(
         pack_folder(sh, &folder, &manifest, to)?;
     }
     let systems: Vec<_> = programs.iter().map(|(system, _)| *system).collect();
-    pack_launcher(sh, &systems, plugin, to)
+    pack_launcher(sh, &systems, plugin, documents, to)
 }
 
-/// Packs the launcher of the programs for `systems`, and `plugin` if there is one, into the folder
-/// `to`.
+/// Packs the launcher of the programs for `systems` with `documents`, and `plugin` if there is one,
+/// into the folder `to`.
 pub(super) fn pack_launcher(
     sh: &Shell,
     systems: &[System],
     plugin: Option<&Path>,
+    documents: &Path,
     to: &Path,
 ) -> Result {
     let folder = to.join("launcher");
@@ -58,8 +61,10 @@ pub(super) fn pack_launcher(
     if let Some(plugin) = plugin {
         sh.copy_file(plugin, &folder)?;
     }
+    documents::copy(sh, documents, &folder)?;
     let mut manifest = manifest(VERSION);
     manifest["bin"] = json!({ NAME: "gemini-companion.js" });
+    manifest["man"] = json!(format!("./{}", documents::MAN));
     manifest["engines"] = json!({ "node": ">=20" });
     let program = |system| {
         (format!("{NAME}-{system}"), Value::from(format!("npm:{NAME}@{VERSION}-{system}")))
@@ -80,7 +85,9 @@ pub(crate) fn pack_for_tests(
     if let Some(plugin) = plugin {
         archive::zip_folder(sh, plugin, &zip)?;
     }
-    pack(sh, &[(host, program)], plugin.map(|_| &*zip), to)
+    let documents = to.with_file_name("documents");
+    documents::generate(sh, &program, &documents)?;
+    pack(sh, &[(host, program)], plugin.map(|_| &*zip), &documents, to)
 }
 
 /// Publishes the packages of the tested program to a registry on this machine, installs them from
