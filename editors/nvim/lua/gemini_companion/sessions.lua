@@ -1,5 +1,5 @@
--- Removes what a session (`:mksession`) restores of proposals and comparisons: ordinary, empty buffers with their names,
--- or empty tab pages.
+-- Removes what a session (`:mksession`) restores of proposals and comparisons: ordinary, empty buffers with the names
+-- of ours, or empty tab pages.
 
 local M = {}
 
