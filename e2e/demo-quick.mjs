@@ -1,7 +1,9 @@
-// Plays the main job without an IDE: the real Gemini CLI in a terminal of Neovim, with a scripted
-// model and a scripted user. It prints and draws each screen; the exit code shows success.
+// Plays the main job without an IDE: the real Gemini CLI in one terminal, Neovim in another, a
+// scripted model and a scripted user. It prints and draws each step; the exit code shows success.
 //
-//   GEMINI_COMPANION=PROGRAM COMPANION_NEOVIM=PROGRAM node demo-quick.mjs PICTURES
+//   GEMINI_COMPANION=PROGRAM COMPANION_NEOVIM=PROGRAM node demo-quick.mjs PICTURES [SCREENSHOTS]
+//
+// SCREENSHOTS gets the recording and the picture of Neovim for the documents.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -10,84 +12,156 @@ import path from 'node:path';
 import { prepareCli } from './lib/extension.mjs';
 import { until } from './lib/inbox.mjs';
 import { NEOVIM, writeConfig } from './lib/neovim.mjs';
+import { recordTexts } from './lib/picture-texts.mjs';
 import { Sandbox } from './lib/sandbox.mjs';
-import { drawTerminal } from './lib/terminal-picture.mjs';
+import { drawFrames } from './lib/terminal-picture.mjs';
 import { Terminal } from './lib/terminal.mjs';
 
-const [pictures] = process.argv.slice(2);
+const [pictures, screenshots] = process.argv.slice(2);
 const FILE = '{\n  "host": "localhost",\n  "port": 8080,\n  "timeoutSeconds": 30\n}\n';
 const FIRST = FILE.replace('"localhost"', '"0.0.0.0"').replace('30', '0');
 const REASON = 'Zero means no limit. Use 5 seconds.';
 const PROPOSAL = FIRST.replace('0\n', '5\n');
 const COMMENT = 'Is this port free?';
 const EDITED = PROPOSAL.replace('5\n', '15\n');
+const README = '# Coffee shop\n\nThe till listens on 0.0.0.0:8080.\n';
+const COLUMNS = 100;
+const [EDITOR_ROWS, CLI_ROWS] = [16, 20];
 
 const sandbox = new Sandbox();
-let count = 0;
+const frames = [];
+let editor;
+let cli;
 
-/** Prints the screen, and draws it as a picture. */
-function show(terminal, title) {
-  const picture = path.join(pictures, `quick-${++count}.svg`);
+/** Hides parts of the CLI's screen that are not about the review. */
+function useQuietScreen(file) {
+  const settings = JSON.parse(fs.readFileSync(file, 'utf8'));
+  const hidden = { hideBanner: true, hideTips: true, hideFooter: true, showShortcutsHint: false };
+  settings.ui = { ...settings.ui, ...hidden };
+  fs.writeFileSync(file, JSON.stringify(settings));
+}
+
+/** Prints both screens, and keeps them as a frame of the recording. */
+function show(caption, seconds) {
   // Neovim marks lines after the end of a text by a tilde.
-  const lines = terminal.screen().split('\n').filter((line) => !/^~[ │~]*$/.test(line));
-  console.log(`\n${title}   (${picture})\n${lines.map((line) => `  │ ${line}`).join('\n')}`);
-  fs.writeFileSync(picture, drawTerminal(lines));
+  const lines = (terminal) => terminal.screen().split('\n').filter((line) => !/^~[ │~]*$/.test(line));
+  const print = (title, terminal) => `  ┌ ${title}\n${lines(terminal).map((line) => `  │ ${line}`).join('\n')}`;
+  console.log(`\n${caption}\n${print('Neovim', editor)}\n${print('Gemini CLI', cli)}`);
+  const window = (title, terminal, rows) => ({ title, screen: terminal.coloredScreen(), columns: COLUMNS, rows });
+  const windows = [window('Neovim', editor, EDITOR_ROWS), window('gemini', cli, CLI_ROWS)];
+  frames.push({ caption, seconds, windows, shown: editor.screen() });
+}
+
+/** Types into Neovim, and shows the text while it grows. */
+async function type(text, caption, seconds) {
+  const words = text.split(/(?<= )/);
+  for (const [index, word] of words.entries()) {
+    editor.send(word);
+    const typed = words.slice(0, index + 1).join('').trimEnd();
+    await editor.shows(typed.slice(-30));
+    show(caption, seconds / words.length);
+  }
+}
+
+/** Writes the frames as pictures, and for the documents as a recording and a picture. */
+function write() {
+  fs.mkdirSync(pictures, { recursive: true });
+  frames.forEach((frame, index) => {
+    fs.writeFileSync(path.join(pictures, `quick-${index + 1}.svg`), drawFrames([frame]));
+  });
+  if (!screenshots) return;
+  fs.writeFileSync(path.join(screenshots, 'review.svg'), drawFrames(frames));
+  recordTexts(screenshots, 'review', 'neovim', frames.map(({ shown }) => shown).join('\n'));
+  const proposal = frames.find(({ shown }) => /"timeoutSeconds": 0\n?/.test(shown));
+  const still = { ...proposal, windows: proposal.windows.slice(0, 1) };
+  fs.writeFileSync(path.join(screenshots, 'neovim.svg'), drawFrames([still]));
+  recordTexts(screenshots, 'neovim', 'neovim', proposal.shown);
 }
 
 try {
-  fs.mkdirSync(pictures, { recursive: true });
   const file = sandbox.file('shop.json', FILE);
-  const write = (content) => ({ name: 'write_file', args: { file_path: file, content } });
-  const steps = [write(FIRST), write(PROPOSAL), 'That was all.'];
+  const write_file = (file_path, content) => ({ name: 'write_file', args: { file_path, content } });
+  const readme = path.join(sandbox.project, 'README.md');
+  const steps = [
+    write_file(file, FIRST),
+    write_file(file, PROPOSAL),
+    'The shop listens on all addresses.',
+    [write_file(readme, README), write_file(file, EDITED.replace('8080', '443'))],
+    'The till has a README, and listens on 443.',
+  ];
   const { command, env, heard } = await prepareCli(sandbox, 'gemini', steps, { review: true });
-  // Neovim must not have these variables: it would take itself for a child of a CLI.
-  const variables = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
-  const program = path.join(sandbox.root, 'gemini');
-  const script = ['#!/bin/sh', [...variables, ...command].join(' '), ''].join('\n');
-  fs.writeFileSync(program, script, { mode: 0o755 });
-  const config = writeConfig(sandbox, 'vim.o.laststatus = 2');
-  const terminal = new Terminal(sandbox, [NEOVIM, '-u', config, '-i', 'NONE', file], {
+  useQuietScreen(path.join(sandbox.home, '.gemini', 'settings.json'));
+  const config = writeConfig(sandbox, `vim.o.statusline = ' %t %m'; vim.o.termguicolors = true`);
+  editor = new Terminal(sandbox, [NEOVIM, '-u', config, '-i', 'NONE', 'shop.json'], {
     cwd: sandbox.project,
+    name: 'editor',
+    columns: COLUMNS,
+    rows: EDITOR_ROWS,
   });
-  await terminal.shows(/"timeoutSeconds": 30/);
+  await editor.shows(/"timeoutSeconds": 30/);
   const discovery = path.join(sandbox.tmp, 'gemini', 'ide');
   await until('Neovim starts a companion', () => fs.existsSync(discovery) && fs.readdirSync(discovery).length > 0);
-  terminal.send(`:botright 28split | terminal ${program}\ri`);
-  await terminal.shows(/1 open file [^]*Type your message/);
-  await terminal.enter('listen on all addresses');
-  await terminal.shows(/Apply this change\?/);
-  show(terminal, 'Gemini CLI proposes an edit. Neovim announces it, and keeps the focus in the terminal.');
+  cli = new Terminal(sandbox, command, {
+    cwd: sandbox.project,
+    env,
+    name: 'cli',
+    columns: COLUMNS,
+    rows: CLI_ROWS,
+  });
+  await cli.shows(/1 open file [^]*Type your message/);
+  show('Neovim and Gemini CLI know each other.', 1.5);
+  await cli.enter('listen on all addresses');
+  await cli.shows(/Apply this change\?/);
+  await editor.shows(/"timeoutSeconds": 0\n/);
+  show('Gemini CLI proposes an edit. It opens in Neovim.', 3);
 
-  terminal.send('\x1c\x0e:GeminiCompanion show\r');
-  await terminal.shows(/The file as it is[^]*"timeoutSeconds": 0\n/);
-  show(terminal, 'The user opens the proposal beside the file.');
-  terminal.send('\\c');
-  await terminal.shows(/Reason/);
-  terminal.send(REASON);
-  show(terminal, 'The user rejects it, and says why.');
-  terminal.send('\r');
-  await terminal.shows(/Apply this change\?[^]*|"timeoutSeconds": 5/);
-  await until('the model hears the reason', () => heard().length > 0);
-  console.log(`\nThe model hears: ${heard()[0]}`);
+  editor.send('\\c');
+  await editor.shows(/Reason/);
+  await type(REASON, 'Reject it, and say why.', 2.5);
+  editor.send('\r');
+  await until('the model gets the reason', () => heard().length > 0);
+  console.log(`\nThe model gets: ${heard()[0]}`);
   assert.ok(heard()[0].endsWith(REASON));
-  terminal.send('\x1c\x0e:GeminiCompanion show\r');
-  await terminal.shows(/The file as it is[^]*"timeoutSeconds": 5\n/);
-  show(terminal, 'The model goes on, and proposes the edit again.');
-  terminal.send(':%s/ 5$/ 15/\r');
-  await terminal.shows(/"timeoutSeconds": 15/);
-  show(terminal, 'The user edits the proposal.');
-  terminal.send('/port\r\\m');
-  await terminal.shows(/Comment on line 3:/);
-  terminal.send(`${COMMENT}\r`);
-  await terminal.shows(/8080,.*Is this port/);
-  show(terminal, 'The user comments on a line, and accepts the proposal with :w.');
-  terminal.send(':w\r');
-  await terminal.shows(/That was all\./);
-  show(terminal, 'Gemini CLI has written the file with the user’s change. The model has the comment.');
+  await editor.shows(/"timeoutSeconds": 5\n/);
+  await cli.shows(/Apply this change\?/);
+  show('It carries on, without a new prompt, and proposes 5 seconds.', 3);
+
+  editor.send(':%s/ 5$/ 15/\r');
+  await editor.shows(/"timeoutSeconds": 15/);
+  show('Change the proposal as you like.', 2);
+  editor.send('/port\r\\m');
+  await editor.shows(/Comment on line 3:/);
+  await type(COMMENT, 'Comment on a line.', 1.5);
+  editor.send('\r');
+  await editor.shows(/8080,.*Is this port/);
+  show('The model gets the comment with the result of its edit.', 2);
+  editor.send(':w\r');
+  await cli.shows(/The shop listens/);
+  await editor.shows(/"timeoutSeconds": 15/);
+  show('Accept with :w. Gemini CLI writes the file with your change.', 2.5);
   const [, result] = heard();
-  console.log(`\nThe model hears: ${result.slice(result.indexOf('The user commented'))}`);
+  console.log(`\nThe model gets: ${result.slice(result.indexOf('The user commented'))}`);
   assert.ok(result.endsWith(`- shop.json, line 3 (\`"port": 8080,\`): ${COMMENT}</hook_context>`), result);
   assert.equal(fs.readFileSync(file, 'utf8'), EDITED);
+
+  cli.press('C-y');
+  await cli.shows(/YOLO/);
+  await cli.enter('use the usual port');
+  await cli.shows(/The till has a README/);
+  await editor.shows(/443/);
+  show('In YOLO mode it asks nothing.', 2.5);
+  editor.send(':GeminiCompanion changes\r');
+  await editor.shows(/README\.md.*\+3/);
+  show('Neovim lists everything that the prompt changed …', 3);
+  editor.send(':GeminiCompanion revert prompt\r');
+  await editor.shows(/Revert all 2 files\?/);
+  show('… and takes it back, after a question.', 2);
+  editor.send('A');
+  await editor.shows(/"port": 8080/);
+  show('… and takes it back, after a question.', 3);
+  assert.equal(fs.readFileSync(file, 'utf8'), EDITED);
+  assert.ok(!fs.existsSync(readme));
 } finally {
   await sandbox.close();
 }
+write();

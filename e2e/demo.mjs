@@ -1,7 +1,7 @@
 // Plays the demonstration: Gemini CLI's own client and a real IDE, with a scripted user. It prints
 // and photographs each step; the exit code shows success.
 //
-//   node demo.mjs PICTURES [SCREENSHOTS]     SCREENSHOTS gets the README's pictures,
+//   node demo.mjs PICTURES [SCREENSHOTS]     SCREENSHOTS gets the documents' pictures,
 //                                            light and dark
 
 import assert from 'node:assert/strict';
@@ -13,6 +13,7 @@ import { REJECTED, UNCHANGED, accepted } from './lib/decision.mjs';
 import { HookCli } from './lib/hook-cli.mjs';
 import { CONNECTED, Scene } from './lib/ide-scene.mjs';
 import { IdeClient } from './lib/ide-client.mjs';
+import { recordTexts } from './lib/picture-texts.mjs';
 
 const [pictures, screenshots] = process.argv.slice(2);
 
@@ -78,7 +79,7 @@ function title(text) {
 }
 
 let count;
-/** Takes a picture of the window; `screenshot` is its name in the README, if the README has it. */
+/** Takes a picture of the window; `screenshot` is its name in the documents, if one has it. */
 async function picture(name, screenshot) {
   const theme = isDark ? '-dark' : '';
   const file = path.join(pictures, `${++count}-${name}${theme}.png`);
@@ -87,7 +88,15 @@ async function picture(name, screenshot) {
   if (screenshots && screenshot) {
     fs.mkdirSync(screenshots, { recursive: true });
     fs.copyFileSync(file, path.join(screenshots, `${screenshot}${theme}.png`));
+    recordTexts(screenshots, screenshot, 'jetbrains', shownTexts(await scene.ide.robot('look')));
   }
+}
+
+/** Returns all texts in what the robot sees, each on its own line. */
+function shownTexts(look) {
+  if (typeof look === 'string') return `${look}\n`;
+  if (look === null || typeof look !== 'object') return '';
+  return Object.values(look).map(shownTexts).join('');
 }
 
 /** Waits for the user's decision, and returns the client's answer. */
@@ -137,7 +146,7 @@ async function showTwo(shop, readme) {
   await isInFront(readme, '2 of 2: CLI 2 proposes');
   await scene.ide.click('text', { text: 'Previous' });
   const tab = await isInFront(shop, '1 of 2: CLI 1 proposes');
-  await picture('two', 'two');
+  await picture('two');
   await scene.accept(tab.title);
   await hears(first, CHEAPER);
   const next = await isInFront(readme, 'The CLI proposes');
@@ -247,7 +256,7 @@ async function play() {
   assert.deepEqual(openFiles[0].cursor, { line: 5, character: 17 });
   assert.equal(openFiles[0].selectedText, focus.selection);
   await scene.status(CONNECTED);
-  await picture('connected', 'editor');
+  await picture('connected');
 
   title('The model proposes an edit. The user changes it in the tab, and accepts.');
   const first = await propose(file, PROPOSAL);
@@ -281,13 +290,13 @@ async function play() {
   await scene.proposal('menu.md', ({ right }) => right === `${MENU}- tea`);
   await scene.ide.display.press('Escape');
   await scene.ide.until(({ windows }) => windows.length > 1, 'the question');
-  await picture('question', 'question');
+  await picture('question');
   await scene.ide.click('text', { text: 'Reject' });
   say('user', 'IDE', 'rejects');
   assert.deepEqual(await answer(second), REJECTED);
   await scene.noProposal();
   await scene.ide.until(
-    ({ texts }) => texts.includes('Show Your Edits'),
+    ({ texts }) => texts.includes('Show your edits'),
     'the way back to what was written',
   );
   await picture('way-back', 'way-back');

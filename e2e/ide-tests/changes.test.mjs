@@ -104,7 +104,7 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   await scene.invokeOnChange('user.txt', 'Companion.RevertFile');
   await ide.until(({ windows }) => windows.includes(TITLE), 'the question');
   await scene.picture('changes-question');
-  await ide.click('text', { text: 'Show Changes' });
+  await ide.click('text', { text: 'Show changes' });
   await ide.until(({ texts }) => texts.includes('After the CLI’s edits'), 'three sides');
   await scene.picture('changes-three-sides');
   await ide.display.press('Escape');

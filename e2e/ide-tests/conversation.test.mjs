@@ -83,9 +83,9 @@ test('a switch shows edits that the CLI would make without asking', { skip }, as
   const steps = (file) => [replace(file), 'That was all.'];
   const { scene, file, terminal } = await open(t, steps, { review: false });
   await scene.ide.click('text', { text: '1' });
-  await seen(scene, 'Review Every Edit');
+  await seen(scene, 'Review every edit');
   await scene.picture('review-every-edit');
-  await scene.ide.click('text', { text: 'Review Every Edit' });
+  await scene.ide.click('text', { text: 'Review every edit' });
   await terminal.enter('rename it');
   const { title } = await scene.proposal(file);
   assert.equal(fs.readFileSync(file, 'utf8'), 'one\ntwo\n');

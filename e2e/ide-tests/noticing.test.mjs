@@ -20,7 +20,7 @@ describe('in a window', () => {
     const word = 'The CLI proposes changes to this file.';
     await scene.ide.until(({ texts }) => texts.includes(word), 'the banner');
     await scene.picture('own-editor');
-    await scene.ide.click('text', { text: 'Open Proposal' });
+    await scene.ide.click('text', { text: 'Open proposal' });
     await scene.proposal(file, ({ right }) => right === NEW);
     await scene.ide.until(({ texts }) => !texts.includes('Review'), 'no balloon');
     await scene.ide.until(({ texts }) => texts.some((text) => text.includes('+3 \u22122')), 'the numbers');
@@ -61,7 +61,7 @@ describe('in a window', () => {
     await scene.picture('next-change-hint');
     await scene.ide.display.press('F7');
     await scene.ide.tab(second.title, ({ isSelected }) => isSelected);
-    await scene.chooseInList('Reject All\u2026');
+    await scene.chooseInList('Reject all\u2026');
     await scene.ide.until(({ windows }) => windows.length > 1, 'the question');
     await scene.picture('bulk-question');
     await scene.ide.click('text', { text: 'Reject 2' });

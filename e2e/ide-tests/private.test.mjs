@@ -10,8 +10,8 @@ import { Scene } from '../lib/ide-scene.mjs';
 import { until } from '../lib/inbox.mjs';
 
 const NOT_TOLD = 'Hidden from the CLI:';
-const SILENCE = 'Don’t Share Context for This Project';
-const TELL = 'Share Context for This Project';
+const SILENCE = 'Don’t share context for this project';
+const TELL = 'Share context for this project';
 
 const isOpen = (file) => (files) => files.some(({ path }) => path === file);
 const isNotOpen = (file) => (files) => !files.some(({ path }) => path === file);

@@ -61,7 +61,7 @@ describe('in a window', () => {
     const offer = (text) => text.includes('Accepted changes were not written to denied.txt.');
     await ide.until(({ texts }) => texts.some(offer), 'the offer');
     await scene.picture('offered-back');
-    await ide.click('text', { text: 'Show Your Edits' });
+    await ide.click('text', { text: 'Show your edits' });
     const back = ({ tabs }) => tabs.some(({ title }) => title === 'denied.txt (your edits)');
     await ide.until(back, 'what was written');
     assert.equal(fs.readFileSync(file, 'utf8'), 'old\n');

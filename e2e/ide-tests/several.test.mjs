@@ -244,7 +244,7 @@ describe('in a window', () => {
     await scene.ide.invoke('Synchronize');
     await scene.ide.tab(title, ({ banners }) => /It has changed meanwhile/.test(banners.flat()[0]));
     await scene.picture('changed');
-    await scene.ide.click('text', { text: 'Show Changes' });
+    await scene.ide.click('text', { text: 'Show changes' });
     const isShown = ({ texts }) => texts.includes('When the proposal was created');
     await scene.ide.until(isShown, 'what has changed');
     await scene.picture('what changed');

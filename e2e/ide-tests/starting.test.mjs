@@ -17,7 +17,7 @@ describe('starting, in a window', () => {
   async function add(name) {
     await scene.ide.until(({ texts }) => texts.includes(ADD), `a menu with “${ADD}”`);
     await scene.ide.click('text', { text: ADD });
-    const says = (text) => text.includes(`${name} is on the clipboard,`);
+    const says = (text) => text.includes(`Copied ${name}.`);
     await scene.ide.until(({ texts }) => texts.some(says), `${name} on the clipboard`);
   }
 

@@ -83,7 +83,7 @@ describe('a proposal in a window', () => {
     await scene.ide.click('text', { text: 'Reject' });
     assert.deepEqual(await decision, REJECTED);
     await scene.noProposal();
-    await scene.ide.click('text', { text: 'Show Your Edits' });
+    await scene.ide.click('text', { text: 'Show your edits' });
     const back = ({ tabs }) => tabs.find(({ title }) => title.includes('(your edits)'));
     await scene.ide.until(back, 'what was written');
   });

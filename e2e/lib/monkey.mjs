@@ -15,7 +15,7 @@ import { randomOf } from './random.mjs';
 
 const WAIT_TIMEOUT = 3_600_000;
 const CLIENTS = 2;
-const BACK = 'Show Your Edits';
+const BACK = 'Show your edits';
 const CHANGED = /, \d+ files? changed$/;
 const FOLDED = /^\d+ more$/;
 

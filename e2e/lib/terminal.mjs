@@ -17,24 +17,30 @@ export const pasted = (text) => `\x1b[200~ ${text} \x1b[201~`;
 export class Terminal {
   #tmux;
 
-  /** Runs a program. Its last screen stays visible. */
-  constructor(sandbox, args, { cwd, env }) {
-    const [config, socket] = ['tmux.conf', 'tmux.sock'].map((name) =>
-      path.join(sandbox.root, name),
+  /** Runs a program. Its last screen stays visible. `name` distinguishes terminals of a sandbox. */
+  constructor(sandbox, args, { cwd, env, name = 'tmux', columns = 120, rows = 50 }) {
+    const [config, socket] = ['conf', 'sock'].map((end) =>
+      path.join(sandbox.root, `${name}.${end}`),
     );
-    fs.writeFileSync(config, 'set -g remain-on-exit on\n');
+    fs.writeFileSync(config, 'set -g remain-on-exit on\nset -g default-terminal tmux-256color\n');
     this.#tmux = (...command) =>
       execFileSync('tmux', ['-f', config, '-S', socket, ...command], {
         env: sandbox.env({ TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env }),
         encoding: 'utf8',
       });
-    this.#tmux('new-session', '-d', '-x', '120', '-y', '50', '-c', cwd, ...args);
+    const size = ['-x', String(columns), '-y', String(rows)];
+    this.#tmux('new-session', '-d', ...size, '-c', cwd, ...args);
     sandbox.defer(() => this.#close());
     sandbox.deferKill(() => this.#tmux('kill-server'));
   }
 
   screen() {
     return this.#tmux('capture-pane', '-p').trimEnd();
+  }
+
+  /** The screen with its colors, as escape sequences. */
+  coloredScreen() {
+    return this.#tmux('capture-pane', '-p', '-e').trimEnd();
   }
 
   /** Waits until the screen contains a text, or matches a pattern. */

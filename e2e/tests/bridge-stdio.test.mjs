@@ -159,7 +159,7 @@ describe('a bridge', { concurrency: 3 }, () => {
       },
       /no editor has \S+project open, only \S+elsewhere/,
     ],
-    ['nobody listens', (sandbox) => byPort(sandbox, 1, 'x'), /nobody listens at 127\.0\.0\.1:1\b/],
+    ['nothing listens', (sandbox) => byPort(sandbox, 1, 'x'), /nothing listens at 127\.0\.0\.1:1\b/],
     [
       'the token is wrong',
       async (sandbox) => {

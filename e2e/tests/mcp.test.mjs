@@ -92,10 +92,10 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     const { id } = await companion.next('editor/diagnostics');
     const error = { code: -32601, message: 'Method not found' };
     companion.sendLine(JSON.stringify({ jsonrpc: '2.0', id, error }));
-    assert.deepEqual(await asked, { error: 'This editor reports no problems.' });
+    assert.deepEqual(await asked, { error: 'This editor does not report problems.' });
 
     const silent = await openWindowWithModel(t, { args: ['--no-diagnostics'] });
-    assert.deepEqual(await silent.mcp.ask({}), { error: "The user's editor reports no problems." });
+    assert.deepEqual(await silent.mcp.ask({}), { error: "The user's editor does not report problems." });
   });
 
   test('uses the editor that the CLI is connected to, if two have the folder', async (t) => {
@@ -127,7 +127,7 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     assert.equal(await mcp.ask({ path: file }), `${file}:${BROKEN}`);
     await companion.kill();
     const { error } = await mcp.ask({ path: file });
-    assert.match(error, /^No editor can be asked for problems: .*nobody listens at 127\.0\.0\.1:/);
+    assert.match(error, /^No editor is connected\. .*nothing listens at 127\.0\.0\.1:/);
     new Editor(await Companion.start(sandbox));
     assert.equal(await mcp.ask({ path: file }), `${file}:${BROKEN}`);
     assert.equal((await mcp.tools()).length, 1, 'it is offered all the time');
@@ -177,7 +177,7 @@ describe('without an editor', { concurrency: 3 }, () => {
     const mcp = await Mcp.start(Sandbox.of(t));
     assert.equal((await mcp.tools()).length, 1);
     const { error } = await mcp.ask({});
-    assert.match(error, /^No editor can be asked for problems: no companion has left a file in/);
+    assert.match(error, /^No editor is connected\. .*no discovery file in/);
   });
 
   test('a silent program at its port does not delay a CLI', async (t) => {
@@ -186,7 +186,7 @@ describe('without an editor', { concurrency: 3 }, () => {
     const env = { GEMINI_CLI_IDE_SERVER_PORT: String(port) };
     const mcp = await Mcp.start(sandbox, { env });
     assert.equal((await mcp.tools()).length, 1);
-    assert.match((await mcp.ask({})).error, /took the connection but did not answer in time$/);
+    assert.match((await mcp.ask({})).error, /took the connection but did not answer in time\)$/);
   });
 
   test('the tool is withdrawn, and announced when an editor can answer', async (t) => {

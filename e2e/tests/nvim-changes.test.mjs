@@ -88,7 +88,7 @@ test('three prompts in YOLO mode are listed, compared and taken back', { skip },
   assert.deepEqual(await questions(neovim), [
     [
       'a has changed since, by a later prompt as well (+2 −2). Revert it?',
-      '&Revert\n&Show what differs\n&Cancel',
+      '&Revert\n&Show differences\n&Cancel',
     ],
   ]);
   await neovim.command('buffer a');

@@ -245,7 +245,7 @@ test('unsaved changes stay, and the user gets a message', { skip }, async (t) =>
   await decision;
   fs.writeFileSync(file, 'new\n');
   await neovim.until(
-    `vim.fn.execute('messages'):find('a.txt was written, but its buffer has unsaved changes')`,
+    `vim.fn.execute('messages'):find('a.txt changed on disk, but its buffer has unsaved changes')`,
   );
   const buffer = () => neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)');
   assert.deepEqual(await buffer(), ['old', 'UNSAVED']);

@@ -79,7 +79,7 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
       await neovim.until('#_G.questions > 0');
       assert.deepEqual(await questions(neovim), [expected]);
     };
-    const choices = '&Revert\n&Show what differs\n&Cancel';
+    const choices = '&Revert\n&Show differences\n&Cancel';
     // Unsaved.
     await neovim.until(`vim.fn.getline(2) == 'TWO'`);
     await neovim.type('Gomine<Esc>');

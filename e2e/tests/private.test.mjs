@@ -90,7 +90,7 @@ test('a line that is no rule is a warning with file and line, and nothing of it'
   const { companion, sandbox, client, text, key } = await open(t);
   sandbox.file('.geminiignore', '# keys\n[secret-name\n*.key\n[z-a]secret-name\n');
   await client.openFiles(are(text));
-  await companion.logged(/\.geminiignore, line 4: this is no rule/);
+  await companion.logged(/\.geminiignore, line 4: not a valid rule/);
   assert.ok(!companion.log.includes('secret-name') && !companion.log.includes(key), companion.log);
 });
 

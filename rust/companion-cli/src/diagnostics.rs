@@ -68,8 +68,10 @@ pub(crate) enum NoDiagnostics {
 impl fmt::Display for NoDiagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Absent(why) => write!(f, "No editor can be asked for problems: {why}"),
-            Self::NotOffered => f.write_str("The user's editor reports no problems."),
+            Self::Absent(why) => {
+                write!(f, "No editor is connected. Continue without its problems. ({why})")
+            }
+            Self::NotOffered => f.write_str("The user's editor does not report problems."),
             Self::Failed(why) => f.write_str(why),
         }
     }

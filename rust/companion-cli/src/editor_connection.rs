@@ -27,7 +27,7 @@ const MAX_LINE: u64 = 256 << 20;
 /// views do not count, because the server limits them.
 const MAX_UNREAD: usize = 1 << 20;
 
-const BUSY: &str = "The editor is busy: it has not read what it was asked before.";
+const BUSY: &str = "The editor is busy: it has not read earlier requests.";
 
 /// Messages to write to stdout.
 pub(crate) enum Outgoing {

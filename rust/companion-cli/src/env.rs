@@ -105,7 +105,7 @@ fn for_sandbox(
         theirs.split(',').map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect();
     if let Some(wrong) = list.iter().find(|one| !one.contains('=')) {
         log::warn!(
-            "SANDBOX_ENV has {wrong:?}, which is no NAME=value; gemini --sandbox refuses that. \
+            "SANDBOX_ENV has {wrong:?}, which is not NAME=value; gemini --sandbox refuses that. \
              A value can't contain a comma"
         );
     }

@@ -77,7 +77,8 @@ fn write(lines: &Receiver<Line>, dropped: &AtomicUsize) {
         };
         let count = dropped.swap(0, Ordering::Relaxed);
         if count > 0 {
-            let _ = writeln!(stderr, "[{count} lines of the log were dropped: nobody read stderr]");
+            let _ =
+                writeln!(stderr, "[{count} lines of the log were dropped: stderr was not read]");
         }
     }
 }

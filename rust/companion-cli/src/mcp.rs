@@ -207,7 +207,7 @@ fn initialized(params: &InitializeParams<'_>) -> InitializeResult {
             title: "Problems in the editor",
             version: env!("CARGO_PKG_VERSION"),
         },
-        instructions: "Tells the errors and warnings that the user's editor knows.",
+        instructions: "Returns the errors and warnings of the user's editor.",
     }
 }
 

@@ -184,7 +184,9 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
         ide_display_name: args.ide_display_name,
         ide_pid: match args.ide_pid {
             Some(pid) => pid,
-            None => parent_process().ok_or("can't tell the editor's process id; give --ide-pid")?,
+            None => {
+                parent_process().ok_or("cannot find the editor's process ID; pass --ide-pid")?
+            }
         },
         trusted: match (args.trusted, args.untrusted) {
             (true, _) => Some(true),

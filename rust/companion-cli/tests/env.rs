@@ -118,6 +118,6 @@ fn what_is_wrong_with_the_users_own_list_is_told() {
     let companion = Companion::start("project");
     let mut command = companion.command(&["env"]);
     let output = command.env("SANDBOX_ENV", "A=1,B").output().unwrap();
-    assert!(text(&output.stderr).contains("\"B\", which is no NAME=value"));
+    assert!(text(&output.stderr).contains("\"B\", which is not NAME=value"));
     assert!(text(&output.stdout).contains("SANDBOX_ENV='A=1,B,TERMINAL_EMULATOR="));
 }

@@ -32,7 +32,7 @@ fn the_name_of_a_folder_forges_no_line_and_moves_no_cursor() {
     let focused = json!({ "jsonrpc": "2.0", "method": "editor/focused", "params": params });
     writeln!(stdin, "{focused}").unwrap();
     let mut lines = BufReader::new(serve.stderr.take().unwrap()).lines().map(Result::unwrap);
-    let named = lines.find(|line| line.contains("this is no rule")).unwrap();
+    let named = lines.find(|line| line.contains("not a valid rule")).unwrap();
     assert!(named.contains(r"a\n[forged]\u{1b}[2J\u{202e}/.geminiignore, line 1"), "{named}");
     drop(stdin);
     assert!(serve.wait().unwrap().success());

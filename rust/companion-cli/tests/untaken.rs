@@ -85,7 +85,7 @@ fn decisions_that_an_editor_does_not_read_are_refused_and_fill_no_memory() {
     }
     for _ in 0..DIFFS * EACH - FIT {
         let answer = answers.recv().unwrap();
-        assert!(answer.contains("it has not read what it was asked before"), "{answer}");
+        assert!(answer.contains("it has not read earlier requests"), "{answer}");
         assert!(answer.contains("\"isError\":true"), "{answer}");
     }
 

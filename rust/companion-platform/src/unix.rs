@@ -202,7 +202,7 @@ impl PrivateDir {
         };
         let metadata = file.metadata()?;
         let wrong = if !metadata.is_file() {
-            "is no plain file"
+            "is not a regular file"
         } else if metadata.uid() != getuid().as_raw() {
             "belongs to another user"
         } else if metadata.mode() & 0o077 != 0 {

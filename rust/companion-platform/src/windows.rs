@@ -176,7 +176,7 @@ impl PrivateDir {
             Err(error) => return Err(error),
         };
         if !metadata.is_file() || metadata.len() > limit {
-            let message = format!("{} is no plain file or too large", path.display());
+            let message = format!("{} is not a regular file, or is too large", path.display());
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         Ok(Some((fs::read(&path)?, metadata.modified()?)))

@@ -57,7 +57,7 @@ pub(crate) async fn shut_down(state: &ServerState, mut removal: Option<Removal>)
     if let Some(journal) = &state.journal {
         journal.end();
         if timeout_at(end, journal.ended()).await.is_err() {
-            log::warn!("the disk with what a restart needs does not answer");
+            log::warn!("resume disk timed out");
         }
     }
     if let Some(removal) = removal {

@@ -132,7 +132,7 @@ pub(crate) fn test_released_plugin(sh: &Shell, plugin: &Path) -> Result {
 }
 
 /// `cargo xtask demo --quick`: plays the main job in Neovim.
-pub(crate) fn quick_demo(sh: &Shell) -> Result {
+pub(crate) fn quick_demo(sh: &Shell, screenshots: bool) -> Result {
     let shell = sh.clone();
     // The packages come over the network while the program compiles.
     let (companion, programs) = thread::scope(|scope| {
@@ -145,26 +145,34 @@ pub(crate) fn quick_demo(sh: &Shell) -> Result {
     })?;
     let neovim = programs.join("nvim");
     let _dir = sh.push_dir("e2e");
-    let demo = cmd!(sh, "node demo-quick.mjs ../target/demo").env("GEMINI_COMPANION", companion);
+    let screenshots = folder(screenshots);
+    let demo = cmd!(sh, "node demo-quick.mjs {PICTURES} {screenshots...}");
+    let demo = demo.env("GEMINI_COMPANION", companion);
     Ok(demo.env("COMPANION_NEOVIM", neovim).run()?)
 }
 
-/// `cargo xtask demo`, which can also renew the pictures in the README.
+/// The folder of all pictures of the demo, as seen from `e2e`.
+const PICTURES: &str = "../target/demo";
+
+/// Returns the folder of the pictures in the documents, if they are to be renewed.
+fn folder(screenshots: bool) -> &'static [&'static str] {
+    if screenshots { &["../docs/screenshots"] } else { &[] }
+}
+
+/// `cargo xtask demo`, which can also renew the pictures in the documents.
 pub(crate) fn demo(sh: &Shell, screenshots: bool) -> Result {
     let platform = platform::Build::start(sh)?;
-    quick_demo(sh)?;
+    if screenshots {
+        sh.remove_path("docs/screenshots")?;
+        sh.create_dir("docs/screenshots")?;
+    }
+    quick_demo(sh, screenshots)?;
     println!(
         "\nThe same in a real IDE follows. The first time, four to seven minutes build that IDE."
     );
-    let pictures = "../target/demo";
-    if screenshots {
-        let companion = build(sh)?;
-        let picture = cmd!(sh, "node e2e/setup-picture.mjs docs/screenshots/setup.svg");
-        picture.env("GEMINI_COMPANION", companion).run()?;
-    }
-    let screenshots = if screenshots { &["../docs/screenshots"][..] } else { &[] };
+    let screenshots = folder(screenshots);
     let window = Window::prepare_during(sh, platform)?;
-    window.run(sh, cmd!(sh, "node demo.mjs {pictures} {screenshots...}"))
+    window.run(sh, cmd!(sh, "node demo.mjs {PICTURES} {screenshots...}"))
 }
 
 /// `cargo xtask bench-ide`

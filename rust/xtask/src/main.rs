@@ -65,7 +65,7 @@ enum Command {
         /// Play it only in Neovim: two minutes the first time.
         #[arg(long, conflicts_with = "screenshots")]
         quick: bool,
-        /// Also renew the pictures that the README shows.
+        /// Also renew all pictures of the documents.
         #[arg(long)]
         screenshots: bool,
     },
@@ -219,7 +219,7 @@ fn run(args: &Args) -> Result {
             test::step("the real client", || e2e::test_clients(&sh, client_version))
         }
         Command::Test { long, only, .. } => test::test(&sh, *long, only.as_deref()),
-        Command::Demo { quick: true, .. } => e2e::quick_demo(&sh),
+        Command::Demo { quick: true, .. } => e2e::quick_demo(&sh, false),
         Command::Demo { screenshots, .. } => e2e::demo(&sh, *screenshots),
         Command::Bare { commands, as_root } => bare::run(&sh, commands, *as_root),
         Command::BenchIde => e2e::bench_ide(&sh),

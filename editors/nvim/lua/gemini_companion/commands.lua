@@ -152,7 +152,7 @@ local commands = {
   end),
   review = switch('review', function(on)
     require('gemini_companion').review(on)
-    echo({ on and REVIEW_ON or 'You review the edits for which the CLI asks.' })
+    echo({ on and REVIEW_ON or 'You review edits when the CLI asks.' })
   end),
   log = show_log,
   accept = run('accept'),

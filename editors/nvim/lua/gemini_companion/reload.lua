@@ -28,7 +28,7 @@ function M.reload(path, is_new)
   end
   if vim.bo[buffer].modified then
     local name = vim.fn.fnamemodify(path, ':~:.')
-    log.warn(name .. ' was written, but its buffer has unsaved changes: :e! discards them, :w! the edit')
+    log.warn(name .. " changed on disk, but its buffer has unsaved changes: :e! loads the CLI's text, :w! keeps yours")
   elseif is_new then
     -- The user's autocommands may fail.
     pcall(api.nvim_buf_call, buffer, function()

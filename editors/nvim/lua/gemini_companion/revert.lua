@@ -89,7 +89,7 @@ local function ask_about(reversal, words)
   local verb = kept.content and 'Revert' or 'Delete'
   local question = ('%s %s. %s it?'):format(short(reversal.path), words, verb)
   local can_show = kept.left ~= nil and (now.unsaved or now.disk or kept.left) ~= kept.left
-  local choices = can_show and '&%s\n&Show what differs\n&Cancel' or '&%s\n&Cancel'
+  local choices = can_show and '&%s\n&Show differences\n&Cancel' or '&%s\n&Cancel'
   local answer = vim.fn.confirm(question, choices:format(verb), can_show and 3 or 2)
   if can_show and answer == 2 then
     local bars = { 'As the CLI left it', 'Now' }

@@ -288,7 +288,7 @@ impl Keeper {
                 break;
             }
             if let Err(error) = self.withdraw(&up.session, given_up).await {
-                log::debug!("a view that nobody waits for may stay open: {error}");
+                log::debug!("the view of an abandoned proposal may stay open: {error}");
                 return;
             }
         }

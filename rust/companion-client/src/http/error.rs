@@ -21,7 +21,7 @@ pub enum Error {
         host: String,
     },
     /// No program listens on that port.
-    #[error("nobody listens at {authority}")]
+    #[error("nothing listens at {authority}")]
     Refused {
         /// `host:port`.
         authority: String,
@@ -77,7 +77,7 @@ pub enum Error {
         message: String,
     },
     /// A program other than a companion listens there.
-    #[error("what listens there is no companion: {reason}")]
+    #[error("the program at that port is not a companion: {reason}")]
     NotACompanion {
         /// The evidence.
         reason: String,

@@ -265,7 +265,7 @@ impl Serialize for ClientProfile {
 impl<'de> Deserialize<'de> for &'static ClientProfile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let id = Cow::<str>::deserialize(deserializer)?;
-        named(&id).ok_or_else(|| D::Error::custom(format_args!("there is no client {id:?}")))
+        named(&id).ok_or_else(|| D::Error::custom(format_args!("unknown client {id:?}")))
     }
 }
 

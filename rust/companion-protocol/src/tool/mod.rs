@@ -159,8 +159,8 @@ impl Tool {
                 properties["severity"] = Severity::schema();
                 properties["onlyNew"] = json!({
                     "type": "boolean",
-                    "description": "Only count the problems that the last answer about the file \
-                        had, too, wherever they are now. The default is false.",
+                    "description": "List new problems only. Problems from the previous answer are \
+                        counted, not listed. The default is false.",
                 });
             }
         }

@@ -149,9 +149,9 @@ struct Display<'a> {
 impl HookEvent {
     fn read(body: &[u8]) -> Result<Self, &'static str> {
         let call: HookCall<'_> =
-            serde_json::from_slice(body).map_err(|_| "the body is no hook call")?;
-        let event: Event<'_> =
-            serde_json::from_str(call.event.get()).map_err(|_| "the event is none of a CLI")?;
+            serde_json::from_slice(body).map_err(|_| "the body is not a hook call")?;
+        let event: Event<'_> = serde_json::from_str(call.event.get())
+            .map_err(|_| "the event is not an event of a CLI")?;
         let (client, moment) =
             dialect::hook(&event.hook_event_name).ok_or("the event is not known")?;
         if event.session_id.is_empty() || event.session_id.len() > MAX_SESSION {

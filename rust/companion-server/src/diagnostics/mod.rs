@@ -82,6 +82,6 @@ impl EditorDiagnostics {
         let request = EditorRequest::Diagnostics(request);
         self.host.request(request, DiagnosticsResponder::new(answer).into());
         let answered = self.unanswered.wait(answered).await;
-        answered.unwrap_or_else(|_| Err("The editor could not tell its problems.".to_owned()))
+        answered.unwrap_or_else(|_| Err("The editor could not list its problems.".to_owned()))
     }
 }

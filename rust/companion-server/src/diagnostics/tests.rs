@@ -257,13 +257,16 @@ async fn what_can_not_be_told_says_why() {
         let result = x.asked(&call, |responder, _| answer(responder)).await;
         failure(&result).to_owned()
     };
-    assert_eq!(failed(DiagnosticsResponder::unsupported).await, "This editor reports no problems.");
+    assert_eq!(
+        failed(DiagnosticsResponder::unsupported).await,
+        "This editor does not report problems."
+    );
     assert_eq!(
         failed(|asked| asked.complete_json("{}")).await,
         "The editor's answer is not valid."
     );
     assert_eq!(failed(|asked| asked.fail("No.")).await, "No.");
-    assert_eq!(failed(drop).await, "The editor could not tell its problems.");
+    assert_eq!(failed(drop).await, "The editor could not list its problems.");
 }
 
 #[tokio::test]

@@ -72,7 +72,7 @@ impl Journal {
         let mut progress = self.progress.subscribe();
         let saved = progress.wait_for(|progress| progress.records >= records || progress.ended);
         if timeout(SAVE_TIMEOUT, saved).await.is_err() {
-            log::debug!("the disk is too slow for what a restart needs");
+            log::debug!("saving resume data timed out");
         }
     }
 

@@ -82,7 +82,7 @@ impl DiscoveryDir {
     pub(super) fn warn_if_exposed(&self) {
         if !self.names.is_empty() && others_can_rename_in(&self.base).is_ok_and(|can| can) {
             log::warn!(
-                "everybody can rename what is in {}, and so hide this editor from the CLI; \
+                "everybody can rename files in {}, and so hide this editor from the CLI; \
                  `chmod +t` on it prevents that",
                 self.base.display()
             );

@@ -17,7 +17,7 @@ pub(crate) fn workspace_path(platform: Platform, roots: &[String]) -> String {
         }
         if root.contains(platform.list_separator()) {
             log::warn!(
-                "the CLI can't tell a `{}` in a folder's name from one between two folders",
+                "the CLI cannot distinguish a `{}` in a folder's name from one between two folders",
                 platform.list_separator()
             );
         }

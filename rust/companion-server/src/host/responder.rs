@@ -215,7 +215,7 @@ impl DiagnosticsResponder {
 
     /// Fails the request because the editor does not know it.
     pub fn unsupported(self) {
-        self.fail("This editor reports no problems.");
+        self.fail("This editor does not report problems.");
     }
 }
 

@@ -33,8 +33,8 @@ pub(crate) enum DispatchReply {
 const INSTRUCTIONS: &str = "Shows proposed edits in the user's editor. openDiff opens a diff \
     that the user edits, accepts or rejects; the decision comes as the notification \
     ide/diffAccepted or ide/diffRejected on the event stream. Notifications ide/contextUpdate \
-    tell which files are open, where the caret is and what is selected. getDiagnostics tells the \
-    errors and warnings that the editor has found.";
+    report the open files, the caret and the selection. getDiagnostics returns the errors and \
+    warnings that the editor has found.";
 
 /// Handles `initialize`.
 pub(crate) fn initialize(

@@ -152,7 +152,7 @@ impl Content {
             Self::Text(text) => match Rules::parse(name, text) {
                 Err(refusal) => all_private(&refusal.to_string()),
                 Ok((rules, wrong)) => {
-                    let line = |line| format!(", line {line}: this is no rule");
+                    let line = |line| format!(", line {line}: not a valid rule");
                     let mut warnings: Vec<_> =
                         wrong.iter().take(MAX_LOGGED_LINES).map(line).collect();
                     if wrong.len() > MAX_LOGGED_LINES {
@@ -190,7 +190,7 @@ mod tests {
     fn the_log_names_the_first_lines_that_are_no_rules_and_counts_many() {
         let of = |count| warnings(&Content::Text(b"!\n".repeat(count)));
         let lines: Vec<_> =
-            (1..=MAX_LOGGED_LINES).map(|line| format!(", line {line}: this is no rule")).collect();
+            (1..=MAX_LOGGED_LINES).map(|line| format!(", line {line}: not a valid rule")).collect();
         assert_eq!(of(0), [""; 0]);
         assert_eq!(of(1), lines[..1]);
         assert_eq!(of(MAX_LOGGED_LINES), lines);
@@ -203,7 +203,7 @@ mod tests {
         for (content, why) in [
             (Content::Text(vec![b'#'; MAX_BYTES + 1]), "it has more than 1024 KB"),
             (Content::Text(b"a\n".repeat(2001)), "it has more than 2000 rules"),
-            (Content::Text(vec![0]), "it is no text in UTF-8"),
+            (Content::Text(vec![0]), "it is not UTF-8"),
             (
                 Content::Unreadable(ErrorKind::PermissionDenied),
                 "it can't be read (permission denied)",

@@ -50,7 +50,7 @@ impl fmt::Display for RulesError {
             Self::TooLarge => write!(f, "it has more than {} KB", MAX_BYTES >> 10),
             Self::TooMany => write!(f, "it has more than {MAX_RULES} rules"),
             Self::TooLong => write!(f, "a rule is longer than {MAX_RULE} bytes"),
-            Self::NoText => f.write_str("it is no text in UTF-8"),
+            Self::NoText => f.write_str("it is not UTF-8"),
             Self::TooComplex => f.write_str("its rules are too complex"),
         }
     }

@@ -165,7 +165,7 @@ impl Resume {
             saving
         });
         if written.recv_timeout(DISK_TIMEOUT).is_err() {
-            log::warn!("the disk with what a restart needs does not answer");
+            log::warn!("resume disk timed out");
         }
         Resumed { token, left, running, saving }
     }
@@ -210,9 +210,9 @@ impl Saving {
         let saved = save(&mut self.file);
         match &saved {
             Err(error) if !self.failed => {
-                log::warn!("could not save what a restart needs; CLIs may lose it: {error}");
+                log::warn!("cannot save resume data, so a restart may disconnect CLIs: {error}");
             }
-            Ok(()) if self.failed => log::info!("what a restart needs is saved again"),
+            Ok(()) if self.failed => log::info!("resume data is saved again"),
             _ => {}
         }
         self.failed = saved.is_err();
@@ -239,7 +239,7 @@ pub(crate) async fn keep(
         let saved;
         (saving, saved) = match written.await {
             Ok(back) => back,
-            Err(error) => return log::warn!("what a restart needs can't be saved: {error}"),
+            Err(error) => return log::warn!("cannot save resume data: {error}"),
         };
         let records = journal.done(count);
         if saved {

@@ -48,7 +48,7 @@ impl Slot {
     pub(super) fn clear(&self) -> io::Result<()> {
         self.dir.remove(&self.file).or_else(|error| {
             self.dir.empty(&self.file).map_err(|_| {
-                let message = format!("what is out of date can't be taken away: {error}");
+                let message = format!("cannot delete outdated resume data: {error}");
                 io::Error::new(error.kind(), message)
             })
         })
@@ -163,7 +163,7 @@ fn sweep(dir: &PrivateDir) {
     let is_old = |file: &str| dir.written(file).is_ok_and(|at| is_over(age(at)));
     for (files, _lock) in unused(dir, is_old) {
         if let Err(error) = files.iter().try_for_each(|file| dir.remove(file)) {
-            log::warn!("could not remove what a companion left long ago: {error}");
+            log::warn!("cannot remove old resume data: {error}");
         }
     }
 }
@@ -205,7 +205,7 @@ fn file_name(slot: &str) -> String {
 /// Logs a warning if a file is unusable.
 fn usable<T>(last: io::Result<Option<T>>) -> Option<T> {
     last.unwrap_or_else(|error| {
-        log::warn!("can't use what the last run left: {error}; starting afresh");
+        log::warn!("ignoring resume data: {error}");
         None
     })
 }

@@ -1,4 +1,4 @@
-//! Looks at files around the calls of tools, and tells the editor what has changed.
+//! Looks at files around the calls of tools, and reports changes to the editor.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -25,7 +25,7 @@ const MAX_LOOKS: usize = 64;
 /// The most bytes of texts that are read before a command.
 const MAX_COMMAND_BYTES: usize = 16 << 20;
 
-/// The most reverted files that the model is told by name.
+/// The most reverted files that the model gets by name.
 const MAX_NAMED: usize = 50;
 
 /// The time that changes are kept.

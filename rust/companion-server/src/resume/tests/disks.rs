@@ -136,8 +136,8 @@ fn the_log_says_once_that_nothing_can_be_saved_and_once_that_it_can_again() {
     let dir = TempDir::new().unwrap();
     let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
     let full = || Err(std::io::Error::other("full"));
-    let lost = "WARN could not save what a restart needs; CLIs may lose it: full";
-    let again = "INFO what a restart needs is saved again";
+    let lost = "WARN cannot save resume data, so a restart may disconnect CLIs: full";
+    let again = "INFO resume data is saved again";
     logged();
     for (saved, said) in [
         (Ok(()), None),

@@ -155,7 +155,7 @@ class CommentServiceTest : DiffTestCase() {
         comments.refused(comment(0..0, "first").params.id, "No model gets this comment: it is private.")
         assertTrue(notice(), notice().endsWith("a.txt:1: No model gets this comment: it is private."))
         val copy = shown.last().actions.single()
-        assertEquals("Copy Comment", copy.templatePresentation.text)
+        assertEquals("Copy comment", copy.templatePresentation.text)
         copy.actionPerformed(TestActionEvent(copy))
         assertEquals("first", CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor))
         assertEquals(emptyList<String>(), gutter())

@@ -81,7 +81,7 @@ class AgentNoticesTest : ServiceTestCase() {
         windows.registerToolWindow("Terminal", false, ToolWindowAnchor.BOTTOM)
         waiting()
         val action = shown.last().actions.single() as NotificationAction
-        assertEquals("Go to Terminal", action.templatePresentation.text)
+        assertEquals("Go to terminal", action.templatePresentation.text)
         action.actionPerformed(TestActionEvent(action), shown.last())
         assertTrue(shown.last().isExpired)
         windows.unregisterToolWindow("Terminal")

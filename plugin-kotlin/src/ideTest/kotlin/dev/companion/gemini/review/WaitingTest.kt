@@ -41,7 +41,7 @@ class WaitingTest : QuestionTestCase() {
 
     /** Returns the text that the last notification offers. */
     private fun givenBack(): String? {
-        follow(notified.last { it.actions.single().templatePresentation.text == "Show Your Edits" })
+        follow(notified.last { it.actions.single().templatePresentation.text == "Show your edits" })
         val tab = myManager.openFiles.last { it.name.contains("(your edits)") }
         assertFalse("what is typed there would go with the tab", tab.isWritable)
         return FileDocumentManager.getInstance().getDocument(tab)?.text

@@ -27,7 +27,7 @@ class TargetBannerTest : DiffTestCase() {
         myManager.openFile(file, true)
         val banner = banner(editor) as EditorNotificationPanel
         val link = UIUtil.findComponentOfType(banner, HyperlinkLabel::class.java)
-        assertEquals("Open Proposal", link?.text)
+        assertEquals("Open proposal", link?.text)
         link?.doClick()
         await("the proposal's tab") { view.file in myManager.selectedFiles }
         view.click("Reject")

@@ -30,7 +30,7 @@ class LocalHistoryTest : DiffTestCase() {
         val view = propose("a.txt", "two\n")
         view.click("Accept")
         val before = labels().size
-        view.click("Apply to File")
+        view.click("Apply to file")
         await("the text in the file") { file.readText() == "two\n" }
         assertEquals(before + 1, labels().size)
     }

@@ -192,6 +192,6 @@ class CliActionsTest : ServiceTestCase() {
             await { CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor) == " @a.txt " }
         }
         assertEquals(emptyList<String>(), did)
-        assertTrue("$shown", shown.size == 2 && shown.all { it.content.startsWith("@a.txt is on the clipboard,") })
+        assertTrue("$shown", shown.size == 2 && shown.all { it.content.startsWith("Copied @a.txt.") })
     }
 }

@@ -149,7 +149,7 @@ class StatusTest : ServiceTestCase() {
         CompanionNotifications.getInstance(project).sayMissing { hasRun = true }
         val notification = shown.single()
         assertTrue(notification.content, notification.content.endsWith(": npm install -g @google/gemini-cli"))
-        assertEquals(listOf("Copy Command", "Run Anyway", "Settings\u2026"), actions(notification))
+        assertEquals(listOf("Copy command", "Run anyway", "Settings\u2026"), actions(notification))
         val (copy, run) = notification.actions.map { it as NotificationAction }
         val event = TestActionEvent(copy)
         copy.actionPerformed(event, notification)

@@ -91,13 +91,13 @@ internal object CompanionCommands {
     /** Copies the report to the clipboard after some seconds, and shows a balloon. */
     fun copyHealthReport(project: Project) {
         assertEdt()
-        StatusBar.Info.set(message("status.diagnostics.gathering"), project)
+        StatusBar.Info.set(message("status.healthReport.gathering"), project)
         inBackground(project) {
             val text = HealthReport.of(project);
             {
                 CopyPasteManager.getInstance().setContents(StringSelection(text))
                 StatusBar.Info.set(null, project)
-                CompanionNotifications.getInstance(project).confirm(message("status.diagnostics.copied"))
+                CompanionNotifications.getInstance(project).confirm(message("status.healthReport.copied"))
             }
         }
     }

@@ -13,10 +13,10 @@ internal object Greeting {
     /** Describes the context that the CLI receives. */
     fun told(settings: CompanionSettings.Values): String =
         when {
-            settings.context && settings.diagnostics -> message("greeting.told")
-            settings.context -> message("greeting.told.context")
-            settings.diagnostics -> message("greeting.told.problems")
-            else -> message("greeting.told.nothing")
+            settings.context && settings.diagnostics -> message("greeting.shared")
+            settings.context -> message("greeting.shared.context")
+            settings.diagnostics -> message("greeting.shared.problems")
+            else -> message("greeting.shared.nothing")
         }
 
     /** Describes how users review edits. */

@@ -151,7 +151,11 @@ internal class StatusPopup(private val project: Project) {
             link(message("action.Companion.RestartServer.text")) { CompanionCommands.restart(project) }
                 .takeIf { CompanionCommands.canRestart(project) },
             link(message("action.Companion.CopyHealthReport.text")) { CompanionCommands.copyHealthReport(project) },
-            link(message(if (ProjectSettings.isSilent(project)) "status.popup.tell" else "status.popup.silence")) {
+            link(
+                message(
+                    if (ProjectSettings.isSilent(project)) "status.popup.share.on" else "status.popup.share.off",
+                ),
+            ) {
                 ProjectSettings.setSilent(project, !ProjectSettings.isSilent(project))
             },
             link(
