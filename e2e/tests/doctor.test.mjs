@@ -210,7 +210,7 @@ describe('doctor', { concurrency: 4 }, () => {
       env,
       secrets: [ready.authToken],
     });
-    assert.match(verdict, /in another folder than the one in which the CLI looks/);
+    assert.match(verdict, /not in the folder where the CLI looks/);
     assert.ok(advice[0].includes(`TMPDIR=${sandbox.tmp} gemini`), advice[0]);
   });
 

@@ -28,7 +28,7 @@ use crate::serve::current_folder;
 /// program into a folder on the PATH, with shell completions and a man page. It turns on the IDE mode in
 /// the CLI's settings and installs the extension: hooks, and a tool that gives the model the editor's
 /// diagnostics. It shows the plan and asks first. It changes only your own folders and keeps your files.
-/// --remove undoes it. It is safe to run again: what you turned off or removed stays so.
+/// --remove undoes it. It is safe to run again: your later changes stay.
 ///
 /// Exit code: 0 if all is set up, 1 if a step failed or you cancelled, 2 for wrong arguments, 3 if
 /// there is no such editor.
@@ -52,7 +52,7 @@ pub(crate) struct SetupArgs {
     #[arg(long, short)]
     yes: bool,
 
-    /// Remove what setup installed, and the files of killed companions.
+    /// Remove everything that setup installed, and the files of killed companions.
     ///
     /// With EDITOR, only that editor's plugin.
     #[arg(long, conflicts_with = "plugin")]

@@ -147,7 +147,7 @@ fn failed(failure: &Failure) -> String {
         Failure::WrongToken => "it refuses the token (401)".to_owned(),
         Failure::WrongName(said) => format!("it refuses the request (403): {said}"),
         Failure::NotACompanion(said) => format!("no companion: {said}"),
-        Failure::BadPort => "that is no port".to_owned(),
+        Failure::BadPort => "that is not a port".to_owned(),
         Failure::BadProxy(name) => format!("invalid {name}: the CLI can't start"),
         Failure::BadCommand(said) => said.clone(),
     }

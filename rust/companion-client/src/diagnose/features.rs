@@ -24,7 +24,7 @@ const EVERY: fn(&ClientProfile) -> bool = |_| true;
 /// asks about.
 pub(super) const FEATURES: [Feature; 7] = [
     Feature {
-        name: "a rejection with a reason, after which the CLI goes on",
+        name: "a rejection with a reason, and the CLI goes on",
         hooks: &[Moment::BeforeTool, Moment::AfterTool, Moment::BeforeAgent],
         is_for: EVERY,
     },

@@ -179,7 +179,7 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
     };
     let because = match problem {
         Problem::UnknownTerminal | Problem::NoCompanion if !facts.elsewhere.is_empty() => {
-            "the companion's file is in another folder than the one in which the CLI looks"
+            "the companion's file is not in the folder where the CLI looks"
                 .to_owned()
         }
         Problem::UnknownTerminal if facts.environment.set(port).is_some() => {

@@ -40,8 +40,8 @@ impl fmt::Display for Diagnosis {
 fn title(subject: Subject, client: &'static str) -> &'static str {
     match subject {
         Subject::Folder => "Where the CLI runs",
-        Subject::Files => "Files of companions, in the order in which the CLI takes them",
-        Subject::Connection => "What the CLI connects to",
+        Subject::Files => "Files of companions, in the CLI's order",
+        Subject::Connection => "Addresses that the CLI tries",
         Subject::Environment => "Environment",
         Subject::Client => client,
         Subject::Hooks => "Hooks of the CLI",
