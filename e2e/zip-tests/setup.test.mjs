@@ -38,7 +38,7 @@ const files = (folder) =>
 
 test('the zip is installed into 2024.2 and removed', async (t) => {
   const { sandbox, home, plugins, setup } = ide(t, '2024.2', '242.20224.300');
-  const done = await setup(home, '--plugin', ZIP, '--json');
+  const done = await setup(home, '--plugin', ZIP, '--json', '--yes');
   assert.equal(done.code, 0, done.stderr);
   const unpacked = sandbox.folder('unpacked');
   execFileSync('python3', ['-m', 'zipfile', '-e', ZIP, unpacked]);
@@ -54,7 +54,7 @@ test('the zip is installed into 2024.2 and removed', async (t) => {
 
 test('an IDE that is too old does not get it', async (t) => {
   const { home, plugins, setup } = ide(t, '2024.1', '241.14494.240');
-  const done = await setup(home, '--plugin', ZIP, '--json');
+  const done = await setup(home, '--plugin', ZIP, '--json', '--yes');
   const { steps } = JSON.parse(done.stdout);
   assert.equal(steps.find(({ subject }) => subject.startsWith('IntelliJ')).outcome, 'skipped', done.stdout);
   assert.ok(!fs.existsSync(path.join(plugins, 'companion-for-gemini-cli')));
