@@ -147,8 +147,12 @@ pub(crate) fn quick_demo(sh: &Shell, screenshots: bool) -> Result {
     let _dir = sh.push_dir("e2e");
     let screenshots = folder(screenshots);
     let demo = cmd!(sh, "node demo-quick.mjs {PICTURES} {screenshots...}");
-    let demo = demo.env("GEMINI_COMPANION", companion);
-    Ok(demo.env("COMPANION_NEOVIM", neovim).run()?)
+    demo.env("GEMINI_COMPANION", &companion).env("COMPANION_NEOVIM", &neovim).run()?;
+    for folder in screenshots {
+        let picture = cmd!(sh, "node neovim-picture.mjs {folder}");
+        picture.env("GEMINI_COMPANION", &companion).env("COMPANION_NEOVIM", &neovim).run()?;
+    }
+    Ok(())
 }
 
 /// The folder of all pictures of the demo, as seen from `e2e`.

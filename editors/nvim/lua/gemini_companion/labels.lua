@@ -5,8 +5,8 @@ local M = {}
 local api = vim.api
 
 local TABLINE = "%!v:lua.require'gemini_companion.labels'.tabline()"
---- Like the default of Neovim, with a name in place of the path.
-local STATUSLINE = '%%<%s %%m%%r%%=%%-14.(%%l,%%c%%V%%) %%P'
+--- Much like the default of Neovim, with a name in place of the path.
+local STATUSLINE = '%%<%s %%m%%r%%= %%l,%%c%%V %%P'
 
 --- The words after a file name, by the kind of the buffer.
 local KINDS = { proposal = 'proposal', file = 'on disk', before = 'before', kept = 'your text' }

@@ -1,0 +1,50 @@
+// Tests proposals for large files in Neovim: they open without a freeze, and typing in them stays fast.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { UNCHANGED } from '../lib/decision.mjs';
+import { noNeovim as skip, openNeovimWithClient } from '../lib/neovim.mjs';
+
+/** A text with `count` lines of `width` characters. */
+const lines = (count, width = 20) => Array.from({ length: count }, (_, at) => `${at} ${'x'.repeat(width)}`);
+const text = (list) => `${list.join('\n')}\n`;
+
+for (const layout of ['vertical', 'unified']) {
+  test(`a rewrite with 60,000 changes opens without marks, in the ${layout} layout`, { skip }, async (t) => {
+    const setup = `{ cmd = vim.env.GEMINI_COMPANION, layout = '${layout}' }`;
+    const env = { GEMINI_COMPANION: process.env.GEMINI_COMPANION };
+    const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup, env });
+    const old = lines(180_000);
+    const file = sandbox.file('big.txt', text(old));
+    const decision = client.openDiff(file, text(old.map((line, at) => (at % 3 ? line : `new ${at}`))));
+    await neovim.until(`vim.fn.bufname():find('^gemini')`);
+    assert.ok((await neovim.bars()).some((bar) => bar.endsWith('too many changes to mark')));
+    assert.deepEqual(
+      await neovim.lua(`return vim.tbl_map(function(window)
+        return vim.wo[window].diff
+      end, vim.api.nvim_tabpage_list_wins(0))`),
+      layout === 'vertical' ? [false, false] : [false],
+    );
+    await neovim.type(':w<CR>');
+    assert.deepEqual(await decision, UNCHANGED);
+  });
+}
+
+test('an edit in a proposal of 8 MB costs as little as elsewhere', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const old = lines(80_000, 100);
+  const file = sandbox.file('big.txt', text(old));
+  client.openDiff(file, text(['new', ...old])).catch(() => {}); // nobody decides
+  await neovim.until(`vim.fn.bufname():find('^gemini')`);
+  // The plugin's own work for an edit, without that of diff mode. The shortest of ten, since the machine may be busy.
+  const milliseconds = await neovim.lua(`
+    local shortest = math.huge
+    for _ = 1, 10 do
+      local before = vim.uv.hrtime()
+      vim.cmd('doautocmd <nomodeline> TextChanged')
+      shortest = math.min(shortest, (vim.uv.hrtime() - before) / 1e6)
+    end
+    return shortest`);
+  assert.ok(milliseconds < 5, `${milliseconds} ms`);
+});
