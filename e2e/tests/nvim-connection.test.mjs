@@ -239,65 +239,6 @@ test('the user gets one message, with a fix, if the program is missing', { skip 
   assert.match(report, /ERROR:? The companion is not running/);
 });
 
-test('invalid output of the program does not stop Neovim', { skip }, async (t) => {
-  const sandbox = Sandbox.of(t);
-  const lines = [
-    'no JSON',
-    '[]',
-    '7',
-    '{"jsonrpc":"2.0","method":7}',
-    '{"jsonrpc":"2.0","method":"companion/unknown"}',
-    '{"jsonrpc":"2.0","id":1,"method":"diff/unknown","params":[]}',
-    '{"jsonrpc":"2.0","id":2,"method":"diff/open","params":null}',
-    '{"jsonrpc":"2.0","id":3,"method":"diff/open","params":{"filePath":7,"newContent":{}}}',
-    '{"jsonrpc":"2.0","id":4,"method":"diff/close","params":{"filePath":"/none"}}',
-    '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}',
-    '{"jsonrpc":"2.0","method":"companion/ready","params":{}}',
-    '{"jsonrpc":"2.0","method":"companion/sessions","params":{"count":"x"}}',
-  ];
-  const program = path.join(sandbox.root, 'program');
-  const answers = path.join(sandbox.root, 'answers');
-  fs.writeFileSync(
-    program,
-    `#!/bin/sh\ncat <<'END'\n${lines.join('\n')}\nEND\nprintf '{"unfinished'\nexec cat > '${answers}'\n`,
-    { mode: 0o755 },
-  );
-  const neovim = await Neovim.start(sandbox, { setup: `{ cmd = [[${program}]] }` });
-  const answered = () => {
-    const text = fs.existsSync(answers) ? fs.readFileSync(answers, 'utf8') : '';
-    return text
-      .split('\n')
-      .filter((line) => line.includes('"error"'))
-      .map((line) => JSON.parse(line));
-  };
-  await until(
-    () => answered().length === 4,
-    () => `answers: ${JSON.stringify(answered())}`,
-  );
-  assert.deepEqual(
-    answered()
-      .map(({ id }) => id)
-      .sort(),
-    [1, 2, 3, 4],
-  );
-  await neovim.edit(sandbox.file('a.txt'));
-  await neovim.type('ihello<Esc>');
-  assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'hello');
-  assert.equal((await neovim.messages()).trim(), '', 'the log is for that');
-});
-
-test('a wrong option is refused by its name', { skip }, async (t) => {
-  const { neovim } = await openNeovim(t);
-  const refused = (options) =>
-    neovim.lua(`return select(2, pcall(require('gemini_companion').setup, ${options}))`);
-  assert.match(
-    await refused('{ focsu = true }'),
-    /unknown option focsu; the options are autostart, clients, cmd, /,
-  );
-  assert.match(await refused('{ focus = 1 }'), /option focus must be a boolean, not a number/);
-  assert.match(await refused(`{ trusted = 'no' }`), /option trusted must be a boolean, not a string/);
-});
-
 test('the CLI decides about trust, unless the user has told Neovim', { skip }, async (t) => {
   for (const [trusted, expected] of [
     ['nil', { isTrusted: undefined, source: undefined }],

@@ -31,16 +31,41 @@ vim.api.nvim_create_autocmd('SessionLoadPost', {
   end),
 })
 
+local group = vim.api.nvim_create_augroup('gemini_companion_start', {})
+
+-- The workspace is the directory where the user has opened Neovim, until the user chooses another one. A plugin manager
+-- may load this file late: with 'autochdir', the directory is already that of a file.
+local is_late = vim.v.vim_did_enter == 1
+local opened_in = is_late and vim.o.autochdir and vim.env.PWD or vim.fn.getcwd()
+local entered = vim.uv.now()
+local function workspace()
+  local module = require('gemini_companion.workspace')
+  module.opened_in(opened_in, is_late)
+  return module
+end
+vim.api.nvim_create_autocmd('BufEnter', {
+  group = group,
+  callback = function()
+    entered = vim.uv.now()
+  end,
+})
+vim.api.nvim_create_autocmd('DirChanged', {
+  group = group,
+  callback = function(event)
+    workspace().directory_changed(event, vim.uv.now() - entered)
+  end,
+})
+
 -- Scripts run without a user interface, so no user could see a proposal.
 local function start()
   if vim.v.vim_did_enter == 1 and #vim.api.nvim_list_uis() > 0 then
     vim.schedule(function()
+      workspace()
       require('gemini_companion').autostart()
     end)
     return true
   end
 end
 if not start() then
-  local group = vim.api.nvim_create_augroup('gemini_companion', {})
   vim.api.nvim_create_autocmd({ 'VimEnter', 'UIEnter' }, { group = group, callback = start })
 end

@@ -23,7 +23,7 @@ const HELP: &str = "doc/gemini_companion.txt";
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
 /// The files of the plugin.
-const FILES: [(&str, &str); 46] = files![
+const FILES: [(&str, &str); 49] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/agent.lua"
     "lua/gemini_companion/anchor.lua"
@@ -43,12 +43,14 @@ const FILES: [(&str, &str); 46] = files![
     "lua/gemini_companion/file.lua"
     "lua/gemini_companion/focus.lua"
     "lua/gemini_companion/form.lua"
+    "lua/gemini_companion/guard.lua"
     "lua/gemini_companion/health.lua"
     "lua/gemini_companion/idle.lua"
     "lua/gemini_companion/init.lua"
     "lua/gemini_companion/keys.lua"
     "lua/gemini_companion/labels.lua"
     "lua/gemini_companion/log.lua"
+    "lua/gemini_companion/messages.lua"
     "lua/gemini_companion/prompt.lua"
     "lua/gemini_companion/quickfix.lua"
     "lua/gemini_companion/reason.lua"
@@ -59,6 +61,7 @@ const FILES: [(&str, &str); 46] = files![
     "lua/gemini_companion/server.lua"
     "lua/gemini_companion/sessions.lua"
     "lua/gemini_companion/stale.lua"
+    "lua/gemini_companion/startup.lua"
     "lua/gemini_companion/terminal.lua"
     "lua/gemini_companion/text.lua"
     "lua/gemini_companion/turn.lua"

@@ -1,6 +1,7 @@
 -- Notifies the user when a CLI asks something in its terminal or has finished, if the user does not see that terminal.
 
 local config = require('gemini_companion.config')
+local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
 local prompt = require('gemini_companion.prompt')
@@ -21,13 +22,10 @@ local function is_seen()
   return has_focus and status ~= nil and status.clients < 2 and prompt.is_cli_terminal(api.nvim_get_current_buf())
 end
 
---- Calls `show` if the user should know, and runs the user's autocommands. Those are scheduled, because an error in one
---- of them must not stop the reader of the companion's messages.
+--- Calls `show` if the user should know, and runs the user's autocommands.
 local function announce(event, data, show)
   data.seen = is_seen()
-  vim.schedule(function()
-    api.nvim_exec_autocmds('User', { pattern = event, data = data, modeline = false })
-  end)
+  guard.run_autocommands(event, data)
   if show and config.options.notify then
     idle.when_idle(function()
       if not is_seen() then

@@ -3,6 +3,7 @@
 
 local compare = require('gemini_companion.compare')
 local file = require('gemini_companion.file')
+local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
 local quickfix = require('gemini_companion.quickfix')
@@ -81,7 +82,7 @@ end
 --- Returns the words for a prompt in a list or in a bar.
 local function title_of(change)
   local title = change.title ~= '' and change.title or ('prompt %d'):format(change.prompt)
-  return ('%s %s'):format(os.date('%H:%M', math.floor(change.time / 1000)), vim.fn.strtrans(title))
+  return ('%s %s'):format(os.date('%H:%M', math.floor(change.time / 1000)), log.printable(title))
 end
 
 local KINDS = { created = 'new', deleted = 'deleted' }
@@ -427,14 +428,11 @@ function M.prompts()
   return vim.deepcopy(in_order())
 end
 
---- Updates an open list, and runs the user's autocommands. Those are scheduled, because an error in one of them must
---- not stop the reader of the companion's messages.
+--- Updates an open list, and runs the user's autocommands.
 local function announce(change)
   count = nil
-  quickfix.update(LIST, items)
-  vim.schedule(function()
-    api.nvim_exec_autocmds('User', { pattern = 'GeminiCompanionChanged', data = change, modeline = false })
-  end)
+  guard.run_autocommands('GeminiCompanionChanged', change)
+  guard.call('the list of changes', quickfix.update, LIST, items)
 end
 
 --- The handlers of the companion's notifications.

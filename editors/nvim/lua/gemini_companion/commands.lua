@@ -7,7 +7,7 @@ local M = {}
 local REVIEW_ON = 'You review every edit of Gemini CLI, if it has the extension.'
 
 local function echo(lines)
-  vim.api.nvim_echo({ { table.concat(vim.tbl_map(vim.fn.strtrans, lines), '\n') } }, false, {})
+  vim.api.nvim_echo({ { table.concat(vim.tbl_map(log.printable, lines), '\n') } }, false, {})
 end
 
 local function status()

@@ -12,7 +12,7 @@ local function check_programs()
   local path = vim.fn.exepath(command[1] or '')
   if path == '' then
     problem(('%s not found'):format(command[1] or '(nothing)'), {
-      'Install it; see :help gemini_companion-install',
+      'Install it: cargo install --locked --path rust/companion-cli, then gemini-companion setup neovim',
       "or set its path: require('gemini_companion').setup{ cmd = '/path/to/gemini-companion' }",
     })
   else
@@ -47,8 +47,13 @@ local function check_server()
   local status = require('gemini_companion.server').status()
   if not status or not status.port then
     local autostart = require('gemini_companion.config').options.autostart
-    local say = autostart and problem or info
-    say('The companion is not running', { ':GeminiCompanion start', 'See :GeminiCompanion log' })
+    local obstacle = require('gemini_companion.startup').obstacle
+    if autostart and not obstacle then
+      problem('The companion is not running', { ':GeminiCompanion start', 'See :GeminiCompanion log' })
+    else
+      local why = obstacle or 'option autostart is false'
+      info(('The companion is not running: %s. Run :GeminiCompanion start'):format(why))
+    end
     return
   end
   ok(('Running: process %d, port %d'):format(status.pid, status.port))

@@ -3,12 +3,11 @@
 local M = {}
 
 local config = require('gemini_companion.config')
+local guard = require('gemini_companion.guard')
+local log = require('gemini_companion.log')
 
 --- Called once the current companion has exited.
 local after_exit
-
---- The variables that CLIs set for the programs that they start: the user's editor, and commands of the model.
-local CLI_VARIABLES = { 'GEMINI_CLI_NO_RELAUNCH', 'GEMINI_CLI', 'QWEN_CODE_NO_RELAUNCH', 'QWEN_CODE' }
 
 local function modules()
   return require('gemini_companion.server'),
@@ -30,20 +29,17 @@ function M.setup(options)
   end
 end
 
---- Starts the companion, unless the user has disabled that or a CLI has started this Neovim as its editor. That CLI
---- would find two companions for its folder, and one of them ends soon.
+--- Starts the companion, unless the user has disabled that or another program has started this Neovim for one text.
 function M.autostart()
   if not config.options.autostart then
     return
   end
-  for _, name in ipairs(CLI_VARIABLES) do
-    if vim.env[name] then
-      local words = 'not started: a CLI has started this Neovim (%s is set); run :GeminiCompanion start'
-      require('gemini_companion.log').add(words:format(name))
-      return
-    end
+  local startup = require('gemini_companion.startup')
+  if startup.may_start() then
+    M.start()
+  else
+    log.add(('not started: %s; run :GeminiCompanion start'):format(startup.obstacle))
   end
-  M.start()
 end
 
 local function listen()
@@ -73,7 +69,6 @@ function M.start()
   local changes = require('gemini_companion.changes')
   local comments = require('gemini_companion.comments')
   local diagnostics = require('gemini_companion.diagnostics')
-  local log = require('gemini_companion.log')
   local reload = require('gemini_companion.reload')
   local status = server.status()
   if status and status.stopping then
@@ -82,7 +77,8 @@ function M.start()
   end
   local folders = workspace.begin()
   if #folders == 0 then
-    log.warn('the workspace has no folder; :cd to one, then run :GeminiCompanion start')
+    local fix = config.options.workspace and 'option workspace names no existing one' or ':cd to one'
+    log.warn(('the workspace has no folder: %s, then run :GeminiCompanion start'):format(fix))
     return false
   end
   local ok, why = server.start(folders, {
@@ -101,12 +97,9 @@ function M.start()
       end)
     end,
     exit = function()
-      context.stop()
-      diagnostics.stop()
-      reload.stop()
-      terminal.unset()
-      diff.stop()
-      changes.stop()
+      for _, stop in ipairs({ context.stop, diagnostics.stop, reload.stop, terminal.unset, diff.stop, changes.stop }) do
+        guard.call('the end of the companion', stop)
+      end
       local go_on = after_exit
       after_exit = nil
       if go_on then

@@ -7,10 +7,17 @@ local MAX_LINES = 500
 
 local lines = {}
 
+--- Returns a text without control characters. Vim functions take no NUL.
+---@param text string
+---@return string
+function M.printable(text)
+  return vim.fn.strtrans((text:gsub('%z', '\1')))
+end
+
 --- Adds a line to the log.
 ---@param line string
 function M.add(line)
-  lines[#lines + 1] = os.date('%H:%M:%S ') .. vim.fn.strtrans(line)
+  lines[#lines + 1] = os.date('%H:%M:%S ') .. M.printable(line)
   if #lines > MAX_LINES then
     table.remove(lines, 1)
   end
@@ -21,12 +28,16 @@ end
 ---@param level? integer
 function M.show(line, level)
   -- Neovim would wait for a key after a message that does not fit, or a second one.
-  local shown = 'gemini-companion: ' .. vim.fn.strtrans(line)
+  local shown = 'gemini-companion: ' .. M.printable(line)
   if vim.fn.strdisplaywidth(shown) > vim.v.echospace then
     shown = vim.fn.strcharpart(shown, 0, math.max(vim.v.echospace - 1, 1)) .. '…'
   end
   vim.cmd('redraw')
-  vim.notify(shown, level or vim.log.levels.INFO, { title = 'Gemini companion' })
+  level = level or vim.log.levels.INFO
+  -- The user's function may fail.
+  if not pcall(vim.notify, shown, level, { title = 'Gemini companion' }) then
+    vim.api.nvim_echo({ { shown, level >= vim.log.levels.WARN and 'WarningMsg' or nil } }, true, {})
+  end
 end
 
 --- Adds a line to the log and shows it; see `show`.
@@ -46,7 +57,7 @@ end
 --- Shows why a user command failed. The log gets no line.
 ---@param why string
 function M.fail(why)
-  vim.api.nvim_echo({ { 'GeminiCompanion: ' .. vim.fn.strtrans(why), 'ErrorMsg' } }, true, {})
+  vim.api.nvim_echo({ { 'GeminiCompanion: ' .. M.printable(why), 'ErrorMsg' } }, true, {})
 end
 
 --- Returns a copy of the log.

@@ -1,11 +1,17 @@
 -- Runs `gemini-companion serve`, and exchanges JSON-RPC lines with it. Other modules interpret the messages.
 
 local config = require('gemini_companion.config')
+local guard = require('gemini_companion.guard')
 local log = require('gemini_companion.log')
+local messages = require('gemini_companion.messages')
 
 local M = {}
 
 local METHOD_NOT_FOUND = -32601
+local INVALID_PARAMS = -32602
+local EDITOR_FAILED = -32000
+
+local LACKS = '%s has no %s; the program and the plugin may have different versions'
 
 local ENDED = 'the companion is not running (:GeminiCompanion start)'
 
@@ -22,30 +28,61 @@ end
 --- Calls the handler of a request with functions for its result and its failure. Only the first call sends an answer.
 local function handle_request(server, message)
   local answered = false
-  local function once(answer)
-    return function(value)
-      if not answered then
-        answered = true
-        answer.id = message.id
-        if answer.error then
-          answer.error.message = value
-        else
-          answer.result = value or vim.empty_dict()
-        end
-        send(server, answer)
-      end
+  local function answer(fields)
+    if not answered then
+      answered = true
+      fields.id = message.id
+      send(server, fields)
     end
   end
-  local handler = server.on.request[message.method]
-  if not handler then
-    once({ error = { code = METHOD_NOT_FOUND } })('Neovim does not know ' .. message.method)
-    return
+  local function fail(why, code)
+    answer({ error = { code = code or EDITOR_FAILED, message = guard.reason(why) } })
   end
-  local done, fail = once({}), once({ error = { code = -32000 } })
-  local ok, why = pcall(handler, message.params, done, fail)
-  if not ok then
-    log.add(('%s failed: %s'):format(message.method, why))
-    fail('Neovim could not do it: ' .. why)
+  local method = message.method
+  local handler = server.on.request[method]
+  local missing = messages.missing_field(method, message.params)
+  if not handler then
+    fail('Neovim does not know ' .. method, METHOD_NOT_FOUND)
+  elseif missing then
+    fail(LACKS:format(method, missing), INVALID_PARAMS)
+  else
+    local ok, why = pcall(handler, message.params, function(result)
+      answer({ result = result or vim.empty_dict() })
+    end, function(why)
+      fail(why)
+    end)
+    if not ok then
+      log.add(('%s failed: %s'):format(method, guard.first_line(why)))
+      fail('Neovim could not do it: ' .. tostring(why))
+    end
+  end
+end
+
+--- The notifications about the companion itself.
+local own = {
+  ['companion/ready'] = function(server, params)
+    server.ready = params
+    server.on.ready(params)
+  end,
+  ['companion/sessions'] = function(server, params)
+    server.clients = params.count
+  end,
+  ['companion/private'] = function(server, params)
+    server.private = params.paths
+  end,
+}
+
+local function handle_notification(server, message)
+  local method, params = message.method, message.params
+  local missing = messages.missing_field(method, params)
+  if missing then
+    log.add(LACKS:format(method, missing))
+  elseif own[method] then
+    own[method](server, params)
+  elseif server.on.notification[method] then
+    server.on.notification[method](params)
+  else
+    log.add('the companion sent a message that this version of the plugin does not know')
   end
 end
 
@@ -69,18 +106,12 @@ local function fail_pending(server)
   local pending = server.pending
   server.pending = {}
   for _, request in pairs(pending) do
-    request.fail(ENDED)
+    guard.call('an answer', request.fail, ENDED)
   end
 end
 
-local function handle_line(server, line)
-  local ok, message = pcall(vim.json.decode, line)
-  if not ok or type(message) ~= 'table' then
-    log.add('the companion sent an invalid message')
-    return
-  end
-  local params = type(message.params) == 'table' and message.params or {}
-  message.params = params
+local function handle_message(server, message)
+  message.params = type(message.params) == 'table' and message.params or {}
   if message.id ~= nil and handle_answer(server, message) then
     return
   elseif type(message.method) ~= 'string' then
@@ -88,18 +119,19 @@ local function handle_line(server, line)
     log.add('the companion refused a message: ' .. tostring(problem or '?'))
   elseif message.id ~= nil then
     handle_request(server, message)
-  elseif message.method == 'companion/ready' and type(params.env) == 'table' then
-    server.ready = params
-    server.on.ready(params)
-  elseif message.method == 'companion/sessions' then
-    server.clients = tonumber(params.count) or 0
-  elseif message.method == 'companion/private' and type(params.paths) == 'table' then
-    server.private = params.paths
-  elseif server.on.notification[message.method] then
-    server.on.notification[message.method](params)
   else
-    log.add('the companion sent a message that this version of the plugin does not know')
+    handle_notification(server, message)
   end
+end
+
+--- Handles one message. An error costs only that message, since the next ones may be in the same chunk.
+local function handle_line(server, line)
+  local ok, message = pcall(vim.json.decode, line, { luanil = { object = true, array = true } })
+  if not ok or type(message) ~= 'table' then
+    log.add('the companion sent an invalid message')
+    return
+  end
+  guard.call(tostring(message.method or 'an answer'), handle_message, server, message)
 end
 
 --- Splits the output of a job into lines. The first piece of each chunk continues the last line.

@@ -1,0 +1,62 @@
+// Writes a program that sends scripted lines to Neovim in place of the companion, and keeps what Neovim
+// answers.
+
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { until } from './neovim.mjs';
+
+const READY = { port: 1, env: {}, discoveryFiles: {} };
+
+/** A message that opens a proposal. */
+export const OPEN = (id, filePath, newContent = 'new\n') => ({
+  id,
+  method: 'diff/open',
+  params: { filePath, newContent, kind: 'change', private: false, cli: 1, replaysEdits: true, reason: 'never' },
+});
+
+export const ready = { method: 'companion/ready', params: READY };
+
+const toLine = (message) =>
+  `${typeof message === 'string' ? message : JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
+
+export class ScriptedProgram {
+  #lines;
+  #answers;
+  /** The user's options in Lua. */
+  setup;
+
+  /** Neovim gets all messages in one chunk. They are objects, or lines as they are. */
+  constructor(sandbox, ...messages) {
+    const program = path.join(sandbox.root, 'program');
+    this.#lines = path.join(sandbox.root, 'lines');
+    this.#answers = path.join(sandbox.root, 'answers');
+    this.send(...messages);
+    fs.writeFileSync(
+      program,
+      `#!/bin/sh\ntail --pid=$$ -s 0.05 -f -c +1 '${this.#lines}' &\nexec cat > '${this.#answers}'\n`,
+      { mode: 0o755 },
+    );
+    this.setup = `{ cmd = [[${program}]] }`;
+  }
+
+  /** Sends more messages in one chunk. */
+  send(...messages) {
+    fs.appendFileSync(this.#lines, messages.map(toLine).join(''));
+  }
+
+  /** Returns the answers so far, by their ids. */
+  answers() {
+    const text = fs.existsSync(this.#answers) ? fs.readFileSync(this.#answers, 'utf8') : '';
+    const messages = text.split('\n').slice(0, -1).map((line) => JSON.parse(line));
+    return Object.fromEntries(messages.filter(({ method }) => !method).map((message) => [message.id, message]));
+  }
+
+  /** Waits for the answer to a request. */
+  answer(id) {
+    return until(
+      () => this.answers()[id],
+      () => `no answer to ${id}: ${JSON.stringify(this.answers())}`,
+    );
+  }
+}

@@ -1,0 +1,122 @@
+// Tests that an error in Neovim costs only the step where it occurs, and that the user sees no stack trace.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { Neovim, noNeovim as skip, openNeovim } from '../lib/neovim.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { OPEN, ready, ScriptedProgram } from '../lib/scripted-program.mjs';
+
+const FILE = { kind: 'changed', revertible: true, reverted: false, private: false, mixed: false };
+const CHANGED = { session: 'a', prompt: 1, title: 'go', time: 1 };
+
+/** The messages contain no stack, and Neovim waits for no key. */
+async function staysQuiet(neovim) {
+  assert.doesNotMatch(await neovim.messages(), /traceback|\.lua:\d|E5108/);
+  assert.equal((await neovim.lua('return vim.api.nvim_get_mode()')).blocking, false);
+}
+
+describe('messages of the companion', { skip, concurrency: 2 }, () => {
+  test('invalid ones are answered or logged', async (t) => {
+    const sandbox = Sandbox.of(t);
+    const program = new ScriptedProgram(
+      sandbox,
+      'no JSON',
+      '[]',
+      '7',
+      { method: 7 },
+      { method: 'companion/unknown' },
+      { id: 1, method: 'diff/unknown', params: [] },
+      { id: 2, method: 'diff/open', params: null },
+      { id: 3, method: 'diff/open', params: { filePath: 7, newContent: {} } },
+      { id: 4, method: 'diff/close', params: { filePath: '/none' } },
+      { id: null, error: { code: -32700, message: 'm' } },
+      { method: 'companion/ready', params: {} },
+      { method: 'companion/sessions', params: { count: 'x' } },
+    );
+    const neovim = await Neovim.start(sandbox, { setup: program.setup });
+    for (const id of [1, 2, 3, 4]) assert.ok((await program.answer(id)).error, id);
+    await neovim.edit(sandbox.file('a.txt'));
+    await neovim.type('ihello<Esc>');
+    assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'hello');
+    assert.equal((await neovim.messages()).trim(), '', 'the log is for that');
+  });
+
+  for (const [name, message] of Object.entries({
+    'without files': { method: 'agent/changed', params: CHANGED },
+    'with a file without a path': { method: 'agent/changed', params: { ...CHANGED, files: [FILE] } },
+    'with null': { method: 'agent/changed', params: { ...CHANGED, files: null } },
+    'without seconds': { method: 'agent/finished' },
+    'without a message': { method: 'agent/waiting', params: {} },
+    'without ids': { method: 'comment/delivered' },
+    'without comments': { method: 'comment/pending', params: { comments: [{}] } },
+    'without an id': { method: 'comment/refused' },
+    'without a count': { method: 'companion/sessions', params: { count: null } },
+  })) {
+    test(`${message.method} ${name} does not lose the next message`, async (t) => {
+      const sandbox = Sandbox.of(t);
+      const file = sandbox.file('a.txt', 'old\n');
+      const program = new ScriptedProgram(sandbox, ready, message, OPEN(1, file));
+      const neovim = await Neovim.start(sandbox, { setup: program.setup });
+      assert.deepEqual((await program.answer(1)).result, {});
+      await neovim.proposal(file);
+      await neovim.lua(`return require('gemini_companion').status()`);
+      await staysQuiet(neovim);
+      assert.match(await neovim.lua(`return table.concat(require('gemini_companion.log').lines())`), /has no /);
+    });
+  }
+
+  for (const [name, init] of Object.entries({
+    'FileType qf': `vim.api.nvim_create_autocmd('FileType', { pattern = 'qf', callback = function() error('mine') end })`,
+    'BufReadPost quickfix': `vim.api.nvim_create_autocmd('BufReadPost', {
+      pattern = 'quickfix', callback = function() error('mine') end })`,
+    'User GeminiCompanionChanged': `vim.api.nvim_create_autocmd('User', {
+      pattern = 'GeminiCompanionChanged', callback = function() error('mine') end })`,
+    'vim.notify': `vim.notify = function() error('mine') end`,
+  })) {
+    test(`an error in the user’s ${name} does not lose the next message`, async (t) => {
+      const sandbox = Sandbox.of(t);
+      const file = sandbox.file('a.txt', 'old\n');
+      const files = [{ ...FILE, path: file }];
+      const program = new ScriptedProgram(sandbox, ready, { method: 'agent/changed', params: { ...CHANGED, files } });
+      const neovim = await Neovim.start(sandbox, { init, setup: program.setup });
+      await neovim.until(`require('gemini_companion').status().changes == 1`);
+      await neovim.lua(`pcall(require('gemini_companion.changes').list)`);
+      program.send({ method: 'agent/changed', params: { ...CHANGED, prompt: 2, files } }, OPEN(1, file));
+      assert.deepEqual((await program.answer(1)).result, {});
+      await staysQuiet(neovim);
+    });
+  }
+});
+
+describe('options', { skip, concurrency: 2 }, () => {
+  test('are refused by their names, and change nothing', async (t) => {
+    const { neovim } = await openNeovim(t);
+    for (const [options, problem] of [
+      ['{ focsu = true }', /^gemini_companion: unknown option focsu; the options are autostart, clients, cmd, /],
+      ['{ focus = 1 }', /^gemini_companion: option focus must be true or false, not 1$/],
+      [`{ trusted = 'no' }`, /option trusted must be true or false, not "no"/],
+      ['{ mappings = true }', /option mappings must be a table or false, not true/],
+      ['{ mappings = { accept = 5 } }', /option mappings.accept must be keys or false, not 5/],
+      [`{ mappings = { accept = '' } }`, /option mappings.accept must be keys or false, not ""/],
+      [`{ mappings = { accept = ('x'):rep(51) } }`, /option mappings.accept must be keys or false/],
+      [`{ mappings = { acept = 'x' } }`, /unknown option mappings.acept; the options are mappings.accept, mappings.comm/],
+      ['{ clients = {} }', /option clients must be a list of "gemini" and "qwen", not {}/],
+      [`{ clients = { 'foo' } }`, /option clients must be a list of "gemini" and "qwen", not { "foo" }/],
+      [`{ clients = 'gemini' }`, /option clients must be/],
+      [`{ cmd = {} }`, /option cmd must be/],
+      [`{ cmd = { 'x', 1 } }`, /option cmd must be/],
+      [`{ log_level = 'x' }`, /option log_level must be "off", .*, not "x"/],
+      [`{ workspace = {} }`, /option workspace must be a list of folders, or a function, not {}/],
+      [`{ workspace = '/' }`, /option workspace must be/],
+      [`{ workspace = { 1 } }`, /option workspace must be/],
+      [`{ 'x' }`, /unknown option 1/],
+      ['5', /^gemini_companion: setup takes a table of options, not 5$/],
+    ]) {
+      const why = await neovim.lua(`return select(2, pcall(require('gemini_companion').setup, ${options}))`);
+      assert.match(String(why), problem, options);
+    }
+    assert.equal(await neovim.lua(`return require('gemini_companion.config').options.mappings.accept`), '<LocalLeader>a');
+    assert.equal(await neovim.lua(`return pcall(require('gemini_companion').setup, nil)`), true);
+  });
+});

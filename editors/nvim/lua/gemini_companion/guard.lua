@@ -1,0 +1,49 @@
+-- Keeps an error in one step from stopping the steps after it, and shows it in one line.
+
+local log = require('gemini_companion.log')
+
+local M = {}
+
+--- Returns an error without its stack.
+---@param why any
+---@return string
+function M.first_line(why)
+  return tostring(why):match('[^\n]*')
+end
+
+--- Returns an error for the user: its first line, without the places in the code.
+---@param why any
+---@return string
+function M.reason(why)
+  return (M.first_line(why):gsub('%S*%.lua:%d+: ', ''))
+end
+
+--- Calls a function. If it fails, logs and shows why. Returns whether it succeeded, and its result.
+---@param what string names the step
+---@param act fun(...): any
+---@return boolean
+---@return any
+function M.call(what, act, ...)
+  local ok, result = pcall(act, ...)
+  if not ok then
+    -- The place helps to find an autocommand of the user.
+    log.add(('%s failed: %s'):format(what, M.first_line(result)))
+    log.show(('%s failed: %s'):format(what, M.reason(result)), vim.log.levels.WARN)
+  end
+  return ok, result
+end
+
+--- Runs the user's autocommands for an event, once Neovim has read all messages of the companion.
+---@param event string
+---@param data table
+function M.run_autocommands(event, data)
+  local function run()
+    vim.api.nvim_exec_autocmds('User', { pattern = event, data = data, modeline = false })
+  end
+  vim.schedule(function()
+    -- Called by a Vim function, it raises the error. Neovim would show it, with its stack, and wait for a key.
+    M.call(event, vim.fn.call, run, {})
+  end)
+end
+
+return M
