@@ -18,8 +18,8 @@ vim.api.nvim_create_user_command('GeminiCompanion', function(command)
 end, {
   nargs = '*',
   range = true,
-  complete = function(lead, line)
-    return require('gemini_companion.commands').complete(lead, line)
+  complete = function(lead, line, cursor)
+    return require('gemini_companion.commands').complete(lead, line:sub(1, cursor))
   end,
   desc = 'Companion for Gemini CLI: status, restart, log, accept, reject, …',
 })

@@ -128,7 +128,7 @@ fn the_help_has_all_options_and_commands_of_the_plugin() {
     let config = read("editors/nvim/lua/gemini_companion/config.lua");
     let (_, shown) = help.split_once("These are the defaults: >").unwrap();
     let (shown, _) = shown.split_once("\n<").unwrap();
-    let options = lua_keys(&config, "local types = {");
+    let options = lua_keys(&config, "local OPTIONS = {");
     for option in &options {
         assert!(help.contains(&format!("*gemini_companion-{option}*")), "option {option}");
         assert!(shown.contains(&format!("\n      {option} = ")), "default of {option}");

@@ -39,25 +39,42 @@ function M.content(buffer, first, last)
   return content_of(api.nvim_buf_get_lines(buffer, first - 1, last, false), 1, last - first + 1)
 end
 
+--- Returns the beginning of a content as it is in a line, or an empty text. Most lines differ there.
+local function beginning_of(content)
+  return content:match('^[%w%p]+') or ''
+end
+
 --- Returns the line that is nearest to `from` where the content of a comment begins, or nil. An empty content is found
---- only at `from`.
-local function find(lines, params, from)
-  local span = params.endLine - params.line
+--- only at `from`. With `changed`, the content may only be in these lines.
+local function find(comment, from, changed)
+  local params = comment.params
+  local span, beginning = params.endLine - params.line, beginning_of(params.content)
+  local distance = params.content == '' and 0 or MAX_DISTANCE
+  local first = math.max(from - distance, changed and changed.first - span or 1, 1)
+  local last =
+    math.min(from + distance, changed and changed.last or math.huge, api.nvim_buf_line_count(comment.buffer) - span)
+  if last < first then
+    return nil
+  end
+  local lines = api.nvim_buf_get_lines(comment.buffer, first - 1, last + span, false)
   local function is_at(line)
-    local begin = lines[line] and M.one_line(text.utf8(lines[line]))
-    if not begin or line + span > #lines then
+    local index = line - first + 1
+    local start = lines[index]:find('[^%s%c]')
+    if start and lines[index]:sub(start, start + #beginning - 1) ~= beginning then
       return false
     end
-    local may_be = params.content:sub(1, #begin) == begin or #begin > #params.content
-    return may_be and content_of(lines, line, line + span) == params.content
+    return content_of(lines, index, index + span) == params.content
   end
-  for distance = 0, params.content == '' and 0 or math.min(#lines, MAX_DISTANCE) do
-    for _, line in ipairs({ from - distance, from + distance }) do
-      if is_at(line) then
-        return line
-      end
+  local nearest
+  for line = first, last do
+    if nearest and line - from >= from - nearest then
+      break
+    end
+    if is_at(line) then
+      nearest = line
     end
   end
+  return nearest
 end
 
 --- Returns the mark of a comment: its first row, and the row after its last one.
@@ -100,21 +117,28 @@ local function move(comment, line, last)
 end
 
 --- Marks a comment in its buffer, or follows its mark. Returns whether its lines have changed. If they are gone, the
---- comment keeps them as they were, and the mark stays near.
+--- comment keeps them as they were, and the mark stays near. `changed` has the lines that have changed since the last
+--- call, or false: gone lines can only be there again. Without it, they may be anywhere.
 ---@param comment GeminiCompanion.Comment
+---@param changed? { first: integer, last: integer }|false
 ---@return boolean
-function M.update(comment)
+function M.update(comment, changed)
   local params = comment.params
   local row, end_row = rows(comment)
   if row and end_row > row then
     return move(comment, row + 1, end_row)
   end
-  local lines = api.nvim_buf_get_lines(comment.buffer, 0, -1, false)
-  local from = comment.is_lost and row and row + 1 or params.line
-  local line = find(lines, params, from)
+  local was_lost = comment.is_lost and row ~= nil
+  if was_lost and changed == false then
+    return false
+  end
+  local from = was_lost and row + 1 or params.line
+  local line = find(comment, from, was_lost and changed or nil)
   comment.is_lost = line == nil
   if not line then
-    set(comment, math.min(from, #lines) - 1)
+    if not was_lost then
+      set(comment, math.min(from, api.nvim_buf_line_count(comment.buffer)) - 1)
+    end
     return false
   end
   local last = line + params.endLine - params.line

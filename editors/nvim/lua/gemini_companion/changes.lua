@@ -191,6 +191,16 @@ local function with_texts(change, path, act, fail)
   server.request('agent/before', params, act, fail)
 end
 
+--- Returns the bar above the file in a comparison.
+local function now_bar(path)
+  if vim.uv.fs_stat(path) then
+    return 'Now (do takes a change back, :w saves)'
+  elseif file.buffer(path) then
+    return 'Now deleted (:w writes this text again)'
+  end
+  return 'Now deleted (do and :w bring it back)'
+end
+
 --- Returns the bars of a comparison. A bar expands `%`.
 local function bars(change, changed)
   local before = changed.kind == 'created' and 'No file before: %s' or 'Before: %s'
@@ -198,36 +208,47 @@ local function bars(change, changed)
   if vim.fn.strchars(title) > MAX_BAR_TITLE then
     title = vim.fn.strcharpart(title, 0, MAX_BAR_TITLE - 1) .. '…'
   end
-  local exists = vim.uv.fs_stat(changed.path) ~= nil
   return {
     (before:format(title):gsub('%%', '%%%%')),
-    exists and 'Now (do takes a change back, :w saves)' or 'Now deleted (:w writes this text again)',
+    now_bar(changed.path),
   }
 end
 
 --- Tells the companion of files that are reverted, or whose revert is undone.
 local function report(change, paths, is_reverted)
   for _, path in ipairs(paths) do
-    file_of(change, path).reverted = is_reverted
+    local changed = file_of(change, path)
+    if changed then
+      changed.reverted = is_reverted
+    end
   end
   count = nil
   local method = is_reverted and 'agent/reverted' or 'agent/revertUndone'
   server.notify(method, { session = change.session, prompt = change.prompt, paths = paths })
 end
 
---- Reports it if the user undoes the revert of a file, or makes it again. `before` marks the text before the revert.
-local function watch_undo(key, path, before)
-  local buffer = file.buffer(path)
-  if not buffer then
+--- Reports it if the user undoes the revert of a file, or makes it again.
+---@param key string
+---@param reverted GeminiCompanion.Reverted
+local function watch_undo(key, reverted)
+  local path, before, after = reverted.path, reverted.before, reverted.after
+  if not before then
     return
   end
-  undone.watch(buffer, before, function()
-    local current = prompts[key]
-    local changed = current and file_of(current, path)
-    return changed and changed.reverted
-  end, function(reverted)
-    report(prompts[key], { path }, reverted)
-  end)
+  local function watch(buffer)
+    undone.watch(buffer, before.lines, function()
+      local current = prompts[key]
+      local changed = current and file_of(current, path)
+      return changed and changed.reverted
+    end, function(is_reverted)
+      report(prompts[key], { path }, is_reverted)
+    end)
+  end
+  if after then
+    undone.remember(path, { before = before, after = after, opened = watch })
+  else
+    watch(file.buffer(path))
+  end
 end
 
 --- Reports files that have their text from before again.
@@ -364,11 +385,13 @@ function M.revert(what)
     log.warn(('%d of %d files stay as they are: their text from before is not kept'):format(#files - #kept, #files))
   end
   with_reversals(change, kept, function(reversals)
-    revert.run(reversals, function(paths, marks)
-      report_reverted(change, paths)
-      for path, before in pairs(marks) do
-        watch_undo(key_of(change), path, before)
+    revert.run(reversals, function(reverted)
+      local paths = {}
+      for index, one in ipairs(reverted) do
+        paths[index] = one.path
+        watch_undo(key_of(change), one)
       end
+      report_reverted(change, paths)
     end)
   end)
   return true

@@ -62,10 +62,20 @@ local function show_log()
   vim.cmd('normal! G')
 end
 
+--- Returns the path that an argument means: `%`, `#`, `~` and the like stand for one. A reason for the model may
+--- contain any of these characters.
+local function expanded(argument)
+  if argument and not vim.uv.fs_stat(argument) and argument:find('^[%%#~<]%S*$') then
+    local path = vim.fn.expand(argument)
+    return path ~= '' and (path:gsub('^gemini%-companion://%l+', '')) or argument
+  end
+  return argument
+end
+
 --- Returns a subcommand that calls a function of a module with its argument, and shows why it fails.
 local function run_by(module, name)
   return function(path)
-    local ok, why = require(module)[name](path)
+    local ok, why = require(module)[name](expanded(path))
     if not ok and why then
       log.fail(why)
     end
@@ -86,6 +96,7 @@ local function is_path(argument)
 end
 
 local function reject(argument)
+  argument = expanded(argument)
   local path, reason = argument, nil
   if argument and not is_path(argument) then
     path, reason = nil, argument
@@ -195,37 +206,61 @@ function M.run(arguments, first, last)
   end
 end
 
-local function short(paths)
-  return vim.tbl_map(function(path)
-    return vim.fn.fnamemodify(path, ':~:.')
-  end, paths)
+--- Returns a path as the user may type it, after the beginning that is typed already.
+local function typed(path, begun)
+  if begun:find('^%./') then
+    return './' .. vim.fn.fnamemodify(path, ':.')
+  elseif begun:find('^/') or begun:find('^%a:[/\\]') then
+    return path
+  elseif begun:find('^~') then
+    return vim.fn.fnamemodify(path, ':~')
+  end
+  local short = vim.fn.fnamemodify(path, ':~:.')
+  -- The argument `prompt` means all files of a prompt.
+  return short == 'prompt' and './prompt' or short
 end
 
---- Returns the completions for the command line.
+--- Returns what may follow a subcommand.
+local function arguments(name, begun)
+  local list = {}
+  if name == 'review' or name == 'share' then
+    return { 'off', 'on' }
+  elseif name == 'accept' or name == 'reject' or name == 'show' then
+    list = require('gemini_companion.diff').paths()
+  elseif name == 'diff' or name == 'revert' or name == 'keep' then
+    list = require('gemini_companion.changes').paths()
+  end
+  local candidates = vim.tbl_map(function(path)
+    return typed(path, begun)
+  end, list)
+  if name == 'revert' or name == 'keep' then
+    table.insert(candidates, 1, 'prompt')
+  end
+  return candidates
+end
+
+--- Returns the completions for the command line, whose last word is `lead`.
 ---@param lead string
----@param line string
+---@param line string the command line up to the cursor
 ---@return string[]
 function M.complete(lead, line)
-  local words = vim.split(line:gsub('^.-GeminiCompanion%s+', ''), '%s+')
-  if #words == 2 and words[1] == 'add' then
+  -- The command may have a range and modifiers, and be short.
+  local ok, parsed = pcall(vim.api.nvim_parse_cmd, line, {})
+  local words = ok and parsed.args or vim.split(line:gsub('^.-%u%a*%s*', '', 1), '%s+')
+  local rest = table.concat(words, ' ') .. (line:find('%s$') and #words > 0 and ' ' or '')
+  local name, begun = rest:match('^(%S+)%s+(.*)$')
+  if name == 'add' then
     return vim.fn.getcompletion(lead, 'file')
   end
-  local candidates = {}
-  if #words == 1 then
-    candidates = names()
-  elseif #words == 2 and vim.tbl_contains({ 'review', 'share' }, words[1]) then
-    candidates = { 'off', 'on' }
-  elseif #words == 2 and vim.tbl_contains({ 'accept', 'reject', 'show' }, words[1]) then
-    candidates = short(require('gemini_companion.diff').paths())
-  elseif #words == 2 and vim.tbl_contains({ 'diff', 'revert', 'keep' }, words[1]) then
-    candidates = short(require('gemini_companion.changes').paths())
-    if words[1] ~= 'diff' then
-      table.insert(candidates, 1, 'prompt')
+  local found = {}
+  for _, candidate in ipairs(name and arguments(name, begun) or names()) do
+    begun = name and begun or lead
+    if vim.startswith(candidate, begun) then
+      -- Neovim replaces only the last word of a name with spaces.
+      found[#found + 1] = candidate:sub(#begun - #lead + 1)
     end
   end
-  return vim.tbl_filter(function(candidate)
-    return vim.startswith(candidate, lead)
-  end, candidates)
+  return found
 end
 
 return M

@@ -26,6 +26,9 @@ local comments = {}
 local removed = {}
 --- The buffers whose changes are watched.
 local watched = {}
+--- The first and the last line that have changed since the last look at the comments, by buffer.
+---@type table<integer, { first: integer, last: integer }>
+local changed = {}
 --- The text of the last comment that was refused, until the user has seen it again.
 ---@type string?
 local refused_text
@@ -65,17 +68,24 @@ local function send(comment)
   end
 end
 
---- Marks the comment in its buffer, and sends its lines if they have changed.
-local function sync(comment)
-  if anchor.update(comment) then
+--- Marks the comment in its buffer, and sends its lines if they have changed. See `anchor.update` for `range`.
+local function sync(comment, range)
+  if anchor.update(comment, range) then
     send(comment)
   end
 end
 
 local function sync_all(buffer)
+  local ranges = changed
+  changed = {}
+  for other, range in pairs(ranges) do
+    if buffer and other ~= buffer then
+      changed[other] = range
+    end
+  end
   for _, comment in pairs(comments) do
     if comment.buffer and (not buffer or comment.buffer == buffer) then
-      sync(comment)
+      sync(comment, ranges[comment.buffer] or false)
     end
   end
 end
@@ -108,13 +118,21 @@ local function watch(buffer)
   end
   watched[buffer] = true
   api.nvim_buf_attach(buffer, false, {
-    on_lines = sync_soon,
+    on_lines = function(_, _, _, first, last, new_last)
+      local range = changed[buffer] or { first = first + 1, last = last }
+      changed[buffer] = {
+        first = math.min(range.first, first + 1),
+        last = math.max(range.last, last) + new_last - last,
+      }
+      sync_soon()
+    end,
     on_reload = function()
       leave(buffer)
     end,
     on_detach = function()
       watched[buffer] = nil
       sync_all(buffer)
+      changed[buffer] = nil
       leave(buffer)
     end,
   })

@@ -51,9 +51,8 @@ local function begin(path)
   elseif vim.bo[buffer].modified then
     question.incomplete = 'its buffer has unsaved changes'
   else
-    if not reload.refresh(buffer) then
-      question.incomplete = "with 'noautoread', its buffer may have an older text"
-    end
+    local _, why = reload.refresh(buffer)
+    question.incomplete = why
     if has_tools(buffer) then
       question.waits = true
     else

@@ -363,7 +363,7 @@ M.requests = {
           fail(why)
           return
         end
-        reload.reload(proposal.path, before == nil)
+        reload.reload(proposal.path)
       end
       accept(proposal, before)
       done()

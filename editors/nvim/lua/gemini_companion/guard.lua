@@ -33,6 +33,13 @@ function M.call(what, act, ...)
   return ok, result
 end
 
+--- Calls a function, and ignores an error in it or in an autocommand of the user that it causes. Called by a Vim
+--- function, it raises that error; Neovim would show it, with its stack, and wait for a key.
+---@param act fun()
+function M.quietly(act)
+  pcall(vim.fn.call, act, {})
+end
+
 --- Runs the user's autocommands for an event, once Neovim has read all messages of the companion.
 ---@param event string
 ---@param data table
@@ -41,7 +48,7 @@ function M.run_autocommands(event, data)
     vim.api.nvim_exec_autocmds('User', { pattern = event, data = data, modeline = false })
   end
   vim.schedule(function()
-    -- Called by a Vim function, it raises the error. Neovim would show it, with its stack, and wait for a key.
+    -- See `quietly`.
     M.call(event, vim.fn.call, run, {})
   end)
 end

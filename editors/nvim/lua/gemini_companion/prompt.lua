@@ -23,11 +23,23 @@ local function is_cli(command)
   return false
 end
 
+--- Returns a line for each process, with its id, its parent's id and its command. BusyBox has no option -A, and lists
+--- all processes.
+local function process_lines()
+  for _, all in ipairs({ { '-A' }, {} }) do
+    local command = vim.list_extend({ 'ps' }, all)
+    local ok, lines = pcall(vim.fn.systemlist, vim.list_extend(command, { '-o', 'pid,ppid,args' }))
+    if ok and vim.v.shell_error == 0 then
+      return lines
+    end
+  end
+  return {}
+end
+
 --- Returns the command line of each process and the children of each process. Both are empty without `ps`.
 local function processes()
-  local ok, lines = pcall(vim.fn.systemlist, { 'ps', '-A', '-o', 'pid=,ppid=,args=' })
   local commands, children = {}, {}
-  for _, line in ipairs(ok and lines or {}) do
+  for _, line in ipairs(process_lines()) do
     local pid, parent, command = line:match('^%s*(%d+)%s+(%d+)%s+(.*)')
     if pid then
       commands[pid] = command

@@ -1,5 +1,8 @@
 -- Shows a list of the plugin in the quickfix window, where Enter goes to an entry.
 
+local guard = require('gemini_companion.guard')
+local log = require('gemini_companion.log')
+
 local M = {}
 
 --- The function that goes to an item of a list, by the context that identifies the list among the user's own.
@@ -27,9 +30,25 @@ end
 local function enter()
   local item, context = current()
   local go_to = item and go[context]
-  if not (go_to and go_to(item)) then
-    vim.cmd('.cc')
+  if go_to and go_to(item) then
+    return
   end
+  local ok, why = pcall(vim.cmd, '.cc')
+  if not ok then
+    log.fail(guard.reason(why))
+  end
+end
+
+--- Goes to the list with that context if there is one: Neovim keeps ten lists, and the others are the user's. Returns
+--- whether there is one.
+local function reuse(context)
+  for number = vim.fn.getqflist({ nr = '$' }).nr, 1, -1 do
+    if vim.fn.getqflist({ nr = number, context = 0 }).context == context then
+      vim.cmd(('silent %dchistory'):format(number))
+      return true
+    end
+  end
+  return false
 end
 
 --- Shows a list. Enter calls `go_to(item)`. If that returns false, Enter does what it does in other lists.
@@ -39,7 +58,7 @@ end
 ---@param go_to fun(item: table): boolean
 function M.show(title, items, context, go_to)
   go[context] = go_to
-  vim.fn.setqflist({}, ' ', { title = title, context = context, items = items })
+  vim.fn.setqflist({}, reuse(context) and 'r' or ' ', { title = title, context = context, items = items })
   vim.cmd('botright copen')
   vim.keymap.set('n', '<CR>', enter, { buffer = 0, desc = 'go to the entry' })
 end

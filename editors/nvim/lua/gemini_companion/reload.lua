@@ -1,27 +1,113 @@
 -- Reloads the buffers of files that a CLI has written. Buffers with unsaved changes stay as they are.
 
 local file = require('gemini_companion.file')
+local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
 local drafts = require('gemini_companion.drafts')
 local log = require('gemini_companion.log')
+local text = require('gemini_companion.text')
 
 local M = {}
 
 local api = vim.api
+
+local namespace = api.nvim_create_namespace('gemini_companion_reload')
+
+local IN_USE = 'the user is working in its buffer'
 
 --- How often an accepted file is checked, until the CLI should have written it.
 local POLL_INTERVAL_MS = 100
 local WRITE_TIMEOUT_MS = 10000
 --- How often it is checked after that, and how often all files are checked.
 local SLOW_POLL_INTERVAL_MS = 1000
+--- How long the user must have typed no key in a buffer that is reloaded.
+local QUIET_MS = 500
 
 --- Checks files that a CLI may write without a proposal.
 local timer
+--- The time of the last key.
+local last_key = 0
+--- The `file.state` of each buffer's file at the last reload or check.
+local states = {}
+
+--- Returns whether a reload would move lines under the user's hands: the user types in the buffer, selects lines, is
+--- between an operator and its motion, or records a macro.
+local function is_in_use(buffer)
+  local mode = api.nvim_get_mode()
+  return buffer == api.nvim_get_current_buf()
+    and (
+      mode.mode ~= 'n'
+      or mode.blocking
+      or vim.fn.state('moS') ~= ''
+      or vim.fn.reg_recording() ~= ''
+      or vim.uv.now() - last_key < QUIET_MS
+    )
+end
+
+--- Returns whether a buffer has nothing but one empty line.
+local function has_empty_line(buffer)
+  local lines = api.nvim_buf_get_lines(buffer, 0, 2, false)
+  return #lines == 1 and lines[1] == ''
+end
+
+--- Returns whether a buffer of these bytes has nothing but one empty line.
+local function is_empty_line(bytes)
+  local lines = text.parse(bytes or '').lines
+  return #lines == 1 and lines[1] == ''
+end
+
+--- Runs the command that reads the file of a buffer. An error of the user's autocommands does not stop it.
+local function read_silently(buffer, name)
+  if has_empty_line(buffer) and not is_empty_line(file.read(name)) then
+    -- `:checktime` would keep the empty line.
+    api.nvim_buf_call(buffer, function()
+      vim.cmd('silent! edit')
+    end)
+  else
+    vim.cmd('silent! checktime ' .. buffer)
+  end
+end
+
+--- Reads the file of a buffer again. Detects its line endings and encoding again as well, as `:edit` does; the user
+--- has decided for the text, so Neovim need not ask.
+local function read_again(buffer)
+  local name = api.nvim_buf_get_name(buffer)
+  if not vim.uv.fs_stat(name) then
+    -- Neovim itself says that the file is gone, once. It must not do so here.
+    return
+  end
+  states[buffer] = file.state(name)
+  local options = vim.bo[buffer]
+  local own = api.nvim_get_option_value('autoread', { buf = buffer, scope = 'local' })
+  local reading = api.nvim_create_autocmd('FileChangedShell', {
+    buffer = buffer,
+    callback = function()
+      vim.v.fcs_choice = vim.v.fcs_reason == 'deleted' and 'ask' or 'edit'
+    end,
+  })
+  -- With 'autoread', Neovim keeps the form of the old text, and does not ask the autocommand.
+  guard.quietly(function()
+    options.autoread = false
+  end)
+  local message = vim.v.errmsg
+  vim.v.errmsg = ''
+  local ok, why = pcall(read_silently, buffer, name)
+  why = ok and vim.v.errmsg or why
+  if why ~= '' then
+    log.warn(('reloading %s: %s'):format(vim.fn.fnamemodify(name, ':~:.'), guard.reason(why)))
+  end
+  vim.v.errmsg = message
+  pcall(api.nvim_del_autocmd, reading)
+  if api.nvim_buf_is_valid(buffer) then
+    guard.quietly(function()
+      options.autoread = own
+    end)
+  end
+end
 
 --- Reloads the buffer of a file that a CLI has written. If the buffer has unsaved changes, warns the user instead.
 ---@param path string
----@param is_new? boolean
-function M.reload(path, is_new)
+function M.reload(path)
   local buffer = file.buffer(path)
   if not buffer then
     return
@@ -29,63 +115,67 @@ function M.reload(path, is_new)
   if vim.bo[buffer].modified then
     local name = vim.fn.fnamemodify(path, ':~:.')
     log.warn(name .. " changed on disk, but its buffer has unsaved changes: :e! loads the CLI's text, :w! keeps yours")
-  elseif is_new then
-    -- The user's autocommands may fail.
-    pcall(api.nvim_buf_call, buffer, function()
-      vim.cmd('silent edit')
-    end)
   else
-    -- The user has accepted this text, so Neovim need not ask.
-    local reading = api.nvim_create_autocmd('FileChangedShell', {
-      buffer = buffer,
-      callback = function()
-        vim.v.fcs_choice = 'reload'
-      end,
-    })
-    pcall(vim.cmd, 'silent checktime ' .. buffer)
-    pcall(api.nvim_del_autocmd, reading)
+    read_again(buffer)
   end
 end
 
 --- Reloads a buffer without unsaved changes if its file has changed. Only with 'autoread', since Neovim would
---- otherwise ask the user. Returns whether the buffer has the file's text now.
+--- otherwise ask the user. Returns whether the buffer has the file's text now, and if not, the reason.
 ---@param buffer integer
 ---@return boolean
+---@return string? why
 function M.refresh(buffer)
-  if vim.bo[buffer].modified or vim.fn.getbufvar(buffer, '&autoread') ~= 1 then
-    return false
+  if vim.bo[buffer].modified then
+    return false, 'its buffer has unsaved changes'
+  elseif vim.fn.getbufvar(buffer, '&autoread') ~= 1 then
+    return false, "with 'noautoread', its buffer may have an older text"
   end
-  -- The user's autocommands may fail.
-  pcall(vim.cmd, 'silent! checktime ' .. buffer)
+  local state = file.state(api.nvim_buf_get_name(buffer))
+  if state and state ~= states[buffer] then
+    if is_in_use(buffer) then
+      return false, IN_USE
+    end
+    read_again(buffer)
+  end
   return true
 end
 
---- Reloads all buffers without unsaved changes whose files have changed; see `refresh`.
+--- Reloads all buffers without unsaved changes whose files have changed; see `refresh`. Returns whether none must wait.
 local function refresh_all()
+  local is_done = true
   for _, buffer in ipairs(api.nvim_list_bufs()) do
     if api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == '' then
-      M.refresh(buffer)
+      local _, why = M.refresh(buffer)
+      is_done = is_done and why ~= IN_USE
     end
   end
+  return is_done
 end
 
 local is_waiting = false
 
---- Reloads changed files as soon as that disturbs no question, also those in hidden buffers.
+--- Reloads changed files as soon as that disturbs the user in nothing, also those in hidden buffers.
 function M.refresh_soon()
   if is_waiting then
     return
   end
   is_waiting = true
-  idle.when_idle(function()
+  local function refresh()
     is_waiting = false
-    refresh_all()
-  end)
+    if not refresh_all() then
+      vim.defer_fn(M.refresh_soon, POLL_INTERVAL_MS)
+    end
+  end
+  idle.when_idle(refresh)
 end
 
 --- Starts to reload changed files while `is_needed()`: a CLI may write a file without a proposal.
 ---@param is_needed fun(): boolean
 function M.start(is_needed)
+  vim.on_key(function(_, typed)
+    last_key = typed ~= '' and vim.uv.now() or last_key
+  end, namespace)
   timer = vim.uv.new_timer()
   local function poll()
     if is_needed() then
@@ -96,6 +186,7 @@ function M.start(is_needed)
 end
 
 function M.stop()
+  vim.on_key(nil, namespace)
   if timer then
     timer:close()
     timer = nil
@@ -126,14 +217,16 @@ function M.expect(path, before, written, is_busy)
       return vim.defer_fn(poll, POLL_INTERVAL_MS)
     end
     local state = file.state(path)
-    local is_changed = state ~= before
+    local buffer = file.buffer(path)
+    local must_wait = state ~= before and buffer ~= nil and is_in_use(buffer)
+    local is_changed = state ~= before and not must_wait
     if is_changed then
-      M.reload(path, before == nil)
+      M.reload(path)
       before, is_written = state, true
     end
     local is_late = waited >= WRITE_TIMEOUT_MS
     -- A file that has just changed may be half written.
-    local is_done = (is_written and not is_changed) or (is_late and not is_offered)
+    local is_done = (is_written and not is_changed and not must_wait) or (is_late and not is_offered)
     if held then
       is_done = not drafts.is_held(held) or (is_done and drafts.is_written(path, written))
     end
@@ -149,7 +242,7 @@ function M.expect(path, before, written, is_busy)
       drafts.offer(held, path)
     end
     local pause = is_late and SLOW_POLL_INTERVAL_MS or POLL_INTERVAL_MS
-    waited = waited + (is_busy() and 0 or pause)
+    waited = waited + ((must_wait or is_busy()) and 0 or pause)
     vim.defer_fn(poll, pause)
   end
   vim.defer_fn(poll, POLL_INTERVAL_MS)

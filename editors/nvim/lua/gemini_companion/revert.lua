@@ -4,11 +4,11 @@
 local buffers = require('gemini_companion.buffer')
 local compare = require('gemini_companion.compare')
 local file = require('gemini_companion.file')
+local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
 local reload = require('gemini_companion.reload')
 local text = require('gemini_companion.text')
-local undone = require('gemini_companion.undone')
 
 local M = {}
 
@@ -134,17 +134,15 @@ end
 
 --- Writes a buffer to its file, byte for byte: without the user's formatters.
 local function write(buffer)
-  local options, ignored = vim.bo[buffer], vim.o.eventignore
+  local options = vim.bo[buffer]
   local fix = options.fixendofline
-  vim.opt.eventignore:append('BufWritePre')
   options.fixendofline = false
   local _, why = pcall(api.nvim_buf_call, buffer, function()
     vim.cmd('silent write! ++p')
   end)
-  vim.o.eventignore = ignored
   options.fixendofline = fix
   -- The user's autocommands may have failed after the write.
-  return not options.modified, ('its buffer has the text from before, unsaved: %s'):format(why)
+  return not options.modified, ('its buffer has the text from before, unsaved: %s'):format(guard.reason(why))
 end
 
 --- Deletes a file. Its buffer becomes empty, and `u` brings the text back there.
@@ -160,35 +158,75 @@ local function delete(path, buffer)
   return true
 end
 
---- Reverts one file. Returns whether it succeeded, and the reason if not, or else the mark of the text before. A file
---- that needs no change has none.
-local function revert(reversal)
+--- Returns the text of a file as its buffer gets it.
+local function parsed(bytes)
+  local result = text.parse(bytes or '')
+  result.eol = result.eol and not result.empty
+  return result
+end
+
+--- Reverts a file in its buffer.
+local function revert_buffer(reversal, now, buffer)
   local path, content = reversal.path, reversal.kept.content
-  local before, now = reversal.now, texts_now(path)
-  if not now or now.disk ~= before.disk or now.unsaved ~= before.unsaved then
-    return false, 'the file has just changed again'
-  elseif is_reverted(reversal) then
-    return true
-  end
-  local buffer, why = file.load(path)
-  if not buffer then
-    return false, why
-  end
   if not now.unsaved and now.disk then
     -- So that `u` brings this text back.
     reload.reload(path)
   end
-  local mark = undone.mark(buffer)
-  local ok
+  local before = buffers.parsed(buffer)
+  local ok, why
   if content then
-    local parsed = text.parse(content)
-    parsed.eol = parsed.eol and not parsed.empty
-    buffers.replace(buffer, parsed)
+    buffers.replace(buffer, parsed(content))
     ok, why = write(buffer)
   else
     ok, why = delete(path, buffer)
   end
-  return ok, ok and mark or why
+  return ok, ok and { path = path, before = before } or why
+end
+
+--- Reverts a file that is not open on the disk alone: many buffers would mean many swap files and language servers.
+local function revert_file(reversal, now)
+  local path, content = reversal.path, reversal.kept.content
+  local ok, why
+  if content then
+    ok, why = file.write(path, content)
+  else
+    ok, why = os.remove(path)
+  end
+  return ok, ok and { path = path, before = parsed(now.disk), after = parsed(content) } or why
+end
+
+--- Reverts one file. Returns whether it succeeded, and its texts, or the reason if not.
+local function revert(reversal)
+  local path, before, now = reversal.path, reversal.now, texts_now(reversal.path)
+  if not now or now.disk ~= before.disk or now.unsaved ~= before.unsaved then
+    return false, 'the file has just changed again'
+  elseif is_reverted(reversal) then
+    return true, { path = path }
+  end
+  local buffer = file.buffer(path)
+  if buffer then
+    return revert_buffer(reversal, now, buffer)
+  end
+  return revert_file(reversal, now)
+end
+
+--- Sets 'eventignore'. An autocommand that follows options may fail, once the option is set.
+local function ignore(events)
+  guard.quietly(function()
+    vim.o.eventignore = events
+  end)
+end
+
+--- Calls a function without the user's formatters and without autocommands that follow options.
+local function without_autocommands(act, ...)
+  local ignored = vim.o.eventignore
+  ignore((ignored == '' and '' or ignored .. ',') .. 'BufWritePre,OptionSet')
+  local called, ok, result = pcall(act, ...)
+  ignore(ignored)
+  if called then
+    return ok, result
+  end
+  return false, guard.reason(ok)
 end
 
 local function run(reversals, done)
@@ -203,23 +241,24 @@ local function run(reversals, done)
     end
     return now ~= nil
   end, reversals)
-  local paths, marks = {}, {}
-  for _, reversal in ipairs(ask(readable)) do
-    local ok, result = revert(reversal)
-    if ok then
-      paths[#paths + 1] = reversal.path
-      marks[reversal.path] = result
+  -- CTRL-C in a question is an error.
+  local ok, chosen = pcall(ask, readable)
+  local reverted = {}
+  for _, reversal in ipairs(ok and chosen or {}) do
+    local is_reverted_now, result = without_autocommands(revert, reversal)
+    if is_reverted_now then
+      reverted[#reverted + 1] = result
     else
       fail(reversal, result)
     end
   end
-  done(paths, marks)
+  done(reverted)
 end
 
---- Reverts files, after a question where the user would lose something. Passes the paths of the reverted ones to
---- `done`, and by path the marks of the texts that it has replaced.
+--- Reverts files, after a question where the user would lose something. Passes the reverted ones to `done`, also if
+--- others fail.
 ---@param reversals GeminiCompanion.Reversal[]
----@param done fun(paths: string[], marks: table<string, GeminiCompanion.TextMark>)
+---@param done fun(reverted: GeminiCompanion.Reverted[])
 function M.run(reversals, done)
   idle.when_idle_later(function()
     run(reversals, done)

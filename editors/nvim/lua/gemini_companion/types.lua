@@ -139,10 +139,17 @@
 ---@field is_later boolean a later prompt has changed the file as well
 ---@field now GeminiCompanion.TextsNow
 
---- Identifies the text of a buffer.
----@class GeminiCompanion.TextMark
----@field count integer lines
----@field hash string
+--- A file that has its text from before a prompt again.
+---@class GeminiCompanion.Reverted
+---@field path string
+---@field before? GeminiCompanion.Text the text before the revert, nil if that was the same
+---@field after? GeminiCompanion.Text the text since, if the file is not open
+
+--- The revert of a file that was not open. `opened` is called with its buffer once the file is open.
+---@class GeminiCompanion.ClosedRevert
+---@field before GeminiCompanion.Text
+---@field after GeminiCompanion.Text
+---@field opened fun(buffer: integer)
 
 --- The texts of a file at one moment.
 ---@class GeminiCompanion.TextsNow

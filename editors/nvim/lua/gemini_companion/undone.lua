@@ -1,4 +1,9 @@
--- Notices that the user undoes the revert of a file, or makes it again, by the text of its buffer.
+-- Notices that the user undoes the revert of a file, or makes it again, by the text of its buffer. Lets the user undo
+-- the revert of a file that was not open.
+
+local buffers = require('gemini_companion.buffer')
+local file = require('gemini_companion.file')
+local guard = require('gemini_companion.guard')
 
 local M = {}
 
@@ -6,38 +11,64 @@ local api = vim.api
 
 local GROUP = 'gemini_companion_undone'
 
---- Returns what identifies the text of a buffer.
----@param buffer integer
----@return GeminiCompanion.TextMark
-function M.mark(buffer)
-  local lines = api.nvim_buf_get_lines(buffer, 0, -1, false)
-  return { count = #lines, hash = vim.fn.sha256(table.concat(lines, '\n')) }
+--- The number of lines that are compared at once.
+local CHUNK = 1000
+
+--- The reverts of files that were not open, by path.
+---@type table<string, GeminiCompanion.ClosedRevert>
+local closed = {}
+
+--- Returns the first line where two lists differ, or nil.
+local function first_difference(a, b)
+  for line = 1, math.max(#a, #b) do
+    if a[line] ~= b[line] then
+      return line
+    end
+  end
 end
 
-local function is_at(buffer, mark)
-  return api.nvim_buf_line_count(buffer) == mark.count and M.mark(buffer).hash == mark.hash
+--- Returns whether a buffer has these lines. The line `probe` is compared first: after a revert, texts differ there, so
+--- that an edit elsewhere costs nothing in a large file.
+local function has_lines(buffer, lines, probe)
+  if
+    api.nvim_buf_line_count(buffer) ~= #lines
+    or api.nvim_buf_get_lines(buffer, probe - 1, probe, false)[1] ~= lines[probe]
+  then
+    return false
+  end
+  for first = 0, #lines - 1, CHUNK do
+    local found = api.nvim_buf_get_lines(buffer, first, first + CHUNK, false)
+    for index = 1, #found do
+      if found[index] ~= lines[first + index] then
+        return false
+      end
+    end
+  end
+  return true
 end
 
 --- Watches a buffer whose text a revert has changed. `is_reverted` returns whether the file is listed as reverted; nil
---- ends the watch. Passes to `tell` whether the text of the revert is there, each time that this changes.
+--- ends the watch. Passes to `notify` whether the text of the revert is there, each time that this changes.
 ---@param buffer integer
----@param before GeminiCompanion.TextMark
+---@param before string[] the lines before the revert
 ---@param is_reverted fun(): boolean?
----@param tell fun(reverted: boolean)
-function M.watch(buffer, before, is_reverted, tell)
-  local after = M.mark(buffer)
-  if after.hash == before.hash then
+---@param notify fun(reverted: boolean)
+function M.watch(buffer, before, is_reverted, notify)
+  local after = api.nvim_buf_get_lines(buffer, 0, -1, false)
+  local probe = first_difference(before, after)
+  if not probe then
     return
   end
+  local old_probe, new_probe = math.min(probe, #before), math.min(probe, #after)
   api.nvim_create_autocmd('TextChanged', {
     group = api.nvim_create_augroup(GROUP, { clear = false }),
     buffer = buffer,
     callback = function()
       local reverted = is_reverted()
-      if reverted and is_at(buffer, before) then
-        tell(false)
-      elseif reverted == false and is_at(buffer, after) then
-        tell(true)
+      if reverted and has_lines(buffer, before, old_probe) then
+        notify(false)
+      elseif reverted == false and has_lines(buffer, after, new_probe) then
+        notify(true)
       end
       -- The result true removes this autocommand.
       return reverted == nil
@@ -45,9 +76,43 @@ function M.watch(buffer, before, is_reverted, tell)
   })
 end
 
+--- Gives a buffer that has just read its file the undo step of the revert.
+local function restore_undo(buffer)
+  local path = file.path_of(buffer)
+  local revert = path and closed[path]
+  if not revert then
+    return
+  end
+  closed[path] = nil
+  local lines = api.nvim_buf_get_lines(buffer, 0, -1, false)
+  if not vim.deep_equal(lines, revert.after.lines) then
+    return
+  end
+  buffers.fill(buffer, revert.before.lines)
+  buffers.set_form(buffer, revert.before)
+  buffers.replace(buffer, revert.after)
+  vim.bo[buffer].modified = false
+  revert.opened(buffer)
+end
+
+--- Remembers the revert of a file that is not open. When the user opens it, undo works as if it had been open.
+---@param path string
+---@param revert GeminiCompanion.ClosedRevert
+function M.remember(path, revert)
+  closed[path] = revert
+  api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
+    group = api.nvim_create_augroup(GROUP .. '_closed', { clear = true }),
+    callback = function(event)
+      guard.call('the undo step of a revert', restore_undo, event.buf)
+    end,
+  })
+end
+
 --- Ends all watches.
 function M.stop()
+  closed = {}
   api.nvim_create_augroup(GROUP, { clear = true })
+  api.nvim_create_augroup(GROUP .. '_closed', { clear = true })
 end
 
 return M

@@ -1,0 +1,156 @@
+// Tests that Neovim shows what a CLI has written, without a change under the user's hands or a lost warning.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { describe, test } from 'node:test';
+
+import { changed, open } from '../lib/neovim-changes.mjs';
+import { noNeovim as skip, openNeovimWithClient, openProposal, until } from '../lib/neovim.mjs';
+
+const LINES = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`);
+const TEXT = `${LINES.join('\n')}\n`;
+const WRITTEN = `new 1\nnew 2\nnew 3\n${TEXT}`;
+
+const FIRST = 'vim.fn.getline(1)';
+const RELOADED = `${FIRST} == 'new 1'`;
+
+/** Waits until the plugin has looked at all files once more; a file that is not in use shows it. */
+async function untilLooked(window) {
+  const { neovim, file } = window;
+  window.round = (window.round ?? 0) + 1;
+  fs.writeFileSync(file.other, `round ${window.round}\n`);
+  await neovim.until(
+    `vim.fn.getbufline(vim.fn.bufnr('other'), 1)[1] == 'round ' .. ...`,
+    window.round,
+  );
+}
+
+describe('a file that a CLI writes is not reloaded under the user’s hands', { skip, concurrency: 2 }, () => {
+  const situations = {
+    'a selection': ['10GVjj', 'd', 'line 10 line 11 line 12'],
+    'a block': ['10G<C-v>j', 'd', null],
+    'Select mode': ['10Ggh', '<C-c>', null],
+    'an operator': ['10Gd', 'd', 'line 10'],
+    'an insertion': ['10GA', ' // mine<Esc>', null],
+    'one command of an insertion': ['10Gi<C-o>', 'dd', 'line 10'],
+    'a replacement': ['10GR', 'mine<Esc>', null],
+    'a macro': ['10Gqa', 'ddq', 'line 10'],
+    'a command line': ['10G:d', '<CR>', 'line 10'],
+  };
+  for (const [name, [before, after, deleted]] of Object.entries(situations)) {
+    test(`in ${name}`, async (t) => {
+      const window = await open(t, { other: 'other\n', a: TEXT });
+      const { neovim, file, cli } = window;
+      await neovim.type(before);
+      await cli.prompt('go');
+      await cli.write(file.a, WRITTEN);
+      await changed(neovim, 1);
+      await cli.write(file.other, 'next\n');
+      if (name !== 'a command line') await neovim.until(`vim.fn.getbufline(vim.fn.bufnr('other'), 1)[1] == 'next'`);
+      assert.equal(await neovim.lua(`return ${FIRST}`), 'line 1');
+      await neovim.type(after);
+      if (deleted) {
+        const register = await neovim.lua(`return vim.fn.getreg('"'):gsub('\\n', ' ')`);
+        assert.equal(register.trim(), deleted);
+      }
+      if (name === 'an insertion') assert.equal(await neovim.lua('return vim.fn.getline(10)'), 'line 10 // mine');
+    });
+  }
+
+  test('but afterwards', async (t) => {
+    const window = await open(t, { other: 'other\n', a: TEXT });
+    const { neovim, file, cli } = window;
+    await neovim.type('10GVjj');
+    await cli.prompt('go');
+    await cli.write(file.a, WRITTEN);
+    await cli.write(file.other, 'next\n');
+    await neovim.until(`vim.fn.getbufline(vim.fn.bufnr('other'), 1)[1] == 'next'`);
+    assert.equal(await neovim.lua(`return ${FIRST}`), 'line 1');
+    await neovim.type('<Esc>');
+    await neovim.until(RELOADED);
+  });
+
+  test('also after an acceptance', async (t) => {
+    const { neovim, file, decision } = await openProposal(t, { init: 'vim.o.autoread = false' });
+    await neovim.type(':w<CR>');
+    await decision;
+    await neovim.edit(file);
+    await neovim.type('Vj');
+    fs.writeFileSync(file, 'new\nnew2\n');
+    await neovim.lua(
+      `local module = require('gemini_companion.file')
+       local state = module.state
+       _G.looks = 0
+       module.state = function(...)
+         _G.looks = _G.looks + 1
+         return state(...)
+       end`,
+    );
+    await neovim.until('_G.looks > 3');
+    assert.equal(await neovim.lua(`return ${FIRST}`), 'old');
+    await neovim.type('<Esc>');
+    await neovim.until(`${FIRST} == 'new'`);
+  });
+});
+
+describe('while a CLI is connected', { skip, concurrency: 2 }, () => {
+  const start = async (t, files, options) => {
+    const window = await openNeovimWithClient(t, options);
+    const file = {};
+    for (const [name, text] of Object.entries({ other: 'other\n', ...files })) {
+      file[name] = window.sandbox.file(name, text);
+      await window.neovim.edit(file[name]);
+    }
+    await window.neovim.until(`require('gemini_companion').status().clients == 1`);
+    return { ...window, file };
+  };
+
+  test('Neovim says that an open file was deleted', async (t) => {
+    const window = await start(t, { gone: 'text\n' });
+    const { neovim, file } = window;
+    await untilLooked(window);
+    fs.rmSync(file.gone);
+    await untilLooked(window);
+    await untilLooked(window);
+    await neovim.type(':checktime<CR>');
+    assert.match(await neovim.messages(), /E211: File "?.*gone"? no longer available/);
+    fs.writeFileSync(file.gone, 'back\n');
+    await neovim.until(`${FIRST} == 'back'`);
+  });
+
+  for (const [name, before, after, lines, form] of [
+    ['an empty line gets a text', '\n', 'x\n', ['x'], 'unix'],
+    ['CRLF becomes LF', 'a\r\nb\r\n', 'a\nb\nc\n', ['a', 'b', 'c'], 'unix'],
+    ['LF becomes CRLF', 'a\nb\n', 'a\r\nb\r\n', ['a', 'b'], 'dos'],
+    ['the last line ending goes', 'a\n', 'a', ['a'], 'unix'],
+  ]) {
+    test(`a buffer has the file’s text and form when ${name}`, async (t) => {
+      const window = await start(t, { a: before }, { init: 'vim.o.fixendofline = false' });
+      const { neovim, file } = window;
+      await untilLooked(window);
+      fs.writeFileSync(file.a, after);
+      await neovim.until(
+        `vim.deep_equal({ vim.fn.getline(1, '$'), vim.bo.fileformat, vim.bo.endofline }, ...)`,
+        [lines, form, after.endsWith('\n')],
+      );
+      assert.equal(await neovim.lua('return vim.o.autoread and vim.bo.autoread == nil'), true);
+      await until(
+        async () => !(await neovim.lua('return vim.bo.modified')),
+        () => 'the buffer is modified',
+      );
+      await neovim.type(':write!<CR>');
+      assert.equal(fs.readFileSync(file.a, 'utf8'), after);
+    });
+  }
+
+  test('an error in the user’s autocommand is one line', async (t) => {
+    const window = await start(t, { a: 'text\n' });
+    const { neovim, file } = window;
+    await neovim.lua(`vim.api.nvim_create_autocmd('BufReadPost', { pattern = '*/a', callback = function() error('mine') end })`);
+    fs.writeFileSync(file.a, 'next\n');
+    await neovim.until(`${FIRST} == 'next'`);
+    await untilLooked(window);
+    assert.doesNotMatch(await neovim.messages(), /traceback/);
+    assert.match(await neovim.messages(), /reloading a: .*mine$/m);
+  });
+});

@@ -1,0 +1,154 @@
+// Tests in Neovim that a revert leaves nothing behind, costs no time later, and reports what it did if a part fails.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { describe, test } from 'node:test';
+
+import { answerAll, changed, compared, open, read, run, untilFile } from '../lib/neovim-changes.mjs';
+import { noNeovim as skip, until } from '../lib/neovim.mjs';
+
+const NUL = 'one\0\ntwo\n';
+
+const BUFFERS = `#vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.api.nvim_list_bufs())`;
+
+describe('a revert', { skip, concurrency: 2 }, () => {
+  test('of 100 files loads none of them, and undo works in each that the user opens', async (t) => {
+    const window = await open(t, { open: 'before\n' }, { init: `vim.o.directory = vim.env.HOME` });
+    const { neovim, cli, file, sandbox } = window;
+    const files = Array.from({ length: 100 }, (_, index) => sandbox.file(`many/${index}`, `before ${index}\n`));
+    const gone = `${sandbox.project}/many/new`;
+    await cli.prompt('go');
+    for (const [index, path] of files.entries()) await cli.write(path, `after ${index}\r\n`);
+    await cli.write(file.open, 'after\n');
+    await cli.write(gone, 'new\n');
+    await changed(neovim, 102);
+    const before = await neovim.lua(`return ${BUFFERS}`);
+    await answerAll(neovim, 1);
+    await run(neovim, 'revert prompt');
+    await changed(neovim, 0);
+    for (const [index, path] of files.entries()) assert.equal(read(path), `before ${index}\n`);
+    assert.deepEqual([file.open, gone].map(read), ['before\n', null]);
+    assert.equal(await neovim.lua(`return ${BUFFERS}`), before);
+    assert.equal(await neovim.lua(`return #vim.fn.getbufinfo()`), before);
+
+    await neovim.edit(files[7]);
+    assert.equal(await neovim.lua('return vim.bo.modified'), false);
+    await neovim.type('u');
+    assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'after 7');
+    await changed(neovim, 1);
+    await neovim.type(':write<CR>');
+    assert.equal(read(files[7]), 'after 7\r\n');
+    await neovim.type('<C-r>');
+    await changed(neovim, 0);
+    await neovim.type(':write<CR>');
+    assert.equal(read(files[7]), 'before 7\n');
+    await neovim.edit(gone);
+    await neovim.type('u:write<CR>');
+    assert.equal(read(gone), 'new\n');
+    await changed(neovim, 1);
+    // A file that has changed since has only its own undo.
+    fs.writeFileSync(files[8], 'later\n');
+    await neovim.edit(files[8]);
+    await neovim.type('u');
+    assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'later');
+  });
+
+  for (const isOpen of [true, false]) {
+    test(`takes back a text with NUL in a file that is ${isOpen ? '' : 'not '}open`, async (t) => {
+      const { neovim, cli, file } = await open(t, { a: 'a\n', n: NUL, z: 'z\n' });
+      await cli.prompt('go');
+      for (const path of Object.values(file)) await cli.write(path, 'after\0\n');
+      await changed(neovim, 3);
+      if (!isOpen) await neovim.command('bwipeout n');
+      await run(neovim, 'revert prompt');
+      await changed(neovim, 0);
+      assert.deepEqual([file.a, file.n, file.z].map(read), ['a\n', NUL, 'z\n']);
+      await neovim.edit(file.n);
+      await neovim.type('u');
+      await changed(neovim, 1);
+      await neovim.type(':write<CR>');
+      assert.equal(read(file.n), 'after\0\n');
+      assert.doesNotMatch(await neovim.messages(), /E976|traceback/);
+    });
+  }
+
+  for (const [name, init] of Object.entries({
+    OptionSet: `vim.api.nvim_create_autocmd('OptionSet', { callback = function() error('mine') end })`,
+    BufWritePost: `vim.api.nvim_create_autocmd('BufWritePost', { callback = function() error('mine') end })`,
+    BufWriteCmd: `vim.api.nvim_create_autocmd('BufWriteCmd', { pattern = '*/b', callback = function() error('mine') end })`,
+  })) {
+    test(`reports the files that it has taken back if the user’s ${name} fails`, async (t) => {
+      const { neovim, cli, file } = await open(t, { a: 'a\n', b: 'b\n', c: 'c\n' });
+      await cli.prompt('go');
+      for (const path of Object.values(file)) await cli.write(path, 'after\n');
+      await changed(neovim, 3);
+      await neovim.until(`vim.fn.getline(1) == 'after'`);
+      await neovim.lua(init);
+      await run(neovim, 'revert prompt');
+      await untilFile(file.a, 'a\n');
+      await untilFile(file.c, 'c\n');
+      await changed(neovim, name === 'BufWriteCmd' ? 1 : 0);
+      assert.doesNotMatch(await neovim.messages(), /traceback/);
+      assert.equal(await neovim.lua('return vim.o.eventignore'), '');
+      const reverted = (await cli.prompt('next')).match(/^.*reverted your changes to.*$/m)[0];
+      assert.match(reverted, /\ba\b/);
+      assert.match(reverted, /\bc\b/);
+    });
+  }
+
+  test('with a question that the user interrupts takes nothing back', async (t) => {
+    const { neovim, cli, file } = await open(t, { a: 'a\n' });
+    await cli.prompt('go');
+    await cli.write(file.a, 'after\n');
+    await changed(neovim, 1);
+    fs.writeFileSync(file.a, 'later\n');
+    await neovim.typeAndAnswer(':GeminiCompanion revert a<CR>', '<C-c>');
+    assert.equal(read(file.a), 'later\n');
+    assert.doesNotMatch(await neovim.messages(), /traceback/);
+  });
+
+  test('costs no time afterwards in a large file', async (t) => {
+    const lines = Array.from({ length: 100_000 }, (_, index) => `line ${index} of a large file`);
+    const after = lines.with(500, 'changed');
+    const { neovim, cli, file } = await open(t, { a: `${lines.join('\n')}\n` });
+    await cli.prompt('go');
+    await cli.write(file.a, `${after.join('\n')}\n`);
+    await changed(neovim, 1);
+    await neovim.until(`vim.fn.getline(501) == 'changed'`);
+    await run(neovim, 'revert a');
+    await changed(neovim, 0);
+    // The lines that one change reads.
+    await neovim.lua(
+      `local get = vim.api.nvim_buf_get_lines
+       _G.read = 0
+       vim.api.nvim_buf_get_lines = function(...)
+         local found = get(...)
+         _G.read = _G.read + #found
+         return found
+       end`,
+    );
+    await neovim.type('90000Gx');
+    const count = await neovim.lua('return _G.read');
+    assert.ok(count <= 10, `reads ${count} lines`);
+    await neovim.type('u');
+    await neovim.type('500Gu');
+    await changed(neovim, 1);
+  });
+});
+
+test('a deleted file that is not open: the comparison says how to take it back', { skip }, async (t) => {
+  const { neovim, cli, file } = await open(t, { gone: 'one\ntwo\n', other: 'other\n' });
+  await neovim.command('bwipeout gone');
+  await cli.prompt('go');
+  await cli.write(file.gone, 'changed\n');
+  await cli.shell(() => fs.rmSync(file.gone));
+  await neovim.until(`vim.tbl_get(require('gemini_companion').changes(), 1, 'files', 1, 'kind') == 'deleted'`);
+  await run(neovim, 'diff gone');
+  const [, right] = await compared(neovim);
+  assert.deepEqual(right.slice(0, 2), ['', ' Now deleted (do and :w bring it back)']);
+  await neovim.type('do:write<CR>');
+  await until(
+    () => /^one\ntwo\n/.test(read(file.gone) ?? ''),
+    () => JSON.stringify(read(file.gone)),
+  );
+});
