@@ -91,7 +91,7 @@ try {
   ];
   const { command, env, heard } = await prepareCli(sandbox, 'gemini', steps, { review: true });
   useQuietScreen(path.join(sandbox.home, '.gemini', 'settings.json'));
-  const config = writeConfig(sandbox, `vim.o.statusline = ' %t %m'; vim.o.termguicolors = true`);
+  const config = writeConfig(sandbox, `vim.o.statusline = ' %t %m'; vim.o.termguicolors = true; vim.o.hlsearch = false`);
   editor = new Terminal(sandbox, [NEOVIM, '-u', config, '-i', 'NONE', 'shop.json'], {
     cwd: sandbox.project,
     name: 'editor',
@@ -111,7 +111,7 @@ try {
   await cli.shows(/1 open file [^]*Type your message/);
   show('Neovim and Gemini CLI know each other.', 1.5);
   await cli.enter('listen on all addresses');
-  await cli.shows(/Apply this change\?/);
+  await cli.shows(/"timeoutSeconds": 0[^]*Apply this change\?/);
   await editor.shows(/"timeoutSeconds": 0\n/);
   show('Gemini CLI proposes an edit. It opens in Neovim.', 3);
 
@@ -123,7 +123,7 @@ try {
   console.log(`\nThe model gets: ${heard()[0]}`);
   assert.ok(heard()[0].endsWith(REASON));
   await editor.shows(/"timeoutSeconds": 5\n/);
-  await cli.shows(/Apply this change\?/);
+  await cli.shows(/"timeoutSeconds": 5[^]*Apply this change\?/);
   show('It carries on, without a new prompt, and proposes 5 seconds.', 3);
 
   editor.send(':%s/ 5$/ 15/\r');

@@ -9,8 +9,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUNDLE = 'plugin-kotlin/src/main/resources/messages/CompanionBundle.properties';
 const LUA = 'editors/nvim/lua/gemini_companion';
 
-/** A shorter text could be anybody's, and one that is not long could be a part of another. */
-const [MIN_LETTERS, LONG] = [5, 15];
+/** A shorter text could be anybody's, and a short one of one word could be a part of another. */
+const MIN_LETTERS = 5;
 
 const escape = (text) => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 
@@ -20,7 +20,8 @@ function pattern(text, placeholder) {
   const letters = parts.join('').replaceAll(/\P{L}/gu, '').length;
   const source = parts.map(escape).join('.*');
   if (letters < MIN_LETTERS) return undefined;
-  return new RegExp(letters < LONG ? `^\\s*${source}\\s*$` : source, 'mu');
+  const isPart = text.trim().includes(' ');
+  return new RegExp(isPart ? source : `^\\s*${source}\\s*$`, 'mu');
 }
 
 /** Returns the texts of the bundle as `[line, pattern]`. */
@@ -38,8 +39,9 @@ function bundle() {
 /** Returns the string literals of a Lua file as `[literal, pattern]`. */
 function literals(file) {
   const code = fs.readFileSync(path.join(ROOT, file), 'utf8').replaceAll(/^\s*--.*$/gm, '');
-  const found = [...code.matchAll(/'((?:[^'\\\n]|\\.)* (?:[^'\\\n]|\\.)*)'|"([^"\n]* [^"\n]*)"/g)];
-  return found.map(([literal, single, double]) => [literal, pattern(single ?? double, /%[sd]|\\n/)]);
+  const all = [...code.matchAll(/'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"/g)];
+  const texts = all.filter(([literal]) => literal.slice(1, -1).trim().includes(' '));
+  return texts.map(([literal, single, double]) => [literal, pattern(single ?? double, /%[sd]|\\n/)]);
 }
 
 /** All texts of the plugins, by their files. */

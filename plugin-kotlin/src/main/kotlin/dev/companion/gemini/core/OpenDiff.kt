@@ -25,7 +25,7 @@ enum class ReasonArrival {
     @SerializedName("nextPrompt")
     NEXT_PROMPT,
 
-    /** Not at all: the CLI's extension is missing, or the file is private. */
+    /** Not at all: the companion's extension is missing, or the file is private. */
     @SerializedName("never")
     NEVER,
 }
