@@ -105,8 +105,8 @@ fn for_sandbox(
         theirs.split(',').map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect();
     if let Some(wrong) = list.iter().find(|one| !one.contains('=')) {
         log::warn!(
-            "SANDBOX_ENV has {wrong:?}, which is not NAME=value; gemini --sandbox refuses that. \
-             A value can't contain a comma"
+            "SANDBOX_ENV contains {wrong:?}, which is not NAME=value. gemini --sandbox rejects \
+             it. A value can't contain a comma"
         );
     }
     for (name, value) in container_marks(dialect, host_network) {

@@ -34,7 +34,7 @@ const RETRY_TIMEOUT: Duration = Duration::from_millis(50);
 /// The CLI runs it through the extension and describes the event on stdin. It prints the companion's
 /// answer in the CLI's format: new diagnostics after an edit, and the reason why the user rejected
 /// one. It prints nothing if there is no answer, if no editor is connected, or on an error. The exit
-/// code is always 0.
+/// code is always 0, also after wrong arguments, because a CLI may block the edit for another.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HookArgs {
     /// Event of the CLI.

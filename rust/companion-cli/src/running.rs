@@ -65,7 +65,9 @@ impl Running {
         let mut found = by_file.chain(std::iter::once_with(by_variable).flatten());
         found.find_map(Self::answering).ok_or_else(|| {
             let cwd = environment.cwd.display();
-            format!("no companion is running for {cwd}; gemini-companion doctor says why")
+            format!(
+                "no companion is running for {cwd}. For the reason, run gemini-companion doctor"
+            )
         })
     }
 

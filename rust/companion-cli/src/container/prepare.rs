@@ -49,9 +49,11 @@ pub(super) fn prepare(
     let mut mapped = Mapped::default();
     if invocation.verb == Verb::Run {
         if Platform::CURRENT == Platform::Windows {
-            return Err("a path of Windows can't be the same in a container; run this in WSL, or \
-                        use gemini-companion bridge --map there"
-                .to_owned());
+            return Err(
+                "a Windows path can't be the same in a container. Run this in WSL, or use \
+                        gemini-companion bridge --map there"
+                    .to_owned(),
+            );
         }
         if network == Network::Own && invocation.engine == Engine::Docker && !invocation.host_entry
         {
@@ -63,7 +65,7 @@ pub(super) fn prepare(
         None => give_files(invocation, running, options, network, &mut flags, &mut notes),
         Some(program) => {
             if invocation.verb != Verb::Run {
-                return Err("--bridge needs run or create: elsewhere nothing can be mounted".into());
+                return Err("--bridge needs run or create; other commands can't mount it".into());
             }
             bring_bridge(running, program, options, &mapped, network, &mut flags)?
         }
@@ -115,15 +117,15 @@ impl Network {
                 }
             };
             notes.push(format!(
-                "the companion listens on 127.0.0.1 only, and a container with a network of its \
-                 own does not get there. Start it with gemini-companion serve --listen {address} \
-                 ({whose}), set that in the plugin, or give the container --network host"
+                "the companion listens on 127.0.0.1 only. A container with its own network can't \
+                 reach that. Start gemini-companion serve --listen {address} ({whose}), set the \
+                 address in the plugin, or run the container with --network host"
             ));
         }
         if invocation.verb == Verb::ComposeRun {
             notes.push(
-                "only variables are passed; the compose file has to mount the project at its own \
-                 path and to say extra_hosts: [\"host.docker.internal:host-gateway\"]"
+                "only variables are passed. In the compose file, mount the project at its own path, and \
+                 add extra_hosts: [\"host.docker.internal:host-gateway\"]"
                     .to_owned(),
             );
         }
@@ -192,9 +194,9 @@ fn mount_project(
             Some(target) => {
                 if options.bridge.is_none() {
                     notes.push(format!(
-                        "{root} is {target} in the container, and the CLI there does not take it \
-                         for the folder that the editor has open. Mount it at {root}, or add \
-                         --bridge, which translates"
+                        "{root} is {target} in the container, where the CLI does not recognize it as \
+                         the editor's folder. Mount it at {root}, or add --bridge, which \
+                         translates paths"
                     ));
                 }
                 mapped.paths.push((target, root.to_owned()));
@@ -264,8 +266,8 @@ fn bring_bridge(
 ) -> Result<Variables, String> {
     let found = all.iter().find_map(|running| Some((running, running.file.as_deref()?)));
     let Some((running, file)) = found else {
-        return Err("--bridge needs the companion's discovery file, and there is none here; the \
-                    companion's log says why"
+        return Err("--bridge needs the companion's discovery file, but there is none. See the \
+                    companion's log"
             .to_owned());
     };
     if !program.is_file() {
