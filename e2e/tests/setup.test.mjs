@@ -152,6 +152,42 @@ test('what the user has turned off stays off', async (t) => {
   assert.ok(!fs.existsSync(path.join(sandbox.home, '.local')));
 });
 
+test('setup says that the CLI does not run the hooks that it installs', async (t) => {
+  const cases = [
+    ['{"hooksConfig": {"enabled": false}}', /all are off by hooksConfig\.enabled in .*settings\.json/],
+    [
+      '{"hooksConfig": {"disabled": ["companion-before-edit", "another"]}}',
+      /these are off by hooksConfig\.disabled in .*settings\.json: companion-before-edit\n/,
+    ],
+    ['{"hooksConfig": {"disabled": ["another"]}}', null],
+  ];
+  for (const [text, reason] of cases) {
+    const { settings, setup } = user(t);
+    fs.writeFileSync(settings, text);
+    for (const args of [['--dry-run'], ['--yes'], ['--yes']]) {
+      const { stdout } = await setup(...args);
+      const [line] = /Extension of Gemini CLI: .*\n/.exec(stdout);
+      if (reason) assert.match(line, /, but Gemini CLI does not run all hooks: /);
+      if (reason) assert.match(line, reason);
+      else assert.doesNotMatch(line, /but/);
+    }
+  }
+  const { sandbox, setup } = user(t);
+  const enablement = path.join(sandbox.folder('home', '.gemini', 'extensions'), 'extension-enablement.json');
+  fs.writeFileSync(enablement, '{"gemini-companion": {"overrides": ["!/*"]}}');
+  const { stdout } = await setup('--dry-run');
+  assert.match(stdout, /does not run all hooks: the extension is disabled .*extension-enablement\.json/);
+});
+
+test('a CLI that would not start with a copied extension does not get it', async (t) => {
+  const { sandbox, settings, setup } = user(t);
+  fs.writeFileSync(settings, '{"security": {"allowedExtensions": ["^https://github.com/"]}}');
+  const { stdout } = await setup('--yes');
+  const reason = /skip {2}Extension of Gemini CLI: Gemini CLI would not start with it: security\.allowedExtensions in /;
+  assert.match(stdout, reason);
+  assert.ok(!fs.existsSync(path.join(sandbox.home, '.gemini/extensions')));
+});
+
 test('Neovim alone needs no zip', { skip: noNeovim }, async (t) => {
   const { setup } = user(t, [NEOVIM]);
   const { code, stdout } = await setup('neovim', '--json', '--yes');

@@ -1,5 +1,7 @@
 //! Installs the parts that connect editors and clients.
 
+mod editors;
+
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -9,18 +11,19 @@ use std::process::ExitCode;
 use clap::ArgGroup;
 use clap::builder::OsStringValueParser;
 use clap::builder::TypedValueParser;
-use companion_client::diagnose::{Diagnosis, Problem, installed, user_settings};
+use companion_client::diagnose::{
+    Diagnosis, HookObstacle, Problem, hook_switches, installed, user_settings,
+};
 use companion_client::discover::Environment;
 use companion_protocol::dialect::{self, ClientProfile};
 use companion_server::remove_left;
-use companion_setup::{
-    Client, Ide, Installed, Machine, Neovim, Outcome, Package, Report, Setup, Step,
-};
+use companion_setup::{Client, Installed, Machine, Neovim, Outcome, Package, Report, Setup, Step};
 use serde::Serialize;
 
 use crate::doctor;
 use crate::documents::documents;
 use crate::serve::current_folder;
+use editors::{Editors, Name};
 
 /// Connect the editors of this machine with Gemini CLI.
 ///
@@ -137,82 +140,6 @@ fn not_empty(name: OsString) -> Result<OsString, &'static str> {
     if name.is_empty() { Err("name an editor or a folder") } else { Ok(name) }
 }
 
-/// The editors to install into.
-struct Editors {
-    ides: Vec<Ide>,
-    neovim: Option<Neovim>,
-}
-
-impl Editors {
-    /// Returns the editors with these names, or else all. Fails if a name fits no editor.
-    fn find(machine: &Machine, names: &[OsString]) -> Result<Self, String> {
-        let mut all = Self { ides: Ide::find(machine), neovim: Neovim::find(machine) };
-        if names.is_empty() {
-            return Ok(all);
-        }
-        let names: Vec<_> = names.iter().map(Name::new).collect();
-        for ide in names.iter().filter_map(|name| Ide::at(machine, name.dir.as_deref()?)) {
-            if !all.ides.iter().any(|known| known.home == ide.home) {
-                all.ides.push(ide);
-            }
-        }
-        for name in &names {
-            let is_ide = all.ides.iter().any(|ide| name.means(&ide.title(), Some(&ide.home)));
-            let is_neovim = all.neovim.is_some() && name.means(Neovim::NAME, None);
-            if !is_ide && !is_neovim {
-                return Err(all.lacks(name));
-            }
-        }
-        all.ides.retain(|ide| names.iter().any(|name| name.means(&ide.title(), Some(&ide.home))));
-        let neovim = all.neovim.filter(|_| names.iter().any(|name| name.means(Neovim::NAME, None)));
-        Ok(Self { neovim, ..all })
-    }
-
-    /// Returns why a name fits no editor.
-    fn lacks(&self, name: &Name) -> String {
-        if Path::new(&name.text).extension() == Some("zip".as_ref()) {
-            return format!("{} is not an editor. Name one zip: --plugin FILE", name.text);
-        }
-        if name.means(Neovim::NAME, None) {
-            return "Neovim is not on the PATH".to_owned();
-        }
-        if name.dir.is_some() {
-            return format!("no JetBrains IDE is in {}", name.text);
-        }
-        let neovim = self.neovim.iter().map(|_| Neovim::NAME.to_owned());
-        let names: Vec<_> = self.ides.iter().map(Ide::title).chain(neovim).collect();
-        let found = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        format!("no editor is called {:?}. Editors on this machine: {found}", name.text)
-    }
-}
-
-/// The name of an editor on the command line: the start of its title, or its folder.
-struct Name {
-    text: String,
-    dir: Option<PathBuf>,
-}
-
-impl Name {
-    fn new(name: &OsString) -> Self {
-        let text = name.to_string_lossy().into_owned();
-        Self { text, dir: Path::new(name).canonicalize().ok() }
-    }
-
-    /// Returns whether it means the editor with that title, or in that folder.
-    fn means(&self, title: &str, home: Option<&Path>) -> bool {
-        let name = self.text.to_lowercase();
-        let is_in = home.zip(self.dir.as_deref()).is_some_and(|(home, dir)| home.starts_with(dir));
-        title.to_lowercase().starts_with(&name)
-            || (title == Neovim::NAME && name == "nvim")
-            || is_in
-    }
-
-    /// Returns whether it means that installed item.
-    fn is(&self, item: &Installed) -> bool {
-        self.means(&item.subject, item.home.as_deref())
-    }
-}
-
 impl SetupArgs {
     /// Returns the plugin's zip, if there is one, or why it can't be used. Fails only for a zip
     /// that the user named.
@@ -272,9 +199,22 @@ struct Run<'a> {
 impl Run<'_> {
     fn clients(&self) -> Vec<Client> {
         let client = |dialect: &&'static ClientProfile| {
-            let settings = user_settings(&self.environment.with_dialect(dialect));
+            let environment = self.environment.with_dialect(dialect);
+            let settings = user_settings(&environment);
             let extensions = settings.parent().map(|folder| folder.join("extensions"));
-            Client { name: dialect.name.to_owned(), settings, extensions }
+            let obstacles = hook_switches(&environment);
+            let refuses_copies = obstacles.iter().find_map(|obstacle| match obstacle {
+                HookObstacle::SourceNotAllowed(setting, file) => Some(format!(
+                    "{} would not start with it: {setting} in {} allows only extensions with a known \
+                     source",
+                    dialect.name,
+                    file.display()
+                )),
+                _ => None,
+            });
+            let hooks_off = obstacles.into_iter().find_map(|obstacle| of_ours(obstacle, dialect));
+            let name = dialect.name.to_owned();
+            Client { name, settings, extensions, hooks_off, refuses_copies }
         };
         self.installed.iter().map(client).collect()
     }
@@ -361,6 +301,21 @@ fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout();
     out.write_all(text.as_bytes())?;
     out.flush()
+}
+
+/// Returns why a client does not run all hooks of the companion. It may turn off hooks of others.
+fn of_ours(obstacle: HookObstacle, client: &ClientProfile) -> Option<String> {
+    let obstacle = match obstacle {
+        HookObstacle::NamesOff(setting, file, mut names) => {
+            names.retain(|name| name.starts_with("companion-"));
+            if names.is_empty() {
+                return None;
+            }
+            HookObstacle::NamesOff(setting, file, names)
+        }
+        other => other,
+    };
+    Some(obstacle.reason(client))
 }
 
 /// Returns whether a client fails to connect only because no editor has its folder open yet.

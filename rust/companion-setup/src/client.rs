@@ -20,6 +20,10 @@ pub struct Client {
     pub settings: PathBuf,
     /// The folder of the user's extensions, if the client gets the extension.
     pub extensions: Option<PathBuf>,
+    /// Why the client would not run all hooks of the extension, if its settings turn them off.
+    pub hooks_off: Option<String>,
+    /// Why the client would not start with a copied extension, if its settings refuse that.
+    pub refuses_copies: Option<String>,
 }
 
 /// The value of `ide.enabled` before setup turned it on.

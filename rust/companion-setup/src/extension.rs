@@ -57,12 +57,19 @@ pub(crate) fn install(
     let target = target(extensions);
     let known = record.known(&target);
     let is_installed = known.is_some() && is_ours(&target);
+    let note = match &client.hooks_off {
+        Some(why) => format!(", but {} does not run all hooks: {why}", client.name),
+        None => String::new(),
+    };
     if is_extension(&target) && !is_installed {
-        return (Outcome::Unchanged, "you installed it".to_owned());
+        return (Outcome::Unchanged, format!("you installed it{note}"));
     }
     if known.is_some_and(|known| !known.pending) && !target.exists() && extensions.is_dir() {
         let why = "you removed it; to install it again, run setup --remove, then setup";
         return (Outcome::Skipped, why.to_owned());
+    }
+    if let Some(why) = client.refuses_copies.as_ref().filter(|_| !target.exists()) {
+        return (Outcome::Skipped, why.clone());
     }
     let program = match program {
         Ok(program) => program,
@@ -74,7 +81,7 @@ pub(crate) fn install(
         target: &target,
         files: files(os, program),
         what: |hash| What::Extension { hash },
-        note: "",
+        note: &note,
     };
     bundle.install(is_installed, record, dry_run)
 }

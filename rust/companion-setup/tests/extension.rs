@@ -147,6 +147,33 @@ fn where_npm_has_installed_the_program_it_names_that_and_not_its_launcher() {
 }
 
 #[test]
+fn a_client_that_would_not_run_the_hooks_is_named_each_time() {
+    let mut made = made();
+    made.clients[0].hooks_off = Some("they are off in FILE".to_owned());
+    let package = made.package("1.0");
+    let (plan, done, again) =
+        (made.plan(&package), made.carry_out(&package), made.carry_out(&package));
+    for report in [&plan, &done, &again] {
+        let note = ", but Gemini CLI does not run all hooks: they are off in FILE";
+        assert!(step(report).2.ends_with(note), "{report}");
+    }
+    write(target(&made).join(".gemini-extension-install.json"), "{}");
+    assert!(step(&made.carry_out(&package)).2.ends_with("they are off in FILE"));
+}
+
+#[test]
+fn a_client_that_would_not_start_with_it_does_not_get_it() {
+    let mut made = made();
+    made.clients[0].refuses_copies = Some("it would not start".to_owned());
+    let package = made.package("1.0");
+    let before = made.files();
+    for report in [made.plan(&package), made.carry_out(&package)] {
+        assert_eq!(step(&report), (Outcome::Skipped, &*target(&made), "it would not start"));
+    }
+    assert_eq!(made.files(), before);
+}
+
+#[test]
 fn one_that_its_user_has_stays() {
     let (made, package) = installed();
     // The user has removed the extension by the client, and installed it again.

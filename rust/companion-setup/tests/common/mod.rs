@@ -35,7 +35,14 @@ impl Made {
         fs::create_dir_all(&home).unwrap();
         let machine = Machine { os, root, home, env: BTreeMap::new(), programs: Vec::new() };
         let settings = machine.home.join(".gemini/settings.json");
-        let clients = vec![Client { name: "Gemini CLI".to_owned(), settings, extensions: None }];
+        let name = "Gemini CLI".to_owned();
+        let clients = vec![Client {
+            name,
+            settings,
+            extensions: None,
+            hooks_off: None,
+            refuses_copies: None,
+        }];
         Self { dir, machine, clients, program: None, documents: None }
     }
 
