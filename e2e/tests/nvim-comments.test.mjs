@@ -415,4 +415,43 @@ describe('a comment in a proposal', { skip, concurrency: 2 }, () => {
     await untilChecked({ sandbox, neovim });
     assert.deepEqual(await delivered(sandbox), ['- a.txt, line 2 (`new`): Why']);
   });
+
+  test('whose lines are gone costs no time while the user types, and is found again', async (t) => {
+    const lines = Array.from({ length: 30_000 }, (_, index) => `line ${index + 1} of many`);
+    const { sandbox, neovim } = await openNeovim(t);
+    await neovim.edit(sandbox.file('large', `${lines.join('\n')}\n`));
+    for (let line = 1; line <= 10; line++) await run(neovim, `${line * 1000}GeminiCompanion comment Why ${line}`);
+    // Replaced at once, as by a formatter: the marks are at their old places, without lines.
+    await neovim.lua(
+      `for line = 1000, 10000, 1000 do
+         vim.api.nvim_buf_set_lines(0, line - 1, line, false, { 'gone' })
+       end`,
+    );
+    const lost = `vim.tbl_count(vim.tbl_filter(function(mark)
+      return mark[4].end_row == nil or mark[4].end_row == mark[2]
+    end, vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces().gemini_companion_comments, 0, -1,
+      { details = true })))`;
+    await neovim.until(`${lost} >= 20`);
+    await neovim.lua(
+      `local get = vim.api.nvim_buf_get_lines
+       _G.read = 0
+       vim.api.nvim_buf_get_lines = function(...)
+         local found = get(...)
+         _G.read = _G.read + #found
+         return found
+       end
+       local update = require('gemini_companion.anchor').update
+       _G.updates = 0
+       require('gemini_companion.anchor').update = function(...)
+         _G.updates = _G.updates + 1
+         return update(...)
+       end`,
+    );
+    await neovim.type('20000Gx');
+    await neovim.until('_G.updates >= 10');
+    const count = await neovim.lua('return _G.read');
+    assert.ok(count <= 20, `reads ${count} lines`);
+    await neovim.type('3000GOline 3000 of many<Esc>');
+    await hasMarks(neovim, 'line 3000 of many Why 3');
+  });
 });

@@ -34,12 +34,17 @@ test(
   { skip },
   async (t) => {
     const sandbox = Sandbox.of(t);
-    const neovims = [await Neovim.start(sandbox), await Neovim.start(sandbox)];
-    for (const neovim of neovims) await neovim.ready();
-    for (const neovim of neovims) {
+    const neovims = [];
+    for (let number = 1; number <= 2; number++) {
+      neovims.push(await Neovim.start(sandbox));
+      await neovims.at(-1).ready();
+    }
+    for (const [index, neovim] of neovims.entries()) {
       const client = await neovim.clientInTerminal(sandbox);
       assert.equal((await client.connect()).status, 'connected');
-      assert.equal(await client.displayName(), 'Neovim');
+      const name = ['Neovim (project)', 'Neovim (project) 2'][index];
+      assert.equal(await client.displayName(), name);
+      assert.ok((await neovim.lua(`return vim.fn.execute('GeminiCompanion')`)).includes(`Name in /ide status: ${name}\n`));
       await neovim.until(`require('gemini_companion').status().clients == 1`);
     }
   },
@@ -94,6 +99,38 @@ test('a Neovim that a CLI starts as its editor does not start a second companion
     await neovim.command('GeminiCompanion start');
     await neovim.ready();
   }
+});
+
+test('a reloaded plugin goes on with one companion, and with the open proposal’s CLI', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('a.txt', 'old\n');
+  const decision = client.openDiff(file, 'new\n');
+  await neovim.proposal(file);
+  const before = await neovim.companionPid();
+  await neovim.lua(
+    `for name in pairs(package.loaded) do
+       if vim.startswith(name, 'gemini_companion') then
+         package.loaded[name] = nil
+       end
+     end
+     vim.g.loaded_gemini_companion = nil
+     require('gemini_companion').setup({ cmd = ... })
+     vim.cmd('runtime plugin/gemini_companion.lua')`,
+    process.env.GEMINI_COMPANION,
+  );
+  assert.deepEqual(await decision, REJECTED);
+  await neovim.ready();
+  await until(
+    () => !isAlive(before),
+    () => 'the first companion is left',
+  );
+  assert.equal(discoveryFiles(sandbox).filter((name) => name.endsWith('.json')).length, 1);
+  await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+  const next = client.openDiff(file, 'newer\n');
+  await neovim.proposal(file);
+  await neovim.command('GeminiCompanion accept');
+  assert.equal((await next).status, 'accepted');
+  assert.doesNotMatch(await neovim.messages(), /exited|traceback/);
 });
 
 test('the environment is as before once the companion has stopped', { skip }, async (t) => {
@@ -152,6 +189,9 @@ test('a restart rejects open proposals, and clients stay connected', { skip }, a
   const decisions = [client.openDiff(closed, 'new\n')];
   await neovim.proposal(closed);
   decisions.push(other.openDiff(kept, 'new\n'));
+  // The user reads the first one.
+  await neovim.proposalBehind(kept);
+  await neovim.command(`GeminiCompanion show ${kept}`);
   await neovim.proposal(kept);
   await neovim.type('ccedited<Esc>');
   const before = await neovim.companionPid();
@@ -193,6 +233,8 @@ test('the user’s edits stay when the CLI disconnects', { skip }, async (t) => 
   const [kept, closed] = [sandbox.file('kept.txt', 'old\n'), sandbox.file('closed.txt', 'old\n')];
   for (const filePath of [closed, kept]) {
     await session.callTool('openDiff', { filePath, newContent: 'new\n' });
+    await neovim.proposalBehind(filePath);
+    await neovim.command(`GeminiCompanion show ${filePath}`);
     await neovim.proposal(filePath);
   }
   await neovim.type('ccwritten<Esc>');
@@ -263,7 +305,7 @@ test('status, log and health report the state', { skip }, async (t) => {
   const status = await neovim.lua(`return vim.fn.execute('GeminiCompanion')`);
   assert.equal(
     status.trim(),
-    `The companion is running: process ${pid}, port ${port}.\nWorkspace: ${sandbox.project}\nConnected CLIs: 1`,
+    `The companion is running: process ${pid}, port ${port}.\nName in /ide status: Neovim (project)\nWorkspace: ${sandbox.project}\nConnected CLIs: 1`,
   );
   await neovim.command('GeminiCompanion nonsense');
   assert.match(await neovim.messages(), /unknown command nonsense; see :help :GeminiCompanion$/);

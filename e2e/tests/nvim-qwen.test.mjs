@@ -15,7 +15,7 @@ test('Qwen Code gets the open files of Neovim, and its edit is reviewed', { skip
   const home = qwenHome(sandbox);
   await until('the file is there', () => locks(home).length === 1);
   const client = await IdeClient.connect(sandbox, { module: QWEN_CLIENT });
-  assert.equal(await client.displayName(), 'Neovim');
+  assert.equal(await client.displayName(), 'Neovim (project)');
   const file = sandbox.file('a.lua', 'local a = 1\n');
   await neovim.edit(file);
   await client.openFiles((files) => files[0]?.path === file && files[0].isActive);

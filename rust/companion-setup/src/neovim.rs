@@ -23,7 +23,7 @@ const HELP: &str = "doc/gemini_companion.txt";
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
 /// The files of the plugin.
-const FILES: [(&str, &str); 49] = files![
+const FILES: [(&str, &str); 50] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/agent.lua"
     "lua/gemini_companion/anchor.lua"
@@ -51,6 +51,7 @@ const FILES: [(&str, &str); 49] = files![
     "lua/gemini_companion/labels.lua"
     "lua/gemini_companion/log.lua"
     "lua/gemini_companion/messages.lua"
+    "lua/gemini_companion/name.lua"
     "lua/gemini_companion/prompt.lua"
     "lua/gemini_companion/quickfix.lua"
     "lua/gemini_companion/reason.lua"

@@ -120,7 +120,7 @@ end
 --- comment keeps them as they were, and the mark stays near. `changed` has the lines that have changed since the last
 --- call, or false: gone lines can only be there again. Without it, they may be anywhere.
 ---@param comment GeminiCompanion.Comment
----@param changed? { first: integer, last: integer }|false
+---@param changed? { first: number, last: number }|false
 ---@return boolean
 function M.update(comment, changed)
   local params = comment.params

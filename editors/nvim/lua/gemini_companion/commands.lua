@@ -20,6 +20,7 @@ local function status()
   end
   local lines = {
     ('The companion is running: process %d, port %d.'):format(server.pid, server.port),
+    ('Name in /ide status: %s'):format(server.name),
     ('Workspace: %s'):format(table.concat(require('gemini_companion.workspace').folders(), ', ')),
     ('Connected CLIs: %d'):format(server.clients),
   }

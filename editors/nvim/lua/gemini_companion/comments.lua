@@ -27,7 +27,7 @@ local removed = {}
 --- The buffers whose changes are watched.
 local watched = {}
 --- The first and the last line that have changed since the last look at the comments, by buffer.
----@type table<integer, { first: integer, last: integer }>
+---@type table<integer, { first: number, last: number }>
 local changed = {}
 --- The text of the last comment that was refused, until the user has seen it again.
 ---@type string?

@@ -67,7 +67,7 @@ function M.of_mapping(keys, mode)
       return lines
     end
     -- It may lead to another mapping, such as `<Plug>(save)`.
-    keys = rhs
+    keys = rhs --[[@as string]]
   end
   return {}
 end

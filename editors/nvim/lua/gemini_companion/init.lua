@@ -149,8 +149,8 @@ function M.review(all)
   require('gemini_companion.server').notify('workspace/review', { all = all })
 end
 
---- Returns the state for a status line: `{running, port, clients, proposals, private, share, review_all,
---- comments, changes}`.
+--- Returns the state for a status line.
+---@return GeminiCompanion.Status
 function M.status()
   local status = require('gemini_companion.server').status() or {}
   local front = require('gemini_companion.context').front()
@@ -160,8 +160,8 @@ function M.status()
     clients = status.clients or 0,
     proposals = #require('gemini_companion.diff').paths(),
     private = front ~= nil and vim.tbl_contains(status.private or {}, front),
-    share = config.options.share,
-    review_all = config.options.review_all,
+    share = config.options.share == true,
+    review_all = config.options.review_all == true,
     comments = require('gemini_companion.comments').count(),
     changes = require('gemini_companion.changes').count(),
   }

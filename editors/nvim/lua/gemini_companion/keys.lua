@@ -80,8 +80,8 @@ function M.map(buffer, actions)
       if other then
         log.warn(('%s does nothing: it begins your mapping %s'):format(keys, vim.fn.keytrans(other.lhsraw)))
       elseif name == 'comment' then
-        -- With the range of Visual mode.
-        api.nvim_feedkeys(raw(COMMENT), 'n', false)
+        -- With the range of Visual mode, and before the keys that the user has typed since.
+        api.nvim_feedkeys(raw(COMMENT), 'in', false)
       else
         actions[name]()
       end

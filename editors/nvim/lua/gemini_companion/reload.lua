@@ -174,7 +174,9 @@ end
 ---@param is_needed fun(): boolean
 function M.start(is_needed)
   vim.on_key(function(_, typed)
-    last_key = typed ~= '' and vim.uv.now() or last_key
+    if typed ~= '' then
+      last_key = vim.uv.now()
+    end
   end, namespace)
   timer = vim.uv.new_timer()
   local function poll()

@@ -4,6 +4,7 @@ local config = require('gemini_companion.config')
 local guard = require('gemini_companion.guard')
 local log = require('gemini_companion.log')
 local messages = require('gemini_companion.messages')
+local name = require('gemini_companion.name')
 
 local M = {}
 
@@ -48,8 +49,8 @@ local function handle_request(server, message)
   else
     local ok, why = pcall(handler, message.params, function(result)
       answer({ result = result or vim.empty_dict() })
-    end, function(why)
-      fail(why)
+    end, function(reason)
+      fail(reason)
     end)
     if not ok then
       log.add(('%s failed: %s'):format(method, guard.first_line(why)))
@@ -149,11 +150,11 @@ local function split_lines(on_line)
   end
 end
 
-local function arguments(folders)
+local function arguments(folders, ide_name)
   local options = config.options
   local list = vim.list_extend({}, config.command())
   vim.list_extend(list, { 'serve', '--resume', '--log-level', options.log_level })
-  vim.list_extend(list, { '--ide-name', 'neovim', '--ide-display-name', 'Neovim' })
+  vim.list_extend(list, { '--ide-name', 'neovim', '--ide-display-name', ide_name })
   vim.list_extend(list, { '--ide-pid', tostring(vim.fn.getpid()) })
   vim.list_extend(list, { '--clients', table.concat(options.clients, ',') })
   for _, folder in ipairs(folders) do
@@ -177,6 +178,43 @@ local function arguments(folders)
   return list
 end
 
+--- Stops the companion by closing its stdin. It then rejects the open proposals, notifies its clients, and exits. It
+--- is killed after three seconds.
+function M.stop()
+  local server = current
+  if not server or server.stopping then
+    return
+  end
+  server.stopping = true
+  pcall(vim.fn.chanclose, server.job, 'stdin')
+  vim.defer_fn(function()
+    pcall(vim.fn.jobstop, server.job)
+  end, 3000)
+end
+
+--- Waits until a companion that is stopping has exited, for two seconds at most.
+function M.wait()
+  if current and current.stopping then
+    vim.fn.jobwait({ current.job }, 2000)
+  end
+end
+
+--- Ends the companion of an earlier copy of this module, which a plugin manager has replaced.
+local function end_predecessor()
+  local event = { pattern = 'GeminiCompanionReplaced', modeline = false }
+  guard.quietly(function()
+    vim.api.nvim_exec_autocmds('User', event)
+  end)
+  vim.api.nvim_create_autocmd('User', {
+    group = vim.api.nvim_create_augroup('gemini_companion_replaced', {}),
+    pattern = event.pattern,
+    callback = function()
+      M.stop()
+      M.wait()
+    end,
+  })
+end
+
 --- Starts the companion, unless it is running. Returns whether it runs, and if not, the reason.
 ---@param folders string[]
 ---@param on GeminiCompanion.ServerHandler
@@ -190,7 +228,8 @@ function M.start(folders, on)
   if vim.fn.executable(program) ~= 1 then
     return false, ('%s not found; see :checkhealth gemini_companion'):format(program)
   end
-  local server = { on = on, clients = 0, private = {}, pending = {}, last_id = 0 }
+  end_predecessor()
+  local server = { on = on, name = name.choose(folders), clients = 0, private = {}, pending = {}, last_id = 0 }
   local last_words
   local options = {
     on_stdout = split_lines(function(line)
@@ -215,7 +254,7 @@ function M.start(folders, on)
       on.exit(server.stopping == true)
     end,
   }
-  local ok, job = pcall(vim.fn.jobstart, arguments(folders), options)
+  local ok, job = pcall(vim.fn.jobstart, arguments(folders, server.name), options)
   if not ok or job <= 0 then
     return false, ('could not start %s: %s'):format(program, tostring(job))
   end
@@ -223,27 +262,6 @@ function M.start(folders, on)
   server.pid = vim.fn.jobpid(job)
   current = server
   return true
-end
-
---- Stops the companion by closing its stdin. It then rejects the open proposals, notifies its clients, and exits. It
---- is killed after three seconds.
-function M.stop()
-  local server = current
-  if not server or server.stopping then
-    return
-  end
-  server.stopping = true
-  pcall(vim.fn.chanclose, server.job, 'stdin')
-  vim.defer_fn(function()
-    pcall(vim.fn.jobstop, server.job)
-  end, 3000)
-end
-
---- Waits until a companion that is stopping has exited, for two seconds at most.
-function M.wait()
-  if current and current.stopping then
-    vim.fn.jobwait({ current.job }, 2000)
-  end
 end
 
 --- Sends a notification if the companion is ready. Returns whether it was sent.
@@ -283,6 +301,7 @@ function M.status()
   return server
     and {
       pid = server.pid,
+      name = server.name,
       stopping = server.stopping == true,
       clients = server.clients,
       private = server.private,

@@ -18,7 +18,7 @@
 --- The options of the user, see `:help gemini_companion-options`.
 ---@class GeminiCompanion.Options
 ---@field cmd? string|string[]
----@field clients? string[]
+---@field clients? ('gemini'|'qwen')[]
 ---@field autostart? boolean
 ---@field workspace? string[]|fun(): string[]
 ---@field focus? boolean
@@ -29,7 +29,7 @@
 ---@field review_all? boolean
 ---@field notify? boolean
 ---@field trusted? boolean
----@field log_level? string
+---@field log_level? 'off'|'error'|'warn'|'info'|'debug'|'trace'
 ---@field mappings? GeminiCompanion.Mappings|false
 
 ---@class GeminiCompanion.Mappings
@@ -37,6 +37,18 @@
 ---@field reject? string|false
 ---@field reason? string|false
 ---@field comment? string|false
+
+--- The result of `status()`.
+---@class GeminiCompanion.Status
+---@field running boolean
+---@field port? integer
+---@field clients integer connected CLIs
+---@field proposals integer open proposals
+---@field ["private"] boolean the current file is private
+---@field share boolean
+---@field review_all boolean
+---@field comments integer comments that no model has got
+---@field changes integer files that CLIs have changed, without the reverted ones
 
 ---@alias GeminiCompanion.Kind 'change'|'create'
 
@@ -263,6 +275,7 @@
 ---@class GeminiCompanion.Server
 ---@field job integer
 ---@field pid integer
+---@field name string as `/ide status` shows it
 ---@field ready? GeminiCompanion.Ready
 ---@field clients integer
 ---@field ["private"] string[]
@@ -279,6 +292,7 @@
 
 ---@class GeminiCompanion.ServerStatus
 ---@field pid integer
+---@field name string
 ---@field stopping boolean
 ---@field clients integer
 ---@field ["private"] string[]
