@@ -84,8 +84,9 @@ pub(crate) struct ServeArgs {
 
     /// Resume the sessions of the last companion for this folder, even if it crashed.
     ///
-    /// Gemini CLI does not notice a restart within 20 seconds: port and token stay the same. The
-    /// companion keeps its state in a file under ~/.local/state that only you can read.
+    /// Gemini CLI stays connected over a restart within 20 seconds: port and token stay the same.
+    /// Open proposals are rejected. The companion keeps its state in a file under ~/.local/state
+    /// that only you can read.
     #[arg(long)]
     pub(crate) resume: bool,
 
@@ -115,8 +116,8 @@ pub(crate) struct ServeArgs {
 
     /// Review each edit in the editor, even if Gemini CLI would make it without asking.
     ///
-    /// In auto-edit and YOLO mode, too, until the editor sends `workspace/review`. It needs the CLI's
-    /// extension, which `gemini-companion setup` installs. Qwen Code can't be asked to.
+    /// In auto-edit and YOLO mode, too, until the editor sends `workspace/review`. It needs the
+    /// companion's extension, which `gemini-companion setup` installs. Qwen Code can't be asked to.
     #[arg(long, conflicts_with = "context_only")]
     pub(crate) review_all: bool,
 
