@@ -124,9 +124,11 @@ test('the plugin for Neovim is removed alone', { skip: noNeovim }, async (t) => 
   const { sandbox, setup } = user(t, [NEOVIM]);
   await setup('--yes');
   const neovim = path.join(sandbox.home, '.local/share/nvim');
-  const wrong = await setup('--remove', 'neovmi', '--yes');
-  assert.equal(wrong.code, 3);
-  assert.match(wrong.stderr, /no editor is called "neovmi"\. Editors on this machine: Neovim\./);
+  for (const name of ['neovmi', 'gemini']) {
+    const wrong = await setup('--remove', name, '--yes');
+    assert.equal(wrong.code, 3);
+    assert.match(wrong.stderr, /no editor is called .*\. Editors on this machine: Neovim\./);
+  }
   assert.ok(fs.existsSync(neovim));
   const removed = await setup('--remove', 'neovim', '--json', '--yes');
   assert.deepEqual(outcomes(removed.stdout), { Neovim: 'done' });

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ArgGroup;
-use clap::builder::OsStringValueParser;
-use clap::builder::TypedValueParser;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use companion_client::diagnose::{
     Diagnosis, HookObstacle, Problem, hook_switches, installed, user_settings,
 };

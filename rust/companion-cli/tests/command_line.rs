@@ -167,6 +167,10 @@ fn arguments_that_are_not_utf_8_reach_the_container() {
     container.args(["container", "--no-ide", "--"]).arg(docker).arg("run").arg("-t").arg(mount);
     let output = container.output().unwrap();
     assert_eq!(output.stdout, mount.as_bytes(), "{}", text(&output.stderr));
+    let mut bridge = program();
+    bridge.args(["bridge", "--map"]).arg(OsStr::from_bytes(b"/\xe4=/a")).stdin(Stdio::null());
+    let complaint = String::from_utf8_lossy(&bridge.output().unwrap().stderr).into_owned();
+    assert!(complaint.contains("'--map <FROM=TO>': MCP messages can't contain"), "{complaint}");
     let setup = program().args(["setup", "-y"]).arg(OsStr::from_bytes(b"/\xe4")).output().unwrap();
     assert_eq!(setup.status.code(), Some(3));
 }

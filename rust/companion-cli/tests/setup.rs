@@ -187,6 +187,7 @@ fn however_often_setup_is_killed_a_removal_leaves_nothing() {
         let mut setup = program(dir.path());
         setup.args(["setup", "--yes"]).stdout(Stdio::null()).stderr(Stdio::null());
         let mut setup = setup.spawn().unwrap();
+        // Any moment will do.
         std::thread::sleep(Duration::from_millis(delay * 7));
         setup.kill().unwrap();
         setup.wait().unwrap();

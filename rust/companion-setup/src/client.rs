@@ -60,7 +60,7 @@ pub(crate) fn plan(file: &Path) -> io::Result<Change> {
     };
     if matches!(change, Change::Write { .. }) {
         check_place(file).and_then(|()| check_changeable(file)).map_err(|error| {
-            let fix = "add this to the settings yourself: \"ide\": { \"enabled\": true }";
+            let fix = "add to settings.json, or to the source that generates it: \"ide\": { \"enabled\": true }";
             io::Error::new(error.kind(), format!("{error}; {fix}"))
         })?;
     }
@@ -113,7 +113,7 @@ pub(crate) fn free_backup(file: &Path) -> io::Result<PathBuf> {
     let names = (1..100).map(|number| format!("settings.json.before-setup-{number}"));
     let mut backups = names.map(|name| file.with_file_name(name));
     let free = backups.find(|backup| fs::symlink_metadata(backup).is_err());
-    free.ok_or_else(|| io::Error::other("there are a hundred backups beside it"))
+    free.ok_or_else(|| io::Error::other("100 backups of the settings exist; delete some"))
 }
 
 /// Returns the settings with the change undone; `None` if they have changed since.

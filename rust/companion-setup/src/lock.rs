@@ -42,7 +42,7 @@ impl Lock {
                 return Ok(Self { path: path.to_owned(), file, dirs });
             }
             if begin.elapsed() >= limit {
-                let why = "another setup is at work; run this again once it has ended";
+                let why = "another setup is running; run this again when it has ended";
                 return Err(io::Error::new(io::ErrorKind::WouldBlock, why));
             }
             thread::sleep(PAUSE);
@@ -87,7 +87,7 @@ mod tests {
         let path = dir.path().join("made/setup.lock");
         let lock = Lock::take(&path).unwrap();
         let error = Lock::take_within(Duration::ZERO, &path).unwrap_err();
-        assert!(error.to_string().starts_with("another setup is at work"), "{error}");
+        assert!(error.to_string().starts_with("another setup is running"), "{error}");
         drop(lock);
         assert!(!dir.path().join("made").exists());
         Lock::take_within(Duration::ZERO, &path).unwrap();

@@ -107,7 +107,7 @@ impl Setup<'_> {
             };
             // Two installations of one version share their plugins.
             let outcome = if ides[..number].iter().any(|(_, above)| above == plugins) {
-                (Outcome::Skipped, "it has the same plugins as the one above".to_owned())
+                (Outcome::Skipped, "it shares its plugins with the one above".to_owned())
             } else {
                 let is_running = is_loaded(&ides, plugins);
                 install_plugin(package, ide, is_running, plugins, record, dry_run)
@@ -243,7 +243,7 @@ fn install_plugin(
         return (Outcome::Skipped, FLATPAK.to_owned());
     }
     if !package.fits(&ide.build) {
-        return (Outcome::Skipped, "the plugin is not for this version".to_owned());
+        return (Outcome::Skipped, "the plugin does not support this version".to_owned());
     }
     let PluginCopies { copies, version, is_same } = install::installed(plugins, package);
     let new = package.version();

@@ -374,7 +374,7 @@ fn for_a_file_that_can_not_be_written_the_way_by_hand_is_named() {
         } else {
             format!("{} is read-only", link.display())
         };
-        let fix = "add this to the settings yourself: \"ide\": { \"enabled\": true }";
+        let fix = "add to settings.json, or to the source that generates it: \"ide\": { \"enabled\": true }";
         assert_eq!(report.steps[0].message, format!("{shown}; {fix}"));
     }
 }

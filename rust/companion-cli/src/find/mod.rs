@@ -5,8 +5,10 @@ mod finder;
 mod mapping;
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args as _, FromArgMatches as _};
 use companion_client::discover::{Environment, Stdio, resolve_to_real_path};
 use companion_client::http as client;
@@ -31,7 +33,7 @@ pub(crate) struct FindArgs {
     ///
     /// Both paths are absolute, in the notation of their own system: /work=/home/me/project,
     /// /mnt/c=C:\, /=\\wsl$\Debian. The longest match applies.
-    #[arg(long, value_name = "FROM=TO")]
+    #[arg(long, value_name = "FROM=TO", value_parser = OsStringValueParser::new().try_map(rule))]
     map: Vec<Rule>,
 
     /// Folder for temporary files of the companion's system, as seen from here.
@@ -54,6 +56,12 @@ pub(crate) struct FindArgs {
     /// Host of the companion [default: 127.0.0.1; in a container, first host.docker.internal].
     #[arg(long, value_name = "HOST", value_parser = one_line)]
     host: Option<String>,
+}
+
+fn rule(text: OsString) -> Result<Rule, Box<dyn Error + Send + Sync>> {
+    let text =
+        text.into_string().map_err(|_| "MCP messages can't contain a path that is not Unicode")?;
+    Ok(text.parse()?)
 }
 
 impl FindArgs {

@@ -75,8 +75,9 @@ impl Name {
             || is_in
     }
 
-    /// Returns whether it means that installed item.
+    /// Returns whether it means the editor of that installed item.
     pub(super) fn is(&self, item: &Installed) -> bool {
-        self.means(&item.subject, item.home.as_deref())
+        let is_editor = item.home.is_some() || item.subject == Neovim::NAME;
+        is_editor && self.means(&item.subject, item.home.as_deref())
     }
 }
