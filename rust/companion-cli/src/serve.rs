@@ -105,6 +105,13 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) context_only: bool,
 
+    /// Leave other worktrees of the project's Git repository out of the workspace.
+    ///
+    /// Without it, a CLI that runs in one of them connects, too, unless another editor has that
+    /// worktree open.
+    #[arg(long)]
+    pub(crate) no_worktrees: bool,
+
     /// Don't share diagnostics.
     #[arg(long)]
     pub(crate) no_diagnostics: bool,
@@ -195,6 +202,7 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
             (false, false) => None,
         },
         diffs: !args.context_only,
+        worktrees: !args.no_worktrees,
         diagnostics: !args.no_diagnostics,
         silent: args.silent,
         review_all: args.review_all,

@@ -10,6 +10,7 @@ mod unix;
 mod watch;
 #[cfg(windows)]
 mod windows;
+mod worktrees;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,16 +20,17 @@ use std::path::Path;
 
 pub use suspended::SuspendedMark;
 pub use watch::Watch;
+pub use worktrees::{Repository, sibling_worktrees};
 
 #[cfg(unix)]
 pub use unix::{
     PrivateDir, Processes, check_writable, current_user, is_executable, is_process_alive,
-    others_can_rename_in, owner, parent_process, process_info, run_instead,
+    open_file, others_can_rename_in, owner, parent_process, process_info, run_instead,
 };
 #[cfg(windows)]
 pub use windows::{
     PrivateDir, Processes, check_writable, current_user, is_executable, is_process_alive,
-    others_can_rename_in, owner, parent_process, process_info, run_instead,
+    open_file, others_can_rename_in, owner, parent_process, process_info, run_instead,
 };
 
 /// Replaces musl's allocator, which requests memory from the system for each large text. That costs

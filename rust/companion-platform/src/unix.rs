@@ -51,6 +51,15 @@ pub fn owner(file: &std::fs::Metadata) -> Option<u32> {
     Some(std::os::unix::fs::MetadataExt::uid(file))
 }
 
+/// Opens a file for reading. A pipe does not block, and can be told by its metadata.
+///
+/// # Errors
+/// The system's.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+}
+
 /// Checks that this process can create files in a folder. On Windows it always succeeds.
 ///
 /// # Errors

@@ -18,7 +18,7 @@ impl Watch {
     /// Starts to watch, with a thread that calls `changed`.
     ///
     /// It calls when an entry with one of `names` in a watched directory, or such a directory
-    /// itself, may have changed or may be gone.
+    /// itself, may have changed or may be gone. Without names it calls for every entry.
     pub fn start(
         names: HashSet<OsString>,
         changed: impl Fn() + Send + 'static,
@@ -68,7 +68,9 @@ fn concerns(names: &HashSet<OsString>, event: &Event) -> bool {
         _ => true,
     };
     // By name, not by path: macOS reports paths with links resolved.
-    let ours = |path: &PathBuf| Path::file_name(path).is_some_and(|name| names.contains(name));
+    let ours = |path: &PathBuf| {
+        names.is_empty() || Path::file_name(path).is_some_and(|name| names.contains(name))
+    };
     event.need_rescan() || (changes && event.paths.iter().any(ours))
 }
 

@@ -53,6 +53,14 @@ pub fn owner(_file: &fs::Metadata) -> Option<u32> {
     None
 }
 
+/// Opens a file for reading. A pipe is no file of a folder on Windows.
+///
+/// # Errors
+/// The system's.
+pub fn open_file(path: &Path) -> io::Result<std::fs::File> {
+    std::fs::File::open(path)
+}
+
 /// Succeeds always: Windows reports missing rights only when a file is created.
 pub fn check_writable(_dir: &Path) -> io::Result<()> {
     Ok(())

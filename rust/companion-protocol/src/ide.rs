@@ -220,6 +220,10 @@ pub struct DiscoveryFile {
     pub port: u16,
     /// The workspace's roots, joined by `:`, or on Windows by `;`.
     pub workspace_path: String,
+    /// The folders of `workspace_path` that the editor does not have open: other worktrees of its Git
+    /// repository. Clients ignore the list. Other companions read it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worktrees: Vec<String>,
     /// The bearer token of every request.
     pub auth_token: String,
     /// The editor's process, for clients that do not read it from the file's name. They remove the

@@ -168,6 +168,7 @@ fn the_discovery_file() {
         ppid: None,
         port: 41234,
         workspace_path: "/work/a:/work/b".to_owned(),
+        worktrees: Vec::new(),
         auth_token: "token".to_owned(),
         ide_info: IdeInfo {
             name: "intellijidea".to_owned(),

@@ -28,6 +28,7 @@ mod state;
 #[cfg(test)]
 mod testing;
 mod text;
+mod worktrees;
 
 pub use config::{Config, Limits};
 pub use host::{

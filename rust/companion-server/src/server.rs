@@ -31,6 +31,7 @@ use crate::resume::{self, Resume, Resumed, Token};
 use crate::runtime::{Guest, Runtime};
 use crate::shutdown;
 use crate::state::ServerState;
+use crate::worktrees;
 
 /// The longest wait of [`Server::stop`].
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
@@ -50,7 +51,6 @@ struct Inner {
     addresses: Vec<SocketAddr>,
     missing: Vec<UnavailableAddress>,
     token: Token,
-    workspace_path: Mutex<String>,
     discovery: Discovery,
     runtime: Handle,
     stopped: Mutex<bool>,
@@ -105,13 +105,7 @@ impl Server {
             }
             None => (Token::random(), None, None),
         };
-        let roots: Vec<_> = config
-            .settings
-            .workspace
-            .iter()
-            .map(|root| root.to_string_lossy().into_owned())
-            .collect();
-        let workspace_path = workspace_path(Platform::CURRENT, &roots);
+        let workspace_path = workspace_path(Platform::CURRENT, &texts(&config.settings.workspace));
 
         let state = Arc::new(ServerState::new(port, &token, config, host, last, pool));
         if let (Some(journal), Some(saving)) = (&state.journal, saving) {
@@ -128,7 +122,8 @@ impl Server {
 
         let file = DiscoveryFile {
             port,
-            workspace_path: workspace_path.clone(),
+            workspace_path,
+            worktrees: Vec::new(), // they follow
             auth_token: token.expose().to_owned(),
             ppid: None, // set for the clients that read it
             ide_info: state.config.settings.ide_info(),
@@ -137,12 +132,12 @@ impl Server {
         let Settings { clients, ide_pid, .. } = &state.config.settings;
         let discovery = Discovery::publish(runtime.alive(), clients, dir, *ide_pid, &file);
         tell(&addresses, &missing);
+        handle.spawn(worktrees::follow(Arc::clone(&state), discovery.clone()));
         let inner = Inner {
             state,
             addresses,
             missing,
             token,
-            workspace_path: Mutex::new(workspace_path),
             discovery,
             runtime: handle,
             stopped: Mutex::new(false),
@@ -176,10 +171,13 @@ impl Server {
     /// server on the host.
     pub fn terminal_environment(&self) -> BTreeMap<&'static str, String> {
         let settings = &self.inner.state.config.settings;
+        // Without other worktrees: Gemini CLI lets its model read each folder of the variable.
+        let roots = texts(&self.inner.state.workspace.open());
+        let workspace_path = workspace_path(Platform::CURRENT, &roots);
         let mut all = BTreeMap::new();
         for ClientProfile { variables, .. } in &settings.clients {
             all.insert(variables.port, self.port().to_string());
-            all.insert(variables.workspace_path, self.inner.workspace_path.lock().clone());
+            all.insert(variables.workspace_path, workspace_path.clone());
             all.extend(variables.auth_token.map(|name| (name, self.token().to_owned())));
             all.extend(variables.pid.map(|name| (name, settings.ide_pid.to_string())));
             let stay_local = variables.stay_local.filter(|_| container_mark().is_some());
@@ -296,9 +294,7 @@ impl Server {
     /// Replaces the roots of the workspace, all absolute.
     fn workspace_changed(&self, roots: &[String]) -> io::Result<()> {
         self.inner.state.workspace.change(roots.iter().map(PathBuf::from).collect());
-        let path = workspace_path(Platform::CURRENT, roots);
-        self.inner.workspace_path.lock().clone_from(&path);
-        self.inner.discovery.set_workspace_path(path)
+        self.inner.discovery.set_workspace(roots, Vec::new())
     }
 
     /// Turns a [queued](Delivery::Queued) acceptance into a rejection, because the editor writes the text
@@ -313,6 +309,11 @@ impl Server {
     pub fn stop(&self) {
         self.inner.stop();
     }
+}
+
+/// The paths as texts for clients.
+pub(crate) fn texts(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
 fn absolute(path: &str) -> Result<&str, ErrorObject> {

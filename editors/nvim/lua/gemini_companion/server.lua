@@ -160,6 +160,9 @@ local function arguments(folders, ide_name)
   for _, folder in ipairs(folders) do
     vim.list_extend(list, { '--workspace', folder })
   end
+  if not options.worktrees then
+    list[#list + 1] = '--no-worktrees'
+  end
   if not options.diffs then
     list[#list + 1] = '--context-only'
   end

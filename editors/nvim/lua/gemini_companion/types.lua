@@ -23,6 +23,7 @@
 ---@field workspace? string[]|fun(): string[]
 ---@field focus? boolean
 ---@field layout? 'vertical'|'horizontal'|'unified'
+---@field worktrees? boolean
 ---@field diffs? boolean
 ---@field diagnostics? boolean
 ---@field share? boolean

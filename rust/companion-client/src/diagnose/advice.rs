@@ -189,6 +189,13 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
 fn other_folder(facts: &Facts) -> Vec<String> {
     let mut advice = Vec::new();
     let id = facts.environment.dialect.id;
+    if facts.worktree_of.is_some() {
+        advice.push(
+            "Let worktrees belong to the project: take --no-worktrees from gemini-companion serve, or \
+             worktrees = false from the setup of the plugin."
+                .to_owned(),
+        );
+    }
     match facts.plan.open_folders().as_slice() {
         [] => {}
         [folder] => advice.push(format!("cd {}, and start {id} there.", quoted(folder))),

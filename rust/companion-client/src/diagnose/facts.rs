@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use companion_platform::Repository;
 use companion_protocol::dialect::Base;
 
 use super::hooks::Hooks;
@@ -47,6 +48,8 @@ pub struct Facts {
     pub own_token: Option<Probed>,
     /// Files of running companions for this folder, in folders that the client does not search.
     pub elsewhere: Vec<PathBuf>,
+    /// An open folder whose Git repository has the client's folder as another worktree.
+    pub worktree_of: Option<PathBuf>,
     /// Whether the client's IDE integration is on.
     pub ide_mode: IdeMode,
     /// The client's program.
@@ -88,6 +91,7 @@ impl Facts {
         let settings = Settings::read(&environment);
         Self {
             elsewhere: elsewhere(&environment),
+            worktree_of: worktree_of(&environment, &plan),
             ide_mode: IdeMode::of(&environment, &settings),
             client_program: ClientProgram::of(&environment),
             trust: settings.ok().map(|settings| settings.trust().clone()),
@@ -231,6 +235,15 @@ fn elsewhere(environment: &Environment) -> Vec<PathBuf> {
         found.extend(fitting(&Environment { temp_dir: dir, ..environment.clone() }));
     }
     found
+}
+
+/// Finds an open folder that is another worktree of the repository with the client's folder.
+fn worktree_of(environment: &Environment, plan: &Plan) -> Option<PathBuf> {
+    let repository = environment.cwd.ancestors().find_map(Repository::of)?;
+    let worktrees = repository.worktrees();
+    let is_one =
+        |folder: &PathBuf| folder.canonicalize().is_ok_and(|real| worktrees.contains(&real));
+    plan.open_folders().into_iter().find(is_one)
 }
 
 /// Returns the files of running companions that the client would take there.

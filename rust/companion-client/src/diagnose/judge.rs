@@ -189,7 +189,14 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
         }
         Problem::UnknownTerminal | Problem::NoCompanion => "it finds no companion".to_owned(),
         Problem::NoFolder => "the editor has no folder open".to_owned(),
-        Problem::OtherFolder => format!("{cwd} is not in a folder that the editor has open"),
+        Problem::OtherFolder => match &facts.worktree_of {
+            Some(open) => format!(
+                "{cwd} is a worktree of the repository in {}, which the editor has open without its \
+                 other worktrees",
+                open.display()
+            ),
+            None => format!("{cwd} is not in a folder that the editor has open"),
+        },
         Problem::NoRoute => "the file or variable that it found names no port".to_owned(),
         Problem::BadProxy => {
             let name = super::facts::bad_proxy(&facts.environment).unwrap_or("HTTP_PROXY");

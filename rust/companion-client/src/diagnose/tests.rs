@@ -82,6 +82,7 @@ fn connected() -> Facts {
         other_host: None,
         own_token: None,
         elsewhere: Vec::new(),
+        worktree_of: None,
         ide_mode: IdeMode::Set(OnOff::On, "/home/me/.gemini/settings.json".into()),
         client_program: ClientProgram::Version("0.61.0".to_owned()),
         trust: Some(Trust::Trusted),
@@ -300,9 +301,12 @@ fn wrong_folder() -> Vec<(Problem, Facts)> {
     none.plan.workspace = Err(WorkspaceError::Empty);
     let mut container = elsewhere(&["/home/me/a b"]);
     container.environment.container = Some("/.dockerenv");
+    let mut worktree = elsewhere(&["/a"]);
+    worktree.worktree_of = Some("/a".into());
     vec![
         (Problem::NoFolder, none),
         (Problem::OtherFolder, elsewhere(&["/a", "/b"])),
+        (Problem::OtherFolder, worktree),
         (Problem::OtherFolder, container),
     ]
 }

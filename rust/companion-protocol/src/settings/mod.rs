@@ -37,6 +37,8 @@ pub struct Settings {
     /// Whether the user trusts the workspace; `None` leaves that to the client. After `true`, the
     /// client no longer asks.
     pub trusted: Option<bool>,
+    /// Whether the other worktrees of the workspace's Git repository belong to the workspace.
+    pub worktrees: bool,
     /// Whether edits are reviewed in the editor. Otherwise the client gets only the context.
     pub diffs: bool,
     /// Whether clients may request the editor's diagnostics.
@@ -76,6 +78,7 @@ impl Default for Settings {
             ide_pid: std::process::id(),
             clients: dialect::ALL.to_vec(),
             trusted: None,
+            worktrees: true,
             diffs: true,
             diagnostics: true,
             silent: false,

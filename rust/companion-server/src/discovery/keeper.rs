@@ -35,8 +35,8 @@ const POLL_INTERVAL: Duration = Duration::from_secs(30);
 pub(super) enum KeeperCommand {
     /// Check the files, because one may have changed.
     Changed,
-    /// Write this workspace into the files, and answer whether that succeeded.
-    Workspace(String, SyncSender<io::Result<()>>),
+    /// Write this workspace and its worktrees into the files, and answer whether that succeeded.
+    Workspace(String, Vec<String>, SyncSender<io::Result<()>>),
     /// Remove the files for good, then drop the sender.
     Remove(oneshot::Sender<()>),
 }
@@ -149,8 +149,8 @@ impl Keeper {
             match command {
                 Ok(KeeperCommand::Changed) if for_change => return Ok(()),
                 Ok(KeeperCommand::Changed) => {}
-                Ok(KeeperCommand::Workspace(path, reply)) => {
-                    let written = self.set_workspace_path(&path);
+                Ok(KeeperCommand::Workspace(path, worktrees, reply)) => {
+                    let written = self.set_workspace(&path, &worktrees);
                     let look = written.is_err() && for_change;
                     let _ = reply.send(written);
                     if look {
@@ -169,10 +169,11 @@ impl Keeper {
     /// # Errors
     ///
     /// If no file could be written.
-    fn set_workspace_path(&mut self, path: &str) -> io::Result<()> {
+    fn set_workspace(&mut self, path: &str, worktrees: &[String]) -> io::Result<()> {
         let mut all = Ok(());
         for kept in &mut self.kept {
             path.clone_into(&mut kept.content.workspace_path);
+            worktrees.clone_into(&mut kept.content.worktrees);
             all = all.and(kept.write(&self.removed));
         }
         if self.kept.iter().any(|kept| kept.file.is_in_place()) { Ok(()) } else { all }

@@ -4,6 +4,7 @@
 //! the files of dead processes. It never uses data of a file, least of all a token.
 
 mod keeper;
+mod others;
 mod place;
 mod sweep;
 #[cfg(test)]
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
-use companion_platform::is_process_alive;
+use companion_platform::{Platform, Watch, is_process_alive};
 use companion_protocol::dialect::{ClientProfile, Naming};
 use companion_protocol::ide::DiscoveryFile;
 use companion_protocol::status::DiscoveryStatus;
@@ -132,10 +133,12 @@ impl Discovery {
         discovery
     }
 
-    /// Replaces the workspace in the files.
-    pub(crate) fn set_workspace_path(&self, workspace_path: String) -> io::Result<()> {
+    /// Replaces the workspace in the files: the roots, and the other worktrees of their repositories.
+    pub(crate) fn set_workspace(&self, roots: &[String], worktrees: Vec<String>) -> io::Result<()> {
+        let all: Vec<_> = roots.iter().chain(&worktrees).cloned().collect();
+        let path = workspace_path(Platform::CURRENT, &all);
         let (reply, written) = mpsc::sync_channel(1);
-        if self.keeper.send(KeeperCommand::Workspace(workspace_path, reply)).is_err() {
+        if self.keeper.send(KeeperCommand::Workspace(path, worktrees, reply)).is_err() {
             return Ok(()); // they have been removed
         }
         written.recv_timeout(DISK_TIMEOUT).unwrap_or_else(|_| {
@@ -144,6 +147,20 @@ impl Discovery {
             }
             Err(io::Error::new(io::ErrorKind::TimedOut, is_silent(&self.files)))
         })
+    }
+
+    /// The folders that other companions of this user have open, without links. Blocks for any disk.
+    pub(crate) fn opened_by_others(&self) -> Vec<PathBuf> {
+        self.files.iter().flat_map(|file| file.opened_by_others()).collect()
+    }
+
+    /// Watches the files of all companions.
+    pub(crate) fn watch(&self, watch: &mut Watch) {
+        for file in self.files.iter().filter(|file| file.is_in_place()) {
+            if let Err(error) = watch.add(&file.place.path()) {
+                log::debug!("other companions can't be watched: {error}");
+            }
+        }
     }
 
     /// The wanted files, and whether each is in place.

@@ -21,7 +21,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(4);
 pub(super) const MIN_AGE: Duration = Duration::from_mins(10);
 
 /// The largest file that is read.
-const MAX_FILE: u64 = 1 << 20;
+pub(super) const MAX_FILE: u64 = 1 << 20;
 
 /// Removes the user's files of dead processes, and those of an earlier server of the same editor
 /// that was killed.

@@ -10,9 +10,9 @@ use tokio::task::JoinHandle;
 
 use crate::runtime::ThreadGuard;
 
-/// The most threads. The context, the workspace, the probe of a proposal and the resume file each
-/// need one, since each waits for its answer before it asks again.
-const THREADS: usize = 4;
+/// The most threads. The context, the workspace, its worktrees, the probe of a proposal and the resume
+/// file each need one, since each waits for its answer before it asks again.
+const THREADS: usize = 5;
 
 pub(crate) struct BlockingPool {
     handle: Handle,

@@ -146,7 +146,7 @@ async fn a_folder_that_is_moved_away_is_made_again() {
 async fn a_clients_own_folder_is_not_made_and_is_not_missed() {
     let kept = Kept::start_in(tempfile::tempdir().unwrap(), &QWEN);
     assert!(kept.discovery.files().is_empty());
-    kept.discovery.set_workspace_path("/work".to_owned()).unwrap();
+    kept.discovery.set_workspace(&["/work".to_owned()], Vec::new()).unwrap();
     for _ in 0..2 {
         assert!(names(&kept.at("")).is_empty());
         fs::create_dir(kept.at(".qwen")).unwrap();
@@ -180,7 +180,7 @@ async fn what_could_not_be_written_is_tried_again() {
         fs::write(&in_the_way, "").unwrap();
         let kept = Kept::start_in(tmp, dialect);
         assert_eq!(in_place(&kept.discovery), None);
-        assert!(kept.discovery.set_workspace_path("/work".to_owned()).is_err());
+        assert!(kept.discovery.set_workspace(&["/work".to_owned()], Vec::new()).is_err());
         fs::remove_file(&in_the_way).unwrap();
         fs::create_dir_all(&in_the_way).unwrap();
         kept.in_place().await;
@@ -198,7 +198,7 @@ async fn each_file_is_kept_whatever_becomes_of_the_others() {
     let discovery = Discovery::publish_in(runtime.alive(), places, 7, &content(4000));
     let status = || discovery.files().into_iter().map(|file| (file.client.id, file.in_place));
     assert_eq!(status().collect::<Vec<_>>(), [("gemini", true), ("qwen", false)]);
-    discovery.set_workspace_path("/other".to_owned()).unwrap();
+    discovery.set_workspace(&["/other".to_owned()], Vec::new()).unwrap();
     let file = in_place(&discovery).unwrap();
     let written = fs::read(&file).unwrap();
     for _ in 0..2 {
@@ -217,7 +217,7 @@ async fn nothing_brings_the_file_back_after_the_end() {
         // The watch and the keeper are about to notice that the file is gone.
         fs::remove_file(kept.file()).unwrap();
         drop(kept.discovery.remove());
-        kept.discovery.set_workspace_path("/late".to_owned()).unwrap();
+        kept.discovery.set_workspace(&["/late".to_owned()], Vec::new()).unwrap();
         let folder = kept.folder();
         let _tmp = kept.ended();
         assert!(names(&folder).is_empty());

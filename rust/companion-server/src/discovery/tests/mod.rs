@@ -18,6 +18,7 @@ fn content(port: u16) -> DiscoveryFile {
     DiscoveryFile {
         port,
         workspace_path: "/work".to_owned(),
+        worktrees: Vec::new(),
         auth_token: "secret".to_owned(),
         ppid: None,
         ide_info: IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() },
@@ -81,7 +82,7 @@ fn the_files_are_there_as_long_as_their_owner() {
     let json = r#"{"port":4000,"workspacePath":"/work","authToken":"secret","ideInfo":{"name":"test","displayName":"Test"}}"#;
     let with_pid = json.replace(r#","ideInfo""#, &format!(r#","ppid":{pid},"ideInfo""#));
     assert_eq!([read(&gemini), read("4000.lock")], [json, &with_pid]);
-    discovery.set_workspace_path("/other".to_owned()).unwrap();
+    discovery.set_workspace(&["/other".to_owned()], Vec::new()).unwrap();
     let others = [json, &with_pid].map(|json| json.replace("/work", "/other"));
     assert_eq!([read(&gemini), read("4000.lock")], others);
     assert_eq!(names(dir.path()), files, "nothing is left of the writing");

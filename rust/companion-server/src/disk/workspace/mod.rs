@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use companion_platform::{Platform, relative_to};
 use parking_lot::Mutex;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
 use crate::disk::paths::{Roots, resolve, without_parents};
@@ -29,7 +29,12 @@ pub(crate) const PRIVATE: &str =
 pub(crate) const DISK_TIMED_OUT: &str = "the disk does not answer";
 
 pub(crate) struct Workspace {
+    /// The folders that the editor has open.
+    open: Mutex<Vec<PathBuf>>,
+    /// The same, and other worktrees of their repositories.
     roots: Roots,
+    /// Notified when the editor opens or closes a folder.
+    changed: Arc<Notify>,
     privacy: Arc<Privacy>,
     is_within: fn(&Path, &[PathBuf]) -> io::Result<bool>,
     /// One check at a time: a disk that does not answer blocks one thread, however many calls ask.
@@ -40,9 +45,34 @@ pub(crate) struct Workspace {
 impl Workspace {
     pub(crate) fn new(roots: Vec<PathBuf>, pool: Arc<BlockingPool>) -> Self {
         let looking = Arc::new(Semaphore::new(1));
+        let open = Mutex::new(roots.clone());
         let roots: Roots = Arc::new(Mutex::new(roots));
         let privacy = Arc::new(Privacy::new(Arc::clone(&roots)));
-        Self { roots, privacy, is_within, looking, pool }
+        Self { open, roots, changed: Arc::default(), privacy, is_within, looking, pool }
+    }
+
+    /// The folders that the editor has open.
+    pub(crate) fn open(&self) -> Vec<PathBuf> {
+        self.open.lock().clone()
+    }
+
+    /// Notifies when the open folders, or something that is known about them, may have changed.
+    pub(crate) fn changed(&self) -> &Arc<Notify> {
+        &self.changed
+    }
+
+    /// Adds the other worktrees of the repositories of `open`. Returns false if nothing changed, or if
+    /// other folders are open by now.
+    pub(crate) fn set_worktrees(&self, open: &[PathBuf], worktrees: &[PathBuf]) -> bool {
+        let now_open = self.open.lock();
+        let roots: Vec<_> = open.iter().chain(worktrees).cloned().collect();
+        let mut known = self.roots.lock();
+        if *now_open != open || *known == roots {
+            return false;
+        }
+        *known = roots;
+        self.privacy.changed().notify_one();
+        true
     }
 
     /// The rules for private files.
@@ -50,10 +80,13 @@ impl Workspace {
         &self.privacy
     }
 
-    /// Replaces the roots.
+    /// Replaces the open folders. Their worktrees follow.
     pub(crate) fn change(&self, roots: Vec<PathBuf>) {
+        let mut open = self.open.lock();
+        open.clone_from(&roots);
         *self.roots.lock() = roots;
         self.privacy.changed().notify_one();
+        self.changed.notify_one();
     }
 
     /// The path from its root, by name; the whole path if it is in no root. It is the same for a

@@ -1,0 +1,159 @@
+// Tests that the other worktrees of a Git repository belong to the project that an editor has open.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { accepted } from '../lib/decision.mjs';
+import { examine, settings } from '../lib/doctor.mjs';
+import { Editor } from '../lib/editor.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { until } from '../lib/inbox.mjs';
+import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+
+const skip = spawnSync('git', ['--version']).status !== 0 && 'there is no git';
+
+/** A repository in the project, with a commit. */
+function repository(t) {
+  const sandbox = Sandbox.of(t);
+  const git = (...args) =>
+    execFileSync('git', ['-C', sandbox.project, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+      env: sandbox.env({ GIT_CONFIG_GLOBAL: '/dev/null' }),
+      stdio: 'pipe',
+    });
+  git('init', '--quiet');
+  sandbox.file('a.txt', 'old');
+  git('add', 'a.txt');
+  git('commit', '--quiet', '--message', 'a');
+  /** Adds a worktree, and returns its folder. */
+  const add = (name) => {
+    const folder = path.join(sandbox.root, name);
+    git('worktree', 'add', '--quiet', folder);
+    return folder;
+  };
+  return { sandbox, git, add };
+}
+
+const folders = (file) => JSON.parse(fs.readFileSync(file, 'utf8')).workspacePath.split(':');
+
+/** Waits until the discovery file names these folders. */
+const untilNamed = (companion, expected) =>
+  until(`the file names ${expected}`, () => {
+    const named = folders(companion.ready.discoveryFiles.gemini);
+    return JSON.stringify(named) === JSON.stringify(expected);
+  });
+
+const startNamed = (sandbox, name, workspace, args = []) =>
+  Companion.start(sandbox, { args: ['--ide-display-name', name, ...args], workspace: [workspace] });
+
+test('a CLI in another worktree connects, and its edits are reviewed', { skip }, async (t) => {
+  const { sandbox, add } = repository(t);
+  const side = add('side');
+  const home = qwenHome(sandbox);
+  const companion = await Companion.start(sandbox);
+  await untilNamed(companion, [sandbox.project, side]);
+  assert.deepEqual(folders(locks(home)[0]), [sandbox.project, side]);
+  const editor = new Editor(companion);
+  const cwd = sandbox.folder('side', 'sub');
+  for (const module of [undefined, QWEN_CLIENT]) {
+    const client = await IdeClient.connect(sandbox, { cwd, module });
+    const file = path.join(side, 'a.txt');
+    const decision = client.openDiff(file, 'new');
+    await editor.view(file);
+    editor.accept(file, 'by the user');
+    assert.deepEqual(await decision, accepted('by the user'));
+    await client.close();
+  }
+});
+
+test('ignore files of another worktree count', { skip }, async (t) => {
+  const { sandbox, add } = repository(t);
+  const side = add('side');
+  fs.writeFileSync(path.join(side, '.geminiignore'), 'secret.txt\n');
+  for (const name of ['secret.txt', 'open.txt']) fs.writeFileSync(path.join(side, name), '');
+  const companion = await Companion.start(sandbox);
+  await untilNamed(companion, [sandbox.project, side]);
+  const client = await IdeClient.connect(sandbox, { cwd: side });
+  companion.notify('editor/focused', { path: path.join(side, 'secret.txt') });
+  companion.notify('editor/focused', { path: path.join(side, 'open.txt') });
+  const paths = ({ workspaceState }) => workspaceState.openFiles.map((file) => file.path);
+  const context = await client.events.context.until(
+    (context) => context.workspaceState?.openFiles?.length > 0,
+  );
+  assert.deepEqual(paths(context), [path.join(side, 'open.txt')]);
+});
+
+test('worktrees come and go while the editor runs', { skip }, async (t) => {
+  const { sandbox, git, add } = repository(t);
+  const companion = await Companion.start(sandbox);
+  await untilNamed(companion, [sandbox.project]);
+  const side = add('side');
+  await untilNamed(companion, [sandbox.project, side]);
+  const other = add('other');
+  await untilNamed(companion, [sandbox.project, other, side]);
+  git('worktree', 'remove', side);
+  await untilNamed(companion, [sandbox.project, other]);
+  const moved = path.join(sandbox.root, 'moved');
+  git('worktree', 'move', other, moved);
+  await untilNamed(companion, [sandbox.project, moved]);
+  // The editor opens the worktree alone.
+  companion.notify('workspace/folders', { paths: [moved] });
+  await untilNamed(companion, [moved, sandbox.project]);
+});
+
+test('of two editors with a worktree each, both keep their own', { skip }, async (t) => {
+  const { sandbox, add } = repository(t);
+  const [side, third] = [add('side'), add('third')];
+  const main = await startNamed(sandbox, 'main', sandbox.project);
+  await untilNamed(main, [sandbox.project, side, third]);
+  const second = await startNamed(sandbox, 'side', side, ['--ide-pid', `${process.ppid}`]);
+  await untilNamed(main, [sandbox.project, third]);
+  await untilNamed(second, [side, third]);
+  for (const [cwd, name] of [
+    [sandbox.project, 'main'],
+    [side, 'side'],
+  ]) {
+    const client = await IdeClient.connect(sandbox, { cwd });
+    assert.equal(await client.displayName(), name);
+    await client.close();
+  }
+  await second.close();
+  await untilNamed(main, [sandbox.project, side, third]);
+});
+
+test('doctor names the worktree if worktrees are off', { skip }, async (t) => {
+  const { sandbox, add } = repository(t);
+  settings(sandbox);
+  const side = add('side');
+  const companion = await Companion.start(sandbox, { args: ['--no-worktrees'] });
+  await companion.caughtUp();
+  const client = await IdeClient.start(sandbox, { cwd: side, env: companion.ready.env });
+  assert.match((await client.connect()).details, /^Directory mismatch\./);
+  const { problem, verdict, advice } = await examine(sandbox, { cwd: side });
+  assert.equal(problem, 'other-folder');
+  assert.match(verdict, /is a worktree of the repository in .*project/);
+  assert.match(advice[0], /--no-worktrees/);
+});
+
+test('a repository that names a folder of its own accord gets nothing', { skip }, async (t) => {
+  const { sandbox, add } = repository(t);
+  const side = add('side');
+  const victim = sandbox.folder('victim');
+  fs.mkdirSync(path.join(victim, '.git'));
+  const entry = path.join(sandbox.project, '.git', 'worktrees', 'victim');
+  fs.mkdirSync(entry);
+  fs.writeFileSync(path.join(entry, 'gitdir'), `${victim}/.git\n`);
+  fs.writeFileSync(path.join(entry, 'commondir'), '../..\n');
+  const pipe = path.join(sandbox.project, '.git', 'worktrees', 'pipe');
+  fs.mkdirSync(pipe);
+  execFileSync('mkfifo', [path.join(pipe, 'gitdir')]);
+  const companion = await Companion.start(sandbox);
+  await untilNamed(companion, [sandbox.project, side]);
+  const place = { cwd: victim, env: companion.ready.env };
+  const client = await IdeClient.start(sandbox, place);
+  assert.match((await client.connect()).details, /^Directory mismatch\./);
+});

@@ -1,0 +1,280 @@
+//! Finds the other worktrees of a Git repository by its files, without running Git.
+//!
+//! A repository may be hostile, so a worktree counts only if both sides name each other: the
+//! repository's `worktrees/NAME/gitdir`, and the worktree's own `.git`. A repository can't write the
+//! second one outside of itself. All functions block for the disk.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::{Watch, current_user, open_file, owner};
+
+/// The most worktrees of a repository that are read.
+const MAX_WORKTREES: usize = 64;
+
+/// The longest file that names a folder, in bytes.
+const MAX_FILE: u64 = 4096;
+
+/// The folder of a repository with its list of worktrees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repository {
+    /// The folder that all worktrees share, without links: `.git` of the main worktree, or a bare
+    /// repository.
+    common: PathBuf,
+}
+
+impl Repository {
+    /// The names to watch.
+    pub const WATCHED: [&str; 2] = ["worktrees", "gitdir"];
+
+    /// Finds the repository of a folder, which must be a worktree's uppermost folder. `None` also if its
+    /// files belong to another user.
+    pub fn of(worktree: &Path) -> Option<Self> {
+        let dot_git = worktree.join(".git");
+        let metadata = fs::symlink_metadata(&dot_git).ok()?;
+        if metadata.is_dir() {
+            let common = dot_git.canonicalize().ok().filter(|dir| is_own(dir))?;
+            return Some(Self { common });
+        }
+        let entry = linked_entry(worktree)?;
+        let list = entry.parent().filter(|list| list.ends_with("worktrees"))?;
+        let repository = Self { common: list.parent()?.to_owned() };
+        let named = read_path(&entry.join("commondir"), "", &entry)?;
+        let is_linked = named == repository.common
+            && repository.checked(&entry) == worktree.canonicalize().ok();
+        is_linked.then_some(repository)
+    }
+
+    /// The uppermost folders of all worktrees, without links.
+    pub fn worktrees(&self) -> BTreeSet<PathBuf> {
+        let mut found: BTreeSet<_> =
+            self.entries().iter().filter_map(|entry| self.checked(entry)).collect();
+        // A bare repository has no main worktree.
+        if let Some(main) = self.common.parent().filter(|_| self.common.ends_with(".git"))
+            && is_own(main)
+        {
+            found.insert(main.to_owned());
+        }
+        found
+    }
+
+    /// Watches the list of worktrees: with `named`, which needs [`Self::WATCHED`], and with `all`, which
+    /// watches every name. Folders that can't be watched are left out.
+    pub fn watch(&self, named: &mut Watch, all: &mut Watch) {
+        // A folder may be gone already, and its change is seen above it.
+        let _ = named.add(&self.common);
+        let list = self.common.join("worktrees");
+        if list.is_dir() {
+            let _ = all.add(&list);
+            for entry in self.entries() {
+                let _ = named.add(&entry);
+            }
+        }
+    }
+
+    fn entries(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.common.join("worktrees")).into_iter().flatten();
+        entries.flatten().take(MAX_WORKTREES).map(|entry| entry.path()).collect()
+    }
+
+    /// Returns the worktree of an entry in the list, if it is one of this repository.
+    fn checked(&self, entry: &Path) -> Option<PathBuf> {
+        let entry = entry.canonicalize().ok().filter(|entry| is_own(entry))?;
+        if entry.parent()? != self.common.join("worktrees") {
+            return None;
+        }
+        let dot_git = read_path(&entry.join("gitdir"), "", &entry)?;
+        let worktree = dot_git.parent().filter(|_| dot_git.ends_with(".git"))?;
+        (is_own(worktree) && linked_entry(worktree)? == entry).then(|| worktree.to_owned())
+    }
+}
+
+/// Returns the other worktrees of the repositories of `roots`, without links. None of them is in a root.
+pub fn sibling_worktrees(roots: &[PathBuf]) -> Vec<PathBuf> {
+    let real: Vec<_> = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
+    let repositories = roots.iter().filter_map(|root| Repository::of(root));
+    let all: BTreeSet<_> = repositories.flat_map(|repository| repository.worktrees()).collect();
+    let mut siblings: Vec<_> = all.into_iter().collect();
+    siblings.retain(|folder| !real.iter().any(|root| folder.starts_with(root)));
+    siblings.truncate(MAX_WORKTREES);
+    siblings
+}
+
+/// Returns the entry of the repository that the file `.git` of a worktree names.
+fn linked_entry(worktree: &Path) -> Option<PathBuf> {
+    read_path(&worktree.join(".git"), "gitdir: ", worktree)
+}
+
+/// Reads a file with one path, which may be relative to `folder`. Returns the path without links.
+fn read_path(file: &Path, prefix: &str, folder: &Path) -> Option<PathBuf> {
+    let file = open_file(file).ok()?;
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() || metadata.len() > MAX_FILE || owner(&metadata) != current_user() {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(MAX_FILE).read_to_string(&mut text).ok()?;
+    let path = text.strip_prefix(prefix)?.trim_end_matches(['\n', '\r']);
+    if path.is_empty() || path.contains('\n') || path.contains('\0') {
+        return None;
+    }
+    folder.join(path).canonicalize().ok()
+}
+
+fn is_own(dir: &Path) -> bool {
+    fs::metadata(dir).is_ok_and(|found| found.is_dir() && owner(&found) == current_user())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    struct Scene {
+        _dir: tempfile::TempDir,
+        root: PathBuf,
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().canonicalize().unwrap();
+            let scene = Self { _dir: dir, root };
+            fs::create_dir_all(scene.path("main/.git/worktrees")).unwrap();
+            scene
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.root.join(name)
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            let path = self.path(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text.replace("ROOT", self.root.to_str().unwrap())).unwrap();
+        }
+
+        /// Adds a worktree as `git worktree add` does.
+        fn add(&self, name: &str) {
+            let entry = format!("main/.git/worktrees/{name}");
+            self.write(&format!("{entry}/gitdir"), &format!("ROOT/{name}/.git\n"));
+            self.write(&format!("{entry}/commondir"), "../..\n");
+            self.write(&format!("{name}/.git"), &format!("gitdir: ROOT/{entry}\n"));
+        }
+
+        fn siblings(&self, of: &str) -> Vec<String> {
+            let found = sibling_worktrees(&[self.path(of)]);
+            let name =
+                |path: &PathBuf| path.strip_prefix(&self.root).unwrap().display().to_string();
+            found.iter().map(name).collect()
+        }
+    }
+
+    #[test]
+    fn each_worktree_finds_the_others() {
+        let scene = Scene::new();
+        scene.add("a");
+        scene.add("b");
+        assert_eq!(scene.siblings("main"), ["a", "b"]);
+        assert_eq!(scene.siblings("a"), ["b", "main"]);
+        fs::create_dir_all(scene.path("a/sub")).unwrap();
+        assert!(scene.siblings("a/sub").is_empty(), "a folder in a worktree is none");
+        fs::remove_dir_all(scene.path("b")).unwrap();
+        assert_eq!(scene.siblings("a"), ["main"]);
+    }
+
+    #[test]
+    fn relative_paths_and_bare_repositories() {
+        let scene = Scene::new();
+        scene.add("a");
+        scene.write("main/.git/worktrees/a/gitdir", "../../../../a/.git\n");
+        scene.write("a/.git", "gitdir: ../main/.git/worktrees/a\n");
+        assert_eq!(scene.siblings("main"), ["a"]);
+        assert_eq!(scene.siblings("a"), ["main"]);
+        scene.write("bare.git/worktrees/c/gitdir", "ROOT/c/.git\n");
+        scene.write("bare.git/worktrees/c/commondir", "../..\n");
+        scene.write("c/.git", "gitdir: ROOT/bare.git/worktrees/c\n");
+        scene.write("bare.git/worktrees/d/gitdir", "ROOT/d/.git\n");
+        scene.write("bare.git/worktrees/d/commondir", "../..\n");
+        scene.write("d/.git", "gitdir: ROOT/bare.git/worktrees/d\n");
+        assert_eq!(scene.siblings("c"), ["d"]);
+    }
+
+    /// A repository that was unpacked or fetched must not reach beyond itself.
+    #[test]
+    fn what_only_one_side_names_does_not_count() {
+        let scene = Scene::new();
+        scene.add("a");
+        // The repository names folders that do not name it.
+        for (name, text) in [
+            ("home", "ROOT/home/.git\n"),
+            ("root", "/.git\n"),
+            ("etc", "/etc/.git\n"),
+            ("up", "../../../../..\n"),
+            ("lines", "ROOT/a/.git\nROOT/home/.git\n"),
+            ("long", &"x/".repeat(4000)),
+            ("empty", ""),
+        ] {
+            scene.write(&format!("main/.git/worktrees/{name}/gitdir"), text);
+        }
+        fs::create_dir_all(scene.path("home/.git")).unwrap();
+        scene.write("other/.git", "gitdir: ROOT/main/.git/worktrees/a\n");
+        scene.write("main/.git/worktrees/other/gitdir", "ROOT/other/.git\n");
+        symlink(scene.path("main/.git/worktrees/a"), scene.path("main/.git/worktrees/link"))
+            .unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            scene.path("main/.git/worktrees/pipe"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RWXU,
+            0,
+        )
+        .unwrap();
+        fs::create_dir_all(scene.path("main/.git/worktrees/fifo")).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            scene.path("main/.git/worktrees/fifo/gitdir"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RWXU,
+            0,
+        )
+        .unwrap();
+        assert_eq!(scene.siblings("main"), ["a"]);
+
+        // A folder names a repository that does not name it.
+        scene.write("claims/.git", "gitdir: ROOT/main/.git/worktrees/a\n");
+        assert!(scene.siblings("claims").is_empty());
+        scene.write("module/.git", "gitdir: ROOT/main/.git/modules/m\n");
+        fs::create_dir_all(scene.path("main/.git/modules/m")).unwrap();
+        assert!(scene.siblings("module").is_empty());
+        if rustix::process::getuid().is_root() {
+            std::os::unix::fs::chown(scene.path("a"), Some(4321), None).unwrap();
+            assert!(scene.siblings("main").is_empty(), "a worktree of another user");
+            std::os::unix::fs::chown(scene.path("a"), Some(0), None).unwrap();
+            std::os::unix::fs::chown(scene.path("main/.git"), Some(4321), None).unwrap();
+            assert!(scene.siblings("main").is_empty(), "a repository of another user");
+            std::os::unix::fs::chown(scene.path("main/.git"), Some(0), None).unwrap();
+        }
+        // A repository within the folder stays within it.
+        scene.write("evil/in/.git/worktrees/x/gitdir", "ROOT/evil/.git\n");
+        scene.write("evil/in/.git/worktrees/x/commondir", "../..\n");
+        scene.write("evil/.git", "gitdir: in/.git/worktrees/x\n");
+        assert!(scene.siblings("evil").is_empty());
+        scene.write("evil/in/.git/worktrees/x/commondir", "ROOT/main/.git\n");
+        assert!(scene.siblings("evil").is_empty());
+    }
+
+    #[test]
+    fn the_number_of_worktrees_is_bounded() {
+        let scene = Scene::new();
+        for number in 0..MAX_WORKTREES + 5 {
+            scene.add(&format!("w{number}"));
+        }
+        assert_eq!(scene.siblings("main").len(), MAX_WORKTREES);
+    }
+}

@@ -1,0 +1,99 @@
+//! Takes the other worktrees of a Git repository into the workspace, so that a CLI in one of them finds
+//! the editor, and the user reviews its edits.
+//!
+//! A worktree that another companion's editor has open stays with that one.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use companion_platform::{Repository, Watch, sibling_worktrees};
+use tokio::sync::Notify;
+use tokio::time::sleep;
+
+use crate::discovery::Discovery;
+use crate::runtime::ThreadGuard;
+use crate::server::texts;
+use crate::state::ServerState;
+
+/// The pause after a change: Git writes several files for a worktree.
+const SETTLE_TIME: Duration = Duration::from_millis(500);
+
+/// Keeps the worktrees up to date until the server stops. All reads happen on the disk's threads.
+pub(crate) async fn follow(state: Arc<ServerState>, discovery: Discovery) {
+    if !state.config.settings.worktrees {
+        return;
+    }
+    let following = async {
+        let mut _watches;
+        loop {
+            let open = state.workspace.open();
+            let changed = Arc::clone(state.workspace.changed());
+            let (alive, others) = (state.pool.alive(), discovery.clone());
+            let look = state.pool.run(move || {
+                // Before the look, so that no change is missed.
+                let watches = watch(&open, &others, &changed, alive.as_ref());
+                let worktrees = free_worktrees(&open, &others);
+                (open, worktrees, watches)
+            });
+            let Ok((open, worktrees, watches)) = look.await else { return };
+            _watches = watches; // only now the old ones end
+            if state.workspace.set_worktrees(&open, &worktrees) {
+                let (roots, worktrees) = (texts(&open), texts(&worktrees));
+                let discovery = discovery.clone();
+                let write = state.pool.run(move || discovery.set_workspace(&roots, worktrees));
+                if let Ok(Err(error)) = write.await {
+                    log::warn!("could not write the worktrees into the discovery file: {error}");
+                }
+            }
+            state.workspace.changed().notified().await;
+            sleep(SETTLE_TIME).await;
+        }
+    };
+    state.stopping.run_until_cancelled(following).await;
+}
+
+/// The worktrees that no other companion has open, as a folder in it or above it.
+fn free_worktrees(open: &[PathBuf], others: &Discovery) -> Vec<PathBuf> {
+    let mut worktrees = sibling_worktrees(open);
+    if !worktrees.is_empty() {
+        let others = others.opened_by_others();
+        let is_theirs = |folder: &PathBuf| {
+            others.iter().any(|other| other.starts_with(folder) || folder.starts_with(other))
+        };
+        worktrees.retain(|folder| !is_theirs(folder));
+    }
+    worktrees
+}
+
+/// Watches the repositories, and the files of other companions. None if there is no repository.
+fn watch(
+    open: &[PathBuf],
+    others: &Discovery,
+    changed: &Arc<Notify>,
+    alive: Option<&ThreadGuard>,
+) -> Option<[Watch; 2]> {
+    let repositories: Vec<_> = open.iter().filter_map(|root| Repository::of(root)).collect();
+    if repositories.is_empty() {
+        return None;
+    }
+    let notify = {
+        let (changed, alive) = (Arc::clone(changed), alive.cloned());
+        move || {
+            let _held_by_its_thread = &alive;
+            changed.notify_one();
+        }
+    };
+    let git_files = Repository::WATCHED.map(OsString::from).into_iter().collect();
+    let watches = Watch::start(git_files, notify.clone())
+        .and_then(|named| Ok([named, Watch::start(HashSet::new(), notify)?]));
+    let [mut named, mut all] =
+        watches.inspect_err(|error| log::debug!("worktrees can't be watched: {error}")).ok()?;
+    for repository in &repositories {
+        repository.watch(&mut named, &mut all);
+    }
+    others.watch(&mut all);
+    Some([named, all])
+}
