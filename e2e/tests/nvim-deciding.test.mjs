@@ -149,6 +149,15 @@ test('`:x` on another file decides nothing, and `:q` then rejects an unchanged p
   assert.equal((await decision).status, 'rejected');
 });
 
+test('a mapping with `:silent!` on a proposal of a changed file says why nothing happens', { skip }, async (t) => {
+  const { neovim, file } = await openProposal(t, {
+    init: `vim.keymap.set('n', ' w', '<Cmd>silent! write<CR>')`,
+  });
+  fs.writeFileSync(file, 'by hand\n');
+  await neovim.type(' w');
+  await neovim.until(`vim.fn.execute('messages'):find('the file changed after the proposal, :w! accepts it')`);
+});
+
 test('an emptied proposal is an empty text', { skip }, async (t) => {
   const { sandbox, neovim } = await openProposal(t);
   await neovim.type(`:%d<CR>:w ${sandbox.project}/copy.txt<CR>`);

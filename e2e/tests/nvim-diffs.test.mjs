@@ -317,6 +317,22 @@ test('a proposal that ends while the user types a command never shows', { skip }
   assert.match(await neovim.messages(), /no CLI waits for this proposal/);
 });
 
+test('a proposal that has ended before Neovim reads of it never shows', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  // Neovim reads both requests at once after it has waited for a key.
+  await neovim.lua(
+    `local requests = require('gemini_companion.diff').requests
+     local diff = { filePath = ..., newContent = 'new', kind = 'change', cli = 1, reason = 'never' }
+     requests['diff/open'](diff, function() end, function() vim.g.has_failed = true end)
+     requests['diff/close']({ filePath = ..., abandoned = true }, function() end, function() end)`,
+    sandbox.file('a.txt', 'old\n'),
+  );
+  await neovim.until('vim.g.has_failed');
+  assert.deepEqual(await neovim.lua(`return require('gemini_companion.diff').paths()`), []);
+  assert.equal(await neovim.lua('return #vim.api.nvim_list_tabpages()'), 1);
+  assert.doesNotMatch(await neovim.messages(), /proposes/);
+});
+
 test('a proposal is not decided while the next one for its file waits', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   const session = await neovim.session(sandbox);

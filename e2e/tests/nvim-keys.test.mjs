@@ -10,7 +10,7 @@ import { noNeovim as skip, openProposal } from '../lib/neovim.mjs';
 /** The leaders of a widespread configuration, and mappings that begin like the keys in a proposal. */
 const init = `
   vim.g.mapleader, vim.g.maplocalleader = ' ', ' '
-  vim.o.timeoutlen = 300
+  vim.o.timeoutlen = 20000
   vim.keymap.set('n', '<Space>', '<Nop>')
   for _, keys in ipairs({ 'rn', 'ab', 'ca', 'mm' }) do
     vim.keymap.set({ 'n', 'x' }, '<leader>' .. keys, function() vim.g.ran = keys end)
@@ -28,8 +28,10 @@ test('a mapping of the user with the same beginning wins, at any speed', { skip 
       await neovim.until(`vim.g.ran == ...`, keys);
     }
     // Slower than 'timeoutlen': the beginning alone does nothing, and says so.
+    await neovim.command('set timeoutlen=50');
     await neovim.type(` ${keys[0]}`);
     await neovim.until(`vim.fn.execute('messages'):find('does nothing: it begins your mapping <Space>${keys}')`);
+    await neovim.command('set timeoutlen=20000');
   }
   assert.equal((await neovim.ready()).proposals, 1);
   assert.ok(!(await neovim.bars())[1].includes('says why'));
@@ -42,7 +44,7 @@ test('a mapping of the user with the same beginning wins, at any speed', { skip 
 
 test('a mapping that comes later wins, and so does the user’s own mapping of the same keys', { skip }, async (t) => {
   const { neovim, decision } = await openProposal(t, {
-    init: `vim.keymap.set('n', '\\\\a', function() vim.g.ran = 'a' end)`,
+    init: `vim.o.timeoutlen = 20000 vim.keymap.set('n', '\\\\a', function() vim.g.ran = 'a' end)`,
   });
   await neovim.lua(`vim.keymap.set('n', '\\\\rn', function() vim.g.ran = 'rn' end, { buffer = 0 })`);
   await neovim.press('\\r');

@@ -35,7 +35,8 @@ function M.warn_if_stale(proposal, insists)
       and proposal.replays_edits
       and 'the file already has this text, :w! may repeat the edit'
     or 'the file changed after the proposal, :w! accepts it'
-  log.warn(('%s: %s'):format(words, vim.fn.fnamemodify(proposal.path, ':~:.')))
+  -- Later: the user's mapping may write by `:silent!`.
+  vim.schedule_wrap(log.warn)(('%s: %s'):format(words, vim.fn.fnamemodify(proposal.path, ':~:.')))
   return true
 end
 

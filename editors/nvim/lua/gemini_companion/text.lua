@@ -34,6 +34,10 @@ end
 ---@param text string
 ---@return string
 function M.utf8(text)
+  -- Most texts are ASCII, and a large one takes long to copy.
+  if not text:find('[\128-\255]') then
+    return text
+  end
   return (text:gsub('[\128-\255]+', repair))
 end
 
@@ -59,9 +63,7 @@ function M.parse(text, dos)
     text = text:sub(4)
   end
   if dos == nil then
-    local _, ends = text:gsub('\n', '')
-    local _, dos_ends = text:gsub('\r\n', '')
-    dos = ends > 0 and ends == dos_ends
+    dos = text:find('\r\n', 1, true) ~= nil and not text:find('^\n') and not text:find('[^\r]\n')
   end
   if dos then
     text = text:gsub('\r\n', '\n')

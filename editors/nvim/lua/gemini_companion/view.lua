@@ -139,7 +139,7 @@ function View:write(name)
     self.on.accept(insists)
   else
     -- With `:wall` in another tab page, the user does not see the proposal, so that decides nothing.
-    self.on.remind()
+    vim.schedule(self.on.remind)
   end
 end
 

@@ -71,8 +71,11 @@ function M.mark(view)
   for _, window in ipairs(view.windows) do
     if api.nvim_win_is_valid(window) then
       api.nvim_win_call(window, function()
-        vim.cmd(view.is_unmarked and 'diffoff' or 'diffthis')
-        vim.cmd(view.is_unmarked and 'setlocal scrollbind cursorbind' or 'diffupdate')
+        if view.is_unmarked then
+          vim.cmd('diffoff | setlocal scrollbind cursorbind')
+        else
+          vim.cmd(vim.wo.diff and 'diffupdate' or 'diffthis')
+        end
       end)
     end
   end
