@@ -58,7 +58,7 @@ function M.of_mapping(keys, mode)
   local short = mode:sub(1, 1):gsub('[vV\22]', 'x'):gsub('R', 'i')
   keys = vim.fn.keytrans(keys)
   for _ = 1, MAX_DEPTH do
-    local rhs = vim.fn.maparg(keys, short)
+    local rhs = tostring(vim.fn.maparg(keys, short))
     local lines = {}
     for line in rhs:gmatch('<[Cc][Mm][Dd]>(.-)<[Cc][Rr]>') do
       lines[#lines + 1] = line
