@@ -5,6 +5,8 @@
 // alternating order. Then it measures the plugin's use of the event thread at startup, for proposals, while
 // the list of changed files opens, and while the user types in a large file with many comments. It also
 // measures the time until a client gets the problems of a file and until a proposal shows.
+//
+//   node bench-ide.mjs [typing | waits | events]
 
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -236,7 +238,10 @@ const measureEventThread = () =>
     await typeBesideComments(scene);
   });
 
+const PARTS = { typing: measureTyping, waits: measureWaits, events: measureEventThread };
+
+const [only] = process.argv.slice(2);
 console.log(`${'in µs'.padEnd(44)}p50      p90      p99      max`);
-await measureTyping();
-await measureWaits();
-await measureEventThread();
+for (const [name, measure] of Object.entries(PARTS)) {
+  if (only === undefined || only === name) await measure();
+}

@@ -266,9 +266,6 @@ describe('in a window', () => {
     const { decision } = await scene.propose(file, 'new\n');
     await scene.ide.invoke('CloseProject');
     assert.deepEqual(await decision, REJECTED);
-    await scene.ide.until(
-      ({ projects, isActive }) => projects.length === 0 && isActive,
-      'the end of the project',
-    );
+    await scene.ide.until(({ projects }) => projects.length === 0, 'the end of the project');
   });
 });

@@ -133,6 +133,19 @@ export class Ide {
     return this.untilRobot(['invoke', { action, proposal }], isDone, `the focus for ${action}`);
   }
 
+  /**
+   * Chooses *Exit*. If a window was closed, the window manager may leave the focus in none; then a
+   * user clicks on one.
+   */
+  exit() {
+    return until('the focus for Exit', async () => {
+      if (await this.robot('invoke', { action: 'Exit' })) return true;
+      const { windows } = await this.robot('look');
+      if (windows.length > 0) await this.display.activate(literally(windows.at(-1)));
+      return false;
+    });
+  }
+
   /** Gives the project's window the focus. */
   activate() {
     return this.display.activate(windowTitle(HOME, this.#project));
@@ -219,7 +232,7 @@ export class Ide {
   async close() {
     try {
       if (this.#process.exitCode === null && this.#process.signalCode === null) {
-        await this.invoke('Exit');
+        await this.exit();
         const code = await this.exited();
         if (code !== 0) throw new Error(`the IDE has exited with ${code}:\n${this.#output}`);
       }
@@ -231,6 +244,9 @@ export class Ide {
     if (problems.length > 0) throw new Error(`in idea.log:\n${problems.join('')}`);
   }
 }
+
+/** Returns the pattern that matches a text. */
+const literally = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Creates or replaces a link. */
 function link(name, target) {

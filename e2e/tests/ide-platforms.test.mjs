@@ -36,6 +36,10 @@ function scripted(window) {
   };
   ide.display = {
     point: async () => {},
+    activate: async (title) => {
+      log.push(`activate ${title}`);
+      window.isActive = true;
+    },
     click: async (_, times = 1) => {
       for (let i = 0; i < times; i++) clickOnce();
     },
@@ -76,6 +80,13 @@ test('an action waits for the focus, which comes later than the end of another w
   await scene.ide.invoke('Exit');
   assert.ok(log.length > 1, `${log}`);
   assert.equal(log.filter((deed) => deed === 'Exit true').length, 1);
+});
+
+test('an IDE whose windows all lack the focus is quit', async (t) => {
+  const { scene, log } = scripted({ isActive: false, windows: ['Welcome to IntelliJ (EAP)'] });
+  t.after(() => scene.close());
+  await scene.ide.exit();
+  assert.deepEqual(log, ['Exit false', 'activate Welcome to IntelliJ \\(EAP\\)', 'Exit true']);
 });
 
 const INFO = '2024-11-02 10:00:00,000 [   900]   INFO - #c.i.i.p.PluginManager - Loaded custom plugins: Companion for Gemini CLI (0.1.0)\n';

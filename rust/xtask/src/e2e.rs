@@ -180,8 +180,8 @@ pub(crate) fn demo(sh: &Shell, screenshots: bool) -> Result {
 }
 
 /// `cargo xtask bench-ide`
-pub(crate) fn bench_ide(sh: &Shell) -> Result {
-    Window::prepare(sh)?.run(sh, cmd!(sh, "node bench-ide.mjs"))
+pub(crate) fn bench_ide(sh: &Shell, only: Option<&str>) -> Result {
+    Window::prepare(sh)?.run(sh, cmd!(sh, "node bench-ide.mjs {only...}"))
 }
 
 /// The files that a window needs: the IDE, the plugin, the robot that simulates the user, and the

@@ -80,7 +80,11 @@ enum Command {
         as_root: bool,
     },
     /// Measure the cost of the plugin in a window.
-    BenchIde,
+    BenchIde {
+        /// Only this part: typing, waits, or events (the use of the event thread).
+        #[arg(long, value_name = "PART", value_parser = ["typing", "waits", "events"])]
+        only: Option<String>,
+    },
     /// Measure the cost of the boundary between the JVM and the library.
     BenchJni,
     /// Open an IDE with the plugin: the platform of 2018.3, or one that is installed.
@@ -180,7 +184,7 @@ impl Command {
             Self::Demo { .. } => {
                 vec![Work::Client, Work::Neovim, Work::Plugin, Work::Display, Work::Robot]
             }
-            Self::BenchIde | Self::TestIde { .. } => {
+            Self::BenchIde { .. } | Self::TestIde { .. } => {
                 vec![Work::Plugin, Work::Client, Work::Display, Work::Robot]
             }
             Self::Bare { .. } => vec![Work::Bare, Work::Client],
@@ -222,7 +226,7 @@ fn run(args: &Args) -> Result {
         Command::Demo { quick: true, .. } => e2e::quick_demo(&sh, false),
         Command::Demo { screenshots, .. } => e2e::demo(&sh, *screenshots),
         Command::Bare { commands, as_root } => bare::run(&sh, commands, *as_root),
-        Command::BenchIde => e2e::bench_ide(&sh),
+        Command::BenchIde { only } => e2e::bench_ide(&sh, only.as_deref()),
         Command::BenchJni => kotlin::bench(&sh),
         Command::Run { project, ide } => run::run(&sh, project, ide.as_deref()),
         Command::TestIde { ide, only } => test_ide::run(&sh, ide, only.as_deref()),

@@ -36,7 +36,7 @@ internal object Sampler {
             val stack = edt.stackTrace
             val own = if (stack.any { it.isOfRobot() }) -1 else stack.indexOfFirst { it.isOfPlugin() }
             val now = System.nanoTime()
-            val outermost = if (own < 0) null else stack.last { it.isOfPlugin() }.name()
+            val outermost = if (own < 0) null else stack.outermost()
             if (outermost != entry) entered = last
             entry = outermost
             if (outermost != null) {
@@ -49,6 +49,14 @@ internal object Sampler {
     }
 
     private fun StackTraceElement.name() = className.substringAfterLast('.') + '.' + methodName
+
+    private fun Array<StackTraceElement>.outermost(): String {
+        val ours = filter { it.isOfPlugin() }
+        return (ours.lastOrNull { !it.isLambda() } ?: ours.last()).name()
+    }
+
+    /** The class of a lambda has another name in each run. */
+    private fun StackTraceElement.isLambda() = "\$\$Lambda" in className
 
     private fun StackTraceElement.isOfRobot() = className.startsWith("dev.companion.gemini.robot.")
 
