@@ -39,16 +39,25 @@ function M.content(buffer, first, last)
   return content_of(api.nvim_buf_get_lines(buffer, first - 1, last, false), 1, last - first + 1)
 end
 
---- Returns the beginning of a content as it is in a line, or an empty text. Most lines differ there.
-local function beginning_of(content)
-  return content:match('^[%w%p]+') or ''
+--- Returns whether a content may begin in a line, without the cost of `content_of`. A line that is blank, or that has
+--- more than single spaces and ASCII, may always be the first one.
+local function may_begin(line, content)
+  local start = line:find('[^%s%c]')
+  if not start then
+    return true
+  end
+  local length = math.min(#line - start + 1, #content)
+  if line:sub(start, start + length - 1) == content:sub(1, length) then
+    return true
+  end
+  return line:find('[%c\128-\255]', start) ~= nil or line:find('  ', start, true) ~= nil
 end
 
 --- Returns the line that is nearest to `from` where the content of a comment begins, or nil. An empty content is found
 --- only at `from`. With `changed`, the content may only be in these lines.
 local function find(comment, from, changed)
   local params = comment.params
-  local span, beginning = params.endLine - params.line, beginning_of(params.content)
+  local span = params.endLine - params.line
   local distance = params.content == '' and 0 or MAX_DISTANCE
   local first = math.max(from - distance, changed and changed.first - span or 1, 1)
   local last =
@@ -59,11 +68,7 @@ local function find(comment, from, changed)
   local lines = api.nvim_buf_get_lines(comment.buffer, first - 1, last + span, false)
   local function is_at(line)
     local index = line - first + 1
-    local start = lines[index]:find('[^%s%c]')
-    if start and lines[index]:sub(start, start + #beginning - 1) ~= beginning then
-      return false
-    end
-    return content_of(lines, index, index + span) == params.content
+    return may_begin(lines[index], params.content) and content_of(lines, index, index + span) == params.content
   end
   local nearest
   for line = first, last do

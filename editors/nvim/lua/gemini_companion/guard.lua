@@ -8,7 +8,7 @@ local M = {}
 ---@param why any
 ---@return string
 function M.first_line(why)
-  return tostring(why):match('[^\n]*')
+  return (tostring(why):gsub('\n.*', ''))
 end
 
 --- Returns an error for the user: its first line, without the places in the code.
