@@ -3,12 +3,14 @@
 // Mounts and other users need namespaces. Without them, the tests are skipped with a message.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
+import { examine, settings } from '../lib/doctor.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { until } from '../lib/inbox.mjs';
 import { noNamespace, startMounted, works } from '../lib/mounted.mjs';
@@ -122,4 +124,54 @@ test('a folder without the sticky bit causes a warning', async (t) => {
   const companion = await Companion.start(sandbox);
   assert.ok(fs.existsSync(companion.ready.discoveryFiles.gemini));
   await companion.logged(/everybody can rename what is in .*chmod \+t/);
+});
+
+test('two users of one machine: the second learns whose folder is in the way', async (t) => {
+  if (noOtherUser) return t.skip(noOtherUser);
+  const sandbox = Sandbox.of(t);
+  settings(sandbox);
+  fs.chmodSync(sandbox.root, 0o755);
+  fs.chmodSync(sandbox.tmp, 0o1777);
+  const theirs = path.join(sandbox.tmp, 'gemini');
+  const made = spawnSync(NOBODY[0], [...NOBODY.slice(1), 'mkdir', '-m', '700', theirs]);
+  assert.equal(made.status, 0, String(made.stderr));
+  const companion = await Companion.start(sandbox);
+  await companion.logged(/gemini belongs to another user, nobody; set TMPDIR to a folder of your own/);
+  await companion.close();
+  const { problem, verdict, advice } = await examine(sandbox);
+  assert.equal(problem, 'unknown-terminal');
+  assert.ok(verdict.includes(`${theirs} belongs to another user, nobody`), verdict);
+  assert.match(advice[0], /export TMPDIR=/);
+  sandbox.tmp = sandbox.folder('own');
+  await Companion.start(sandbox);
+  assert.equal((await examine(sandbox)).connects, true);
+});
+
+test('two users of one machine: an administrator lets them share the folder', async (t) => {
+  if (noOtherUser) return t.skip(noOtherUser);
+  const sandbox = Sandbox.of(t);
+  settings(sandbox);
+  fs.chmodSync(sandbox.root, 0o755);
+  const folder = sandbox.folder('tmp', 'gemini', 'ide');
+  const shared = [path.dirname(folder), folder];
+  for (const dir of shared) fs.chmodSync(dir, 0o1777);
+  const companion = await Companion.start(sandbox);
+  const program = path.join(sandbox.folder('bin'), 'gemini-companion');
+  fs.copyFileSync(process.env.GEMINI_COMPANION, program);
+  const home = sandbox.folder('nobody');
+  fs.cpSync(path.join(sandbox.home, '.gemini'), path.join(home, '.gemini'), { recursive: true });
+  const place = { cwd: sandbox.project, env: sandbox.env({ HOME: home, REMOTE_CONTAINERS: '1' }) };
+  const serve = [...NOBODY.slice(1), program, 'serve', '--workspace', sandbox.project];
+  const other = spawn(NOBODY[0], serve, { ...place, stdio: ['pipe', 'pipe', 'ignore'] });
+  t.after(() => other.kill());
+  const [ready] = await once(other.stdout, 'data');
+  assert.match(String(ready), /companion\/ready/);
+  assert.equal(discoveryFiles(folder).length, 2);
+  for (const dir of shared) assert.equal(fs.statSync(dir).mode & 0o7777, 0o1777);
+  const doctor = [...NOBODY.slice(1), program, 'doctor', '--client', 'gemini', '--json'];
+  const { stdout } = spawnSync(NOBODY[0], doctor, place);
+  const [theirs] = JSON.parse(stdout);
+  assert.ok(theirs.connects, theirs.verdict);
+  const ours = await examine(sandbox);
+  assert.ok(ours.verdict.endsWith(`at 127.0.0.1:${companion.ready.port}.`), ours.verdict);
 });

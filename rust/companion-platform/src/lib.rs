@@ -24,13 +24,15 @@ pub use worktrees::{Repository, sibling_worktrees};
 
 #[cfg(unix)]
 pub use unix::{
-    PrivateDir, Processes, check_writable, current_user, is_executable, is_process_alive,
-    open_file, others_can_rename_in, owner, parent_process, process_info, run_instead,
+    PrivateDir, Processes, check_writable, current_user, foreign_owner, is_executable,
+    is_process_alive, open_file, others_can_rename_in, owner, parent_process, process_info,
+    run_instead,
 };
 #[cfg(windows)]
 pub use windows::{
-    PrivateDir, Processes, check_writable, current_user, is_executable, is_process_alive,
-    open_file, others_can_rename_in, owner, parent_process, process_info, run_instead,
+    PrivateDir, Processes, check_writable, current_user, foreign_owner, is_executable,
+    is_process_alive, open_file, others_can_rename_in, owner, parent_process, process_info,
+    run_instead,
 };
 
 /// Replaces musl's allocator, which requests memory from the system for each large text. That costs

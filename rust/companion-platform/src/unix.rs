@@ -110,7 +110,8 @@ pub struct PrivateDir {
 }
 
 impl PrivateDir {
-    /// Opens `parent/names[0]/names[1]/…` and creates missing directories.
+    /// Opens `parent/names[0]/names[1]/…` and creates missing directories. An administrator may share
+    /// a directory among the users, as [`foreign_owner`] explains.
     ///
     /// # Errors
     /// If a directory belongs to another user, or if it is a symbolic link.
@@ -147,7 +148,13 @@ impl PrivateDir {
             }
             self.fd =
                 rustix::fs::openat(&self.fd, *name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
-                    .map_err(|error| refuse(&self.path, error))?;
+                    .map_err(|error| match foreign_owner(&self.path) {
+                        Some(owner) if error == Errno::ACCESS => belongs_to(&self.path, &owner),
+                        _ => refuse(&self.path, error),
+                    })?;
+            if is_shared(&rustix::fs::fstat(&self.fd)?) {
+                continue;
+            }
             if self.own_mode()? != Mode::RWXU {
                 rustix::fs::fchmod(&self.fd, Mode::RWXU)?;
             }
@@ -159,8 +166,7 @@ impl PrivateDir {
     fn own_mode(&self) -> io::Result<Mode> {
         let stat = rustix::fs::fstat(&self.fd)?;
         if stat.st_uid != getuid().as_raw() {
-            let message = format!("{} belongs to another user", self.path.display());
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+            return Err(belongs_to(&self.path, &user_name(stat.st_uid)));
         }
         Ok(Mode::from_raw_mode(stat.st_mode))
     }
@@ -264,6 +270,41 @@ impl PrivateDir {
         }
         Ok(names)
     }
+}
+
+/// The owner of a directory that this user can't use for private files; `None` if the user owns it, or
+/// if it does not exist. Root can share a directory among all users by mode 1777: with its sticky bit
+/// nobody changes or removes the files of others there.
+pub fn foreign_owner(dir: &Path) -> Option<String> {
+    let stat = rustix::fs::lstat(dir).ok()?;
+    let is_usable = stat.st_uid == getuid().as_raw() || is_shared(&stat);
+    (!is_usable).then(|| user_name(stat.st_uid))
+}
+
+fn is_shared(stat: &Stat) -> bool {
+    let mode = Mode::from_raw_mode(stat.st_mode);
+    let is_dir = FileType::from_raw_mode(stat.st_mode).is_dir();
+    is_dir && stat.st_uid == 0 && mode.contains(Mode::SVTX | Mode::WOTH | Mode::XOTH)
+}
+
+/// The name of a user, or else the number.
+fn user_name(uid: u32) -> String {
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(uid)).then_some(name)
+    });
+    name.map_or_else(|| uid.to_string(), str::to_owned)
+}
+
+fn belongs_to(path: &Path, owner: &str) -> io::Error {
+    let message = format!(
+        "{} belongs to another user, {owner}; set TMPDIR to a folder of your own, for the editor and \
+         for the CLI",
+        path.display()
+    );
+    io::Error::new(io::ErrorKind::PermissionDenied, message)
 }
 
 fn refuse(path: &Path, error: Errno) -> io::Error {

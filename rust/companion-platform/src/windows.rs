@@ -53,6 +53,11 @@ pub fn owner(_file: &fs::Metadata) -> Option<u32> {
     None
 }
 
+/// Returns `None`: on Windows each user has a folder for temporary files.
+pub fn foreign_owner(_dir: &Path) -> Option<String> {
+    None
+}
+
 /// Opens a file for reading. A pipe is no file of a folder on Windows.
 ///
 /// # Errors

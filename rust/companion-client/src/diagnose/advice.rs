@@ -129,6 +129,18 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
     let environment = &facts.environment;
     let ClientProfile { id, terminal: (variable, value), .. } = environment.dialect;
     let mut advice = Vec::new();
+    if let Some((folder, _)) = &facts.foreign_folder {
+        advice.push(format!(
+            "Start the editor and {id} with a folder for temporary files of your own: export \
+             TMPDIR=$HOME/.cache/tmp; mkdir -p \"$TMPDIR\""
+        ));
+        let folders = [folder.clone(), environment.discovery_dir()].map(|folder| quoted(&folder));
+        advice.push(format!(
+            "Or let an administrator share the folder among all users: mkdir -p {1}; chown root {0} \
+             {1}; chmod 1777 {0} {1}",
+            folders[0], folders[1]
+        ));
+    }
     if let Some(file) = facts.elsewhere.first() {
         let Folder { base, names } = environment.dialect.folder;
         let folder = file.ancestors().nth(names.len() + 1).unwrap_or(Path::new("/"));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use companion_platform::Repository;
+use companion_platform::{Repository, foreign_owner};
 use companion_protocol::dialect::Base;
 
 use super::hooks::Hooks;
@@ -48,6 +48,9 @@ pub struct Facts {
     pub own_token: Option<Probed>,
     /// Files of running companions for this folder, in folders that the client does not search.
     pub elsewhere: Vec<PathBuf>,
+    /// The client's discovery folder, or one above it, if it belongs to another user; and that user. No
+    /// companion of this user can write its file there.
+    pub foreign_folder: Option<(PathBuf, String)>,
     /// An open folder whose Git repository has the client's folder as another worktree.
     pub worktree_of: Option<PathBuf>,
     /// Whether the client's IDE integration is on.
@@ -91,6 +94,7 @@ impl Facts {
         let settings = Settings::read(&environment);
         Self {
             elsewhere: elsewhere(&environment),
+            foreign_folder: foreign_folder(&environment),
             worktree_of: worktree_of(&environment, &plan),
             ide_mode: IdeMode::of(&environment, &settings),
             client_program: ClientProgram::of(&environment),
@@ -235,6 +239,15 @@ fn elsewhere(environment: &Environment) -> Vec<PathBuf> {
         found.extend(fitting(&Environment { temp_dir: dir, ..environment.clone() }));
     }
     found
+}
+
+fn foreign_folder(environment: &Environment) -> Option<(PathBuf, String)> {
+    environment.uid?; // a client that asks no owner, or files of another machine
+    let dir = environment.discovery_dir();
+    let count = environment.dialect.folder.names.len();
+    let mut folders: Vec<_> = dir.ancestors().take(count).collect();
+    folders.reverse();
+    folders.into_iter().find_map(|folder| Some((folder.to_owned(), foreign_owner(folder)?)))
 }
 
 /// Finds an open folder that is another worktree of the repository with the client's folder.

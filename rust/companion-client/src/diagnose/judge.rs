@@ -177,6 +177,15 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
         };
         return format!("{name} connects to {ide}, at {by}.{hooks}");
     };
+    if matches!(problem, Problem::UnknownTerminal | Problem::NoCompanion)
+        && let Some((folder, owner)) = &facts.foreign_folder
+    {
+        return format!(
+            "{name} does not connect: {} belongs to another user, {owner}, so no editor of yours can \
+             leave its file there.",
+            folder.display()
+        );
+    }
     let because = match problem {
         Problem::UnknownTerminal | Problem::NoCompanion if !facts.elsewhere.is_empty() => {
             "the companion's file is not in the folder where the CLI looks"

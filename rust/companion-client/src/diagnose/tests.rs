@@ -82,6 +82,7 @@ fn connected() -> Facts {
         other_host: None,
         own_token: None,
         elsewhere: Vec::new(),
+        foreign_folder: None,
         worktree_of: None,
         ide_mode: IdeMode::Set(OnOff::On, "/home/me/.gemini/settings.json".into()),
         client_program: ClientProgram::Version("0.61.0".to_owned()),
@@ -268,6 +269,8 @@ fn nothing_found() -> Vec<(Problem, Facts)> {
     var(&mut ssh, "WSL_DISTRO_NAME", "Debian");
     let mut container = nothing();
     container.environment.container = Some("/.dockerenv");
+    let mut other_user = nothing();
+    other_user.foreign_folder = Some(("/tmp/gemini".into(), "anna".to_owned()));
     let mut dev_container = container.clone();
     var(&mut dev_container, "REMOTE_CONTAINERS", "true");
     let mut foreign = nothing();
@@ -281,6 +284,7 @@ fn nothing_found() -> Vec<(Problem, Facts)> {
         (Problem::UnknownTerminal, ssh),
         (Problem::UnknownTerminal, container),
         (Problem::UnknownTerminal, dev_container),
+        (Problem::UnknownTerminal, other_user),
         (Problem::UnknownTerminal, foreign),
     ]
 }
