@@ -145,6 +145,29 @@ mod tests {
     }
 
     #[test]
+    fn an_archive_has_the_licence_the_program_and_its_documents() {
+        let sh = Shell::new().expect("there is a current folder");
+        sh.change_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let home = tempfile::tempdir().expect("there is space");
+        let (program, documents) = (home.path().join("program"), home.path().join("documents"));
+        sh.write_file(&program, "program").expect("there is space");
+        sh.write_file(documents.join("man/x.1"), "man").expect("there is space");
+        let system = System::LinuxX64;
+        super::program(&sh, &program, &documents, system, home.path()).expect("it is packed");
+        let (root, name) = names(system, super::VERSION);
+        let archive = fs::File::open(home.path().join(name)).expect("it is there");
+        let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(archive));
+        let mut found = Vec::new();
+        for entry in archive.entries().expect("it is a tar") {
+            let entry = entry.expect("it is a tar");
+            let path = entry.path().expect("it has a name").display().to_string();
+            found.push((path, entry.header().mode().expect("it has a mode")));
+        }
+        let expected = [("man/x.1", 0o644), ("LICENSE", 0o644), ("program", 0o755)];
+        assert_eq!(found, expected.map(|(name, mode)| (format!("{root}/{name}"), mode)));
+    }
+
+    #[test]
     fn the_same_files_make_the_same_zip_in_another_folder_and_another_order() {
         let sh = Shell::new().expect("there is a current folder");
         let files = [("b/c.txt", "c".repeat(9000)), ("a.txt", "a".to_owned())];
