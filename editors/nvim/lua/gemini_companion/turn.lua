@@ -1,8 +1,8 @@
 -- Finds out whether the user has written a proposal: by a command line, or by a key that runs a command. Only such a
 -- write accepts. Autosave plugins write from autocommands and timers.
 --
--- The turn of the user begins with a typed key. It ends once Neovim waits for the next key and has run the functions
--- that a mapping has scheduled.
+-- The turn of the user begins with a typed key. It ends once Neovim waits for the next key, and after a mapping with a
+-- Lua function also has run the functions that this one has scheduled.
 
 local exlines = require('gemini_companion.exlines')
 
@@ -70,7 +70,7 @@ local function on_key(key, typed)
     turn = { marked = {} }
   end
   if turn and (key == LUA or key == COMMAND) then
-    turn.is_command = true
+    turn.is_command, turn.may_schedule = true, key == LUA
     for _, line in ipairs(key == COMMAND and exlines.of_mapping(typed, mode) or {}) do
       prepare(line)
     end
@@ -97,7 +97,9 @@ local function start()
   api.nvim_create_autocmd('SafeState', {
     group = group,
     callback = function()
-      if turn and not turn.is_ending then
+      if turn and turn.is_command and not turn.may_schedule then
+        finish(turn)
+      elseif turn and not turn.is_ending then
         turn.is_ending = true
         vim.schedule_wrap(finish)(turn)
       end

@@ -226,6 +226,7 @@
 ---@field marked GeminiCompanion.View[] the unchanged views that are marked as modified
 ---@field is_command? boolean the user has given a command
 ---@field insists? boolean with `!`
+---@field may_schedule? boolean a Lua function has run
 ---@field is_ending? boolean
 
 --- The functions that a view calls: the user accepts, rejects, or rejects with a `reason`; the proposal leaves its
