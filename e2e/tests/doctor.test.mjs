@@ -189,6 +189,16 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.match(await plugin(), /the plugin is installed, version 1\.0/);
   });
 
+  test('of a Neovim that is too old, doctor does not send the user to setup', async (t) => {
+    const sandbox = sandboxOf(t);
+    const bin = sandbox.folder('bin');
+    const version = '#!/bin/sh\necho NVIM v0.7.2\n';
+    fs.writeFileSync(path.join(bin, 'nvim'), version, { mode: 0o755 });
+    const { evidence } = await examine(sandbox, { env: { PATH: `${bin}:/usr/bin:/bin` } });
+    const { text } = evidence.find(({ text }) => text.startsWith('Neovim: '));
+    assert.equal(text, 'Neovim: version 0.7.2 is too old, the plugin needs 0.10 or newer');
+  });
+
   test('outside an editor’s terminal there is nothing to connect to', async (t) => {
     await assertFailure(
       sandboxOf(t),

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_platform::{Repository, Watch, sibling_worktrees};
+use companion_platform::{Repository, Watch, sibling_worktrees, strip_verbatim};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
@@ -41,6 +41,8 @@ pub(crate) async fn follow(state: Arc<ServerState>, discovery: Discovery) {
             let Ok((open, worktrees, watches)) = look.await else { return };
             _watches = watches; // only now the old ones end
             if state.workspace.set_worktrees(&open, &worktrees) {
+                // Clients do not know the form that Windows has for paths without links.
+                let worktrees: Vec<_> = worktrees.into_iter().map(strip_verbatim).collect();
                 let (roots, worktrees) = (texts(&open), texts(&worktrees));
                 let discovery = discovery.clone();
                 let write = state.pool.run(move || discovery.set_workspace(&roots, worktrees));

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use companion_platform::{Platform, is_absolute, relative_to};
+use companion_platform::{Platform, is_absolute, relative_to, strip_verbatim};
 use companion_protocol::dialect::Roots;
 
 /// The reason why the client does not connect from its folder.
@@ -118,20 +118,5 @@ fn real_path(path: &Path, depth: usize) -> PathBuf {
             }
         }
         Err(_) => path.to_owned(),
-    }
-}
-
-/// Converts Windows' `\\?\C:\a` and `\\?\UNC\server\share` to the usual form.
-fn strip_verbatim(path: PathBuf) -> PathBuf {
-    if !cfg!(windows) {
-        return path;
-    }
-    let text = path.to_string_lossy();
-    if let Some(share) = text.strip_prefix(r"\\?\UNC\") {
-        return format!(r"\\{share}").into();
-    }
-    match text.strip_prefix(r"\\?\") {
-        Some(plain) => plain.into(),
-        None => path,
     }
 }
