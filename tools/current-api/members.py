@@ -182,13 +182,14 @@ def main():
     folder, home, listing = (pathlib.Path(argument) for argument in sys.argv[1:4])
     of_robot = "--robot" in sys.argv
     wanted = members(Classes(folder, home), of_robot)
-    if of_robot:
-        plugin = pathlib.Path(sys.argv[sys.argv.index("--robot") + 1])
-        verified = known_members(plugin.read_text(encoding="utf-8").splitlines())
-        wanted = {member: old for member, old in wanted.items() if member not in verified}
     lines = listing.read_text(encoding="utf-8").splitlines() if listing.exists() else []
     head = [line for line in lines if line.startswith("#")]
     known = known_members(lines)
+    if of_robot:
+        # A member that the plugin uses as well needs no second row, but may have one.
+        plugin = pathlib.Path(sys.argv[sys.argv.index("--robot") + 1])
+        verified = known_members(plugin.read_text(encoding="utf-8").splitlines())
+        wanted = {member: old for member, old in wanted.items() if member in known or member not in verified}
     if "--write" in sys.argv:
         entries = []
         for member, old in sorted(wanted.items()):
