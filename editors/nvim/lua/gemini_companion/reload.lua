@@ -35,13 +35,12 @@ local states = {}
 local function is_in_use(buffer)
   local mode = api.nvim_get_mode()
   return buffer == api.nvim_get_current_buf()
-    and (
-      mode.mode ~= 'n'
-      or mode.blocking
-      or vim.fn.state('moS') ~= ''
-      or vim.fn.reg_recording() ~= ''
-      or vim.uv.now() - last_key < QUIET_MS
-    )
+    and (mode.mode ~= 'n' or mode.blocking or vim.fn.state('moS') ~= '' or vim.fn.reg_recording() ~= '')
+end
+
+--- Returns whether the user works in a buffer, or may be about to.
+local function is_busy_in(buffer)
+  return is_in_use(buffer) or (buffer == api.nvim_get_current_buf() and vim.uv.now() - last_key < QUIET_MS)
 end
 
 --- Returns whether a buffer has nothing but one empty line.
@@ -123,9 +122,10 @@ end
 --- Reloads a buffer without unsaved changes if its file has changed. Only with 'autoread', since Neovim would
 --- otherwise ask the user. Returns whether the buffer has the file's text now, and if not, the reason.
 ---@param buffer integer
+---@param is_background? boolean nobody waits for the text, so that the user may go on typing
 ---@return boolean
 ---@return string? why
-function M.refresh(buffer)
+function M.refresh(buffer, is_background)
   if vim.bo[buffer].modified then
     return false, 'its buffer has unsaved changes'
   elseif vim.fn.getbufvar(buffer, '&autoread') ~= 1 then
@@ -133,7 +133,7 @@ function M.refresh(buffer)
   end
   local state = file.state(api.nvim_buf_get_name(buffer))
   if state and state ~= states[buffer] then
-    if is_in_use(buffer) then
+    if (is_background and is_busy_in or is_in_use)(buffer) then
       return false, IN_USE
     end
     read_again(buffer)
@@ -146,7 +146,7 @@ local function refresh_all()
   local is_done = true
   for _, buffer in ipairs(api.nvim_list_bufs()) do
     if api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == '' then
-      local _, why = M.refresh(buffer)
+      local _, why = M.refresh(buffer, true)
       is_done = is_done and why ~= IN_USE
     end
   end
@@ -220,7 +220,7 @@ function M.expect(path, before, written, is_busy)
     end
     local state = file.state(path)
     local buffer = file.buffer(path)
-    local must_wait = state ~= before and buffer ~= nil and is_in_use(buffer)
+    local must_wait = state ~= before and buffer ~= nil and is_busy_in(buffer)
     local is_changed = state ~= before and not must_wait
     if is_changed then
       M.reload(path)
