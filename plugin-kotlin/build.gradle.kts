@@ -20,6 +20,7 @@
 
 import org.jetbrains.intellij.platform.gradle.tasks.PrepareSandboxTask
 import org.jetbrains.intellij.platform.gradle.tasks.VerifyPluginTask.FailureLevel
+import org.jetbrains.kotlin.gradle.dsl.JvmDefaultMode
 import org.jetbrains.kotlin.gradle.dsl.KotlinVersion
 import org.jetbrains.kotlin.gradle.tasks.KotlinCompile
 
@@ -59,6 +60,8 @@ tasks.named<KotlinCompile>("compileKotlin") {
         apiVersion = KotlinVersion.KOTLIN_1_9
         // Unasserted conditions are not evaluated.
         freeCompilerArgs.add("-Xassertions=jvm")
+        // A class would override every default member of a platform interface, even internal ones.
+        jvmDefault = JvmDefaultMode.NO_COMPATIBILITY
     }
 }
 

@@ -5,7 +5,7 @@ import { after, before, describe } from 'node:test';
 
 import { Scene } from '../lib/ide-scene.mjs';
 
-const ADD = 'Add to Prompt';
+const ADD = 'Add to CLI Prompt';
 const RIGHT = 3;
 
 describe('starting, in a window', () => {

@@ -16,10 +16,19 @@ object CompanionBundle : AbstractBundle(BUNDLE) {
     ): String = getMessage(key, *params)
 
     /**
-     * Names the class or member that the running IDE lacks. The plugin is compiled against one IDE and runs in many.
+     * Names the class or member that the running IDE lacks, or the class that failed to start. The plugin is compiled
+     * against one IDE and runs in many.
      */
     fun missing(error: LinkageError): String {
         val build = ApplicationInfo.getInstance().build.asString()
-        return message("platform.missing", build, error.message ?: error.javaClass.simpleName)
+        val failedClass = error.message?.takeIf { it.startsWith(FAILED_CLASS) }?.removePrefix(FAILED_CLASS)
+        return when {
+            failedClass != null -> message("platform.failed", build, failedClass)
+            error is ExceptionInInitializerError -> message("platform.failed", build, (error.cause ?: error).toString())
+            else -> message("platform.missing", build, error.message ?: error.javaClass.simpleName)
+        }
     }
+
+    /** How the JVM begins its message from the second use of the class on. */
+    private const val FAILED_CLASS = "Could not initialize class "
 }

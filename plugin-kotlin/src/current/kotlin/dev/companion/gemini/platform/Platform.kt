@@ -2,6 +2,8 @@
 
 package dev.companion.gemini.platform
 
+import com.intellij.history.ActivityId
+import com.intellij.history.LocalHistory
 import com.intellij.ide.impl.isTrusted
 import com.intellij.ide.trustedProjects.TrustedProjectsListener
 import com.intellij.notification.NotificationGroup
@@ -16,8 +18,11 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ModuleRootListener
 import com.intellij.openapi.util.Key
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.ui.components.ActionLink
 import com.intellij.util.messages.Topic
 import com.intellij.xml.util.XmlStringUtil
+import java.awt.event.ActionListener
+import javax.swing.JComponent
 
 object Platform {
     /** Notifies when a project's roots have changed. */
@@ -60,6 +65,15 @@ object Platform {
     @Suppress("UNCHECKED_CAST", "DEPRECATION")
     fun forbidPreview(file: VirtualFile) =
         (Key.findKeyByName("FORBID_PREVIEW_TAB") as Key<Boolean>?)?.let { file.putUserData(it, true) } ?: Unit
+
+    /** Returns a link that [command] runs for, by mouse and keyboard. */
+    fun link(text: String, command: () -> Unit): JComponent =
+        KeyboardAccess.add(ActionLink(text, ActionListener { command() }), command)
+
+    /** Adds a label that the user sees in the Local History. Its window hides system labels in 2024.2 and later. */
+    fun labelHistory(project: Project, name: String) {
+        LocalHistory.getInstance().putEventLabel(project, name, ActivityId("dev.companion.gemini", "before"))
+    }
 
     /** Returns [text] as a dialog message. The dialog reads each message as HTML. */
     fun dialogMessage(text: String): String = "<html>${XmlStringUtil.escapeString(text).replace("\n", "<br>")}</html>"

@@ -16,5 +16,6 @@ class TargetBannerProvider :
     override fun collectNotificationData(
         project: Project,
         file: VirtualFile,
-    ): Function<in FileEditor, out JComponent?> = Function { TargetBanners.create(project, file) }
+    ): Function<in FileEditor, out JComponent?>? =
+        if (TargetBanners.isWanted(project, file)) Function { TargetBanners.create(project, file) } else null
 }

@@ -3,11 +3,14 @@
 package dev.companion.gemini.changes
 
 import com.intellij.history.integration.LocalHistoryImpl
+import com.intellij.ide.TreeExpander
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.DataContext
+import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.util.Disposer
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
@@ -16,6 +19,7 @@ import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
 import dev.companion.gemini.target.ShownPath
+import java.awt.datatransfer.DataFlavor
 import java.io.File
 import javax.swing.tree.DefaultMutableTreeNode
 import javax.swing.tree.TreePath
@@ -44,7 +48,7 @@ class ChangesServiceTest : ChangesTestCase() {
                 .replace(
                     ShownPath.of(project, root.toPath()),
                     "ROOT",
-                ).replace(Regex(" {2}\\d+:\\d\\d\\s[AP]M"), "")
+                ).replace(Regex(" {2}\\S+ \\d+:\\d\\d\\s[AP]M"), "")
         }
 
     private fun select(panel: ChangesPanel, vararg names: String) {
@@ -108,7 +112,7 @@ class ChangesServiceTest : ChangesTestCase() {
             "$name ${row.kind} ${row.edit != null}"
         }
         val expected = listOf("changed.txt CHANGED false", "deleted.txt DELETED false", "edited.txt CHANGED true")
-        assertEquals(expected + "made CREATED false", rows.filterNot { it.startsWith("older") })
+        assertEquals(expected + "made/new.txt CREATED false", rows.filterNot { it.startsWith("older") })
         write("later.txt", "new")
         virtualFile("later.txt")
         assertFalse("it is over", service.prompts.single().rows.any { it.path == path("later.txt") })
@@ -155,7 +159,7 @@ class ChangesServiceTest : ChangesTestCase() {
             "r.txt  ROOT  +2 \u22120  reverted",
             "prompt 1  2 files",
             "a.txt  ROOT  +1 \u22121",
-            "b.txt  ROOT/sub  +1 \u22121",
+            "b.txt  new  ROOT/sub  +1 \u22121",
         )
         assertEquals(expected, shown(panel))
         select(panel, "key.txt", "r.txt")
@@ -165,6 +169,41 @@ class ChangesServiceTest : ChangesTestCase() {
         assertTrue(perform(panel, "Companion.RevertPrompt"))
         await("both") { core.calls.isNotEmpty() }
         assertEquals(listOf("reverted s 1 a.txt sub/b.txt"), told)
+    }
+
+    fun testManyFilesAreGroupedByFolder() {
+        val files = (1..31).map { ChangedFile(path("${if (it < 31) "a" else "b"}/$it.txt"), revertible = true) }
+        service.changed(core, AgentChange("s", 1, "many", 1, files))
+        UIUtil.dispatchAllInvocationEvents()
+        val panel = panel()
+        assertEquals(listOf("many  31 files", "ROOT/a  30 files", "ROOT/b  1 file"), shown(panel))
+        select(panel, panel.tree.getPathForRow(2).lastPathComponent.toString())
+        assertEquals(listOf(path("b/31.txt")), panel.tree.selectedFiles.map { it.path })
+        panel.tree.expandRow(1)
+        changed(2, Edit("b.txt", null, "two"))
+        assertEquals("an open folder stays open", 2 + 1 + 30 + 2, panel.tree.rowCount)
+        assertEquals(listOf(path("b/31.txt")), panel.tree.selectedFiles.map { it.path })
+    }
+
+    fun testPathsAreCopied() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"), Edit("b.txt", null, "two"))
+        val panel = panel()
+        select(panel, "a.txt", "b.txt")
+        assertTrue(perform(panel, "Companion.CopyChangedPath"))
+        val copied = CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor)
+        assertEquals("${path("a.txt")}\n${path("b.txt")}", copied)
+    }
+
+    fun testThePlatformOpensAndClosesAllGroups() {
+        changed(1, Edit("a.txt", null, "two"))
+        changed(2, Edit("b.txt", null, "two"))
+        val panel = panel()
+        val expander = panel.getData(PlatformDataKeys.TREE_EXPANDER.name) as TreeExpander
+        expander.collapseAll()
+        assertEquals(2, panel.tree.rowCount)
+        expander.expandAll()
+        assertEquals(4, panel.tree.rowCount)
     }
 
     fun testTheTreeKeepsSelectionAndClosedGroups() {

@@ -9,12 +9,13 @@ import com.intellij.testFramework.TestActionEvent
 import com.intellij.ui.components.JBLabel
 import com.intellij.ui.components.labels.LinkLabel
 import com.intellij.util.ui.UIUtil
+import java.awt.KeyboardFocusManager
 import javax.swing.KeyStroke
 
 class CommentFieldTest : LightPlatformTestCase() {
     private val sent = ArrayList<String>()
 
-    private fun field(text: String = "") = CommentField(text) { sent += it }
+    private fun field(text: String = "") = CommentField(text, isNew = text.isEmpty()) { sent += it }
 
     private fun label(field: CommentField) = UIUtil.findComponentsOfType(field, JBLabel::class.java).single().text
 
@@ -35,9 +36,25 @@ class CommentFieldTest : LightPlatformTestCase() {
         assertEquals("why\n", area.text)
     }
 
-    fun `test a present text is selected and can be removed`() {
-        assertEquals("why", field("why").area.selectedText)
-        assertTrue(label(field("why")), "removes" in label(field("why")))
+    fun `test the first key keeps a present text, which can be removed`() {
+        val field = field("why")
+        field.area.replaceSelection("!")
+        assertEquals("why!", field.area.text)
+        assertTrue(label(field), "removes" in label(field))
         assertFalse(label(field()), "removes" in label(field()))
+    }
+
+    fun `test Tab leaves the field for the link`() {
+        val field = field()
+        val keys = field.area.getFocusTraversalKeys(KeyboardFocusManager.FORWARD_TRAVERSAL_KEYS)
+        assertEquals(setOf(KeyStroke.getKeyStroke("TAB")), keys)
+        val link = UIUtil.findComponentsOfType(field, LinkLabel::class.java).single()
+        assertTrue(link.isFocusable)
+        ActionUtil.getActions(link).forEach { it.actionPerformed(TestActionEvent(it)) }
+        assertEquals("Enter and Space send", listOf(""), sent)
+    }
+
+    fun `test a screen reader names the field`() {
+        assertEquals("Comment for the CLI", field().area.accessibleContext.accessibleName)
     }
 }

@@ -95,7 +95,7 @@ class CommentServiceTest : DiffTestCase() {
         assertEquals("a.txt:2", comments.shown(comments.pending().single()).substringAfterLast('/'))
         change { it.insertString(0, "zero\nzero\n  two\n") }
         comments.update()
-        assertEquals(1, gutter().size)
+        await("the mark") { gutter().size == 1 }
         assertEquals("comment a.txt 3-3 'two' 'why'", told.last())
     }
 
@@ -169,7 +169,8 @@ class CommentServiceTest : DiffTestCase() {
         await("the comment") { comments.pending().map { it.params } == listOf(kept) }
         val file = virtualFile(file("b.txt", "one\ntwo\n"))
         myManager.openFile(file, true)
-        assertEquals(1, gutter(checkNotNull(FileDocumentManager.getInstance().getDocument(file))).size)
+        val opened = checkNotNull(FileDocumentManager.getInstance().getDocument(file))
+        await("the mark") { gutter(opened).size == 1 }
         assertEquals("comment b.txt 2-2 'two' 'why'", told.last())
     }
 
@@ -200,7 +201,7 @@ class CommentServiceTest : DiffTestCase() {
         assertEquals(3, comments.pending().single().params.line)
         comments.show(comments.pending().single())
         await("the file") { file in myManager.selectedFiles }
-        assertEquals("comment b.txt 1-1 'new' 'why'", told.last())
+        await("the mark") { told.last() == "comment b.txt 1-1 'new' 'why'" }
     }
 
     fun `test other documents have no place`() {

@@ -26,7 +26,8 @@ class LackingLoader(private val missing: String) : ClassLoader(LackingLoader::cl
     /** Creates the [project]'s service of this [type] with these [arguments], until the project ends. */
     fun install(project: Project, type: KClass<*>, vararg arguments: Any): Any {
         val name = type.java.name
-        val constructor = loadClass(name).constructors.single { it.parameterCount == 1 + arguments.size }
+        val constructor = loadClass(name).declaredConstructors.single { it.parameterCount == 1 + arguments.size }
+        constructor.isAccessible = true
         val service = constructor.newInstance(project, *arguments)
         Disposer.register(project, service as Disposable)
         val container = project.picoContainer as MutablePicoContainer

@@ -4,6 +4,7 @@ package dev.companion.gemini.platform
 
 import com.intellij.openapi.application.ApplicationInfo
 import com.intellij.testFramework.LoggedErrorProcessor
+import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.changes.ChangesService
 import dev.companion.gemini.comments.CommentService
@@ -61,6 +62,15 @@ class MissingMemberTest : ServiceTestCase() {
         await { logged.any { it is LinkageError } }
     }
 
+    fun testAPartOfTheIDEThatFailedToStartIsNotCalledMissing() {
+        val build = ApplicationInfo.getInstance().build.asString()
+        val restart = "A part of this IDE, build $build, failed to start: %s. Restart the IDE."
+        val first = runCatching { FailingPart.use() }.exceptionOrNull() as LinkageError
+        val later = runCatching { FailingPart.use() }.exceptionOrNull() as LinkageError
+        assertEquals(restart.format("java.lang.IllegalStateException: broken"), CompanionBundle.missing(first))
+        assertEquals(restart.format(FailingPart::class.java.name), CompanionBundle.missing(later))
+    }
+
     private fun assertNoProposalWithout(missing: String) {
         val proposals = LackingLoader(missing).install(project, ProposalService::class)
         val answer = Answer()
@@ -106,4 +116,12 @@ class MissingMemberTest : ServiceTestCase() {
     fun testTheUserIsToldWhyNoServerCanStart() = assertNoServerWithout("com.intellij.openapi.roots.ProjectRootManager")
 
     fun testTheUserIsToldWhyNothingCanBeListenedTo() = assertNoServerWithout("com.intellij.ProjectTopics")
+}
+
+private object FailingPart {
+    init {
+        error("broken")
+    }
+
+    fun use() = Unit
 }

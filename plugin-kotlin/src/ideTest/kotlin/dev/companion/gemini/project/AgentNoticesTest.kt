@@ -4,11 +4,12 @@ package dev.companion.gemini.project
 
 import com.intellij.notification.Notification
 import com.intellij.notification.NotificationAction
+import com.intellij.openapi.Disposable
 import com.intellij.openapi.wm.ToolWindowAnchor
 import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.UIUtil
-import dev.companion.gemini.review.SystemAlerts
+import dev.companion.gemini.review.Alerts
 import dev.companion.gemini.shownNotifications
 
 class AgentNoticesTest : ServiceTestCase() {
@@ -20,12 +21,14 @@ class AgentNoticesTest : ServiceTestCase() {
     override fun setUp() {
         super.setUp()
         shown = shownNotifications(project, testRootDisposable)
-        val alerts = object : SystemAlerts {
+        val alerts = object : Alerts {
             override val isInBackground get() = inBackground
 
             override fun show(title: String, text: String) {
                 alerted += "$title: $text"
             }
+
+            override fun onReturn(parent: Disposable, returned: () -> Unit) = Unit
         }
         notices = AgentNotices(project, alerts)
     }

@@ -26,7 +26,7 @@ abstract class ServiceTestCase : PlatformTestCase() {
 
     /** Replaces the project's service by one that starts servers with [launch]. */
     protected fun serviceWith(launch: (ServerSettings, EditorRequests) -> CompanionCore): CompanionService {
-        val service = CompanionService(project, launch)
+        val service = object : CompanionService(project, launch) {}
         Disposer.register(project, service)
         val container = project.picoContainer as MutablePicoContainer
         val key = CompanionService::class.java.name

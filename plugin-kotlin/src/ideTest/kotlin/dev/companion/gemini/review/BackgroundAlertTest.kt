@@ -2,37 +2,33 @@
 
 package dev.companion.gemini.review
 
-import com.intellij.openapi.application.ApplicationActivationListener
-import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.Disposable
 import com.intellij.openapi.util.Disposer
-import com.intellij.openapi.wm.IdeFrame
-import com.intellij.openapi.wm.WindowManager
 import dev.companion.gemini.disk.PostponedWrites
 
 class BackgroundAlertTest : DiffTestCase() {
     private val shown = ArrayList<String>()
     private var inBackground = true
+    private lateinit var activate: () -> Unit
 
     override fun setUp() {
         super.setUp()
-        val alerts = object : SystemAlerts {
+        val alerts = object : Alerts {
             override val isInBackground get() = inBackground
 
             override fun show(title: String, text: String) {
                 shown += "$title: $text"
             }
+
+            override fun onReturn(parent: Disposable, returned: () -> Unit) {
+                activate = returned
+            }
         }
-        service = ProposalService(project, PostponedWrites::flush, alerts)
+        service = TestProposalService(project, PostponedWrites::flush, alerts)
         Disposer.register(testRootDisposable, service)
     }
 
     private fun alert(name: String) = "Companion for Gemini CLI: The CLI proposes the new file ${root.name}/$name."
-
-    private fun activate() {
-        val frame = WindowManager.getInstance().allProjectFrames.firstOrNull() ?: ANY_FRAME
-        val bus = ApplicationManager.getApplication().messageBus
-        bus.syncPublisher(ApplicationActivationListener.TOPIC).applicationActivated(frame)
-    }
 
     fun `test several proposals alert once until the user returns`() {
         propose("a.txt", "secret")
@@ -49,18 +45,9 @@ class BackgroundAlertTest : DiffTestCase() {
         assertEquals(listOf(alert("a.txt"), alert("b.txt")), shown)
     }
 
-    fun `test nothing alerts while the IDE is active`() {
+    fun `test nothing alerts while the project's window is active`() {
         inBackground = false
         propose("a.txt", "one")
         assertEquals(emptyList<String>(), shown)
-    }
-
-    private companion object {
-        /** A frame that is never used. */
-        val ANY_FRAME = java.lang.reflect.Proxy
-            .newProxyInstance(
-                IdeFrame::class.java.classLoader,
-                arrayOf(IdeFrame::class.java),
-            ) { _, _, _ -> null } as IdeFrame
     }
 }

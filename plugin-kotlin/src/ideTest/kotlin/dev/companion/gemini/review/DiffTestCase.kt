@@ -16,6 +16,7 @@ import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.editor.ex.EditorEx
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.impl.EditorWindow
+import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VirtualFile
@@ -63,10 +64,17 @@ private class SecondClick(private val link: HyperlinkLabel) :
     override fun dispatch() = link.doClick()
 }
 
+/** A service with other dependencies than the platform's. */
+internal class TestProposalService(
+    project: Project,
+    flush: (VirtualFile) -> Unit,
+    alerts: Alerts = Alerts.OfPlatform(project),
+) : ProposalService(project, flush, alerts)
+
 abstract class DiffTestCase : FileEditorManagerTestCase() {
     protected lateinit var core: RecordingCore
     protected lateinit var root: File
-    protected lateinit var service: ProposalService
+    internal lateinit var service: ProposalService
 
     /** The calls about the test's files, by their names in the test. */
     protected val told: List<String> get() = core.calls.map { it.replace(root.path + File.separator, "") }

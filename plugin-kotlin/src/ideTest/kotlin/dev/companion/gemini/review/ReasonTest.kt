@@ -14,6 +14,7 @@ import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.keymap.ex.KeymapManagerEx
+import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.ReasonArrival
 import dev.companion.gemini.disk.FileOnDisk
@@ -88,6 +89,20 @@ class ReasonTest : DiffTestCase() {
         assertTrue(areas(view).isEmpty())
         assertEquals(emptyList<String>(), told)
         assertTrue(view.isOpen)
+    }
+
+    fun `test a reason that was not sent is there again`() {
+        file("a.txt", "one")
+        val view = ask(proposeWith(ReasonArrival.NOW))
+        field(view).text = "use const"
+        escape(view).actionPerformed(TestActionEvent(escape(view)))
+        assertEquals("use const", field(ask(view)).text)
+        core.forget()
+        assertEquals("${Answer.DONE} two", answer { service.close(it, path("a.txt")) })
+        val next = ask(proposeWith(ReasonArrival.NOW))
+        assertEquals("its tab was closed by the CLI", "use const", field(next).text)
+        send(next, "use let")
+        assertEquals("it was sent", "", field(ask(proposeWith(ReasonArrival.NOW))).text)
     }
 
     fun `test keys in the field decide nothing`() {

@@ -37,7 +37,10 @@ class TargetBannerTest : DiffTestCase() {
     fun `test another file has no banner`() {
         file("a.txt", "one")
         propose("a.txt", "two")
-        val editor = myManager.openFile(virtualFile(file("b.txt", "one")), true).single()
+        val other = virtualFile(file("b.txt", "one"))
+        val editor = myManager.openFile(other, true).single()
         assertNull(banner(editor))
+        assertFalse("nothing runs on the EDT for it", TargetBanners.isWanted(project, other))
+        assertTrue(TargetBanners.isWanted(project, virtualFile(file("a.txt", "one"))))
     }
 }

@@ -27,7 +27,7 @@ import dev.companion.gemini.offEdt
 import dev.companion.gemini.review.Answer
 import dev.companion.gemini.review.DiffTestCase
 import dev.companion.gemini.review.PendingRequests
-import dev.companion.gemini.review.ProposalService
+import dev.companion.gemini.review.TestProposalService
 import dev.companion.gemini.tabs.ProposalFile
 import org.picocontainer.MutablePicoContainer
 import java.io.File
@@ -160,7 +160,7 @@ class TargetTest : DiffTestCase() {
 
     /** Creates a separate service whose platform writes later. [flush] waits for these writes. */
     private fun postponing(flush: (VirtualFile) -> Unit) {
-        service = ProposalService(project, flush).also { Disposer.register(testRootDisposable, it) }
+        service = TestProposalService(project, flush).also { Disposer.register(testRootDisposable, it) }
     }
 
     fun `test what the CLI accepts is answered once the disk has it, and nobody decides meanwhile`() {

@@ -21,7 +21,7 @@ import java.util.concurrent.CountDownLatch
 
 class ActionsTest : ServiceTestCase() {
     private val onProposals = listOf("NextProposal", "PreviousProposal", "AcceptAllProposals", "RejectAllProposals")
-    private val onServer = listOf("RestartServer", "CopyHealthReport", "OpenSettings")
+    private val onServer = listOf("ShowStatus", "RestartServer", "CopyHealthReport", "OpenSettings")
     private val ids = (listOf("RunCli", "AddToPrompt", "Comment") + onProposals + onServer).map { "Companion.$it" }
 
     private fun event(id: String, project: Project?) =
@@ -48,6 +48,16 @@ class ActionsTest : ServiceTestCase() {
         for (id in inMenu) {
             assertTrue(ActionManager.getInstance().getAction(id) is DumbAware)
             assertNotNull(presentation(id).icon)
+        }
+    }
+
+    /** They stand beside all actions of the IDE in Find Action and in the keymap. */
+    fun testEachTextSaysWhatItIsAbout() {
+        val all = ActionManager.getInstance().getActionIds("Companion.").filter { it !in GROUPS }
+        assertTrue("$all", all.size > 15)
+        for (id in all) {
+            val text = ActionManager.getInstance().getAction(id).templatePresentation.text.orEmpty()
+            assertTrue("$id: $text", "CLI" in text || "Companion" in text)
         }
     }
 
@@ -117,5 +127,9 @@ class ActionsTest : ServiceTestCase() {
         for (secret in listOf(token, "secret")) {
             assertFalse("$secret in $text", secret in text)
         }
+    }
+
+    private companion object {
+        val GROUPS = listOf("Companion.Menu", "Companion.Changes", "Companion.ChangesMenu")
     }
 }

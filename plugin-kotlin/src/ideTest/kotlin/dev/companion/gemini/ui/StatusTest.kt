@@ -62,7 +62,7 @@ class StatusTest : ServiceTestCase() {
         assertEquals(NotificationType.ERROR, notification.type)
         assertEquals("Companion for Gemini CLI", notification.title)
         assertEquals("No &lt;port&gt;.", notification.content)
-        assertEquals(listOf("Restart Server", "Settings\u2026", "Copy Health Report"), actions(notification))
+        assertEquals(listOf("Restart server", "Settings\u2026", "Copy health report"), actions(notification))
         assertFalse(notification.isExpired)
         state(running(0, "/file"))
         assertTrue("it is over", notification.isExpired)
@@ -142,6 +142,16 @@ class StatusTest : ServiceTestCase() {
             icons += label.icon
         }
         assertEquals("off, waiting, connected, failed", 4, icons.size)
+    }
+
+    fun testAnotherCompanionIsToldOnce() {
+        PropertiesComponent.getInstance().unsetValue("dev.companion.gemini.warnedOfOther")
+        assertNull("it is not installed", OtherCompanion.name())
+        val name = checkNotNull(OtherCompanion.name(listOf("there.is.none", "dev.companion.gemini")))
+        repeat(2) { CompanionNotifications.getInstance(project).warnOnceOfOther(name) }
+        val start = "The plugin Companion for Gemini CLI also connects Gemini CLI"
+        assertTrue(shown.single().content, shown.single().content.startsWith(start))
+        assertEquals(NotificationType.WARNING, shown.single().type)
     }
 
     fun testAMissingCLIComesWithTheLineThatInstallsIt() {

@@ -87,8 +87,9 @@ internal class ChangeList {
     /** The number of changed files. A file that was changed in several prompts counts once. */
     val fileCount: Int
         get() {
-            val rows = prompts.flatMap { it.rows }.filter { it.edit?.reverted != true }
-            return rows.mapTo(HashSet()) { it.path }.size + prompts.sumOf { it.more }
+            val paths = HashSet<String>()
+            for (prompt in prompts) for (row in prompt.rows) if (row.edit?.reverted != true) paths += row.path
+            return paths.size + prompts.sumOf { it.more }
         }
 
     operator fun get(key: PromptKey): PromptChanges? = byKey[key]
@@ -117,20 +118,19 @@ internal class ChangeList {
         val known = LinkedHashMap<String, OtherFile>()
         val before = old?.others.orEmpty()
         before.associateByTo(known) { it.path }
-        for (other in others) known[other.path] = known[other.path]?.let { merged(it, other) } ?: other
+        for (other in others) {
+            val before = known.remove(other.path)
+            val kind = if (before == null) other.kind else merged(before.kind, other.kind)
+            kind?.let { known[other.path] = OtherFile(other.path, it) }
+        }
         val all = known.values.toList()
         val more = (old?.more ?: 0) + maxOf(0, all.size - MAX_OTHERS)
         val shown = all.take(MAX_OTHERS)
-        put(
-            old?.with(others = shown, more = more)
-                ?: PromptChanges(key, command.title, command.time, emptyList(), shown, more),
-        )
+        val new = old?.with(others = shown, more = more)
+            ?: PromptChanges(key, command.title, command.time, emptyList(), shown, more)
+        if (new.rows.isEmpty()) remove(key) else put(new)
         return old == null
     }
-
-    /** A file that a prompt created and changed is a created one. */
-    private fun merged(first: OtherFile, last: OtherFile) =
-        if (first.kind == ChangeKind.CREATED && last.kind == ChangeKind.CHANGED) first else last
 
     /** Removes rows, which the user keeps. */
     fun keep(rows: Collection<ChangeRow>) {
@@ -181,5 +181,14 @@ internal class ChangeList {
     companion object {
         /** The most files of commands that one prompt lists. */
         const val MAX_OTHERS = 500
+
+        /** Returns the kind of two changes of a file; null if there is no file before and after them. */
+        fun merged(first: ChangeKind, last: ChangeKind): ChangeKind? =
+            when {
+                first == ChangeKind.CREATED && last == ChangeKind.DELETED -> null
+                first == ChangeKind.CREATED -> first
+                first == ChangeKind.DELETED && last == ChangeKind.CREATED -> ChangeKind.CHANGED
+                else -> last
+            }
     }
 }

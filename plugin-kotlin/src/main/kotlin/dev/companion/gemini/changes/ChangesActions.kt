@@ -3,8 +3,10 @@
 package dev.companion.gemini.changes
 
 import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.platform.CompanionAction
+import java.awt.datatransfer.StringSelection
 
 internal abstract class ChangesAction : CompanionAction() {
     /** The rows that the action is about. */
@@ -56,5 +58,14 @@ internal class OpenChangedFileAction : ChangesAction() {
 
     override fun perform(project: Project, panel: ChangesPanel) {
         panel.places().forEach { it.navigate(true) }
+    }
+}
+
+internal class CopyPathAction : ChangesAction() {
+    override fun rows(panel: ChangesPanel) = panel.tree.selectedRows
+
+    override fun perform(project: Project, panel: ChangesPanel) {
+        val paths = rows(panel).joinToString("\n") { it.path }
+        CopyPasteManager.getInstance().setContents(StringSelection(paths))
     }
 }

@@ -2,12 +2,14 @@
 
 package dev.companion.gemini.changes
 
+import com.intellij.ide.DefaultTreeExpander
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.actionSystem.ActionGroup
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.DataKey
 import com.intellij.openapi.actionSystem.DataProvider
+import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.SimpleToolWindowPanel
@@ -31,6 +33,9 @@ internal class ChangesPanel(private val project: Project) :
     Disposable {
     val service = ChangesService.getInstance(project)
     val tree = ChangesTree(project)
+
+    /** For the platform's own actions and keys. */
+    private val expander = DefaultTreeExpander(tree)
 
     init {
         val actions = ActionManager.getInstance()
@@ -75,6 +80,7 @@ internal class ChangesPanel(private val project: Project) :
             KEY.`is`(dataId) -> this
             CommonDataKeys.VIRTUAL_FILE.`is`(dataId) -> files().singleOrNull()
             CommonDataKeys.VIRTUAL_FILE_ARRAY.`is`(dataId) -> files().toTypedArray().takeIf { it.isNotEmpty() }
+            PlatformDataKeys.TREE_EXPANDER.`is`(dataId) -> expander
             CommonDataKeys.NAVIGATABLE_ARRAY.`is`(dataId) -> places().toTypedArray().takeIf { it.isNotEmpty() }
             else -> null
         }

@@ -145,7 +145,8 @@ class ChangesService(private val project: Project) : Disposable {
     private fun publish() {
         val prompts = list.prompts
         cores.keys.retainAll(prompts.mapTo(HashSet()) { it.key })
-        val paths = prompts.flatMapTo(HashSet()) { prompt -> prompt.rows.map { it.path } }
+        val paths = HashSet<String>()
+        for (prompt in prompts) for (row in prompt.rows) paths += row.path
         files.keys.retainAll(paths)
         project.messageBus.syncPublisher(ChangesListener.TOPIC).changesChanged(fileCount)
         ChangesToolWindow.update(project, prompts.isNotEmpty())

@@ -9,13 +9,12 @@ import com.intellij.ui.ColoredTreeCellRenderer
 import com.intellij.ui.SimpleTextAttributes
 import com.intellij.ui.TreeUIHelper
 import com.intellij.ui.treeStructure.Tree
+import com.intellij.util.text.DateFormatUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.target.ShownPath
 import java.nio.file.Paths
-import java.text.DateFormat
-import java.util.Date
 import javax.swing.JTree
 import javax.swing.tree.DefaultMutableTreeNode
 import javax.swing.tree.DefaultTreeModel
@@ -33,56 +32,65 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
         setShowsRootHandles(true)
         selectionModel.selectionMode = TreeSelectionModel.DISCONTIGUOUS_TREE_SELECTION
         setCellRenderer(Renderer())
+        emptyText.text = message("changes.empty")
+        getAccessibleContext().accessibleName = message("toolwindow.stripe.Gemini_CLI_Changes")
         TreeUIHelper.getInstance().installTreeSpeedSearch(this)
     }
 
-    /** The selected files, without those of selected prompts. */
-    val selectedFiles: List<ChangeRow> get() = selected().filterIsInstance<FileNode>().map { it.row }
+    /** The selected files, and those of selected folders, but not those of selected prompts. */
+    val selectedFiles: List<ChangeRow> get() = selected().filter { it !is PromptNode }.flatMap(::rows).distinct()
 
     /** The prompts that are selected, or have a selected file. */
     val selectedPrompts: List<PromptChanges>
-        get() = selected().mapNotNull { it as? PromptNode ?: it.parent as? PromptNode }.map { it.prompt }.distinct()
-
-    /** The selected files, and all files of selected prompts. */
-    val selectedRows: List<ChangeRow>
         get() = selected()
-            .flatMap { node ->
-                when (node) {
-                    is FileNode -> listOf(node.row)
-                    is PromptNode -> node.prompt.rows
-                    else -> emptyList()
-                }
+            .mapNotNull { node ->
+                node.path.filterIsInstance<PromptNode>().singleOrNull()?.prompt
             }.distinct()
+
+    /** The selected files, and all files of selected folders and prompts. */
+    val selectedRows: List<ChangeRow> get() = selected().flatMap(::rows).distinct()
 
     private fun selected(): List<DefaultMutableTreeNode> =
         selectionPaths.orEmpty().map { it.lastPathComponent as DefaultMutableTreeNode }
 
-    /** Shows [prompts]. Keeps the selection, and which groups are open. A new group is open. */
+    private fun rows(node: DefaultMutableTreeNode): List<ChangeRow> =
+        when (node) {
+            is FileNode -> listOf(node.row)
+            is FolderNode -> node.files.map { it.row }
+            is PromptNode -> node.prompt.rows
+            else -> emptyList()
+        }
+
+    /** Shows [prompts]. Keeps the selection, and which nodes are open. A new prompt is open, a new folder is not. */
     fun show(prompts: List<PromptChanges>) {
         assertEdt()
-        val old = groups().associateBy { it.prompt.key }
-        if (old.values.map { it.prompt } == prompts) return
-        val closed = old.filterValues { !isExpanded(TreePath(it.path)) }.keys
-        val selection = selected().map { identity(it) }.toSet()
-        root.removeAllChildren()
-        for (prompt in prompts) {
-            root.add(
-                old[prompt.key]?.takeIf { it.prompt === prompt } ?: PromptNode(project, prompt),
-            )
+        val present = prompts.toSet()
+        val outdated = groups().filter { it.prompt !in present }
+        val closed = outdated.filterNot(::isOpen).map(::identity).toSet()
+        val open = outdated.flatMap { it.folders }.filter(::isOpen).map(::identity).toSet()
+        val selection = selected().filter { node -> node.path.any { it in outdated } }.map(::identity).toSet()
+        outdated.forEach(nodes::removeNodeFromParent)
+        for ((index, prompt) in prompts.withIndex()) {
+            if (index < root.childCount && (root.getChildAt(index) as PromptNode).prompt === prompt) continue
+            val group = PromptNode(project, prompt)
+            nodes.insertNodeInto(group, root, index)
+            if (index == 0) expandPath(TreePath(root))
+            if (identity(group) !in closed) expandPath(TreePath(group.path))
+            group.folders.filter { identity(it) in open }.forEach { expandPath(TreePath(it.path)) }
+            val kept = (listOf(group) + group.folders + group.files).filter { identity(it) in selection }
+            addSelectionPaths(kept.map { TreePath(it.path) }.toTypedArray())
         }
-        nodes.reload()
-        for (group in groups()) if (group.prompt.key !in closed) expandPath(TreePath(group.path))
-        if (selection.isEmpty()) return
-        val kept = groups().flatMap { listOf(it) + it.files }.filter { identity(it) in selection }
-        selectionPaths = kept.map { TreePath(it.path) }.toTypedArray()
     }
+
+    private fun isOpen(node: DefaultMutableTreeNode) = isExpanded(TreePath(node.path))
 
     private fun groups(): List<PromptNode> = root.children().asSequence().filterIsInstance<PromptNode>().toList()
 
-    /** Equal for nodes of the same file or prompt at different times. */
+    /** Equal for nodes of the same file, folder or prompt at different times. */
     private fun identity(node: DefaultMutableTreeNode): Any =
         when (node) {
             is FileNode -> node.row.prompt to node.row.path
+            is FolderNode -> node.files.first().row.prompt to node.name
             is PromptNode -> node.prompt.key
             else -> node
         }
@@ -92,16 +100,36 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
         val prompt: PromptChanges,
     ) : DefaultMutableTreeNode() {
         val title: String = ShownPath.plain(prompt.title).ifBlank { message("changes.untitled") }
-        val time: String = DateFormat.getTimeInstance(DateFormat.SHORT).format(Date(prompt.time))
         val files: List<FileNode> = prompt.rows.map { FileNode(project, it) }
 
+        /** The folders of many files; else none. */
+        val folders: List<FolderNode> =
+            if (files.size <=
+                MAX_UNGROUPED
+            ) {
+                emptyList()
+            } else {
+                files.groupBy { it.folder }.map { FolderNode(it.key, it.value) }
+            }
+
         init {
-            files.forEach(::add)
+            folders.ifEmpty { files }.forEach(::add)
             if (prompt.more > 0) add(DefaultMutableTreeNode(message("changes.more", prompt.more)))
         }
 
         /** For the speed search. */
         override fun toString() = title
+    }
+
+    private class FolderNode(
+        val name: String,
+        val files: List<FileNode>,
+    ) : DefaultMutableTreeNode() {
+        init {
+            files.forEach(::add)
+        }
+
+        override fun toString() = name
     }
 
     private class FileNode(
@@ -129,7 +157,14 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
                 is PromptNode -> {
                     append(value.title)
                     val files = message("changes.files", value.files.size + value.prompt.more)
-                    append("  ${value.time}  $files", SimpleTextAttributes.GRAYED_ATTRIBUTES)
+                    val time = DateFormatUtil.formatPrettyDateTime(value.prompt.time)
+                    append("  $time  $files", SimpleTextAttributes.GRAYED_ATTRIBUTES)
+                }
+
+                is FolderNode -> {
+                    append(value.name)
+                    val files = message("changes.files", value.files.size)
+                    append("  $files", SimpleTextAttributes.GRAYED_ATTRIBUTES)
                 }
 
                 is FileNode -> {
@@ -150,7 +185,11 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
                 else -> SimpleTextAttributes(SimpleTextAttributes.STYLE_PLAIN, status(node.row.kind).color)
             }
             append(node.name, name)
-            if (node.folder.isNotEmpty()) append("  ${node.folder}", SimpleTextAttributes.GRAYED_ATTRIBUTES)
+            word(node.row.kind)?.let { append("  $it", SimpleTextAttributes.GRAYED_ATTRIBUTES) }
+            val isInFolder = node.parent is FolderNode
+            if (node.folder.isNotEmpty() && !isInFolder) {
+                append("  ${node.folder}", SimpleTextAttributes.GRAYED_ATTRIBUTES)
+            }
             if (edit?.added != null && edit.removed != null) {
                 append("  " + message("diff.lines", edit.added, edit.removed))
             }
@@ -167,6 +206,14 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
             }
         }
 
+        /** Says what the colour shows. */
+        private fun word(kind: ChangeKind): String? =
+            when (kind) {
+                ChangeKind.CHANGED -> null
+                ChangeKind.CREATED -> message("changes.created")
+                ChangeKind.DELETED -> message("changes.deleted")
+            }
+
         private fun status(kind: ChangeKind): FileStatus =
             when (kind) {
                 ChangeKind.CHANGED -> FileStatus.MODIFIED
@@ -176,6 +223,8 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
     }
 
     private companion object {
+        /** The most files of a prompt without folders. */
+        const val MAX_UNGROUPED = 30
         val REVERTED =
             SimpleTextAttributes(SimpleTextAttributes.STYLE_STRIKEOUT, SimpleTextAttributes.GRAYED_ATTRIBUTES.fgColor)
     }

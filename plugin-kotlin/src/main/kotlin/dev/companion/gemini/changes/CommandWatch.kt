@@ -16,18 +16,10 @@ import com.intellij.openapi.vfs.newvfs.events.VFileCreateEvent
 import com.intellij.openapi.vfs.newvfs.events.VFileDeleteEvent
 import com.intellij.openapi.vfs.newvfs.events.VFileEvent
 import com.intellij.util.messages.MessageBusConnection
-import dev.companion.gemini.context.systemPath
 import dev.companion.gemini.core.AgentCommand
-import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.assertEdt
-import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
-import java.io.IOException
-import java.nio.file.Files
-import java.nio.file.LinkOption
-import java.nio.file.Path
-import java.nio.file.attribute.FileTime
 
 /**
  * Lists files of the project's content that a program other than the IDE changed. Two programs that write at the same
@@ -45,26 +37,36 @@ internal class CommandWatch(
         /** Milliseconds since 1970. */
         val since: Long,
     ) {
-        val found = LinkedHashMap<String, ChangeKind>()
+        val files = CommandFiles()
+        var isEnding = false
     }
 
-    private val running = HashMap<PromptKey, Running>()
+    /** One for each start, the oldest first: a CLI can run several commands at once. */
+    private val running = ArrayList<Running>()
     private var connection: MessageBusConnection? = null
 
     fun started(core: CompanionCore, command: AgentCommand, now: Long) {
         assertEdt()
-        val key = command.key
         // The end of an earlier prompt's command was lost, because one session has one prompt at a time.
-        running.keys.filter { it.session == key.session && it != key }.forEach(::forget)
-        if (running[key]?.core !== core) running[key] = Running(core, command, now)
+        val earlier = running.filter { it.command.session == command.session && it.command.prompt != command.prompt }
+        earlier.forEach(::end)
+        running += Running(core, command, now)
         if (connection != null) return
         connection = project.messageBus.connect().also { it.subscribe(VirtualFileManager.VFS_CHANGES, this) }
     }
 
-    /** Reports the files once the IDE has looked at the project's files. */
+    /**
+     * Ends one command of the prompt, and reports its files once the IDE has looked at the project's files. With
+     * several commands, it is not known which one: the oldest has all files that the others can have, up to now.
+     */
     fun ended(key: PromptKey) {
         assertEdt()
-        val ended = running[key] ?: return
+        running.find { it.command.key == key && !it.isEnding }?.let(::end)
+    }
+
+    private fun end(ended: Running) {
+        if (ended.isEnding) return
+        ended.isEnding = true
         val roots = roots()
         ApplicationManager.getApplication().executeOnPooledThread {
             val finish = Runnable {
@@ -79,11 +81,11 @@ internal class CommandWatch(
     /** Forgets the commands of servers that have ended. */
     fun forgetClosed() {
         assertEdt()
-        running.filterValues { it.core.isClosed }.keys.forEach(::forget)
+        running.filter { it.core.isClosed }.forEach(::forget)
     }
 
-    private fun forget(key: PromptKey) {
-        running -= key
+    private fun forget(command: Running) {
+        running -= command
         if (running.isEmpty()) dispose()
     }
 
@@ -93,81 +95,40 @@ internal class CommandWatch(
     }
 
     private fun finish(ended: Running) {
-        val key = ended.command.key
-        if (running[key] !== ended) return
-        forget(key)
-        if (ended.found.isEmpty()) return
-        val found = ended.found.toMap()
+        if (ended !in running) return
+        forget(ended)
+        if (ended.files.isEmpty) return
         ApplicationManager.getApplication().executeOnPooledThread {
-            val since = ended.since - CLOCK_TOLERANCE_MILLIS
-            val files = found.mapNotNull { (path, kind) -> file(path, kind, since) }
-            report(ended.core, ended.command, files)
+            report(ended.core, ended.command, ended.files.since(ended.since - CLOCK_TOLERANCE_MILLIS, index))
         }
-    }
-
-    /** Returns null if the file did not change after [since]. */
-    private fun file(path: String, kind: ChangeKind, since: Long): OtherFile? {
-        assertNotEdt()
-        val file = FileOnDisk.path(path) ?: return null
-        val changed = lastChange(file)
-        if (changed == null) return OtherFile(real(file), ChangeKind.DELETED)
-        if (changed < since) return null
-        return OtherFile(real(file), if (kind == ChangeKind.DELETED) ChangeKind.CHANGED else kind)
-    }
-
-    /** Returns the path as a CLI writes it, which names files by their real paths. */
-    private fun real(path: Path): String =
-        try {
-            path.parent.toRealPath().resolve(path.fileName).toString()
-        } catch (_: IOException) {
-            path.toString()
-        }
-
-    /** A moved or unpacked file keeps its old modification time, so the time of its entry counts too. */
-    private fun lastChange(path: Path): Long? {
-        for (attributes in listOf("unix:lastModifiedTime,ctime", "lastModifiedTime,creationTime")) {
-            try {
-                val times = Files.readAttributes(path, attributes, LinkOption.NOFOLLOW_LINKS).values
-                return times.filterIsInstance<FileTime>().maxOf { it.toMillis() }
-            } catch (_: UnsupportedOperationException) {
-                // Windows has no such view.
-            } catch (_: IOException) {
-                return null
-            }
-        }
-        return null
     }
 
     /** Before a deletion, because the index does not know a deleted file. */
     override fun before(events: List<VFileEvent>) {
         for (event in events) {
-            if (event is VFileDeleteEvent) found(event, event.file, ChangeKind.DELETED)
+            if (event !is VFileDeleteEvent || !isWatched(event, event.file)) continue
+            val files = CommandFiles.filesOf(event.file, index)
+            running.forEach { it.files.deleted(files) }
         }
     }
 
     override fun after(events: List<VFileEvent>) {
         for (event in events) {
             when (event) {
-                is VFileContentChangeEvent -> found(event, event.file, ChangeKind.CHANGED)
-                is VFileCreateEvent -> found(event, event.file, ChangeKind.CREATED)
+                is VFileContentChangeEvent -> changed(event, event.file, CommandFiles::changed)
+                is VFileCreateEvent -> changed(event, event.file, CommandFiles::created)
             }
         }
     }
 
-    private fun found(event: VFileEvent, file: VirtualFile?, kind: ChangeKind) {
-        if (file == null || !event.isFromRefresh || !file.isInLocalFileSystem) return
-        if (!ProjectRootManager.getInstance(project).fileIndex.isInContent(file)) return
-        for (command in running.values) {
-            if (command.found.size < MAX_FILES) command.found.merge(systemPath(file), kind, ::merged)
-        }
+    private fun changed(event: VFileEvent, file: VirtualFile?, note: CommandFiles.(VirtualFile) -> Unit) {
+        if (file != null && isWatched(event, file)) running.forEach { it.files.note(file) }
     }
 
-    private fun merged(first: ChangeKind, last: ChangeKind) =
-        when {
-            first == ChangeKind.CREATED && last == ChangeKind.CHANGED -> first
-            first == ChangeKind.DELETED && last == ChangeKind.CREATED -> ChangeKind.CHANGED
-            else -> last
-        }
+    private fun isWatched(event: VFileEvent, file: VirtualFile) =
+        event.isFromRefresh && file.isInLocalFileSystem && index.isInContent(file)
+
+    private val index get() = ProjectRootManager.getInstance(project).fileIndex
 
     private fun roots(): List<VirtualFile> =
         ProjectRootManager.getInstance(project).contentRoots.filter { it.isInLocalFileSystem }
@@ -182,8 +143,5 @@ internal class CommandWatch(
     private companion object {
         /** File systems round times, up to two seconds. */
         const val CLOCK_TOLERANCE_MILLIS = 2_000L
-
-        /** The most files of one command. */
-        const val MAX_FILES = 10_000
     }
 }

@@ -56,16 +56,12 @@ internal class Comment(
     }
 
     /**
-     * Follows the mark in [document], which has the text of the file or proposal [path]. A comment without a mark gets
-     * one if the content of its lines is found. Otherwise it keeps the lines. Returns whether they have changed.
+     * Follows the mark in [document], which has the text of the file or proposal [path]. Without a mark it keeps the
+     * lines. Returns whether they have changed.
      */
     fun follow(document: Document?, path: String, isProposal: Boolean): Boolean {
         if (document !== this.document || mark?.let(::linesOf) == null) unmark()
-        if (document == null) return false
-        if (mark == null) {
-            val count = params.endLine - params.line + 1
-            mark(document, LineContent.find(document, params.content, count, params.line - 1) ?: return false)
-        }
+        if (document == null || mark == null) return false
         inProposal = isProposal
         val old = params
         val content = LineContent.of(document, lines)

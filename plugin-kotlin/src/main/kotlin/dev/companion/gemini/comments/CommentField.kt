@@ -7,21 +7,26 @@ import com.intellij.openapi.actionSystem.CommonShortcuts
 import com.intellij.ui.components.JBLabel
 import com.intellij.ui.components.JBScrollPane
 import com.intellij.ui.components.JBTextArea
-import com.intellij.ui.components.labels.LinkLabel
 import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.CompanionAction
+import dev.companion.gemini.platform.Platform
 import java.awt.BorderLayout
+import java.awt.KeyboardFocusManager
 import java.awt.event.InputEvent
 import java.awt.event.KeyEvent
 import javax.swing.JPanel
 import javax.swing.KeyStroke
 import javax.swing.text.DefaultEditorKit
 
-/** A field for several lines. Enter and the link call [send] with the text; Shift+Enter begins a line. For the EDT. */
+/**
+ * A field for several lines. Enter and the link call [send] with the text; Shift+Enter begins a line; Tab leaves the
+ * field. For the EDT.
+ */
 internal class CommentField(
     text: String,
+    isNew: Boolean,
     private val send: (String) -> Unit,
 ) : JPanel(BorderLayout()) {
     val area = JBTextArea(text, ROWS, COLUMNS)
@@ -30,7 +35,10 @@ internal class CommentField(
         border = JBUI.Borders.empty(GAP, GAP)
         area.lineWrap = true
         area.wrapStyleWord = true
-        area.selectAll()
+        area.caretPosition = text.length
+        area.accessibleContext.accessibleName = message("comment.field")
+        area.setFocusTraversalKeys(KeyboardFocusManager.FORWARD_TRAVERSAL_KEYS, setOf(tab(0)))
+        area.setFocusTraversalKeys(KeyboardFocusManager.BACKWARD_TRAVERSAL_KEYS, setOf(tab(InputEvent.SHIFT_DOWN_MASK)))
         val newLine = KeyStroke.getKeyStroke(KeyEvent.VK_ENTER, InputEvent.SHIFT_DOWN_MASK)
         area.inputMap.put(newLine, DefaultEditorKit.insertBreakAction)
         val enter = object : CompanionAction() {
@@ -40,16 +48,18 @@ internal class CommentField(
         add(JBScrollPane(area), BorderLayout.CENTER)
         val bottom = JPanel(BorderLayout())
         bottom.border = JBUI.Borders.empty(GAP, 0, 0, 0)
-        val key = if (text.isEmpty()) "comment.hint" else "comment.hint.remove"
+        val key = if (isNew) "comment.hint" else "comment.hint.remove"
         val hint = JBLabel(message(key), UIUtil.ComponentStyle.SMALL)
         hint.foreground = UIUtil.getContextHelpForeground()
         hint.border = JBUI.Borders.emptyRight(2 * GAP)
         bottom.add(hint, BorderLayout.CENTER)
-        bottom.add(LinkLabel.create(message("comment.send"), ::send), BorderLayout.EAST)
+        bottom.add(Platform.link(message("comment.send"), ::send), BorderLayout.EAST)
         add(bottom, BorderLayout.SOUTH)
     }
 
     private fun send() = send(area.text)
+
+    private fun tab(modifiers: Int) = KeyStroke.getKeyStroke(KeyEvent.VK_TAB, modifiers)
 
     private companion object {
         const val ROWS = 3

@@ -9,6 +9,7 @@ import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.editor.Document
+import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.EditorFactory
 import com.intellij.openapi.editor.LogicalPosition
 import com.intellij.openapi.editor.ScrollType
@@ -52,6 +53,8 @@ class CommentService(private val project: Project) : Disposable {
     private val updateScheduled = AtomicBoolean()
     private var core: CompanionCore? = null
     private val proposals = ProposalService.getInstance(project)
+    private val search = CommentSearch(project, ::markFound)
+    internal val drafts = CommentDrafts()
 
     private var isWatching = false
 
@@ -83,6 +86,13 @@ class CommentService(private val project: Project) : Disposable {
         comments.forEach { core.commentSet(it.params) }
     }
 
+    /** Returns the place of [lines], 0-based, in an editor of a file or of an open proposal; null in any other. */
+    internal fun place(editor: Editor, lines: IntRange): CommentPlace? =
+        place(editor.document, lines) ?: proposals.waiting().firstNotNullOfOrNull { proposal ->
+            val proposed = proposal.unifiedLines(editor)?.inProposal(lines)
+            proposed?.let { place(proposal.document, it) }
+        }
+
     /** Returns the place of [lines], 0-based; null if the document is neither a file nor an open proposal. */
     internal fun place(document: Document, lines: IntRange): CommentPlace? {
         val proposal = proposals.waiting().find { it.document === document }
@@ -91,12 +101,8 @@ class CommentService(private val project: Project) : Disposable {
     }
 
     /** Returns the comment that contains the one line of [place], or that is on exactly its lines. */
-    internal fun on(place: CommentPlace): Comment? {
-        val lines = place.lines
-        return comments.filter { it.document === place.document }.find {
-            it.lines == lines || (lines.first == lines.last && lines.first in it.lines)
-        }
-    }
+    internal fun on(place: CommentPlace): Comment? =
+        comments.find { it.document === place.document && place.lines.mean(it.lines) }
 
     /** The comments that no model has got, by file and line. */
     internal fun pending(): List<Comment> =
@@ -151,7 +157,7 @@ class CommentService(private val project: Project) : Disposable {
     internal fun shown(comment: Comment): String =
         ShownPath.of(project, Paths.get(comment.params.path)) + ':' + (comment.lines.first + 1)
 
-    /** Follows the lines of all comments, and sends those that have changed. */
+    /** Follows the lines of all comments, and sends those that have changed. Lost lines are searched later. */
     internal fun update() {
         assertEdt()
         if (project.isDisposed) return
@@ -160,7 +166,15 @@ class CommentService(private val project: Project) : Disposable {
             val document = proposal ?: comment.document?.takeIf { localFile(it) != null } ?: openFile(comment)
             val path = document?.takeIf { it !== proposal }?.let(::localFile)?.let(::systemPath) ?: comment.params.path
             if (comment.follow(document, path, proposal != null)) core?.commentSet(comment.params)
+            if (document != null && comment.document == null) search.look(comment, document)
         }
+    }
+
+    private fun markFound(document: Document, places: Map<Comment, IntRange>) {
+        for ((comment, lines) in places) {
+            if (comment in comments && comment.document == null) comment.mark(document, lines)
+        }
+        update()
     }
 
     /** Any thread. Leaves time for the next key. */

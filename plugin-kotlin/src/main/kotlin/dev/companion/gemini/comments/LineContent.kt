@@ -3,9 +3,9 @@
 package dev.companion.gemini.comments
 
 import com.intellij.openapi.editor.Document
-import kotlin.math.abs
+import dev.companion.gemini.core.assertNotEdt
 
-/** Lines are 0-based. Call it on the EDT or in a read action. */
+/** Lines are 0-based. */
 internal object LineContent {
     /** The longest content, in UTF-16 units, as in the server. */
     private const val MAX_CONTENT = 500
@@ -13,29 +13,76 @@ internal object LineContent {
     /** The longest text from which a content is taken. */
     private const val MAX_READ = 16 * MAX_CONTENT
 
-    private val BLANK = Regex("[\\s\\p{Z}\\p{Cc}]+")
-
-    /** Returns the text of [lines] in one line with single spaces. */
+    /** Returns the text of [lines] in one line with single spaces. On the EDT or in a read action. */
     fun of(document: Document, lines: IntRange): String {
-        val start = document.getLineStartOffset(lines.first)
-        val end = minOf(document.getLineEndOffset(lines.last), start + MAX_READ)
-        return cut(oneLine(document.immutableCharSequence.subSequence(start, end)))
+        val (start, end) = Pair(document.getLineStartOffset(lines.first), document.getLineEndOffset(lines.last))
+        return of(document.immutableCharSequence, start, end)
     }
 
-    fun oneLine(text: CharSequence): String = text.replace(BLANK, " ").trim()
-
-    /** Does not leave half a surrogate pair. */
-    private fun cut(text: String): String {
-        val cut = text.take(MAX_CONTENT)
-        return if (cut.lastOrNull()?.isHighSurrogate() == true) cut.dropLast(1) else cut
+    private fun of(text: CharSequence, start: Int, end: Int): String {
+        val content = oneLine(text.subSequence(start, minOf(end, start + MAX_READ)), MAX_CONTENT)
+        // Half a surrogate pair is left out.
+        return if (content.lastOrNull()?.isHighSurrogate() == true) content.dropLast(1) else content
     }
 
-    /** Returns the [count] lines with [content] that are nearest to [line]. An empty content is only found there. */
-    fun find(document: Document, content: String, count: Int, line: Int): IntRange? {
-        val starts = 0..document.lineCount - count
-        val found = { start: Int -> start in starts && of(document, start until start + count) == content }
-        if (content.isEmpty()) return (line until line + count).takeIf { found(line) }
-        val start = starts.sortedBy { abs(it - line) }.firstOrNull(found) ?: return null
-        return start until start + count
+    /** Returns at most [most] UTF-16 units of [text], with single spaces and without those at its ends. */
+    fun oneLine(text: CharSequence, most: Int = Int.MAX_VALUE): String {
+        val line = StringBuilder()
+        var isBlank = false
+        for (char in text) {
+            if (isBlank(char)) {
+                isBlank = line.isNotEmpty()
+                continue
+            }
+            if (isBlank && line.length < most) line.append(' ')
+            isBlank = false
+            if (line.length >= most) break
+            line.append(char)
+        }
+        return line.toString()
+    }
+
+    private fun isBlank(char: Char) = char.isWhitespace() || Character.isSpaceChar(char) || Character.isISOControl(char)
+
+    /** Returns the first line of the [count] lines with [content] that are nearest to [line]. Not for the EDT. */
+    fun find(text: LinesOfText, content: String, count: Int, line: Int): Int? {
+        assertNotEdt()
+        val last = text.count - count
+        // A content of blank lines is only found in its place.
+        if (content.isEmpty()) return line.takeIf { it in 0..last && text.content(it, count).isEmpty() }
+        for (distance in 0..maxOf(line, last - line)) {
+            for (start in setOf(line - distance, line + distance)) {
+                if (start in 0..last && text.mayBegin(start, count, content) && text.content(start, count) == content) {
+                    return start
+                }
+            }
+        }
+        return null
+    }
+
+    /** The lines of a text that does not change. */
+    class LinesOfText(private val text: String) {
+        private val starts = ArrayList<Int>().apply {
+            add(0)
+            for (offset in text.indices) if (text[offset] == '\n') add(offset + 1)
+        }
+
+        val count: Int get() = starts.size
+
+        private fun end(line: Int) = if (line + 1 < count) starts[line + 1] - 1 else text.length
+
+        fun content(start: Int, count: Int): String = of(text, starts[start], end(start + count - 1))
+
+        /** Compares the first characters, because most lines differ there. */
+        fun mayBegin(start: Int, count: Int, content: String): Boolean {
+            val end = end(start + count - 1)
+            var offset = starts[start]
+            while (offset < end && isBlank(text[offset])) offset++
+            for (char in content) {
+                if (char == ' ') return true
+                if (offset >= end || text[offset++] != char) return false
+            }
+            return true
+        }
     }
 }

@@ -12,14 +12,14 @@ import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
-import dev.companion.gemini.review.SystemAlerts
+import dev.companion.gemini.review.Alerts
 import dev.companion.gemini.terminal.CliTabs
 import dev.companion.gemini.terminal.CliTerminal
 
 /** Any thread. While the IDE is in the background, the operating system also notifies, without the CLI's question. */
 internal class AgentNotices(
     private val project: Project,
-    private val alerts: SystemAlerts = SystemAlerts.OfPlatform(project),
+    private val alerts: Alerts = Alerts.OfPlatform(project),
 ) {
     /** The last notification. EDT. */
     private var shown: Notification? = null

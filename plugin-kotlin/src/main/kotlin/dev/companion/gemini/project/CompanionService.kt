@@ -43,7 +43,7 @@ import java.util.concurrent.atomic.AtomicBoolean
  * blocking tasks in order. It brings the server to the state that is wanted at that time, so only the last of several
  * quick changes counts.
  */
-class CompanionService internal constructor(
+open class CompanionService protected constructor(
     private val project: Project,
     launch: (ServerSettings, EditorRequests) -> CompanionCore,
 ) : Disposable {

@@ -1,66 +1,109 @@
-// Alerts the user by the operating system when a proposal arrives while the IDE is in the background.
+// Alerts a user who looks at another window when a proposal arrives.
 
 package dev.companion.gemini.review
 
+import com.intellij.notification.NotificationAction
+import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
-import com.intellij.openapi.application.ApplicationActivationListener
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.project.ProjectManager
+import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.wm.IdeFrame
+import com.intellij.openapi.wm.WindowManager
 import com.intellij.ui.AppIcon
 import com.intellij.ui.SystemNotifications
+import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.Platform
+import java.awt.KeyboardFocusManager
+import java.awt.Window
+import java.beans.PropertyChangeListener
 
-/** The alerts of the operating system. */
-internal interface SystemAlerts {
-    /** Whether no window of the IDE is active. */
+/** The alerts outside the project's own windows. EDT. */
+internal interface Alerts {
+    /** Whether the user looks at none of the project's windows. */
     val isInBackground: Boolean
 
     fun show(title: String, text: String)
 
+    /** Calls [returned] when the user may have come back to the project, until [parent] is disposed. */
+    fun onReturn(parent: Disposable, returned: () -> Unit)
+
     /**
-     * The platform's alerts. Both calls do nothing if the user has turned alerts off in the
-     * settings or the registry.
+     * Alerts by the operating system. It does so only while the whole IDE is in the background, and if the user has not
+     * turned that off; in the window of another project, the alert is a balloon.
      */
-    class OfPlatform(private val project: Project) : SystemAlerts {
-        override val isInBackground get() = !ApplicationManager.getApplication().isActive
+    class OfPlatform(private val project: Project) : Alerts {
+        override val isInBackground get() = !isActive(project)
 
         /** An alert that fails does not fail the proposal. */
         @Suppress("TooGenericExceptionCaught")
         override fun show(title: String, text: String) {
             try {
-                SystemNotifications.getInstance().notify("Companion for Gemini CLI", title, text)
-                AppIcon.getInstance().requestAttention(project, false)
+                val other = ProjectManager.getInstance().openProjects.find { it != project && isActive(it) }
+                if (other == null) showBySystem(title, text) else showIn(other, text)
             } catch (e: Exception) {
-                LOG.warn("the operating system was not notified", e)
+                LOG.warn("the user was not notified", e)
             } catch (e: LinkageError) {
                 LOG.warn(CompanionBundle.missing(e))
             }
         }
 
+        private fun showBySystem(title: String, text: String) {
+            SystemNotifications.getInstance().notify("Companion for Gemini CLI", title, text)
+            AppIcon.getInstance().requestAttention(project, false)
+        }
+
+        private fun showIn(other: Project, text: String) {
+            val content = XmlStringUtil.escapeString(text)
+            val notification = Platform
+                .notificationGroup()
+                .createNotification(content, NotificationType.INFORMATION)
+                .setTitle(message("notification.title.project", project.name))
+            val go = NotificationAction.createSimple(message("notification.project.show")) {
+                notification.expire()
+                WindowManager.getInstance().getFrame(project)?.toFront()
+            }
+            notification.addAction(go).notify(other)
+        }
+
+        override fun onReturn(parent: Disposable, returned: () -> Unit) {
+            val windows = KeyboardFocusManager.getCurrentKeyboardFocusManager()
+            val listener = PropertyChangeListener { if (!isInBackground) returned() }
+            windows.addPropertyChangeListener(ACTIVE_WINDOW, listener)
+            Disposer.register(parent) { windows.removePropertyChangeListener(ACTIVE_WINDOW, listener) }
+        }
+
         private companion object {
+            const val ACTIVE_WINDOW = "activeWindow"
             val LOG = Logger.getInstance("#dev.companion.gemini")
+
+            /** Whether the user looks at a window of the project, such as a dialog or a separate window of editors. */
+            fun isActive(project: Project): Boolean {
+                if (!ApplicationManager.getApplication().isActive) return false
+                val frame = WindowManager.getInstance().getFrame(project)
+                val active = KeyboardFocusManager.getCurrentKeyboardFocusManager().activeWindow
+                return generateSequence(active, Window::getOwner).any { window ->
+                    window === frame || (window as? IdeFrame)?.project == project
+                }
+            }
         }
     }
 }
 
 /** Shows one alert for all proposals that arrive until the user returns or all are decided. For the EDT. */
 internal class BackgroundAlert(
-    private val alerts: SystemAlerts,
+    private val alerts: Alerts,
     parent: Disposable,
 ) {
     private var isShown = false
 
     init {
-        val listener = object : ApplicationActivationListener {
-            override fun applicationActivated(ideFrame: IdeFrame) {
-                isShown = false
-            }
-        }
-        val bus = ApplicationManager.getApplication().messageBus
-        bus.connect(parent).subscribe(ApplicationActivationListener.TOPIC, listener)
+        alerts.onReturn(parent) { isShown = false }
     }
 
     /** The text contains the tab's path, and nothing of the content. */
@@ -68,7 +111,7 @@ internal class BackgroundAlert(
         assertEdt()
         if (isShown || !alerts.isInBackground) return
         isShown = true
-        alerts.show(CompanionBundle.message("notification.title"), proposal.offer)
+        alerts.show(message("notification.title"), proposal.offer)
     }
 
     fun allDecided() {

@@ -9,6 +9,7 @@ import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Document
+import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.event.DocumentEvent
 import com.intellij.openapi.editor.event.DocumentListener
 import com.intellij.openapi.fileTypes.FileType
@@ -29,6 +30,7 @@ import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.tabs.LineChanges
 import dev.companion.gemini.tabs.ProposalEditor
 import dev.companion.gemini.tabs.ProposalFile
+import dev.companion.gemini.tabs.UnifiedLines
 import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.target.Target
 import dev.companion.gemini.target.TargetException
@@ -250,6 +252,20 @@ internal class Proposal(
             },
             this,
         )
+    }
+
+    /** The change at a line of an editor; null if the editor shows neither side. */
+    fun changeAt(editor: Editor, line: Int): LineFragment? =
+        when (editor.document) {
+            document -> currentChanges?.at(line, inProposal = true)
+            target.document -> currentChanges?.at(line, inProposal = false)
+            else -> unifiedLines(editor)?.changeAt(line)
+        }
+
+    /** The lines of both sides, if [editor] is the unified viewer of the tab. */
+    fun unifiedLines(editor: Editor): UnifiedLines? {
+        val file = target.document?.takeIf { this.file.editors.any { it.contains(editor) } } ?: return null
+        return currentChanges?.unified(editor.document, file, document)
     }
 
     /** Restores the file's lines for one of [currentChanges], as an undoable step. */

@@ -43,12 +43,13 @@ import java.nio.file.Path
  * tabs nor files may change below one. Only the text of a proposal that its CLI closes is returned
  * at once.
  */
-class ProposalService internal constructor(
+internal open class ProposalService protected constructor(
     private val project: Project,
     flush: (VirtualFile) -> Unit,
-    alerts: SystemAlerts = SystemAlerts.OfPlatform(project),
+    alerts: Alerts,
 ) : Disposable {
-    constructor(project: Project) : this(project, PostponedWrites::flush)
+    /** The only public one, because the platform's container chooses among those. */
+    constructor(project: Project) : this(project, PostponedWrites::flush, Alerts.OfPlatform(project))
 
     private val requests = PendingRequests().also { Disposer.register(this, it) }
     private val written = WriteVerifier().also { Disposer.register(this, it) }

@@ -35,8 +35,7 @@ internal class RevertChangeAction : CompanionAction() {
     private fun find(event: AnActionEvent): Pair<Proposal, LineFragment>? {
         val proposal = ProposalActions.proposal(event) ?: return null
         val editor = event.getData(CommonDataKeys.EDITOR) ?: return null
-        val change = proposal.currentChanges?.at(line(editor), inProposal = editor.document === proposal.document)
-        return change?.let { Pair(proposal, it) }
+        return proposal.changeAt(editor, line(editor))?.let { Pair(proposal, it) }
     }
 }
 

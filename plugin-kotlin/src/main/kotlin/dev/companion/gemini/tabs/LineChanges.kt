@@ -37,6 +37,10 @@ internal class LineChanges private constructor(
             line in start until maxOf(end, start + 1)
         } ?: fragments.lastOrNull { inProposal && it.startLine2 == it.endLine2 && it.startLine2 == line + 1 }
 
+    /** Maps the lines of [shown], a unified viewer's text; null if it has other changes. */
+    fun unified(shown: Document, file: Document, proposal: Document): UnifiedLines? =
+        UnifiedLines.of(fragments, shown, file, proposal)
+
     /** The first line of the proposal's next change below [line]; null below the last one. */
     fun next(line: Int): Int? = fragments.map { it.startLine2 }.find { it > line }
 

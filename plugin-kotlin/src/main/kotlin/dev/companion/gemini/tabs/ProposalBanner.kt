@@ -9,6 +9,7 @@ import com.intellij.openapi.project.Project
 import com.intellij.ui.EditorNotificationPanel
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.review.Proposal
 import dev.companion.gemini.review.ProposalActions
 import dev.companion.gemini.review.ProposalService
@@ -27,7 +28,9 @@ internal class ProposalBanner(
 
     private val panel by lazy {
         EditorNotificationPanel().also { panel ->
-            labels = links.map { panel.createActionLabel(it.label, it.follow) }
+            labels = links.map { link ->
+                KeyboardAccess.add(panel.createActionLabel(link.label, link.follow)) { link.follow.run() }
+            }
             show(panel)
         }
     }

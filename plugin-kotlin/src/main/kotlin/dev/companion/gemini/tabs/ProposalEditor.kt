@@ -78,6 +78,7 @@ internal class ProposalEditor(
     private var withNextChange: WeakReference<Editor>? = null
 
     val proposal: Proposal? get() = file.proposal
+    val targetPath: String get() = file.targetPath
 
     init {
         showingFailure {
@@ -153,7 +154,9 @@ internal class ProposalEditor(
         EditorFactory
             .getInstance()
             .getEditors(proposal.document)
-            .find { SwingUtilities.isDescendingFrom(it.component, panel) }
+            .find(::contains)
+
+    fun contains(editor: Editor): Boolean = SwingUtilities.isDescendingFrom(editor.component, panel)
 
     fun showBanner() {
         assertEdt()

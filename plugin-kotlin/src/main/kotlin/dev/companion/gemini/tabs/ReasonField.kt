@@ -5,14 +5,15 @@ package dev.companion.gemini.tabs
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonShortcuts
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.Key
 import com.intellij.ui.components.JBLabel
 import com.intellij.ui.components.JBTextField
-import com.intellij.ui.components.labels.LinkLabel
 import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.CompanionAction
+import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.review.Proposal
 import dev.companion.gemini.review.ProposalService
 import java.awt.BorderLayout
@@ -20,10 +21,12 @@ import java.awt.Component
 import java.awt.EventQueue
 import javax.swing.Box
 import javax.swing.JPanel
+import javax.swing.event.DocumentEvent
+import javax.swing.event.DocumentListener
 
 /**
- * A field with the time when the model gets the reason. Enter sends the reason, Esc closes the field. A later proposal
- * in the same tab keeps the typed text. For the EDT.
+ * A field with the time when the model gets the reason. Enter sends the reason, Esc closes the field. A text that was not
+ * sent is there again in the next field for the same file. For the EDT.
  */
 internal class ReasonField(
     project: Project,
@@ -33,13 +36,17 @@ internal class ReasonField(
     private val field = JBTextField(COLUMNS)
     private val time = JBLabel(" ", UIUtil.ComponentStyle.SMALL)
 
+    /** The texts that were not sent, by the proposal's file: its tab may close at any time. */
+    private val drafts =
+        project.getUserData(DRAFTS) ?: HashMap<String, String>().also { project.putUserData(DRAFTS, it) }
+
     init {
         border = JBUI.Borders.empty(GAP, 2 * GAP)
         val label = JBLabel(message("diff.reason")).also { it.labelFor = field }
         val links = Box.createHorizontalBox()
         for (link in listOf(
-            LinkLabel.create(message("diff.reason.send"), ::send),
-            LinkLabel.create(message("diff.reason.cancel"), tab::closeReason),
+            Platform.link(message("diff.reason.send"), ::send),
+            Platform.link(message("diff.reason.cancel"), tab::closeReason),
         )) {
             links.add(Box.createHorizontalStrut(JBUI.scale(2 * GAP)))
             links.add(link)
@@ -51,6 +58,19 @@ internal class ReasonField(
         time.foreground = UIUtil.getContextHelpForeground()
         time.border = JBUI.Borders.empty(GAP / 2, 0, 0, 0)
         add(time, BorderLayout.SOUTH)
+        field.text = drafts[tab.targetPath].orEmpty()
+        val typing = object : DocumentListener {
+            private fun keep() {
+                drafts[tab.targetPath] = field.text
+            }
+
+            override fun insertUpdate(event: DocumentEvent) = keep()
+
+            override fun removeUpdate(event: DocumentEvent) = keep()
+
+            override fun changedUpdate(event: DocumentEvent) = keep()
+        }
+        field.document.addDocumentListener(typing)
         field.addActionListener { send() }
         val close = object : CompanionAction() {
             override fun actionPerformed(event: AnActionEvent) = tab.closeReason()
@@ -91,9 +111,11 @@ internal class ReasonField(
         val reason = field.text.trim()
         if (reason.isEmpty() || service.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) return
         service.reject(proposal, reason)
+        if (proposal.state == Proposal.State.ENDED) field.text = ""
     }
 
     companion object {
+        private val DRAFTS = Key.create<MutableMap<String, String>>("Companion.ReasonDrafts")
         private const val COLUMNS = 40
         private const val GAP = 6
 

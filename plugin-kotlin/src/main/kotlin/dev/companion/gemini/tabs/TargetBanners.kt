@@ -9,6 +9,7 @@ import com.intellij.ui.EditorNotificationPanel
 import com.intellij.ui.EditorNotifications
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.review.Proposal
 import javax.swing.JComponent
 
@@ -36,7 +37,8 @@ internal class TargetBanners(
     ) {
         fun create(): JComponent {
             val panel = EditorNotificationPanel().text(message("diff.target", proposal.place.who))
-            panel.createActionLabel(message("diff.target.open"), Runnable { open(proposal) })
+            val label = panel.createActionLabel(message("diff.target.open"), Runnable { open(proposal) })
+            KeyboardAccess.add(label) { open(proposal) }
             return panel
         }
     }
@@ -44,7 +46,11 @@ internal class TargetBanners(
     companion object {
         private val WAITING = Key.create<Map<VirtualFile, Banner>>("Companion.TargetPoller")
 
-        /** The banner for [file], or null if no proposal waits for it. Any thread. */
+        /** Whether a proposal waits for [file]. Any thread. */
+        fun isWanted(project: Project, file: VirtualFile): Boolean =
+            project.getUserData(WAITING)?.containsKey(file) == true
+
+        /** The banner for [file], or null if no proposal waits for it. EDT. */
         fun create(project: Project, file: VirtualFile): JComponent? = project.getUserData(WAITING)?.get(file)?.create()
     }
 }

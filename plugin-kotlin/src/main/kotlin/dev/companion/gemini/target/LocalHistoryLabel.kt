@@ -2,11 +2,11 @@
 
 package dev.companion.gemini.target
 
-import com.intellij.history.LocalHistory
 import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.review.Proposal
 
 internal object LocalHistoryLabel {
@@ -21,7 +21,7 @@ internal object LocalHistoryLabel {
     fun put(project: Project, name: String) {
         assertEdt()
         try {
-            LocalHistory.getInstance().putSystemLabel(project, name)
+            Platform.labelHistory(project, name)
         } catch (e: Exception) {
             LOG.warn("the Local History has no label", e)
         } catch (e: LinkageError) {

@@ -3,6 +3,7 @@
 package dev.companion.gemini.terminal
 
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.io.FileUtil
 import com.intellij.ui.content.Content
 import java.lang.reflect.InvocationTargetException
 import kotlin.coroutines.Continuation
@@ -81,7 +82,7 @@ internal object ReworkedTerminal {
         type("com.intellij.terminal.frontend.toolwindow.TerminalToolWindowTabsManager")
             .call("getInstance", project)
             .call("createTabBuilder")
-            .call("workingDirectory", project.basePath)
+            .call("workingDirectory", project.basePath?.let(FileUtil::toSystemDependentName))
             .call("tabName", name)
 
     private fun <T> unlessMissing(ask: () -> T): T? =

@@ -16,6 +16,11 @@ class RunCliAction : ProjectAction() {
     override fun perform(project: Project) = CompanionCommands.runCli(project)
 }
 
+/** Opens the popup of the status widget by keyboard. */
+class ShowStatusAction : ProjectAction() {
+    override fun perform(project: Project) = CompanionStatusWidget.showPopup(project)
+}
+
 class CopyHealthReportAction : ProjectAction() {
     override fun perform(project: Project) = CompanionCommands.copyHealthReport(project)
 }

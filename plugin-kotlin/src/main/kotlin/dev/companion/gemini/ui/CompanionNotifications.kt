@@ -46,6 +46,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
     }
 
     private fun running(status: ServerStatus) {
+        OtherCompanion.name()?.let(::warnOnceOfOther)
         val problems =
             status.discoveryFiles.filterNot { it.inPlace }.map { message("notification.no.discovery.file", it.path) } +
                 status.notListening.map { message("notification.not.listening", it) }
@@ -57,10 +58,10 @@ class CompanionNotifications(private val project: Project) : Disposable {
         if (problem?.text == text) return
         hideProblem()
         val notification = create(text, type)
-        val restart = message("action.Companion.RestartServer.text")
+        val restart = message("status.popup.restart")
         notification.addAction(NotificationAction.createSimple(restart) { CompanionCommands.restart(project) })
         notification.addAction(settingsAction())
-        val copy = message("action.Companion.CopyHealthReport.text")
+        val copy = message("status.popup.report")
         notification.addAction(NotificationAction.createSimple(copy) { CompanionCommands.copyHealthReport(project) })
         problem = Problem(text, notification)
         notification.notify(project)
@@ -69,6 +70,14 @@ class CompanionNotifications(private val project: Project) : Disposable {
     private fun hideProblem() {
         problem?.notification?.expire()
         problem = null
+    }
+
+    /** Warns once of another plugin that a CLI may find in place of this one. */
+    internal fun warnOnceOfOther(plugin: String) {
+        val kept = PropertiesComponent.getInstance()
+        if (kept.getBoolean(WARNED_OF_OTHER)) return
+        kept.setValue(WARNED_OF_OTHER, true)
+        warn(message("notification.other", plugin))
     }
 
     /** Shows the greeting once, in three lines: which context is shared, and where edits are reviewed. */
@@ -129,6 +138,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
     companion object {
         private const val LONGEST = 80
         private const val GREETED = "dev.companion.gemini.greeted"
+        private const val WARNED_OF_OTHER = "dev.companion.gemini.warnedOfOther"
 
         fun getInstance(project: Project): CompanionNotifications =
             Platform.service(project, CompanionNotifications::class.java)

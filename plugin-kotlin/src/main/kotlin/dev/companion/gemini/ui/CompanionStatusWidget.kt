@@ -8,11 +8,13 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Computable
 import com.intellij.openapi.wm.CustomStatusBarWidget
 import com.intellij.openapi.wm.StatusBar
+import com.intellij.openapi.wm.WindowManager
 import com.intellij.ui.ClickListener
 import com.intellij.ui.components.JBLabel
 import dev.companion.gemini.changes.ChangesListener
 import dev.companion.gemini.changes.ChangesService
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
@@ -22,8 +24,8 @@ import java.awt.event.MouseEvent
 import javax.swing.JComponent
 
 /**
- * Shows an icon and the number of waiting proposals, or else of changed files, or else of connected CLIs. A click opens
- * [StatusPopup].
+ * Shows an icon and the number of waiting proposals, or else of changed files, or else of connected CLIs. A click
+ * or Enter opens [StatusPopup].
  */
 abstract class CompanionStatusWidget(private val project: Project) : CustomStatusBarWidget {
     /** EDT. */
@@ -31,11 +33,12 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
         JBLabel().apply {
             val click = object : ClickListener() {
                 override fun onClick(event: MouseEvent, clickCount: Int): Boolean {
-                    StatusPopup(project).showAbove(this@apply)
+                    showPopup(project, this@apply)
                     return true
                 }
             }
             click.installOn(this)
+            KeyboardAccess.add(this) { showPopup(project, this) }
         }
     }
 
@@ -88,5 +91,20 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
 
     companion object {
         const val ID = "CompanionForGeminiCli"
+
+        /** Opens the popup where the user looks, also without the widget. EDT. */
+        internal fun showPopup(project: Project) {
+            assertEdt()
+            val widget = WindowManager.getInstance().getStatusBar(project)?.getWidget(ID) as? CompanionStatusWidget
+            showPopup(project, widget?.component)
+        }
+
+        private fun showPopup(project: Project, component: JComponent?) {
+            if (component?.isShowing == true) {
+                StatusPopup(project).showAbove(component)
+            } else {
+                StatusPopup(project).showInCenter()
+            }
+        }
     }
 }

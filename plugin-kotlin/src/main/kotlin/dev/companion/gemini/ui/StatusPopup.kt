@@ -7,7 +7,7 @@ import com.intellij.openapi.ui.popup.JBPopup
 import com.intellij.openapi.ui.popup.JBPopupFactory
 import com.intellij.ui.awt.RelativePoint
 import com.intellij.ui.components.JBLabel
-import com.intellij.ui.components.labels.LinkLabel
+import com.intellij.ui.components.JBScrollPane
 import com.intellij.util.ui.FormBuilder
 import com.intellij.util.ui.JBUI
 import com.intellij.xml.util.XmlStringUtil
@@ -19,6 +19,7 @@ import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.comments.LineContent
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.ServerStatus
+import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.ProjectSettings
@@ -27,12 +28,15 @@ import dev.companion.gemini.review.Proposal
 import dev.companion.gemini.review.ProposalService
 import dev.companion.gemini.target.ShownPath
 import java.awt.Component
+import java.awt.Dimension
 import java.awt.FlowLayout
 import java.awt.Font
 import java.awt.Point
 import java.nio.file.Paths
+import javax.swing.Box
 import javax.swing.JComponent
 import javax.swing.JPanel
+import javax.swing.ScrollPaneConstants
 
 /** EDT. Shows the state at the time when it opens. */
 internal class StatusPopup(private val project: Project) {
@@ -41,13 +45,30 @@ internal class StatusPopup(private val project: Project) {
     private var popup: JBPopup? = null
 
     fun showAbove(component: Component) {
-        val links = links()
-        val content = content(CompanionService.getInstance(project), links)
-        val factory = JBPopupFactory.getInstance()
-        val builder = factory.createComponentPopupBuilder(content, links.firstOrNull())
-        val popup = builder.setRequestFocus(true).createPopup()
-        this.popup = popup
+        val popup = create()
         popup.show(RelativePoint(component, Point(0, -popup.content.preferredSize.height)))
+    }
+
+    /** For a user who has hidden the widget. */
+    fun showInCenter() = create().showCenteredInCurrentWindow(project)
+
+    private fun create(): JBPopup {
+        val links = links()
+        val content = scrolling(content(CompanionService.getInstance(project), links))
+        val builder = JBPopupFactory.getInstance().createComponentPopupBuilder(content, links.firstOrNull())
+        return builder.setRequestFocus(true).createPopup().also { popup = it }
+    }
+
+    /** The content may have a row for each of a hundred comments. */
+    private fun scrolling(content: JComponent): JComponent {
+        val scroll = JBScrollPane(content)
+        scroll.border = JBUI.Borders.empty(0, 0)
+        scroll.horizontalScrollBarPolicy = ScrollPaneConstants.HORIZONTAL_SCROLLBAR_NEVER
+        val size = content.preferredSize
+        val isHigh = size.height > JBUI.scale(MAX_HEIGHT)
+        val width = size.width + if (isHigh) scroll.verticalScrollBar.preferredSize.width else 0
+        scroll.preferredSize = Dimension(width, if (isHigh) JBUI.scale(MAX_HEIGHT) else size.height)
+        return scroll
     }
 
     private fun content(service: CompanionService, links: List<JComponent>): JComponent {
@@ -80,8 +101,8 @@ internal class StatusPopup(private val project: Project) {
             proposal.changes?.let { JBLabel(it.summary) },
             proposal.place.cli?.let { JBLabel(Place.shown(it)) },
             JBLabel(message("status.popup.new")).takeIf { proposal.kind == ProposalKind.CREATE },
-            link(message("diff.accept")) { proposals.accept(proposal) },
-            link(message("diff.reject")) { proposals.reject(proposal) },
+            link(message("diff.accept"), proposal.shownPath) { proposals.accept(proposal) },
+            link(message("diff.reject"), proposal.shownPath) { proposals.reject(proposal) },
         )
 
     /** Returns the link to the files that CLIs changed, if there are any. */
@@ -95,7 +116,7 @@ internal class StatusPopup(private val project: Project) {
         listOf(
             link(comments.shown(comment)) { comments.show(comment) },
             JBLabel("<html>${XmlStringUtil.escapeString(shortened(LineContent.oneLine(comment.params.text)))}</html>"),
-            link(message("comment.remove")) { comments.remove(comment) },
+            link(message("comment.remove"), comments.shown(comment)) { comments.remove(comment) },
         )
 
     private fun shortened(text: String) = if (text.length > LONGEST) text.take(LONGEST) + '\u2026' else text
@@ -110,8 +131,8 @@ internal class StatusPopup(private val project: Project) {
     private fun inRow(links: List<JComponent>): JComponent {
         val row = JPanel(FlowLayout(FlowLayout.LEADING, 0, 0)).apply { isOpaque = false }
         links.forEach { link ->
-            link.border = JBUI.Borders.emptyRight(LINK_GAP)
             row.add(link)
+            row.add(Box.createHorizontalStrut(JBUI.scale(LINK_GAP)))
         }
         return row
     }
@@ -148,9 +169,9 @@ internal class StatusPopup(private val project: Project) {
 
     private fun links() =
         listOfNotNull(
-            link(message("action.Companion.RestartServer.text")) { CompanionCommands.restart(project) }
+            link(message("status.popup.restart")) { CompanionCommands.restart(project) }
                 .takeIf { CompanionCommands.canRestart(project) },
-            link(message("action.Companion.CopyHealthReport.text")) { CompanionCommands.copyHealthReport(project) },
+            link(message("status.popup.report")) { CompanionCommands.copyHealthReport(project) },
             link(
                 message(
                     if (ProjectSettings.isSilent(project)) "status.popup.share.on" else "status.popup.share.off",
@@ -168,8 +189,12 @@ internal class StatusPopup(private val project: Project) {
             link(message("status.popup.settings")) { CompanionCommands.openSettings(project) },
         )
 
+    /** A link in a row about [subject], which a screen reader reads with it. */
+    private fun link(text: String, subject: String, command: () -> Unit): JComponent =
+        link(text, command).also { it.accessibleContext.accessibleName = "$text $subject" }
+
     private fun link(text: String, command: () -> Unit): JComponent =
-        LinkLabel.create(text) {
+        Platform.link(text) {
             popup?.cancel()
             command()
         }
@@ -178,6 +203,7 @@ internal class StatusPopup(private val project: Project) {
         const val LINK_GAP = 16
         const val PADDING = 10
         const val TEXT_WIDTH = 320
+        const val MAX_HEIGHT = 400
 
         /** The longest comment in the list. */
         const val LONGEST = 60

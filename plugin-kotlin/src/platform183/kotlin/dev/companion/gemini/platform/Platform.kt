@@ -3,6 +3,7 @@
 package dev.companion.gemini.platform
 
 import com.intellij.ProjectTopics
+import com.intellij.history.LocalHistory
 import com.intellij.notification.NotificationDisplayType
 import com.intellij.notification.NotificationGroup
 import com.intellij.openapi.Disposable
@@ -15,7 +16,9 @@ import com.intellij.openapi.components.ServiceManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ModuleRootListener
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.ui.components.labels.LinkLabel
 import com.intellij.util.messages.Topic
+import javax.swing.JComponent
 
 object Platform {
     private val notifications by lazy { NotificationGroup.balloonGroup("Companion for Gemini CLI") }
@@ -47,6 +50,15 @@ object Platform {
     /** Does nothing, because there are no preview tabs. */
     @Suppress("UNUSED_PARAMETER")
     fun forbidPreview(file: VirtualFile) = Unit
+
+    /** Returns a link that [command] runs for, by mouse and keyboard. */
+    fun link(text: String, command: () -> Unit): JComponent =
+        KeyboardAccess.add(LinkLabel.create(text, command), command)
+
+    /** Adds a label that the user sees in the Local History. */
+    fun labelHistory(project: Project, name: String) {
+        LocalHistory.getInstance().putSystemLabel(project, name)
+    }
 
     /** Returns [text] as a dialog message. The dialog reads only messages with a leading tag as HTML. */
     fun dialogMessage(text: String): String = text

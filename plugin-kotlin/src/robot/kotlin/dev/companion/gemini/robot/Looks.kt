@@ -119,7 +119,11 @@ private fun focus(): Map<String, Any?>? {
     if (owner is JTree) return mapOf("component" to owner.javaClass.name, "selection" to selection(owner))
     val editor = CommonDataKeys.EDITOR.getData(DataManager.getInstance().getDataContext(owner))
     if (editor == null || editor.contentComponent !== owner) {
-        return mapOf("component" to owner.javaClass.name, "isButton" to (owner is AbstractButton))
+        return mapOf(
+            "component" to owner.javaClass.name,
+            "isButton" to (owner is AbstractButton),
+            "name" to owner.accessibleContext?.accessibleName?.takeUnless { it.isEmpty() },
+        )
     }
     val caret = editor.caretModel.primaryCaret
     val lineStart = editor.document.getLineStartOffset(caret.logicalPosition.line)

@@ -1,0 +1,59 @@
+// Finds the lines of comments that have lost their mark.
+
+package dev.companion.gemini.comments
+
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.editor.Document
+import com.intellij.openapi.project.Project
+import com.intellij.util.concurrency.AppExecutorUtil
+import dev.companion.gemini.core.assertEdt
+import java.util.WeakHashMap
+
+/**
+ * For the EDT. Searches off the EDT, and each text of a document only once. [found] is called on the EDT with the lines of
+ * comments in a document, or without any if the document has changed meanwhile.
+ */
+internal class CommentSearch(
+    private val project: Project,
+    private val found: (Document, Map<Comment, IntRange>) -> Unit,
+) {
+    /** What has been looked for, by comment. */
+    private val done = WeakHashMap<Comment, Pair<Document, CharSequence>>()
+    private val waiting = LinkedHashMap<Document, LinkedHashSet<Comment>>()
+    private val worker = AppExecutorUtil.createBoundedApplicationPoolExecutor("Lines of comments", 1)
+
+    /** Looks for the lines of a comment in [document]. */
+    fun look(comment: Comment, document: Document) {
+        assertEdt()
+        val last = done[comment]
+        if (last?.first === document && last.second === document.immutableCharSequence) return
+        done[comment] = Pair(document, document.immutableCharSequence)
+        val isFirst = waiting.isEmpty()
+        waiting.getOrPut(document) { LinkedHashSet() } += comment
+        if (isFirst) later(::begin)
+    }
+
+    private fun begin() {
+        for ((document, comments) in waiting) search(document, document.immutableCharSequence, comments.toList())
+        waiting.clear()
+    }
+
+    private fun search(document: Document, text: CharSequence, comments: List<Comment>) {
+        val all = comments.map { Pair(it, it.params) }
+        worker.execute {
+            val lines = LineContent.LinesOfText(text.toString())
+            val places = LinkedHashMap<Comment, IntRange>()
+            for ((comment, params) in all) {
+                val count = params.endLine - params.line + 1
+                val start = LineContent.find(lines, params.content, count, params.line - 1) ?: continue
+                places[comment] = start until start + count
+            }
+            if (places.isEmpty()) return@execute
+            later { found(document, if (document.immutableCharSequence === text) places else emptyMap()) }
+        }
+    }
+
+    private fun later(work: () -> Unit) =
+        ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
+}
