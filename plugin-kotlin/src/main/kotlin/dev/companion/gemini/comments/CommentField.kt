@@ -11,6 +11,7 @@ import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.CompanionAction
+import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.platform.Platform
 import java.awt.BorderLayout
 import java.awt.KeyboardFocusManager
@@ -33,6 +34,7 @@ internal class CommentField(
 
     init {
         border = JBUI.Borders.empty(GAP, GAP)
+        KeyboardAccess.cycle(this)
         area.lineWrap = true
         area.wrapStyleWord = true
         area.caretPosition = text.length

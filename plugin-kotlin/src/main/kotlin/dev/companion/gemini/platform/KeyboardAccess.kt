@@ -13,6 +13,7 @@ import java.awt.event.FocusListener
 import java.awt.event.KeyEvent
 import javax.swing.JComponent
 import javax.swing.KeyStroke
+import javax.swing.LayoutFocusTraversalPolicy
 import javax.swing.border.Border
 
 /** For the EDT. */
@@ -38,6 +39,12 @@ internal object KeyboardAccess {
         val space = KeyStroke.getKeyStroke(KeyEvent.VK_SPACE, 0)
         component.registerKeyboardAction({ command() }, space, JComponent.WHEN_FOCUSED)
         return component
+    }
+
+    /** Lets Tab lead through [content] of a popup: the platform's own policy stays with the first component. */
+    fun cycle(content: JComponent) {
+        content.isFocusCycleRoot = true
+        content.focusTraversalPolicy = LayoutFocusTraversalPolicy()
     }
 
     /** Shows which component has the focus. */

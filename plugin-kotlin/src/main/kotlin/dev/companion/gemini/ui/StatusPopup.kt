@@ -19,6 +19,7 @@ import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.comments.LineContent
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.ServerStatus
+import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
@@ -63,6 +64,7 @@ internal class StatusPopup(private val project: Project) {
     private fun scrolling(content: JComponent): JComponent {
         val scroll = JBScrollPane(content)
         scroll.border = JBUI.Borders.empty(0, 0)
+        KeyboardAccess.cycle(scroll)
         scroll.horizontalScrollBarPolicy = ScrollPaneConstants.HORIZONTAL_SCROLLBAR_NEVER
         val size = content.preferredSize
         val isHigh = size.height > JBUI.scale(MAX_HEIGHT)
