@@ -11,6 +11,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { REJECTED, UNCHANGED, accepted } from './lib/decision.mjs';
 import { HookCli } from './lib/hook-cli.mjs';
+import { beforeEdit, hook } from './lib/hook.mjs';
 import { CONNECTED, Scene } from './lib/ide-scene.mjs';
 import { IdeClient } from './lib/ide-client.mjs';
 import { recordTexts } from './lib/picture-texts.mjs';
@@ -121,6 +122,8 @@ function ask(client, file, text) {
 
 /** Makes the client propose an edit while the user is in an editor; then the user opens it. */
 async function propose(file, text) {
+  // The hook of the companion's extension, without which a rejection has no reason.
+  await hook(scene.sandbox, 'before-tool', beforeEdit(file, { session_id: 'reviewed' }));
   const { decision } = ask(scene.client, file, text);
   await scene.status(`${CONNECTED}, 1 proposal waits for your review`);
   const { statusBar } = await scene.ide.until(
