@@ -12,6 +12,7 @@ import { examine, settings } from '../lib/doctor.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { until } from '../lib/inbox.mjs';
+import { Neovim, noNeovim } from '../lib/neovim.mjs';
 import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
@@ -156,4 +157,19 @@ test('a repository that names a folder of its own accord gets nothing', { skip }
   const place = { cwd: victim, env: companion.ready.env };
   const client = await IdeClient.start(sandbox, place);
   assert.match((await client.connect()).details, /^Directory mismatch\./);
+});
+
+test('the option of the plugin for Neovim', { skip: skip || noNeovim }, async (t) => {
+  const { sandbox, add } = repository(t);
+  const side = add('side');
+  const named = () => {
+    const folder = path.join(sandbox.tmp, 'gemini', 'ide');
+    return fs.readdirSync(folder).map((name) => folders(path.join(folder, name)));
+  };
+  const setup = `{ cmd = { [[${process.env.GEMINI_COMPANION}]] }, worktrees = false }`;
+  const off = await Neovim.start(sandbox, { setup });
+  await off.ready();
+  const client = await IdeClient.start(sandbox, { cwd: side });
+  assert.match((await client.connect()).details, /^Directory mismatch\./);
+  assert.deepEqual(named(), [[sandbox.project]]);
 });
