@@ -3,6 +3,7 @@
 //! Rules for paths are pure functions of a [`Platform`], so that each system tests the rules of
 //! all. Processes and private files are in one small module per system.
 
+mod ancestors;
 pub mod quote;
 mod suspended;
 #[cfg(unix)]
@@ -18,6 +19,7 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use ancestors::{Ancestor, ancestors, loopback_ports};
 pub use suspended::SuspendedMark;
 pub use watch::Watch;
 pub use worktrees::{Repository, sibling_worktrees};
@@ -25,14 +27,14 @@ pub use worktrees::{Repository, sibling_worktrees};
 #[cfg(unix)]
 pub use unix::{
     PrivateDir, Processes, check_writable, current_user, foreign_owner, is_executable,
-    is_process_alive, open_file, others_can_rename_in, owner, parent_process, process_info,
-    run_instead,
+    is_process_alive, open_file, open_plain_file, others_can_rename_in, owner, parent_process,
+    process_info, run_instead,
 };
 #[cfg(windows)]
 pub use windows::{
     PrivateDir, Processes, check_writable, current_user, foreign_owner, is_executable,
-    is_process_alive, open_file, others_can_rename_in, owner, parent_process, process_info,
-    run_instead,
+    is_process_alive, open_file, open_plain_file, others_can_rename_in, owner, parent_process,
+    process_info, run_instead,
 };
 
 /// Replaces musl's allocator, which requests memory from the system for each large text. That costs

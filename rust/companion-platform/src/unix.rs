@@ -82,6 +82,20 @@ pub fn process_info(pid: u32) -> Option<ProcessInfo> {
     Some(ProcessInfo { parent: parent.parse().ok()?, command: command.trim().to_owned() })
 }
 
+/// Opens a plain file for reading. A pipe or a device in its place does not block.
+///
+/// # Errors
+/// If it can't be opened, or is not a plain file.
+pub fn open_plain_file(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"))
+    }
+}
+
 /// Replaces this process by another program, which then gets the signals and the terminal.
 ///
 /// # Errors

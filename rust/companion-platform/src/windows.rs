@@ -76,6 +76,14 @@ pub fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 
+/// Opens a file for reading.
+///
+/// # Errors
+/// If it can't be opened.
+pub fn open_plain_file(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
 /// Returns the parent and the command line of a process.
 pub fn process_info(pid: u32) -> Option<ProcessInfo> {
     let pid = Pid::from_u32(pid);

@@ -1,0 +1,272 @@
+//! Looks at the processes that have started this one, and at their connections.
+
+/// A process that has started this one, directly or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ancestor {
+    /// Its id.
+    pub pid: u32,
+    /// The name of its program, without the folder.
+    pub name: String,
+    /// Names the process while the system runs: its id alone may be used again.
+    pub identity: String,
+}
+
+/// The most ancestors that are looked at.
+const MAX_ANCESTORS: usize = 16;
+
+/// Returns the ancestors of this process, the nearest first. Empty if the system does not tell.
+/// Blocks for some milliseconds where a program has to be asked.
+pub fn ancestors() -> Vec<Ancestor> {
+    system::ancestors()
+}
+
+/// Returns the local ports of the TCP connections over the loopback interface from a process, or from
+/// a child called `child`, to `port`. `None` if that can't be known: the system does not tell, or a
+/// connection to that port leads through another interface.
+pub fn loopback_ports(pid: u32, child: &str, port: u16) -> Option<Vec<u16>> {
+    system::loopback_ports(pid, child, port)
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::collections::HashSet;
+    use std::fs;
+
+    use super::{Ancestor, MAX_ANCESTORS};
+
+    /// The state of an established connection (`tcp_states.h`).
+    const ESTABLISHED: &str = "01";
+
+    /// What `/proc/PID/stat` says of a process (`proc_pid_stat(5)`).
+    struct Stat {
+        name: String,
+        parent: u32,
+        start: String,
+    }
+
+    fn stat(pid: u32) -> Option<Stat> {
+        let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name may contain parentheses and spaces.
+        let (head, tail) = text.rsplit_once(") ")?;
+        let (_, name) = head.split_once(" (")?;
+        let fields: Vec<_> = tail.split(' ').collect();
+        Some(Stat {
+            name: name.to_owned(),
+            parent: fields.get(1)?.parse().ok()?,
+            start: (*fields.get(19)?).to_owned(),
+        })
+    }
+
+    pub(super) fn ancestors() -> Vec<Ancestor> {
+        // Two containers may have the same ids at the same time.
+        let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+        let mut ancestors = Vec::new();
+        let mut pid = std::os::unix::process::parent_id();
+        while pid > 0 && ancestors.len() < MAX_ANCESTORS {
+            let Some(Stat { name, parent, start }) = stat(pid) else { break };
+            let identity = format!("{}/{pid}/{start}", space.display());
+            ancestors.push(Ancestor { pid, name, identity });
+            pid = parent;
+        }
+        ancestors
+    }
+
+    pub(super) fn loopback_ports(pid: u32, child: &str, port: u16) -> Option<Vec<u16>> {
+        let mut own = sockets(pid)?;
+        for child in children(pid, child) {
+            own.extend(sockets(child).unwrap_or_default());
+        }
+        let mut ports = Vec::new();
+        for table in ["tcp", "tcp6"] {
+            // A system without IPv6 has no second table.
+            let text = fs::read_to_string(format!("/proc/{pid}/net/{table}"));
+            for line in text.unwrap_or_default().lines().skip(1) {
+                let fields: Vec<_> = line.split_whitespace().collect();
+                let [_, local, remote, state, _, _, _, _, _, inode, ..] = fields[..] else {
+                    continue;
+                };
+                let (Some((address, local)), Some((_, remote))) = (split(local), split(remote))
+                else {
+                    continue;
+                };
+                if state != ESTABLISHED || remote != port || !own.contains(inode) {
+                    continue;
+                }
+                if !is_loopback(address) {
+                    return None;
+                }
+                ports.push(local);
+            }
+        }
+        Some(ports)
+    }
+
+    /// The inodes of the sockets of a process.
+    fn sockets(pid: u32) -> Option<HashSet<String>> {
+        let mut sockets = HashSet::new();
+        for entry in fs::read_dir(format!("/proc/{pid}/fd")).ok()? {
+            let Ok(target) = fs::read_link(entry.ok()?.path()) else { continue };
+            let Some(target) = target.to_str() else { continue };
+            let inode = target.strip_prefix("socket:[").and_then(|rest| rest.strip_suffix(']'));
+            sockets.extend(inode.map(str::to_owned));
+        }
+        Some(sockets)
+    }
+
+    /// The children of a process whose program has this name. The system cuts names after 15 bytes.
+    fn children(pid: u32, name: &str) -> Vec<u32> {
+        let mut children = Vec::new();
+        let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return children };
+        for thread in threads.flatten() {
+            let text = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+            for child in text.split_whitespace().filter_map(|pid| pid.parse().ok()) {
+                if stat(child).is_some_and(|stat| name.starts_with(&stat.name)) {
+                    children.push(child);
+                }
+            }
+        }
+        children
+    }
+
+    /// An address and a port, both in hexadecimal.
+    fn split(endpoint: &str) -> Option<(&str, u16)> {
+        let (address, port) = endpoint.split_once(':')?;
+        Some((address, u16::from_str_radix(port, 16).ok()?))
+    }
+
+    /// The words of an address are in the byte order of the processor.
+    fn is_loopback(address: &str) -> bool {
+        let words = address.as_bytes().chunks(8).map(|word| std::str::from_utf8(word).ok());
+        let mut bytes = Vec::new();
+        for word in words {
+            let Some(word) = word.and_then(|word| u32::from_str_radix(word, 16).ok()) else {
+                return false;
+            };
+            bytes.extend(word.to_ne_bytes());
+        }
+        match *bytes {
+            [first, _, _, _] => first == 127,
+            [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, first, _, _, _] => first == 127,
+            [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last] => last == 1,
+            _ => false,
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn loopback_addresses_of_both_families() {
+            let hex = |bytes: &[u8]| {
+                let words = bytes.chunks(4).map(|of| u32::from_ne_bytes(of.try_into().unwrap()));
+                words.map(|word| format!("{word:08X}")).collect::<String>()
+            };
+            let v6 = |tail: &[u8]| hex(&[&vec![0; 16 - tail.len()], tail].concat());
+            assert!(is_loopback(&hex(&[127, 0, 0, 1])));
+            assert!(is_loopback(&v6(&[1])));
+            assert!(is_loopback(&v6(&[0xff, 0xff, 127, 0, 0, 1])));
+            assert!(!is_loopback(&hex(&[172, 17, 0, 1])));
+            assert!(!is_loopback(&v6(&[0xff, 0xff, 172, 17, 0, 1])));
+        }
+    }
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
+mod system {
+    use std::process::Command;
+
+    use super::{Ancestor, MAX_ANCESTORS};
+
+    pub(super) fn ancestors() -> Vec<Ancestor> {
+        let mut ancestors = Vec::new();
+        let mut pid = std::os::unix::process::parent_id();
+        while pid > 0 && ancestors.len() < MAX_ANCESTORS {
+            let Some((parent, ancestor)) = ancestor(pid) else { break };
+            ancestors.push(ancestor);
+            pid = parent;
+        }
+        ancestors
+    }
+
+    /// A process and its parent. The time of its start has five words, as `Fri Nov 27 12:06:22 2026`.
+    fn ancestor(pid: u32) -> Option<(u32, Ancestor)> {
+        let mut ps = Command::new("ps");
+        ps.args(["-o", "ppid=,lstart=,comm=", "-p", &pid.to_string()]).env("LC_ALL", "C");
+        let output = ps.output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let mut words = text.split_whitespace();
+        let parent = words.next()?.parse().ok()?;
+        let start: Vec<_> = words.by_ref().take(5).collect();
+        let command: Vec<_> = words.collect();
+        let command = command.join(" ");
+        let name = command.rsplit('/').next().unwrap_or_default().to_owned();
+        Some((parent, Ancestor { pid, name, identity: format!("{pid}/{}", start.join(" ")) }))
+    }
+
+    pub(super) fn loopback_ports(_pid: u32, _child: &str, _port: u16) -> Option<Vec<u16>> {
+        None
+    }
+}
+
+#[cfg(windows)]
+mod system {
+    use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, get_current_pid};
+
+    use super::{Ancestor, MAX_ANCESTORS};
+
+    pub(super) fn ancestors() -> Vec<Ancestor> {
+        let Ok(mut system) = System::new() else { return Vec::new() };
+        let nothing = ProcessRefreshKind::nothing();
+        system.refresh_processes_specifics(ProcessesToUpdate::All, true, nothing);
+        let Ok(me) = get_current_pid() else { return Vec::new() };
+        let Some(mut child) = system.process(me) else { return Vec::new() };
+        let mut ancestors = Vec::new();
+        while let Some(parent) = child.parent().and_then(|pid: Pid| system.process(pid)) {
+            // Windows does not tell when the parent has ended, and uses its id again.
+            if parent.start_time() > child.start_time() || ancestors.len() == MAX_ANCESTORS {
+                break;
+            }
+            let pid = parent.pid().as_u32();
+            let name = parent.name().to_string_lossy();
+            let name = name.trim_end_matches(".exe").to_owned();
+            let identity = format!("{pid}/{}", parent.start_time());
+            ancestors.push(Ancestor { pid, name, identity });
+            child = parent;
+        }
+        ancestors
+    }
+
+    pub(super) fn loopback_ports(_pid: u32, _child: &str, _port: u16) -> Option<Vec<u16>> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ancestors_begin_with_the_parent() {
+        let ancestors = ancestors();
+        assert!(!ancestors.is_empty() && ancestors.len() <= MAX_ANCESTORS);
+        assert_eq!(Some(ancestors[0].pid), crate::parent_process());
+        assert!(ancestors.iter().all(|of| !of.name.is_empty() && !of.identity.is_empty()));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_ports_of_a_process_are_those_of_its_own_connections() {
+        use std::net::{TcpListener, TcpStream};
+        use std::process;
+
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        assert_eq!(loopback_ports(process::id(), "x", port), Some(Vec::new()));
+        let ours = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let local = ours.local_addr().unwrap().port();
+        assert_eq!(loopback_ports(process::id(), "x", port), Some(vec![local]));
+        let parent = crate::parent_process().unwrap();
+        assert_ne!(loopback_ports(parent, "x", port), Some(vec![local]));
+    }
+}
