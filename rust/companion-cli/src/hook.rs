@@ -4,6 +4,7 @@
 use std::error::Error;
 use std::fmt::Write as _;
 use std::io::{self, Read, Write as _};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,14 +12,17 @@ use std::time::Duration;
 use clap::ValueEnum;
 use companion_client::diagnose::corrects_edits;
 use companion_client::discover::{Environment, resolve_to_real_path};
-use companion_client::http::{self, Endpoint, HookAnswer, confirm_hook, post_hook};
-use companion_platform::SuspendedMark;
+use companion_client::http::{self, Endpoint, HookAnswer, Stage, confirm_hook, post_hook};
+use companion_platform::{Ancestor, SuspendedMark, ancestors, loopback_ports};
 use companion_protocol::dialect;
-use companion_protocol::hook::{BEGIN_TIMEOUT, HookAck, HookCall, HookReply, MAX_EVENT};
+use companion_protocol::hook::{
+    BEGIN_TIMEOUT, CliProcess, HookAck, HookCall, HookReply, MAX_EVENT,
+};
 use companion_protocol::jsonrpc::describe;
+use companion_protocol::text;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::find::{FindArgs, Parent, explain, vars};
 
@@ -28,6 +32,30 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The time for such a companion to begin its answer.
 const RETRY_TIMEOUT: Duration = Duration::from_millis(50);
+
+/// The time for the companion to take a confirmation. It saves that before it answers.
+const ACK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The time between two attempts to confirm to a companion that was killed.
+const ACK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The programs by which a CLI starts a hook.
+const SHELLS: [&str; 14] = [
+    "sh",
+    "bash",
+    "dash",
+    "ash",
+    "zsh",
+    "ksh",
+    "mksh",
+    "fish",
+    "busybox",
+    "csh",
+    "tcsh",
+    "cmd",
+    "powershell",
+    "pwsh",
+];
 
 /// Pass an event of Gemini CLI or Qwen Code to the companion, as a hook.
 ///
@@ -56,6 +84,10 @@ enum HookMoment {
     AfterAgent,
     /// The CLI asks the user something.
     Notification,
+    /// The CLI begins a session.
+    SessionStart,
+    /// The CLI ends its session.
+    SessionEnd,
 }
 
 impl HookMoment {
@@ -64,26 +96,62 @@ impl HookMoment {
         Duration::from_millis(match self {
             Self::BeforeTool | Self::BeforeAgent => 1500,
             Self::AfterTool => 3500,
-            Self::AfterAgent | Self::Notification => 500,
+            Self::AfterAgent | Self::Notification | Self::SessionStart | Self::SessionEnd => 500,
         })
     }
 }
 
 /// The parts of an event that this program reads: the paths of the CLI's system, and the CLI's name
-/// of the event.
+/// of the event. A part of another shape does not count.
 #[derive(Deserialize)]
-struct Event {
-    #[serde(default)]
-    hook_event_name: String,
+struct Event<'a> {
+    #[serde(borrow)]
+    hook_event_name: Option<&'a RawValue>,
     /// Where relative paths begin.
-    cwd: Option<PathBuf>,
-    #[serde(default)]
-    tool_input: ToolInput,
+    #[serde(borrow)]
+    cwd: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_response: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
-struct ToolInput {
-    file_path: Option<String>,
+struct ToolInput<'a> {
+    #[serde(borrow)]
+    file_path: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolResponse<'a> {
+    #[serde(borrow)]
+    return_display: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Display<'a> {
+    #[serde(borrow)]
+    file_path: Option<&'a RawValue>,
+}
+
+/// Reads an object; one of another shape is empty.
+fn object<'a, T: Default + Deserialize<'a>>(raw: Option<&'a RawValue>) -> T {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+}
+
+impl Event<'_> {
+    /// The file of the call. Gemini CLI corrects the path that its model has named, so after the call
+    /// the path in the result counts.
+    fn path(&self) -> Option<String> {
+        let response: ToolResponse<'_> = object(self.tool_response);
+        let display: Display<'_> = object(response.return_display);
+        let input: ToolInput<'_> = object(self.tool_input);
+        let path = display.file_path.or(input.file_path).and_then(text::lossy)?;
+        // Gemini CLI removes NUL characters (`paths.js`).
+        Some(path.replace('\0', "")).filter(|path| !path.is_empty())
+    }
 }
 
 /// Runs for at most the limit of the event. If the exit code is not 0, the CLI takes a text on
@@ -105,17 +173,20 @@ pub(crate) fn hook(args: HookArgs) -> ExitCode {
 fn answer(args: HookArgs) -> Result<String, Box<dyn Error>> {
     let HookArgs { event, find } = args;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let answer = runtime.block_on(async { timeout(event.limit(), relay(event, find)).await });
+    let answer = runtime.block_on(async {
+        let answer = timeout(event.limit(), relay(event, find)).await??;
+        output(&answer).await
+    });
     // Stdin may stay open, or a disk not answer.
     runtime.shutdown_background();
-    answer?
+    answer
 }
 
-async fn relay(event: HookMoment, find: FindArgs) -> Result<String, Box<dyn Error>> {
+async fn relay(event: HookMoment, find: FindArgs) -> Result<HookAnswer, Box<dyn Error>> {
     let found = tokio::task::spawn_blocking(move || {
         prepare(event, find).map_err(|error| error.to_string())
     });
-    let (endpoints, call) = found.await??;
+    let Prepared { endpoints, call, ancestors } = found.await??;
     let mut why = String::new();
     for hosts in endpoints.chunk_by(|a, b| (a.port, &a.token) == (b.port, &b.token)) {
         let mark = SuspendedMark::of(hosts[0].port);
@@ -127,10 +198,11 @@ async fn relay(event: HookMoment, find: FindArgs) -> Result<String, Box<dyn Erro
             }
             Some(_) => RETRY_TIMEOUT,
         };
-        match post_hook(hosts, call.clone(), limit).await {
+        let call = call.to_json(cli_process(&ancestors, hosts))?;
+        match post_hook(hosts, call.into(), limit).await {
             Ok(answer) => {
                 answered(mark);
-                return output(&answer).await;
+                return Ok(answer);
             }
             Err(error) => {
                 why = explain(&hosts[0].authority(), &error);
@@ -142,6 +214,25 @@ async fn relay(event: HookMoment, find: FindArgs) -> Result<String, Box<dyn Erro
         }
     }
     Err(why.into())
+}
+
+/// The process of the CLI that runs this hook, and its connections to the companion. The CLI starts
+/// hooks by a shell.
+fn cli_process(ancestors: &[Ancestor], hosts: &[Endpoint]) -> Option<CliProcess> {
+    let cli = ancestors.iter().find(|ancestor| {
+        let name = ancestor.name.trim_start_matches('-').to_ascii_lowercase();
+        !SHELLS.contains(&&*name)
+    })?;
+    let is_local = |host: &Endpoint| match host.host.parse::<IpAddr>() {
+        Ok(address) => address.is_loopback(),
+        Err(_) => host.host == "localhost",
+    };
+    let ports = if hosts.iter().all(is_local) {
+        loopback_ports(cli.pid, "gemini-companion", hosts[0].port)
+    } else {
+        None
+    };
+    Some(CliProcess { id: cli.identity.clone(), ports })
 }
 
 /// Marks a companion that has not shown that it is alive. One that has begun to read a large event or
@@ -159,48 +250,95 @@ fn answered(mark: Option<SuspendedMark>) {
     }
 }
 
-/// Returns the text for the CLI. Confirms to the companion that its notes have arrived.
+/// Returns the text for the CLI. Confirms to the companion before that it will be printed.
 async fn output(answer: &HookAnswer) -> Result<String, Box<dyn Error>> {
     if answer.body.is_empty() {
         return Ok(String::new());
     }
     let HookReply { output, ack } = serde_json::from_slice(&answer.body)?;
     if let Some(ack) = ack {
-        let ack = serde_json::to_vec(&HookAck { ack })?;
-        confirm_hook(&answer.endpoint, ack.into(), BEGIN_TIMEOUT).await?;
+        confirm(&answer.endpoint, &HookAck { ack }).await?;
     }
     Ok(ascii(output.get()))
 }
 
+/// Confirms an answer.
+///
+/// # Errors
+/// If the companion has refused it, or does not know of it: then another hook gets the notes, so this
+/// one must not print them. A companion that has taken the request, but is suspended, does know.
+async fn confirm(endpoint: &Endpoint, ack: &HookAck) -> Result<(), Box<dyn Error>> {
+    let ack: bytes::Bytes = serde_json::to_vec(ack)?.into();
+    let deadline = Instant::now() + ACK_TIMEOUT;
+    let mut was_sent = false;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match confirm_hook(endpoint, ack.clone(), left).await {
+            Ok(()) | Err(http::Error::Timeout { stage: Stage::Answer, .. }) => return Ok(()),
+            // It was killed. The next one knows whether it had saved the confirmation.
+            Err(http::Error::Broken { .. }) => was_sent = true,
+            Err(error) if was_sent && error.is_safe_to_retry() => {}
+            Err(error) => return Err(error.into()),
+        }
+        if left < ACK_INTERVAL {
+            return Err("the companion was killed before it took the confirmation".into());
+        }
+        sleep(ACK_INTERVAL).await;
+    }
+}
+
+/// The call of a hook, but for the process, and the companions that may get it.
+struct Prepared {
+    endpoints: Vec<Endpoint>,
+    call: Call,
+    ancestors: Vec<Ancestor>,
+}
+
+/// The parts of a [`HookCall`].
+struct Call {
+    file_path: Option<String>,
+    shown_path: Option<String>,
+    corrects_edits: bool,
+    event: Box<RawValue>,
+}
+
+impl Call {
+    fn to_json(&self, cli: Option<CliProcess>) -> serde_json::Result<Vec<u8>> {
+        let Self { file_path, shown_path, corrects_edits, event } = self;
+        let (file_path, shown_path) = (file_path.clone(), shown_path.clone());
+        let corrects_edits = *corrects_edits;
+        serde_json::to_vec(&HookCall { file_path, shown_path, corrects_edits, cli, event })
+    }
+}
+
 /// Reads the event, and finds the companions.
-fn prepare(
-    event: HookMoment,
-    find: FindArgs,
-) -> Result<(Vec<Endpoint>, bytes::Bytes), Box<dyn Error>> {
-    let mut text = String::new();
-    io::stdin().lock().take(MAX_EVENT).read_to_string(&mut text)?;
+fn prepare(event: HookMoment, find: FindArgs) -> Result<Prepared, Box<dyn Error>> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(MAX_EVENT).read_to_end(&mut bytes)?;
+    let json = String::from_utf8_lossy(&bytes);
     // An error of serde could quote the event.
     let invalid = |error| format!("the event is not valid: {}", describe(&error));
-    let raw: &RawValue = serde_json::from_str(&text).map_err(invalid)?;
-    let Event { cwd, tool_input, hook_event_name } =
-        serde_json::from_str(raw.get()).map_err(invalid)?;
+    let raw: Box<RawValue> = serde_json::from_str(&json).map_err(invalid)?;
+    let parts: Event<'_> = serde_json::from_str(raw.get()).map_err(invalid)?;
     let find = find.or_of_bridge();
     let mapping = find.mapping();
     let endpoints = find.finder(Parent::Shell)?.find()?;
+    let cwd = parts.cwd.and_then(text::lossy).map(PathBuf::from);
     let cwd = cwd.map_or_else(std::env::current_dir, Ok)?;
-    let path = tool_input.file_path.filter(|path| !path.is_empty());
+    let path = parts.path();
     let path = path.map(|path| resolve_to_real_path(&path, &cwd).to_string_lossy().into_owned());
     let mapped = path.as_deref().and_then(|path| mapping.to_companion(path));
     let (file_path, shown_path) = match mapped {
         Some(mapped) => (Some(mapped), path),
         None => (path, None),
     };
-    let client = dialect::hook(&hook_event_name).map(|(client, _)| client);
+    let name = parts.hook_event_name.and_then(text::lossy).unwrap_or_default();
+    let client = dialect::hook(&name).map(|(client, _)| client);
     let client = client.filter(|_| matches!(event, HookMoment::BeforeTool));
     let corrects_edits =
         client.is_some_and(|client| corrects_edits(&Environment::with_vars(client, vars(), cwd)));
-    let call = HookCall { file_path, shown_path, corrects_edits, event: raw };
-    Ok((endpoints, serde_json::to_vec(&call)?.into()))
+    let call = Call { file_path, shown_path, corrects_edits, event: raw };
+    Ok(Prepared { endpoints, call, ancestors: ancestors() })
 }
 
 /// Returns JSON in ASCII, so that no shell can misread it: Windows PowerShell reads the output of

@@ -15,7 +15,7 @@ use crate::text;
 pub use agent::{
     AgentChanged, AgentCommand, AgentFinished, AgentWaiting, ChangeKind, ChangedFile, ChangedPath,
     ChangedPaths, ChangedText, CommentId, CommentOnLines, CommentRefused, CommentsDelivered,
-    CommentsPending,
+    CommentsPending, HookedClients, ReasonLost,
 };
 
 /// A notification from the editor.
@@ -154,6 +154,10 @@ pub enum CompanionNotification {
     Sessions(Sessions),
     /// `companion/private {paths}`
     PrivateFiles(PrivateFiles),
+    /// `companion/hooks {connected, hooked}`
+    HookedClients(HookedClients),
+    /// `diff/reasonLost {filePath, reason, why}`
+    ReasonLost(ReasonLost),
     /// `agent/waiting {message}`
     AgentWaiting(AgentWaiting),
     /// `agent/finished {seconds}`
@@ -176,6 +180,8 @@ impl CompanionNotification {
         match self {
             Self::Sessions(_) => "companion/sessions",
             Self::PrivateFiles(_) => "companion/private",
+            Self::HookedClients(_) => "companion/hooks",
+            Self::ReasonLost(_) => "diff/reasonLost",
             Self::AgentWaiting(_) => "agent/waiting",
             Self::AgentFinished(_) => "agent/finished",
             Self::AgentCommand(_) => "agent/command",
@@ -190,11 +196,13 @@ impl CompanionNotification {
     /// `None` if this reports an event.
     pub fn subject(&self) -> Option<String> {
         match self {
-            Self::Sessions(_) | Self::PrivateFiles(_) | Self::CommentsPending(_) => {
-                Some(self.method().to_owned())
-            }
+            Self::Sessions(_)
+            | Self::PrivateFiles(_)
+            | Self::HookedClients(_)
+            | Self::CommentsPending(_) => Some(self.method().to_owned()),
             Self::AgentChanged(of) => Some(format!("{} {}", self.method(), of.prompt)),
-            Self::AgentWaiting(_)
+            Self::ReasonLost(_)
+            | Self::AgentWaiting(_)
             | Self::AgentFinished(_)
             | Self::AgentCommand(_)
             | Self::CommentsDelivered(_)

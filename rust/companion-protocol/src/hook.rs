@@ -32,9 +32,26 @@ pub struct HookCall<'a> {
     /// the user has rejected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub corrects_edits: bool,
+    /// The process of the CLI; absent if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cli: Option<CliProcess>,
     /// The CLI's event, unchanged.
     #[serde(borrow)]
     pub event: &'a RawValue,
+}
+
+/// The longest [`CliProcess::id`], in bytes.
+pub const MAX_PROCESS_ID: usize = 128;
+
+/// The process of a CLI.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CliProcess {
+    /// Names the process as long as it lives. Another one never has the same name.
+    pub id: String,
+    /// The local ports of its connections to the companion, over the loopback interface; absent if
+    /// they are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ports: Option<Vec<u16>>,
 }
 
 /// The answer to a [`HookCall`]. An empty body means that there is no output.
@@ -48,7 +65,9 @@ pub struct HookReply<'a> {
     pub ack: Option<u64>,
 }
 
-/// Confirms that the program has received an answer, so that its notes are not sent again.
+/// Confirms that the program is about to print an answer, so that its notes are not sent again. The
+/// companion replies 200, or 410 if the program must not print it: it is too late, or the user has
+/// changed a note.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HookAck {
@@ -77,6 +96,10 @@ pub enum Moment {
     AfterAgent,
     /// When the CLI asks the user something in its terminal.
     Notification,
+    /// The CLI has begun a session: at its start, and by `/clear`.
+    SessionStart,
+    /// The CLI ends its session.
+    SessionEnd,
 }
 
 impl Moment {
@@ -161,6 +184,8 @@ impl HookProfile {
             (before_agent, Moment::BeforeAgent),
             (after_agent, Moment::AfterAgent),
             ("Notification", Moment::Notification),
+            ("SessionStart", Moment::SessionStart),
+            ("SessionEnd", Moment::SessionEnd),
         ]
         .into_iter()
         .find_map(|(of, moment)| (of == name).then_some(moment))

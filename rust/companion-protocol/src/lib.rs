@@ -24,5 +24,5 @@ pub mod jsonrpc;
 pub mod mcp;
 pub mod settings;
 pub mod status;
-mod text;
+pub mod text;
 pub mod tool;

@@ -1,4 +1,4 @@
-//! Decodes long JSON strings.
+//! Decodes long JSON strings, and those with half of a surrogate pair.
 //!
 //! A proposal may have megabytes of source, with an escape in every line. `serde_json` collects such
 //! a string in a buffer that grows, and copies it from there. That takes twice the memory of this,
@@ -24,6 +24,38 @@ pub(crate) fn optional_content<'de, D: Deserializer<'de>>(
 /// Reads the text of the member `name`; the error contains the name.
 pub(crate) fn named<E: Error>(name: &str, raw: &RawValue) -> Result<String, E> {
     decode(raw).ok_or_else(|| E::custom(format_args!("{name} must be a string of valid Unicode")))
+}
+
+/// Decodes a JSON string of a program that counts in UTF-16 code units, and may have cut a surrogate
+/// pair: each half becomes U+FFFD. `None` if `raw` is not a string.
+pub fn lossy(raw: &RawValue) -> Option<String> {
+    if let Some(text) = decode(raw) {
+        return Some(text);
+    }
+    let mut rest = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+    let mut json = String::with_capacity(raw.get().len());
+    json.push('"');
+    while let Some(backslash) = memchr(b'\\', rest.as_bytes()) {
+        let escape = &rest[backslash + 1..];
+        let length = match escape.strip_prefix('u') {
+            None => 1,
+            Some(digits) => match unicode_escape(digits) {
+                Some((_, length)) => 1 + length,
+                None => {
+                    json.push_str(&rest[..backslash]);
+                    json.push(char::REPLACEMENT_CHARACTER);
+                    rest = escape.get(5..)?;
+                    continue;
+                }
+            },
+        };
+        let end = backslash + 1 + length;
+        json.push_str(&rest[..end]);
+        rest = &rest[end..];
+    }
+    json.push_str(rest);
+    json.push('"');
+    serde_json::from_str(&json).ok()
 }
 
 /// Decodes a JSON string. `None` if `raw` is another value, or if it has half of a surrogate pair,
@@ -99,6 +131,20 @@ mod tests {
         for not_a_string in ["null", "1", "{}", "[\"a\"]"] {
             assert_eq!(decoded(not_a_string), None, "{not_a_string}");
         }
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_replaced() {
+        let lossy = |json: &str| lossy(serde_json::from_str(json).unwrap());
+        for (json, text) in [
+            (r#""a\ud83d""#, "a\u{fffd}"),
+            (r#""\ude00\ud83d!""#, "\u{fffd}\u{fffd}!"),
+            (r#""\ud83d\u0041\n\ud83d\ude00\\""#, "\u{fffd}A\n😀\\"),
+            (r#""\\ud83d""#, "\\ud83d"),
+        ] {
+            assert_eq!(lossy(json).as_deref(), Some(text), "{json}");
+        }
+        assert_eq!(lossy("null"), None);
     }
 
     /// Makes a JSON string, or almost one. It mixes whole and half escapes, so that every break

@@ -27,8 +27,9 @@ mod shutdown;
 mod state;
 #[cfg(test)]
 mod testing;
-mod text;
 mod worktrees;
+
+use companion_core::text;
 
 pub use config::{Config, Limits};
 pub use host::{

@@ -118,7 +118,7 @@ impl Server {
         handle.spawn(Arc::clone(&state).publish_context());
         handle.spawn(Arc::clone(&state).run_maintenance());
         handle.spawn(Arc::clone(&state).expire_calls());
-        handle.spawn(agent::expire_reasons(Arc::clone(&state)));
+        handle.spawn(agent::expire_notes(Arc::clone(&state)));
 
         let file = DiscoveryFile {
             port,
@@ -257,7 +257,7 @@ impl Server {
             }
             Event::CommentSet(comment) => {
                 absolute(&comment.path)?;
-                agent::set(state, runtime, comment);
+                drop(agent::set(state, runtime, comment));
             }
             Event::CommentRemoved(comment) => agent::remove(state, &comment.id),
             Event::ChangesReverted(paths) => agent::reverted(state, &paths),

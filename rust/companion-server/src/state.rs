@@ -71,7 +71,7 @@ impl ServerState {
         let (left, running) = last.unzip();
         let journal = left.is_some().then(|| Arc::new(Journal::new()));
         let mut left = left.unwrap_or_default();
-        let agents = Agents::new(config.settings.review_all, std::mem::take(&mut left.notes));
+        let agents = Agents::new(config.settings.review_all, &mut left);
         let sessions = left.sessions.iter().map(|(id, client)| (*id, *client));
         let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host), sessions));
         let monitors = Arc::new(Monitors::new(limits.monitors));

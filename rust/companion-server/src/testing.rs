@@ -86,6 +86,10 @@ impl EditorHost for Notes {
             CompanionNotification::AgentFinished(_) => {
                 self.agents.lock().push("finished".to_owned());
             }
+            CompanionNotification::HookedClients(_) => {}
+            CompanionNotification::ReasonLost(of) => {
+                self.agents.lock().push(format!("lost {}: {}", of.reason, of.why));
+            }
             CompanionNotification::AgentChanged(of) => self.changes.lock().push(of),
             CompanionNotification::AgentCommand(of) => {
                 let words = if of.running { "command begins" } else { "command ends" };
@@ -171,7 +175,7 @@ impl Rig {
         tokio::spawn(Arc::clone(&state).publish_context());
         tokio::spawn(Arc::clone(&state).run_maintenance());
         tokio::spawn(Arc::clone(&state).expire_calls());
-        tokio::spawn(agent::expire_reasons(Arc::clone(&state)));
+        tokio::spawn(agent::expire_notes(Arc::clone(&state)));
         let asked = tokio::sync::Mutex::new(asked);
         Self { state, asked, counts, private, agents, changes, host }
     }
@@ -197,7 +201,7 @@ impl Rig {
             request = request.header(*name, *value);
         }
         let request = request.body(Full::new(body.into())).unwrap();
-        route(Arc::clone(&self.state), request, &self.state.slots.take()).await
+        route(Arc::clone(&self.state), request, &self.state.slots.take(), 0).await
     }
 
     /// Begins a session and returns its id.

@@ -1,17 +1,18 @@
-//! Takes the user's comments on lines, and gives each to one model once.
+//! Takes the user's comments on lines, and reports to the editor what becomes of them.
 
 use std::sync::Arc;
 
+use companion_core::notes::{Comment, CommentOutcome, Note};
 use companion_protocol::editor::{
     CommentOnLines, CommentRefused, CommentsDelivered, CommentsPending, CompanionNotification,
 };
 use companion_protocol::ide::{one_line, truncate_utf16};
 use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 
 use super::READ_TIMEOUT;
-use super::model::SetComment;
-use super::note::{Comment, Note, NoteId};
 use crate::diffs::Record;
+use crate::disk::workspace::is_refusal;
 use crate::state::ServerState;
 
 /// The longest id, in bytes.
@@ -23,11 +24,17 @@ const MAX_TEXT: usize = 16_384;
 /// The longest content of lines that the model gets, in UTF-16 code units.
 const MAX_CONTENT: usize = 500;
 
-/// Adds or changes a comment. The editor hears if no model will get it.
-pub(crate) fn set(state: &Arc<ServerState>, runtime: &Handle, comment: CommentOnLines) {
+/// Adds or changes a comment. Reports to the editor if no model will get it. Returns the task that checks
+/// its file.
+pub(crate) fn set(
+    state: &Arc<ServerState>,
+    runtime: &Handle,
+    comment: CommentOnLines,
+) -> Option<JoinHandle<()>> {
     let CommentOnLines { id, path, line, end_line, content, text } = comment;
     if id.is_empty() || id.len() > MAX_ID || text.trim().is_empty() {
-        return refuse(state, id, "The comment has no valid id or no text.");
+        refuse(state, id, "The comment has no valid id or no text.");
+        return None;
     }
     let comment = Comment {
         id: id.as_str().into(),
@@ -36,82 +43,95 @@ pub(crate) fn set(state: &Arc<ServerState>, runtime: &Handle, comment: CommentOn
         end_line: end_line.max(line).max(1),
         content: one_line(&content, MAX_CONTENT).into(),
         text: truncate_utf16(text.trim(), MAX_TEXT).to_owned().into(),
+        since: state.agents.expiry.now_ms(),
     };
-    let set = state.agents.model.lock().set_comment(comment);
-    let (note, replaced) = match set {
-        SetComment::Set(note, replaced) => (note, replaced),
-        SetComment::Told => return delivered(state, vec![id]),
-        SetComment::Full => return refuse(state, id, "Too many comments wait."),
+    let outcome = state.agents.conversation.lock().set_comment(comment);
+    let note = match outcome {
+        CommentOutcome::Waits(note) => note,
+        CommentOutcome::Delivered => {
+            delivered(state, vec![id]);
+            return None;
+        }
+        CommentOutcome::TooMany => {
+            refuse(state, id, "Too many comments wait.");
+            return None;
+        }
     };
-    if let Some(replaced) = replaced {
-        state.diffs.record(Record::NoteTold(replaced));
-    }
     let state = Arc::clone(state);
-    runtime.spawn(async move {
-        match state.workspace.check_shared(&path, READ_TIMEOUT).await {
-            Ok(()) => {
-                let shared = state.agents.model.lock().share(note);
-                if let Some(comment) = shared {
-                    state.diffs.record(Record::Note(note, Note::Comment(comment)));
+    Some(runtime.spawn(async move {
+        // Each delivery checks it again. This check lets the user know at once.
+        let checked = state.workspace.check_shared(&path, READ_TIMEOUT).await;
+        let mut conversation = state.agents.conversation.lock();
+        let notes = conversation.notes_mut();
+        match checked {
+            Err(why) if is_refusal(why) => {
+                notes.remove(note);
+                state.diffs.record(Record::NoteRemoved(note));
+                drop(conversation);
+                refuse_unshared(&state, id, why);
+            }
+            Ok(()) | Err(_) => {
+                // A model may have got it by now, or the user may have removed it.
+                if let Some(comment) = notes.get(note) {
+                    state.diffs.record(Record::Note(note, comment.clone()));
                 }
             }
-            Err(why) => {
-                state.agents.model.lock().refuse(note);
-                refuse(&state, id, &format!("No model gets this comment: {why}."));
-            }
         }
-    });
+    }))
 }
 
 /// Removes a comment, if no model has got it.
 pub(crate) fn remove(state: &ServerState, id: &str) {
-    let removed = state.agents.model.lock().remove_comment(id);
-    if let Some(note) = removed {
-        state.diffs.record(Record::NoteTold(note));
+    let mut conversation = state.agents.conversation.lock();
+    if let Some(note) = conversation.notes_mut().remove_comment(id) {
+        state.diffs.record(Record::NoteRemoved(note));
     }
 }
 
-/// Tells the editor the comments of the last process.
+/// Reports to the editor the comments of the last process.
 pub(crate) fn pending(state: &ServerState) {
-    let comments: Vec<_> = state.agents.model.lock().comments().map(to_editor).collect();
+    let conversation = state.agents.conversation.lock();
+    let comments: Vec<_> = conversation.notes().comments().map(Comment::to_editor).collect();
+    drop(conversation);
     if !comments.is_empty() {
         let pending = CommentsPending { comments };
         state.host.notify(CompanionNotification::CommentsPending(pending));
     }
 }
 
-fn to_editor(comment: &Comment) -> CommentOnLines {
-    let Comment { id, path, line, end_line, content, text } = comment;
-    CommentOnLines {
-        id: id.to_string(),
-        path: path.to_string(),
-        line: *line,
-        end_line: *end_line,
-        content: content.to_string(),
-        text: text.to_string(),
-    }
-}
-
 /// The comments as a text for a model; `None` if there are none.
-pub(super) fn text(state: &ServerState, comments: &[(NoteId, Comment)]) -> Option<String> {
-    let line = |(_, Comment { path, line, end_line, content, text, .. }): &(NoteId, Comment)| {
+pub(super) fn text<'a>(
+    state: &ServerState,
+    comments: impl Iterator<Item = &'a Comment>,
+) -> Option<String> {
+    let mut lines = String::new();
+    for Comment { path, line, end_line, content, text, .. } in comments {
         let path = state.workspace.relative(path);
         let of_lines = if line == end_line {
             format!("line {line}")
         } else {
             format!("lines {line}-{end_line}")
         };
-        format!("- {path}, {of_lines} (`{}`): {}", &**content, &**text)
-    };
-    let lines: Vec<_> = comments.iter().map(line).collect();
-    let text = || format!("The user commented on these lines:\n{}", lines.join("\n"));
-    (!lines.is_empty()).then(text)
+        lines.push_str(&format!("\n- {path}, {of_lines} (`{}`): {}", &**content, &**text));
+    }
+    (!lines.is_empty()).then(|| format!("The user commented on these lines:{lines}"))
 }
 
-/// Tells the editor that a model has got these comments.
+/// Reports to the editor that a model has got these comments.
 pub(super) fn delivered(state: &ServerState, ids: Vec<String>) {
     let delivered = CommentsDelivered { ids };
     state.host.notify(CompanionNotification::CommentsDelivered(delivered));
+}
+
+/// Reports to the editor that no model gets this note, if it is a comment.
+pub(super) fn refused(state: &ServerState, note: &Note, why: &str) {
+    if let Note::Comment(comment) = note {
+        refuse_unshared(state, comment.id.to_string(), why);
+    }
+}
+
+fn refuse_unshared(state: &ServerState, id: String, why: &str) {
+    refuse(state, id, &format!("No model gets this comment: {why}."));
 }
 
 fn refuse(state: &ServerState, id: String, why: &str) {

@@ -1,12 +1,15 @@
 //! Reads the events of CLIs, and writes the answers to them.
 
+use companion_core::cli::{Caller, Connected, SessionSource};
 use companion_protocol::dialect::{self, ClientProfile};
-use companion_protocol::hook::{HookAck, HookCall, HookReply, Moment};
+use companion_protocol::hook::{HookAck, HookCall, HookReply, MAX_PROCESS_ID, Moment};
 use companion_protocol::ide::one_line;
+use companion_protocol::text;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::changes::Original;
+use crate::mcp::session::Sessions;
 use crate::mcp::tools::check_path;
 use crate::net::json::Json;
 use crate::text::Digest;
@@ -49,7 +52,11 @@ const MAX_TITLE: usize = 100;
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct HookEvent {
     /// The CLI session.
-    pub(crate) agent: String,
+    pub(crate) session: String,
+    /// The process of the CLI.
+    process: Option<String>,
+    /// The ports of its connections.
+    ports: Option<Vec<u16>>,
     pub(crate) client: &'static ClientProfile,
     pub(crate) moment: Moment,
     /// The CLI's name of the moment.
@@ -64,6 +71,8 @@ pub(crate) struct HookEvent {
     pub(crate) is_write: bool,
     /// The tool runs a shell command.
     pub(crate) is_command: bool,
+    /// The digest of the input of the command, to tell calls apart.
+    pub(crate) command: Option<Digest>,
     /// The first line of the prompt; may be empty.
     pub(crate) title: String,
     /// The user has sent a prompt: the CLI does not go on after a tool.
@@ -82,6 +91,8 @@ pub(crate) struct HookEvent {
     pub(crate) message: String,
     /// The question is about an edit.
     pub(crate) is_about_edit: bool,
+    /// Why the CLI has begun a session.
+    pub(crate) source: SessionSource,
 }
 
 /// The effect of a tool's call on its file.
@@ -95,35 +106,50 @@ pub(crate) enum ToolEffect {
     Failed,
 }
 
+/// An event. A field of another shape does not count: one that this program does not know must not
+/// silence a hook.
 #[derive(Deserialize)]
 struct Event<'a> {
-    session_id: String,
-    hook_event_name: String,
-    tool_name: Option<String>,
-    #[serde(default)]
-    stop_hook_active: bool,
+    #[serde(borrow)]
+    session_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    hook_event_name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    stop_hook_active: Option<&'a RawValue>,
     #[serde(borrow)]
     tool_input: Option<&'a RawValue>,
     #[serde(borrow)]
     tool_response: Option<&'a RawValue>,
-    #[serde(default)]
-    message: String,
-    #[serde(default)]
-    prompt: String,
-    details: Option<Details>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    prompt: Option<&'a RawValue>,
+    #[serde(borrow)]
+    source: Option<&'a RawValue>,
+    #[serde(borrow)]
+    details: Option<&'a RawValue>,
 }
 
 /// The new text of an edit: of the whole file, or of a part.
 #[derive(Default, Deserialize)]
-struct ToolInput {
-    content: Option<String>,
-    new_string: Option<String>,
+struct ToolInput<'a> {
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    new_string: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
-struct Details {
-    #[serde(rename = "type")]
-    kind: Option<String>,
+#[derive(Default, Deserialize)]
+struct Details<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Option<&'a RawValue>,
+}
+
+/// Reads a string. Gemini CLI cuts texts between UTF-16 code units (`fileUtils.js`).
+fn string(raw: Option<&RawValue>) -> Option<String> {
+    text::lossy(raw?)
 }
 
 #[derive(Deserialize)]
@@ -142,8 +168,7 @@ struct Display<'a> {
     original_content: &'a RawValue,
     #[serde(borrow)]
     new_content: &'a RawValue,
-    #[serde(default)]
-    is_new_file: bool,
+    is_new_file: Option<bool>,
 }
 
 impl HookEvent {
@@ -152,44 +177,71 @@ impl HookEvent {
             serde_json::from_slice(body).map_err(|_| "the body is not a hook call")?;
         let event: Event<'_> = serde_json::from_str(call.event.get())
             .map_err(|_| "the event is not an event of a CLI")?;
-        let (client, moment) =
-            dialect::hook(&event.hook_event_name).ok_or("the event is not known")?;
-        if event.session_id.is_empty() || event.session_id.len() > MAX_SESSION {
-            return Err("the event has no valid session_id");
-        }
-        let tool = event.tool_name.unwrap_or_default();
+        let name = string(event.hook_event_name).ok_or("the event has no hook_event_name")?;
+        let (client, moment) = dialect::hook(&name).ok_or("the event is not known")?;
+        let valid = |session: &String| !session.is_empty() && session.len() <= MAX_SESSION;
+        let session = string(event.session_id).filter(valid);
+        let session = session.ok_or("the event has no valid session_id")?;
+        let tool = string(event.tool_name).unwrap_or_default();
         let is_confirmed = moment == Moment::BeforeTool && !client.hooks.confirms_after_hook;
         let input = event.tool_input.filter(|_| is_confirmed);
-        let input: Option<ToolInput> = input.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let input = input.and_then(|input| input.content.or(input.new_string));
+        let input: Option<ToolInput<'_>> =
+            input.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let input = input.and_then(|input| string(input.content.or(input.new_string)));
         let is_edit = client.hooks.edits.contains(&&*tool);
+        let is_command = client.hooks.command == tool;
         let response = event.tool_response.filter(|_| moment == Moment::AfterTool);
         let (effect, original) = response.map_or((ToolEffect::Made, None), effect);
-        let title = event.prompt.trim_start().lines().next().unwrap_or_default();
+        let prompt = string(event.prompt).unwrap_or_default();
+        let title = prompt.trim_start().lines().next().unwrap_or_default();
         let valid = |path: &String| path.len() <= MAX_PATH && check_path(path).is_ok();
+        let details: Option<Details<'_>> =
+            event.details.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let (process, ports) = call.cli.map_or((None, None), |cli| (Some(cli.id), cli.ports));
         Ok(Self {
-            agent: event.session_id,
+            session,
+            process: process.filter(|id| id.len() <= MAX_PROCESS_ID),
+            ports,
             client,
             moment,
-            name: event.hook_event_name,
+            name,
             path: call.file_path.filter(valid),
             shown_path: call.shown_path.filter(|path| path.len() <= MAX_PATH),
             is_edit,
             is_write: client.hooks.writes == tool,
-            is_command: client.hooks.command == tool,
+            is_command,
+            command: is_command
+                .then(|| Digest::of(event.tool_input.map_or("", |input| input.get()))),
             title: one_line(title, MAX_TITLE),
             is_new_prompt: !client.hooks.prompts_after_tool || !title.is_empty(),
             original: original.filter(|_| is_edit),
             corrects_edits: call.corrects_edits,
             input: input.map(|text| Digest::of(&text)),
-            is_continued: event.stop_hook_active,
+            is_continued: event.stop_hook_active.is_some_and(|raw| raw.get() == "true"),
             effect,
-            message: one_line(&event.message, MAX_MESSAGE),
+            message: one_line(&string(event.message).unwrap_or_default(), MAX_MESSAGE),
             // Qwen Code gives no details.
-            is_about_edit: event
-                .details
-                .is_none_or(|details| details.kind.as_deref() == Some("edit")),
+            is_about_edit: details
+                .is_none_or(|details| string(details.kind).as_deref() == Some("edit")),
+            source: match string(event.source).as_deref() {
+                Some("startup") => SessionSource::Startup,
+                _ => SessionSource::Switch,
+            },
         })
+    }
+
+    /// The CLI that has run the hook.
+    pub(crate) fn caller(&self, sessions: &Sessions) -> Caller<'_> {
+        let connected = match self.ports.as_deref() {
+            None => Connected::Unknown,
+            Some([]) => Connected::No,
+            Some(ports) => match sessions.with_ports(ports) {
+                // The connections lead through a tunnel.
+                of if of.is_empty() => Connected::Unknown,
+                of => Connected::To(of),
+            },
+        };
+        Caller { session: &self.session, process: self.process.as_deref(), connected }
     }
 }
 
@@ -210,10 +262,10 @@ fn effect(response: &RawValue) -> (ToolEffect, Option<Original>) {
         {
             (ToolEffect::Unchanged, None)
         }
-        Some(Display { original_content, is_new_file: false, .. }) => {
+        Some(Display { is_new_file: Some(true), .. }) | None => (ToolEffect::Made, None),
+        Some(Display { original_content, .. }) => {
             (ToolEffect::Made, serde_json::from_str(original_content.get()).ok())
         }
-        Some(_) | None => (ToolEffect::Made, None),
     }
 }
 

@@ -1,54 +1,58 @@
 //! Answers the hooks of CLIs: reasons of rejections, comments, problems after an edit, unsaved files.
 //!
-//! [`model`] decides which CLI gets which note. This module carries out the rest: it reads files,
-//! asks the editor, and keeps the notes for the next process. No hook waits for a person.
+//! [`companion_core::conversation`] decides which CLI gets which note. This module carries out the
+//! rest: it reads files, asks the editor, and saves the notes for the next process. No hook waits for
+//! a person.
 
 mod changes;
 mod comments;
+mod delivery;
 mod event;
 mod expiry;
-mod model;
-mod note;
 mod original;
 mod rejection;
 #[cfg(test)]
 mod tests;
+mod turns;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use companion_core::cli::Caller;
+use companion_core::conversation::{Conversation, Due};
+use companion_core::notes::Reason;
 use companion_platform::SuspendedMark;
 use companion_protocol::dialect::ClientProfile;
 use companion_protocol::editor::{
-    AgentFinished, AgentWaiting, CompanionNotification, ReasonArrival, UnsavedFiles,
+    AgentFinished, AgentWaiting, CompanionNotification, HookedClients, ReasonArrival, UnsavedFiles,
 };
 use companion_protocol::hook::{HookSenders, Moment};
 use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, oneshot};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::timeout;
+use uuid::Uuid;
 
-use crate::diffs::Record;
+use crate::diffs::Left;
 use crate::host::{EditorRequest, UnsavedResponder};
 use crate::mcp::session::{Session, SessionId};
 use crate::mcp::tools;
 use crate::net::json::Json;
 use crate::state::ServerState;
 use crate::text::Digest;
-use changes::AgentChanges;
+use changes::{AgentChanges, FileText};
 pub(crate) use changes::{kept, revert_undone, reverted, texts};
 pub(crate) use comments::{pending, remove, set};
+pub(crate) use delivery::confirm;
+use delivery::{Checked, deliver, reason_lost};
 pub(crate) use event::HookRequest;
 use event::{HookAnswer, HookEvent, ToolEffect};
 use expiry::Expiry;
-pub(crate) use expiry::expire_reasons;
-use model::{AgentModel, NotesForModel};
-use note::Reason;
-pub(crate) use note::{Note, NoteId};
+pub(crate) use expiry::expire_notes;
 pub(crate) use rejection::reject;
+use turns::Turns;
 
 /// The time for the disk before an edit, and when a proposal is rejected.
 const READ_TIMEOUT: Duration = Duration::from_millis(500);
@@ -59,48 +63,55 @@ const UNSAVED_TIMEOUT: Duration = Duration::from_millis(750);
 /// The time before an edit to learn the problems that are there already.
 const KNOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The time for the hook to confirm an answer with notes.
-const ACK_TIMEOUT: Duration = Duration::from_secs(3);
-
 /// The most unsaved files that the model is told.
 const MAX_UNSAVED: usize = 20;
 
-/// The most CLI sessions whose prompts are timed.
-const MAX_TURNS: usize = 64;
-
 pub(crate) struct Agents {
-    model: Mutex<AgentModel>,
+    conversation: Mutex<Conversation>,
     changes: Mutex<AgentChanges>,
     /// One change at a time.
     counting: Semaphore,
-    /// When each CLI got its prompt.
-    turns: Mutex<HashMap<String, Instant>>,
+    turns: Mutex<Turns>,
     /// The user reviews each edit.
     review_all: AtomicBool,
+    /// The last report to the editor.
+    hooked: Mutex<HookedClients>,
     /// One file at a time: a disk that does not answer blocks one thread.
     reading: Arc<Semaphore>,
     /// The clients whose events have arrived.
     senders: Mutex<Vec<&'static ClientProfile>>,
+    /// One mark at a time, as above.
+    clearing: Arc<Semaphore>,
     /// Set by hooks while this process is suspended.
     mark: OnceLock<SuspendedMark>,
     expiry: Expiry,
 }
 
 impl Agents {
-    /// `left` are the notes of the last process.
-    pub(crate) fn new(review_all: bool, left: impl IntoIterator<Item = (NoteId, Note)>) -> Self {
-        let mut model = AgentModel::default();
-        for (id, note) in left {
-            model.restore(id, note);
+    /// `left` has the notes of the last process.
+    pub(crate) fn new(review_all: bool, left: &mut Left) -> Self {
+        let (first_delivery, _) = Uuid::new_v4().as_u64_pair();
+        let mut conversation = Conversation::new(first_delivery);
+        let notes = conversation.notes_mut();
+        for (id, note) in std::mem::take(&mut left.notes) {
+            notes.restore(id, note, 0);
+        }
+        for comment in left.delivered.drain(..) {
+            notes.restore_delivered(comment);
+        }
+        for number in left.confirmed.drain(..) {
+            notes.restore_confirmed(number);
         }
         Self {
-            model: Mutex::new(model),
+            conversation: Mutex::new(conversation),
             changes: Mutex::default(),
             counting: Semaphore::new(1),
             turns: Mutex::default(),
             review_all: review_all.into(),
+            hooked: Mutex::default(),
             reading: Arc::new(Semaphore::new(1)),
             senders: Mutex::default(),
+            clearing: Arc::new(Semaphore::new(1)),
             mark: OnceLock::new(),
             expiry: Expiry::new(),
         }
@@ -118,20 +129,12 @@ impl Agents {
     }
 
     pub(crate) fn mcp_session_gone(&self, session: SessionId) {
-        self.model.lock().mcp_session_gone(session);
+        self.conversation.lock().clis_mut().disconnected(session);
     }
 
-    /// Notes the begin of a turn.
-    fn begin_turn(&self, agent: &str) {
-        let mut turns = self.turns.lock();
-        if turns.len() >= MAX_TURNS {
-            turns.clear();
-        }
-        turns.insert(agent.to_owned(), Instant::now());
-    }
-
-    fn end_turn(&self, agent: &str) -> Option<Duration> {
-        self.turns.lock().remove(agent).map(|begun| begun.elapsed())
+    /// Milliseconds since the server began.
+    fn now(&self) -> u64 {
+        self.expiry.elapsed_ms()
     }
 }
 
@@ -141,17 +144,23 @@ pub(crate) async fn reason_arrival(
     session: &Session,
     path: &str,
 ) -> ReasonArrival {
-    let model = &state.agents.model;
+    let (conversation, now) = (&state.agents.conversation, state.agents.now());
     if state.context.is_silent() || !session.client.replays_edits {
-        ReasonArrival::Never
-    } else if session.client.empty_is_unchanged {
-        model.lock().opened(session.id, path)
-    } else if model.lock().knows(session.id) {
-        let original = original(state, path).await;
-        model.lock().opened_first(session.id, path, original)
-    } else {
-        ReasonArrival::Never
+        return ReasonArrival::Never;
     }
+    if session.client.empty_is_unchanged {
+        let opened = conversation.lock().opened(session.id, path, now);
+        if !opened.needs_look {
+            return opened.arrival;
+        }
+        let original = original(state, path).await;
+        return conversation.lock().clis_mut().looked_at(session.id, path, original);
+    }
+    if !conversation.lock().clis().knows(session.id) {
+        return ReasonArrival::Never;
+    }
+    let original = original(state, path).await;
+    conversation.lock().opened_without_hook(session.id, path, original, now)
 }
 
 /// Hooks may reach the server at `port`.
@@ -164,7 +173,7 @@ pub(crate) fn begin(state: &ServerState, port: u16) {
 
 /// Shows hooks that this process is not suspended any more.
 pub(crate) fn clear_mark(state: &ServerState) {
-    let turn = Arc::clone(&state.agents.reading).try_acquire_owned();
+    let turn = Arc::clone(&state.agents.clearing).try_acquire_owned();
     let (Some(mark), Ok(turn)) = (state.agents.mark.get().cloned(), turn) else { return };
     state.pool.run(move || {
         let _turn = turn;
@@ -178,95 +187,104 @@ pub(crate) fn hook_senders(state: &ServerState) -> Json {
     Json::new(&HookSenders { clients: senders.iter().map(|client| client.id.into()).collect() })
 }
 
+/// Reports to the editor how many of the connected CLIs run hooks, if that has changed. The others
+/// can't be asked to show each edit.
+pub(crate) fn report_hooked(state: &ServerState) {
+    let connected = state.sessions.connected_with(|client| client.replays_edits);
+    let hooked = {
+        let conversation = state.agents.conversation.lock();
+        connected.iter().filter(|session| conversation.clis().knows(**session)).count()
+    };
+    let report = HookedClients { connected: connected.len(), hooked };
+    let last = std::mem::replace(&mut *state.agents.hooked.lock(), report.clone());
+    if last != report {
+        state.host.notify(CompanionNotification::HookedClients(report));
+    }
+}
+
 /// Answers an event. The answer is empty if the CLI goes on as without a hook.
 pub(crate) async fn answer(state: Arc<ServerState>, event: HookEvent) -> Json {
     state.agents.note_sender(event.client);
+    let caller = event.caller(&state.sessions);
     let (answer, ack) = match event.moment {
-        Moment::BeforeTool => before_tool(&state, &event).await,
-        Moment::AfterTool => after_tool(&state, &event).await,
-        Moment::BeforeAgent => before_agent(&state, &event).await,
-        Moment::AfterAgent => after_agent(&state, &event),
+        Moment::BeforeTool => before_tool(&state, &event, &caller).await,
+        Moment::AfterTool => after_tool(&state, &event, &caller).await,
+        Moment::BeforeAgent => before_agent(&state, &event, &caller).await,
+        Moment::AfterAgent => after_agent(&state, &event, &caller).await,
         Moment::Notification => {
             // The editor shows an edit as a proposal.
             if !(event.is_about_edit && state.diffs.open_count() > 0) {
                 let waiting = AgentWaiting { message: event.message.clone() };
                 state.host.notify(CompanionNotification::AgentWaiting(waiting));
             }
-            Default::default()
+            Answer::default()
+        }
+        Moment::SessionStart => {
+            state.agents.conversation.lock().session_started(&caller, event.source);
+            Answer::default()
+        }
+        Moment::SessionEnd => {
+            state.agents.conversation.lock().session_ended(&caller);
+            changes::end_calls(&state, &event.session);
+            Answer::default()
         }
     };
-    if let Some(ack) = ack {
-        let state = Arc::clone(&state);
-        tokio::spawn(async move {
-            sleep(ACK_TIMEOUT).await;
-            state.agents.model.lock().give_back(ack);
-            state.agents.expiry.waits.notify_one();
-        });
-    }
+    report_hooked(&state);
     answer.into_json(ack)
-}
-
-/// A hook has received the answer of this number.
-pub(crate) fn confirm(state: &ServerState, ack: u64) {
-    let confirmed = state.agents.model.lock().confirm(ack);
-    let Some(delivery) = confirmed else { return };
-    for note in delivery.notes() {
-        state.diffs.record(Record::NoteTold(note));
-    }
-    let ids: Vec<_> = delivery.comments.iter().map(|(_, of)| of.id.to_string()).collect();
-    if !ids.is_empty() {
-        comments::delivered(state, ids);
-    }
-    changes::reverts_told(state, delivery.reverts.iter().map(|(_, revert)| revert));
 }
 
 /// An answer, and the number of the delivery of its notes.
 type Answer = (HookAnswer, Option<u64>);
 
-async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
+async fn before_tool(state: &Arc<ServerState>, event: &HookEvent, caller: &Caller<'_>) -> Answer {
     let Some(path) = event.path.as_deref().filter(|_| event.is_edit) else {
         changes::before_tool(state, event).await;
         return Answer::default();
     };
     let (file, ()) = tokio::join!(changes::before_tool(state, event), known_problems(state, path));
     if event.client.hooks.confirms_after_hook {
-        // A model that corrects edits would make an edit that was rejected.
-        let file = file.filter(|_| !event.corrects_edits);
-        let original = file.and_then(|file| file.original(event.is_write));
-        state.agents.model.lock().before_edit(&event.agent, path, original);
-        let answer = if is_reviewed(state, &event.agent) {
-            HookAnswer::ask()
-        } else {
-            HookAnswer::default()
-        };
-        return (answer, None);
+        let now = state.agents.now();
+        {
+            let mut conversation = state.agents.conversation.lock();
+            match file {
+                Some(file) if file.text == FileText::Absent && !event.corrects_edits => {
+                    conversation.before_edit_of_absent(caller, path, now);
+                }
+                // A model that corrects edits would make an edit that was rejected.
+                Some(file) if !event.corrects_edits => {
+                    conversation.before_edit(caller, path, file.original(event.is_write), now);
+                }
+                _ => conversation.before_edit(caller, path, None, now),
+            }
+        }
+        let is_asked = is_reviewed(state, caller);
+        return (if is_asked { HookAnswer::ask() } else { HookAnswer::default() }, None);
     }
     if let Some(session) = state.diffs.just_accepted(path) {
-        state.agents.model.lock().accepted(&event.agent, session);
+        state.agents.conversation.lock().clis_mut().accepted(caller, session);
     }
     let Some(input) = event.input.filter(|_| !state.context.is_silent()) else {
         return Answer::default();
     };
-    let NotesForModel { ack, reasons, .. } =
-        state.agents.model.lock().before_write(&event.agent, path, input);
-    if reasons.is_empty() {
+    let due = state.agents.conversation.lock().due_before_write(caller, path, input);
+    let Some(Checked { delivery, .. }) = deliver(state, due).await else {
         return Answer::default();
-    }
-    (HookAnswer::deny(rejected(event, path, &reasons)), ack)
+    };
+    let answer = HookAnswer::deny(rejected(event, path, delivery.reasons()));
+    (answer, Some(delivery.number))
 }
 
 /// Whether the CLI has to show an edit that it would make without asking. A CLI that is not connected
 /// could only ask in its terminal, which may not exist.
-fn is_reviewed(state: &ServerState, agent: &str) -> bool {
+fn is_reviewed(state: &ServerState, caller: &Caller<'_>) -> bool {
     if !state.agents.review_all.load(Ordering::Relaxed) || !state.config.settings.diffs {
         return false;
     }
     let connected = state.sessions.connected_with(|client| client.replays_edits);
-    let model = state.agents.model.lock();
-    connected.into_iter().any(|session| model.may_belong(session, agent))
+    state.agents.conversation.lock().clis().is_connected(caller, &connected)
 }
 
-async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
+async fn after_tool(state: &Arc<ServerState>, event: &HookEvent, caller: &Caller<'_>) -> Answer {
     let path = event.path.as_deref().filter(|_| event.is_edit).unwrap_or_default();
     let problems = async {
         if event.is_edit && event.effect == ToolEffect::Made {
@@ -277,66 +295,76 @@ async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
     };
     let (problems, ()) = tokio::join!(problems, changes::after_tool(state, event));
     let mut texts = Vec::from_iter(problems);
-    if state.context.is_silent() {
+    let due = due(state, |conversation, now| conversation.due_after_tool(caller, path, now));
+    let Some(Checked { delivery, .. }) = deliver(state, due).await else {
         return (HookAnswer::context(event, &texts), None);
-    }
-    let NotesForModel { ack, reasons, comments, .. } =
-        state.agents.model.lock().after_tool(&event.agent, path);
-    texts.extend(comments::text(state, &comments));
+    };
+    texts.extend(comments::text(state, delivery.comments()));
     let shown = event.shown_path.as_deref().unwrap_or(path);
-    let answer = if reasons.is_empty() {
+    let answer = if delivery.reasons().next().is_none() {
         HookAnswer::context(event, &texts)
     } else if event.effect == ToolEffect::Made {
         // The user has accepted the edit in the terminal at the same time.
-        texts.extend(reasons.iter().map(|(_, reason)| {
-            format!("The user has a remark about this edit of {shown}: {}", &*reason.text)
-        }));
+        for Reason { text, .. } in delivery.reasons() {
+            texts.push(format!("The user has a remark about this edit of {shown}: {}", &**text));
+        }
         HookAnswer::context(event, &texts)
     } else {
-        texts.insert(0, rejected(event, path, &reasons));
+        texts.insert(0, rejected(event, path, delivery.reasons()));
         HookAnswer::deny(texts.join("\n\n"))
     };
-    (answer, ack)
+    (answer, Some(delivery.number))
+}
+
+/// The notes that are due, unless the project shares nothing.
+fn due(state: &ServerState, of: impl FnOnce(&mut Conversation, u64) -> Due) -> Due {
+    let due = of(&mut state.agents.conversation.lock(), state.agents.now());
+    if state.context.is_silent() { Vec::new() } else { due }
 }
 
 /// The text for the model in place of the tool's result.
-fn rejected(event: &HookEvent, path: &str, reasons: &[(NoteId, Reason)]) -> String {
+fn rejected<'a>(
+    event: &HookEvent,
+    path: &str,
+    reasons: impl Iterator<Item = &'a Reason>,
+) -> String {
     let shown = event.shown_path.as_deref().unwrap_or(path);
-    let reasons: Vec<_> = reasons.iter().map(|(_, reason)| &*reason.text).collect();
+    let reasons: Vec<_> = reasons.map(|reason| &*reason.text).collect();
     format!(
         "The user rejected this edit of {shown}, and the file was not changed. The user's reason: {}",
         reasons.join("\n")
     )
 }
 
-async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
+async fn before_agent(state: &Arc<ServerState>, event: &HookEvent, caller: &Caller<'_>) -> Answer {
     if event.is_new_prompt {
-        state.agents.begin_turn(&event.agent);
+        state.agents.turns.lock().begin(&event.session);
     }
     if state.context.is_silent() {
         return Answer::default();
     }
     let unsaved = timeout(UNSAVED_TIMEOUT, unsaved(state));
-    let (unsaved, ()) = tokio::join!(unsaved, changes::drop_undone(state, &event.agent));
+    let (unsaved, ()) = tokio::join!(unsaved, changes::drop_undone(state, &event.session));
     let unsaved = unsaved.unwrap_or_default();
     if event.is_new_prompt {
         changes::begin_prompt(state, event);
     }
-    let NotesForModel { ack, reasons, comments, reverts } =
-        state.agents.model.lock().before_agent(&event.agent);
-    let mut texts: Vec<_> = reasons
-        .iter()
-        .map(|(_, Reason { path, text, .. })| {
+    let due = due(state, |conversation, now| conversation.due_before_agent(caller, now));
+    let mut texts = Vec::new();
+    let mut ack = None;
+    if let Some(Checked { delivery, shared }) = deliver(state, due).await {
+        for Reason { path, text, .. } in delivery.reasons() {
             let path = state.workspace.relative(path);
-            format!(
+            texts.push(format!(
                 "The user rejected your last edit of {path}, and the file was not changed. The \
                  user's reason: {}",
                 &**text
-            )
-        })
-        .collect();
-    texts.extend(comments::text(state, &comments));
-    texts.extend(changes::text(state, &reverts));
+            ));
+        }
+        texts.extend(comments::text(state, delivery.comments()));
+        texts.extend(changes::text(state, delivery.reverts(), &shared));
+        ack = Some(delivery.number);
+    }
     if !unsaved.is_empty() {
         texts.push(format!(
             "These files have changes in the user's editor that are not saved, so the disk has an \
@@ -348,23 +376,23 @@ async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
 }
 
 /// A turn that ends goes on with the user's comments, once.
-fn after_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
-    changes::end_calls(state, &event.agent);
-    if let Some(time) = state.agents.end_turn(&event.agent) {
+async fn after_agent(state: &Arc<ServerState>, event: &HookEvent, caller: &Caller<'_>) -> Answer {
+    changes::end_calls(state, &event.session);
+    let ended = state.agents.turns.lock().end(&event.session);
+    if let Some(time) = ended {
         let finished = AgentFinished { seconds: time.as_secs() };
         state.host.notify(CompanionNotification::AgentFinished(finished));
     }
-    if event.is_continued || state.context.is_silent() {
+    let due = due(state, |conversation, now| conversation.due_after_turn(caller, now));
+    if event.is_continued {
         return Answer::default();
     }
-    let NotesForModel { ack, comments, .. } = state.agents.model.lock().after_turn();
-    match comments::text(state, &comments) {
-        Some(text) => {
-            state.agents.begin_turn(&event.agent);
-            (HookAnswer::go_on(text), ack)
-        }
-        None => Answer::default(),
-    }
+    let Some(Checked { delivery, .. }) = deliver(state, due).await else {
+        return Answer::default();
+    };
+    let Some(text) = comments::text(state, delivery.comments()) else { return Answer::default() };
+    state.agents.turns.lock().begin(&event.session);
+    (HookAnswer::go_on(text), Some(delivery.number))
 }
 
 /// The file before an edit, if a client may write its text again without changing it.

@@ -2,9 +2,10 @@
 //! `changes` keeps texts.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+
+use companion_platform::open_plain_file;
 
 use crate::text::Digest;
 
@@ -27,7 +28,7 @@ pub(crate) fn read(path: &Path, is_write: bool) -> io::Result<Option<String>> {
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_ORIGINAL as u64 + 1).read_to_end(&mut bytes)?;
+    open_plain_file(path)?.take(MAX_ORIGINAL as u64 + 1).read_to_end(&mut bytes)?;
     let text = String::from_utf8(bytes).ok();
     Ok(text.filter(|text| is_unchanged_by_write(path, text, is_write)))
 }

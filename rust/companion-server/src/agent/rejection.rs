@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use companion_core::conversation::{Rejected, Rejection};
+use companion_core::notes::NoteId;
 use companion_protocol::ide::truncate_utf16;
 use tokio::runtime::Handle;
 
-use super::model::Rejection;
-use super::note::{Note, NoteId};
+use super::delivery::{reason_lost, report_lost};
 use super::{on_disk, original};
 use crate::diffs::{DiffId, Record};
+use crate::disk::workspace::PRIVATE;
 use crate::host::Delivery;
 use crate::mcp::session::SessionId;
 use crate::state::ServerState;
@@ -50,18 +52,27 @@ async fn reject_diff(
     path: &str,
     reason: Text,
 ) {
-    if state.context.is_silent() || is_private(state, path).await {
+    let private = is_private(state, path).await;
+    if state.context.is_silent() || private {
+        let why = if private { PRIVATE } else { "the project shares nothing with its CLIs" };
+        report_lost(state, path, &reason, why);
         return state.diffs.reject(diff);
     }
     let agents = &state.agents;
     let now = agents.expiry.now_ms();
-    let (rejection, kept, forgotten) = agents.model.lock().rejected(session, path, reason, now);
+    let rejected = agents.conversation.lock().rejected(session, path, reason.clone(), now);
+    let Some(Rejected { rejection, note, dropped }) = rejected else {
+        report_lost(state, path, &reason, "the CLI runs no hooks of the companion's extension");
+        return state.diffs.reject(diff);
+    };
     agents.expiry.waits.notify_one();
-    if let Some(forgotten) = forgotten {
-        state.diffs.record(Record::NoteTold(forgotten));
+    if let Some((id, dropped)) = dropped {
+        state.diffs.record(Record::NoteRemoved(id));
+        reason_lost(state, &dropped, "too many reasons wait");
     }
-    let Some((note, reason)) = kept else { return state.diffs.reject(diff) };
-    state.diffs.record(Record::Note(note, Note::Reason(reason)));
+    if let Some(kept) = agents.conversation.lock().notes().get(note) {
+        state.diffs.record(Record::Note(note, kept.clone()));
+    }
     state.diffs.wait_until_journaled().await;
     match rejection {
         Rejection::KeepText(original) => {
@@ -82,14 +93,18 @@ async fn keep_text(
 ) {
     let session = state.sessions.get(session);
     let is_alive = match &session {
-        Some(session) => session.is_alive(PING_TIMEOUT).await,
+        // A server that stops does not wait for a client that is suspended.
+        Some(session) => {
+            let ping = session.is_alive(PING_TIMEOUT);
+            state.stopping.run_until_cancelled(ping).await.unwrap_or(false)
+        }
         None => false,
     };
     // The look at the file comes last, so that little time is left for a change.
     let present = if is_alive { present(state, path).await } else { None };
     match present.filter(|present| original.is_of(present)) {
         Some(present) => {
-            state.agents.model.lock().sent(note, &present);
+            state.agents.conversation.lock().notes_mut().set_sent(note, &present);
             state.diffs.decline(diff, present);
         }
         None => state.diffs.reject(diff),

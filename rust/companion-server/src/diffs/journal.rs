@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use companion_core::notes::NoteId;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
@@ -104,8 +105,8 @@ impl Journal {
         self.something.notify_one();
     }
 
-    /// Whether all is saved, or the task has ended.
-    pub(crate) fn has_ended(&self) {
+    /// Notes that all is saved, or that the task has ended.
+    pub(crate) fn set_ended(&self) {
         self.progress.send_modify(|progress| progress.ended = true);
     }
 
@@ -116,14 +117,15 @@ impl Journal {
     }
 }
 
-/// Removes the diff or the note that `record` ends from the queue. Placeholders keep the count of records.
-/// The queue must not grow while a disk does not answer, which can take hours.
+/// Removes the diff or the notes that `record` ends from the queue. Placeholders keep the count of
+/// records. The queue must not grow while a disk does not answer, which can take hours.
 fn forget(queue: &mut [Record], record: &Record) {
-    if let Record::NoteTold(told) = record {
-        let is_note = |queued: &Record| matches!(queued, Record::Note(id, _) if id == told);
-        queue.iter_mut().filter(|queued| is_note(queued)).for_each(|of| *of = record.clone());
-    }
-    let Record::Settled(over) = record else { return };
+    let over = match record {
+        Record::Settled(over) => over,
+        Record::Note(id, _) | Record::NoteRemoved(id) => return forget_notes(queue, &[*id]),
+        Record::Delivered(delivered) => return forget_notes(queue, &delivered.notes),
+        _ => return,
+    };
     for queued in queue.iter_mut().rev() {
         match queued {
             Record::Accepted(diff, _) if diff == over => *queued = Record::Settled(*over),
@@ -132,6 +134,16 @@ fn forget(queue: &mut [Record], record: &Record) {
                 return;
             }
             _ => {}
+        }
+    }
+}
+
+fn forget_notes(queue: &mut [Record], notes: &[NoteId]) {
+    for queued in queue {
+        if let Record::Note(id, _) = queued
+            && notes.contains(id)
+        {
+            *queued = Record::NoteRemoved(*id);
         }
     }
 }

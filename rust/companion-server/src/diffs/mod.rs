@@ -42,7 +42,7 @@ pub(crate) use journal::{Batch, Journal};
 use ledger::{Effect, Ledger};
 pub(crate) use outbox::{EventId, Outgoing};
 use proposed::Proposed;
-pub(crate) use records::{Left, Record, TextId};
+pub(crate) use records::{DeliveredNotes, Left, Record, TextId};
 use repeats::Repeats;
 pub(crate) use repeats::{Attempt, CallOrigin};
 

@@ -1,14 +1,14 @@
 //! Declares the records that a process leaves to the next one, and their resulting state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, DiffId};
-use crate::agent::{Note, NoteId};
 use crate::mcp::session::{ClientTraits, SessionId};
 use crate::text::Text;
+use companion_core::notes::{MAX_CONFIRMED, MAX_DELIVERED, Note, NoteId, push_limited};
 
 /// An event. Each is one line of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -24,10 +24,22 @@ pub(crate) enum Record {
     Accepted(DiffId, Text),
     /// The client no longer waits for it.
     Settled(DiffId),
-    /// A model has to get this note.
+    /// A model has to get this note. It replaces the one of the same id.
     Note(NoteId, Note),
-    /// A model has got it, or the user took it back.
-    NoteTold(NoteId),
+    /// No model gets it any more.
+    NoteRemoved(NoteId),
+    /// A model gets these notes.
+    Delivered(DeliveredNotes),
+}
+
+/// A delivery that its hook has confirmed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct DeliveredNotes {
+    /// Its number.
+    pub(crate) number: u64,
+    pub(crate) notes: Vec<NoteId>,
+    /// The ids of its comments.
+    pub(crate) comments: Vec<Arc<str>>,
 }
 
 /// Names a record that contains a text.
@@ -54,6 +66,10 @@ pub(crate) struct Left {
     pub(crate) sessions: BTreeMap<SessionId, ClientTraits>,
     pub(crate) diffs: BTreeMap<DiffId, PendingDiff>,
     pub(crate) notes: BTreeMap<NoteId, Note>,
+    /// The newest comments that a model has got.
+    pub(crate) delivered: VecDeque<Arc<str>>,
+    /// The newest deliveries that hooks have confirmed.
+    pub(crate) confirmed: VecDeque<u64>,
 }
 
 /// A diff whose client waits.
@@ -94,8 +110,19 @@ impl Left {
                 self.notes.insert(id, note);
                 Vec::new()
             }
-            Record::NoteTold(id) => {
-                return self.notes.remove(&id).map(|_| TextId::Note(id)).into_iter().collect();
+            Record::NoteRemoved(id) => {
+                self.notes.remove(&id);
+                return vec![TextId::Note(id)];
+            }
+            Record::Delivered(DeliveredNotes { number, notes, comments }) => {
+                push_limited(&mut self.confirmed, number, MAX_CONFIRMED);
+                for comment in comments {
+                    push_limited(&mut self.delivered, comment, MAX_DELIVERED);
+                }
+                for note in &notes {
+                    self.notes.remove(note);
+                }
+                return notes.into_iter().map(TextId::Note).collect();
             }
         };
         let with_text = over.into_iter().filter(|(_, diff)| diff.decision.is_accepted());
@@ -116,6 +143,37 @@ impl Left {
         texts.sort_by_key(|(_, text)| text.len());
         let texts = texts.into_iter().map(|(id, text)| Record::Accepted(id, text));
         let notes = self.notes.iter().map(|(id, note)| Record::Note(*id, note.clone()));
-        sessions.chain(opened).chain(notes).chain(texts)
+        // One record for all comments: a reader drops the oldest of each list.
+        let delivered = self.confirmed.iter().enumerate().map(|(index, number)| {
+            let comments =
+                if index == 0 { self.delivered.iter().cloned().collect() } else { vec![] };
+            Record::Delivered(DeliveredNotes { number: *number, notes: Vec::new(), comments })
+        });
+        sessions.chain(opened).chain(delivered).chain(notes).chain(texts)
+    }
+
+    /// Drops the notes that have waited for too long at the time `now`, in milliseconds since 1970.
+    pub(crate) fn drop_old_notes(&mut self, now: u64) {
+        self.notes.retain(|_, note| !note.is_over(now));
+    }
+
+    /// Adds the notes of another process, behind its own ones.
+    pub(crate) fn adopt_notes(&mut self, other: &Self) {
+        let mut last = self.notes.keys().next_back().map_or(0, |note| note.0);
+        for note in other.notes.values() {
+            last += 1;
+            self.notes.insert(NoteId(last), note.clone());
+        }
+        for comment in &other.delivered {
+            push_limited(&mut self.delivered, Arc::clone(comment), MAX_DELIVERED);
+        }
+        for number in &other.confirmed {
+            push_limited(&mut self.confirmed, *number, MAX_CONFIRMED);
+        }
+    }
+
+    /// The part that needs neither the token nor the clients: the notes.
+    pub(crate) fn without_clients(self) -> Self {
+        Self { sessions: BTreeMap::new(), diffs: BTreeMap::new(), ..self }
     }
 }

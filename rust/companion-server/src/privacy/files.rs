@@ -2,12 +2,13 @@
 //! can mislead, and parses them only after a change.
 
 use std::collections::HashMap;
-use std::fs::{File, metadata, symlink_metadata};
+use std::fs::symlink_metadata;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use companion_platform::open_plain_file;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
@@ -168,12 +169,8 @@ impl Content {
 
 /// Reads enough of the file to find out whether it is too large.
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    // Reading a FIFO would block.
-    if !metadata(path)?.is_file() {
-        return Err(ErrorKind::InvalidInput.into());
-    }
     let mut text = Vec::new();
-    File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut text)?;
+    open_plain_file(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut text)?;
     Ok(text)
 }
 

@@ -45,16 +45,19 @@ impl ResumeFile {
     /// Saves the records of `batch`.
     pub(super) fn take(&mut self, batch: Batch) -> io::Result<()> {
         let mut lines = Vec::new();
-        let mut over = Vec::new();
+        let mut over: Vec<Range<usize>> = Vec::new();
         for record in batch.records {
             let begin = self.length + lines.len();
             write_line(&mut lines, &record);
-            if let Some(text) = record.text_id() {
-                self.texts.insert(text, begin..self.length + lines.len() - 1);
+            let text = record.text_id();
+            for ended in self.left.apply(record) {
+                over.extend(self.texts.remove(&ended));
             }
-            over.extend(self.left.apply(record));
+            if let Some(text) = text {
+                // A note that has changed replaces its old text.
+                over.extend(self.texts.insert(text, begin..self.length + lines.len() - 1));
+            }
         }
-        let over: Vec<_> = over.iter().filter_map(|text| self.texts.remove(text)).collect();
         let length = self.length + lines.len();
         let is_due = batch.ends || length > self.written + self.written.max(MIN_APPENDED);
         if let Some(file) = self.open.take().filter(|_| !is_due)

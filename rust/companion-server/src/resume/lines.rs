@@ -6,7 +6,7 @@ use super::Token;
 use crate::diffs::{Left, Record};
 
 /// Changes when the meaning of the file changes.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// The first line.
 #[derive(Clone, Serialize, Deserialize)]
@@ -27,10 +27,25 @@ impl Head {
         Self { version: VERSION, token: Token::random(), port: 0, ide_pid, diffs }
     }
 
+    /// The head of the same editor, without a token that a client knows.
+    pub(super) fn without_clients(&self) -> Self {
+        Self::new(self.ide_pid, self.diffs)
+    }
+
     /// The head of a server that continues in this process.
     pub(super) fn continued(self, ide_pid: u32, diffs: bool) -> Self {
         Self { ide_pid, diffs, ..self }
     }
+}
+
+/// The whole file.
+pub(super) fn write(head: &Head, left: &Left) -> Vec<u8> {
+    let mut lines = Vec::new();
+    write_line(&mut lines, head);
+    for record in left.records() {
+        write_line(&mut lines, &record);
+    }
+    lines
 }
 
 pub(super) fn write_line(lines: &mut Vec<u8>, line: &impl Serialize) {

@@ -23,6 +23,7 @@ use companion_protocol::settings::{ListenAddress, Settings};
 use tokio::task::JoinHandle;
 
 use crate::config::Config;
+use crate::context::now_ms;
 use crate::diffs::{Diffs, Journal, Left};
 use crate::discovery::DISK_TIMEOUT;
 use crate::disk::pool::BlockingPool;
@@ -93,24 +94,49 @@ impl Resume {
         let Settings { workspace, ide_name, ide_pid, diffs, .. } = &config.settings;
         let dir = PrivateDir::open(&dir, &DIRS)?;
         let key = slots::key(ide_name, workspace.first().map(PathBuf::as_path));
-        let Claim { slot, running, last } = slots::claim(dir, &key, *ide_pid, END_TIMEOUT)?;
+        let Claim { slot, running, last, adopted } =
+            slots::claim(dir, &key, *ide_pid, END_TIMEOUT)?;
         let afresh = Head::new(*ide_pid, *diffs);
-        let Some((head, left, age)) = last else {
-            return Ok(Self { slot, running, head: afresh, left: Left::default() });
+        let had_clients = last.as_ref().is_some_and(|(_, left, _)| !left.sessions.is_empty());
+        let (head, mut left, why) = match last {
+            None => (afresh, Left::default(), None),
+            Some((_, left, age)) if slots::is_over(age) => {
+                (afresh, left.without_clients(), Some("its clients have gone"))
+            }
+            Some((head, left, _)) if head.diffs && !diffs => {
+                // The user asked for this once, and the edits of such clients would fail.
+                let why = "its clients believe that edits are reviewed here";
+                (afresh, left.without_clients(), Some(why))
+            }
+            Some((head, left, _)) => (head.continued(*ide_pid, *diffs), left, None),
         };
-        let why = if slots::is_over(age) {
-            "its clients have gone"
-        } else if head.diffs && !diffs {
-            // The user asked for this once, and the edits of such clients would fail.
-            "its clients believe that edits are reviewed here"
-        } else {
-            log::info!("resuming the last run; clients wait for {}", left.diffs.len());
-            return Ok(Self { slot, running, head: head.continued(*ide_pid, *diffs), left });
-        };
-        log::info!("not resuming the last run: {why}");
-        // If this start fails, a later one must not resume the state either.
-        slot.clear()?;
-        Ok(Self { slot, running, head: afresh, left: Left::default() })
+        left.drop_old_notes(now_ms());
+        let is_changed = why.is_some() || !adopted.is_empty();
+        left.adopt_notes(&adopted.left);
+        match why {
+            Some(why) if had_clients => log::info!("not resuming the last run: {why}"),
+            None if head.port != 0 => {
+                log::info!("resuming the last run; clients wait for {}", left.diffs.len());
+            }
+            _ => {}
+        }
+        let claimed = Self { slot, running, head, left };
+        if !is_changed {
+            return Ok(claimed);
+        }
+        let claimed = claimed.saved()?;
+        adopted.remove(&claimed.slot)?;
+        Ok(claimed)
+    }
+
+    /// Replaces the file of the last run: if this start fails, a later one must not resume its
+    /// clients either. The notes stay.
+    fn saved(self) -> io::Result<Self> {
+        if let Err(error) = self.slot.write(&lines::write(&self.head, &self.left)) {
+            log::warn!("could not save the notes of the last run: {error}");
+            self.slot.clear()?;
+        }
+        Ok(self)
     }
 
     /// Binds like [`Listeners::bind`], at the port that the clients of the last run know, or at
@@ -144,11 +170,10 @@ impl Resume {
             "not listening on port {known} again: {why}. CLIs that were connected to it have to \
              reconnect (/ide enable)"
         );
-        let Self { slot, running, head: Head { ide_pid, diffs, .. }, .. } = self;
-        let afresh = on_disk(runtime, move || {
-            slot.clear()?;
-            Ok(Self { slot, running, head: Head::new(ide_pid, diffs), left: Left::default() })
-        });
+        let Self { slot, running, head: Head { ide_pid, diffs, .. }, left } = self;
+        let head = Head::new(ide_pid, diffs);
+        let afresh = Self { slot, running, head, left: left.without_clients() };
+        let afresh = on_disk(runtime, move || afresh.saved());
         (Listeners::bind(port, more), afresh)
     }
 
@@ -256,6 +281,6 @@ struct Ended<'a>(&'a Journal);
 
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
-        self.0.has_ended();
+        self.0.set_ended();
     }
 }

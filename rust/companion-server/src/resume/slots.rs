@@ -14,6 +14,7 @@ use companion_platform::{PrivateDir, is_process_alive};
 use sha2::{Digest, Sha256};
 
 use super::lines::{self, Head};
+use crate::context::now_ms;
 use crate::diffs::Left;
 
 /// The time after its last record for which a server can be resumed: twice `Limits::retry`. Its
@@ -24,6 +25,9 @@ const RESUME_WINDOW: Duration = Duration::from_secs(40);
 const MAX_SLOTS: usize = 16;
 /// The largest file that is read. It holds the texts of undelivered decisions.
 pub(super) const MAX_FILE: usize = 256 << 20;
+/// The time after its last record for which the notes of a server are kept, if no other server of its
+/// workspace and editor takes them.
+const MAX_NOTES_AGE: Duration = Duration::from_hours(30 * 24);
 /// The most that a disk's clock may be ahead.
 const MAX_CLOCK_ADVANCE: Duration = Duration::from_mins(1);
 /// Locked while a slot is chosen and others are swept, which takes milliseconds.
@@ -61,6 +65,27 @@ pub(super) struct Claim {
     /// Locked until the server begins to end.
     pub(super) running: File,
     pub(super) last: Option<(Head, Left, Duration)>,
+    /// The notes of other servers of the workspace and editor, which have ended long ago.
+    pub(super) adopted: Adopted,
+}
+
+/// Notes of other slots, whose files are locked until they are removed.
+#[derive(Default)]
+pub(super) struct Adopted {
+    pub(super) left: Left,
+    files: Vec<(Vec<String>, File)>,
+}
+
+impl Adopted {
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Removes the files, once the notes are in this server's own slot.
+    pub(super) fn remove(self, slot: &Slot) -> io::Result<()> {
+        let mut files = self.files.iter().flat_map(|(files, _lock)| files);
+        files.try_for_each(|file| slot.dir.remove(file))
+    }
 }
 
 /// How well a slot fits. The smallest value is chosen.
@@ -94,7 +119,7 @@ pub(super) fn claim(
 ) -> io::Result<Claim> {
     let begun = Instant::now();
     let mut told = false;
-    let (name, lock, running, fit) = loop {
+    let (name, lock, running, fit, adopted) = loop {
         let in_time = begun.elapsed() < patience;
         // A sweep removes unused locks, so no other process may be about to take one.
         let choosing = dir.try_lock(CHOICE_LOCK)?;
@@ -103,9 +128,9 @@ pub(super) fn claim(
             None => None,
         };
         match chosen {
-            Some(chosen) => {
-                sweep(&dir);
-                break chosen;
+            Some((name, lock, running, fit)) => {
+                let adopted = sweep(&dir, key);
+                break (name, lock, running, fit, adopted);
             }
             None if in_time => {}
             None => {
@@ -122,7 +147,8 @@ pub(super) fn claim(
     // From now on no other process writes to it.
     let last = if fit == Fit::Empty { None } else { usable(read(&dir, &name, lines::read)) };
     let last = last.map(|((head, left), age)| (head, left, age));
-    Ok(Claim { slot: Slot { dir, file: file_name(&name), _lock: lock }, running, last })
+    let slot = Slot { dir, file: file_name(&name), _lock: lock };
+    Ok(Claim { slot, running, last, adopted })
 }
 
 /// Returns the name of the best slot, and its locks. Returns `None` if its server is ending.
@@ -158,14 +184,48 @@ fn choose(
     Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
 }
 
-/// Removes the files that no server will resume, because they are too old and unlocked.
-fn sweep(dir: &PrivateDir) {
+/// Cleans up the files whose clients have gone and that no process uses: removes them, unless they
+/// have notes that wait. Returns those of the slots of `key`, which this server takes over.
+fn sweep(dir: &PrivateDir, key: &str) -> Adopted {
     let is_old = |file: &str| dir.written(file).is_ok_and(|at| is_over(age(at)));
-    for (files, _lock) in unused(dir, is_old) {
-        if let Err(error) = files.iter().try_for_each(|file| dir.remove(file)) {
+    let mut adopted = Adopted::default();
+    for (slot, files, lock) in unused(dir, is_old) {
+        let is_of_key = slot.rsplit_once('-').is_some_and(|(of, _)| of == key);
+        let swept = match notes(dir, &slot) {
+            Some(notes) if is_of_key => {
+                adopted.left.adopt_notes(&notes);
+                adopted.files.push((files, lock));
+                Ok(())
+            }
+            Some(notes) => forget_clients(dir, &slot, &notes),
+            None => files.iter().try_for_each(|file| dir.remove(file)),
+        };
+        if let Err(error) = swept {
             log::warn!("cannot remove old resume data: {error}");
         }
     }
+    adopted
+}
+
+/// The notes of a slot that still count; `None` if there are none.
+fn notes(dir: &PrivateDir, slot: &str) -> Option<Left> {
+    let ((_, mut left), age) = read(dir, slot, lines::read).ok()??;
+    if age > MAX_NOTES_AGE && age != Duration::MAX {
+        return None;
+    }
+    left.drop_old_notes(now_ms());
+    (!left.notes.is_empty()).then(|| left.without_clients())
+}
+
+/// Leaves only the notes in the file of a slot. Writes it only if there is anything else, because the
+/// time of the last write is its age.
+fn forget_clients(dir: &PrivateDir, slot: &str, notes: &Left) -> io::Result<()> {
+    let Ok(Some(((head, left), _))) = read(dir, slot, lines::read) else { return Ok(()) };
+    if left == *notes {
+        return Ok(());
+    }
+    let head = head.without_clients();
+    dir.write(&file_name(slot), &lines::write(&head, notes))
 }
 
 /// Removes the files of ended servers, or only looks for them with `dry_run`. Returns whether there
@@ -176,7 +236,7 @@ pub(super) fn remove_ended(dir: &PrivateDir, dry_run: bool) -> io::Result<bool> 
     if dry_run || unused.is_empty() {
         return Ok(!unused.is_empty());
     }
-    unused.iter().flat_map(|(files, _)| files).try_for_each(|file| dir.remove(file))?;
+    unused.iter().flat_map(|(_, files, _)| files).try_for_each(|file| dir.remove(file))?;
     drop((unused, choosing));
     if dir.own_files()? == [CHOICE_LOCK] {
         dir.remove(CHOICE_LOCK)?;
@@ -184,8 +244,8 @@ pub(super) fn remove_ended(dir: &PrivateDir, dry_run: bool) -> io::Result<bool> 
     Ok(true)
 }
 
-/// Returns the files of each unlocked slot, and its lock, if `fits` accepts all its files.
-fn unused(dir: &PrivateDir, fits: impl Fn(&str) -> bool) -> Vec<(Vec<String>, File)> {
+/// Returns the name and the files of each unlocked slot, and its lock, if `fits` accepts all its files.
+fn unused(dir: &PrivateDir, fits: impl Fn(&str) -> bool) -> Vec<(String, Vec<String>, File)> {
     let mut slots = BTreeMap::<String, Vec<String>>::new();
     for file in dir.own_files().unwrap_or_default() {
         // The unfinished file of a killed process has the slot's name, too.
@@ -193,9 +253,13 @@ fn unused(dir: &PrivateDir, fits: impl Fn(&str) -> bool) -> Vec<(Vec<String>, Fi
         slots.entry(name).or_default().push(file);
     }
     let unused = slots.into_iter().filter(|(_, files)| files.iter().all(|file| fits(file)));
-    let locked = unused
-        .filter_map(|(name, files)| Some((files, dir.try_lock(&format!("{name}.lock")).ok()??)));
-    locked.collect()
+    let mut locked = Vec::new();
+    for (name, files) in unused {
+        if let Ok(Some(lock)) = dir.try_lock(&format!("{name}.lock")) {
+            locked.push((name, files, lock));
+        }
+    }
+    locked
 }
 
 fn file_name(slot: &str) -> String {

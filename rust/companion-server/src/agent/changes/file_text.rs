@@ -1,10 +1,11 @@
 //! Reads the text of a file before and after an edit.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
+
+use companion_platform::open_plain_file;
 
 /// The largest file whose text is kept, in bytes.
 const MAX_FILE: u64 = 16 << 20;
@@ -36,10 +37,10 @@ impl FileText {
         if !is_kept || !found.is_file() || found.len() > MAX_FILE {
             return unkept;
         }
-        let mut text = String::new();
-        let read =
-            File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_string(&mut text));
-        match read {
+        // A file that was replaced by a pipe meanwhile must not block.
+        let Ok(file) = open_plain_file(path) else { return unkept };
+        let mut text = String::with_capacity(usize::try_from(found.len()).unwrap_or_default());
+        match file.take(MAX_FILE + 1).read_to_string(&mut text) {
             Ok(_) if text.len() as u64 <= MAX_FILE => Self::Text(text.into()),
             Ok(_) | Err(_) => unkept,
         }

@@ -9,19 +9,20 @@ mod tracking;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
+use companion_core::cli::CliSessionId;
 use companion_protocol::editor::{
     AgentChanged, AgentCommand, ChangeKind, ChangedFile, ChangedText,
 };
 
-use super::note::AgentId;
 use super::original::is_unchanged_by_write;
 use crate::text::Digest;
 pub(crate) use counts::LineCounts;
 pub(crate) use file_text::FileText;
 use file_text::as_on_disk;
 pub(super) use tracking::{
-    after_tool, before_tool, begin_prompt, drop_undone, end_calls, reverts_told, text,
+    after_tool, before_tool, begin_prompt, drop_undone, end_calls, expire, reverts_delivered, text,
 };
 pub(crate) use tracking::{kept, revert_undone, reverted, texts};
 
@@ -37,11 +38,17 @@ const MAX_PROMPTS: usize = 200;
 /// The most files of a prompt. A further one is not listed.
 const MAX_FILES: usize = 2000;
 
+/// The most bytes of paths. Above it the oldest prompts leave the list.
+const MAX_PATH_BYTES: usize = 8 << 20;
+
 /// The most calls of tools that have begun and not ended, of all CLIs.
 const MAX_CALLS: usize = 256;
 
+/// The time that changes are kept.
+pub(super) const MAX_AGE: Duration = Duration::from_hours(24);
+
 /// Names a prompt: the session of its CLI, and its number.
-pub(crate) type PromptId = (AgentId, u64);
+pub(crate) type PromptId = (CliSessionId, u64);
 
 #[derive(Debug, Default)]
 pub(crate) struct AgentChanges {
@@ -50,6 +57,8 @@ pub(crate) struct AgentChanges {
     last_number: u64,
     /// Files before a tool's call. The oldest is first.
     calls: VecDeque<ToolCall>,
+    /// The prompts that will be reported once their lines are counted.
+    reports: Vec<PromptId>,
 }
 
 #[derive(Debug)]
@@ -80,8 +89,9 @@ struct Change {
 /// A tool's call that may change files.
 #[derive(Debug)]
 struct ToolCall {
-    agent: AgentId,
-    is_command: bool,
+    agent: CliSessionId,
+    /// The digest of the command; `None` for an edit.
+    command: Option<Digest>,
     files: Vec<Look>,
 }
 
@@ -91,6 +101,8 @@ pub(crate) struct Look {
     pub(crate) path: Arc<str>,
     pub(crate) text: FileText,
     pub(crate) is_private: bool,
+    /// The file is in the workspace and not private.
+    pub(crate) is_shared: bool,
 }
 
 impl Look {
@@ -117,6 +129,12 @@ impl Reverted {
     /// Whether the user has undone the revert, so that the file is as the CLI left it.
     pub(crate) fn is_undone(&self, now: &FileText) -> bool {
         *now == self.left
+    }
+}
+
+impl ToolCall {
+    fn is_command(&self, agent: &str, command: Digest) -> bool {
+        &*self.agent == agent && self.command == Some(command)
     }
 }
 
@@ -190,8 +208,8 @@ impl AgentChanges {
     }
 
     /// A tool is about to edit a file, or to run a command, which may change any of `files`.
-    pub(crate) fn begin_call(&mut self, agent: &str, is_command: bool, files: Vec<Look>) {
-        self.calls.push_back(ToolCall { agent: agent.into(), is_command, files });
+    pub(crate) fn begin_call(&mut self, agent: &str, command: Option<Digest>, files: Vec<Look>) {
+        self.calls.push_back(ToolCall { agent: agent.into(), command, files });
         while self.calls.len() > MAX_CALLS || self.bytes_of_calls() > MAX_BYTES_OF_CALLS {
             self.calls.pop_front();
         }
@@ -204,16 +222,21 @@ impl AgentChanges {
     /// No call of a CLI is running any more. Returns whether a command was.
     pub(crate) fn end_calls(&mut self, agent: &str) -> bool {
         let is_own = |call: &ToolCall| &*call.agent == agent;
-        let was_command = self.calls.iter().any(|call| is_own(call) && call.is_command);
+        let was_command = self.calls.iter().any(|call| is_own(call) && call.command.is_some());
         self.calls.retain(|call| !is_own(call));
         was_command
     }
 
     /// The files that a command may have changed: those that were looked at before it.
-    pub(crate) fn files_of_command(&self, agent: &str) -> Vec<Arc<str>> {
-        let call = self.calls.iter().find(|call| call.is_command && &*call.agent == agent);
+    pub(crate) fn files_of_command(&self, agent: &str, command: Digest) -> Vec<Arc<str>> {
+        let call = self.calls.iter().find(|call| call.is_command(agent, command));
         let files = call.map_or(&[][..], |call| &call.files);
         files.iter().map(|look| Arc::clone(&look.path)).collect()
+    }
+
+    /// Whether a command of a CLI has not ended.
+    pub(crate) fn is_running(&self, agent: &str) -> bool {
+        self.calls.iter().any(|call| &*call.agent == agent && call.command.is_some())
     }
 
     /// A tool has edited a file, which is `left` by now. With `original` the file before the edit
@@ -225,12 +248,17 @@ impl AgentChanges {
         left: Look,
     ) -> Option<PromptId> {
         let is_call = |call: &ToolCall| {
-            !call.is_command && &*call.agent == agent && call.files[0].path == left.path
+            call.command.is_none() && &*call.agent == agent && call.files[0].path == left.path
         };
         let index = self.calls.iter().rposition(is_call);
         let before = index.and_then(|index| self.calls.remove(index)?.files.pop());
-        // The CLI reports the text of a private file, too.
-        let original = original.filter(|_| !matches!(left.text, FileText::Unkept(_)));
+        // The CLI reports the text of any file. A revert must not write it to a path that the user does
+        // not work on, or where there is no file.
+        let original =
+            original.filter(|_| left.is_shared && matches!(left.text, FileText::Text(_)));
+        if before.is_none() && original.is_none() && left.text == FileText::Absent {
+            return None;
+        }
         let (before, is_mixed) = match (before, original) {
             // The user has changed the file between the look and the edit.
             (Some(look), Some(original)) if look.text.differs_from(&original) => {
@@ -246,15 +274,19 @@ impl AgentChanges {
     /// A tool's call has failed or has changed nothing.
     pub(crate) fn not_edited(&mut self, agent: &str, path: &str) {
         self.calls.retain(|call| {
-            call.is_command || &*call.agent != agent || &*call.files[0].path != path
+            call.command.is_some() || &*call.agent != agent || &*call.files[0].path != path
         });
     }
 
     /// A command has ended. `left` are the files by now. Returns the prompt, if a file has changed.
-    pub(crate) fn command_ended(&mut self, agent: &str, left: Vec<Look>) -> Option<PromptId> {
-        let is_call = |call: &ToolCall| call.is_command && &*call.agent == agent;
-        let call =
-            self.calls.iter().position(is_call).and_then(|index| self.calls.remove(index))?;
+    pub(crate) fn command_ended(
+        &mut self,
+        agent: &str,
+        command: Digest,
+        left: Vec<Look>,
+    ) -> Option<PromptId> {
+        let index = self.calls.iter().position(|call| call.is_command(agent, command))?;
+        let call = self.calls.remove(index)?;
         let mut before: BTreeMap<_, _> =
             call.files.into_iter().map(|look| (look.path, look.text)).collect();
         let mut prompt = None;
@@ -284,7 +316,7 @@ impl AgentChanges {
         left: Look,
         is_mixed: bool,
     ) -> Option<PromptId> {
-        let Look { path, text: left, is_private } = left;
+        let Look { path, text: left, is_private, .. } = left;
         if is_private {
             before.forget();
             let all = self.prompts.iter_mut().flat_map(|prompt| &mut prompt.files);
@@ -324,11 +356,12 @@ impl AgentChanges {
         Some(prompt.id.clone())
     }
 
-    /// Drops the texts of the oldest changes until the others fit. Returns their prompts.
+    /// Drops the oldest prompts, and the texts of the oldest changes, until the others fit. Returns
+    /// the prompts that have changed.
     pub(crate) fn shrink(&mut self) -> Vec<PromptId> {
+        let mut shrunk = self.drop_oldest_prompts();
         let mut bytes = self.bytes_of_calls()
             + self.prompts.iter().flat_map(|prompt| &prompt.files).map(Change::size).sum::<usize>();
-        let mut shrunk = Vec::new();
         for prompt in &mut self.prompts {
             for change in &mut prompt.files {
                 if bytes <= MAX_BYTES {
@@ -345,6 +378,29 @@ impl AgentChanges {
             }
         }
         shrunk
+    }
+
+    /// Notes that a prompt has to be reported. False if that is noted already.
+    fn begin_report(&mut self, id: &PromptId) -> bool {
+        let is_new = !self.reports.contains(id);
+        if is_new {
+            self.reports.push(id.clone());
+        }
+        is_new
+    }
+
+    fn drop_oldest_prompts(&mut self) -> Vec<PromptId> {
+        let paths_of = |prompt: &Prompt| -> usize {
+            prompt.files.iter().map(|change| change.path.len()).sum()
+        };
+        let mut bytes: usize = self.prompts.iter().map(paths_of).sum();
+        let mut dropped = Vec::new();
+        while bytes > MAX_PATH_BYTES && self.prompts.len() > 1 {
+            let prompt = self.prompts.remove(0);
+            bytes -= paths_of(&prompt);
+            dropped.push(prompt.id);
+        }
+        dropped
     }
 
     /// The texts whose lines are not counted yet.
@@ -423,9 +479,16 @@ impl AgentChanges {
         }
     }
 
-    /// A prompt leaves the list.
-    pub(crate) fn expire(&mut self, id: &PromptId) {
-        self.prompts.retain(|prompt| prompt.id != *id);
+    /// Drops the prompts that are too old at the time `now`, in milliseconds since 1970. Returns them.
+    pub(crate) fn expire(&mut self, now: u64) -> Vec<PromptId> {
+        let is_old =
+            |prompt: &mut Prompt| Duration::from_millis(now.saturating_sub(prompt.time)) >= MAX_AGE;
+        self.prompts.extract_if(.., is_old).map(|prompt| prompt.id).collect()
+    }
+
+    /// The time of the oldest prompt, in milliseconds since 1970.
+    pub(crate) fn oldest(&self) -> Option<u64> {
+        self.prompts.iter().map(|prompt| prompt.time).min()
     }
 
     /// The changes of a prompt for the editor. Without files if the prompt has left the list.

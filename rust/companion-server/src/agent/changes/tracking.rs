@@ -3,21 +3,18 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::sync::Arc;
 
+use companion_core::notes::Revert;
 use companion_protocol::editor::{ChangedPaths, ChangedText, CompanionNotification};
-use tokio::time::sleep;
 
 use super::super::event::{HookEvent, ToolEffect};
-use super::super::note::{NoteId, Revert};
 use super::super::{READ_TIMEOUT, on_disk};
 use super::{FileText, LineCounts, Look, PromptId, Reverted};
-use crate::agent::Note;
-use crate::context::now_ms;
 use crate::diffs::Record;
 use crate::disk::workspace::PRIVATE;
 use crate::state::ServerState;
+use crate::text::Digest;
 
 /// The most files that are looked at around a command.
 const MAX_LOOKS: usize = 64;
@@ -28,22 +25,25 @@ const MAX_COMMAND_BYTES: usize = 16 << 20;
 /// The most reverted files that the model gets by name.
 const MAX_NAMED: usize = 50;
 
-/// The time that changes are kept.
-const KEPT: Duration = Duration::from_hours(24);
-
 /// The user has sent a prompt. `title` is its first line.
 pub(crate) fn begin_prompt(state: &Arc<ServerState>, event: &HookEvent) {
-    end_calls(state, &event.agent);
-    let (prompt, gone) =
-        state.agents.changes.lock().begin_prompt(&event.agent, event.title.clone(), now_ms());
+    end_calls(state, &event.session);
+    let now = state.agents.expiry.now_ms();
+    let (_, gone) =
+        state.agents.changes.lock().begin_prompt(&event.session, event.title.clone(), now);
     tell_all(state, gone);
-    let weak: Weak<ServerState> = Arc::downgrade(state);
-    tokio::spawn(async move {
-        sleep(KEPT).await;
-        let Some(state) = weak.upgrade() else { return };
-        state.agents.changes.lock().expire(&prompt);
-        tell_all(&state, [prompt]);
-    });
+    state.agents.expiry.waits.notify_one();
+}
+
+/// Drops the prompts that are too old at the time `now`. Returns the time of the oldest one that is
+/// left. Both are in milliseconds since 1970.
+pub(in crate::agent) fn expire(state: &ServerState, now: u64) -> Option<u64> {
+    let (expired, oldest) = {
+        let mut changes = state.agents.changes.lock();
+        (changes.expire(now), changes.oldest())
+    };
+    tell_all(state, expired);
+    oldest
 }
 
 /// Forgets the calls of a CLI that have no end, such as those that the user has cancelled.
@@ -61,35 +61,51 @@ pub(crate) async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) -> 
     }
     ensure_prompt(state, event);
     if event.is_command {
-        let files = files_of_command(state, &event.agent);
+        let files = files_of_command(state, &event.session);
         let files = look(state, files).await;
-        state.agents.changes.lock().begin_call(&event.agent, true, files);
-        tell_command(state, &event.agent, true);
+        begin_call(state, &event.session, event.command, files);
+        tell_command(state, &event.session, true);
         return None;
     }
     let path = event.path.as_deref().filter(|_| event.is_edit)?;
     let file = look_at(state, path).await;
-    state.agents.changes.lock().begin_call(&event.agent, false, vec![file.clone()]);
+    begin_call(state, &event.session, None, vec![file.clone()]);
     Some(file)
+}
+
+fn begin_call(state: &ServerState, session: &str, command: Option<Digest>, files: Vec<Look>) {
+    let shrunk = {
+        let mut changes = state.agents.changes.lock();
+        changes.begin_call(session, command, files);
+        changes.shrink()
+    };
+    tell_all(state, shrunk);
 }
 
 /// Finds what a tool has changed, after its call.
 pub(crate) async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) {
     if state.context.is_silent() {
-        return end_calls(state, &event.agent);
+        return end_calls(state, &event.session);
     }
-    let prompt = if event.is_command {
-        tell_command(state, &event.agent, false);
-        let files = state.agents.changes.lock().files_of_command(&event.agent);
+    let prompt = if let Some(command) = event.command {
+        let files = state.agents.changes.lock().files_of_command(&event.session, command);
         let left = look(state, files).await;
-        state.agents.changes.lock().command_ended(&event.agent, left)
+        let (prompt, is_running) = {
+            let mut changes = state.agents.changes.lock();
+            let prompt = changes.command_ended(&event.session, command, left);
+            (prompt, changes.is_running(&event.session))
+        };
+        if !is_running {
+            tell_command(state, &event.session, false);
+        }
+        prompt
     } else if let Some(path) = event.path.as_deref().filter(|_| event.is_edit) {
         if event.effect == ToolEffect::Made {
             ensure_prompt(state, event);
             let left = look_at(state, path).await;
-            state.agents.changes.lock().edited(&event.agent, event.original.clone(), left)
+            state.agents.changes.lock().edited(&event.session, event.original.clone(), left)
         } else {
-            state.agents.changes.lock().not_edited(&event.agent, path);
+            state.agents.changes.lock().not_edited(&event.session, path);
             None
         }
     } else {
@@ -98,16 +114,19 @@ pub(crate) async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) {
     let Some(prompt) = prompt else { return };
     let shrunk = state.agents.changes.lock().shrink();
     tell_all(state, shrunk);
-    let state = Arc::clone(state);
-    tokio::spawn(async move {
-        count_lines(&state, &prompt).await;
-        tell_all(&state, [prompt]);
-    });
+    // A report has all files of the prompt, so one is enough for all changes up to it.
+    if state.agents.changes.lock().begin_report(&prompt) {
+        let state = Arc::clone(state);
+        tokio::spawn(async move {
+            count_lines(&state, &prompt).await;
+            tell_all(&state, [prompt]);
+        });
+    }
 }
 
 /// A CLI may have begun its turn before this companion.
 fn ensure_prompt(state: &Arc<ServerState>, event: &HookEvent) {
-    let is_known = state.agents.changes.lock().current(&event.agent).is_some();
+    let is_known = state.agents.changes.lock().current(&event.session).is_some();
     if !is_known {
         begin_prompt(state, event);
     }
@@ -124,7 +143,12 @@ fn files_of_command(state: &ServerState, agent: &str) -> Vec<Arc<str>> {
 }
 
 async fn look_at(state: &Arc<ServerState>, path: &str) -> Look {
-    let unknown = || Look { path: path.into(), text: FileText::Unkept(None), is_private: false };
+    let unknown = || Look {
+        path: path.into(),
+        text: FileText::Unkept(None),
+        is_private: false,
+        is_shared: false,
+    };
     look(state, vec![path.into()]).await.pop().unwrap_or_else(unknown)
 }
 
@@ -134,10 +158,16 @@ async fn look(state: &Arc<ServerState>, paths: Vec<Arc<str>>) -> Vec<Look> {
     let read = move || {
         let mut bytes = 0;
         let look = |(path, checked): (Arc<str>, Result<(), &str>)| {
-            let is_kept = checked.is_ok() && bytes < MAX_COMMAND_BYTES;
-            let text = FileText::read(Path::new(&*path), is_kept);
+            let is_private = checked == Err(PRIVATE);
+            // A disk that did not answer is not asked again.
+            let text = if checked.is_ok() || is_private {
+                let is_kept = checked.is_ok() && bytes < MAX_COMMAND_BYTES;
+                FileText::read(Path::new(&*path), is_kept)
+            } else {
+                FileText::Unkept(None)
+            };
             bytes += text.size();
-            Look { path, text, is_private: checked == Err(PRIVATE) }
+            Look { path, text, is_private, is_shared: checked.is_ok() }
         };
         paths.into_iter().zip(checked).map(look).collect()
     };
@@ -146,7 +176,11 @@ async fn look(state: &Arc<ServerState>, paths: Vec<Arc<str>>) -> Vec<Look> {
 
 async fn count_lines(state: &ServerState, prompt: &PromptId) {
     let Ok(_turn) = state.agents.counting.acquire().await else { return };
-    let uncounted = state.agents.changes.lock().uncounted(prompt);
+    let uncounted = {
+        let mut changes = state.agents.changes.lock();
+        changes.reports.retain(|of| of != prompt);
+        changes.uncounted(prompt)
+    };
     for (path, before, left) in uncounted {
         let of = left.clone();
         let Ok(counts) = state.pool.run(move || LineCounts::of(&before, &of)).await else { return };
@@ -193,12 +227,18 @@ pub(crate) fn reverted(state: &ServerState, reverted: &ChangedPaths) {
     if paths.is_empty() {
         return;
     }
-    let revert = Revert { agent: Arc::clone(&prompt.0), paths };
-    let (note, forgotten) = state.agents.model.lock().add_revert(revert.clone());
-    if let Some(forgotten) = forgotten {
-        state.diffs.record(Record::NoteTold(forgotten));
+    {
+        let mut conversation = state.agents.conversation.lock();
+        let now = state.agents.expiry.now_ms();
+        let (note, dropped) = conversation.reverted(Arc::clone(&prompt.0), paths, now);
+        if let Some((dropped, _)) = dropped {
+            state.diffs.record(Record::NoteRemoved(dropped));
+        }
+        if let Some(revert) = conversation.notes().get(note) {
+            state.diffs.record(Record::Note(note, revert.clone()));
+        }
     }
-    state.diffs.record(Record::Note(note, Note::Revert(revert)));
+    state.agents.expiry.waits.notify_one();
     tell_all(state, [prompt]);
 }
 
@@ -212,7 +252,14 @@ pub(crate) fn revert_undone(state: &ServerState, undone: &ChangedPaths) {
 }
 
 /// Finds the reverts that the user has undone without the editor's knowledge.
-pub(crate) async fn drop_undone(state: &Arc<ServerState>, agent: &str) {
+pub(crate) async fn drop_undone(state: &Arc<ServerState>, session: &str) {
+    let sessions = state.agents.conversation.lock().clis().sessions_of(session);
+    for session in sessions {
+        drop_undone_of(state, &session).await;
+    }
+}
+
+async fn drop_undone_of(state: &Arc<ServerState>, agent: &str) {
     let reverts = state.agents.changes.lock().unheard_reverts(agent);
     if reverts.is_empty() {
         return;
@@ -236,20 +283,23 @@ fn forget_reverts(state: &ServerState, agent: &str, undone: &[Reverted]) {
     // Another prompt's revert of the file may stand.
     let standing: HashSet<_> = standing.iter().map(|of| &of.path).collect();
     for Reverted { path, .. } in undone.iter().filter(|of| !standing.contains(&of.path)) {
-        let emptied = state.agents.model.lock().drop_revert(agent, path);
-        for note in emptied {
-            state.diffs.record(Record::NoteTold(note));
+        let mut conversation = state.agents.conversation.lock();
+        for note in conversation.revert_undone(agent, path) {
+            state.diffs.record(match conversation.notes().get(note) {
+                Some(revert) => Record::Note(note, revert.clone()),
+                None => Record::NoteRemoved(note),
+            });
         }
     }
     tell_all(state, undone.iter().map(|of| of.prompt.clone()).collect::<HashSet<_>>());
 }
 
 /// The model has heard of these reverts, so they leave the list.
-pub(in crate::agent) fn reverts_told<'a>(
+pub(in crate::agent) fn reverts_delivered<'a>(
     state: &ServerState,
     reverts: impl Iterator<Item = &'a Revert>,
 ) {
-    for Revert { agent, paths } in reverts {
+    for Revert { cli: agent, paths, .. } in reverts {
         let unheard = state.agents.changes.lock().unheard_reverts(agent);
         let told: Vec<_> = unheard.into_iter().filter(|of| paths.contains(&of.path)).collect();
         for of in &told {
@@ -259,12 +309,19 @@ pub(in crate::agent) fn reverts_told<'a>(
     }
 }
 
-/// The reverts as a text for the model; `None` if there are none.
-pub(in crate::agent) fn text(state: &ServerState, reverts: &[(NoteId, Revert)]) -> Option<String> {
+/// The reverts as a text for the model; `None` if there are none. Names only the files in `shared`.
+pub(in crate::agent) fn text<'a>(
+    state: &ServerState,
+    reverts: impl Iterator<Item = &'a Revert>,
+    shared: &HashSet<Arc<str>>,
+) -> Option<String> {
     let mut seen = HashSet::new();
-    let paths = reverts.iter().flat_map(|(_, revert)| &revert.paths);
-    let paths = paths.filter(|path| seen.insert(Arc::clone(path)));
-    let mut paths: Vec<_> = paths.map(|path| state.workspace.relative(path)).collect();
+    let mut paths = Vec::new();
+    for path in reverts.flat_map(|revert| &revert.paths) {
+        if shared.contains(path) && seen.insert(Arc::clone(path)) {
+            paths.push(state.workspace.relative(path));
+        }
+    }
     if paths.is_empty() {
         return None;
     }

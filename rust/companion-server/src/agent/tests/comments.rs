@@ -1,5 +1,7 @@
 //! Tests the user's comments on lines.
 
+use std::time::Duration;
+
 use companion_protocol::editor::CommentOnLines;
 use serde_json::{Value, json};
 
@@ -16,9 +18,8 @@ impl Scene {
     /// The user comments, and the server has found out whether the file may be shared.
     async fn comment(&self, id: &str, text: &str) {
         let runtime = tokio::runtime::Handle::current();
-        agent::set(&self.rig.state, &runtime, comment(self, id, text));
-        while self.rig.state.agents.model.lock().waits_for_share() {
-            tokio::task::yield_now().await;
+        if let Some(checked) = agent::set(&self.rig.state, &runtime, comment(self, id, text)) {
+            checked.await.unwrap();
         }
     }
 
@@ -44,7 +45,7 @@ async fn a_comment_comes_with_the_next_result_of_any_tool_once() {
     assert_eq!(context(&answer), expected);
     assert_eq!(scene.heard(), ["delivered 1", "delivered 2"]);
     assert_eq!(scene.before_agent().await, Value::Null);
-    scene.comment("1", "once more").await;
+    scene.comment("1", "rename it").await;
     assert_eq!(scene.heard(), ["delivered 1"], "a model has got it");
     assert_eq!(scene.before_agent().await, Value::Null);
 }
@@ -84,6 +85,10 @@ async fn a_comment_waits_for_the_next_process_and_leaves_no_text() {
     let scene = Scene::of(dir, Some(state.path())).await;
     agent::pending(&scene.rig.state);
     assert_eq!(scene.heard(), ["pending new words"]);
+    assert_eq!(scene.before_agent().await, Value::Null, "the editor may still remove it");
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(1)).await;
+    tokio::time::resume();
     assert!(context(&scene.before_agent().await).ends_with(": new words"));
     scene.end(state.path(), "new words").await;
 }

@@ -2,7 +2,6 @@
 
 mod changes;
 mod comments;
-mod model;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

@@ -25,6 +25,14 @@ use crate::privacy::Privacy;
 pub(crate) const PRIVATE: &str =
     "the file stays private, because an ignore file of the user's names it";
 
+/// The reason for a file that no editor of this companion has open.
+const OUTSIDE: &str = "the file lies outside of the workspace";
+
+/// Whether this reason lasts. The others are those of a disk, which may answer later.
+pub(crate) fn is_refusal(why: &str) -> bool {
+    why == PRIVATE || why == OUTSIDE
+}
+
 /// The reason if nothing is known about a path yet.
 pub(crate) const DISK_TIMED_OUT: &str = "the disk does not answer";
 
@@ -140,7 +148,7 @@ impl Workspace {
         let looking = Arc::clone(&self.looking);
         let check = move |path: String| -> io::Result<Result<(), &'static str>> {
             if !is_within(Path::new(&path), &roots)? {
-                return Ok(Err("the file lies outside of the workspace"));
+                return Ok(Err(OUTSIDE));
             }
             Ok(if is_private(&privacy, &path)? { Err(PRIVATE) } else { Ok(()) })
         };

@@ -6,58 +6,23 @@ mod mailbox;
 mod request_order;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
 use bytes::Bytes;
+pub(crate) use companion_core::session::{ClientTraits, SessionId};
 use companion_protocol::editor::{self, CompanionNotification};
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
-use uuid::Uuid;
 
 use crate::config::Limits;
 use crate::diffs::DiffId;
 use crate::host::EditorHost;
 pub(crate) use mailbox::{Mailbox, Next};
 use request_order::RequestOrder;
-
-/// The value of the header `mcp-session-id`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct SessionId(Uuid);
-
-impl SessionId {
-    pub(crate) fn new() -> Self {
-        Self(Uuid::new_v4())
-    }
-
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        Uuid::try_parse(text).ok().map(Self)
-    }
-}
-
-impl fmt::Display for SessionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// Traits of a client that its `initialize` shows. Its profile stays unknown, because two clients
-/// give the same name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ClientTraits {
-    /// The client writes accepted files, and carries out an unchanged edit itself.
-    pub(crate) replays_edits: bool,
-    /// The client takes an acceptance with an empty text as an unchanged proposal.
-    pub(crate) empty_is_unchanged: bool,
-    /// The client repeats a request if it has no answer, as the bridge does.
-    pub(crate) repeats_requests: bool,
-}
 
 /// One client. The session is idle while no request and no stream holds it.
 pub(crate) struct Session {
@@ -76,6 +41,9 @@ pub(crate) struct Session {
     pings: Mutex<Vec<(DiffId, oneshot::Sender<()>)>>,
     calls: AtomicUsize,
     idle_since: Mutex<Instant>,
+    /// The client's port of its stream, and of its last request; 0 if there was none.
+    stream_port: AtomicU16,
+    request_port: AtomicU16,
 }
 
 impl Session {
@@ -91,7 +59,25 @@ impl Session {
             pings: Mutex::default(),
             calls: AtomicUsize::new(0),
             idle_since: Mutex::new(Instant::now()),
+            stream_port: AtomicU16::new(0),
+            request_port: AtomicU16::new(0),
         }
+    }
+
+    /// Notes the client's port of its stream.
+    pub(crate) fn set_stream_port(&self, port: u16) {
+        self.stream_port.store(port, Ordering::Relaxed);
+    }
+
+    /// Notes the client's port of a request.
+    pub(crate) fn set_request_port(&self, port: u16) {
+        self.request_port.store(port, Ordering::Relaxed);
+    }
+
+    /// Whether the client has one of these ports.
+    fn has_port(&self, ports: &[u16]) -> bool {
+        let own = [&self.stream_port, &self.request_port].map(|port| port.load(Ordering::Relaxed));
+        own.iter().any(|port| ports.contains(port))
     }
 
     /// Marks the session as busy until the guard is dropped.
@@ -347,6 +333,13 @@ impl Sessions {
     pub(crate) fn connected_with(&self, has: impl Fn(&ClientTraits) -> bool) -> Vec<SessionId> {
         let by_id = self.by_id.lock();
         let sessions = by_id.values().filter(|of| of.mailbox.has_stream() && has(&of.client));
+        sessions.map(|session| session.id).collect()
+    }
+
+    /// The sessions whose clients have one of these ports.
+    pub(crate) fn with_ports(&self, ports: &[u16]) -> Vec<SessionId> {
+        let by_id = self.by_id.lock();
+        let sessions = by_id.values().filter(|session| session.has_port(ports));
         sessions.map(|session| session.id).collect()
     }
 

@@ -34,12 +34,12 @@ pub(crate) async fn accept(listener: TcpListener, state: Arc<ServerState>) {
     let mut told: Option<Instant> = None;
     while let Some(accepted) = state.stopping.run_until_cancelled(listener.accept()).await {
         match accepted {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 // Otherwise an answer waits for the peer's delayed ACK.
                 if let Err(error) = stream.set_nodelay(true) {
                     log::debug!("could not set TCP_NODELAY: {error}");
                 }
-                state.tasks.spawn(serve(stream, Arc::clone(&state)));
+                state.tasks.spawn(serve(stream, peer.port(), Arc::clone(&state)));
                 // Lets the connection send its token before the next one, which may need the slot.
                 yield_now().await;
             }
@@ -56,15 +56,15 @@ pub(crate) async fn accept(listener: TcpListener, state: Arc<ServerState>) {
 }
 
 /// Serves one connection until its peer closes it. If the server stops, it finishes the request
-/// that has begun.
-pub(crate) async fn serve<S>(stream: S, state: Arc<ServerState>)
+/// that has begun. `port` is the peer's.
+pub(crate) async fn serve<S>(stream: S, port: u16, state: Arc<ServerState>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let slot = Arc::new(state.slots.take());
     let service = service_fn(|request| {
         let (state, slot) = (Arc::clone(&state), Arc::clone(&slot));
-        async move { Ok::<_, std::convert::Infallible>(route(state, request, &slot).await) }
+        async move { Ok::<_, std::convert::Infallible>(route(state, request, &slot, port).await) }
     });
     let mut connection = pin!(
         http1::Builder::new()
@@ -200,7 +200,7 @@ mod tests {
             ours.write_all(sent.as_bytes()).await.unwrap();
             let _ours = stays.then_some(ours);
             logged();
-            serve(theirs, Arc::clone(&rig.state)).await;
+            serve(theirs, 0, Arc::clone(&rig.state)).await;
             assert_eq!(logged(), [format!("DEBUG a connection ended early: {why}")], "{sent:?}");
         }
     }

@@ -15,6 +15,7 @@ use hyper::header::{
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
+use tokio::task::spawn_blocking;
 
 use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
@@ -32,13 +33,17 @@ const REPEATED: HeaderName = HeaderName::from_static(mcp::REPEATED);
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
+/// The largest event of a hook that is read on the server's thread, in bytes.
+const MAX_EVENT_HERE: usize = 64 << 10;
+
 const FULL: &str = "Service unavailable: too many clients are connected";
 
-/// Answers a request. The order of the checks is part of the protocol; none reads the body.
+/// Answers a request of the peer at `port`. The order of the checks is part of the protocol; none reads the body.
 pub(crate) async fn route<B>(
     state: Arc<ServerState>,
     request: Request<B>,
     slot: &SlotGuard,
+    port: u16,
 ) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
@@ -49,8 +54,8 @@ where
     }
     slot.token_shown();
     match (head.uri.path(), &head.method) {
-        ("/mcp", &Method::POST) => post(state, head, body).await,
-        ("/mcp", &Method::GET) => open_stream(state, &head).await,
+        ("/mcp", &Method::POST) => post(state, head, body, port).await,
+        ("/mcp", &Method::GET) => open_stream(state, &head, port).await,
         ("/mcp", &Method::DELETE) => delete(&state, &head),
         ("/events", &Method::GET) => monitor(&state, &head),
         (ENDPOINT, &Method::POST) => hook(state, head, body).await,
@@ -83,7 +88,7 @@ fn refuse(refusal: Refusal) -> Reply {
 }
 
 /// `POST /mcp`: a message or a batch.
-async fn post<B>(state: Arc<ServerState>, head: Parts, body: B) -> Reply
+async fn post<B>(state: Arc<ServerState>, head: Parts, body: B, port: u16) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -121,6 +126,7 @@ where
         Err((status, error)) => return reply::error(status, received.request_id(), error),
     };
     let _busy = session.busy();
+    session.set_request_port(port);
     // A client that gives up an edit closes it, perhaps before the edit has arrived.
     if received.is_close()
         && let Some(arrival) = &arrival
@@ -170,7 +176,7 @@ async fn initialize(
 }
 
 /// `GET /mcp`: opens the stream of notifications. It replaces the session's earlier stream.
-async fn open_stream(state: Arc<ServerState>, head: &Parts) -> Reply {
+async fn open_stream(state: Arc<ServerState>, head: &Parts, port: u16) -> Reply {
     if !accepts(&head.headers, "text/event-stream") {
         return not_acceptable("text/event-stream");
     }
@@ -179,6 +185,7 @@ async fn open_stream(state: Arc<ServerState>, head: &Parts) -> Reply {
     }
     match session(&state.sessions, &head.headers) {
         Ok(session) => {
+            session.set_stream_port(port);
             let last = text(&head.headers, &LAST_EVENT_ID).map(EventId::parse).unwrap_or_default();
             let stream = EventStream::open(Arc::clone(&state), session, &last);
             // Only this request says which decisions have arrived, so the journal must have it.
@@ -204,11 +211,20 @@ where
         Ok(body) => body,
         Err(error) => return body_error(&error, state.config.limits.body),
     };
-    match HookRequest::read(&body.bytes) {
+    let event = body.bytes.clone();
+    let read = if event.len() > MAX_EVENT_HERE {
+        // The parsing of 30 MB takes a second.
+        spawn_blocking(move || HookRequest::read(&event)).await.unwrap_or(Err("it can't be read"))
+    } else {
+        HookRequest::read(&event)
+    };
+    match read {
         Ok(HookRequest::Event(event)) => reply::later(agent::answer(state, event)),
-        Ok(HookRequest::Ack(ack)) => {
-            agent::confirm(&state, ack);
+        Ok(HookRequest::Ack(ack)) if agent::confirm(&state, ack).await => {
             reply::empty(StatusCode::OK)
+        }
+        Ok(HookRequest::Ack(_)) => {
+            server_error(StatusCode::GONE, "Gone: another hook gets these notes")
         }
         Err(why) => server_error(StatusCode::BAD_REQUEST, format!("Bad request: {why}")),
     }

@@ -37,7 +37,7 @@ impl Exchanges {
             request = request.header(name, value);
         }
         let request = request.body(Full::from(body.to_owned())).unwrap();
-        let reply = route(self.rig.state.clone(), request, &self.rig.state.slots.take()).await;
+        let reply = route(self.rig.state.clone(), request, &self.rig.state.slots.take(), 0).await;
         let (head, body) = reply.into_parts();
         writeln!(self.text, "### {what}\n{}", head.status).unwrap();
         for (name, value) in &head.headers {

@@ -89,7 +89,7 @@ impl World {
             return Box::new(TcpStream::connect(("127.0.0.1", port)).await.unwrap());
         }
         let (ours, theirs) = duplex(1 << 16);
-        tokio::spawn(serve(theirs, Arc::clone(&self.rig.state)));
+        tokio::spawn(serve(theirs, 0, Arc::clone(&self.rig.state)));
         Box::new(ours)
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The final text of a proposal. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Text(Arc<Held>);
+pub struct Text(Arc<Held>);
 
 #[derive(Default)]
 struct Held {
@@ -20,24 +20,24 @@ struct Held {
 
 /// Counts the bytes of all texts that are held. Any thread may use it.
 #[derive(Default)]
-pub(crate) struct HeldTexts(Arc<AtomicUsize>);
+pub struct HeldTexts(Arc<AtomicUsize>);
 
 impl HeldTexts {
     /// Counts `text` until its last clone is dropped.
-    pub(crate) fn hold(&self, text: String) -> Text {
+    pub fn hold(&self, text: String) -> Text {
         self.0.fetch_add(text.len(), Ordering::Relaxed);
         Text(Arc::new(Held { text, counter: Some(Arc::clone(&self.0)) }))
     }
 
     /// The bytes of all texts.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 /// The digest of a text, to compare it with another text of the same process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Digest {
+pub struct Digest {
     /// Bytes.
     length: usize,
     hash: u64,
@@ -48,17 +48,23 @@ pub(crate) struct Digest {
 static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 impl Digest {
-    pub(crate) fn of(text: &str) -> Self {
+    /// Computes the digest of a text.
+    pub fn of(text: &str) -> Self {
         Self { length: text.len(), hash: KEY.hash_one(text) }
     }
 
     /// The length of the text, in bytes.
-    pub(crate) fn len(self) -> usize {
+    pub fn len(self) -> usize {
         self.length
     }
 
+    /// Whether the text is empty.
+    pub fn is_empty(self) -> bool {
+        self.length == 0
+    }
+
     /// Whether this is the digest of `text`.
-    pub(crate) fn is_of(self, text: &str) -> bool {
+    pub fn is_of(self, text: &str) -> bool {
         text.len() == self.length && Self::of(text) == self
     }
 }

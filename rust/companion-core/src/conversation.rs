@@ -1,0 +1,216 @@
+//! Decides which CLI gets which note of its user.
+//!
+//! A reason reaches its own CLI: with the result of the rejected edit, or with the user's next
+//! prompt, whichever comes first. A revert reaches it with the next prompt. A comment reaches one
+//! CLI, the first that has a result, an end of a turn or a prompt.
+//!
+//! A caller asks for the notes that are due, checks that their files may be shared, and delivers
+//! the others.
+
+use std::sync::Arc;
+
+use companion_protocol::editor::ReasonArrival;
+
+use crate::cli::{Caller, Cli, CliSessionId, Clis, Opened, SessionSource};
+use crate::notes::{
+    Comment, CommentOutcome, Confirmation, Delivery, Note, NoteId, Notes, Reason, Revert,
+};
+use crate::session::SessionId;
+use crate::text::{Digest, Text};
+
+/// The CLIs, and the notes for their models.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Conversation {
+    clis: Clis,
+    notes: Notes,
+}
+
+/// How a rejection is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// The client gets the file's present text as an acceptance, if the file still has this digest.
+    KeepText(Digest),
+    /// The client gets the rejection.
+    Plain,
+}
+
+/// A rejection with a reason for a CLI that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// How it is carried out.
+    pub rejection: Rejection,
+    /// The reason, which waits.
+    pub note: NoteId,
+    /// The oldest reason, if there were too many.
+    pub dropped: Option<(NoteId, Note)>,
+}
+
+/// Notes that are due, with their ids.
+pub type Due = Vec<(NoteId, Note)>;
+
+impl Conversation {
+    /// See [`Notes::new`].
+    pub fn new(first_delivery: u64) -> Self {
+        Self { clis: Clis::default(), notes: Notes::new(first_delivery) }
+    }
+
+    /// The CLIs.
+    pub fn clis(&self) -> &Clis {
+        &self.clis
+    }
+
+    /// The CLIs, for what changes no note.
+    pub fn clis_mut(&mut self) -> &mut Clis {
+        &mut self.clis
+    }
+
+    /// The notes.
+    pub fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// The notes, for what concerns no CLI.
+    pub fn notes_mut(&mut self) -> &mut Notes {
+        &mut self.notes
+    }
+
+    /// A CLI has begun a session.
+    pub fn session_started(&mut self, caller: &Caller<'_>, source: SessionSource) {
+        self.clis.session_started(caller, source);
+    }
+
+    /// A CLI has ended its session.
+    pub fn session_ended(&mut self, caller: &Caller<'_>) {
+        self.clis.session_ended(caller);
+    }
+
+    /// A CLI begins an edit of a file, `None` as `original` if its text could not be kept.
+    pub fn before_edit(
+        &mut self,
+        caller: &Caller<'_>,
+        path: &str,
+        original: Option<Digest>,
+        now: u64,
+    ) {
+        self.clis.before_edit(caller, path, original, false, now);
+    }
+
+    /// A CLI begins an edit of a file that does not exist. It creates the file, or corrects the path.
+    pub fn before_edit_of_absent(&mut self, caller: &Caller<'_>, path: &str, now: u64) {
+        self.clis.before_edit(caller, path, None, true, now);
+    }
+
+    /// A client has opened a diff. Returns when the model would get a reason.
+    pub fn opened(&mut self, session: SessionId, path: &str, now: u64) -> Opened {
+        self.clis.opened(session, path, now)
+    }
+
+    /// A tool has ended. Its model gets the reasons of this edit, and all comments.
+    pub fn due_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> Due {
+        let cli = self.clis.heard(caller);
+        Clis::edit_ended(cli, path);
+        let cli = &*cli;
+        self.notes.due(now, |note| match note {
+            Note::Reason(reason) => cli.has_session(&reason.cli) && *reason.path == *path,
+            Note::Comment(_) => true,
+            Note::Revert(_) => false,
+        })
+    }
+
+    /// A CLI whose hook follows its diff is about to write `input`. If that is the text that it got
+    /// in place of a rejection, its model gets the reason.
+    pub fn due_before_write(&mut self, caller: &Caller<'_>, path: &str, input: Digest) -> Due {
+        let due = self.notes.due(u64::MAX, |note| match note {
+            Note::Reason(reason) => *reason.path == *path && reason.sent == Some(input),
+            _ => false,
+        });
+        // The CLI may have begun a new session.
+        let connection = due.iter().find_map(|(_, note)| match note {
+            Note::Reason(reason) => self.clis.connection_of(&reason.cli),
+            _ => None,
+        });
+        if let Some(connection) = connection {
+            self.clis.accepted(caller, connection);
+        }
+        due
+    }
+
+    /// The user has sent a prompt to a CLI. Its model gets all its reasons and reverts, and all
+    /// comments.
+    pub fn due_before_agent(&mut self, caller: &Caller<'_>, now: u64) -> Due {
+        let cli = self.clis.heard(caller);
+        cli.edits.clear();
+        let cli: &Cli = cli;
+        self.notes.due(now, |note| match note {
+            Note::Reason(Reason { cli: of, .. }) | Note::Revert(Revert { cli: of, .. }) => {
+                cli.has_session(of)
+            }
+            Note::Comment(_) => true,
+        })
+    }
+
+    /// A turn has ended. Its model gets all comments.
+    pub fn due_after_turn(&mut self, caller: &Caller<'_>, now: u64) -> Due {
+        self.clis.heard(caller);
+        self.notes.due(now, |note| matches!(note, Note::Comment(_)))
+    }
+
+    /// Begins a delivery. `None` if none of the notes waits any more.
+    pub fn deliver(&mut self, due: &[(NoteId, Note)]) -> Option<Delivery> {
+        self.notes.deliver(due)
+    }
+
+    /// See [`Notes::confirm`].
+    pub fn confirm(&mut self, number: u64) -> Confirmation {
+        self.notes.confirm(number)
+    }
+
+    /// The user has rejected a diff with a reason, at the time `since`. `None` if its CLI is not
+    /// known, so that no model can get the reason.
+    pub fn rejected(
+        &mut self,
+        session: SessionId,
+        path: &str,
+        text: Text,
+        since: u64,
+    ) -> Option<Rejected> {
+        let (cli, original) = self.clis.rejected(session, path)?;
+        let reason = Reason { cli, path: path.into(), text, since, sent: None };
+        let (note, dropped) = self.notes.add_reason(reason);
+        let rejection = original.map_or(Rejection::Plain, Rejection::KeepText);
+        Some(Rejected { rejection, note, dropped })
+    }
+
+    /// The user has reverted changes of a CLI session. Returns the note, and the oldest revert if there
+    /// were too many.
+    pub fn reverted(
+        &mut self,
+        cli: CliSessionId,
+        paths: Vec<Arc<str>>,
+        since: u64,
+    ) -> (NoteId, Option<(NoteId, Note)>) {
+        self.notes.add_revert(Revert { cli, paths, since })
+    }
+
+    /// The user has undone the revert of a file. Returns the notes that have changed.
+    pub fn revert_undone(&mut self, cli: &str, path: &str) -> Vec<NoteId> {
+        let sessions = self.clis.sessions_of(cli);
+        self.notes.drop_revert(&sessions, path)
+    }
+
+    /// See [`Notes::set_comment`].
+    pub fn set_comment(&mut self, comment: Comment) -> CommentOutcome {
+        self.notes.set_comment(comment)
+    }
+
+    /// See [`Clis::opened_without_hook`].
+    pub fn opened_without_hook(
+        &mut self,
+        session: SessionId,
+        path: &str,
+        original: Option<Digest>,
+        now: u64,
+    ) -> ReasonArrival {
+        self.clis.opened_without_hook(session, path, original, now)
+    }
+}

@@ -1,0 +1,42 @@
+//! Names the MCP session of a client, and what its `initialize` shows of the client.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// The value of the header `mcp-session-id`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SessionId(Uuid);
+
+impl SessionId {
+    /// Makes a random id.
+    #[expect(clippy::new_without_default, reason = "each value is another one")]
+    pub fn new() -> Self {
+        Self(Uuid::new_v4())
+    }
+
+    /// Reads the value of the header; `None` if it is not a UUID.
+    pub fn parse(text: &str) -> Option<Self> {
+        Uuid::try_parse(text).ok().map(Self)
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Traits of a client that its `initialize` shows. Its profile stays unknown, because two clients
+/// give the same name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClientTraits {
+    /// The client writes accepted files, and carries out an unchanged edit itself.
+    pub replays_edits: bool,
+    /// The client takes an acceptance with an empty text as an unchanged proposal.
+    pub empty_is_unchanged: bool,
+    /// The client repeats a request if it has no answer, as the bridge does.
+    pub repeats_requests: bool,
+}

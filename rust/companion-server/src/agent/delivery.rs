@@ -1,0 +1,128 @@
+//! Carries out deliveries of notes: checks their files, waits for the confirmation, saves it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use companion_core::conversation::Due;
+use companion_core::notes::{Confirmation, Delivery, Note, NoteId, Reason};
+use companion_protocol::editor::{CompanionNotification, ReasonLost};
+use tokio::time::{Instant, sleep_until};
+
+use super::{READ_TIMEOUT, changes, comments};
+use crate::diffs::{DeliveredNotes, Record};
+use crate::disk::workspace::is_refusal;
+use crate::state::ServerState;
+
+/// The time for the hook to confirm an answer with notes.
+const ACK_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// A timer that is as late as this shows that the process was suspended. A confirmation may be
+/// waiting in its socket.
+const SUSPENSION: Duration = Duration::from_millis(500);
+
+/// Notes on their way, with the files that may be named.
+pub(super) struct Checked {
+    pub(super) delivery: Delivery,
+    pub(super) shared: HashSet<Arc<str>>,
+}
+
+/// Begins a delivery of the notes whose files may be shared now. The others are refused, or wait if
+/// the disk does not answer. `None` if nothing is left.
+pub(super) async fn deliver(state: &Arc<ServerState>, due: Due) -> Option<Checked> {
+    let mut paths: Vec<Arc<str>> = Vec::new();
+    for path in due.iter().flat_map(|(_, note)| note.paths()) {
+        if !paths.contains(path) {
+            paths.push(Arc::clone(path));
+        }
+    }
+    if paths.is_empty() {
+        return None;
+    }
+    let checked = state.workspace.check_all_shared(&paths, READ_TIMEOUT).await;
+    let (mut shared, mut refused) = (HashSet::new(), Vec::new());
+    for (path, checked) in paths.into_iter().zip(checked) {
+        match checked {
+            Ok(()) => drop(shared.insert(path)),
+            Err(why) if is_refusal(why) => refused.push((path, why)),
+            Err(_) => {}
+        }
+    }
+    let mut allowed = Vec::new();
+    for (id, note) in due {
+        let is_known = |path| shared.contains(path) || refused.iter().any(|(of, _)| of == path);
+        if note.paths().iter().any(|path| shared.contains(path)) {
+            // A revert names the others of its files with the next prompt at the latest.
+            if note.paths().iter().all(is_known) {
+                allowed.push((id, note));
+            }
+        } else if let Some((_, why)) = refused.iter().find(|(path, _)| note.paths().contains(path))
+        {
+            refuse(state, id, &note, why);
+        }
+    }
+    let delivery = state.agents.conversation.lock().deliver(&allowed)?;
+    tokio::spawn(give_back_unconfirmed(Arc::clone(state), delivery.number));
+    Some(Checked { delivery, shared })
+}
+
+/// No model gets this note, because of its file.
+fn refuse(state: &ServerState, id: NoteId, note: &Note, why: &str) {
+    if state.agents.conversation.lock().notes_mut().remove(id).is_some() {
+        state.diffs.record(Record::NoteRemoved(id));
+        comments::refused(state, note, why);
+        reason_lost(state, note, why);
+    }
+}
+
+/// Reports to the editor that no model gets this note, if it is a reason.
+pub(super) fn reason_lost(state: &ServerState, note: &Note, why: &str) {
+    if let Note::Reason(Reason { path, text, .. }) = note {
+        report_lost(state, path, text, why);
+    }
+}
+
+/// Reports to the editor that no model gets the reason of a rejection.
+pub(super) fn report_lost(state: &ServerState, path: &str, text: &str, why: &str) {
+    state.host.notify(CompanionNotification::ReasonLost(ReasonLost {
+        file_path: path.to_owned(),
+        reason: text.to_owned(),
+        why: why.to_owned(),
+    }));
+}
+
+async fn give_back_unconfirmed(state: Arc<ServerState>, number: u64) {
+    loop {
+        let due = Instant::now() + ACK_TIMEOUT;
+        sleep_until(due).await;
+        if due.elapsed() < SUSPENSION {
+            break;
+        }
+    }
+    state.agents.conversation.lock().notes_mut().give_back(number);
+    state.agents.expiry.waits.notify_one();
+}
+
+/// A hook is about to print the delivery of this number. Returns false if it must not. The disk has the
+/// confirmation by then, unless the disk is slow.
+pub(crate) async fn confirm(state: &Arc<ServerState>, number: u64) -> bool {
+    let confirmation = state.agents.conversation.lock().confirm(number);
+    match confirmation {
+        Confirmation::Refused => return false,
+        Confirmation::Repeated => {}
+        Confirmation::Taken(delivery) => {
+            let comments: Vec<_> = delivery.comments().map(|of| Arc::clone(&of.id)).collect();
+            state.diffs.record(Record::Delivered(DeliveredNotes {
+                number,
+                notes: delivery.notes.iter().map(|(id, _)| *id).collect(),
+                comments: comments.clone(),
+            }));
+            if !comments.is_empty() {
+                comments::delivered(state, comments.iter().map(ToString::to_string).collect());
+            }
+            changes::reverts_delivered(state, delivery.reverts());
+        }
+    }
+    state.diffs.wait_until_journaled().await;
+    true
+}
