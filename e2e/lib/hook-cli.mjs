@@ -1,31 +1,67 @@
-// Runs the hooks of a CLI that gets prompts and changes files. It has no connection to the companion.
+// Runs the hooks of a CLI that gets prompts and changes files. Its connection to the companion is
+// that of `client`, in whose process the hooks then begin; without one it is not connected.
 
 import fs from 'node:fs';
 
 import { beforeEdit, edit, hook } from './hook.mjs';
 
+/** Returns what the model gets by the answer of a hook; may be empty. */
+const forModel = ({ reason, hookSpecificOutput }) =>
+  reason ?? hookSpecificOutput?.additionalContext ?? '';
+
 export class HookCli {
   #sandbox;
-  #session;
+  #client;
 
-  constructor(sandbox, session = 'a') {
+  constructor(sandbox, session = 'a', client = undefined) {
     this.#sandbox = sandbox;
-    this.#session = session;
+    /** The CLI's session. */
+    this.session = session;
+    this.#client = client;
+  }
+
+  /** Runs a hook, and returns its answer. `env` are more variables of the hook. */
+  async run(moment, event, env) {
+    const input = JSON.stringify({ session_id: this.session, ...event });
+    const { code, stdout, stderr } = await (this.#client
+      ? this.#client.hook(moment, input, env)
+      : hook(this.#sandbox, moment, input, { env }));
+    if (code !== 0 || stderr) throw new Error(`the hook has failed with ${code}: ${stderr}`);
+    return stdout ? JSON.parse(stdout) : {};
   }
 
   /** Sends a prompt, and returns what the model gets besides. */
-  async prompt(prompt) {
-    const event = { session_id: this.#session, hook_event_name: 'BeforeAgent', prompt };
-    const { stdout } = await hook(this.#sandbox, 'before-agent', JSON.stringify(event));
-    return stdout ? JSON.parse(stdout).hookSpecificOutput.additionalContext : '';
+  async prompt(prompt, env) {
+    return forModel(await this.run('before-agent', { hook_event_name: 'BeforeAgent', prompt }, env));
+  }
+
+  /** Ends the turn, and returns the text with which it goes on. */
+  async end(more, env) {
+    const event = { hook_event_name: 'AfterAgent', prompt: '', ...more };
+    return forModel(await this.run('after-agent', event, env));
+  }
+
+  /** Runs the hook before a tool, and returns its decision. */
+  async before(file, more, env) {
+    const event = JSON.parse(beforeEdit(file, { ...this.#own, ...more }));
+    return (await this.run('before-tool', event, env)).decision;
+  }
+
+  /** Runs the hook after a tool, and returns what the model gets. */
+  async after(file, more, env) {
+    const event = JSON.parse(edit(file, { ...this.#own, ...more }));
+    return forModel(await this.run('after-tool', event, env));
+  }
+
+  get #own() {
+    return { session_id: this.session };
   }
 
   /** Runs a tool that does `act`. */
   async tool(file, act, more = {}) {
-    const all = { session_id: this.#session, ...more };
-    await hook(this.#sandbox, 'before-tool', beforeEdit(file, all));
+    await this.before(file, more);
     await act();
-    await hook(this.#sandbox, 'after-tool', edit(file, all));
+    return this.after(file, more);
   }
 
   write(file, content) {

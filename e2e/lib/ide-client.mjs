@@ -147,6 +147,11 @@ export class IdeClient {
     return this.#call('callTool', name, args);
   }
 
+  /** Runs a hook of this CLI, with `input` on its stdin. Returns `{code, stdout, stderr}`. */
+  hook(moment, input, env) {
+    return this.#call('hook', path.resolve(process.env.GEMINI_COMPANION), moment, input, env);
+  }
+
   disconnect() {
     return this.#call('disconnect');
   }
