@@ -1,0 +1,117 @@
+// A proxy between the hooks of CLIs and the companion that can lose or delay single messages.
+
+import { once } from 'node:events';
+import http from 'node:http';
+
+const isEvent = (body) => body.includes('hook_event_name');
+
+export class HookProxy {
+  #server = http.createServer((request, response) => this.#take(request, response));
+  /** Whether all further confirmations are lost, as those of a hook that was killed. */
+  losesAcks = false;
+  #window;
+  #acts = [];
+
+  /** Starts a proxy to the companion of `window`, also to a later one. */
+  static async start(window) {
+    const proxy = new HookProxy();
+    proxy.#window = window;
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    window.sandbox.defer(() => {
+      proxy.#server.close();
+      proxy.#server.closeAllConnections();
+    });
+    return proxy;
+  }
+
+  /** The variables of a hook that lead it here. */
+  get env() {
+    const { sandbox, companion } = this.#window;
+    const port = String(this.#server.address().port);
+    return {
+      ...companion.ready.env,
+      GEMINI_CLI_IDE_SERVER_PORT: port,
+      QWEN_CODE_IDE_SERVER_PORT: port,
+      TMPDIR: sandbox.folder('no-discovery'),
+    };
+  }
+
+  /**
+   * Calls `act(forward)` for the next event of a hook. `forward()` passes it on, and returns the
+   * reply; `act` returns the reply for the hook, or nothing to break the connection.
+   */
+  onEvent(act) {
+    return this.#on(isEvent, act);
+  }
+
+  /** The same for the next confirmation of a hook, which has the companion's answer by then. */
+  onAck(act) {
+    return this.#on((body) => !isEvent(body), act);
+  }
+
+  /** Passes all further messages on. */
+  clear() {
+    this.#acts = [];
+    this.losesAcks = false;
+  }
+
+  #on(matches, act) {
+    return new Promise((resolve, reject) => {
+      const and = async (forward) => {
+        const reply = Promise.resolve(forward).then(act);
+        reply.then(resolve, reject);
+        return reply;
+      };
+      this.#acts.push({ matches, act: and });
+    });
+  }
+
+  async #take(request, response) {
+    if (request.url !== '/hook') {
+      this.#pass(request, response);
+      return;
+    }
+    let body = '';
+    for await (const chunk of request.setEncoding('utf8')) body += chunk;
+    const index = this.#acts.findIndex(({ matches }) => matches(body));
+    const isLost = this.losesAcks && !isEvent(body);
+    const plain = (forward) => (isLost ? undefined : forward());
+    const [{ act }] = index < 0 ? [{ act: plain }] : this.#acts.splice(index, 1);
+    try {
+      const reply = await act(() => this.#forward(request, body));
+      if (!reply) throw new Error('the message is lost');
+      response.writeHead(reply.status, reply.headers).end(reply.body);
+    } catch {
+      request.socket.resetAndDestroy();
+    }
+  }
+
+  #onward({ method, url, headers }) {
+    const { port } = this.#window.companion.ready;
+    const { expect: _, ...others } = headers;
+    return http.request({
+      ...{ host: '127.0.0.1', port, method, path: url, agent: false },
+      headers: { ...others, host: `127.0.0.1:${port}` },
+    });
+  }
+
+  /** Passes a request of the client on, such as one for a stream. */
+  #pass(request, response) {
+    const onward = request.pipe(this.#onward(request));
+    onward.on('error', () => response.destroy());
+    response.on('close', () => onward.destroy());
+    onward.on('response', (reply) => {
+      response.writeHead(reply.statusCode, reply.headers).flushHeaders();
+      reply.pipe(response);
+    });
+  }
+
+  async #forward(request, body) {
+    const onward = this.#onward(request).end(body);
+    const [reply] = await once(onward, 'response');
+    let text = '';
+    for await (const chunk of reply.setEncoding('utf8')) text += chunk;
+    return { status: reply.statusCode, headers: reply.headers, body: text };
+  }
+}

@@ -1,0 +1,242 @@
+// Tests that what the user does with a comment or a revert holds while the note is under way to a
+// model, and that a note whose confirmation is late or lost is told once.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, test } from 'node:test';
+
+import { HookCli } from '../lib/hook-cli.mjs';
+import { HookProxy } from '../lib/hook-proxy.mjs';
+import { comment, propose, remark, remarksIn, startCli } from '../lib/notes.mjs';
+import { Window } from '../lib/window.mjs';
+
+/** A window with the comment `1` on the file `a`, and a CLI whose hooks the proxy leads. */
+async function open(t) {
+  const window = await Window.open(t);
+  const proxy = await HookProxy.start(window);
+  const file = window.sandbox.file('a', 'one\n');
+  return { window, proxy, file, cli: new HookCli(window.sandbox) };
+}
+
+/** Sends a notification of the editor, which the companion has read by the end. */
+async function notify({ companion }, method, params) {
+  companion.notify(method, params);
+  await companion.caughtUp();
+}
+
+/**
+ * Runs the hook of a prompt. The companion has answered it, and the hook has not confirmed that yet,
+ * when `act(confirm)` runs. Then the confirmation arrives or is lost. Returns what the model gets.
+ */
+async function whileUnderWay({ proxy, cli }, isConfirmed, act) {
+  const acted = proxy.onAck(async (forward) => {
+    await act(forward);
+    return isConfirmed ? forward() : undefined;
+  });
+  proxy.losesAcks = !isConfirmed;
+  const told = await cli.prompt('go', proxy.env);
+  await acted;
+  return told;
+}
+
+/** Sends prompts until an unconfirmed delivery is due again. Returns all that the model gets. */
+async function allPrompts({ cli }) {
+  const told = [];
+  // A delivery waits for its confirmation for 3 s.
+  for (const end = Date.now() + 6000; Date.now() < end; await sleep(250)) {
+    told.push(await cli.prompt('and now'));
+  }
+  return told.join('\n');
+}
+
+const DELIVERED = ({ method }) => method === 'comment/delivered';
+
+describe('a comment under way', { concurrency: 4 }, () => {
+  test('that is removed is not told', async (t) => {
+    const all = await open(t);
+    await comment(all.window, remark(all.file, 1), remark(all.file, 2));
+    const told = await whileUnderWay(all, false, () =>
+      notify(all.window, 'comment/removed', { id: '1' }),
+    );
+    assert.equal(told, '', 'the hook did not confirm it');
+    assert.deepEqual(remarksIn(await allPrompts(all)), ['2']);
+  });
+
+  test('that is removed is told neither before nor after a restart', async (t) => {
+    const all = await open(t);
+    await comment(all.window, remark(all.file, 1), remark(all.file, 2));
+    await whileUnderWay(all, false, () => notify(all.window, 'comment/removed', { id: '1' }));
+    await all.window.kill();
+    await all.window.start();
+    assert.deepEqual(remarksIn(await allPrompts(all)), ['2']);
+  });
+
+  test('that gets another text is told with that text', async (t) => {
+    const all = await open(t);
+    await comment(all.window, remark(all.file, 1));
+    const changed = remark(all.file, 1, { text: 'remark changed' });
+    await whileUnderWay(all, false, () => notify(all.window, 'comment/set', changed));
+    assert.deepEqual(remarksIn(await allPrompts(all)), ['changed']);
+  });
+
+  for (const [how, change] of [
+    ['whose line moves', { line: 7, endLine: 7 }],
+    ['whose line changes', { content: 'ones' }],
+    ['that the editor sends again', {}],
+  ]) {
+    test(`${how} is told once, with a confirmation`, async (t) => {
+      const all = await open(t);
+      await comment(all.window, remark(all.file, 1));
+      const moved = remark(all.file, 1, change);
+      const told = await whileUnderWay(all, true, () => notify(all.window, 'comment/set', moved));
+      assert.deepEqual(remarksIn(told), ['1']);
+      assert.deepEqual((await all.window.companion.inbox.next(DELIVERED)).params.ids, ['1']);
+      assert.equal(await allPrompts(all), '');
+    });
+
+    test(`${how} is told once, without a confirmation`, async (t) => {
+      const all = await open(t);
+      await comment(all.window, remark(all.file, 1));
+      const moved = remark(all.file, 1, change);
+      const told = await whileUnderWay(all, false, () => notify(all.window, 'comment/set', moved));
+      assert.equal(told, '');
+      const later = await allPrompts(all);
+      assert.deepEqual(remarksIn(later), ['1']);
+      if (change.line) assert.match(later, /line 7/);
+    });
+  }
+
+  test('is told once if the editor sends it again after a restart', async (t) => {
+    const all = await open(t);
+    await comment(all.window, remark(all.file, 1));
+    await all.window.kill();
+    await all.window.start();
+    const again = () => notify(all.window, 'comment/set', remark(all.file, 1));
+    await whileUnderWay(all, false, again);
+    assert.deepEqual(remarksIn(await allPrompts(all)), ['1']);
+  });
+});
+
+describe('a revert under way', { concurrency: 4 }, () => {
+  async function reverted(t) {
+    const all = await open(t);
+    await all.cli.prompt('change it');
+    await all.cli.write(all.file, 'two\n');
+    const { session, prompt } = (await all.window.companion.next('agent/changed')).params;
+    const key = { session, prompt, paths: [all.file] };
+    fs.writeFileSync(all.file, 'one\n');
+    await notify(all.window, 'agent/reverted', key);
+    return { ...all, key };
+  }
+
+  test('that is undone is not told', async (t) => {
+    const all = await reverted(t);
+    await whileUnderWay(all, false, () => {
+      fs.writeFileSync(all.file, 'two\n');
+      return notify(all.window, 'agent/revertUndone', all.key);
+    });
+    assert.doesNotMatch(await allPrompts(all), /reverted/);
+  });
+
+  test('is told once', async (t) => {
+    const all = await reverted(t);
+    assert.equal(await whileUnderWay(all, false, () => {}), '');
+    assert.equal((await allPrompts(all)).match(/reverted/g).length, 1);
+  });
+});
+
+describe('a confirmation', { concurrency: 4 }, () => {
+  test('that is answered late counts, so the model gets the comment', async (t) => {
+    const all = await open(t);
+    await comment(all.window, remark(all.file, 1));
+    const delayed = all.proxy.onAck(async (forward) => {
+      const reply = await forward();
+      await sleep(500);
+      return reply;
+    });
+    const told = await all.cli.prompt('go', all.proxy.env);
+    await delayed;
+    assert.deepEqual((await all.window.companion.inbox.next(DELIVERED)).params.ids, ['1']);
+    assert.deepEqual(remarksIn(told), ['1']);
+    assert.equal(await allPrompts(all), '');
+  });
+
+  test('of an end of a turn that is answered late counts, too', async (t) => {
+    const all = await open(t);
+    await comment(all.window, remark(all.file, 1));
+    const delayed = all.proxy.onAck(async (forward) => {
+      const reply = await forward();
+      await sleep(450);
+      return reply;
+    });
+    const told = await all.cli.end({}, all.proxy.env);
+    await delayed;
+    assert.deepEqual((await all.window.companion.inbox.next(DELIVERED)).params.ids, ['1']);
+    assert.deepEqual(remarksIn(told), ['1']);
+  });
+
+  test('after the comment was given to another CLI is refused', async (t) => {
+    const all = await open(t);
+    await comment(all.window, remark(all.file, 1));
+    let confirm;
+    const told = await whileUnderWay(all, false, (forward) => {
+      confirm = forward;
+    });
+    const other = new HookCli(all.window.sandbox, 'b');
+    assert.deepEqual([told, remarksIn(await allPrompts({ cli: other }))], ['', ['1']]);
+    const { status } = await confirm();
+    assert.ok(status >= 400, `${status}`);
+  });
+
+  test('of the last process is not taken for one of this process', async (t) => {
+    const all = await open(t);
+    await comment(all.window, remark(all.file, 1));
+    const other = new HookCli(all.window.sandbox, 'b');
+    const begun = await HookProxy.start(all.window);
+    let answers;
+    const delayed = all.proxy.onAck(async (forward) => {
+      await all.window.kill();
+      await all.window.start();
+      // A delivery of the new process waits for its own confirmation.
+      const second = begun.onAck(async () => {
+        answers = await forward();
+      });
+      await other.prompt('go', begun.env);
+      await second;
+      return answers;
+    });
+    const told = remarksIn(await all.cli.prompt('go', all.proxy.env));
+    await delayed;
+    told.push(...remarksIn(await allPrompts(all)));
+    assert.deepEqual(told, ['1']);
+  });
+
+  test('that was answered is on the disk', async (t) => {
+    const all = await open(t);
+    for (let id = 1; id <= 12; id++) {
+      await comment(all.window, remark(all.file, id));
+      const killed = all.proxy.onAck(async (forward) => {
+        const reply = await forward();
+        await all.window.kill();
+        return reply;
+      });
+      const told = await all.cli.prompt('go', all.proxy.env);
+      await killed;
+      await all.window.start();
+      const again = await all.cli.prompt('and now');
+      assert.deepEqual([...remarksIn(told), ...remarksIn(again)], [String(id)]);
+    }
+  });
+});
+
+test('a reason under way is told once, whatever happens to its hook', async (t) => {
+  const all = await open(t);
+  const cli = await startCli(all.window, 'a');
+  const { decision } = await propose(all.window, cli, `${all.file}-new`);
+  all.window.editor.reject(`${all.file}-new`, 'not so');
+  await decision;
+  assert.equal(await whileUnderWay({ ...all, cli: cli.hooks }, false, () => {}), '');
+  const told = await allPrompts({ cli: cli.hooks });
+  assert.equal(told.match(/not so/g).length, 1);
+});
