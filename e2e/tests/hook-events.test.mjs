@@ -1,0 +1,132 @@
+// Tests that a hook does its work whatever texts its event has: halves of surrogate pairs, which
+// Gemini CLI makes when it cuts a line of a file, null, and fields of another type.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { commentOf, comment as onLine, open as openCli } from '../lib/conversation.mjs';
+import { hook } from '../lib/hook.mjs';
+import { HookCli } from '../lib/hook-cli.mjs';
+import { comment, remark, remarksIn } from '../lib/notes.mjs';
+import { noTerminal as skip } from '../lib/terminal.mjs';
+import { Window } from '../lib/window.mjs';
+
+const HALF = 'a \ud83d b';
+
+/** Events with which a model gets a comment, by their difference from an ordinary one. */
+const EVENTS = {
+  'a prompt with a high half': ['before-agent', 'BeforeAgent', { prompt: HALF }],
+  'a prompt with a low half': ['before-agent', 'BeforeAgent', { prompt: '\ude00' }],
+  'a prompt with swapped halves': ['before-agent', 'BeforeAgent', { prompt: '\ude00\ud83d' }],
+  'a prompt that ends in a half': ['before-agent', 'BeforeAgent', { prompt: 'a\n\ud83d' }],
+  'a prompt that is null': ['before-agent', 'BeforeAgent', { prompt: null }],
+  'no prompt': ['before-agent', 'BeforeAgent', {}],
+  'a prompt of parts': ['before-agent', 'BeforeAgent', { prompt: [{ text: 'go' }] }],
+  'a half in an unknown field': ['before-agent', 'BeforeAgent', { prompt: 'go', more: HALF }],
+  'a half in an unknown name': ['before-agent', 'BeforeAgent', { prompt: 'go', [HALF]: 1 }],
+  'an answer with a half': ['after-agent', 'AfterAgent', { prompt: HALF, prompt_response: HALF }],
+  'null for an end': ['after-agent', 'AfterAgent', { stop_hook_active: null, prompt: null }],
+  'a tool without a name': ['after-tool', 'AfterTool', { tool_name: null }],
+  'a tool whose input is null': ['after-tool', 'AfterTool', { tool_input: null }],
+  'a tool whose input is a text': ['after-tool', 'AfterTool', { tool_input: HALF }],
+  'a tool whose path is a number': [
+    ...['after-tool', 'AfterTool'],
+    { tool_name: 'mcp_x_y', tool_input: { file_path: 7 } },
+  ],
+  'a tool whose path is null': [
+    ...['after-tool', 'AfterTool'],
+    { tool_name: 'mcp_x_y', tool_input: { file_path: null } },
+  ],
+  'a tool whose path is a list': [
+    ...['after-tool', 'AfterTool'],
+    { tool_name: 'mcp_x_y', tool_input: { file_path: ['a'] } },
+  ],
+  'a tool whose path has a half': [
+    ...['after-tool', 'AfterTool'],
+    { tool_name: 'write_file', tool_input: { file_path: HALF, content: HALF } },
+  ],
+  'a tool whose result is null': ['after-tool', 'AfterTool', { tool_response: null }],
+  'a tool whose result is a text': ['after-tool', 'AfterTool', { tool_response: HALF }],
+  'a tool whose texts have halves': [
+    ...['after-tool', 'AfterTool'],
+    { tool_response: { returnDisplay: { originalContent: HALF, newContent: `${HALF}\n` } } },
+  ],
+  'a tool whose display is null': [
+    ...['after-tool', 'AfterTool'],
+    { tool_response: { llmContent: null, returnDisplay: null, error: null } },
+  ],
+  'no folder': ['after-tool', 'AfterTool', { cwd: null, tool_name: 'x' }],
+  'a folder that is a number': ['after-tool', 'AfterTool', { cwd: 7, tool_name: 'x' }],
+  'a prompt of Qwen Code with a half': ['before-agent', 'UserPromptSubmit', { prompt: HALF }],
+  'an end of Qwen Code with null': ['after-agent', 'Stop', { stop_hook_active: null }],
+  'a tool of Qwen Code with null': ['after-tool', 'PostToolUse', { tool_response: null }],
+};
+
+describe('a comment reaches the model with', { concurrency: 3 }, () => {
+  for (const [what, [moment, hook_event_name, more]] of Object.entries(EVENTS)) {
+    test(what, async (t) => {
+      const window = await Window.open(t);
+      await comment(window, remark(window.sandbox.file('a', 'one\n'), 1));
+      const event = JSON.stringify({ session_id: 'a', hook_event_name, ...more });
+      const { stdout } = await hook(window.sandbox, moment, event);
+      assert.deepEqual(remarksIn(stdout), ['1'], stdout);
+    });
+  }
+
+  test('bytes that are no UTF-8', async (t) => {
+    const window = await Window.open(t);
+    await comment(window, remark(window.sandbox.file('a', 'one\n'), 1));
+    const event = JSON.stringify({ session_id: 'a', hook_event_name: 'BeforeAgent', prompt: '@' });
+    const bytes = Buffer.from(event.replace('@', '\xff'), 'latin1');
+    const { stdout } = await hook(window.sandbox, 'before-agent', bytes);
+    assert.deepEqual(remarksIn(stdout), ['1'], stdout);
+  });
+});
+
+test('the changes of a prompt with a half are its own', async (t) => {
+  const window = await Window.open(t);
+  const file = window.sandbox.file('a', 'one\n');
+  const cli = new HookCli(window.sandbox);
+  await cli.prompt('the first');
+  await cli.prompt(`the second ${HALF}`);
+  await cli.write(file, 'two\n');
+  const { title, files } = (await window.companion.next('agent/changed')).params;
+  assert.equal(title, 'the second a \ufffd b');
+  assert.deepEqual(files.map(({ path, kind }) => [path, kind]), [[file, 'changed']]);
+});
+
+test('an unsaved file is told with a prompt that has a half', async (t) => {
+  const window = await Window.open(t);
+  window.editor.unsaved = [window.sandbox.file('a', 'one\n')];
+  const told = await new HookCli(window.sandbox).prompt(HALF);
+  assert.match(told, /not saved, so the disk has an older text: a$/);
+});
+
+test('a question with a half, or without a text, reaches the editor', async (t) => {
+  const window = await Window.open(t);
+  for (const message of [HALF, null]) {
+    const event = { session_id: 'a', hook_event_name: 'Notification', message, details: null };
+    await hook(window.sandbox, 'notification', JSON.stringify(event));
+    const { params } = await window.companion.next('agent/waiting');
+    assert.equal(params.message, message === null ? '' : 'a \ufffd b');
+  }
+});
+
+describe('the events of Gemini CLI', { skip, concurrency: 2 }, () => {
+  // The CLI cuts a line after 2000 UTF-16 units.
+  for (const length of [1998, 1999]) {
+    test(`for a prompt with a file whose emoji is at ${length} are heard`, async (t) => {
+      const files = { a: `one\ntwo\n${'x'.repeat(length)}😀\n` };
+      const window = await openCli(t, files, () => ['That was all.', 'That was all again.']);
+      const { companion, terminal, asked, file } = window;
+      companion.notify('comment/set', onLine(file.a));
+      terminal.send('Explain @a');
+      await terminal.shows(/Explain @a/);
+      await terminal.submit();
+      await terminal.shows(/That was all\./);
+      await companion.next('agent/finished');
+      await companion.next('comment/delivered');
+      assert.ok(asked().join('\n').includes(commentOf('1')), asked().join('\n'));
+    });
+  }
+});
