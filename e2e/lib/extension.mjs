@@ -105,18 +105,20 @@ function unpack(sandbox, archive) {
 
 /**
  * Prepares a CLI whose model answers `steps`, with the extension installed `by` one of the ways.
- * `review` sets whether edits are reviewed, and `yolo` whether the CLI asks nothing. Returns the command line, the environment, and functions
- * for the texts that the model gets.
+ * `review` sets whether edits are reviewed, and `yolo` whether the CLI asks nothing; `mode` is another
+ * of its approval modes. Returns the command line, the environment, and functions for the texts that
+ * the model gets.
  */
 export async function prepareCli(sandbox, name, steps, options = {}) {
   const { PATH = HERE, env, by = BY.copy, review = false, yolo = false } = options;
+  const { mode = yolo ? 'yolo' : undefined } = options;
   const cli = CLIS[name];
   const { args, heard, asked, ...prepared } = await cli.prepare(sandbox, steps);
   const all = { REMOTE_CONTAINERS: '1', ...env, ...prepared.env, PATH };
   by(sandbox, name, all);
   const asking = review ? [] : [cli.withoutReview];
-  const mode = yolo ? ['--approval-mode=yolo'] : asking;
-  return { command: [process.execPath, cli.program, ...mode, ...args], env: all, heard, asked };
+  const approval = mode ? [`--approval-mode=${mode}`] : asking;
+  return { command: [process.execPath, cli.program, ...approval, ...args], env: all, heard, asked };
 }
 
 /** Starts the CLI in the project up to its prompt. The options are those of `prepareCli`. */

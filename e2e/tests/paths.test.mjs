@@ -1,0 +1,158 @@
+// Tests that an edit is known by the file that the CLI has really written: Gemini CLI corrects the
+// paths of its model.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+
+import { REASON, open, replace, write } from '../lib/conversation.mjs';
+import { edit, hook } from '../lib/hook.mjs';
+import { HookCli } from '../lib/hook-cli.mjs';
+import { noTerminal as skip } from '../lib/terminal.mjs';
+import { openWindow } from '../lib/scene.mjs';
+
+/** The changes of a prompt once it has so many files, as paths in the project and kinds. */
+async function changes({ companion, sandbox }, title, count) {
+  const { params } = await companion.inbox.next(
+    ({ method, params }) =>
+      method === 'agent/changed' && params.title === title && params.files.length === count,
+  );
+  const named = params.files.map(({ path: of, kind }) => [path.relative(sandbox.project, of), kind]);
+  return { ...params, named: Object.fromEntries(named) };
+}
+
+describe('Gemini CLI', { skip, concurrency: 2 }, () => {
+  test('changes the file that it finds for a wrong path', async (t) => {
+    const steps = () => [replace('foo.txt'), write('@src/new.txt', 'new\n'), 'That was all.'];
+    const files = { 'src/foo.txt': 'one\ntwo\n' };
+    const window = await open(t, files, steps, { review: false, yolo: true });
+    await window.terminal.enter('Change it');
+    await window.terminal.shows(/That was all\./);
+    const { session, prompt, named } = await changes(window, 'Change it', 2);
+    assert.deepEqual(named, { 'src/foo.txt': 'changed', 'src/new.txt': 'created' });
+    assert.equal(fs.readFileSync(window.file['src/foo.txt'], 'utf8'), 'one\nTWO\n');
+    assert.ok(!fs.existsSync(path.join(window.sandbox.project, 'foo.txt')));
+    const key = { session, prompt, path: window.file['src/foo.txt'] };
+    assert.equal((await window.companion.request('agent/before', key)).left, 'one\nTWO\n');
+  });
+
+  test('gets the reason for an edit whose path was wrong', async (t) => {
+    const steps = () => [replace('foo.txt'), 'That was all.', 'That was all again.'];
+    const window = await open(t, { 'src/foo.txt': 'one\ntwo\n' }, steps);
+    const { editor, terminal, heard, asked } = window;
+    const file = window.file['src/foo.txt'];
+    await terminal.enter('rename it');
+    await editor.view(file);
+    assert.notEqual(editor.reasons.get(file), 'never');
+    editor.reject(file, REASON);
+    if (editor.reasons.get(file) === 'nextPrompt') {
+      await terminal.shows(/Request cancelled/);
+      await terminal.enter('and now');
+    }
+    await terminal.shows(/That was all\./);
+    assert.match([...heard(), ...asked()].join('\n'), /the name (<|&lt;)seven/);
+    assert.equal(fs.readFileSync(file, 'utf8'), 'one\ntwo\n');
+  });
+
+  test('changes nothing in the project in its plan mode', async (t) => {
+    const steps = () => [write('plan.md', 'the plan\n'), 'That was all.'];
+    const options = { mode: 'plan' };
+    const window = await open(t, { 'a.txt': 'one\n' }, steps, options);
+    await window.terminal.enter('Plan it');
+    await window.terminal.shows(/That was all\./);
+    await window.companion.caughtUp();
+    const changed = window.companion.inbox.takeAll().filter(({ method }) => method === 'agent/changed');
+    assert.deepEqual(changed.flatMap(({ params }) => params.files), []);
+  });
+});
+
+/** A CLI whose tool names one path and writes `written`, as its result says. */
+async function correct(window, named, written, { before, after }) {
+  const cli = new HookCli(window.sandbox);
+  await cli.prompt('Change it');
+  const input = { tool_input: { file_path: named, content: after } };
+  await cli.before(named, input);
+  fs.mkdirSync(path.dirname(written), { recursive: true });
+  fs.writeFileSync(written, after);
+  const returnDisplay = {
+    filePath: written,
+    originalContent: before ?? '',
+    newContent: after,
+    isNewFile: before === undefined,
+  };
+  return cli.after(named, { ...input, tool_response: { returnDisplay } });
+}
+
+describe('an edit is listed', { concurrency: 3 }, () => {
+  for (const [how, named, written, before] of [
+    ['with a path that is corrected', 'foo.txt', 'src/foo.txt', 'old\n'],
+    ['with a path that is corrected, of a new file', '@src/new.txt', 'src/new.txt', undefined],
+    ['with a NUL character in its path', 'fo\0o.txt', 'foo.txt', 'old\n'],
+    ['of another folder than the hook’s', 'foo.txt', 'deep/er/foo.txt', 'old\n'],
+    ['with a path that is a folder’s', 'src', 'src/foo.txt', 'old\n'],
+  ]) {
+    test(how, async (t) => {
+      const window = await openWindow(t);
+      if (before !== undefined) window.sandbox.file(written, before);
+      const file = path.join(window.sandbox.project, written);
+      await correct(window, named, file, { before, after: 'new\n' });
+      const { named: listed } = await changes(window, 'Change it', 1);
+      assert.deepEqual(listed, { [written]: before === undefined ? 'created' : 'changed' });
+    });
+  }
+});
+
+describe('an edit is not listed', { concurrency: 3 }, () => {
+  test('of a file outside of the workspace', async (t) => {
+    const window = await openWindow(t);
+    const file = path.join(window.sandbox.home, 'plans', 'plan.md');
+    await correct(window, 'plan.md', file, { before: undefined, after: 'the plan\n' });
+    await assertNoChange(window);
+  });
+
+  for (const place of ['project', 'home']) {
+    test(`of a file that does not exist, in the ${place}`, async (t) => {
+      const window = await openWindow(t);
+      const file = path.join(window.sandbox[place], 'absent.txt');
+      const cli = new HookCli(window.sandbox);
+      await cli.prompt('Change it');
+      const returnDisplay = { filePath: file, originalContent: 'planted\n', newContent: 'x\n' };
+      // Without the hook before, and with it.
+      await cli.after(file, { tool_response: { returnDisplay } });
+      await cli.before(file);
+      await cli.after(file, { tool_response: { returnDisplay } });
+      await assertNoChange(window);
+    });
+  }
+
+  async function assertNoChange({ companion, sandbox }) {
+    // A later change is the only one.
+    const marker = sandbox.file('marker', 'old\n');
+    await new HookCli(sandbox).write(marker, 'new\n');
+    const { params } = await companion.inbox.next(
+      ({ method, params }) =>
+        method === 'agent/changed' && params.files.some((file) => file.path === marker),
+    );
+    assert.deepEqual(params.files.map((file) => file.path), [marker]);
+  }
+});
+
+test('a text that only the CLI has reported can not be written by a revert', async (t) => {
+  const window = await openWindow(t);
+  const file = window.sandbox.file('a', 'new\n');
+  const cli = new HookCli(window.sandbox);
+  await cli.prompt('Change it');
+  const returnDisplay = { filePath: file, originalContent: 'planted\n', newContent: 'new\n' };
+  await cli.after(file, { tool_response: { returnDisplay } });
+  const { files } = await changes(window, 'Change it', 1);
+  assert.ok(!files[0].revertible || files[0].mixed, 'the user is asked');
+});
+
+test('the problems after an edit are those of the file that was written', async (t) => {
+  const { sandbox } = await openWindow(t);
+  const file = sandbox.file('src/foo.json', '{');
+  const tool_response = { returnDisplay: { filePath: file, originalContent: '', newContent: '{' } };
+  const { stdout } = await hook(sandbox, 'after-tool', edit('foo.json', { tool_response }));
+  assert.match(stdout, /src\/foo\.json:1:1: error: a value is expected/);
+});
