@@ -1,0 +1,138 @@
+// Tests that no note names a file, or has a line of it, that became private after the user wrote it.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { describe, test } from 'node:test';
+
+import { HookCli } from '../lib/hook-cli.mjs';
+import { HookProxy } from '../lib/hook-proxy.mjs';
+import { comment, isRefused, isSaved, propose, remark, remarksIn, startCli } from '../lib/notes.mjs';
+import { Window } from '../lib/window.mjs';
+
+const SECRET = 'TOP SECRET line';
+
+/** A window with comments on a file that becomes private, and on another one. */
+async function open(t) {
+  const window = await Window.open(t);
+  const secret = window.sandbox.file('secret.txt', `${SECRET}\n`);
+  const other = window.sandbox.file('other.txt', 'one\n');
+  const hooks = new HookCli(window.sandbox);
+  return { window, secret, other, hooks };
+}
+
+/** Makes a file private, as the companion knows by the end. */
+async function hide({ window, secret }) {
+  const { companion, sandbox } = window;
+  companion.notify('editor/focused', { path: secret });
+  sandbox.file('.aiexclude', 'secret*\n');
+  await companion.inbox.next(
+    ({ method, params }) => method === 'companion/private' && params.paths.includes(secret),
+  );
+}
+
+/** All that a model gets at the moments when it may get notes. */
+async function heard(hooks, other) {
+  return [await hooks.after(other), await hooks.end(), await hooks.prompt('go')].join('\n');
+}
+
+describe('a file that became private', { concurrency: 3 }, () => {
+  test('is in no comment', async (t) => {
+    const all = await open(t);
+    const { window, secret, other, hooks } = all;
+    await comment(window, remark(secret, 'hidden', { content: SECRET }), remark(other, 2));
+    await hide(all);
+    const told = await heard(hooks, other);
+    assert.deepEqual(remarksIn(told), ['2']);
+    assert.doesNotMatch(told, /SECRET|secret/);
+    await window.companion.inbox.next(isRefused('hidden'));
+    assert.ok(!isSaved(window, SECRET), 'its line is not kept');
+  });
+
+  test('is in no comment of the last process', async (t) => {
+    const all = await open(t);
+    const { window, secret, other, hooks } = all;
+    await comment(window, remark(secret, 'hidden', { content: SECRET }), remark(other, 2));
+    await window.kill();
+    window.sandbox.file('.aiexclude', 'secret*\n');
+    await window.start();
+    const told = await heard(hooks, other);
+    assert.deepEqual(remarksIn(told), ['2']);
+    assert.doesNotMatch(told, /SECRET|secret/);
+  });
+
+  test('is in no comment that a hook did not confirm', async (t) => {
+    const all = await open(t);
+    const { window, secret, other, hooks } = all;
+    await comment(window, remark(secret, 'hidden', { content: SECRET }));
+    const proxy = await HookProxy.start(window);
+    proxy.losesAcks = true;
+    assert.equal(await hooks.prompt('go', proxy.env), '');
+    await hide(all);
+    await comment(window, remark(other, 2));
+    let told = '';
+    // The first comment is due again within some seconds.
+    for (const end = Date.now() + 5000; Date.now() < end; ) told += await heard(hooks, other);
+    assert.deepEqual(remarksIn(told), ['2']);
+  });
+
+  test('is in no reason', async (t) => {
+    const all = await open(t);
+    const { window, secret } = all;
+    const cli = await startCli(window, 'a');
+    const file = `${secret}-new`;
+    const { decision } = await propose(window, cli, file);
+    window.editor.reject(file, 'not so');
+    await decision;
+    await hide(all);
+    assert.doesNotMatch(await cli.hooks.prompt('go'), /secret/);
+  });
+
+  test('is in no reason at once', async (t) => {
+    const all = await open(t);
+    const { window, secret } = all;
+    const cli = await startCli(window, 'a');
+    const { decision } = await propose(window, cli, secret);
+    await hide(all);
+    window.editor.reject(secret, 'not so');
+    const { content } = await decision;
+    assert.ok(!content?.includes(SECRET), 'the client gets no text of the file');
+  });
+
+  test('is in no revert', async (t) => {
+    const all = await open(t);
+    const { window, secret, hooks } = all;
+    await hooks.prompt('change it');
+    await hooks.write(secret, 'two\n');
+    const { session, prompt } = (await window.companion.next('agent/changed')).params;
+    fs.writeFileSync(secret, `${SECRET}\n`);
+    window.companion.notify('agent/reverted', { session, prompt, paths: [secret] });
+    await hide(all);
+    assert.doesNotMatch(await hooks.prompt('go'), /secret/);
+  });
+});
+
+test('a file of a folder that was closed is in no comment', async (t) => {
+  const { window, other, hooks } = await open(t);
+  const folder = window.sandbox.folder('second');
+  const file = `${folder}/secret.txt`;
+  fs.writeFileSync(file, `${SECRET}\n`);
+  const paths = [window.sandbox.project, folder];
+  window.companion.notify('workspace/folders', { paths });
+  await comment(window, remark(file, 'hidden', { content: SECRET }), remark(other, 2));
+  window.companion.notify('workspace/folders', { paths: paths.slice(0, 1) });
+  await window.companion.caughtUp();
+  const told = await heard(hooks, other);
+  assert.deepEqual(remarksIn(told), ['2']);
+  assert.doesNotMatch(told, /SECRET/);
+});
+
+test('a silent project tells no note', async (t) => {
+  const { window, secret, other, hooks } = await open(t);
+  await comment(window, remark(secret, 1));
+  window.companion.notify('workspace/silent', { silent: true });
+  await window.companion.caughtUp();
+  assert.doesNotMatch(await heard(hooks, other), /remark/);
+  window.companion.notify('workspace/silent', { silent: false });
+  await window.companion.caughtUp();
+  assert.deepEqual(remarksIn(await heard(hooks, other)), ['1']);
+});
