@@ -1,0 +1,255 @@
+// Tests that a reason and the review of every edit belong to the CLI that the user means, with
+// several CLIs whose sessions change: what the view says of a reason holds.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+
+import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
+import { REJECTED } from '../lib/decision.mjs';
+import { beforeEdit } from '../lib/hook.mjs';
+import { startCli } from '../lib/notes.mjs';
+import { Proxy } from '../lib/proxy.mjs';
+import { openWindow } from '../lib/scene.mjs';
+
+const REASON = 'not so';
+
+/** Runs a hook of a further CLI that lasts no longer. */
+async function runShortCli(sandbox, moment, input) {
+  const program = path.resolve(process.env.GEMINI_COMPANION);
+  // A process between, because the shell is not taken for the CLI.
+  const args = ['60', 'sh', '-c', '"$0" hook "$1"; exit $?', program, moment];
+  const options = { cwd: sandbox.project, env: sandbox.env({ REMOTE_CONTAINERS: '1' }) };
+  const child = spawn('timeout', args, { ...options, stdio: ['pipe', 'ignore', 'ignore'] });
+  child.stdin.end(input);
+  assert.deepEqual(await once(child, 'close'), [0, null]);
+}
+
+/** Makes a CLI open a diff of a file. Returns its decision, and when a reason would arrive. */
+async function openDiff({ editor }, { client }, file) {
+  const decision = client.openDiff(file, 'new\n');
+  await editor.view(file);
+  return { file, decision, arrival: editor.reasons.get(file) };
+}
+
+/**
+ * Rejects a diff with a reason, and asserts that the CLI and its model get what the view has said,
+ * and the other CLIs nothing.
+ */
+async function assertHolds({ editor }, cli, { file, decision, arrival }, others) {
+  const before = fs.readFileSync(file, 'utf8');
+  editor.reject(file, REASON);
+  const { status, content } = await decision;
+  assert.equal(await heardBy(others), '', 'another CLI hears the reason');
+  if (arrival === 'now') {
+    // The client writes the file's own text, and its hook gets the reason.
+    assert.deepEqual([status, content], ['accepted', before]);
+    const display = { filePath: file, originalContent: before, newContent: before };
+    const told = await cli.hooks.after(file, { tool_response: { returnDisplay: display } });
+    assert.match(told, /rejected this edit of .*not so/);
+    assert.equal(await cli.hooks.prompt('and now'), '', 'it hears it once');
+  } else {
+    assert.deepEqual({ status, content }, REJECTED);
+    const told = cli.hooks ? await cli.hooks.prompt('and now') : '';
+    if (arrival === 'nextPrompt') assert.match(told, /rejected your last edit of .*not so/);
+    else assert.equal(told, '', 'the view has said that the reason is lost');
+  }
+  assert.equal(await heardBy(others), '');
+}
+
+/** What the models of CLIs get with further events. */
+async function heardBy(clis) {
+  let told = '';
+  for (const { hooks } of clis) told += (await hooks.after('other')) + (await hooks.prompt('go on'));
+  return told;
+}
+
+async function open(t, options) {
+  const window = await openWindow(t, options);
+  return { ...window, file: window.sandbox.file('a', 'one\n') };
+}
+
+describe('a reason for a CLI without hooks', { concurrency: 3 }, () => {
+  for (const connected of [false, true]) {
+    test(`is lost though one ${connected ? 'that is' : 'not'} connected has begun the edit`, async (t) => {
+      const window = await open(t);
+      const bare = await startCli(window, 'a');
+      const other = await startCli(window, 'b', { connected });
+      await other.hooks.before(window.file);
+      const diff = await openDiff(window, bare, window.file);
+      assert.equal(diff.arrival, 'never');
+      await assertHolds(window, { client: bare.client }, diff, [other]);
+    });
+  }
+
+  test('is lost though one that was closed has begun the edit', async (t) => {
+    const window = await open(t);
+    const bare = await startCli(window, 'a');
+    const other = await startCli(window, 'b');
+    await other.hooks.before(window.file);
+    await other.client.close();
+    const diff = await openDiff(window, bare, window.file);
+    assert.equal(diff.arrival, 'never');
+    window.editor.reject(window.file, REASON);
+    assert.deepEqual(await diff.decision, REJECTED);
+  });
+});
+
+describe('a reason for one of two CLIs', { concurrency: 3 }, () => {
+  test('that have begun the same edit reaches the one whose diff it is', async (t) => {
+    const window = await open(t);
+    const [first, second] = [await startCli(window, 'a'), await startCli(window, 'b')];
+    await first.hooks.before(window.file);
+    await second.hooks.before(window.file);
+    const diff = await openDiff(window, first, window.file);
+    await assertHolds(window, first, diff, [second]);
+    await second.hooks.before(window.file);
+    await first.hooks.before(window.file);
+    const again = await openDiff(window, second, window.file);
+    await assertHolds(window, second, again, [first]);
+  });
+
+  test('that go on with the same session reaches its own process', async (t) => {
+    const window = await open(t);
+    const [first, second] = [await startCli(window, 'a'), await startCli(window, 'a')];
+    for (const [own, other] of [
+      [first, second],
+      [second, first],
+    ]) {
+      await own.hooks.before(window.file);
+      const diff = await openDiff(window, own, window.file);
+      await assertHolds(window, own, diff, [other]);
+    }
+  });
+
+  test('reaches it though the other one takes over its session', async (t) => {
+    const window = await open(t);
+    const [first, second] = [await startCli(window, 'a'), await startCli(window, 'b')];
+    await first.hooks.before(window.file);
+    const diff = await openDiff(window, first, window.file);
+    second.hooks.session = 'a';
+    await second.hooks.prompt('go');
+    await assertHolds(window, first, diff, [second]);
+  });
+});
+
+describe('a session that changes', { concurrency: 3 }, () => {
+  test('after an edit whose end was not heard keeps its reasons', async (t) => {
+    const window = await open(t);
+    const cli = await startCli(window, 'first');
+    await cli.hooks.before(window.file);
+    cli.hooks.session = 'second';
+    await cli.hooks.before(window.file);
+    const diff = await openDiff(window, cli, window.file);
+    assert.equal(diff.arrival, 'now');
+    await assertHolds(window, cli, diff, []);
+  });
+
+  test('while a diff waits keeps its reason', async (t) => {
+    const window = await open(t);
+    const cli = await startCli(window, 'first');
+    await cli.hooks.before(window.file);
+    const diff = await openDiff(window, cli, window.file);
+    cli.hooks.session = 'second';
+    await cli.hooks.prompt('go on');
+    window.editor.reject(window.file, REASON);
+    const { status } = await diff.decision;
+    const told = [await cli.hooks.after(window.file), await cli.hooks.prompt('and now')];
+    assert.equal(told.join('\n').match(/not so/g)?.length, 1, `${status}: ${told}`);
+  });
+
+  for (const sessions of [
+    ['first', 'second', 'third'],
+    ['first', 'second', 'first'],
+  ]) {
+    test(`as ${sessions} keeps the review of every edit`, async (t) => {
+      const window = await open(t, { args: ['--review-all'] });
+      const cli = await startCli(window, sessions[0]);
+      for (const session of sessions) {
+        cli.hooks.session = session;
+        assert.equal(await cli.hooks.before(window.file), 'ask', session);
+        const diff = await openDiff(window, cli, window.file);
+        assert.equal(diff.arrival, 'now', session);
+        window.editor.accept(window.file);
+        await diff.decision;
+        await cli.hooks.after(window.file);
+      }
+    });
+  }
+
+  test('of two CLIs keeps the review of every edit', async (t) => {
+    const window = await open(t, { args: ['--review-all'] });
+    const clis = [await startCli(window, 'a'), await startCli(window, 'b')];
+    for (const suffix of ['', '-next', '-last']) {
+      for (const { hooks, client } of clis) {
+        hooks.session += suffix;
+        assert.equal(await hooks.before(window.file), 'ask', hooks.session);
+        const diff = await openDiff(window, { client }, window.file);
+        window.editor.accept(window.file);
+        await diff.decision;
+        await hooks.after(window.file);
+      }
+    }
+  });
+});
+
+test('a CLI that is not connected is asked for no review', async (t) => {
+  const window = await open(t, { args: ['--review-all'] });
+  const connected = await startCli(window, 'a');
+  assert.equal(await connected.hooks.before(window.file), 'ask');
+  const other = await startCli(window, 'b', { connected: false });
+  assert.equal(await other.hooks.before(window.file), undefined);
+});
+
+describe('a promised reason', { concurrency: 3 }, () => {
+  test('outlives many short runs of other CLIs', async (t) => {
+    const window = await open(t);
+    const cli = await startCli(window, 'a');
+    await cli.hooks.before(window.file);
+    const diff = await openDiff(window, cli, window.file);
+    assert.equal(diff.arrival, 'now');
+    for (let run = 0; run < 70; run++) {
+      const event = beforeEdit(window.sandbox.file('b', 'b\n'), { session_id: `run-${run}` });
+      await runShortCli(window.sandbox, 'before-tool', event);
+    }
+    await assertHolds(window, cli, diff, []);
+  });
+
+  test('is told though its user began another prompt', async (t) => {
+    const window = await open(t);
+    const cli = await startCli(window, 'a');
+    await cli.hooks.before(window.file);
+    const diff = await openDiff(window, cli, window.file);
+    await cli.hooks.prompt('something else');
+    window.editor.reject(window.file, REASON);
+    await diff.decision;
+    const told = [await cli.hooks.after(window.file), await cli.hooks.prompt('and now')];
+    assert.equal(told.join('\n').match(/not so/g)?.length, 1, told.join('\n'));
+  });
+});
+
+describe('a reason arrives at once', { concurrency: 3 }, () => {
+  test('through a bridge', async (t) => {
+    const window = await open(t);
+    const env = bridgeEnv(window.sandbox, byDiscovery(window.sandbox));
+    const [own, other] = [await startCli(window, 'a', { env }), await startCli(window, 'b', { env })];
+    await own.hooks.before(window.file);
+    const diff = await openDiff(window, own, window.file);
+    assert.equal(diff.arrival, 'now');
+    await assertHolds(window, own, diff, [other]);
+  });
+
+  test('through a forwarded port, where the companion sees another process', async (t) => {
+    const window = await open(t);
+    const proxy = await Proxy.start(window.sandbox, window.companion);
+    const env = proxy.env(window.sandbox);
+    const [own, other] = [await startCli(window, 'a', { env }), await startCli(window, 'b', { env })];
+    await own.hooks.before(window.file);
+    const diff = await openDiff(window, own, window.file);
+    assert.equal(diff.arrival, 'now');
+    await assertHolds(window, own, diff, [other]);
+  });
+});
