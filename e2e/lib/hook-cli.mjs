@@ -32,7 +32,8 @@ export class HookCli {
 
   /** Sends a prompt, and returns what the model gets besides. */
   async prompt(prompt, env) {
-    return forModel(await this.run('before-agent', { hook_event_name: 'BeforeAgent', prompt }, env));
+    const event = { hook_event_name: 'BeforeAgent', prompt };
+    return forModel(await this.run('before-agent', event, env));
   }
 
   /** Ends the turn, and returns the text with which it goes on. */

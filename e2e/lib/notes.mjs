@@ -32,6 +32,12 @@ export async function comment(window, ...comments) {
   await until('the comments are saved', areSaved);
 }
 
+/** Whether a message to the editor refuses that comment. */
+export const isRefused =
+  (id) =>
+  ({ method, params }) =>
+    method === 'comment/refused' && params.id === id;
+
 /** The numbers of the remarks that a model gets with a text, in their order. */
 export const remarksIn = (text) => [...text.matchAll(/remark (\w+)/g)].map(([, id]) => id);
 

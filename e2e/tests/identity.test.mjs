@@ -63,7 +63,10 @@ async function assertHolds({ editor }, cli, { file, decision, arrival }, others)
 /** What the models of CLIs get with further events. */
 async function heardBy(clis) {
   let told = '';
-  for (const { hooks } of clis) told += (await hooks.after('other')) + (await hooks.prompt('go on'));
+  for (const { hooks } of clis) {
+    told += await hooks.after('other');
+    told += await hooks.prompt('go on');
+  }
   return told;
 }
 
@@ -74,7 +77,8 @@ async function open(t, options) {
 
 describe('a reason for a CLI without hooks', { concurrency: 3 }, () => {
   for (const connected of [false, true]) {
-    test(`is lost though one ${connected ? 'that is' : 'not'} connected has begun the edit`, async (t) => {
+    const who = connected ? 'a connected one' : 'one that is not connected';
+    test(`is lost though ${who} has begun the edit`, async (t) => {
       const window = await open(t);
       const bare = await startCli(window, 'a');
       const other = await startCli(window, 'b', { connected });
@@ -235,7 +239,8 @@ describe('a reason arrives at once', { concurrency: 3 }, () => {
   test('through a bridge', async (t) => {
     const window = await open(t);
     const env = bridgeEnv(window.sandbox, byDiscovery(window.sandbox));
-    const [own, other] = [await startCli(window, 'a', { env }), await startCli(window, 'b', { env })];
+    const own = await startCli(window, 'a', { env });
+    const other = await startCli(window, 'b', { env });
     await own.hooks.before(window.file);
     const diff = await openDiff(window, own, window.file);
     assert.equal(diff.arrival, 'now');
@@ -246,7 +251,8 @@ describe('a reason arrives at once', { concurrency: 3 }, () => {
     const window = await open(t);
     const proxy = await Proxy.start(window.sandbox, window.companion);
     const env = proxy.env(window.sandbox);
-    const [own, other] = [await startCli(window, 'a', { env }), await startCli(window, 'b', { env })];
+    const own = await startCli(window, 'a', { env });
+    const other = await startCli(window, 'b', { env });
     await own.hooks.before(window.file);
     const diff = await openDiff(window, own, window.file);
     assert.equal(diff.arrival, 'now');

@@ -26,8 +26,8 @@ async function notify({ companion }, method, params) {
 }
 
 /**
- * Runs the hook of a prompt. The companion has answered it, and the hook has not confirmed that yet,
- * when `act(confirm)` runs. Then the confirmation arrives or is lost. Returns what the model gets.
+ * Runs the hook of a prompt. `act(confirm)` runs when the companion has answered, before the hook
+ * confirms that. Then the confirmation arrives or is lost. Returns what the model gets.
  */
 async function whileUnderWay({ proxy, cli }, isConfirmed, act) {
   const acted = proxy.onAck(async (forward) => {

@@ -1,4 +1,5 @@
-// Tests that no note names a file, or has a line of it, that became private after the user wrote it.
+// Tests that no note names a file, or has a line of it, that became private after the user wrote
+// the note.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -6,7 +7,15 @@ import { describe, test } from 'node:test';
 
 import { HookCli } from '../lib/hook-cli.mjs';
 import { HookProxy } from '../lib/hook-proxy.mjs';
-import { comment, isRefused, isSaved, propose, remark, remarksIn, startCli } from '../lib/notes.mjs';
+import {
+  comment,
+  isRefused,
+  isSaved,
+  propose,
+  remark,
+  remarksIn,
+  startCli,
+} from '../lib/notes.mjs';
 import { Window } from '../lib/window.mjs';
 
 const SECRET = 'TOP SECRET line';

@@ -18,7 +18,8 @@ async function changes({ companion, sandbox }, title, count) {
     ({ method, params }) =>
       method === 'agent/changed' && params.title === title && params.files.length === count,
   );
-  const named = params.files.map(({ path: of, kind }) => [path.relative(sandbox.project, of), kind]);
+  const nameOf = (file) => path.relative(sandbox.project, file);
+  const named = params.files.map((file) => [nameOf(file.path), file.kind]);
   return { ...params, named: Object.fromEntries(named) };
 }
 
@@ -62,7 +63,8 @@ describe('Gemini CLI', { skip, concurrency: 2 }, () => {
     await window.terminal.enter('Plan it');
     await window.terminal.shows(/That was all\./);
     await window.companion.caughtUp();
-    const changed = window.companion.inbox.takeAll().filter(({ method }) => method === 'agent/changed');
+    const sent = window.companion.inbox.takeAll();
+    const changed = sent.filter(({ method }) => method === 'agent/changed');
     assert.deepEqual(changed.flatMap(({ params }) => params.files), []);
   });
 });

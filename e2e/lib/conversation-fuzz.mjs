@@ -1,0 +1,478 @@
+// Models a user, several CLIs and a companion that ends at random, and checks what each model gets.
+//
+// A note is a comment, the reason of a rejection or a revert. Each has a word of its own, which
+// shows it in the output of any hook. Most steps are sequential; the end of the companion, a lost
+// message and the user's hand fall into a running hook.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { FakeCli } from './fake-cli.mjs';
+import { HookProxy } from './hook-proxy.mjs';
+import { Session } from './http.mjs';
+import { until } from './inbox.mjs';
+import { isSaved } from './notes.mjs';
+
+/** The time until notes without a confirmation wait again, and a little more. */
+const GIVEN_BACK = 4000;
+
+const STEPS = {
+  propose: 14,
+  decide: 12,
+  prompt: 10,
+  tool: 10,
+  end: 4,
+  comment: 12,
+  change: 4,
+  remove: 4,
+  resend: 2,
+  write: 6,
+  revert: 5,
+  undo: 2,
+  renew: 4,
+  hide: 2,
+  byHand: 6,
+  lose: 8,
+  pause: 2,
+  kill: 4,
+  killInHook: 4,
+  stop: 2,
+};
+
+export class ConversationFuzz {
+  /** The number of times that each step was taken. */
+  counts = {};
+  /** The steps so far, for a failure. */
+  log = [];
+  #random;
+  #clis;
+  /** All notes by their words. */
+  #notes = new Map();
+  #last = 0;
+  #isHidden = false;
+  #proxy;
+
+  constructor(window, random) {
+    this.window = window;
+    this.#random = random;
+    const { sandbox } = window;
+    this.files = ['a', 'b', 'c', 'd'].map((name) => sandbox.file(`${name}.txt`, 'old\n'));
+    this.secret = sandbox.file('secret.txt', 'old\n');
+  }
+
+  async start() {
+    this.#proxy = await HookProxy.start(this.window);
+    this.#clis = [
+      new FakeCli(this.window, 'direct'),
+      new FakeCli(this.window, 'forwarded', this.#proxy),
+      new FakeCli(this.window, 'bridged'),
+      new FakeCli(this.window, 'bare'),
+    ];
+    for (const cli of this.#clis) {
+      await cli.connect();
+      this.#renew(cli);
+    }
+  }
+
+  /** Takes a random step. */
+  async step() {
+    const total = Object.values(STEPS).reduce((sum, weight) => sum + weight);
+    let number = this.#random(total);
+    const [name] = Object.entries(STEPS).find(([, weight]) => (number -= weight) < 0);
+    const cli = this.#choose(this.#clis);
+    this.log.push(`${name} ${cli.name}`);
+    if ((await this[`_${name}`](cli)) === false) this.log.pop();
+    else this.counts[name] = (this.counts[name] ?? 0) + 1;
+    await this.#checkDelivered();
+  }
+
+  /** Checks that the comments that the companion calls delivered are: no hook is running. */
+  async #checkDelivered() {
+    const { companion } = this.window;
+    await companion.caughtUp();
+    for (const message of companion.inbox.takeAll()) {
+      if (message.method !== 'comment/delivered') continue;
+      for (const id of message.params.ids) {
+        const versions = [...this.#notes].filter(([, note]) => note.id === id);
+        const told = versions.some(([, note]) => note.told > 0);
+        assert.ok(told, `no model got ${versions.map(([word]) => word)}, which count as delivered`);
+      }
+    }
+  }
+
+  /** Lets all CLIs get what waits, and checks that each note has arrived that had to. */
+  async finish() {
+    this.log.push('finish');
+    for (const cli of this.#clis) if (cli.diff) await this.#decideNow(cli, 'accept');
+    if (this.#isHidden) await this._hide();
+    for (let last = Date.now(); Date.now() < last + GIVEN_BACK; await sleep(200)) {
+      for (const cli of this.#clis.filter(({ hasHooks }) => hasHooks)) {
+        if (await this.#run(cli, 'prompt', 'go on')) last = Date.now();
+      }
+    }
+    for (const [word, note] of this.#notes) {
+      const about = () => `${word} has not arrived: ${JSON.stringify(note)}`;
+      if (note.isDue) assert.equal(note.told, 1, about());
+    }
+    const said = this.window.log + this.window.companion.log;
+    assert.doesNotMatch(said, /word\d|secret\.txt.*line/, 'a note is in the log');
+  }
+
+  #choose(list) {
+    return list[this.#random(list.length)];
+  }
+
+  /** A further note. `isDue`: it has to arrive once; otherwise it may arrive once, or never. */
+  #note(kind, more) {
+    const word = `word${++this.#last}`;
+    this.#notes.set(word, { kind, isDue: true, told: 0, isGone: false, ...more });
+    return word;
+  }
+
+  #waiting(kind) {
+    const all = [...this.#notes.entries()];
+    return all.filter(([, note]) => note.kind === kind && note.told === 0 && !note.isGone);
+  }
+
+  /** Runs a hook of a CLI, and notes what its model gets. Returns whether that has notes. */
+  async #run(cli, call, ...args) {
+    const gone = new Set([...this.#notes].filter(([, { isGone }]) => isGone).map(([word]) => word));
+    const text = await cli.hooks[call](...args, cli.env);
+    const words = text.match(/word\d+/g) ?? [];
+    for (const word of words) {
+      const note = this.#notes.get(word);
+      const about = `${cli.name} ${call}: ${text}`;
+      assert.ok(note, about);
+      assert.ok(!gone.has(word), `${word} was removed; ${about}`);
+      assert.ok(!note.isPrivate, `${word} is private; ${about}`);
+      assert.ok(!note.cli || note.cli === cli.name, `${word} is for ${note.cli}; ${about}`);
+      assert.equal(++note.told, 1, `${word} again; ${about}`);
+      // A comment arrives once, with the text that it has by then.
+      for (const other of note.versions ?? []) {
+        if (other !== word) Object.assign(this.#notes.get(other), { isDue: false, isGone: true });
+      }
+    }
+    return words.length > 0;
+  }
+
+  async _propose(cli) {
+    const taken = this.#clis.map(({ diff }) => diff?.file);
+    const free = this.files.filter((file) => !taken.includes(file));
+    if (cli.diff || free.length === 0) return false;
+    const file = this.#choose(free);
+    const { editor } = this.window;
+    // Another CLI may have begun an edit of the file that it does not show.
+    const other = this.#choose(this.#clis);
+    if (other !== cli && other.hasHooks && this.#random(3) === 0) {
+      await other.hooks.before(file, {}, other.env);
+    }
+    if (cli.hasHooks) await cli.hooks.before(file, {}, cli.env);
+    const newContent = `proposal ${++this.#last}\n`;
+    const answer = cli.openDiff({ filePath: file, newContent });
+    await editor.view(file);
+    assert.deepEqual(await answer, { content: [] });
+    cli.diff = { file, newContent, arrival: editor.reasons.get(file) };
+    this.log.push(`  ${cli.diff.arrival}`);
+    if (!cli.hasHooks) assert.equal(cli.diff.arrival, 'never', 'a CLI without hooks');
+  }
+
+  async _decide(cli) {
+    if (!cli.diff) return false;
+    const how = ['accept', 'reject', 'reason', 'reason'][this.#random(4)];
+    this.log.push(`  ${how}`);
+    await this.#decideNow(cli, how);
+  }
+
+  async #decideNow(cli, how) {
+    const { file, newContent, arrival } = cli.diff;
+    const old = fs.readFileSync(file, 'utf8');
+    const { editor } = this.window;
+    const decision = cli.decision();
+    let word;
+    if (how === 'reason') {
+      word = this.#note('reason', { cli: cli.name, isDue: arrival !== 'never' });
+    }
+    if (how === 'accept') editor.accept(file);
+    else editor.reject(file, word && `because of ${word}`);
+    const { method, content } = await decision;
+    cli.diff = undefined;
+    const after = (originalContent, text) =>
+      this.#run(cli, 'after', file, {
+        tool_response: { returnDisplay: { filePath: file, originalContent, newContent: text } },
+      });
+    if (method === 'ide/diffRejected') {
+      assert.notEqual(how, 'accept');
+      return;
+    }
+    if (how === 'accept') {
+      assert.equal(content, '');
+      fs.writeFileSync(file, newContent);
+      if (cli.hasHooks) await after(old, newContent);
+      return;
+    }
+    assert.equal(content, old, 'a rejection is no acceptance of another text');
+    assert.ok(word && cli.hasHooks, `${cli.name} gets an acceptance`);
+    await after(old, old);
+    // The hook may have failed; then a later one has the reason.
+  }
+
+  async _prompt(cli) {
+    if (!cli.hasHooks) return false;
+    await this.#run(cli, 'prompt', 'go');
+  }
+
+  async _tool(cli) {
+    if (!cli.hasHooks) return false;
+    await this.#run(cli, 'after', undefined, { tool_name: 'read_file' });
+  }
+
+  async _end(cli) {
+    if (!cli.hasHooks) return false;
+    await this.#run(cli, 'end', {});
+  }
+
+  /** The session of a CLI changes to a new one, or back to an earlier one. */
+  #renew(cli) {
+    const isBack = cli.sessions.length > 1 && this.#random(2);
+    const session = isBack ? this.#choose(cli.sessions) : `${cli.name}-${cli.sessions.length}`;
+    if (!isBack) cli.sessions.push(session);
+    cli.hooks.session = session;
+  }
+
+  async _renew(cli) {
+    if (!cli.hasHooks) return false;
+    this.#renew(cli);
+  }
+
+  /** Sends a comment, with the text of `word`. */
+  #send(word) {
+    const { id, file, line } = this.#notes.get(word);
+    const text = `see ${word}`;
+    const lines = { line, endLine: line, content: 'old' };
+    this.window.companion.notify('comment/set', { id, path: file, text, ...lines });
+  }
+
+  #comment(more) {
+    const file = this.#random(8) ? this.#choose(this.files) : this.secret;
+    const about = { id: `id${this.#last}`, file, line: 1, versions: [], ...more };
+    const word = this.#note('comment', about);
+    const note = this.#notes.get(word);
+    const isSecret = note.file === this.secret;
+    // The companion may take or refuse it while the ignore file changes.
+    Object.assign(note, { isDue: !isSecret, isPrivate: isSecret && this.#isHidden });
+    note.versions.push(word);
+    this.#send(word);
+    return word;
+  }
+
+  async _comment() {
+    this.#comment();
+    await this.window.companion.caughtUp();
+  }
+
+  /** The user changes a comment, or edits above its lines. */
+  async _change() {
+    const found = this.#choose(this.#waiting('comment'));
+    if (!found) return false;
+    const [word, note] = found;
+    if (this.#random(2)) {
+      note.line++;
+      this.#send(word);
+    } else {
+      const { id, versions, file } = note;
+      this.#comment({ id, versions, file });
+    }
+    await this.window.companion.caughtUp();
+    if (note.versions.at(-1) !== word) Object.assign(note, { isDue: false, isGone: true });
+  }
+
+  async _remove() {
+    const found = this.#choose(this.#waiting('comment'));
+    if (!found) return false;
+    await this.#remove(found);
+  }
+
+  async #remove([, note]) {
+    this.window.companion.notify('comment/removed', { id: note.id });
+    await this.window.companion.caughtUp();
+    Object.assign(note, { isDue: false, isGone: true });
+  }
+
+  async _resend() {
+    for (const [word] of this.#waiting('comment')) this.#send(word);
+    await this.window.companion.caughtUp();
+  }
+
+  /** A CLI changes a file of its own without asking. */
+  async _write(cli) {
+    if (!cli.hasHooks) return false;
+    await this.#run(cli, 'prompt', 'write');
+    const file = path.join(this.window.sandbox.project, `word${this.#last + 1}.txt`);
+    fs.writeFileSync(file, 'before\n');
+    const { companion } = this.window;
+    const word = this.#note('revert', { cli: cli.name, isDue: false });
+    await cli.hooks.before(file, {}, cli.env);
+    fs.writeFileSync(file, 'after\n');
+    const display = { filePath: file, originalContent: 'before\n', newContent: 'after\n' };
+    await this.#run(cli, 'after', file, { tool_response: { returnDisplay: display } });
+    const { params } = await companion.inbox.next(
+      ({ method, params: { files } }) =>
+        method === 'agent/changed' && files.some((change) => change.path === file),
+    );
+    const { session, prompt } = params;
+    Object.assign(this.#notes.get(word), { file, key: { session, prompt } });
+    cli.written.set(word, companion);
+  }
+
+  /** The user reverts such a change, which a companion keeps in memory only. */
+  async _revert(cli) {
+    const { companion } = this.window;
+    const all = [...cli.written].filter(([, by]) => by === companion).map(([word]) => word);
+    const word = this.#choose(all.filter((of) => !this.#notes.get(of).isReverted));
+    if (!word) return false;
+    const note = this.#notes.get(word);
+    fs.writeFileSync(note.file, 'before\n');
+    companion.notify('agent/reverted', { ...note.key, paths: [note.file] });
+    Object.assign(note, { isReverted: true, isDue: true });
+    await companion.caughtUp();
+  }
+
+  async _undo(cli) {
+    const { companion } = this.window;
+    const isOwn = ([word, note]) => note.isReverted && cli.written.get(word) === companion;
+    const found = this.#choose(this.#waiting('revert').filter(isOwn));
+    if (!found) return false;
+    await this.#undo(found);
+  }
+
+  async #undo([, note]) {
+    fs.writeFileSync(note.file, 'after\n');
+    this.window.companion.notify('agent/revertUndone', { ...note.key, paths: [note.file] });
+    await this.window.companion.caughtUp();
+    Object.assign(note, { isDue: false, isGone: true });
+  }
+
+  /** An ignore file begins or ceases to name the secret file. */
+  async _hide() {
+    const { companion, sandbox } = this.window;
+    this.#isHidden = !this.#isHidden;
+    companion.notify('editor/focused', { path: this.secret });
+    sandbox.file('.aiexclude', this.#isHidden ? 'secret*\n' : 'nothing\n');
+    await companion.inbox.next(
+      ({ method, params }) =>
+        method === 'companion/private' && params.paths.includes(this.secret) === this.#isHidden,
+    );
+    for (const note of this.#notes.values()) {
+      // A comment on it may have been refused meanwhile.
+      if (note.file === this.secret) note.isPrivate = this.#isHidden;
+    }
+  }
+
+  /** The user changes a note while a hook runs. */
+  async _byHand(cli) {
+    if (!cli.hasHooks) return false;
+    const comment = this.#choose(this.#waiting('comment'));
+    const remove = () => comment && this.#remove(comment);
+    const acts = [() => this._comment(), () => this._change(), remove];
+    const act = this.#choose(acts);
+    await Promise.all([this.#run(cli, 'prompt', 'go'), sleep(this.#random(30)).then(act)]);
+  }
+
+  /** A message of a hook, or the answer to it, is lost or late. */
+  async _lose() {
+    const cli = this.#clis.find(({ name }) => name === 'forwarded');
+    const proxy = this.#proxy;
+    const late = this.#random(600);
+    const acts = {
+      event: ['onEvent', () => undefined],
+      answer: ['onEvent', async (forward) => void (await forward())],
+      confirmation: ['onAck', () => undefined],
+      'answer to the confirmation': ['onAck', async (forward) => void (await forward())],
+      'late answer': ['onAck', (forward) => forward().then((reply) => sleep(late, reply))],
+    };
+    const [what, [on, act]] = this.#choose(Object.entries(acts));
+    this.log.push(`  ${what} ${late}`);
+    proxy[on](act);
+    await this.#run(cli, 'prompt', 'go');
+    proxy.clear();
+  }
+
+  /** The companion is suspended while a hook runs. */
+  async _pause(cli) {
+    if (!cli.hasHooks) return false;
+    const { companion } = this.window;
+    const [before, time] = [this.#random(30), this.#random(600)];
+    this.log.push(`  after ${before} for ${time}`);
+    const suspended = sleep(before).then(async () => {
+      companion.signal('SIGSTOP');
+      await sleep(time);
+      companion.signal('SIGCONT');
+    });
+    await Promise.all([this.#run(cli, 'prompt', 'go'), suspended]);
+    // The next hooks would not wait for it.
+    const state = path.join(this.window.sandbox.home, '.local/state/companion-for-gemini-cli');
+    const marks = path.join(state, 'suspended');
+    await until('no mark', () => !fs.existsSync(marks) || fs.readdirSync(marks).length === 0);
+  }
+
+  async _kill() {
+    await this.#saved();
+    await this.window.kill();
+    await this.#startAgain();
+  }
+
+  /** The companion is killed while a hook runs, and is there again before its end, or later. */
+  async _killInHook(cli) {
+    if (!cli.hasHooks) return false;
+    await this.#saved();
+    const time = this.#random(40);
+    this.log.push(`  after ${time}`);
+    const tool = ['after', undefined, { tool_name: 'read_file' }];
+    const running = this.#run(cli, ...this.#choose([['prompt', 'go'], ['end', {}], tool]));
+    await sleep(time);
+    await this.window.kill();
+    await this.window.start();
+    await running;
+    await this.#startedAgain();
+  }
+
+  async _stop() {
+    await this.window.stop();
+    await this.#startAgain();
+  }
+
+  /** Waits until the next process would know all notes. */
+  async #saved() {
+    const { sandbox, companion } = this.window;
+    // Comments are checked before they are kept.
+    await this._resend();
+    await this.#checkDelivered();
+    const words = this.#waiting('comment').filter(([, { isDue }]) => isDue);
+    const isKept = ([word]) => isSaved(this.window, `"see ${word}"`);
+    await until(`${words.map(([word]) => word)} are kept`, () => words.every(isKept));
+    // The companion answers this after it has saved all earlier notes.
+    const session = await Session.open(sandbox, companion);
+    await session.delete();
+  }
+
+  async #startAgain() {
+    await this.window.start();
+    await this.#startedAgain();
+  }
+
+  /** The editor and the clients continue with the next process. */
+  async #startedAgain() {
+    for (const [word] of this.#waiting('comment')) this.#send(word);
+    for (const cli of this.#clis) {
+      const { diff } = cli;
+      await cli.listen();
+      if (!diff) continue;
+      const { method } = await cli.decision();
+      assert.equal(method, 'ide/diffRejected');
+      cli.diff = undefined;
+    }
+    await this.window.companion.caughtUp();
+  }
+}

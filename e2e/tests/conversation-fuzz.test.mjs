@@ -1,0 +1,30 @@
+// Uses comments, reasons and reverts at random with several CLIs, while the companion ends and
+// messages get lost, and checks that each note reaches one model once.
+//
+// `COMPANION_FUZZ_SEED` selects the run.
+
+import test from 'node:test';
+
+import { ConversationFuzz } from '../lib/conversation-fuzz.mjs';
+import { randomOf } from '../lib/random.mjs';
+import { Window } from '../lib/window.mjs';
+
+const { COMPANION_FUZZ_SEED, COMPANION_TEST_LONG } = process.env;
+const SECONDS = COMPANION_TEST_LONG === '1' ? 600 : 40;
+
+test('each note reaches one model once, whatever ends in the middle', async (t) => {
+  const seed = Number(COMPANION_FUZZ_SEED ?? Date.now() % 1_000_000);
+  t.diagnostic(`COMPANION_FUZZ_SEED=${seed}`);
+  const window = await Window.open(t);
+  const fuzz = new ConversationFuzz(window, randomOf(seed));
+  try {
+    await fuzz.start();
+    const end = Date.now() + 1000 * SECONDS;
+    while (Date.now() < end) await fuzz.step();
+    await fuzz.finish();
+  } catch (error) {
+    t.diagnostic(`the last steps:\n${fuzz.log.slice(-40).join('\n')}`);
+    throw error;
+  }
+  t.diagnostic(JSON.stringify(fuzz.counts));
+});
