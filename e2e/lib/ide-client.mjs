@@ -197,6 +197,10 @@ export class IdeClient {
     return this.#stderr;
   }
 
+  get pid() {
+    return this.#process.pid;
+  }
+
   /** Sends the process a signal, such as one that suspends it. */
   signal(name) {
     this.#process.kill(name);

@@ -183,3 +183,16 @@ test('deleted and closed files leave the context; the rest stays, without an act
   for (const file of rest) companion.notify('editor/closed', { path: file.path });
   await client.openFiles((files) => files.length === 0);
 });
+
+test('a file that the editor names by a link and by its own path is there once', async (t) => {
+  const { sandbox, companion, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt', 'one\n');
+  const link = path.join(sandbox.project, 'link.txt');
+  fs.symlinkSync(file, link);
+  const last = sandbox.file('last.txt');
+  for (const name of [file, link, file, link, last]) {
+    companion.notify('editor/focused', { path: name });
+  }
+  const files = await client.openFiles(newestIs(last));
+  assert.equal(files.length, 2, paths(files).join());
+});

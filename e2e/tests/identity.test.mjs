@@ -2,31 +2,18 @@
 // several CLIs whose sessions change: what the view says of a reason holds.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import fs from 'node:fs';
-import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
 import { REJECTED } from '../lib/decision.mjs';
-import { beforeEdit } from '../lib/hook.mjs';
+import { HookCli } from '../lib/hook-cli.mjs';
 import { startCli } from '../lib/notes.mjs';
 import { Proxy } from '../lib/proxy.mjs';
 import { openWindow } from '../lib/scene.mjs';
+import { ShellCli } from '../lib/shell-cli.mjs';
 
 const REASON = 'not so';
-
-/** Runs a hook of a further CLI that lasts no longer. */
-async function runShortCli(sandbox, moment, input) {
-  const program = path.resolve(process.env.GEMINI_COMPANION);
-  // A process between, because the shell is not taken for the CLI.
-  const args = ['60', 'sh', '-c', '"$0" hook "$1"; exit $?', program, moment];
-  const options = { cwd: sandbox.project, env: sandbox.env({ REMOTE_CONTAINERS: '1' }) };
-  const child = spawn('timeout', args, { ...options, stdio: ['pipe', 'ignore', 'ignore'] });
-  child.stdin.end(input);
-  assert.deepEqual(await once(child, 'close'), [0, null]);
-}
 
 /** Makes a CLI open a diff of a file. Returns its decision, and when a reason would arrive. */
 async function openDiff({ editor }, { client }, file) {
@@ -215,9 +202,11 @@ describe('a promised reason', { concurrency: 3 }, () => {
     await cli.hooks.before(window.file);
     const diff = await openDiff(window, cli, window.file);
     assert.equal(diff.arrival, 'now');
+    const other = window.sandbox.file('b', 'b\n');
     for (let run = 0; run < 70; run++) {
-      const event = beforeEdit(window.sandbox.file('b', 'b\n'), { session_id: `run-${run}` });
-      await runShortCli(window.sandbox, 'before-tool', event);
+      const process = new ShellCli(window.sandbox);
+      await new HookCli(window.sandbox, `run-${run}`, process).before(other);
+      await process.close();
     }
     await assertHolds(window, cli, diff, []);
   });

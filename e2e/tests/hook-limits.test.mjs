@@ -1,0 +1,153 @@
+// Tests the hooks at limits: files that are none, many CLIs, large texts, and the end of the companion.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+
+import { HookCli } from '../lib/hook-cli.mjs';
+import { suspend } from '../lib/suspend.mjs';
+import { comment, propose, remark, remarksIn, startCli } from '../lib/notes.mjs';
+import { openWindow } from '../lib/scene.mjs';
+import { ShellCli } from '../lib/shell-cli.mjs';
+import { Window } from '../lib/window.mjs';
+
+/** Replaces a file by a FIFO and back, as fast as it can. */
+const FLIP = `
+const fs = require('node:fs');
+const [, file, plain, fifo] = process.argv;
+for (;;) {
+  for (const source of [fifo, plain]) {
+    fs.linkSync(source, file + '.next');
+    fs.renameSync(file + '.next', file);
+  }
+}
+`;
+
+/** Flips the file `name` of the project while `act` runs. At the end it is a file with `text`. */
+async function flip({ sandbox }, name, text, act) {
+  const [plain, fifo] = ['plain', 'fifo'].map((file) => path.join(sandbox.folder('flip'), file));
+  fs.writeFileSync(plain, text);
+  execFileSync('mkfifo', [fifo]);
+  const file = path.join(sandbox.project, name);
+  const flipping = spawn(process.execPath, ['-e', FLIP, file, plain, fifo]);
+  const end = once(flipping, 'exit');
+  try {
+    await act(file);
+  } finally {
+    flipping.kill('SIGKILL');
+    await end;
+  }
+  fs.rmSync(file);
+  fs.writeFileSync(file, text);
+  return file;
+}
+
+describe('a file that becomes a FIFO', { concurrency: 2 }, () => {
+  test('does not stop the look at other files', async (t) => {
+    const window = await openWindow(t);
+    const cli = new HookCli(window.sandbox);
+    await flip(window, 'a', 'one\n', async (file) => {
+      for (const end = Date.now() + 10_000; Date.now() < end; ) await cli.before(file);
+    });
+    const other = window.sandbox.file('b', 'old\n');
+    await cli.prompt('change it');
+    await cli.write(other, 'new\n');
+    const { session, prompt, files } = (await window.companion.next('agent/changed')).params;
+    assert.equal(files[0].revertible, true);
+    const texts = await window.companion.request('agent/before', { session, prompt, path: other });
+    assert.deepEqual(texts, { content: 'old\n', left: 'new\n' });
+  });
+
+  test('makes no other file private, as an ignore file', async (t) => {
+    const window = await Window.open(t);
+    const { companion, sandbox } = window;
+    const file = sandbox.file('a', 'one\n');
+    await flip(window, '.aiexclude', 'nothing\n', async () => {
+      for (const end = Date.now() + 10_000; Date.now() < end; ) {
+        companion.notify('comment/set', remark(file, 1));
+        await companion.caughtUp();
+        await new HookCli(sandbox).before(file);
+      }
+    });
+    await comment(window, remark(file, 2));
+    const told = remarksIn(await new HookCli(sandbox).prompt('go'));
+    assert.ok(told.includes('2'), told.join());
+  });
+});
+
+test('each of many CLIs that answer a prompt at the same time is heard', async (t) => {
+  const { companion, sandbox } = await openWindow(t);
+  const clis = Array.from({ length: 70 }, (_, number) => {
+    return new HookCli(sandbox, `session-${number}`, new ShellCli(sandbox));
+  });
+  for (const cli of clis) await cli.prompt('go');
+  for (const cli of clis) {
+    await cli.end();
+    await companion.next('agent/finished');
+  }
+});
+
+test('a command has ended when the last of several has', async (t) => {
+  const { companion, sandbox } = await openWindow(t);
+  const cli = new HookCli(sandbox);
+  const shell = { tool_name: 'run_shell_command', tool_input: { command: 'x' } };
+  const running = async () => {
+    await companion.caughtUp();
+    const sent = companion.inbox.takeAll().filter(({ method }) => method === 'agent/command');
+    return sent.map(({ params }) => params.running);
+  };
+  await cli.prompt('run them');
+  await cli.before(undefined, shell);
+  await cli.before(undefined, shell);
+  assert.deepEqual([...new Set(await running())], [true]);
+  await cli.after(undefined, shell);
+  assert.ok(!(await running()).includes(false), 'the other one is running');
+  await cli.after(undefined, shell);
+  assert.deepEqual(await running(), [false]);
+});
+
+describe('the memory of changes stays within its limit and a half', { concurrency: 1 }, () => {
+  /** The peak of the memory of a process, in MB. */
+  const peak = ({ pid }) =>
+    Number(/VmHWM:\s+(\d+) kB/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+
+  for (const [count, megabytes] of [
+    [60, 5],
+    [24, 15],
+  ]) {
+    test(`after ${count} prompts that change ${megabytes} MB`, async (t) => {
+      const { companion, sandbox } = await openWindow(t);
+      const before = peak(companion);
+      const cli = new HookCli(sandbox);
+      const file = sandbox.file('a', '');
+      for (let number = 0; number < count; number++) {
+        fs.writeFileSync(file, `${number}\n`.repeat((megabytes << 20) / `${number}\n`.length));
+        await cli.prompt('change it');
+        await cli.write(file, `${number}: ${'x\n'.repeat((megabytes << 20) / 2 - 8)}`);
+      }
+      const grown = peak(companion) - before;
+      assert.ok(grown <= 96, `${grown} MB`);
+    });
+  }
+});
+
+test('the companion ends in time while a reason waits for a suspended CLI', async (t) => {
+  const window = await Window.open(t);
+  const { companion, editor, sandbox } = window;
+  const file = sandbox.file('a', 'one\n');
+  const cli = await startCli(window, 'a');
+  await propose(window, cli, file);
+  assert.equal(editor.reasons.get(file), 'now');
+  await suspend(cli.client.pid);
+  sandbox.defer(() => cli.client.signal('SIGCONT'));
+  editor.reject(file, 'not so');
+  await companion.caughtUp();
+  await window.stop();
+  assert.doesNotMatch(window.log, /did not stop in time/);
+  cli.client.signal('SIGCONT');
+  await window.start();
+  assert.match(await cli.hooks.prompt('go'), /rejected your last edit of a,.*not so/);
+});
