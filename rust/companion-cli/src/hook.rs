@@ -141,6 +141,11 @@ fn object<'a, T: Default + Deserialize<'a>>(raw: Option<&'a RawValue>) -> T {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
 
+/// Reads a string.
+fn string(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
+}
+
 impl Event<'_> {
     /// The file of the call. Gemini CLI corrects the path that its model has named, so after the call
     /// the path in the result counts.
@@ -148,7 +153,7 @@ impl Event<'_> {
         let response: ToolResponse<'_> = object(self.tool_response);
         let display: Display<'_> = object(response.return_display);
         let input: ToolInput<'_> = object(self.tool_input);
-        let path = display.file_path.or(input.file_path).and_then(text::lossy)?;
+        let path = display.file_path.or(input.file_path).and_then(string)?;
         // Gemini CLI removes NUL characters (`paths.js`).
         Some(path.replace('\0', "")).filter(|path| !path.is_empty())
     }
@@ -274,9 +279,11 @@ async fn confirm(endpoint: &Endpoint, ack: &HookAck) -> Result<(), Box<dyn Error
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         match confirm_hook(endpoint, ack.clone(), left).await {
-            Ok(()) | Err(http::Error::Timeout { stage: Stage::Answer, .. }) => return Ok(()),
+            Ok(()) => return Ok(()),
+            Err(http::Error::Timeout { stage: Stage::Answer, .. }) if !was_sent => return Ok(()),
             // It was killed. The next one knows whether it had saved the confirmation.
             Err(http::Error::Broken { .. }) => was_sent = true,
+            Err(http::Error::Timeout { .. }) if was_sent => {}
             Err(error) if was_sent && error.is_safe_to_retry() => {}
             Err(error) => return Err(error.into()),
         }
@@ -316,6 +323,7 @@ fn prepare(event: HookMoment, find: FindArgs) -> Result<Prepared, Box<dyn Error>
     let mut bytes = Vec::new();
     io::stdin().lock().take(MAX_EVENT).read_to_end(&mut bytes)?;
     let json = String::from_utf8_lossy(&bytes);
+    let json = text::mend(&json);
     // An error of serde could quote the event.
     let invalid = |error| format!("the event is not valid: {}", describe(&error));
     let raw: Box<RawValue> = serde_json::from_str(&json).map_err(invalid)?;
@@ -323,7 +331,7 @@ fn prepare(event: HookMoment, find: FindArgs) -> Result<Prepared, Box<dyn Error>
     let find = find.or_of_bridge();
     let mapping = find.mapping();
     let endpoints = find.finder(Parent::Shell)?.find()?;
-    let cwd = parts.cwd.and_then(text::lossy).map(PathBuf::from);
+    let cwd = parts.cwd.and_then(string).map(PathBuf::from);
     let cwd = cwd.map_or_else(std::env::current_dir, Ok)?;
     let path = parts.path();
     let path = path.map(|path| resolve_to_real_path(&path, &cwd).to_string_lossy().into_owned());
@@ -332,7 +340,7 @@ fn prepare(event: HookMoment, find: FindArgs) -> Result<Prepared, Box<dyn Error>
         Some(mapped) => (Some(mapped), path),
         None => (path, None),
     };
-    let name = parts.hook_event_name.and_then(text::lossy).unwrap_or_default();
+    let name = parts.hook_event_name.and_then(string).unwrap_or_default();
     let client = dialect::hook(&name).map(|(client, _)| client);
     let client = client.filter(|_| matches!(event, HookMoment::BeforeTool));
     let corrects_edits =

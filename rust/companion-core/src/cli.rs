@@ -4,13 +4,16 @@
 //!
 //! | Name | Comes with | Lasts |
 //! | --- | --- | --- |
-//! | its process | each hook, which knows its ancestors; unknown on some systems | as long as the CLI |
+//! | its process | each hook, which knows its ancestors; not known if the system does not tell | as long as the CLI |
 //! | its session | each hook | until `/clear` or `/resume` |
 //! | its connection, an MCP session | each `openDiff` | until the CLI reconnects |
 //!
 //! A hook also says which connections its process has, if it can see them. Then process and
 //! connection belong together for sure. Otherwise they are matched when an `openDiff` follows a hook
 //! before the edit of the same file within seconds. If two CLIs fit, none is matched.
+//!
+//! A process is one CLI, whatever its session: `/clear` begins another one, and `/resume` returns to an
+//! old one without any hook. Two processes may run the same session at the same time.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -60,15 +63,6 @@ pub struct Caller<'a> {
     pub connected: Connected,
 }
 
-/// Why a CLI has a new session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionSource {
-    /// The CLI has started.
-    Startup,
-    /// Its user has left the last session, by `/clear` or `/resume`.
-    Switch,
-}
-
 /// A CLI.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Cli {
@@ -76,7 +70,7 @@ pub(crate) struct Cli {
     pub(crate) session: CliSessionId,
     /// Its sessions before.
     pub(crate) earlier: Vec<CliSessionId>,
-    process: Option<Arc<str>>,
+    pub(crate) process: Option<Arc<str>>,
     connection: Option<SessionId>,
     /// As the last hook has seen it.
     connected: Connected,
@@ -105,6 +99,11 @@ impl Edit {
     /// When the model would get a reason.
     fn arrival(&self) -> ReasonArrival {
         self.original.map_or(ReasonArrival::NextPrompt, |_| ReasonArrival::Now)
+    }
+
+    /// Whether a client has opened its diff. Then the diff may still wait for a decision.
+    pub(crate) fn is_open(&self) -> bool {
+        self.opened.is_some()
     }
 
     fn is_opened(&self, session: SessionId, path: &str) -> bool {
@@ -172,9 +171,9 @@ impl Cli {
         }
     }
 
-    /// Whether a loss of this CLI would lose nothing.
-    fn is_idle(&self) -> bool {
-        self.connection.is_none() && self.edits.is_empty()
+    /// Whether the CLI is known to run.
+    fn is_running(&self) -> bool {
+        !self.has_ended && self.connection.is_some()
     }
 }
 
@@ -203,15 +202,17 @@ pub struct Clis {
 impl Clis {
     /// A CLI has run a hook. Adds it, or puts it last.
     pub(crate) fn heard(&mut self, caller: &Caller<'_>) -> &mut Cli {
-        let index = match self.clis.iter().position(|cli| cli.has_session(caller.session)) {
+        let index = match self.index_of(caller) {
             Some(index) => index,
             None => self.add(caller.session.into()),
         };
         let mut cli = self.clis.remove(index).expect("it is there");
         cli.switch_to(caller.session.into());
-        if let Some(process) = caller.process {
-            if cli.process.as_deref().is_some_and(|of| of != process) {
-                // Another process goes on with the session, by `--resume`.
+        if let Some(process) = caller.process
+            && cli.process.as_deref() != Some(process)
+        {
+            // A new process goes on with the session, over a connection of its own.
+            if cli.process.is_some() {
                 cli.connection = None;
             }
             cli.process = Some(process.into());
@@ -226,10 +227,25 @@ impl Clis {
         self.last()
     }
 
+    /// The CLI that has run a hook, if it is known.
+    fn index_of(&self, caller: &Caller<'_>) -> Option<usize> {
+        if caller.process.is_some() {
+            let process = self.clis.iter().position(|cli| cli.process.as_deref() == caller.process);
+            if process.is_some() {
+                return process;
+            }
+        }
+        self.clis.iter().position(|cli| {
+            // Another process goes on with the session, by `--resume`, unless that is still running.
+            let is_free = cli.process.is_none() || caller.process.is_none() || !cli.is_running();
+            cli.has_session(caller.session) && is_free
+        })
+    }
+
     fn add(&mut self, session: CliSessionId) -> usize {
         if self.clis.len() == MAX_CLIS {
-            let idle = self.clis.iter().position(Cli::is_idle);
-            self.clis.remove(idle.unwrap_or(0));
+            let gone = self.clis.iter().position(|cli| cli.connection.is_none());
+            self.clis.remove(gone.unwrap_or(0));
         }
         self.clis.push_back(Cli {
             session,
@@ -253,31 +269,25 @@ impl Clis {
         self.last().connection = Some(session);
     }
 
-    /// A CLI has begun a session.
-    pub(crate) fn session_started(&mut self, caller: &Caller<'_>, source: SessionSource) {
-        let is_of = |cli: &Cli| cli.process.is_some() && cli.process.as_deref() == caller.process;
-        let is_left = |cli: &Cli| cli.has_ended || source == SessionSource::Switch;
-        if let Some(index) = self.clis.iter().rposition(|cli| is_of(cli) && is_left(cli)) {
-            let session: CliSessionId = caller.session.into();
-            // The session may be one that another process has left.
-            let other = self.clis.iter().position(|cli| cli.has_session(caller.session));
-            if let Some(other) = other.filter(|other| *other != index) {
-                let sessions = self.clis[other].sessions();
-                self.clis[index].earlier.extend(sessions);
-                self.clis[index].switch_to(session);
-                self.clis.remove(other);
-            } else {
-                self.clis[index].switch_to(session);
-            }
-        }
-        self.heard(caller);
-    }
-
     /// A CLI has ended its session. It may begin another one.
     pub(crate) fn session_ended(&mut self, caller: &Caller<'_>) {
         let cli = self.heard(caller);
         cli.edits.clear();
         cli.has_ended = true;
+    }
+
+    /// Whether a note for the CLI session `session` in `process` is one for this CLI. A session that
+    /// runs in two processes is that of both, but each note belongs to one of them.
+    pub(crate) fn is_for(&self, caller: &Caller<'_>, session: &str, process: Option<&str>) -> bool {
+        let Some(index) = self.index_of(caller) else { return *session == *caller.session };
+        let cli = &self.clis[index];
+        if process.is_some() && cli.process.is_some() {
+            let is_running =
+                |other: &Cli| other.process.as_deref() == process && other.is_running();
+            return cli.process.as_deref() == process
+                || cli.has_session(session) && !self.clis.iter().any(is_running);
+        }
+        cli.has_session(session)
     }
 
     /// The sessions of the CLI with this session.
@@ -407,14 +417,14 @@ impl Clis {
         &self,
         session: SessionId,
         path: &str,
-    ) -> Option<(CliSessionId, Option<Digest>)> {
+    ) -> Option<(&Cli, Option<Digest>)> {
         for cli in &self.clis {
             if let Some(edit) = cli.edits.iter().find(|edit| edit.is_opened(session, path)) {
-                return Some((Arc::clone(&cli.session), edit.original));
+                return Some((cli, edit.original));
             }
         }
         let cli = self.clis.iter().find(|cli| cli.connection == Some(session))?;
-        Some((Arc::clone(&cli.session), None))
+        Some((cli, None))
     }
 
     /// An edit of a CLI has ended.
@@ -424,14 +434,9 @@ impl Clis {
 
     /// Whether the CLI has one of the connections in `connected`, as far as it is known.
     pub fn is_connected(&self, caller: &Caller<'_>, connected: &[SessionId]) -> bool {
-        let own = self.clis.iter().find(|cli| cli.has_session(caller.session));
-        let is_of = |cli: &Cli| {
-            cli.has_session(caller.session)
-                || caller.process.is_some() && cli.process.as_deref() == caller.process
-        };
-        let of_process = self.clis.iter().filter(|cli| is_of(cli));
-        let known: Vec<_> = of_process.filter_map(|cli| cli.connection).collect();
-        if known.iter().any(|session| connected.contains(session)) {
+        let own = self.index_of(caller).map(|index| &self.clis[index]);
+        let known = own.and_then(|own| own.connection);
+        if known.is_some_and(|session| connected.contains(&session)) {
             return true;
         }
         match &caller.connected {

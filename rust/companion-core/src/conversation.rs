@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use companion_protocol::editor::ReasonArrival;
 
-use crate::cli::{Caller, Cli, CliSessionId, Clis, Opened, SessionSource};
+use crate::cli::{Caller, CliSessionId, Clis, Opened};
 use crate::notes::{
     Comment, CommentOutcome, Confirmation, Delivery, Note, NoteId, Notes, Reason, Revert,
 };
@@ -75,8 +75,8 @@ impl Conversation {
     }
 
     /// A CLI has begun a session.
-    pub fn session_started(&mut self, caller: &Caller<'_>, source: SessionSource) {
-        self.clis.session_started(caller, source);
+    pub fn session_started(&mut self, caller: &Caller<'_>) {
+        self.clis.heard(caller);
     }
 
     /// A CLI has ended its session.
@@ -107,11 +107,9 @@ impl Conversation {
 
     /// A tool has ended. Its model gets the reasons of this edit, and all comments.
     pub fn due_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> Due {
-        let cli = self.clis.heard(caller);
-        Clis::edit_ended(cli, path);
-        let cli = &*cli;
+        Clis::edit_ended(self.clis.heard(caller), path);
         self.notes.due(now, |note| match note {
-            Note::Reason(reason) => cli.has_session(&reason.cli) && *reason.path == *path,
+            Note::Reason(reason) => *reason.path == *path && self.is_for(caller, reason),
             Note::Comment(_) => true,
             Note::Revert(_) => false,
         })
@@ -138,15 +136,16 @@ impl Conversation {
     /// The user has sent a prompt to a CLI. Its model gets all its reasons and reverts, and all
     /// comments.
     pub fn due_before_agent(&mut self, caller: &Caller<'_>, now: u64) -> Due {
-        let cli = self.clis.heard(caller);
-        cli.edits.clear();
-        let cli: &Cli = cli;
+        self.clis.heard(caller).edits.retain(|edit| edit.is_open());
         self.notes.due(now, |note| match note {
-            Note::Reason(Reason { cli: of, .. }) | Note::Revert(Revert { cli: of, .. }) => {
-                cli.has_session(of)
-            }
+            Note::Reason(reason) => self.is_for(caller, reason),
+            Note::Revert(revert) => self.clis.is_for(caller, &revert.cli, None),
             Note::Comment(_) => true,
         })
+    }
+
+    fn is_for(&self, caller: &Caller<'_>, reason: &Reason) -> bool {
+        self.clis.is_for(caller, &reason.cli, reason.process.as_deref())
     }
 
     /// A turn has ended. Its model gets all comments.
@@ -175,7 +174,8 @@ impl Conversation {
         since: u64,
     ) -> Option<Rejected> {
         let (cli, original) = self.clis.rejected(session, path)?;
-        let reason = Reason { cli, path: path.into(), text, since, sent: None };
+        let (cli, process) = (Arc::clone(&cli.session), cli.process.clone());
+        let reason = Reason { cli, process, path: path.into(), text, since, sent: None };
         let (note, dropped) = self.notes.add_reason(reason);
         let rejection = original.map_or(Rejection::Plain, Rejection::KeepText);
         Some(Rejected { rejection, note, dropped })

@@ -103,6 +103,9 @@ pub struct Revert {
 pub struct Reason {
     /// The CLI session that proposed the edit.
     pub cli: CliSessionId,
+    /// Its process; `None` if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<Arc<str>>,
     /// The file of the rejected proposal.
     pub path: Arc<str>,
     /// What the user wrote.

@@ -1,6 +1,6 @@
 //! Tests which CLI gets which note, without a process.
 
-use companion_core::cli::{Caller, Connected, SessionSource};
+use companion_core::cli::{Caller, Connected};
 use companion_core::conversation::{Conversation, Due, Rejection};
 use companion_core::notes::{Comment, CommentOutcome, Confirmation, MAX_AGE, MAX_REASONS, Note};
 use companion_core::session::SessionId;
@@ -172,7 +172,7 @@ fn after_clear_the_newest_edit_of_the_process_counts() {
     // The hook after this edit gets lost.
     cast.begin(&old, "/1");
     cast.conversation.session_ended(&old);
-    cast.conversation.session_started(&new, SessionSource::Switch);
+    cast.conversation.session_started(&new);
     assert_eq!(cast.edit(&new, a, "/1"), Now);
     cast.reject(a, "/1");
     assert_eq!(cast.result(&new, "/1"), ["/1"]);
@@ -187,19 +187,30 @@ fn a_reason_follows_its_cli_to_the_next_session() {
     cast.reject(a, "/1");
     cast.conversation.session_ended(&old);
     assert_eq!(cast.prompt(&of_process("other", "2")), [""; 0]);
-    cast.conversation.session_started(&new, SessionSource::Switch);
+    cast.conversation.session_started(&new);
     assert_eq!(cast.prompt(&new), ["/1"]);
 }
 
 #[test]
-fn two_sessions_of_one_process_that_nothing_joins_stay_apart() {
+fn a_reason_in_a_session_of_two_processes_reaches_its_own() {
+    let mut cast = Cast::new();
+    let (a, b) = (cast.a, cast.b);
+    let (x, y) = (of_process("same", "1"), of_process("same", "2"));
+    assert_eq!([cast.edit(&x, a, "/1"), cast.edit(&y, b, "/1")], [Now, Now]);
+    cast.reject(a, "/1");
+    assert_eq!([cast.result(&y, "/1"), cast.prompt(&y)], [vec![String::new(); 0], Vec::new()]);
+    assert_eq!(cast.result(&x, "/1"), ["/1"]);
+}
+
+#[test]
+fn a_reason_of_a_diff_that_waits_over_a_prompt_arrives() {
     let mut cast = Cast::new();
     let a = cast.a;
-    cast.edit(&of_process("x", "1"), a, "/1");
-    cast.reject(a, "/1");
-    cast.conversation.session_started(&of_process("y", "1"), SessionSource::Startup);
-    assert_eq!(cast.prompt(&of_process("y", "1")), [""; 0]);
-    assert_eq!(cast.prompt(&of_process("x", "1")), ["/1"]);
+    cast.edit(&of_process("old", "1"), a, "/1");
+    // `/resume` runs no hook.
+    assert_eq!(cast.prompt(&of_process("new", "1")), [""; 0]);
+    assert_eq!(cast.reject(a, "/1"), Some(Rejection::KeepText(original())));
+    assert_eq!(cast.result(&of_process("new", "1"), "/1"), ["/1"]);
 }
 
 #[test]
@@ -209,7 +220,8 @@ fn a_resumed_session_in_another_process_gets_its_reasons() {
     cast.edit(&of_process("x", "1"), a, "/1");
     cast.reject(a, "/1");
     let again = of_process("x", "2");
-    cast.conversation.session_started(&again, SessionSource::Switch);
+    cast.conversation.session_ended(&of_process("x", "1"));
+    cast.conversation.session_started(&again);
     assert_eq!(cast.prompt(&again), ["/1"]);
     assert_eq!(cast.edit(&again, b, "/1"), Now);
 }

@@ -1,6 +1,6 @@
 //! Reads the events of CLIs, and writes the answers to them.
 
-use companion_core::cli::{Caller, Connected, SessionSource};
+use companion_core::cli::{Caller, Connected};
 use companion_protocol::dialect::{self, ClientProfile};
 use companion_protocol::hook::{HookAck, HookCall, HookReply, MAX_PROCESS_ID, Moment};
 use companion_protocol::ide::one_line;
@@ -91,8 +91,6 @@ pub(crate) struct HookEvent {
     pub(crate) message: String,
     /// The question is about an edit.
     pub(crate) is_about_edit: bool,
-    /// Why the CLI has begun a session.
-    pub(crate) source: SessionSource,
 }
 
 /// The effect of a tool's call on its file.
@@ -127,8 +125,6 @@ struct Event<'a> {
     #[serde(borrow)]
     prompt: Option<&'a RawValue>,
     #[serde(borrow)]
-    source: Option<&'a RawValue>,
-    #[serde(borrow)]
     details: Option<&'a RawValue>,
 }
 
@@ -147,9 +143,9 @@ struct Details<'a> {
     kind: Option<&'a RawValue>,
 }
 
-/// Reads a string. Gemini CLI cuts texts between UTF-16 code units (`fileUtils.js`).
+/// Reads a string.
 fn string(raw: Option<&RawValue>) -> Option<String> {
-    text::lossy(raw?)
+    serde_json::from_str(raw?.get()).ok()
 }
 
 #[derive(Deserialize)]
@@ -173,8 +169,11 @@ struct Display<'a> {
 
 impl HookEvent {
     fn read(body: &[u8]) -> Result<Self, &'static str> {
+        let body = str::from_utf8(body).map_err(|_| "the body is not UTF-8")?;
+        // Gemini CLI cuts texts between UTF-16 code units (`fileUtils.js`).
+        let body = text::mend(body);
         let call: HookCall<'_> =
-            serde_json::from_slice(body).map_err(|_| "the body is not a hook call")?;
+            serde_json::from_str(&body).map_err(|_| "the body is not a hook call")?;
         let event: Event<'_> = serde_json::from_str(call.event.get())
             .map_err(|_| "the event is not an event of a CLI")?;
         let name = string(event.hook_event_name).ok_or("the event has no hook_event_name")?;
@@ -223,10 +222,6 @@ impl HookEvent {
             // Qwen Code gives no details.
             is_about_edit: details
                 .is_none_or(|details| string(details.kind).as_deref() == Some("edit")),
-            source: match string(event.source).as_deref() {
-                Some("startup") => SessionSource::Startup,
-                _ => SessionSource::Switch,
-            },
         })
     }
 

@@ -220,7 +220,7 @@ pub(crate) async fn answer(state: Arc<ServerState>, event: HookEvent) -> Json {
             Answer::default()
         }
         Moment::SessionStart => {
-            state.agents.conversation.lock().session_started(&caller, event.source);
+            state.agents.conversation.lock().session_started(&caller);
             Answer::default()
         }
         Moment::SessionEnd => {

@@ -7,7 +7,7 @@ use companion_core::notes::push_limited;
 use tokio::time::Instant;
 
 /// The most CLI sessions whose turns are measured. Above it the oldest turn is dropped.
-const MAX_TURNS: usize = 64;
+const MAX_TURNS: usize = 1024;
 
 /// The turns that have begun, the oldest first.
 #[derive(Debug, Default)]

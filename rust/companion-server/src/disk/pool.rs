@@ -10,9 +10,10 @@ use tokio::task::JoinHandle;
 
 use crate::runtime::ThreadGuard;
 
-/// The most threads. The context, the workspace, its worktrees, the probe of a proposal and the resume
-/// file each need one, since each waits for its answer before it asks again.
-const THREADS: usize = 5;
+/// The most threads. These need one each, since each waits for its answer before it asks again: the
+/// context, the workspace, its worktrees, the probe of a proposal, the resume file, the files of hooks, the count of
+/// their lines, and the mark for hooks. So a dead disk leaves the resume file its thread.
+const THREADS: usize = 8;
 
 pub(crate) struct BlockingPool {
     handle: Handle,

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use companion_platform::open_plain_file;
 
 /// The largest file whose text is kept, in bytes.
-const MAX_FILE: u64 = 16 << 20;
+const MAX_FILE: u64 = 4 << 20;
 
 /// A file at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]

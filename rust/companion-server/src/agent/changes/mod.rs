@@ -26,8 +26,9 @@ pub(super) use tracking::{
 };
 pub(crate) use tracking::{kept, revert_undone, reverted, texts};
 
-/// The most bytes of texts. Above it the oldest changes can't be reverted any more.
-const MAX_BYTES: usize = 64 << 20;
+/// The most bytes of texts. Above it the oldest changes can't be reverted any more. With the copies of
+/// files and events that are being read, it takes 64 MB of memory.
+const MAX_BYTES: usize = 32 << 20;
 
 /// The most bytes of texts from before calls that have not ended. Above it the oldest are forgotten.
 const MAX_BYTES_OF_CALLS: usize = MAX_BYTES / 2;

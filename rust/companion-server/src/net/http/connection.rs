@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio::task::yield_now;
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::route::route;
+use super::route::{MAX_HEAD, route};
 use crate::state::ServerState;
 
 /// The wait after `accept` has failed, for example for lack of file descriptors.
@@ -22,11 +22,6 @@ const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// The interval of the log line while `accept` fails.
 const LOG_INTERVAL: Duration = Duration::from_mins(1);
-
-/// The largest head of a request, including bytes that are read ahead of a body; one read may
-/// exceed it. Anybody who connects can take this memory. Node allows half of it; a client's head
-/// has 1 KB.
-const MAX_HEAD: usize = 32 << 10;
 
 /// Accepts connections until the server stops. While it can't accept, peers wait in the system's
 /// queue.

@@ -33,6 +33,9 @@ const REPEATED: HeaderName = HeaderName::from_static(mcp::REPEATED);
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
+/// The largest head of a request, in bytes. Hyper may read some more.
+pub(super) const MAX_HEAD: usize = 32 << 10;
+
 /// The largest event of a hook that is read on the server's thread, in bytes.
 const MAX_EVENT_HERE: usize = 64 << 10;
 
@@ -53,6 +56,10 @@ where
         return refuse(refusal);
     }
     slot.token_shown();
+    if head_size(&head) > MAX_HEAD {
+        let message = "Request header fields too large: the limit is 32 KB";
+        return server_error(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, message);
+    }
     match (head.uri.path(), &head.method) {
         ("/mcp", &Method::POST) => post(state, head, body, port).await,
         ("/mcp", &Method::GET) => open_stream(state, &head, port).await,
@@ -65,6 +72,12 @@ where
         ("/events", _) => method_not_allowed("GET"),
         _ => server_error(StatusCode::NOT_FOUND, "Not found: the endpoint is /mcp"),
     }
+}
+
+/// The bytes of the lines of a head, about.
+fn head_size(head: &Parts) -> usize {
+    let lines = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
+    lines.sum::<usize>() + head.uri.path().len()
 }
 
 fn refuse(refusal: Refusal) -> Reply {
@@ -113,6 +126,14 @@ where
             {
                 let repeats_requests = head.headers.contains_key(REPEATED);
                 return initialize(&state, &id, params, repeats_requests).await;
+            }
+            Ok(Payload::Single(Message::Request { id, method, .. }))
+                if method == "server/discover" =>
+            {
+                // A client of a later revision tries this first. It falls back to `initialize`.
+                let message = "Method not found: server/discover";
+                let error = ErrorObject::new(code::METHOD_NOT_FOUND, message);
+                return reply::error(StatusCode::OK, Some(&id), error);
             }
             Ok(payload) => ReceivedMessages::read(settings, payload),
             Err(error) => return reply::error(StatusCode::BAD_REQUEST, None, error.into_object()),
