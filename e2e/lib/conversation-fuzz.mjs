@@ -15,8 +15,11 @@ import { Session } from './http.mjs';
 import { until } from './inbox.mjs';
 import { isSaved } from './notes.mjs';
 
-/** The time until notes without a confirmation wait again, and a little more. */
+/** The time until notes without a confirmation wait again, and a little more, in ms. */
 const GIVEN_BACK = 4000;
+
+/** The time for all notes to arrive. A hook that was too slow makes others wait for 10 s. */
+const FINISH = 40_000;
 
 const STEPS = {
   propose: 14,
@@ -51,6 +54,8 @@ export class ConversationFuzz {
   /** All notes by their words. */
   #notes = new Map();
   #last = 0;
+  /** The prompts that have changed files, by path, each with the companion that keeps them. */
+  #changed = new Map();
   #isHidden = false;
   #proxy;
 
@@ -85,16 +90,22 @@ export class ConversationFuzz {
     this.log.push(`${name} ${cli.name}`);
     if ((await this[`_${name}`](cli)) === false) this.log.pop();
     else this.counts[name] = (this.counts[name] ?? 0) + 1;
-    await this.#checkDelivered();
+    await this.#readMessages();
   }
 
-  /** Checks that the comments that the companion calls delivered are: no hook is running. */
-  async #checkDelivered() {
+  /**
+   * Reads what the editor was told. The comments that the companion calls delivered are, because no
+   * hook is running.
+   */
+  async #readMessages() {
     const { companion } = this.window;
     await companion.caughtUp();
-    for (const message of companion.inbox.takeAll()) {
-      if (message.method !== 'comment/delivered') continue;
-      for (const id of message.params.ids) {
+    for (const { method, params } of companion.inbox.takeAll()) {
+      if (method === 'agent/changed') {
+        const { session, prompt, files } = params;
+        for (const file of files) this.#changed.set(file.path, { companion, session, prompt });
+      }
+      for (const id of method === 'comment/delivered' ? params.ids : []) {
         const versions = [...this.#notes].filter(([, note]) => note.id === id);
         const told = versions.some(([, note]) => note.told > 0);
         assert.ok(told, `no model got ${versions.map(([word]) => word)}, which count as delivered`);
@@ -107,17 +118,19 @@ export class ConversationFuzz {
     this.log.push('finish');
     for (const cli of this.#clis) if (cli.diff) await this.#decideNow(cli, 'accept');
     if (this.#isHidden) await this._hide();
-    for (let last = Date.now(); Date.now() < last + GIVEN_BACK; await sleep(200)) {
-      for (const cli of this.#clis.filter(({ hasHooks }) => hasHooks)) {
-        if (await this.#run(cli, 'prompt', 'go on')) last = Date.now();
-      }
-    }
-    for (const [word, note] of this.#notes) {
-      const about = () => `${word} has not arrived: ${JSON.stringify(note)}`;
-      if (note.isDue) assert.equal(note.told, 1, about());
-    }
+    const due = [...this.#notes].filter(([, note]) => note.isDue);
+    const missing = () => due.filter(([, { told }]) => told === 0);
+    const end = Date.now() + FINISH;
+    while (missing().length > 0 && Date.now() < end) await this.#promptAll();
+    assert.equal(missing().length, 0, `not arrived: ${JSON.stringify(missing())}`);
+    // Nothing is told twice.
+    for (const last = Date.now() + GIVEN_BACK; Date.now() < last; ) await this.#promptAll();
     const said = this.window.log + this.window.companion.log;
     assert.doesNotMatch(said, /word\d|secret\.txt.*line/, 'a note is in the log');
+  }
+
+  async #promptAll() {
+    for (const cli of this.#clis) if (cli.hasHooks) await this.#run(cli, 'prompt', 'go on');
   }
 
   #choose(list) {
@@ -311,46 +324,46 @@ export class ConversationFuzz {
     await this.#run(cli, 'prompt', 'write');
     const file = path.join(this.window.sandbox.project, `word${this.#last + 1}.txt`);
     fs.writeFileSync(file, 'before\n');
-    const { companion } = this.window;
-    const word = this.#note('revert', { cli: cli.name, isDue: false });
+    this.#note('revert', { cli: cli.name, isDue: false, file });
     await cli.hooks.before(file, {}, cli.env);
     fs.writeFileSync(file, 'after\n');
     const display = { filePath: file, originalContent: 'before\n', newContent: 'after\n' };
     await this.#run(cli, 'after', file, { tool_response: { returnDisplay: display } });
-    const { params } = await companion.inbox.next(
-      ({ method, params: { files } }) =>
-        method === 'agent/changed' && files.some((change) => change.path === file),
-    );
-    const { session, prompt } = params;
-    Object.assign(this.#notes.get(word), { file, key: { session, prompt } });
-    cli.written.set(word, companion);
   }
 
-  /** The user reverts such a change, which a companion keeps in memory only. */
-  async _revert(cli) {
+  /** A change of a CLI that the present companion knows, with the notice of its revert. */
+  #change(cli, isReverted) {
     const { companion } = this.window;
-    const all = [...cli.written].filter(([, by]) => by === companion).map(([word]) => word);
-    const word = this.#choose(all.filter((of) => !this.#notes.get(of).isReverted));
-    if (!word) return false;
-    const note = this.#notes.get(word);
+    const isIt = ([, note]) =>
+      note.cli === cli.name &&
+      Boolean(note.isReverted) === isReverted &&
+      this.#changed.get(note.file)?.companion === companion;
+    const found = this.#choose(this.#waiting('revert').filter(isIt));
+    if (!found) return undefined;
+    const [, note] = found;
+    const { session, prompt } = this.#changed.get(note.file);
+    return { note, companion, params: { session, prompt, paths: [note.file] } };
+  }
+
+  /** The user reverts such a change. */
+  async _revert(cli) {
+    const change = this.#change(cli, false);
+    if (!change) return false;
+    const { note, companion, params } = change;
     fs.writeFileSync(note.file, 'before\n');
-    companion.notify('agent/reverted', { ...note.key, paths: [note.file] });
+    companion.notify('agent/reverted', params);
     Object.assign(note, { isReverted: true, isDue: true });
     await companion.caughtUp();
   }
 
+  /** The user undoes such a revert. */
   async _undo(cli) {
-    const { companion } = this.window;
-    const isOwn = ([word, note]) => note.isReverted && cli.written.get(word) === companion;
-    const found = this.#choose(this.#waiting('revert').filter(isOwn));
-    if (!found) return false;
-    await this.#undo(found);
-  }
-
-  async #undo([, note]) {
+    const change = this.#change(cli, true);
+    if (!change) return false;
+    const { note, companion, params } = change;
     fs.writeFileSync(note.file, 'after\n');
-    this.window.companion.notify('agent/revertUndone', { ...note.key, paths: [note.file] });
-    await this.window.companion.caughtUp();
+    companion.notify('agent/revertUndone', params);
+    await companion.caughtUp();
     Object.assign(note, { isDue: false, isGone: true });
   }
 
@@ -448,10 +461,12 @@ export class ConversationFuzz {
     const { sandbox, companion } = this.window;
     // Comments are checked before they are kept.
     await this._resend();
-    await this.#checkDelivered();
     const words = this.#waiting('comment').filter(([, { isDue }]) => isDue);
-    const isKept = ([word]) => isSaved(this.window, `"see ${word}"`);
-    await until(`${words.map(([word]) => word)} are kept`, () => words.every(isKept));
+    const areKept = async () => {
+      await this.#readMessages();
+      return words.every(([word]) => isSaved(this.window, `"see ${word}"`));
+    };
+    await until(`${words.map(([word]) => word)} are kept`, areKept);
     // The companion answers this after it has saved all earlier notes.
     const session = await Session.open(sandbox, companion);
     await session.delete();

@@ -16,8 +16,6 @@ export class FakeCli {
   diff;
   /** All sessions so far. */
   sessions = [];
-  /** The notes about changes that the user may revert, each with the companion that knows it. */
-  written = new Map();
   /** The decisions that the client has received, as `{method, filePath, content}`. */
   #decisions = new Inbox('a decision');
   #window;
