@@ -479,7 +479,14 @@ export class ConversationFuzz {
 
   /** The editor and the clients continue with the next process. */
   async #startedAgain() {
+    const { companion } = this.window;
     for (const [word] of this.#waiting('comment')) this.#send(word);
+    companion.notify('editor/focused', { path: this.secret });
+    if (this.#isHidden) {
+      const isHidden = ({ method, params }) =>
+        method === 'companion/private' && params.paths.includes(this.secret);
+      await companion.inbox.next(isHidden);
+    }
     for (const cli of this.#clis) {
       const { diff } = cli;
       await cli.listen();
@@ -488,6 +495,6 @@ export class ConversationFuzz {
       assert.equal(method, 'ide/diffRejected');
       cli.diff = undefined;
     }
-    await this.window.companion.caughtUp();
+    await companion.caughtUp();
   }
 }

@@ -41,6 +41,13 @@ export const isRefused =
 /** The numbers of the remarks that a model gets with a text, in their order. */
 export const remarksIn = (text) => [...text.matchAll(/remark (\w+)/g)].map(([, id]) => id);
 
+/** Sends prompts until a model gets a note, and returns it. */
+export async function firstNote(cli) {
+  let told = '';
+  await until('a note', async () => (told = await cli.prompt('go')) !== '');
+  return told;
+}
+
 /** A CLI that is connected, or not, and runs hooks. */
 export async function startCli({ sandbox }, session, { connected = true, env } = {}) {
   const client = await (connected ? IdeClient.connect : IdeClient.start)(sandbox, { env });

@@ -24,6 +24,7 @@ test('each note reaches one model once, whatever ends in the middle', async (t) 
     await fuzz.finish();
   } catch (error) {
     t.diagnostic(`the last steps:\n${fuzz.log.slice(-40).join('\n')}`);
+    t.diagnostic(`the log of the companion:\n${window.companion.log.slice(-4000)}`);
     throw error;
   }
   t.diagnostic(JSON.stringify(fuzz.counts));

@@ -9,6 +9,7 @@ import { HookCli } from '../lib/hook-cli.mjs';
 import { HookProxy } from '../lib/hook-proxy.mjs';
 import {
   comment,
+  firstNote,
   isRefused,
   isSaved,
   propose,
@@ -64,7 +65,7 @@ describe('a file that became private', { concurrency: 3 }, () => {
     await window.kill();
     window.sandbox.file('.aiexclude', 'secret*\n');
     await window.start();
-    const told = await heard(hooks, other);
+    const told = `${await firstNote(hooks)}\n${await heard(hooks, other)}`;
     assert.deepEqual(remarksIn(told), ['2']);
     assert.doesNotMatch(told, /SECRET|secret/);
   });
