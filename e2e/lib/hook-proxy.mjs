@@ -3,6 +3,8 @@
 import { once } from 'node:events';
 import http from 'node:http';
 
+import { within } from './inbox.mjs';
+
 const isEvent = (body) => body.includes('hook_event_name');
 
 export class HookProxy {
@@ -57,7 +59,7 @@ export class HookProxy {
   }
 
   #on(matches, act) {
-    return new Promise((resolve, reject) => {
+    const acted = new Promise((resolve, reject) => {
       const and = async (forward) => {
         const reply = Promise.resolve(forward).then(act);
         reply.then(resolve, reject);
@@ -65,6 +67,7 @@ export class HookProxy {
       };
       this.#acts.push({ matches, act: and });
     });
+    return within(acted, 'a message of a hook');
   }
 
   async #take(request, response) {

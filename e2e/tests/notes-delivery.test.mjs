@@ -47,7 +47,7 @@ async function allPrompts({ cli }) {
   for (const end = Date.now() + 6000; Date.now() < end; await sleep(250)) {
     told.push(await cli.prompt('and now'));
   }
-  return told.join('\n');
+  return told.filter(Boolean).join('\n');
 }
 
 const DELIVERED = ({ method }) => method === 'comment/delivered';
