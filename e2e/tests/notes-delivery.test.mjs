@@ -35,8 +35,12 @@ async function whileUnderWay({ proxy, cli }, isConfirmed, act) {
     return isConfirmed ? forward() : undefined;
   });
   proxy.losesAcks = !isConfirmed;
-  const told = await cli.prompt('go', proxy.env);
-  await acted;
+  let hasActed = false;
+  const end = acted.finally(() => (hasActed = true));
+  let told = '';
+  // A comment of the last process waits for a moment.
+  while (!hasActed) told += await cli.prompt('go', proxy.env);
+  await end;
   return told;
 }
 
