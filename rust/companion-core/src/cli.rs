@@ -336,10 +336,8 @@ impl Clis {
         let mut others = Vec::new();
         for (index, cli) in self.clis.iter().enumerate() {
             // The newest one, because an edit that was cancelled has no end.
-            let edits = cli.edits.iter().enumerate();
-            let Some((at, edit)) = edits.filter(|(_, edit)| edit.may_open(path)).last() else {
-                continue;
-            };
+            let Some(at) = cli.edits.iter().rposition(|edit| edit.may_open(path)) else { continue };
+            let edit = &cli.edits[at];
             let is_own = cli.connection == Some(session)
                 || process.is_some() && cli.process.as_deref() == process
                 || cli.connected == Connected::To(vec![session]);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use companion_protocol::editor::ReasonArrival;
 
-use crate::cli::{Caller, CliSessionId, Clis, Opened};
+use crate::cli::{Caller, CliSessionId, Clis, Edit, Opened};
 use crate::notes::{
     Comment, CommentOutcome, Confirmation, Delivery, Note, NoteId, Notes, Reason, Revert,
 };
@@ -136,7 +136,7 @@ impl Conversation {
     /// The user has sent a prompt to a CLI. Its model gets all its reasons and reverts, and all
     /// comments.
     pub fn due_before_agent(&mut self, caller: &Caller<'_>, now: u64) -> Due {
-        self.clis.heard(caller).edits.retain(|edit| edit.is_open());
+        self.clis.heard(caller).edits.retain(Edit::is_open);
         self.notes.due(now, |note| match note {
             Note::Reason(reason) => self.is_for(caller, reason),
             Note::Revert(revert) => self.clis.is_for(caller, &revert.cli, None),

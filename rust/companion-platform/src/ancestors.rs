@@ -31,6 +31,7 @@ pub fn loopback_ports(pid: u32, child: &str, port: u16) -> Option<Vec<u16>> {
 mod system {
     use std::collections::HashSet;
     use std::fs;
+    use std::net::{Ipv4Addr, Ipv6Addr};
 
     use super::{Ancestor, MAX_ANCESTORS};
 
@@ -144,12 +145,11 @@ mod system {
             };
             bytes.extend(word.to_ne_bytes());
         }
-        match *bytes {
-            [first, _, _, _] => first == 127,
-            [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, first, _, _, _] => first == 127,
-            [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last] => last == 1,
-            _ => false,
+        if let Ok(address) = <[u8; 4]>::try_from(&*bytes) {
+            return Ipv4Addr::from(address).is_loopback();
         }
+        let address = <[u8; 16]>::try_from(&*bytes);
+        address.is_ok_and(|address| Ipv6Addr::from(address).to_canonical().is_loopback())
     }
 
     #[cfg(test)]

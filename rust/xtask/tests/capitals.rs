@@ -101,7 +101,8 @@ fn titles_of_actions_have_title_case() {
     ];
     let mut titles = 0;
     for (key, text) in bundle() {
-        if !key.starts_with("action.") || !key.ends_with(".text") {
+        let name = key.strip_prefix("action.");
+        if name.and_then(|name| name.strip_suffix(".text")).is_none() {
             continue;
         }
         for word in words(&text) {

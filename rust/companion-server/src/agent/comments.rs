@@ -1,5 +1,6 @@
 //! Takes the user's comments on lines, and reports to the editor what becomes of them.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use companion_core::notes::{Comment, CommentOutcome, Note};
@@ -112,7 +113,7 @@ pub(super) fn text<'a>(
         } else {
             format!("lines {line}-{end_line}")
         };
-        lines.push_str(&format!("\n- {path}, {of_lines} (`{}`): {}", &**content, &**text));
+        let _ = write!(lines, "\n- {path}, {of_lines} (`{}`): {}", &**content, &**text);
     }
     (!lines.is_empty()).then(|| format!("The user commented on these lines:{lines}"))
 }

@@ -26,7 +26,7 @@ const MAX_MESSAGE: usize = 200;
 /// The body of a request.
 #[derive(Debug)]
 pub(crate) enum HookRequest {
-    Event(HookEvent),
+    Event(Box<HookEvent>),
     /// The program has the answer of this number.
     Ack(u64),
 }
@@ -40,7 +40,7 @@ impl HookRequest {
         if let Ok(HookAck { ack }) = serde_json::from_slice(body) {
             return Ok(Self::Ack(ack));
         }
-        HookEvent::read(body).map(Self::Event)
+        HookEvent::read(body).map(|event| Self::Event(Box::new(event)))
     }
 }
 

@@ -60,7 +60,8 @@ pub(crate) async fn expire_notes(state: Arc<ServerState>) {
             match oldest.map(|since| (since + max_age).saturating_sub(now)) {
                 // A note that is under way is checked again soon.
                 Some(next) => {
-                    sleep(Duration::from_millis(next.max(1000)).min(CHECK_INTERVAL)).await
+                    let next = Duration::from_millis(next.max(1000)).min(CHECK_INTERVAL);
+                    sleep(next).await;
                 }
                 None => waits.notified().await,
             }

@@ -240,7 +240,7 @@ where
         HookRequest::read(&event)
     };
     match read {
-        Ok(HookRequest::Event(event)) => reply::later(agent::answer(state, event)),
+        Ok(HookRequest::Event(event)) => reply::later(agent::answer(state, *event)),
         Ok(HookRequest::Ack(ack)) if agent::confirm(&state, ack).await => {
             reply::empty(StatusCode::OK)
         }
