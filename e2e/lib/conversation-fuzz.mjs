@@ -1,4 +1,4 @@
-// Models a user, several CLIs and a companion that ends at random, and checks what each model gets.
+// Models a user, several CLIs and a companion that ends at random, and checks the notes of each model.
 //
 // A note is a comment, the reason of a rejection or a revert. Each has a word of its own, which
 // shows it in the output of any hook. Most steps are sequential; the end of the companion, a lost
@@ -94,7 +94,7 @@ export class ConversationFuzz {
   }
 
   /**
-   * Reads what the editor was told. The comments that the companion calls delivered are, because no
+   * Reads the messages to the editor. The comments that the companion calls delivered are, because no
    * hook is running.
    */
   async #readMessages() {
@@ -113,7 +113,7 @@ export class ConversationFuzz {
     }
   }
 
-  /** Lets all CLIs get what waits, and checks that each note has arrived that had to. */
+  /** Lets all CLIs get the notes that wait, and checks that each note has arrived that had to. */
   async finish() {
     this.log.push('finish');
     for (const cli of this.#clis) if (cli.diff) await this.#decideNow(cli, 'accept');
@@ -149,7 +149,7 @@ export class ConversationFuzz {
     return all.filter(([, note]) => note.kind === kind && note.told === 0 && !note.isGone);
   }
 
-  /** Runs a hook of a CLI, and notes what its model gets. Returns whether that has notes. */
+  /** Runs a hook of a CLI, and records the answer for its model. Returns whether that has notes. */
   async #run(cli, call, ...args) {
     const gone = new Set([...this.#notes].filter(([, { isGone }]) => isGone).map(([word]) => word));
     const text = await cli.hooks[call](...args, cli.env);

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 
 import { beforeEdit, edit, hook } from './hook.mjs';
 
-/** Returns what the model gets by the answer of a hook; may be empty. */
+/** Returns the text for the model in the answer of a hook; may be empty. */
 const forModel = ({ reason, hookSpecificOutput }) =>
   reason ?? hookSpecificOutput?.additionalContext ?? '';
 
@@ -30,7 +30,7 @@ export class HookCli {
     return stdout ? JSON.parse(stdout) : {};
   }
 
-  /** Sends a prompt, and returns what the model gets besides. */
+  /** Sends a prompt, and returns the further text for the model. */
   async prompt(prompt, env) {
     const event = { hook_event_name: 'BeforeAgent', prompt };
     return forModel(await this.run('before-agent', event, env));
@@ -48,7 +48,7 @@ export class HookCli {
     return (await this.run('before-tool', event, env)).decision;
   }
 
-  /** Runs the hook after a tool, and returns what the model gets. */
+  /** Runs the hook after a tool, and returns the text for the model. */
   async after(file, more, env) {
     const event = JSON.parse(edit(file, { ...this.#own, ...more }));
     return forModel(await this.run('after-tool', event, env));

@@ -1,5 +1,5 @@
 // Tests that a reason and the review of every edit belong to the CLI that the user means, with
-// several CLIs whose sessions change: what the view says of a reason holds.
+// several CLIs whose sessions change: the view's promise of a reason holds.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -23,7 +23,7 @@ async function openDiff({ editor }, { client }, file) {
 }
 
 /**
- * Rejects a diff with a reason, and asserts that the CLI and its model get what the view has said,
+ * Rejects a diff with a reason, and asserts that the CLI and its model get the reason when the view has said,
  * and the other CLIs nothing.
  */
 async function assertHolds({ editor }, cli, { file, decision, arrival }, others) {

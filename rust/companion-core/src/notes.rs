@@ -173,7 +173,7 @@ struct Pending {
 pub struct Delivery {
     /// Names the delivery. No other delivery has the number, not even in the next process.
     pub number: u64,
-    /// In the order in which the user wrote them.
+    /// The oldest is first.
     pub notes: Vec<(NoteId, Note)>,
 }
 
@@ -217,7 +217,7 @@ pub enum CommentOutcome {
 /// All notes that no model has got.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Notes {
-    /// In the order in which the user wrote them.
+    /// The oldest is first.
     pending: Vec<Pending>,
     deliveries: Vec<Delivery>,
     /// The newest comments that a model has got, with the digest of their text.
@@ -448,7 +448,7 @@ impl Notes {
         }
     }
 
-    /// Revokes a delivery of which a note was changed or removed. Its other notes wait again.
+    /// Revokes a delivery, because one of its notes was changed or removed. The others wait again.
     fn revoke(&mut self, number: Option<u64>) {
         if let Some(number) = number {
             self.give_back(number);

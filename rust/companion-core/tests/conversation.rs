@@ -139,7 +139,7 @@ fn connections_of_a_process_decide_between_two_clis() {
     cast.begin(&stranger, "/1");
     assert_eq!([cast.open(b, "/1"), cast.open(a, "/1")], [Now, Now]);
     cast.reject(a, "/1");
-    assert_eq!([cast.prompt(&y), cast.prompt(&stranger)], [vec![String::new(); 0], Vec::new()]);
+    assert_eq!([cast.prompt(&y).len(), cast.prompt(&stranger).len()], [0, 0]);
     assert_eq!(cast.prompt(&x), ["/1"]);
 }
 
@@ -198,7 +198,7 @@ fn a_reason_in_a_session_of_two_processes_reaches_its_own() {
     let (x, y) = (of_process("same", "1"), of_process("same", "2"));
     assert_eq!([cast.edit(&x, a, "/1"), cast.edit(&y, b, "/1")], [Now, Now]);
     cast.reject(a, "/1");
-    assert_eq!([cast.result(&y, "/1"), cast.prompt(&y)], [vec![String::new(); 0], Vec::new()]);
+    assert_eq!([cast.result(&y, "/1").len(), cast.prompt(&y).len()], [0, 0]);
     assert_eq!(cast.result(&x, "/1"), ["/1"]);
 }
 

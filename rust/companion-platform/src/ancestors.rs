@@ -14,14 +14,14 @@ pub struct Ancestor {
 /// The most ancestors that are looked at.
 const MAX_ANCESTORS: usize = 16;
 
-/// Returns the ancestors of this process, the nearest first. Empty if the system does not tell.
+/// Returns the ancestors of this process, the nearest first. Empty if the system does not show them.
 /// Blocks for some milliseconds where a program has to be asked.
 pub fn ancestors() -> Vec<Ancestor> {
     system::ancestors()
 }
 
 /// Returns the local ports of the TCP connections over the loopback interface from a process, or from
-/// a child called `child`, to `port`. `None` if that can't be known: the system does not tell, or a
+/// a child called `child`, to `port`. `None` if that can't be known: the system does not show it, or a
 /// connection to that port leads through another interface.
 pub fn loopback_ports(pid: u32, child: &str, port: u16) -> Option<Vec<u16>> {
     system::loopback_ports(pid, child, port)
@@ -160,7 +160,7 @@ mod system {
         fn loopback_addresses_of_both_families() {
             let hex = |bytes: &[u8]| {
                 let words = bytes.chunks(4).map(|of| u32::from_ne_bytes(of.try_into().unwrap()));
-                words.map(|word| format!("{word:08X}")).collect::<String>()
+                words.map(|word| format!("{word:08X}")).collect::<Vec<_>>().concat()
             };
             let v6 = |tail: &[u8]| hex(&[&vec![0; 16 - tail.len()], tail].concat());
             assert!(is_loopback(&hex(&[127, 0, 0, 1])));
@@ -223,7 +223,7 @@ mod system {
         let Some(mut child) = system.process(me) else { return Vec::new() };
         let mut ancestors = Vec::new();
         while let Some(parent) = child.parent().and_then(|pid: Pid| system.process(pid)) {
-            // Windows does not tell when the parent has ended, and uses its id again.
+            // Windows does not report that the parent has ended, and uses its id again.
             if parent.start_time() > child.start_time() || ancestors.len() == MAX_ANCESTORS {
                 break;
             }

@@ -38,14 +38,24 @@ fn dependencies(krate: &str) -> Vec<String> {
     tree.lines().skip(1).map(|line| line.replace('_', "-")).collect()
 }
 
-/// Checks the layers: cli, jni → server, client, setup → protocol, platform, and nothing else.
+/// Checks the layers: cli, jni → server, client, setup → core, protocol, platform, and nothing else.
 #[test]
 fn arrows_between_crates_point_one_way() {
     let crates = std::fs::read_dir(root().join("rust")).unwrap();
     for krate in crates.map(|entry| entry.unwrap().file_name().into_string().unwrap()) {
         let allowed: &[&str] = match krate.as_str() {
             "companion-protocol" | "companion-platform" | "xtask" => &[],
-            "companion-server" | "companion-client" => &[
+            "companion-core" => &["companion-protocol"],
+            "companion-server" => &[
+                "companion-core",
+                "companion-platform",
+                "companion-protocol",
+                "hyper",
+                "hyper-util",
+                "tokio",
+                "tokio-util",
+            ],
+            "companion-client" => &[
                 "companion-platform",
                 "companion-protocol",
                 "hyper",
@@ -70,6 +80,7 @@ fn arrows_between_crates_point_one_way() {
             other => panic!("say here what {other} may depend on"),
         };
         let guarded = [
+            "companion-core",
             "companion-platform",
             "companion-protocol",
             "companion-server",
@@ -89,6 +100,35 @@ fn arrows_between_crates_point_one_way() {
             assert!(fine, "{krate} must not depend on {dependency}");
         }
     }
+}
+
+/// The core decides, and does nothing else: a caller has the clock, the disk, the threads and the locks.
+#[test]
+fn the_core_does_no_io() {
+    let forbidden = [
+        "tokio",
+        "std::fs",
+        "std::net",
+        "std::thread",
+        "std::process",
+        "Instant",
+        "SystemTime",
+        "Mutex",
+        "RwLock",
+        "Semaphore",
+        "Notify",
+        "log::",
+    ];
+    let core =
+        files(&[".rs"]).into_iter().filter(|(file, _)| file.starts_with("rust/companion-core/src"));
+    let mut count = 0;
+    for (file, text) in core {
+        for name in forbidden {
+            assert!(!text.contains(name), "{file} has {name}");
+        }
+        count += 1;
+    }
+    assert!(count > 0, "no file was looked at");
 }
 
 /// ui → project → changes, comments → context, diagnostics, proposals (review, tabs, target), terminal →

@@ -1,12 +1,13 @@
 //! Keeps what each CLI has changed, by prompt, with the texts from before. Does no IO.
 
+mod calls;
 mod counts;
 mod file_text;
 #[cfg(test)]
 mod tests;
 mod tracking;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +19,7 @@ use companion_protocol::editor::{
 
 use super::original::is_unchanged_by_write;
 use crate::text::Digest;
+use calls::Calls;
 pub(crate) use counts::LineCounts;
 pub(crate) use file_text::FileText;
 use file_text::as_on_disk;
@@ -30,9 +32,6 @@ pub(crate) use tracking::{kept, revert_undone, reverted, texts};
 /// files and events that are being read, it takes 64 MB of memory.
 const MAX_BYTES: usize = 32 << 20;
 
-/// The most bytes of texts from before calls that have not ended. Above it the oldest are forgotten.
-const MAX_BYTES_OF_CALLS: usize = MAX_BYTES / 2;
-
 /// The most prompts. Above it the oldest leaves the list.
 const MAX_PROMPTS: usize = 200;
 
@@ -41,9 +40,6 @@ const MAX_FILES: usize = 2000;
 
 /// The most bytes of paths. Above it the oldest prompts leave the list.
 const MAX_PATH_BYTES: usize = 8 << 20;
-
-/// The most calls of tools that have begun and not ended, of all CLIs.
-const MAX_CALLS: usize = 256;
 
 /// The time that changes are kept.
 pub(super) const MAX_AGE: Duration = Duration::from_hours(24);
@@ -56,8 +52,7 @@ pub(crate) struct AgentChanges {
     /// The oldest is first.
     prompts: Vec<Prompt>,
     last_number: u64,
-    /// Files before a tool's call. The oldest is first.
-    calls: VecDeque<ToolCall>,
+    calls: Calls,
     /// The prompts that will be reported once their lines are counted.
     reports: Vec<PromptId>,
 }
@@ -85,15 +80,6 @@ struct Change {
     /// Something else may have changed the file since the prompt.
     is_mixed: bool,
     is_reverted: bool,
-}
-
-/// A tool's call that may change files.
-#[derive(Debug)]
-struct ToolCall {
-    agent: CliSessionId,
-    /// The digest of the command; `None` for an edit.
-    command: Option<Digest>,
-    files: Vec<Look>,
 }
 
 /// A look at a file.
@@ -130,12 +116,6 @@ impl Reverted {
     /// Whether the user has undone the revert, so that the file is as the CLI left it.
     pub(crate) fn is_undone(&self, now: &FileText) -> bool {
         *now == self.left
-    }
-}
-
-impl ToolCall {
-    fn is_command(&self, agent: &str, command: Digest) -> bool {
-        &*self.agent == agent && self.command == Some(command)
     }
 }
 
@@ -208,38 +188,6 @@ impl AgentChanges {
         prompts.flat_map(|prompt| &prompt.files).map(|change| &change.path)
     }
 
-    /// A tool is about to edit a file, or to run a command, which may change any of `files`.
-    pub(crate) fn begin_call(&mut self, agent: &str, command: Option<Digest>, files: Vec<Look>) {
-        self.calls.push_back(ToolCall { agent: agent.into(), command, files });
-        while self.calls.len() > MAX_CALLS || self.bytes_of_calls() > MAX_BYTES_OF_CALLS {
-            self.calls.pop_front();
-        }
-    }
-
-    fn bytes_of_calls(&self) -> usize {
-        self.calls.iter().flat_map(|call| &call.files).map(|look| look.text.size()).sum()
-    }
-
-    /// No call of a CLI is running any more. Returns whether a command was.
-    pub(crate) fn end_calls(&mut self, agent: &str) -> bool {
-        let is_own = |call: &ToolCall| &*call.agent == agent;
-        let was_command = self.calls.iter().any(|call| is_own(call) && call.command.is_some());
-        self.calls.retain(|call| !is_own(call));
-        was_command
-    }
-
-    /// The files that a command may have changed: those that were looked at before it.
-    pub(crate) fn files_of_command(&self, agent: &str, command: Digest) -> Vec<Arc<str>> {
-        let call = self.calls.iter().find(|call| call.is_command(agent, command));
-        let files = call.map_or(&[][..], |call| &call.files);
-        files.iter().map(|look| Arc::clone(&look.path)).collect()
-    }
-
-    /// Whether a command of a CLI has not ended.
-    pub(crate) fn is_running(&self, agent: &str) -> bool {
-        self.calls.iter().any(|call| &*call.agent == agent && call.command.is_some())
-    }
-
     /// A tool has edited a file, which is `left` by now. With `original` the file before the edit
     /// is known from the CLI, too. Returns the prompt, if the file has changed.
     pub(crate) fn edited(
@@ -248,11 +196,7 @@ impl AgentChanges {
         original: Option<Original>,
         left: Look,
     ) -> Option<PromptId> {
-        let is_call = |call: &ToolCall| {
-            call.command.is_none() && &*call.agent == agent && call.files[0].path == left.path
-        };
-        let index = self.calls.iter().rposition(is_call);
-        let before = index.and_then(|index| self.calls.remove(index)?.files.pop());
+        let before = self.calls.end_edit(agent, &left.path);
         // The CLI reports the text of any file. A revert must not write it to a path that the user does
         // not work on, or where there is no file.
         let original =
@@ -272,13 +216,6 @@ impl AgentChanges {
         self.record(agent, before, left, is_mixed)
     }
 
-    /// A tool's call has failed or has changed nothing.
-    pub(crate) fn not_edited(&mut self, agent: &str, path: &str) {
-        self.calls.retain(|call| {
-            call.command.is_some() || &*call.agent != agent || &*call.files[0].path != path
-        });
-    }
-
     /// A command has ended. `left` are the files by now. Returns the prompt, if a file has changed.
     pub(crate) fn command_ended(
         &mut self,
@@ -286,10 +223,9 @@ impl AgentChanges {
         command: Digest,
         left: Vec<Look>,
     ) -> Option<PromptId> {
-        let index = self.calls.iter().position(|call| call.is_command(agent, command))?;
-        let call = self.calls.remove(index)?;
+        let files = self.calls.end_command(agent, command)?;
         let mut before: BTreeMap<_, _> =
-            call.files.into_iter().map(|look| (look.path, look.text)).collect();
+            files.into_iter().map(|look| (look.path, look.text)).collect();
         let mut prompt = None;
         for look in left {
             let Some(before) = before.remove(&look.path) else { continue };
@@ -361,7 +297,7 @@ impl AgentChanges {
     /// the prompts that have changed.
     pub(crate) fn shrink(&mut self) -> Vec<PromptId> {
         let mut shrunk = self.drop_oldest_prompts();
-        let mut bytes = self.bytes_of_calls()
+        let mut bytes = self.calls.bytes()
             + self.prompts.iter().flat_map(|prompt| &prompt.files).map(Change::size).sum::<usize>();
         for prompt in &mut self.prompts {
             for change in &mut prompt.files {

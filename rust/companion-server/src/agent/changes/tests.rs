@@ -2,6 +2,7 @@
 
 use companion_protocol::editor::{AgentChanged, ChangeKind};
 
+use super::calls::MAX_BYTES_OF_CALLS;
 use super::*;
 
 const CLI: &str = "cli";
@@ -26,7 +27,7 @@ fn begin(changes: &mut AgentChanges) -> PromptId {
 
 /// An edit of a CLI, with the file before and after it.
 fn edit(changes: &mut AgentChanges, path: &str, before: FileText, left: FileText) {
-    changes.begin_call(CLI, None, vec![look(path, before)]);
+    changes.calls.begin(CLI, None, vec![look(path, before)]);
     changes.edited(CLI, None, look(path, left));
 }
 
@@ -99,7 +100,7 @@ fn a_change_by_the_user_between_two_edits_is_remembered() {
 fn a_change_by_the_user_while_the_cli_asks_is_not_that_of_the_cli() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.begin_call(CLI, None, vec![look("/a", text("one\r\n"))]);
+    changes.calls.begin(CLI, None, vec![look("/a", text("one\r\n"))]);
     changes.edited(CLI, Some("of the user\n".into()), look("/a", text("two\r\n")));
     let before = changes.texts(&id, "/a").unwrap().content;
     assert_eq!(before.as_deref(), Some("of the user\r\n"), "with the line endings of the file");
@@ -110,7 +111,7 @@ fn a_text_of_the_cli_does_not_replace_the_bytes_of_the_file() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
     let before = "\u{feff}one\r\nmixed\n";
-    changes.begin_call(CLI, None, vec![look("/a", text(before))]);
+    changes.calls.begin(CLI, None, vec![look("/a", text(before))]);
     changes.edited(CLI, Some("one\nmixed\n".into()), look("/a", text("\u{feff}two\r\n")));
     assert_eq!(changes.texts(&id, "/a").unwrap().content.as_deref(), Some(before));
 }
@@ -119,12 +120,12 @@ fn a_text_of_the_cli_does_not_replace_the_bytes_of_the_file() {
 fn a_command_changes_the_files_that_were_looked_at() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.begin_call(
+    changes.calls.begin(
         CLI,
         Some(command()),
         vec![look("/a", text("one")), look("/b", text("same"))],
     );
-    assert_eq!(changes.files_of_command(CLI, command()), ["/a".into(), "/b".into()]);
+    assert_eq!(changes.calls.files_of_command(CLI, command()), ["/a".into(), "/b".into()]);
     let left = vec![look("/a", FileText::Absent), look("/b", text("same"))];
     assert_eq!(changes.command_ended(CLI, command(), left), Some(id.clone()));
     assert_eq!(list(&changes, &id), ["deleted /a mixed"], "the user may have done it");
@@ -135,9 +136,9 @@ fn a_command_changes_the_files_that_were_looked_at() {
 fn an_edit_that_failed_leaves_no_text() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.begin_call(CLI, None, vec![look("/a", text("one"))]);
-    changes.not_edited(CLI, "/a");
-    assert!(changes.calls.is_empty());
+    changes.calls.begin(CLI, None, vec![look("/a", text("one"))]);
+    changes.calls.forget_edits(CLI, "/a");
+    assert_eq!(changes.calls.len(), 0);
     assert_eq!(list(&changes, &id), [""; 0]);
 }
 
@@ -147,7 +148,7 @@ fn calls_that_do_not_end_keep_no_more_than_half_of_the_texts() {
     begin(&mut changes);
     let text = text(&"x".repeat(MAX_BYTES_OF_CALLS / 4));
     for number in 0..10 {
-        changes.begin_call(CLI, None, vec![look(&format!("/{number}"), text.clone())]);
+        changes.calls.begin(CLI, None, vec![look(&format!("/{number}"), text.clone())]);
     }
     assert_eq!(changes.calls.len(), 4);
 }
@@ -167,7 +168,7 @@ fn a_private_file_is_listed_by_its_name() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
     let private = |text| Look { is_private: true, ..look("/a", text) };
-    changes.begin_call(CLI, None, vec![private(FileText::Unkept(None))]);
+    changes.calls.begin(CLI, None, vec![private(FileText::Unkept(None))]);
     changes.edited(CLI, None, private(FileText::Unkept(None)));
     assert_eq!(list(&changes, &id), ["changed /a not revertible private"]);
 }
@@ -188,9 +189,9 @@ fn a_text_is_forgotten_when_its_file_becomes_private() {
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("secret one"), text("secret two"));
     let private = |path| Look { is_private: true, ..look(path, FileText::Unkept(None)) };
-    changes.begin_call(CLI, None, vec![look("/a", text("secret two"))]);
+    changes.calls.begin(CLI, None, vec![look("/a", text("secret two"))]);
     changes.edited(CLI, None, private("/a"));
-    changes.begin_call(CLI, None, vec![look("/b", text("secret"))]);
+    changes.calls.begin(CLI, None, vec![look("/b", text("secret"))]);
     changes.edited(CLI, None, private("/b"));
     let expected = ["changed /a not revertible private", "changed /b not revertible private"];
     assert_eq!(list(&changes, &id), expected);
@@ -201,7 +202,7 @@ fn a_text_is_forgotten_when_its_file_becomes_private() {
 fn an_edit_during_a_command_is_not_the_commands() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.begin_call(CLI, Some(command()), vec![look("/a", text("one"))]);
+    changes.calls.begin(CLI, Some(command()), vec![look("/a", text("one"))]);
     edit(&mut changes, "/a", text("one"), text("two"));
     assert_eq!(changes.command_ended(CLI, command(), vec![look("/a", text("two"))]), None);
     assert_eq!(list(&changes, &id), ["changed /a"]);
@@ -213,7 +214,7 @@ fn a_command_that_undoes_a_revert_is_a_change() {
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     changes.reverted(&id, &["/a".to_owned()]);
-    changes.begin_call(CLI, Some(command()), vec![look("/a", text("one"))]);
+    changes.calls.begin(CLI, Some(command()), vec![look("/a", text("one"))]);
     changes.command_ended(CLI, command(), vec![look("/a", text("two"))]);
     assert_eq!(list(&changes, &id), ["changed /a mixed"]);
 }

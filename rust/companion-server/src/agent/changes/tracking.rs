@@ -48,7 +48,7 @@ pub(in crate::agent) fn expire(state: &ServerState, now: u64) -> Option<u64> {
 
 /// Forgets the calls of a CLI that have no end, such as those that the user has cancelled.
 pub(crate) fn end_calls(state: &ServerState, agent: &str) {
-    let was_command = state.agents.changes.lock().end_calls(agent);
+    let was_command = state.agents.changes.lock().calls.end_all(agent);
     if was_command {
         tell_command(state, agent, false);
     }
@@ -76,7 +76,7 @@ pub(crate) async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) -> 
 fn begin_call(state: &ServerState, session: &str, command: Option<Digest>, files: Vec<Look>) {
     let shrunk = {
         let mut changes = state.agents.changes.lock();
-        changes.begin_call(session, command, files);
+        changes.calls.begin(session, command, files);
         changes.shrink()
     };
     tell_all(state, shrunk);
@@ -88,12 +88,12 @@ pub(crate) async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) {
         return end_calls(state, &event.session);
     }
     let prompt = if let Some(command) = event.command {
-        let files = state.agents.changes.lock().files_of_command(&event.session, command);
+        let files = state.agents.changes.lock().calls.files_of_command(&event.session, command);
         let left = look(state, files).await;
         let (prompt, is_running) = {
             let mut changes = state.agents.changes.lock();
             let prompt = changes.command_ended(&event.session, command, left);
-            (prompt, changes.is_running(&event.session))
+            (prompt, changes.calls.is_running(&event.session))
         };
         if !is_running {
             tell_command(state, &event.session, false);
@@ -105,7 +105,7 @@ pub(crate) async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) {
             let left = look_at(state, path).await;
             state.agents.changes.lock().edited(&event.session, event.original.clone(), left)
         } else {
-            state.agents.changes.lock().not_edited(&event.session, path);
+            state.agents.changes.lock().calls.forget_edits(&event.session, path);
             None
         }
     } else {
