@@ -88,8 +88,8 @@ export async function untilChecked({ companion, sandbox }) {
   assert.match(params.reason, /lies outside of the workspace/);
 }
 
-/** Waits until a comment outlives its companion, which saves its state a moment later. */
+/** Waits until a text of a note outlives its companion, which saves its state a moment later. */
 export const untilSaved = (sandbox, { text }) =>
-  until('the comment is saved', () =>
+  until('the note is saved', () =>
     stateFiles(sandbox).some((file) => read(file).includes(text)),
   );

@@ -25,7 +25,7 @@ import {
 } from '../lib/conversation.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { BY, NAMES, startCli } from '../lib/extension.mjs';
-import { beforeEdit, hook } from '../lib/hook.mjs';
+import { HookCli } from '../lib/hook-cli.mjs';
 import { until } from '../lib/inbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { noTerminal } from '../lib/terminal.mjs';
@@ -156,16 +156,21 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
 
   test('is told to no other CLI that has begun the same edit', async (t) => {
     const steps = ({ a }) => [replace(a), 'That was all.'];
-    const { sandbox, editor, terminal, file } = await open(t, { a: 'one\ntwo\n' }, steps);
-    const other = beforeEdit(file.a, { session_id: 'another' });
-    await hook(sandbox, 'before-tool', other);
+    const window = await open(t, { a: 'one\ntwo\n' }, steps);
+    const { sandbox, editor, terminal, heard, file } = window;
+    const other = new HookCli(sandbox, 'another');
+    await other.before(file.a);
     await terminal.enter('rename it');
     await editor.view(file.a);
-    assert.equal(editor.reasons.get(file.a), 'never');
+    assert.equal(editor.reasons.get(file.a), 'now');
+    editor.reject(file.a, REASON);
+    await terminal.shows(/That was all\./);
+    assert.equal((await other.after(file.a)) + (await other.prompt('go')), '');
+    assert.ok(heard().join('\n').includes(inPlaceOfResult(file.a)), heard().join('\n'));
   });
 });
 
-test('Qwen Code hears a reason once an edit was accepted', { skip: noTerminal }, async (t) => {
+test('Qwen Code hears the reason for an edit', { skip: noTerminal }, async (t) => {
   const steps = ({ a, b, c }) => [
     ...[a, b, c].map(look),
     ...[a, b, c].map((path) => edit(path)),
@@ -175,7 +180,8 @@ test('Qwen Code hears a reason once an edit was accepted', { skip: noTerminal },
   const { editor, terminal, heard, file } = await open(t, texts, steps, { name: 'qwen' });
   await terminal.enter('rename it');
   await editor.view(file.a);
-  assert.equal(editor.reasons.get(file.a), 'never');
+  // On Linux its hook with the prompt shows its connection.
+  assert.equal(editor.reasons.get(file.a), 'now');
   editor.accept(file.a);
   await editor.view(file.b);
   assert.equal(editor.reasons.get(file.b), 'now');

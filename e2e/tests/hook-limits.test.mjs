@@ -8,8 +8,9 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { HookCli } from '../lib/hook-cli.mjs';
+import { until } from '../lib/inbox.mjs';
 import { suspend } from '../lib/suspend.mjs';
-import { comment, propose, remark, remarksIn, startCli } from '../lib/notes.mjs';
+import { isSaved, propose, remark, remarksIn, startCli } from '../lib/notes.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { ShellCli } from '../lib/shell-cli.mjs';
 import { Window } from '../lib/window.mjs';
@@ -76,7 +77,11 @@ describe('a file that becomes a FIFO', { concurrency: 2 }, () => {
         await new HookCli(sandbox).before(file);
       }
     });
-    await comment(window, remark(file, 2));
+    // While the rules change too often, every file is private.
+    await until('the comment is saved', () => {
+      companion.notify('comment/set', remark(file, 2));
+      return isSaved(window, JSON.stringify(remark(file, 2).text));
+    });
     const told = remarksIn(await new HookCli(sandbox).prompt('go'));
     assert.ok(told.includes('2'), told.join());
   });

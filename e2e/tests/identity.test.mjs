@@ -195,6 +195,25 @@ test('a CLI that is not connected is asked for no review', async (t) => {
   assert.equal(await other.hooks.before(window.file), undefined);
 });
 
+test('an editor learns which CLIs run hooks, and which reason no model gets', async (t) => {
+  const window = await open(t);
+  const { companion, editor, file } = window;
+  const cli = await startCli(window, 'a');
+  const hooked = async () => (await companion.next('companion/hooks')).params;
+  assert.deepEqual(await hooked(), { connected: 1, hooked: 0 });
+  const diff = await openDiff(window, cli, file);
+  assert.equal(diff.arrival, 'never');
+  editor.reject(file, REASON);
+  assert.deepEqual(await diff.decision, REJECTED);
+  const { filePath, reason, why } = (await companion.next('diff/reasonLost')).params;
+  assert.deepEqual([filePath, reason], [file, REASON]);
+  assert.match(why, /runs no hooks/);
+  await cli.hooks.prompt('go');
+  assert.deepEqual(await hooked(), { connected: 1, hooked: 1 });
+  await cli.client.close();
+  assert.deepEqual(await hooked(), { connected: 0, hooked: 0 });
+});
+
 describe('a promised reason', { concurrency: 3 }, () => {
   test('outlives many short runs of other CLIs', async (t) => {
     const window = await open(t);

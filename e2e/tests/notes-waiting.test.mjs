@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { describe, test } from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
+import { untilSaved } from '../lib/conversation.mjs';
 import { HookCli } from '../lib/hook-cli.mjs';
 import {
   age,
@@ -76,7 +77,7 @@ describe('after a pause', { concurrency: 3 }, () => {
       const { session, prompt } = (await window.companion.next('agent/changed')).params;
       fs.writeFileSync(file, 'one\n');
       window.companion.notify('agent/reverted', { session, prompt, paths: [file] });
-      await window.companion.caughtUp();
+      await untilSaved(window.sandbox, { text: '"revert"' });
       await restartAfter(window, end, seconds);
       assert.match(await cli.prompt('go'), /The user reverted your changes to a\./);
       await restartAfter(window, end, seconds);

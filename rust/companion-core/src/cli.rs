@@ -425,9 +425,17 @@ impl Clis {
         Some((cli, None))
     }
 
-    /// An edit of a CLI has ended.
-    pub(crate) fn edit_ended(cli: &mut Cli, path: &str) {
-        cli.edits.retain(|edit| !edit.is_of(path));
+    /// An edit of a CLI has ended. Returns the names of its file: the client may have corrected it.
+    pub(crate) fn edit_ended(&mut self, caller: &Caller<'_>, path: &str) -> Vec<Arc<str>> {
+        let mut names = vec![path.into()];
+        self.heard(caller).edits.retain(|edit| {
+            let is_of = edit.is_of(path);
+            if is_of && let Some((_, opened)) = &edit.opened {
+                names.push(Arc::clone(opened));
+            }
+            !is_of
+        });
+        names
     }
 
     /// Whether the CLI has one of the connections in `connected`, as far as it is known.

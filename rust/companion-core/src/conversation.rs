@@ -107,9 +107,9 @@ impl Conversation {
 
     /// A tool has ended. Its model gets the reasons of this edit, and all comments.
     pub fn due_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> Due {
-        Clis::edit_ended(self.clis.heard(caller), path);
+        let names = self.clis.edit_ended(caller, path);
         self.notes.due(now, |note| match note {
-            Note::Reason(reason) => *reason.path == *path && self.is_for(caller, reason),
+            Note::Reason(reason) => names.contains(&reason.path) && self.is_for(caller, reason),
             Note::Comment(_) => true,
             Note::Revert(_) => false,
         })

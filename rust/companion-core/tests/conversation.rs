@@ -252,7 +252,8 @@ fn a_path_that_the_client_corrects_belongs_to_its_edit() {
     let clis = cast.conversation.clis_mut();
     assert_eq!(clis.looked_at(a, "/p/src/foo.txt", Some(original())), Now);
     assert_eq!(cast.reject(a, "/p/src/foo.txt"), Some(Rejection::KeepText(original())));
-    assert_eq!(cast.result(&cli("x"), "/p/src/foo.txt"), ["/p/src/foo.txt"]);
+    // The result of an edit that failed names the file as the model did.
+    assert_eq!(cast.result(&cli("x"), "/p/foo.txt"), ["/p/src/foo.txt"]);
     cast.conversation.before_edit_of_absent(&cli("x"), "/p/@src/new.txt", 3);
     assert_eq!(cast.conversation.opened(a, "/p/src/new.txt", 4).arrival, NextPrompt);
     cast.begin(&cli("y"), "/p/there.txt");

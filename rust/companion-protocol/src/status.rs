@@ -21,6 +21,8 @@ pub struct Status {
     pub discovery_files: Vec<DiscoveryStatus>,
     /// The number of connected clients.
     pub connected: usize,
+    /// The number of connected CLIs that have not run a hook. They can't be asked to show each edit.
+    pub unhooked: usize,
     /// The number of open proposals.
     pub open_diffs: usize,
     /// The open private files: the focused one, and others as far as the server has checked them.

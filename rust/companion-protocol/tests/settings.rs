@@ -30,6 +30,7 @@ fn a_status_has_this_json() {
             in_place: true,
         }],
         connected: 2,
+        unhooked: 1,
         open_diffs: 3,
         private_files: vec!["/a.key".to_owned()],
         tasks: 4,

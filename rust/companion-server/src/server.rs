@@ -200,6 +200,7 @@ impl Server {
             not_listening: inner.missing.iter().map(|missing| missing.reason.clone()).collect(),
             discovery_files: inner.discovery.files(),
             connected: inner.state.sessions.connected(),
+            unhooked: agent::unhooked(&inner.state),
             open_diffs: inner.state.diffs.open_count(),
             private_files: inner.state.context.private_files(),
             tasks: inner.state.tasks.len(),

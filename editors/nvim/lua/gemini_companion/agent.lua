@@ -45,6 +45,11 @@ M.notifications = {
       log.show(('the CLI asks in its terminal: %s'):format(params.message))
     end)
   end,
+  ---@param params GeminiCompanion.ReasonLost
+  ['diff/reasonLost'] = function(params)
+    local name = vim.fn.fnamemodify(params.filePath, ':~:.')
+    log.notify(('the CLI does not get your reason for %s: %s'):format(name, params.why), vim.log.levels.WARN)
+  end,
   ---@param params GeminiCompanion.AgentFinished
   ['agent/finished'] = function(params)
     local is_long = params.seconds >= MIN_SECONDS

@@ -33,6 +33,9 @@ local function status()
   end
   if context.review_all then
     lines[#lines + 1] = REVIEW_ON
+    if server.unhooked > 0 then
+      lines[#lines + 1] = ('Connected CLIs without a hook yet: %d. You may not see their edits'):format(server.unhooked)
+    end
   end
   if context.comments > 0 then
     lines[#lines + 1] = ('Comments that no model has got: %d'):format(context.comments)

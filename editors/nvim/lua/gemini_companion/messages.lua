@@ -18,11 +18,13 @@ local CHANGED_FILE = {
 local NEEDED = {
   ['companion/ready'] = { port = 'number', env = 'table', discoveryFiles = 'table' },
   ['companion/sessions'] = { count = 'number' },
+  ['companion/hooks'] = { connected = 'number', hooked = 'number' },
   ['companion/private'] = { paths = { 'string' } },
   ['diff/open'] = { filePath = 'string', newContent = 'string' },
   ['diff/accept'] = { filePath = 'string' },
   ['diff/close'] = { filePath = 'string' },
   ['editor/diagnostics'] = { paths = { 'string' } },
+  ['diff/reasonLost'] = { filePath = 'string', why = 'string' },
   ['agent/waiting'] = { message = 'string' },
   ['agent/finished'] = { seconds = 'number' },
   ['agent/command'] = { running = 'boolean' },

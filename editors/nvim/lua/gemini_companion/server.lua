@@ -68,6 +68,9 @@ local own = {
   ['companion/sessions'] = function(server, params)
     server.clients = params.count
   end,
+  ['companion/hooks'] = function(server, params)
+    server.unhooked = params.connected - params.hooked
+  end,
   ['companion/private'] = function(server, params)
     server.private = params.paths
   end,
@@ -307,6 +310,7 @@ function M.status()
       name = server.name,
       stopping = server.stopping == true,
       clients = server.clients,
+      unhooked = server.unhooked or 0,
       private = server.private,
       port = server.ready and server.ready.port,
       discovery_files = server.ready and server.ready.discoveryFiles,

@@ -85,6 +85,12 @@
 ---@class GeminiCompanion.AgentWaiting
 ---@field message string
 
+--- The parameters of the notification `diff/reasonLost`.
+---@class GeminiCompanion.ReasonLost
+---@field filePath string
+---@field reason string
+---@field why string
+
 --- The parameters of the notification `agent/finished`.
 ---@class GeminiCompanion.AgentFinished
 ---@field seconds integer
@@ -280,6 +286,7 @@
 ---@field name string as `/ide status` shows it
 ---@field ready? GeminiCompanion.Ready
 ---@field clients integer
+---@field unhooked? integer connected CLIs that have not run a hook
 ---@field ["private"] string[]
 ---@field stopping? boolean
 ---@field on GeminiCompanion.ServerHandler
@@ -297,6 +304,7 @@
 ---@field name string
 ---@field stopping boolean
 ---@field clients integer
+---@field unhooked integer connected CLIs that have not run a hook
 ---@field ["private"] string[]
 ---@field port? integer
 ---@field discovery_files? table<string, string>

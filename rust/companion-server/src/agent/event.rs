@@ -77,7 +77,7 @@ pub(crate) struct HookEvent {
     pub(crate) title: String,
     /// The user has sent a prompt: the CLI does not go on after a tool.
     pub(crate) is_new_prompt: bool,
-    /// The file's text before the edit, after it was made.
+    /// The file before the edit, after it was made.
     pub(crate) original: Option<Original>,
     /// A model may correct an edit that does not fit.
     pub(crate) corrects_edits: bool,
@@ -257,10 +257,12 @@ fn effect(response: &RawValue) -> (ToolEffect, Option<Original>) {
         {
             (ToolEffect::Unchanged, None)
         }
-        Some(Display { is_new_file: Some(true), .. }) | None => (ToolEffect::Made, None),
+        Some(Display { is_new_file: Some(true), .. }) => (ToolEffect::Made, Some(Original::Absent)),
         Some(Display { original_content, .. }) => {
-            (ToolEffect::Made, serde_json::from_str(original_content.get()).ok())
+            let text = serde_json::from_str(original_content.get());
+            (ToolEffect::Made, text.ok().map(Original::Text))
         }
+        None => (ToolEffect::Made, None),
     }
 }
 

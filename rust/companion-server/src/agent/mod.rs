@@ -190,16 +190,24 @@ pub(crate) fn hook_senders(state: &ServerState) -> Json {
 /// Reports to the editor how many of the connected CLIs run hooks, if that has changed. The others
 /// can't be asked to show each edit.
 pub(crate) fn report_hooked(state: &ServerState) {
-    let connected = state.sessions.connected_with(|client| client.replays_edits);
-    let hooked = {
-        let conversation = state.agents.conversation.lock();
-        connected.iter().filter(|session| conversation.clis().knows(**session)).count()
-    };
-    let report = HookedClients { connected: connected.len(), hooked };
+    let report = hooked(state);
     let last = std::mem::replace(&mut *state.agents.hooked.lock(), report.clone());
     if last != report {
         state.host.notify(CompanionNotification::HookedClients(report));
     }
+}
+
+/// The number of connected CLIs that have not run a hook.
+pub(crate) fn unhooked(state: &ServerState) -> usize {
+    let HookedClients { connected, hooked } = hooked(state);
+    connected - hooked
+}
+
+fn hooked(state: &ServerState) -> HookedClients {
+    let connected = state.sessions.connected_with(|client| client.replays_edits);
+    let conversation = state.agents.conversation.lock();
+    let hooked = connected.iter().filter(|session| conversation.clis().knows(**session)).count();
+    HookedClients { connected: connected.len(), hooked }
 }
 
 /// Answers an event. The answer is empty if the CLI goes on as without a hook.

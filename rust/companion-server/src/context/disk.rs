@@ -4,8 +4,10 @@
 //! A separate thread asks the disk one question at a time. While the disk does not answer, as with
 //! a dead network drive, the last answer stays in force, so that contexts still flow.
 
+use std::collections::HashSet;
+use std::fs::canonicalize;
 use std::future::pending;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -136,13 +138,20 @@ impl FileScan {
 impl ScanResult {
     fn of(paths: &[String], is_file: fn(&str) -> bool, look: &mut PrivacyScan<'_>) -> Self {
         let mut seen = Self::default();
+        // An editor may name one file by a link and by its own path.
+        let mut targets = HashSet::new();
         for path in paths {
             if seen.told.len() == ide::MAX_OPEN_FILES {
                 break;
             }
-            if is_file(path) {
-                let private = look.is_private(path).unwrap_or(true);
-                if private { &mut seen.private } else { &mut seen.told }.push(path.clone());
+            if !is_file(path) {
+                continue;
+            }
+            let target = canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+            if look.is_private(path).unwrap_or(true) {
+                seen.private.push(path.clone());
+            } else if targets.insert(target) {
+                seen.told.push(path.clone());
             }
         }
         seen.again = look.again();

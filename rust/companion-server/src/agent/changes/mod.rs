@@ -87,9 +87,20 @@ struct Change {
 pub(crate) struct Look {
     pub(crate) path: Arc<str>,
     pub(crate) text: FileText,
-    pub(crate) is_private: bool,
-    /// The file is in the workspace and not private.
-    pub(crate) is_shared: bool,
+    pub(crate) access: Access,
+}
+
+/// Who may see a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// It is in the workspace.
+    Shared,
+    /// It is in the workspace, and an ignore file names it.
+    Private,
+    /// The user does not work on it.
+    Outside,
+    /// The disk does not answer.
+    Unknown,
 }
 
 impl Look {
@@ -101,8 +112,23 @@ impl Look {
     }
 }
 
-/// The text before an edit, as the CLI reports it: with `\n` as the line ending, without BOM.
-pub(crate) type Original = Arc<str>;
+/// The file before an edit, as the CLI reports it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Original {
+    Absent,
+    /// With `\n` as the line ending, without BOM.
+    Text(Arc<str>),
+}
+
+impl Original {
+    /// The file on the disk, if it is `left` after the edit.
+    fn on_disk(&self, left: &FileText) -> FileText {
+        match self {
+            Self::Absent => FileText::Absent,
+            Self::Text(text) => FileText::Text(as_on_disk(text, left)),
+        }
+    }
+}
 
 /// A revert that the model has not heard of.
 #[derive(Debug, PartialEq, Eq)]
@@ -196,21 +222,24 @@ impl AgentChanges {
         original: Option<Original>,
         left: Look,
     ) -> Option<PromptId> {
+        if left.access == Access::Outside {
+            return None;
+        }
         let before = self.calls.end_edit(agent, &left.path);
-        // The CLI reports the text of any file. A revert must not write it to a path that the user does
-        // not work on, or where there is no file.
-        let original =
-            original.filter(|_| left.is_shared && matches!(left.text, FileText::Text(_)));
+        // The CLI reports the text of any file. A revert must not write it where there is no file.
+        let is_there = matches!(left.text, FileText::Text(_));
+        let original = original.filter(|_| left.access == Access::Shared && is_there);
         if before.is_none() && original.is_none() && left.text == FileText::Absent {
             return None;
         }
         let (before, is_mixed) = match (before, original) {
-            // The user has changed the file between the look and the edit.
-            (Some(look), Some(original)) if look.text.differs_from(&original) => {
-                (FileText::Text(as_on_disk(&original, &left.text)), true)
+            (Some(look), Some(Original::Text(of_cli))) if look.text.differs_from(&of_cli) => {
+                // The user has changed the file between the look and the edit.
+                (FileText::Text(as_on_disk(&of_cli, &left.text)), true)
             }
             (Some(look), _) => (look.text, false),
-            (None, Some(original)) => (FileText::Text(as_on_disk(&original, &left.text)), false),
+            // Only the CLI says what the file was, so the user is asked before a revert.
+            (None, Some(original)) => (original.on_disk(&left.text), true),
             (None, None) => (FileText::Unkept(None), false),
         };
         self.record(agent, before, left, is_mixed)
@@ -253,7 +282,8 @@ impl AgentChanges {
         left: Look,
         is_mixed: bool,
     ) -> Option<PromptId> {
-        let Look { path, text: left, is_private, .. } = left;
+        let Look { path, text: left, access } = left;
+        let is_private = access == Access::Private;
         if is_private {
             before.forget();
             let all = self.prompts.iter_mut().flat_map(|prompt| &mut prompt.files);

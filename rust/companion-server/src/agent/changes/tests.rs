@@ -16,7 +16,7 @@ fn command() -> Digest {
 }
 
 fn look(path: &str, text: FileText) -> Look {
-    Look { path: path.into(), text, is_private: false, is_shared: true }
+    Look { path: path.into(), text, access: Access::Shared }
 }
 
 fn begin(changes: &mut AgentChanges) -> PromptId {
@@ -101,7 +101,7 @@ fn a_change_by_the_user_while_the_cli_asks_is_not_that_of_the_cli() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
     changes.calls.begin(CLI, None, vec![look("/a", text("one\r\n"))]);
-    changes.edited(CLI, Some("of the user\n".into()), look("/a", text("two\r\n")));
+    changes.edited(CLI, Some(Original::Text("of the user\n".into())), look("/a", text("two\r\n")));
     let before = changes.texts(&id, "/a").unwrap().content;
     assert_eq!(before.as_deref(), Some("of the user\r\n"), "with the line endings of the file");
 }
@@ -112,7 +112,11 @@ fn a_text_of_the_cli_does_not_replace_the_bytes_of_the_file() {
     let id = begin(&mut changes);
     let before = "\u{feff}one\r\nmixed\n";
     changes.calls.begin(CLI, None, vec![look("/a", text(before))]);
-    changes.edited(CLI, Some("one\nmixed\n".into()), look("/a", text("\u{feff}two\r\n")));
+    changes.edited(
+        CLI,
+        Some(Original::Text("one\nmixed\n".into())),
+        look("/a", text("\u{feff}two\r\n")),
+    );
     assert_eq!(changes.texts(&id, "/a").unwrap().content.as_deref(), Some(before));
 }
 
@@ -159,7 +163,7 @@ fn without_a_look_before_there_is_no_way_back() {
     let id = begin(&mut changes);
     changes.edited(CLI, None, look("/a", text("two")));
     assert_eq!(list(&changes, &id), ["changed /a not revertible"]);
-    changes.edited(CLI, Some("one".into()), look("/b", text("two")));
+    changes.edited(CLI, Some(Original::Text("one".into())), look("/b", text("two")));
     assert_eq!(changes.texts(&id, "/b").unwrap().content.as_deref(), Some("one"));
 }
 
@@ -167,7 +171,7 @@ fn without_a_look_before_there_is_no_way_back() {
 fn a_private_file_is_listed_by_its_name() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    let private = |text| Look { is_private: true, ..look("/a", text) };
+    let private = |text| Look { access: Access::Private, ..look("/a", text) };
     changes.calls.begin(CLI, None, vec![private(FileText::Unkept(None))]);
     changes.edited(CLI, None, private(FileText::Unkept(None)));
     assert_eq!(list(&changes, &id), ["changed /a not revertible private"]);
@@ -177,8 +181,8 @@ fn a_private_file_is_listed_by_its_name() {
 fn a_private_text_that_the_cli_reports_is_not_kept() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    let private = Look { is_private: true, ..look("/a", FileText::Unkept(None)) };
-    changes.edited(CLI, Some("secret".into()), private);
+    let private = Look { access: Access::Private, ..look("/a", FileText::Unkept(None)) };
+    changes.edited(CLI, Some(Original::Text("secret".into())), private);
     assert!(!format!("{changes:?}").contains("secret"));
     assert_eq!(changes.texts(&id, "/a"), None);
 }
@@ -188,7 +192,7 @@ fn a_text_is_forgotten_when_its_file_becomes_private() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("secret one"), text("secret two"));
-    let private = |path| Look { is_private: true, ..look(path, FileText::Unkept(None)) };
+    let private = |path| Look { access: Access::Private, ..look(path, FileText::Unkept(None)) };
     changes.calls.begin(CLI, None, vec![look("/a", text("secret two"))]);
     changes.edited(CLI, None, private("/a"));
     changes.calls.begin(CLI, None, vec![look("/b", text("secret"))]);

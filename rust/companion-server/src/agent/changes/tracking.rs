@@ -10,9 +10,9 @@ use companion_protocol::editor::{ChangedPaths, ChangedText, CompanionNotificatio
 
 use super::super::event::{HookEvent, ToolEffect};
 use super::super::{READ_TIMEOUT, on_disk};
-use super::{FileText, LineCounts, Look, PromptId, Reverted};
+use super::{Access, FileText, LineCounts, Look, PromptId, Reverted};
 use crate::diffs::Record;
-use crate::disk::workspace::PRIVATE;
+use crate::disk::workspace::{OUTSIDE, PRIVATE};
 use crate::state::ServerState;
 use crate::text::Digest;
 
@@ -143,12 +143,8 @@ fn files_of_command(state: &ServerState, agent: &str) -> Vec<Arc<str>> {
 }
 
 async fn look_at(state: &Arc<ServerState>, path: &str) -> Look {
-    let unknown = || Look {
-        path: path.into(),
-        text: FileText::Unkept(None),
-        is_private: false,
-        is_shared: false,
-    };
+    let unknown =
+        || Look { path: path.into(), text: FileText::Unkept(None), access: Access::Unknown };
     look(state, vec![path.into()]).await.pop().unwrap_or_else(unknown)
 }
 
@@ -158,16 +154,20 @@ async fn look(state: &Arc<ServerState>, paths: Vec<Arc<str>>) -> Vec<Look> {
     let read = move || {
         let mut bytes = 0;
         let look = |(path, checked): (Arc<str>, Result<(), &str>)| {
-            let is_private = checked == Err(PRIVATE);
-            // A disk that did not answer is not asked again.
-            let text = if checked.is_ok() || is_private {
-                let is_kept = checked.is_ok() && bytes < MAX_COMMAND_BYTES;
-                FileText::read(Path::new(&*path), is_kept)
-            } else {
-                FileText::Unkept(None)
+            let access = match checked {
+                Ok(()) => Access::Shared,
+                Err(PRIVATE) => Access::Private,
+                Err(OUTSIDE) => Access::Outside,
+                Err(_) => Access::Unknown,
+            };
+            let text = match access {
+                Access::Shared => FileText::read(Path::new(&*path), bytes < MAX_COMMAND_BYTES),
+                Access::Private => FileText::read(Path::new(&*path), false),
+                // A disk that did not answer is not asked again.
+                Access::Outside | Access::Unknown => FileText::Unkept(None),
             };
             bytes += text.size();
-            Look { path, text, is_private, is_shared: checked.is_ok() }
+            Look { path, text, access }
         };
         paths.into_iter().zip(checked).map(look).collect()
     };

@@ -26,7 +26,7 @@ pub(crate) const PRIVATE: &str =
     "the file stays private, because an ignore file of the user's names it";
 
 /// The reason for a file that no editor of this companion has open.
-const OUTSIDE: &str = "the file lies outside of the workspace";
+pub(crate) const OUTSIDE: &str = "the file lies outside of the workspace";
 
 /// Whether this reason lasts. The others are those of a disk, which may answer later.
 pub(crate) fn is_refusal(why: &str) -> bool {

@@ -14,6 +14,7 @@ use companion_protocol::jsonrpc::{Id, Request};
 use companion_protocol::mcp::Empty;
 use hyper::body::{Body, Frame};
 
+use crate::agent;
 use crate::diffs::{Decision, DiffId, EventId, Outgoing};
 use crate::mcp::session::{Next, Session};
 use crate::net::json::{self, Depth, Json};
@@ -60,6 +61,7 @@ impl EventStream {
     ) -> Self {
         let number = state.sessions.attach(&session, state.context.message());
         state.diffs.attach(session.id, number, last, is_answer);
+        agent::report_hooked(&state);
         Self { state, session, number, first, is_answer, data: Json::default(), ping: None }
     }
 
@@ -126,5 +128,6 @@ impl Drop for EventStream {
     fn drop(&mut self) {
         self.state.sessions.detach(&self.session, self.number);
         self.state.diffs.detach(self.session.id, self.number);
+        agent::report_hooked(&self.state);
     }
 }

@@ -111,7 +111,7 @@ class ActionsTest : ServiceTestCase() {
         await { service.state is CompanionState.Running }
         val status = (service.state as CompanionState.Running).status
         val text = offEdt { HealthReport.of(project) }
-        assertTrue(text, "\nWhat the CLI connects to\n" in text)
+        assertTrue(text, "\nWhere the CLI runs\n" in text)
         val helps =
             listOf(
                 "running on port ${status.port}",

@@ -69,6 +69,9 @@ interface EditorRequests {
     /** A CLI has answered a prompt, after this time. */
     fun agentFinished(seconds: Long)
 
+    /** No model gets the [reason] of a rejection of a proposal for [filePath]; [why] is a clause for the user. */
+    fun reasonLost(filePath: String, reason: String, why: String)
+
     /** A model has got the comments with these ids. */
     fun commentsDelivered(ids: List<String>)
 

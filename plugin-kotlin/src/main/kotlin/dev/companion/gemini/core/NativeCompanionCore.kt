@@ -159,6 +159,10 @@ class NativeCompanionCore private constructor(
 
                 "agent/finished" -> requests.agentFinished(read(params)["seconds"].asLong)
 
+                "diff/reasonLost" -> read(params).let {
+                    requests.reasonLost(it["filePath"].asString, it["reason"].asString, it["why"].asString)
+                }
+
                 "comment/delivered" -> requests.commentsDelivered(read(params)["ids"].asJsonArray.map { it.asString })
 
                 "comment/refused" -> read(

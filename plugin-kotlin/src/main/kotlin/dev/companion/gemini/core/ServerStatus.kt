@@ -14,6 +14,8 @@ data class ServerStatus(
     val discoveryFiles: List<DiscoveryFile> = emptyList(),
     /** The number of connected CLIs. */
     val connected: Int = 0,
+    /** The number of connected CLIs that have not run a hook. They can't be asked to show each edit. */
+    val unhooked: Int = 0,
     /** The number of proposals that wait for a decision. */
     val openDiffs: Int = 0,
     /** The open files that an ignore file keeps private; the focused file is among them. */

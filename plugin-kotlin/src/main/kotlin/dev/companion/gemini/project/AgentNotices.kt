@@ -7,6 +7,7 @@ import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
@@ -15,6 +16,7 @@ import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.review.Alerts
 import dev.companion.gemini.terminal.CliTabs
 import dev.companion.gemini.terminal.CliTerminal
+import java.awt.datatransfer.StringSelection
 
 /** Any thread. While the IDE is in the background, the operating system also notifies, without the CLI's question. */
 internal class AgentNotices(
@@ -35,6 +37,22 @@ internal class AgentNotices(
         val text = message("agent.finished", seconds)
         later { if (seconds >= MIN_SECONDS) show(text, text) else hide() }
     }
+
+    /** No model gets the [reason] of a rejection. The user can send it by hand. */
+    fun reasonLost(file: String, reason: String, why: String) =
+        later {
+            val text = XmlStringUtil.escapeString(message("agent.reason.lost", file, why))
+            val notification = Platform
+                .stickyNotificationGroup()
+                .createNotification(text, NotificationType.WARNING)
+                .setTitle(message("notification.title"))
+            val copy = NotificationAction.createSimple(message("agent.reason.copy")) {
+                notification.expire()
+                CopyPasteManager.getInstance().setContents(StringSelection(reason))
+            }
+            notification.addAction(copy)
+            notification.notify(project)
+        }
 
     private fun later(work: () -> Unit) =
         ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)

@@ -34,6 +34,7 @@ import dev.companion.gemini.diagnostics.DiagnosticsService
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.review.ProposalService
 import java.awt.EventQueue
+import java.nio.file.Paths
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
@@ -92,6 +93,9 @@ open class CompanionService protected constructor(
         val inFront = FileEditorManager.getInstance(project).selectedFiles.filter { it.isInLocalFileSystem }
         return inFront.map(::systemPath).filter(private::contains)
     }
+
+    /** The number of connected CLIs that have not run a hook. */
+    val unhooked: Int get() = core?.status?.unhooked ?: 0
 
     /** EDT. The watched editors, and their server. */
     private var watch: Watch? = null
@@ -259,6 +263,9 @@ open class CompanionService protected constructor(
         override fun agentWaiting(message: String) = notices.waiting(message)
 
         override fun agentFinished(seconds: Long) = notices.finished(seconds)
+
+        override fun reasonLost(filePath: String, reason: String, why: String) =
+            notices.reasonLost(Paths.get(filePath).fileName.toString(), reason, why)
 
         override fun commentsDelivered(ids: List<String>) = comments.delivered(ids)
 

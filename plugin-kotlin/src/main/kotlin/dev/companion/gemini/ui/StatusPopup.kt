@@ -157,7 +157,11 @@ internal class StatusPopup(private val project: Project) {
             val private = CompanionService.getInstance(project).privateFiles()
             private.forEach { row(form, "status.popup.private", ShownPath.of(project, Paths.get(it))) }
         }
-        if (ProjectSettings.isAllReviewed(project)) form.addComponent(text(message("status.popup.review.all")))
+        if (ProjectSettings.isAllReviewed(project)) {
+            form.addComponent(text(message("status.popup.review.all")))
+            val unhooked = CompanionService.getInstance(project).unhooked
+            if (unhooked > 0) form.addComponent(text(message("status.popup.review.unhooked", unhooked)))
+        }
         row(form, "status.popup.diffs", proposals.waiting().size.toString())
     }
 

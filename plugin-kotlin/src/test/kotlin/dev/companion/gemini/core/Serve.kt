@@ -44,6 +44,9 @@ object Serve {
 
         override fun agentFinished(seconds: Long) = notify("agent/finished", mapOf("seconds" to seconds))
 
+        override fun reasonLost(filePath: String, reason: String, why: String) =
+            notify("diff/reasonLost", mapOf("filePath" to filePath, "reason" to reason, "why" to why))
+
         override fun commentsDelivered(ids: List<String>) = notify("comment/delivered", mapOf("ids" to ids))
 
         override fun commentRefused(id: String, reason: String) =

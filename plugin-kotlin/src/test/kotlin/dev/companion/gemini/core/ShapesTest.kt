@@ -38,6 +38,7 @@ class ShapesTest {
             notListening = listOf("can't listen on 192.0.2.1"),
             discoveryFiles = listOf(DiscoveryFile("gemini", "/tmp/file.json", inPlace = true)),
             connected = 2,
+            unhooked = 1,
             openDiffs = 3,
             privateFiles = listOf("/a.key"),
         )

@@ -70,6 +70,8 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
 
     override fun agentFinished(seconds: Long) = hook("agentFinished")
 
+    override fun reasonLost(filePath: String, reason: String, why: String) = hook("reasonLost")
+
     override fun commentsDelivered(ids: List<String>) = hook("commentsDelivered")
 
     override fun commentRefused(id: String, reason: String) {
@@ -113,6 +115,8 @@ open class ImmediateEditor : EditorRequests {
     override fun agentWaiting(message: String) = Unit
 
     override fun agentFinished(seconds: Long) = Unit
+
+    override fun reasonLost(filePath: String, reason: String, why: String) = Unit
 
     override fun commentsDelivered(ids: List<String>) = Unit
 
