@@ -123,7 +123,7 @@ test('a folder without the sticky bit causes a warning', async (t) => {
   fs.chmodSync(sandbox.tmp, 0o777);
   const companion = await Companion.start(sandbox);
   assert.ok(fs.existsSync(companion.ready.discoveryFiles.gemini));
-  await companion.logged(/everybody can rename what is in .*chmod \+t/);
+  await companion.logged(/everybody can rename files in .*chmod \+t/);
 });
 
 test('two users of one machine: the second learns whose folder is in the way', async (t) => {
