@@ -331,16 +331,13 @@ impl Clis {
     /// The CLI and its edit that an `openDiff` belongs to.
     fn edit_of(&self, session: SessionId, path: &str, now: u64) -> Option<(usize, usize)> {
         let owner = self.clis.iter().find(|cli| cli.connection == Some(session));
-        let process = owner.and_then(|owner| owner.process.as_deref());
         let mut own: Option<(u64, (usize, usize))> = None;
         let mut others = Vec::new();
         for (index, cli) in self.clis.iter().enumerate() {
             // The newest one, because an edit that was cancelled has no end.
             let Some(at) = cli.edits.iter().rposition(|edit| edit.may_open(path)) else { continue };
             let edit = &cli.edits[at];
-            let is_own = cli.connection == Some(session)
-                || process.is_some() && cli.process.as_deref() == process
-                || cli.connected == Connected::To(vec![session]);
+            let is_own = cli.connection == Some(session);
             if is_own && !cli.has_other_connection(session) {
                 if own.is_none_or(|(begun, _)| begun <= edit.begun) {
                     own = Some((edit.begun, (index, at)));
@@ -405,7 +402,9 @@ impl Clis {
     /// A CLI that runs its hook after its diff makes an edit that the user has just accepted for
     /// this MCP session.
     pub fn accepted(&mut self, caller: &Caller<'_>, session: SessionId) {
-        if !self.heard(caller).has_other_connection(session) {
+        let cli = self.heard(caller);
+        // The CLI may have connected again.
+        if cli.connected == Connected::Unknown || !cli.has_other_connection(session) {
             self.connect_last(session);
         }
     }
