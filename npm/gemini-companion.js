@@ -47,8 +47,13 @@ function fail(problem) {
 
 const { path, problem } = program();
 if (problem) fail(problem);
-// `setup` finds the plugin's zip here.
-const env = { ...process.env, GEMINI_COMPANION_PACKAGE: __dirname };
+const env = {
+  ...process.env,
+  // `setup` finds the plugin's zip here.
+  GEMINI_COMPANION_PACKAGE: __dirname,
+  // `hook` looks for the CLI among its ancestors, and this process is not the CLI.
+  GEMINI_COMPANION_LAUNCHER: String(process.pid),
+};
 // A Windows console signals both processes. `kill` would end the program before it can shut down.
 const passOn = process.platform === 'win32' ? () => {} : (signal) => child.kill(signal);
 // Registered before the start: a signal may arrive as soon as the program is ready.

@@ -183,7 +183,8 @@ test('the hooks of setup run the program that it has installed', async (t) => {
     env: sandbox.env({ PATH }),
     cwd: sandbox.project,
   });
-  assert.equal(setup.status, 3, 'there is no editor');
+  // 3 if the machine has no editor.
+  assert.ok([0, 3].includes(setup.status), String(setup.stderr));
   const { text } = await examine(sandbox, { env: { PATH } });
   assert.match(text, /✓ they run .*gemini-companion/);
 });

@@ -173,7 +173,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     const other = await IdeClient.connect(sandbox);
     const [a, b] = ['a', 'b'].map((name) => sandbox.file(name, 'old\n'));
     const propose = async (by, path, content) => {
-      await hook(sandbox, 'before-tool', beforeEdit(path));
+      await by.hook('before-tool', beforeEdit(path));
       return { decision: by.openDiff(path, content) };
     };
     const ask = async (path) => {

@@ -39,6 +39,13 @@ const ACK_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time between two attempts to confirm to a companion that was killed.
 const ACK_INTERVAL: Duration = Duration::from_millis(100);
 
+/// The variable with the process id of `npm/gemini-companion.js`.
+const LAUNCHER: &str = "GEMINI_COMPANION_LAUNCHER";
+
+/// This program, as package managers name their launchers, too. Linux cuts the name.
+const PROGRAM: &str = "gemini-companion";
+const CUT_PROGRAM: &str = "gemini-companio";
+
 /// The programs by which a CLI starts a hook.
 const SHELLS: [&str; 14] = [
     "sh",
@@ -224,16 +231,19 @@ async fn relay(event: HookMoment, find: FindArgs) -> Result<HookAnswer, Box<dyn 
 /// The process of the CLI that runs this hook, and its connections to the companion. The CLI starts
 /// hooks by a shell.
 fn cli_process(ancestors: &[Ancestor], hosts: &[Endpoint]) -> Option<CliProcess> {
+    // The launcher of the npm package has another process for each hook.
+    let launcher = std::env::var(LAUNCHER).ok().and_then(|pid| pid.parse::<u32>().ok());
     let cli = ancestors.iter().find(|ancestor| {
         let name = ancestor.name.trim_start_matches('-').to_ascii_lowercase();
-        !SHELLS.contains(&&*name)
+        let is_launcher = Some(ancestor.pid) == launcher || name == PROGRAM || name == CUT_PROGRAM;
+        !is_launcher && !SHELLS.contains(&&*name)
     })?;
     let is_local = |host: &Endpoint| match host.host.parse::<IpAddr>() {
         Ok(address) => address.is_loopback(),
         Err(_) => host.host == "localhost",
     };
     let ports = if hosts.iter().all(is_local) {
-        loopback_ports(cli.pid, "gemini-companion", hosts[0].port)
+        loopback_ports(cli.pid, PROGRAM, hosts[0].port)
     } else {
         None
     };

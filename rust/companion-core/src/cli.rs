@@ -165,9 +165,8 @@ impl Cli {
         match &self.connected {
             Connected::Unknown => self.connection.is_some_and(|of| of != session),
             Connected::No => self.connection != Some(session),
-            Connected::To(sessions) => {
-                !sessions.contains(&session) || self.connection.is_some_and(|of| of != session)
-            }
+            // The process may have connected again.
+            Connected::To(sessions) => !sessions.contains(&session),
         }
     }
 
@@ -452,6 +451,18 @@ impl Clis {
                 owner.is_none_or(|owner| own.is_some_and(|own| own == owner))
             }),
         }
+    }
+
+    /// Only these MCP sessions have a client. A CLI with another one has connected again.
+    pub fn expect_only(&mut self, sessions: &[SessionId]) {
+        for cli in &mut self.clis {
+            cli.connection = cli.connection.filter(|of| sessions.contains(of));
+        }
+    }
+
+    /// The process of the CLI with this session.
+    pub(crate) fn process_of(&self, session: &str) -> Option<Arc<str>> {
+        self.clis.iter().find(|cli| cli.has_session(session))?.process.clone()
     }
 
     /// An MCP session has ended, or belongs to another CLI.

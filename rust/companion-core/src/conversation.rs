@@ -139,7 +139,9 @@ impl Conversation {
         self.clis.heard(caller).edits.retain(Edit::is_open);
         self.notes.due(now, |note| match note {
             Note::Reason(reason) => self.is_for(caller, reason),
-            Note::Revert(revert) => self.clis.is_for(caller, &revert.cli, None),
+            Note::Revert(revert) => {
+                self.clis.is_for(caller, &revert.cli, revert.process.as_deref())
+            }
             Note::Comment(_) => true,
         })
     }
@@ -189,13 +191,13 @@ impl Conversation {
         paths: Vec<Arc<str>>,
         since: u64,
     ) -> (NoteId, Option<(NoteId, Note)>) {
-        self.notes.add_revert(Revert { cli, paths, since })
+        let process = self.clis.process_of(&cli);
+        self.notes.add_revert(Revert { cli, process, paths, since })
     }
 
     /// The user has undone the revert of a file. Returns the notes that have changed.
     pub fn revert_undone(&mut self, cli: &str, path: &str) -> Vec<NoteId> {
-        let sessions = self.clis.sessions_of(cli);
-        self.notes.drop_revert(&sessions, path)
+        self.notes.drop_revert(cli, path)
     }
 
     /// See [`Notes::set_comment`].

@@ -68,6 +68,11 @@ impl Note {
         }
     }
 
+    /// Whether it names this file.
+    pub fn is_on(&self, path: &str) -> bool {
+        self.paths().iter().any(|of| **of == *path)
+    }
+
     /// Whether it has waited for too long at the time `now`, in milliseconds since 1970. A comment waits
     /// until its user removes it.
     pub fn is_over(&self, now: u64) -> bool {
@@ -91,6 +96,9 @@ impl Note {
 pub struct Revert {
     /// The CLI session that made the changes.
     pub cli: CliSessionId,
+    /// Its process; `None` if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<Arc<str>>,
     /// The files.
     pub paths: Vec<Arc<str>>,
     /// See [`Note::since`].
@@ -360,14 +368,14 @@ impl Notes {
         Some(note)
     }
 
-    /// Takes a file out of the reverts of these CLI sessions, wherever they are: its revert was
-    /// undone. Returns the reverts that have changed.
-    pub fn drop_revert(&mut self, of: &[CliSessionId], path: &str) -> Vec<NoteId> {
+    /// Takes a file out of the reverts of this CLI session, wherever they are: its revert was undone.
+    /// Returns the reverts that have changed.
+    pub fn drop_revert(&mut self, of: &str, path: &str) -> Vec<NoteId> {
         let mut changed = Vec::new();
         let mut revoked = Vec::new();
         for pending in &mut self.pending {
             let Note::Revert(Revert { cli, paths, .. }) = &mut pending.note else { continue };
-            if of.contains(cli) && paths.iter().any(|of| &**of == path) {
+            if **cli == *of && paths.iter().any(|of| &**of == path) {
                 paths.retain(|of| &**of != path);
                 changed.push(pending.id);
                 revoked.push(pending.under_way);

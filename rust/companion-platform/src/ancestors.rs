@@ -35,6 +35,9 @@ mod system {
 
     use super::{Ancestor, MAX_ANCESTORS};
 
+    /// The system cuts longer names (`TASK_COMM_LEN`).
+    const MAX_NAME: usize = 15;
+
     /// The state of an established connection (`tcp_states.h`).
     const ESTABLISHED: &str = "01";
 
@@ -78,10 +81,12 @@ mod system {
             own.extend(sockets(child).unwrap_or_default());
         }
         let mut ports = Vec::new();
+        let mut lines = 0;
         for table in ["tcp", "tcp6"] {
             // A system without IPv6 has no second table.
             let text = fs::read_to_string(format!("/proc/{pid}/net/{table}"));
             for line in text.unwrap_or_default().lines().skip(1) {
+                lines += 1;
                 let fields: Vec<_> = line.split_whitespace().collect();
                 let [_, local, remote, state, _, _, _, _, _, inode, ..] = fields[..] else {
                     continue;
@@ -99,7 +104,8 @@ mod system {
                 ports.push(local);
             }
         }
-        Some(ports)
+        // The companion itself has a line, so without any the tables do not show the connections.
+        (lines > 0).then_some(ports)
     }
 
     /// The inodes of the sockets of a process.
@@ -114,14 +120,15 @@ mod system {
         Some(sockets)
     }
 
-    /// The children of a process whose program has this name. The system cuts names after 15 bytes.
+    /// The children of a process whose program has this name.
     fn children(pid: u32, name: &str) -> Vec<u32> {
+        let name = name.get(..MAX_NAME).unwrap_or(name);
         let mut children = Vec::new();
         let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return children };
         for thread in threads.flatten() {
             let text = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
             for child in text.split_whitespace().filter_map(|pid| pid.parse().ok()) {
-                if stat(child).is_some_and(|stat| name.starts_with(&stat.name)) {
+                if stat(child).is_some_and(|stat| stat.name == name) {
                     children.push(child);
                 }
             }

@@ -65,7 +65,8 @@ pub(crate) fn set(
         let mut conversation = state.agents.conversation.lock();
         let notes = conversation.notes_mut();
         match checked {
-            Err(why) if is_refusal(why) => {
+            // The comment may be on another file by now.
+            Err(why) if is_refusal(why) && notes.get(note).is_some_and(|of| of.is_on(&path)) => {
                 notes.remove(note);
                 state.diffs.record(Record::NoteRemoved(note));
                 drop(conversation);

@@ -11,15 +11,15 @@ use tokio::time::{Instant, sleep_until};
 
 use super::{READ_TIMEOUT, changes, comments};
 use crate::diffs::{DeliveredNotes, Record};
-use crate::disk::workspace::is_refusal;
+use crate::disk::workspace::PRIVATE;
 use crate::state::ServerState;
 
 /// The time for the hook to confirm an answer with notes.
 const ACK_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A timer that is as late as this shows that the process was suspended. A confirmation may be
-/// waiting in its socket.
-const SUSPENSION: Duration = Duration::from_millis(500);
+/// A part of that time. If its timer is late by a part, the process was suspended, and a confirmation
+/// may be waiting in its socket: the part does not count.
+const ACK_PART: Duration = Duration::from_millis(300);
 
 /// Notes on their way, with the files that may be named.
 pub(super) struct Checked {
@@ -44,7 +44,8 @@ pub(super) async fn deliver(state: &Arc<ServerState>, due: Due) -> Option<Checke
     for (path, checked) in paths.into_iter().zip(checked) {
         match checked {
             Ok(()) => drop(shared.insert(path)),
-            Err(why) if is_refusal(why) => refused.push((path, why)),
+            // A file outside of the workspace may come back: the editor may not have opened its folder yet.
+            Err(PRIVATE) => refused.push((path, PRIVATE)),
             Err(_) => {}
         }
     }
@@ -92,11 +93,12 @@ pub(super) fn report_lost(state: &ServerState, path: &str, text: &str, why: &str
 }
 
 async fn give_back_unconfirmed(state: Arc<ServerState>, number: u64) {
-    loop {
-        let due = Instant::now() + ACK_TIMEOUT;
+    let mut left = ACK_TIMEOUT;
+    while !left.is_zero() {
+        let due = Instant::now() + ACK_PART;
         sleep_until(due).await;
-        if due.elapsed() < SUSPENSION {
-            break;
+        if due.elapsed() < ACK_PART {
+            left = left.saturating_sub(ACK_PART);
         }
     }
     state.agents.conversation.lock().notes_mut().give_back(number);

@@ -149,7 +149,12 @@ pub(crate) async fn reason_arrival(
         return ReasonArrival::Never;
     }
     if session.client.empty_is_unchanged {
-        let opened = conversation.lock().opened(session.id, path, now);
+        let expected = state.sessions.expected_with(|_| true);
+        let opened = {
+            let mut conversation = conversation.lock();
+            conversation.clis_mut().expect_only(&expected);
+            conversation.opened(session.id, path, now)
+        };
         if !opened.needs_look {
             return opened.arrival;
         }
@@ -288,8 +293,8 @@ fn is_reviewed(state: &ServerState, caller: &Caller<'_>) -> bool {
     if !state.agents.review_all.load(Ordering::Relaxed) || !state.config.settings.diffs {
         return false;
     }
-    let connected = state.sessions.connected_with(|client| client.replays_edits);
-    state.agents.conversation.lock().clis().is_connected(caller, &connected)
+    let expected = state.sessions.expected_with(|client| client.replays_edits);
+    state.agents.conversation.lock().clis().is_connected(caller, &expected)
 }
 
 async fn after_tool(state: &Arc<ServerState>, event: &HookEvent, caller: &Caller<'_>) -> Answer {

@@ -124,19 +124,23 @@ impl Resume {
         if !is_changed {
             return Ok(claimed);
         }
-        let claimed = claimed.saved()?;
-        adopted.remove(&claimed.slot)?;
+        let (claimed, is_saved) = claimed.saved()?;
+        if is_saved {
+            adopted.remove(&claimed.slot)?;
+        }
         Ok(claimed)
     }
 
     /// Replaces the file of the last run: if this start fails, a later one must not resume its
-    /// clients either. The notes stay.
-    fn saved(self) -> io::Result<Self> {
-        if let Err(error) = self.slot.write(&lines::write(&self.head, &self.left)) {
-            log::warn!("could not save the notes of the last run: {error}");
+    /// clients either. The notes stay. Returns false if only the old file was removed.
+    fn saved(self) -> io::Result<(Self, bool)> {
+        let written = self.slot.write(&lines::write(&self.head, &self.left));
+        if let Err(error) = &written {
+            log::warn!("cannot save the notes of the last run: {error}");
             self.slot.clear()?;
         }
-        Ok(self)
+        let is_saved = written.is_ok();
+        Ok((self, is_saved))
     }
 
     /// Binds like [`Listeners::bind`], at the port that the clients of the last run know, or at
@@ -173,7 +177,7 @@ impl Resume {
         let Self { slot, running, head: Head { ide_pid, diffs, .. }, left } = self;
         let head = Head::new(ide_pid, diffs);
         let afresh = Self { slot, running, head, left: left.without_clients() };
-        let afresh = on_disk(runtime, move || afresh.saved());
+        let afresh = on_disk(runtime, move || Ok(afresh.saved()?.0));
         (Listeners::bind(port, more), afresh)
     }
 

@@ -192,13 +192,15 @@ fn sweep(dir: &PrivateDir, key: &str) -> Adopted {
     for (slot, files, lock) in unused(dir, is_old) {
         let is_of_key = slot.rsplit_once('-').is_some_and(|(of, _)| of == key);
         let swept = match notes(dir, &slot) {
-            Some(notes) if is_of_key => {
+            // It can't be read now.
+            Err(error) => Err(error),
+            Ok(Some((head, notes))) if is_of_key && !is_process_alive(head.ide_pid) => {
                 adopted.left.adopt_notes(&notes);
                 adopted.files.push((files, lock));
                 Ok(())
             }
-            Some(notes) => forget_clients(dir, &slot, &notes),
-            None => files.iter().try_for_each(|file| dir.remove(file)),
+            Ok(Some((_, notes))) => forget_clients(dir, &slot, &notes),
+            Ok(None) => files.iter().try_for_each(|file| dir.remove(file)),
         };
         if let Err(error) = swept {
             log::warn!("cannot remove old resume data: {error}");
@@ -207,14 +209,20 @@ fn sweep(dir: &PrivateDir, key: &str) -> Adopted {
     adopted
 }
 
-/// The notes of a slot that still count; `None` if there are none.
-fn notes(dir: &PrivateDir, slot: &str) -> Option<Left> {
-    let ((_, mut left), age) = read(dir, slot, lines::read).ok()??;
+/// The notes of a slot that still count, and its owner; `None` if there are none.
+fn notes(dir: &PrivateDir, slot: &str) -> io::Result<Option<(Head, Left)>> {
+    let ((head, mut left), age) = match read(dir, slot, lines::read) {
+        Ok(Some(found)) => found,
+        Ok(None) => return Ok(None),
+        // Only the system's errors may pass.
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => return Ok(None),
+        Err(error) => return Err(error),
+    };
     if age > MAX_NOTES_AGE && age != Duration::MAX {
-        return None;
+        return Ok(None);
     }
     left.drop_old_notes(now_ms());
-    (!left.notes.is_empty()).then(|| left.without_clients())
+    Ok((!left.notes.is_empty()).then(|| (head, left.without_clients())))
 }
 
 /// Leaves only the notes in the file of a slot. Writes it only if there is anything else, because the

@@ -336,6 +336,19 @@ impl Sessions {
         sessions.map(|session| session.id).collect()
     }
 
+    /// The connected clients with these traits, and those of the last process that may still come back.
+    pub(crate) fn expected_with(&self, has: impl Fn(&ClientTraits) -> bool) -> Vec<SessionId> {
+        let by_id = self.by_id.lock();
+        let is_expected = |of: &Session| of.mailbox.has_stream() || of.is_returning();
+        let sessions = by_id.values().filter(|of| is_expected(of) && has(&of.client));
+        sessions.map(|session| session.id).collect()
+    }
+
+    /// Whether a client of the last process may still come back.
+    pub(crate) fn awaits_any(&self) -> bool {
+        self.by_id.lock().values().any(|session| session.is_returning())
+    }
+
     /// The sessions whose clients have one of these ports.
     pub(crate) fn with_ports(&self, ports: &[u16]) -> Vec<SessionId> {
         let by_id = self.by_id.lock();
