@@ -152,7 +152,7 @@ test('a state that can’t be trusted is not used, and the log says why', async 
     spoilIt();
     await window.start();
     assert.notEqual(window.companion.ready.authToken, authToken);
-    await window.companion.logged(new RegExp(`WARN.*${why}.*starting afresh`));
+    await window.companion.logged(new RegExp(`WARN.*ignoring resume data: .*${why}`));
     assert.equal(fs.lstatSync(state).isSymbolicLink(), false);
     assert.equal(fs.lstatSync(state).mode & 0o777, 0o600);
   }

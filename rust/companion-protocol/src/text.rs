@@ -185,9 +185,11 @@ mod tests {
             let theirs = serde_json::from_slice::<String>(&json).ok();
             let ours = serde_json::from_slice::<&RawValue>(&json).ok().map(decode);
             refused += usize::from(ours == Some(None));
+            if let Ok(json) = std::str::from_utf8(&json) {
+                let mended = serde_json::from_str::<String>(&mend(json)).is_ok();
+                assert_eq!(mended, ours.is_some(), "{json}, seed {seed}");
+            }
             let json = String::from_utf8_lossy(&json);
-            let mended = serde_json::from_str::<String>(&mend(&json)).is_ok();
-            assert_eq!(mended, ours.is_some(), "{json}, seed {seed}");
             assert_eq!(ours.flatten(), theirs, "{json}, seed {seed}");
         }
         assert!(refused > inputs / 100, "too few broken pairs: {refused} of {inputs}");

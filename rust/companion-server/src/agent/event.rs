@@ -229,8 +229,6 @@ impl HookEvent {
     pub(crate) fn caller(&self, sessions: &Sessions) -> Caller<'_> {
         let connected = match self.ports.as_deref() {
             None => Connected::Unknown,
-            // Until a client of the last process has come back, it has no connection.
-            Some([]) if sessions.awaits_any() => Connected::Unknown,
             Some([]) => Connected::No,
             Some(ports) => match sessions.with_ports(ports) {
                 // The connections lead through a tunnel.

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use companion_core::cli::Caller;
+use companion_core::cli::{Caller, Connected};
 use companion_core::conversation::{Conversation, Due};
 use companion_core::notes::Reason;
 use companion_platform::SuspendedMark;
@@ -294,7 +294,12 @@ fn is_reviewed(state: &ServerState, caller: &Caller<'_>) -> bool {
         return false;
     }
     let expected = state.sessions.expected_with(|client| client.replays_edits);
-    state.agents.conversation.lock().clis().is_connected(caller, &expected)
+    let mut caller = caller.clone();
+    if state.sessions.awaits_any() {
+        // Until a client of the last process has come back, it has no connection.
+        caller.connected = Connected::Unknown;
+    }
+    state.agents.conversation.lock().clis().is_connected(&caller, &expected)
 }
 
 async fn after_tool(state: &Arc<ServerState>, event: &HookEvent, caller: &Caller<'_>) -> Answer {
