@@ -42,7 +42,7 @@ pub fn mend(json: &str) -> Cow<'_, str> {
         };
         match unicode_escape(digits) {
             Some((_, length)) => at = escape + 1 + length,
-            None if digits.get(..4).is_some() => {
+            None if digits.bytes().take(4).filter(u8::is_ascii_hexdigit).count() == 4 => {
                 mended.push_str(&json[kept..escape]);
                 mended.push_str("ufffd");
                 kept = escape + 5;
