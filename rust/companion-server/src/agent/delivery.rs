@@ -27,8 +27,8 @@ pub(super) struct Checked {
     pub(super) shared: HashSet<Arc<str>>,
 }
 
-/// Begins a delivery of the notes whose files may be shared now. The others are refused, or wait if
-/// the disk does not answer. `None` if nothing is left.
+/// Begins a delivery of the notes whose files may be shared now. Those about
+/// private files are refused. The others wait. `None` if nothing is left.
 pub(super) async fn deliver(state: &Arc<ServerState>, due: Due) -> Option<Checked> {
     let mut paths: Vec<Arc<str>> = Vec::new();
     for path in due.iter().flat_map(|(_, note)| note.paths()) {
