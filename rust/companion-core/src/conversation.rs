@@ -9,12 +9,8 @@
 
 use std::sync::Arc;
 
-use companion_protocol::editor::ReasonArrival;
-
 use crate::cli::{Caller, CliSessionId, Clis, Edit, Opened};
-use crate::notes::{
-    Comment, CommentOutcome, Confirmation, Delivery, Note, NoteId, Notes, Reason, Revert,
-};
+use crate::notes::{Confirmation, Delivery, Note, NoteId, Notes, Reason, Revert};
 use crate::session::SessionId;
 use crate::text::{Digest, Text};
 
@@ -193,26 +189,5 @@ impl Conversation {
     ) -> (NoteId, Option<(NoteId, Note)>) {
         let process = self.clis.process_of(&cli);
         self.notes.add_revert(Revert { cli, process, paths, since })
-    }
-
-    /// The user has undone the revert of a file. Returns the notes that have changed.
-    pub fn revert_undone(&mut self, cli: &str, path: &str) -> Vec<NoteId> {
-        self.notes.drop_revert(cli, path)
-    }
-
-    /// See [`Notes::set_comment`].
-    pub fn set_comment(&mut self, comment: Comment) -> CommentOutcome {
-        self.notes.set_comment(comment)
-    }
-
-    /// See [`Clis::opened_without_hook`].
-    pub fn opened_without_hook(
-        &mut self,
-        session: SessionId,
-        path: &str,
-        original: Option<Digest>,
-        now: u64,
-    ) -> ReasonArrival {
-        self.clis.opened_without_hook(session, path, original, now)
     }
 }

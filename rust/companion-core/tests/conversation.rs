@@ -78,7 +78,7 @@ impl Cast {
     }
 
     fn comment(&mut self, id: &str, line: u32, text: &str) -> CommentOutcome {
-        self.conversation.set_comment(Comment {
+        self.conversation.notes_mut().set_comment(Comment {
             id: id.into(),
             path: "/1".into(),
             line,
@@ -278,12 +278,12 @@ fn a_cli_whose_hook_follows_the_diff_is_known_after_an_acceptance() {
     let mut cast = Cast::new();
     let (a, b) = (cast.a, cast.b);
     let text = Some(original());
-    assert_eq!(cast.conversation.opened_without_hook(a, "/1", text, 1), Never);
+    assert_eq!(cast.conversation.clis_mut().opened_without_hook(a, "/1", text, 1), Never);
     cast.conversation.clis_mut().accepted(&cli("x"), a);
     let clis = cast.conversation.clis();
     assert!(clis.knows(a) && !clis.knows(b));
-    assert_eq!(cast.conversation.opened_without_hook(a, "/2", text, 1), Now);
-    assert_eq!(cast.conversation.opened_without_hook(a, "/3", None, 1), NextPrompt);
+    assert_eq!(cast.conversation.clis_mut().opened_without_hook(a, "/2", text, 1), Now);
+    assert_eq!(cast.conversation.clis_mut().opened_without_hook(a, "/3", None, 1), NextPrompt);
     assert_eq!(cast.reject(a, "/2"), Some(Rejection::KeepText(original())));
     let due = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("other"));
     assert_eq!(texts(&due), [""; 0]);
@@ -361,10 +361,10 @@ fn a_revert_that_is_under_way_can_be_undone() {
     cast.conversation.reverted("x".into(), paths, 1);
     let due = cast.conversation.due_before_agent(&cli("x"), 1);
     let delivery = cast.conversation.deliver(&due).unwrap();
-    cast.conversation.revert_undone("x", "/1");
+    cast.conversation.notes_mut().drop_revert("x", "/1");
     assert_eq!(cast.conversation.confirm(delivery.number), Confirmation::Refused);
     assert_eq!(cast.prompt(&cli("x")), ["reverted /2"]);
-    assert!(cast.conversation.revert_undone("x", "/2").is_empty());
+    assert!(cast.conversation.notes_mut().drop_revert("x", "/2").is_empty());
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub(crate) fn set(
         text: truncate_utf16(text.trim(), MAX_TEXT).to_owned().into(),
         since: state.agents.expiry.now_ms(),
     };
-    let outcome = state.agents.conversation.lock().set_comment(comment);
+    let outcome = state.agents.conversation.lock().notes_mut().set_comment(comment);
     let note = match outcome {
         CommentOutcome::Waits(note) => note,
         CommentOutcome::Delivered => {

@@ -165,7 +165,7 @@ pub(crate) async fn reason_arrival(
         return ReasonArrival::Never;
     }
     let original = original(state, path).await;
-    conversation.lock().opened_without_hook(session.id, path, original, now)
+    conversation.lock().clis_mut().opened_without_hook(session.id, path, original, now)
 }
 
 /// Hooks may reach the server at `port`.

@@ -284,7 +284,7 @@ fn forget_reverts(state: &ServerState, agent: &str, undone: &[Reverted]) {
     let standing: HashSet<_> = standing.iter().map(|of| &of.path).collect();
     for Reverted { path, .. } in undone.iter().filter(|of| !standing.contains(&of.path)) {
         let mut conversation = state.agents.conversation.lock();
-        for note in conversation.revert_undone(agent, path) {
+        for note in conversation.notes_mut().drop_revert(agent, path) {
             state.diffs.record(match conversation.notes().get(note) {
                 Some(revert) => Record::Note(note, revert.clone()),
                 None => Record::NoteRemoved(note),
