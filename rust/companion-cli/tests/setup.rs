@@ -202,6 +202,19 @@ fn however_often_setup_is_killed_a_removal_leaves_nothing() {
 }
 
 #[test]
+fn folders_that_a_killed_run_was_creating_or_removing_are_removed() {
+    let dir = home();
+    let before = tree(dir.path());
+    for staged in [".companion-setupA/created/state", ".local/.companion-setupB/removed"] {
+        fs::create_dir_all(dir.path().join(staged).join("gemini-companion")).unwrap();
+    }
+    let remove = ["setup", "--remove", "-y"];
+    assert!(program(dir.path()).args(remove).output().unwrap().status.success());
+    fs::remove_dir(dir.path().join(".local")).unwrap();
+    assert_eq!(tree(dir.path()), before);
+}
+
+#[test]
 fn a_refused_or_dry_run_changes_nothing_and_announces_nothing() {
     let dir = home();
     let before = tree(dir.path());

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::files::{check_own, create_dir, missing_dirs, remove_empty};
-use crate::staging;
+use crate::files::{check_own, remove_empty};
+use crate::staging::{Staging, sweep};
 
 /// The longest wait for the lock, longer than a run takes.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -20,26 +20,28 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct Lock {
     path: PathBuf,
     file: File,
-    /// The folders that were created for the file, the outermost first. The end of the run removes the
-    /// empty ones.
+    /// The folders that setup created for the file, the outermost first. The end of the run removes
+    /// the empty ones.
     pub(crate) dirs: Vec<PathBuf>,
 }
 
 impl Lock {
-    /// Locks the file. Waits while another run holds the lock.
-    pub(crate) fn take(path: &Path) -> io::Result<Self> {
-        Self::take_within(LIMIT, path)
+    /// Locks the file in the folder that `create_dir` creates. Waits while another run holds the lock.
+    pub(crate) fn take(path: &Path, create_dir: impl Fn() -> io::Result<()>) -> io::Result<Self> {
+        Self::take_within(LIMIT, path, create_dir)
     }
 
-    fn take_within(limit: Duration, path: &Path) -> io::Result<Self> {
-        let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-        let dirs = missing_dirs(dir);
+    fn take_within(
+        limit: Duration,
+        path: &Path,
+        create_dir: impl Fn() -> io::Result<()>,
+    ) -> io::Result<Self> {
         let begin = Instant::now();
         loop {
-            create_dir(dir)?;
+            create_dir()?;
             if let Some(file) = attempt(path)? {
-                staging::sweep(dir);
-                return Ok(Self { path: path.to_owned(), file, dirs });
+                path.ancestors().skip(1).take_while(|dir| check_own(dir).is_ok()).for_each(sweep);
+                return Ok(Self { path: path.to_owned(), file, dirs: Vec::new() });
             }
             if begin.elapsed() >= limit {
                 let why = "another setup is running; run this again when it has ended";
@@ -47,6 +49,30 @@ impl Lock {
             }
             thread::sleep(PAUSE);
         }
+    }
+
+    /// Moves the folders of the lock out of the way in one step, if only the lock and `file` are in
+    /// them. If this run is killed before it has removed them, the next one does. Returns the new path
+    /// of `file`.
+    pub(crate) fn set_aside(&mut self, file: &Path) -> Option<PathBuf> {
+        let outermost = self.dirs.first()?.clone();
+        let is_own =
+            |path: &PathBuf| self.dirs.contains(path) || *path == self.path || path == file;
+        for dir in &self.dirs {
+            let mut entries = fs::read_dir(dir).ok()?;
+            if !entries.all(|entry| entry.is_ok_and(|entry| is_own(&entry.path()))) {
+                return None;
+            }
+        }
+        let staging = Staging::in_dir(outermost.parent()?).ok()?;
+        let moved = staging.path("removed");
+        // On Windows this fails, because the lock is open.
+        fs::rename(&outermost, &moved).ok()?;
+        let to = |path: &Path| Some(moved.join(path.strip_prefix(&outermost).ok()?));
+        self.path = to(&self.path)?;
+        self.dirs = self.dirs.iter().filter_map(|dir| to(dir)).collect();
+        self.dirs.insert(0, staging.keep());
+        to(file)
     }
 }
 
@@ -84,20 +110,23 @@ mod tests {
     #[test]
     fn one_that_another_run_has_is_waited_for_and_leaves_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("made/setup.lock");
-        let lock = Lock::take(&path).unwrap();
-        let error = Lock::take_within(Duration::ZERO, &path).unwrap_err();
+        let made = dir.path().join("made");
+        let path = made.join("setup.lock");
+        let create_dir = || fs::create_dir_all(&made);
+        let mut lock = Lock::take(&path, create_dir).unwrap();
+        lock.dirs.push(made.clone());
+        let error = Lock::take_within(Duration::ZERO, &path, create_dir).unwrap_err();
         assert!(error.to_string().starts_with("another setup is running"), "{error}");
         drop(lock);
-        assert!(!dir.path().join("made").exists());
-        Lock::take_within(Duration::ZERO, &path).unwrap();
+        assert!(!made.exists());
+        Lock::take_within(Duration::ZERO, &path, create_dir).unwrap();
     }
 
     #[test]
     fn one_that_was_removed_is_no_lock() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("setup.lock");
-        let lock = Lock::take(&path).unwrap();
+        let lock = Lock::take(&path, || Ok(())).unwrap();
         // Stands for a run that has already opened the file.
         let opened = File::open(&path).unwrap();
         drop(lock);
@@ -111,7 +140,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("setup.lock");
         File::create(&path).unwrap();
-        Lock::take_within(Duration::ZERO, &path).unwrap();
+        Lock::take_within(Duration::ZERO, &path, || Ok(())).unwrap();
         assert!(!path.exists());
     }
 }

@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::client::Before;
-use crate::files::{create_dir, missing_dirs, remove_empty, replace, replace_at_once};
+use crate::files::{check_own, create_dir, missing_dirs, remove_empty, replace, replace_at_once};
 use crate::lock::Lock;
 use crate::machine::Machine;
+use crate::staging::Staging;
 
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -125,25 +126,17 @@ impl InstallManifest {
     pub(crate) fn open(machine: &Machine) -> io::Result<Self> {
         let file = Self::file_of(machine)?;
         let path = file.with_extension("lock");
-        let mut lock = Lock::take(&path).map_err(|error| {
+        let mut lock = Lock::take(&path, || create_recorded(&file)).map_err(|error| {
             io::Error::new(error.kind(), format!("{}: {error}", path.display()))
         })?;
         let mut content = read(&file)?;
-        let is_first = !lock.dirs.is_empty();
-        content.dirs.append(&mut lock.dirs);
-        // This folder has setup's name. The run that made it may have been killed before it wrote that.
+        // This folder has setup's name, whatever the manifest says.
         content.dirs.extend(file.parent().map(Path::to_owned));
-        // Runs that begin at once see different folders missing. A folder sorts before those in it.
+        // A folder sorts before those in it.
         content.dirs.sort();
         content.dirs.dedup();
         lock.dirs.clone_from(&content.dirs);
-        let manifest = Self { file, content, lock: Some(lock) };
-        // If this run is killed, the next one must know that these folders are setup's own. A disk may
-        // take long, and until then nobody would know.
-        if is_first && let Err(error) = replace_at_once(&manifest.file, &manifest.text()?) {
-            log::warn!("{}: {error}", manifest.file.display());
-        }
-        Ok(manifest)
+        Ok(Self { file, content, lock: Some(lock) })
     }
 
     fn file_of(machine: &Machine) -> io::Result<PathBuf> {
@@ -232,21 +225,56 @@ impl InstallManifest {
     }
 
     fn text(&self) -> io::Result<String> {
-        Ok(serde_json::to_string_pretty(&self.content)? + "\n")
+        self.content.text()
     }
 }
+
+impl Content {
+    fn text(&self) -> io::Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+}
+
 impl Drop for InstallManifest {
     fn drop(&mut self) {
-        if self.lock.is_none() || !self.items().is_empty() {
+        let Some(lock) = &mut self.lock else { return };
+        if !self.content.items.is_empty() {
             return;
         }
-        match fs::remove_file(&self.file) {
+        let file = lock.set_aside(&self.file).unwrap_or_else(|| self.file.clone());
+        match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 log::warn!("{}: {error}", self.file.display());
             }
             _ => {}
         }
     }
+}
+
+/// Creates the missing folders of the manifest's file in one step, with a manifest that names them. So
+/// the next run removes them, however early this one is killed.
+fn create_recorded(file: &Path) -> io::Result<()> {
+    let dir = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let dirs = missing_dirs(dir);
+    if let Some(outermost) = dirs.first().cloned() {
+        let created = create_at_once(&outermost, file, &Content { dirs, items: Vec::new() });
+        // It also fails if another run was first.
+        if !outermost.exists() {
+            created?;
+        }
+    }
+    check_own(dir)
+}
+
+fn create_at_once(outermost: &Path, file: &Path, content: &Content) -> io::Result<()> {
+    let above = outermost.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let staging = Staging::in_dir(above)?;
+    let staged = staging.path("created");
+    let inner = file.strip_prefix(outermost).map_err(io::Error::other)?;
+    let staged_file = staged.join(inner);
+    create_dir(staged_file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
+    replace_at_once(&staged_file, &content.text()?)?;
+    fs::rename(staged, outermost)
 }
 
 /// Reads the manifest's file, if there is one. The error names the file and the way out.
