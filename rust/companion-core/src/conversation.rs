@@ -101,14 +101,18 @@ impl Conversation {
         self.clis.opened(session, path, now)
     }
 
-    /// A tool has ended. Its model gets the reasons of this edit, and all comments.
+    /// A tool has ended. Its model gets the reasons of this edit, or else all comments. A comment never
+    /// leaves with a reason: its user may still change it, which would revoke the reason, too.
     pub fn due_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> Due {
         let names = self.clis.edit_ended(caller, path);
-        self.notes.due(now, |note| match note {
+        let reasons = self.notes.due(now, |note| match note {
             Note::Reason(reason) => names.contains(&reason.path) && self.is_for(caller, reason),
-            Note::Comment(_) => true,
-            Note::Revert(_) => false,
-        })
+            Note::Comment(_) | Note::Revert(_) => false,
+        });
+        if !reasons.is_empty() {
+            return reasons;
+        }
+        self.notes.due(now, |note| matches!(note, Note::Comment(_)))
     }
 
     /// A CLI whose hook follows its diff is about to write `input`. If that is the text that it got

@@ -112,6 +112,22 @@ fn each_cli_gets_its_own_reasons() {
 }
 
 #[test]
+fn a_comment_that_changes_takes_no_reason_back() {
+    let mut cast = Cast::new();
+    let a = cast.a;
+    assert_eq!(cast.edit(&cli("x"), a, "/1"), Now);
+    cast.reject(a, "/1").unwrap();
+    cast.comment("c", 1, "first");
+    let due = cast.conversation.due_after_tool(&cli("x"), "/1", cast.now);
+    let delivery = cast.conversation.deliver(&due).unwrap();
+    cast.comment("c", 1, "second");
+    let confirmation = cast.conversation.confirm(delivery.number);
+    assert!(matches!(confirmation, Confirmation::Taken(_)), "{confirmation:?}");
+    assert_eq!(texts(&due), ["/1"]);
+    assert_eq!(cast.result(&cli("x"), "/1"), ["second"]);
+}
+
+#[test]
 fn an_edit_that_two_clis_have_begun_belongs_to_none() {
     let mut cast = Cast::new();
     let (a, b) = (cast.a, cast.b);

@@ -63,11 +63,27 @@ pub(super) fn read_head(content: &[u8]) -> Option<Head> {
 pub(super) fn read(content: &[u8]) -> Option<(Head, Left)> {
     let head = read_head(content)?;
     let mut left = Left::default();
-    let counts = |line: &&[u8]| line.ends_with(b"\n") && !line.starts_with(b" ");
-    for line in lines(content).skip(1).filter(counts) {
+    for line in records(content) {
         left.apply(serde_json::from_slice::<Record>(line).ok()?);
     }
     Some((head, left))
+}
+
+/// Reads the notes of a file that is damaged, or that another version wrote, without the lines that
+/// can't be read.
+pub(super) fn read_notes(content: &[u8]) -> Left {
+    let mut left = Left::default();
+    for line in records(content) {
+        if let Ok(record) = serde_json::from_slice::<Record>(line) {
+            left.apply(record);
+        }
+    }
+    left.without_clients()
+}
+
+fn records(content: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let counts = |line: &&[u8]| line.ends_with(b"\n") && !line.starts_with(b" ");
+    lines(content).skip(1).filter(counts)
 }
 
 fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {

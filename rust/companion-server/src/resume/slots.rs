@@ -30,6 +30,8 @@ pub(super) const MAX_FILE: usize = 256 << 20;
 const MAX_NOTES_AGE: Duration = Duration::from_hours(30 * 24);
 /// The most that a disk's clock may be ahead.
 const MAX_CLOCK_ADVANCE: Duration = Duration::from_mins(1);
+/// The owner of a slot whose file does not say it.
+const NO_PROCESS: u32 = u32::MAX;
 /// Locked while a slot is chosen and others are swept, which takes milliseconds.
 const CHOICE_LOCK: &str = "choosing.lock";
 
@@ -65,7 +67,8 @@ pub(super) struct Claim {
     /// Locked until the server begins to end.
     pub(super) running: File,
     pub(super) last: Option<(Head, Left, Duration)>,
-    /// The notes of other servers of the workspace and editor, which have ended long ago.
+    /// The notes of other servers of the workspace and editor, which have ended long ago, and those of
+    /// a file of the last process that is unusable.
     pub(super) adopted: Adopted,
 }
 
@@ -78,7 +81,7 @@ pub(super) struct Adopted {
 
 impl Adopted {
     pub(super) fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.files.is_empty() && self.left.notes.is_empty()
     }
 
     /// Removes the files, once the notes are in this server's own slot.
@@ -119,7 +122,7 @@ pub(super) fn claim(
 ) -> io::Result<Claim> {
     let begun = Instant::now();
     let mut told = false;
-    let (name, lock, running, fit, adopted) = loop {
+    let (name, lock, running, fit, mut adopted) = loop {
         let in_time = begun.elapsed() < patience;
         // A sweep removes unused locks, so no other process may be about to take one.
         let choosing = dir.try_lock(CHOICE_LOCK)?;
@@ -147,6 +150,11 @@ pub(super) fn claim(
     // From now on no other process writes to it.
     let last = if fit == Fit::Empty { None } else { usable(read(&dir, &name, lines::read)) };
     let last = last.map(|((head, left), age)| (head, left, age));
+    if last.is_none()
+        && let Ok(Some((notes, _))) = read(&dir, &name, |content| Some(lines::read_notes(content)))
+    {
+        adopted.left.adopt_notes(&notes);
+    }
     let slot = Slot { dir, file: file_name(&name), _lock: lock };
     Ok(Claim { slot, running, last, adopted })
 }
@@ -211,13 +219,11 @@ fn sweep(dir: &PrivateDir, key: &str) -> Adopted {
 
 /// The notes of a slot that still count, and its owner; `None` if there are none.
 fn notes(dir: &PrivateDir, slot: &str) -> io::Result<Option<(Head, Left)>> {
-    let ((head, mut left), age) = match read(dir, slot, lines::read) {
-        Ok(Some(found)) => found,
-        Ok(None) => return Ok(None),
-        // Only the system's errors may pass.
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => return Ok(None),
-        Err(error) => return Err(error),
+    let whole_or_notes = |content: &[u8]| {
+        let of_nobody = || (Head::new(NO_PROCESS, true), lines::read_notes(content));
+        Some(lines::read(content).unwrap_or_else(of_nobody))
     };
+    let Some(((head, mut left), age)) = read(dir, slot, whole_or_notes)? else { return Ok(None) };
     if age > MAX_NOTES_AGE && age != Duration::MAX {
         return Ok(None);
     }

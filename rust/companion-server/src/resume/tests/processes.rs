@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use companion_core::notes::{Comment, Note, NoteId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -317,4 +318,42 @@ fn a_damaged_file_is_not_used() {
     text.push_str("{\"opened\":[1]}\n");
     fs::write(file(&dir), text).unwrap();
     assert_ne!(next(&dir, &config("/a", ALIVE)).0, token);
+}
+
+#[test]
+fn the_notes_of_a_damaged_file_or_another_version_are_kept() {
+    let damages: [&dyn Fn(&str) -> String; 3] = [
+        &|text| text.replacen("\"version\":6", "\"version\":7", 1),
+        &|text| format!("{text}{{\"opened\":[1]}}\n"),
+        &|text| text.replacen(r#"{"version""#, "{version", 1),
+    ];
+    for damage in damages {
+        let dir = TempDir::new().unwrap();
+        let (token, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
+        let records = vec![Record::Note(NoteId(3), comment())];
+        assert!(saving.tell(|file| file.take(Batch { records, ends: false })));
+        drop(saving);
+        let text = fs::read_to_string(file(&dir)).unwrap();
+        assert_ne!(damage(&text), text);
+        fs::write(file(&dir), damage(&text)).unwrap();
+        // The first start may fail after it has taken the file.
+        for _ in 0..2 {
+            let last =
+                Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
+            assert_ne!(last.head.token.expose(), token);
+            assert_eq!(last.left.notes.values().collect::<Vec<_>>(), [&comment()]);
+        }
+    }
+}
+
+fn comment() -> Note {
+    Note::Comment(Comment {
+        id: "1".into(),
+        path: "/a/b".into(),
+        line: 1,
+        end_line: 1,
+        content: "line".to_owned().into(),
+        text: "why?".to_owned().into(),
+        since: 1,
+    })
 }
