@@ -175,7 +175,8 @@ describe('doctor', { concurrency: 4 }, () => {
       const editors = evidence.filter(({ subject }) => subject === 'editors');
       return editors.find(({ text }) => text.startsWith('IntelliJ IDEA 2025.1: ')).text;
     };
-    assert.match(await plugin(), /the plugin is not installed; run gemini-companion setup/);
+    const how = "the plugin is not installed; run gemini-companion setup 'intellij idea'";
+    assert.equal(await plugin(), `IntelliJ IDEA 2025.1: ${how}`);
     await run(sandbox, ['setup', ...installIde(sandbox, '1.0', home), '--yes']);
     assert.match(await plugin(), /the plugin is installed, version 1\.0/);
     const idea = path.join(sandbox.folder('home', 'apps', 'idea', 'bin'), 'idea');
@@ -187,6 +188,18 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.match(await plugin(), /it runs, but no companion does; restart it/);
     await Companion.start(sandbox);
     assert.match(await plugin(), /the plugin is installed, version 1\.0/);
+  });
+
+  test('of an IDE that is too old, doctor does not send the user to setup', async (t) => {
+    const sandbox = sandboxOf(t);
+    const home = sandbox.folder('home', 'apps', 'idea');
+    installIde(sandbox, '1.0', home);
+    const file = path.join(home, 'product-info.json');
+    const product = JSON.parse(fs.readFileSync(file, 'utf8'));
+    fs.writeFileSync(file, JSON.stringify({ ...product, version: '2024.1', buildNumber: '241.1' }));
+    const { evidence } = await examine(sandbox);
+    const { text } = evidence.find(({ text }) => text.startsWith('IntelliJ IDEA 2024.1: '));
+    assert.match(text, /: version 2024\.1 is too old; the plugin needs 2024\.2 or newer$/);
   });
 
   test('of a Neovim that is too old, doctor does not send the user to setup', async (t) => {

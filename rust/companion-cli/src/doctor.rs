@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use companion_client::diagnose::{Diagnosis, Facts, Finding, Level, Subject, diagnose, installed};
 use companion_client::discover::Environment;
+use companion_platform::quote;
 use companion_protocol::dialect::{self, ClientProfile};
 use companion_setup::{Ide, Machine, Neovim};
 
@@ -68,15 +69,21 @@ pub(crate) fn diagnoses(
 /// Reports the plugins of the editors on this machine.
 fn editors(has_companion: bool) -> Vec<Finding> {
     let Some(machine) = Machine::current() else { return Vec::new() };
-    let missing = "the plugin is not installed; run gemini-companion setup";
+    let missing = |editor: &str| {
+        let name = quote::word(&editor.to_lowercase());
+        (Level::Note, format!("the plugin is not installed; run gemini-companion setup {name}"))
+    };
     let ides = Ide::find(&machine).into_iter().map(|ide| {
-        let (level, text) = match ide.plugin(&machine) {
-            None => (Level::Note, missing.to_owned()),
-            Some(_) if ide.is_running && !has_companion => {
+        let (level, text) = match (ide.plugin(&machine), ide.too_old()) {
+            (None, Some(old)) => (Level::Note, old),
+            (None, None) => missing(&ide.name),
+            (Some(_), _) if ide.is_running && !has_companion => {
                 let why = "it runs, but no companion does; restart it, and open a project";
                 (Level::Note, why.to_owned())
             }
-            Some(version) => (Level::Good, format!("the plugin is installed, version {version}")),
+            (Some(version), _) => {
+                (Level::Good, format!("the plugin is installed, version {version}"))
+            }
         };
         (level, format!("{}: {text}", ide.title()))
     });
@@ -86,7 +93,7 @@ fn editors(has_companion: bool) -> Vec<Finding> {
                 (Level::Note, format!("version {old} is too old, the plugin needs 0.10 or newer"))
             }
             None if neovim.has_plugin() => (Level::Good, "the plugin is installed".to_owned()),
-            None => (Level::Note, missing.to_owned()),
+            None => missing(Neovim::NAME),
         };
         (level, format!("{}: {text}", Neovim::NAME))
     });
@@ -94,7 +101,43 @@ fn editors(has_companion: bool) -> Vec<Finding> {
     ides.chain(neovim).map(finding).collect()
 }
 
-/// Returns the diagnoses as text for users.
+/// Returns the diagnoses as text for this terminal.
 pub(crate) fn text(diagnoses: &[Diagnosis]) -> String {
-    diagnoses.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n")
+    let is_utf8 = shows_utf8(|name| std::env::var(name).ok());
+    let text = |one: &Diagnosis| if is_utf8 { format!("{one}") } else { format!("{one:#}") };
+    diagnoses.iter().map(text).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Whether the terminal shows UTF-8. POSIX takes the first of these variables that is not empty; without
+/// them the locale is C. Windows converts all output to what its console shows.
+fn shows_utf8(var: impl Fn(&str) -> Option<String>) -> bool {
+    let mut locales = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(var);
+    let locale = locales.find(|locale| !locale.is_empty()).unwrap_or_default();
+    cfg!(windows) || locale.to_lowercase().replace('-', "").contains("utf8")
+}
+
+#[cfg(all(test, not(windows)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_variable_that_is_not_empty_names_the_encoding() {
+        let shows = |vars: [&str; 3]| {
+            shows_utf8(|name| {
+                let at = ["LC_ALL", "LC_CTYPE", "LANG"].iter().position(|known| *known == name)?;
+                (vars[at] != "unset").then(|| vars[at].to_owned())
+            })
+        };
+        for (vars, expected) in [
+            (["unset", "unset", "en_US.UTF-8"], true),
+            (["", "", "C.utf8"], true),
+            (["unset", "UTF-8", "unset"], true),
+            (["C", "UTF-8", "de_DE.UTF-8"], false),
+            (["unset", "de_DE@euro", "de_DE.UTF-8"], false),
+            (["unset", "unset", "POSIX"], false),
+            (["unset", "unset", "unset"], false),
+        ] {
+            assert_eq!(shows(vars), expected, "{vars:?}");
+        }
+    }
 }

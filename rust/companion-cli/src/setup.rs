@@ -109,6 +109,7 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
         program: Some(&program),
         documents: Some(&documents),
         neovim: editors.neovim.as_ref(),
+        is_named: !args.editors.is_empty(),
         clients: &run.clients(),
     };
     let carry_out = |with_neovim: bool| {

@@ -64,7 +64,7 @@ pub(crate) fn install(
     if is_extension(&target) && !is_installed {
         return (Outcome::Unchanged, format!("you installed it{note}"));
     }
-    if known.is_some_and(|known| !known.pending) && !target.exists() && extensions.is_dir() {
+    if record.is_installed(&target) && !target.exists() && extensions.is_dir() {
         let why = "you removed it; to install it again, run setup --remove, then setup";
         return (Outcome::Skipped, why.to_owned());
     }

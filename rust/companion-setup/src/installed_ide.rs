@@ -79,6 +79,9 @@ fn jetbrains() -> String {
     "JetBrains".to_owned()
 }
 
+/// The branch of 2024.2, the oldest version that the plugin supports.
+const OLDEST_BRANCH: u32 = 242;
+
 /// Products that are not editors: Gateway, and the client of Remote Development.
 const NO_EDITORS: [&str; 2] = ["GW", "JBC"];
 
@@ -116,6 +119,14 @@ impl Ide {
     /// installed.
     pub fn plugin(&self, machine: &Machine) -> Option<String> {
         install::copies(&plugins_dir(machine, self), PLUGIN_ID).1
+    }
+
+    /// Returns why the plugin does not support the IDE, if it is too old.
+    pub fn too_old(&self) -> Option<String> {
+        let is_old = self.build < Build(vec![OLDEST_BRANCH]);
+        is_old.then(|| {
+            format!("version {} is too old; the plugin needs 2024.2 or newer", self.version)
+        })
     }
 
     /// Returns the IDE in this folder; on macOS the folder is the `.app`, or the `Contents` in it.

@@ -10,6 +10,7 @@ use crate::install::{self, Bundle};
 use crate::machine::{Machine, Os};
 use crate::record::{InstallManifest, InstalledItem, What, is_newer};
 use crate::report::Outcome;
+use crate::setup::removed;
 
 macro_rules! files {
     ($($name:literal)*) => {
@@ -103,11 +104,13 @@ impl Neovim {
         Some(Self { program, data })
     }
 
-    /// Installs the plugin, unless the user has installed it or Neovim is too old. The plugin
-    /// starts `program`, or else the program that Neovim finds.
+    /// Installs the plugin, unless the user has installed it or Neovim is too old. If the user has
+    /// removed it, it is installed again only if `is_named`. The plugin starts `program`, or else the
+    /// program that Neovim finds.
     pub(crate) fn install(
         &self,
         program: Result<Option<&Path>, &str>,
+        is_named: bool,
         record: &mut InstallManifest,
         dry_run: bool,
     ) -> (PathBuf, (Outcome, String)) {
@@ -119,6 +122,10 @@ impl Neovim {
         let is_installed = record.known(&target).is_some() && is_plugin(&target);
         if let Some(other) = self.others().find(|other| !is_installed || *other != target) {
             return (other, (Outcome::Unchanged, "you installed the plugin".to_owned()));
+        }
+        let is_removed = record.is_installed(&target) && !target.exists() && self.data.is_dir();
+        if is_removed && !is_named {
+            return (target, (Outcome::Skipped, removed(Self::NAME)));
         }
         let program = match program {
             Ok(program) => program,

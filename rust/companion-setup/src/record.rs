@@ -163,6 +163,11 @@ impl InstallManifest {
         self.items().iter().find(|known| known.path == path)
     }
 
+    /// Returns whether setup installed an item at this path, which the user may have removed since.
+    pub(crate) fn is_installed(&self, path: &Path) -> bool {
+        self.known(path).is_some_and(|known| !known.pending)
+    }
+
     /// Records an item, and installs it by `install` into a folder that is created if needed.
     pub(crate) fn install(
         &mut self,

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use companion_platform::quote;
+
 use crate::client::Client;
 use crate::documents::Documents;
 use crate::files::remove_empty;
@@ -31,6 +33,8 @@ pub struct Setup<'a> {
     pub documents: Option<&'a Documents>,
     /// Neovim, if it gets its plugin.
     pub neovim: Option<&'a Neovim>,
+    /// Whether the user named the editors. Otherwise a plugin that the user removed stays removed.
+    pub is_named: bool,
     /// The clients whose IDE mode setup turns on.
     pub clients: &'a [Client],
 }
@@ -63,7 +67,7 @@ impl Setup<'_> {
         let program = self.install_program(record, dry_run, &mut report);
         let program = program.as_ref().map(Option::as_deref).map_err(String::as_str);
         if let Some(neovim) = self.neovim {
-            let (path, outcome) = neovim.install(program, record, dry_run);
+            let (path, outcome) = neovim.install(program, self.is_named, record, dry_run);
             report.add_editor(Neovim::NAME, path, outcome);
         }
         for client in self.clients {
@@ -110,9 +114,66 @@ impl Setup<'_> {
                 (Outcome::Skipped, "it shares its plugins with the one above".to_owned())
             } else {
                 let is_running = is_loaded(&ides, plugins);
-                install_plugin(package, ide, is_running, plugins, record, dry_run)
+                self.install_plugin(package, ide, is_running, plugins, record, dry_run)
             };
             report.add_editor(&ide.title(), plugins.join(&package.root), outcome);
+        }
+    }
+
+    fn install_plugin(
+        &self,
+        package: &Package,
+        ide: &Ide,
+        is_running: bool,
+        plugins: &Path,
+        record: &mut InstallManifest,
+        dry_run: bool,
+    ) -> (Outcome, String) {
+        if ide.flatpak.is_some() {
+            return (Outcome::Skipped, FLATPAK.to_owned());
+        }
+        if !package.fits(&ide.build) {
+            let why =
+                ide.too_old().unwrap_or_else(|| "the plugin does not support it yet".to_owned());
+            return (Outcome::Skipped, why);
+        }
+        let PluginCopies { copies, version, is_same } = install::installed(plugins, package);
+        let new = package.version();
+        if is_same {
+            return (Outcome::Unchanged, format!("{new} is installed"));
+        }
+        if let Some(newer) = version.as_ref().filter(|old| is_newer(old, new)) {
+            return (Outcome::Skipped, format!("{newer} is installed, which is newer"));
+        }
+        if is_running && !copies.is_empty() {
+            let old = version.unwrap_or_default();
+            let why = format!("the IDE runs with version {old}; quit it, and run setup again");
+            return (Outcome::Failed, why);
+        }
+        let what = match version {
+            Some(old) if old != new => format!("{new} in place of {old}"),
+            Some(_) => format!("{new} again"),
+            None => new.to_owned(),
+        };
+        let note = if is_running { format!("; {RESTART}") } else { String::new() };
+        let target = plugins.join(&package.root);
+        let is_removed = copies.is_empty() && plugins.is_dir() && record.is_installed(&target);
+        if is_removed && !self.is_named {
+            return (Outcome::Skipped, removed(&ide.name));
+        }
+        let failed =
+            |error: io::Error| (Outcome::Failed, format!("{what} could not be installed: {error}"));
+        if let Err(error) = install::check(&target, &copies, plugins) {
+            return failed(error);
+        }
+        if dry_run {
+            return (Outcome::Planned, format!("install {what}{note}"));
+        }
+        let known = What::Plugin { home: ide.home.clone(), id: package.plugin.id.clone() };
+        let install = || install::install(plugins, package, &copies);
+        match record.install(&ide.title(), &target, known, install) {
+            Ok(()) => (Outcome::Done, format!("installed {what}{note}")),
+            Err(error) => failed(error),
         }
     }
 
@@ -163,6 +224,14 @@ impl Setup<'_> {
         })?;
         Ok(report)
     }
+}
+
+/// Returns why a plugin that the user removed is not installed again.
+pub(crate) fn removed(editor: &str) -> String {
+    format!(
+        "you removed the plugin; to install it again, run gemini-companion setup {}",
+        quote::word(&editor.to_lowercase())
+    )
 }
 
 /// Deletes temporary files of killed runs around the items that are in place now. After a failure they
@@ -228,56 +297,6 @@ fn without_package(plugins: &Path) -> (PathBuf, (Outcome, String)) {
     match copies.into_iter().next().zip(version) {
         Some((copy, version)) => (copy, (Outcome::Unchanged, format!("{version} is installed"))),
         None => (plugins.to_owned(), (Outcome::Failed, NO_ZIP.to_owned())),
-    }
-}
-
-fn install_plugin(
-    package: &Package,
-    ide: &Ide,
-    is_running: bool,
-    plugins: &Path,
-    record: &mut InstallManifest,
-    dry_run: bool,
-) -> (Outcome, String) {
-    if ide.flatpak.is_some() {
-        return (Outcome::Skipped, FLATPAK.to_owned());
-    }
-    if !package.fits(&ide.build) {
-        return (Outcome::Skipped, "the plugin does not support this version".to_owned());
-    }
-    let PluginCopies { copies, version, is_same } = install::installed(plugins, package);
-    let new = package.version();
-    if is_same {
-        return (Outcome::Unchanged, format!("{new} is installed"));
-    }
-    if let Some(newer) = version.as_ref().filter(|old| is_newer(old, new)) {
-        return (Outcome::Skipped, format!("{newer} is installed, which is newer"));
-    }
-    if is_running && !copies.is_empty() {
-        let old = version.unwrap_or_default();
-        let why = format!("the IDE runs with version {old}; quit it, and run setup again");
-        return (Outcome::Failed, why);
-    }
-    let what = match version {
-        Some(old) if old != new => format!("{new} in place of {old}"),
-        Some(_) => format!("{new} again"),
-        None => new.to_owned(),
-    };
-    let note = if is_running { format!("; {RESTART}") } else { String::new() };
-    let target = plugins.join(&package.root);
-    let failed =
-        |error: io::Error| (Outcome::Failed, format!("{what} could not be installed: {error}"));
-    if let Err(error) = install::check(&target, &copies, plugins) {
-        return failed(error);
-    }
-    if dry_run {
-        return (Outcome::Planned, format!("install {what}{note}"));
-    }
-    let known = What::Plugin { home: ide.home.clone(), id: package.plugin.id.clone() };
-    let install = || install::install(plugins, package, &copies);
-    match record.install(&ide.title(), &target, known, install) {
-        Ok(()) => (Outcome::Done, format!("installed {what}{note}")),
-        Err(error) => failed(error),
     }
 }
 

@@ -75,6 +75,26 @@ fn it_is_installed_and_taken_away_again_without_a_trace() {
 }
 
 #[test]
+fn one_that_the_user_removed_returns_only_by_name() {
+    let mut made = made();
+    let package = made.package("1.2.3");
+    made.carry_out(&package);
+    fs::remove_dir_all(plugins(&made).join("companion-for-gemini-cli")).unwrap();
+    let before = made.files();
+    let why =
+        "you removed the plugin; to install it again, run gemini-companion setup 'intellij idea'";
+    assert_eq!(ide(&made.plan(&package)), (Outcome::Skipped, why));
+    assert_eq!(ide(&made.carry_out(&package)), (Outcome::Skipped, why));
+    assert_eq!(made.files(), before);
+    made.is_named = true;
+    assert_eq!(ide(&made.carry_out(&package)), (Outcome::Done, "installed 1.2.3"));
+    // The folder of plugins is gone too: the user removed the IDE and installed it again.
+    made.is_named = false;
+    fs::remove_dir_all(plugins(&made)).unwrap();
+    assert_eq!(ide(&made.carry_out(&package)), (Outcome::Done, "installed 1.2.3"));
+}
+
+#[test]
 fn an_older_copy_is_replaced_whatever_its_folder_is_called() {
     let made = made();
     put(&plugins(&made).join("companion-for-gemini-cli"), "dev.companion.gemini", "0.9");
@@ -162,6 +182,8 @@ fn an_ide_that_is_too_old_is_left_out_and_two_versions_are_told_apart() {
         ("Gemini CLI", Outcome::Unchanged),
     ];
     assert_eq!(outcomes(&report), expected, "{report}");
+    let why = "IntelliJ IDEA 2024.1: version 2024.1 is too old; the plugin needs 2024.2 or newer\n";
+    assert!(report.to_string().contains(why), "{report}");
 }
 
 #[test]

@@ -118,6 +118,7 @@ fn the_only_copy_of_an_item_outlives_a_failure() {
     let away = plugins.join(".companion-setupAbc");
     fs::create_dir(&away).unwrap();
     fs::rename(&target, away.join("old-0")).unwrap();
+    made.was_bringing();
     write(target.join("lib/other"), "another plugin is there now");
     made.carry_out(&package);
     assert!(away.join("old-0/lib/plugin.jar").exists());

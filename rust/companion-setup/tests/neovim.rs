@@ -127,6 +127,23 @@ fn a_run_that_was_ended_before_it_put_the_files_there_is_made_up_for() {
 }
 
 #[test]
+fn one_that_the_user_removed_returns_only_by_name() {
+    let (mut made, package, target) = installed();
+    fs::remove_dir_all(&target).unwrap();
+    let before = made.files();
+    let why = "you removed the plugin; to install it again, run gemini-companion setup neovim";
+    assert_eq!(step(&made.plan(&package)), (Outcome::Skipped, &*target, why));
+    assert_eq!(step(&made.carry_out(&package)), (Outcome::Skipped, &*target, why));
+    assert_eq!(made.files(), before);
+    made.is_named = true;
+    assert_eq!(step(&made.carry_out(&package)), (Outcome::Done, &*target, "installed the plugin"));
+    // Neovim itself was removed and installed again.
+    made.is_named = false;
+    fs::remove_dir_all(data(&made)).unwrap();
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
+}
+
+#[test]
 fn a_newer_one_stays() {
     let (made, package, target) = installed();
     fs::write(target.join("lua/gemini_companion/init.lua"), "newer").unwrap();

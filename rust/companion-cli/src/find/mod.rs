@@ -98,7 +98,7 @@ impl FindArgs {
     pub(crate) fn finder(self, parent: Parent) -> Result<Finder, Box<dyn Error>> {
         let mapping = self.mapping();
         if let Some(folder) = mapping.ambiguous() {
-            return Err(format!("--map {folder}=…: the folder is mapped twice").into());
+            return Err(format!("--map {folder}=...: the folder is mapped twice").into());
         }
         let here = current_folder()?;
         let folder = match &self.workspace {

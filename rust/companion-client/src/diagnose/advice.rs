@@ -12,8 +12,8 @@ use super::settings::{IdeMode, OnOff, user_settings};
 use super::text::{list, quoted};
 use crate::discover::{CandidateStatus, Origin, Target};
 
-const NAME_THE_HOST: &str = "Start the container with gemini-companion container -- docker run …, or \
-                             with --add-host host.docker.internal:host-gateway.";
+const NAME_THE_HOST: &str = "Start the container with gemini-companion container -- docker run \
+                             IMAGE, or with --add-host host.docker.internal:host-gateway.";
 
 fn new_terminal(dialect: &ClientProfile) -> String {
     format!("Open a new terminal in the editor, and start {} there.", dialect.id)
@@ -177,7 +177,8 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
     if environment.container.is_some() && environment.stays_local().is_none() {
         advice.push(
             "If the editor runs on the host, start the container with gemini-companion container -- \
-             docker run …. A container sees neither the companion's file nor its variables by itself."
+             docker run IMAGE. A container sees neither the companion's file nor its variables by \
+             itself."
                 .to_owned(),
         );
     } else if environment.set("SSH_CONNECTION").is_some() {

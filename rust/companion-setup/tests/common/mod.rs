@@ -23,6 +23,8 @@ pub(crate) struct Made {
     pub(crate) clients: Vec<Client>,
     /// The program that setup installs, if there is one.
     pub(crate) program: Option<PathBuf>,
+    /// Whether the user named the editors.
+    pub(crate) is_named: bool,
     /// The completions and the man page, if setup installs them.
     pub(crate) documents: Option<Documents>,
 }
@@ -43,7 +45,7 @@ impl Made {
             hooks_off: None,
             refuses_copies: None,
         }];
-        Self { dir, machine, clients, program: None, documents: None }
+        Self { dir, machine, clients, program: None, is_named: false, documents: None }
     }
 
     pub(crate) fn root(&self, path: &str) -> PathBuf {
@@ -122,6 +124,7 @@ impl Made {
             program: self.program.as_deref(),
             documents: self.documents.as_ref(),
             neovim: neovim.as_ref(),
+            is_named: self.is_named,
             clients: &self.clients,
         })
     }
