@@ -2,59 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::collections::BTreeMap;
-
-use companion_protocol::dialect::GEMINI;
-use companion_protocol::editor::{
-    AcceptedDiff, AgentChanged, AgentCommand, AgentFinished, AgentWaiting, ChangeKind, ChangedFile,
-    ChangedPath, ChangedPaths, ChangedText, CloseDiff, CommentId, CommentOnLines, CommentRefused,
-    CommentsDelivered, CommentsPending, CursorMoved, DiffPath, EditorNotification, EditorQuery,
-    FilePath, Folders, OpenDiff, PrivateFiles, ProposalKind, Ready, ReasonArrival, RejectedDiff,
-    Renamed, Review, SelectionChanged, Sessions, Silent, Trust,
-};
+use companion_protocol::editor::EditorNotification;
 use companion_protocol::ide::{
     self, DiscoveryFile, IdeContext, IdeInfo, OpenFile, Position, WorkspaceState,
 };
-use companion_protocol::jsonrpc::{
-    ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, Response, code, parse,
-};
+use companion_protocol::jsonrpc::{ErrorObject, Message, Payload, Response, parse};
 use companion_protocol::mcp::{CallToolResult, negotiate};
 use proptest::prelude::*;
 use serde::Serialize;
 
 fn text(message: &impl Serialize) -> String {
     serde_json::to_string(message).unwrap()
-}
-
-fn comment() -> CommentOnLines {
-    let [id, path, content, text] = ["1", "/a", "x", "why?"].map(str::to_owned);
-    CommentOnLines { id, path, line: 2, end_line: 3, content, text }
-}
-
-/// The changes of a prompt: a file of which all is known, and a private one.
-fn changes() -> AgentChanged {
-    let file = ChangedFile {
-        path: "/a".to_owned(),
-        kind: ChangeKind::Changed,
-        added: Some(2),
-        removed: Some(0),
-        revertible: true,
-        reverted: false,
-        private: false,
-        mixed: true,
-    };
-    let key = ChangedFile {
-        path: "/key".to_owned(),
-        kind: ChangeKind::Created,
-        added: None,
-        removed: None,
-        revertible: false,
-        private: true,
-        mixed: false,
-        ..file.clone()
-    };
-    let [session, title] = ["s", "Add a test"].map(str::to_owned);
-    AgentChanged { session, prompt: 1, title, time: 1_700_000_000_000, files: vec![file, key] }
 }
 
 fn context() -> IdeContext {
@@ -103,66 +61,6 @@ fn to_event_listeners() {
 }
 
 #[test]
-fn to_the_editor() {
-    let ready = Ready {
-        port: 41234,
-        url: "http://127.0.0.1:41234/mcp".to_owned(),
-        listening: vec!["127.0.0.1:41234".to_owned()],
-        auth_token: "token",
-        discovery_files: BTreeMap::from([(
-            GEMINI.id,
-            "/tmp/gemini/ide/gemini-ide-server-1-41234.json".to_owned(),
-        )]),
-        env: BTreeMap::from([(GEMINI.variables.port, "41234".to_owned())]),
-    };
-    let diff = || DiffPath { file_path: "/a".to_owned() };
-    let close = |abandoned| CloseDiff { file_path: "/a".to_owned(), abandoned };
-    let kind = ProposalKind::Create;
-    let open = OpenDiff {
-        file_path: "/a",
-        kind,
-        private: true,
-        cli: 2,
-        replays_edits: true,
-        reason: ReasonArrival::NextPrompt,
-        new_content: "text\n",
-    };
-    let private = PrivateFiles { paths: vec!["/a".to_owned()] };
-    let command = AgentCommand {
-        session: "s".to_owned(),
-        prompt: 1,
-        title: "Run it".to_owned(),
-        time: 1,
-        running: true,
-    };
-    let messages = [
-        text(&Notification::new("companion/ready", ready)),
-        text(&Notification::new("companion/sessions", Sessions { count: 2 })),
-        text(&Notification::new("companion/private", private)),
-        text(&Notification::new("agent/waiting", AgentWaiting { message: "Run ls?".to_owned() })),
-        text(&Notification::new("agent/finished", AgentFinished { seconds: 61 })),
-        text(&Notification::new("agent/command", command)),
-        text(&Notification::new("agent/changed", changes())),
-        text(&Notification::new("comment/pending", CommentsPending { comments: vec![comment()] })),
-        text(&Notification::new(
-            "comment/delivered",
-            CommentsDelivered { ids: vec!["1".to_owned()] },
-        )),
-        text(&Notification::new(
-            "comment/refused",
-            CommentRefused { id: "1".to_owned(), reason: "private".to_owned() },
-        )),
-        text(&Request::new(Id::from(1), "diff/open", open)),
-        text(&Request::new(Id::from(2), "diff/close", close(false))),
-        text(&Request::new(Id::from(2), "diff/close", close(true))),
-        text(&Request::new(Id::from(3), "diff/accept", diff())),
-        text(&Request::new(Id::from(4), "diff/reject", diff())),
-        text(&ErrorResponse::new(None, ErrorObject::new(code::PARSE_ERROR, "Parse error"))),
-    ];
-    insta::assert_snapshot!(messages.join("\n"));
-}
-
-#[test]
 fn the_discovery_file() {
     let file = DiscoveryFile {
         ppid: None,
@@ -190,92 +88,6 @@ fn notification(line: &str) -> Result<EditorNotification, ErrorObject> {
 
 fn note(method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#)
-}
-
-#[test]
-fn from_the_editor() {
-    use EditorNotification as Told;
-    let path = || "/a".to_owned();
-    let file = || FilePath { path: path() };
-    let cursor = Position::new(2, 3).unwrap();
-    let changed = || ChangedPaths {
-        session: "s".to_owned(),
-        prompt: 1,
-        paths: vec![path(), "/b".to_owned()],
-    };
-    let of_prompt = r#"{"session":"s","prompt":1,"paths":["/a","/b"]}"#;
-    let cases = [
-        ("editor/opened", r#"{"path":"/a"}"#, Told::Opened(file())),
-        ("editor/closed", r#"{"path":"/a"}"#, Told::Closed(file())),
-        ("editor/focused", r#"{"path":"/a","more":1}"#, Told::Focused(file())),
-        (
-            "editor/cursor",
-            r#"{"path":"/a","line":2,"character":3}"#,
-            Told::Cursor(CursorMoved { path: path(), cursor }),
-        ),
-        (
-            "editor/selection",
-            r#"{"path":"/a","text":""}"#,
-            Told::Selection(SelectionChanged { path: path(), text: String::new() }),
-        ),
-        (
-            "editor/renamed",
-            r#"{"from":"/a","to":"/b"}"#,
-            Told::Renamed(Renamed { from: path(), to: "/b".to_owned() }),
-        ),
-        ("editor/deleted", r#"{"path":"/a"}"#, Told::Deleted(file())),
-        (
-            "workspace/folders",
-            r#"{"paths":["/a"]}"#,
-            Told::Folders(Folders { paths: vec![path()] }),
-        ),
-        ("workspace/trust", r#"{"trusted":true}"#, Told::Trust(Trust { trusted: true })),
-        ("workspace/silent", r#"{"silent":true}"#, Told::Silent(Silent { silent: true })),
-        (
-            "diff/accepted",
-            r#"{"filePath":"/a","content":"x"}"#,
-            Told::DiffAccepted(AcceptedDiff { file_path: path(), content: "x".to_owned() }),
-        ),
-        (
-            "diff/rejected",
-            r#"{"filePath":"/a"}"#,
-            Told::DiffRejected(RejectedDiff { file_path: path(), reason: None }),
-        ),
-        (
-            "diff/rejected",
-            r#"{"filePath":"/a","reason":"no"}"#,
-            Told::DiffRejected(RejectedDiff { file_path: path(), reason: Some("no".to_owned()) }),
-        ),
-        (
-            "comment/set",
-            r#"{"id":"1","path":"/a","line":2,"endLine":3,"content":"x","text":"why?"}"#,
-            Told::CommentSet(comment()),
-        ),
-        (
-            "comment/removed",
-            r#"{"id":"1"}"#,
-            Told::CommentRemoved(CommentId { id: "1".to_owned() }),
-        ),
-        ("workspace/review", r#"{"all":true}"#, Told::Review(Review { all: true })),
-        ("agent/reverted", of_prompt, Told::ChangesReverted(changed())),
-        ("agent/revertUndone", of_prompt, Told::RevertUndone(changed())),
-        ("agent/kept", of_prompt, Told::ChangesKept(changed())),
-    ];
-    for (method, params, expected) in cases {
-        assert_eq!(notification(&note(method, params)), Ok(expected));
-    }
-}
-
-#[test]
-fn requests_from_the_editor() {
-    let params = r#"{"session":"s","prompt":1,"path":"/a"}"#;
-    let [session, path] = ["s", "/a"].map(str::to_owned);
-    let expected = EditorQuery::Before(ChangedPath { session, prompt: 1, path });
-    assert_eq!(EditorQuery::from_json("agent/before", params), Ok(expected));
-    let unknown = EditorQuery::from_json("agent/after", params).unwrap_err();
-    assert_eq!(unknown.code, code::METHOD_NOT_FOUND);
-    let texts = ChangedText { content: None, left: Some("text\r\n".into()) };
-    assert_eq!(text(&texts), r#"{"left":"text\r\n"}"#);
 }
 
 #[test]
