@@ -6,23 +6,23 @@ local api = vim.api
 
 --- Replaces the lines of a buffer, even if it is not 'modifiable'.
 ---@param buffer integer
----@param lines string[]
-function M.set_lines(buffer, lines)
+---@param parsed GeminiCompanion.Text
+function M.set_lines(buffer, parsed)
   local options = vim.bo[buffer]
   local modifiable = options.modifiable
   options.modifiable = true
-  api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  api.nvim_buf_set_lines(buffer, 0, -1, false, parsed.empty and {} or parsed.lines)
   options.modifiable = modifiable
 end
 
 --- Replaces the lines of a buffer without an undo step.
 ---@param buffer integer
----@param lines string[]
-function M.fill(buffer, lines)
+---@param parsed GeminiCompanion.Text
+function M.fill(buffer, parsed)
   local options = vim.bo[buffer]
   local levels = options.undolevels
   options.undolevels = -1
-  M.set_lines(buffer, lines)
+  M.set_lines(buffer, parsed)
   options.undolevels = levels
   options.modified = false
 end
@@ -111,12 +111,12 @@ function M.replace(buffer, new)
   end
 end
 
---- Makes `:e` restore the lines of `original()`, and a following `u` the user's lines. Without this, Neovim looks
+--- Makes `:e` restore the text of `original()`, and a following `u` the user's lines. Without this, Neovim looks
 --- for a file of that name and empties the buffer. Calls `read()` afterwards. The returned function gives the text
 --- at the last unload, or nil if the buffer was never unloaded.
 ---@param buffer integer
 ---@param group? integer
----@param original fun(): string[]
+---@param original fun(): GeminiCompanion.Text
 ---@param read fun()
 ---@return fun(): GeminiCompanion.Text?
 function M.outlive_edit(buffer, group, original, read)
@@ -132,12 +132,12 @@ function M.outlive_edit(buffer, group, original, read)
     group = group,
     buffer = buffer,
     callback = function()
-      local lines = original()
-      M.fill(buffer, before and before.lines or lines)
-      if before and not vim.deep_equal(before.lines, lines) then
+      local parsed = original()
+      M.fill(buffer, before or parsed)
+      if before and not vim.deep_equal(before.lines, parsed.lines) then
         -- `u` restores this state.
         vim.bo[buffer].modified = true
-        M.set_lines(buffer, lines)
+        M.set_lines(buffer, parsed)
       end
       read()
     end,

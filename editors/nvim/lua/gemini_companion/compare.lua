@@ -27,7 +27,7 @@ local function new_left(path, content, right)
     -- Another comparison of that file has the name.
     api.nvim_buf_set_name(buffer, ('%s#%d'):format(name, buffer))
   end
-  buffers.fill(buffer, text.parse(content or '', vim.bo[right].fileformat == 'dos').lines)
+  buffers.fill(buffer, text.parse(content or '', vim.bo[right].fileformat == 'dos'))
   local options = vim.bo[buffer]
   options.bufhidden = 'wipe'
   options.modifiable = false

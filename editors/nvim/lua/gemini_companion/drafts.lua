@@ -59,7 +59,7 @@ function M.hold(path, parsed)
   options.buftype = 'acwrite'
   options.bufhidden = 'hide'
   options.swapfile = false
-  buffers.fill(buffer, parsed.lines)
+  buffers.fill(buffer, parsed)
   buffers.set_form(buffer, parsed)
   options.modified = false
   held[buffer] = true
@@ -73,7 +73,7 @@ function M.hold(path, parsed)
     end,
   })
   buffers.outlive_edit(buffer, nil, function()
-    return parsed.lines
+    return parsed
   end, function()
     buffers.set_form(buffer, parsed)
     options.modified = held[buffer] and vim.b[buffer].gemini_companion_offered == true

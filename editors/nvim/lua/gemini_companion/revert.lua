@@ -23,9 +23,7 @@ end
 
 --- Returns the text of a buffer as the bytes of a file.
 local function bytes_of(buffer)
-  local parsed = buffers.parsed(buffer)
-  parsed.empty = #parsed.lines == 1 and parsed.lines[1] == ''
-  return text.render(parsed)
+  return text.render(buffers.parsed(buffer))
 end
 
 --- Returns the texts of a file at this moment, or nil and the reason.

@@ -260,6 +260,7 @@
 ---@field origin integer the window where the user was before
 ---@field from_terminal boolean
 ---@field shown string[] the proposed lines
+---@field is_empty? boolean the proposed text is empty
 ---@field form GeminiCompanion.Form
 ---@field group? integer
 ---@field closing? boolean

@@ -88,7 +88,7 @@ local function restore_undo(buffer)
   if not vim.deep_equal(lines, revert.after.lines) then
     return
   end
-  buffers.fill(buffer, revert.before.lines)
+  buffers.fill(buffer, revert.before)
   buffers.set_form(buffer, revert.before)
   buffers.replace(buffer, revert.after)
   vim.bo[buffer].modified = false

@@ -59,7 +59,7 @@ function View:show_file()
   self.file_state = state
   local bytes = file.read(self.path) or ''
   local is_utf8 = text.utf8(bytes) == bytes
-  buffers.fill(self.left, text.parse(is_utf8 and bytes or '').lines)
+  buffers.fill(self.left, text.parse(is_utf8 and bytes or ''))
   if not is_utf8 then
     -- Neovim may know the encoding of the file.
     api.nvim_buf_call(self.left, function()
@@ -81,8 +81,8 @@ function View:replace(parsed, kind)
     vim.cmd('let &g:undolevels = &g:undolevels')
   end)
   self:set_form(parsed)
-  buffers.set_lines(self.right, parsed.lines)
-  self.shown = api.nvim_buf_get_lines(self.right, 0, -1, true)
+  buffers.set_lines(self.right, parsed)
+  self.shown, self.is_empty = api.nvim_buf_get_lines(self.right, 0, -1, true), parsed.empty
   vim.bo[self.right].modified = false
   self:show_file()
   windows.mark(self)
@@ -100,7 +100,7 @@ end
 ---@return GeminiCompanion.Text
 function View:original()
   local form = self.form
-  return { lines = self.shown, dos = form.dos, bomb = form.bomb, eol = form.eol }
+  return { lines = self.shown, empty = self.is_empty, dos = form.dos, bomb = form.bomb, eol = form.eol }
 end
 
 --- Returns the current text of the proposal, or its text at the last unload, and whether the user has changed it.
@@ -114,7 +114,8 @@ function View:proposal()
   else
     now = self.unloaded() or self:original()
   end
-  local same = vim.deep_equal(now.lines, self.shown)
+  -- An empty text and one empty line have the same lines.
+  local same = vim.deep_equal(now.lines, self.shown) and (self.is_empty or not now.empty)
   for name, value in pairs(self.form) do
     same = same and now[name] == value
   end
@@ -157,7 +158,7 @@ function View:listen()
     end,
   })
   self.unloaded = buffers.outlive_edit(self.right, self.group, function()
-    return self.shown
+    return self:original()
   end, function()
     self:set_form(self.form)
     vim.bo[self.right].modified = false
@@ -226,8 +227,8 @@ function M.open(path, parsed, kind, options, on)
   }, View)
   vim.bo[view.left].modifiable = false
   view:show_file()
-  buffers.fill(view.right, parsed.lines)
-  view.shown = api.nvim_buf_get_lines(view.right, 0, -1, true)
+  buffers.fill(view.right, parsed)
+  view.shown, view.is_empty = api.nvim_buf_get_lines(view.right, 0, -1, true), parsed.empty
   view:set_form(parsed)
   vim.bo[view.right].modified = false
   -- Set before the windows open, since a filetype plugin may set window options.
@@ -322,7 +323,7 @@ function View:open_again()
   local again = M.open(self.path, parsed, self.kind, options, self.on)
   again.private, again.takes_reason = self.private, self.takes_reason
   if changed then
-    buffers.set_lines(again.right, now.lines)
+    buffers.set_lines(again.right, now)
     buffers.set_form(again.right, now)
     vim.bo[again.right].modified = true
   end

@@ -1,0 +1,11 @@
+// Stands in for `gemini-companion serve`: connects stdin and stdout with the socket of the check.
+
+import net from 'node:net';
+
+const [path, ...args] = process.argv.slice(2);
+const socket = net.connect(path);
+socket.write(`${JSON.stringify(args)}\n`);
+process.stdin.pipe(socket);
+socket.pipe(process.stdout);
+for (const stream of [process.stdout, socket]) stream.on('error', () => {});
+socket.on('close', () => process.exit(0));

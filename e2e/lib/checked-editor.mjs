@@ -1,0 +1,251 @@
+// Starts an editor whose companion is this process, and exchanges messages with it.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { readProtocolPage } from './protocol-page.mjs';
+
+const RELAY = fileURLToPath(new URL('checked-editor-relay.mjs', import.meta.url));
+
+/** A violation of the protocol, whose message says what the editor did. */
+export class Violation extends Error {}
+
+const { fromEditor } = readProtocolPage();
+
+/** Calls `take` with each line. Not by node:readline, which also splits at U+2028. */
+function onLines(socket, take) {
+  let rest = '';
+  socket.setEncoding('utf8').on('data', (text) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop();
+    lines.forEach(take);
+  });
+}
+
+/** Returns what is wrong with the parameters of a message, by the examples of the page. */
+function wrongParams(method, params) {
+  const examples = fromEditor.filter((example) => example.method === method);
+  if (examples.length === 0) return `${method}, which is not a message of the protocol`;
+  const kind = (value) => (Array.isArray(value) ? 'array' : typeof value);
+  for (const [name, value] of Object.entries(examples.at(-1).params)) {
+    // A reason is the only field that may be absent.
+    if (name === 'reason' && params?.reason === undefined) continue;
+    if (kind(params?.[name]) !== kind(value)) return `${method} without a valid field ${name}`;
+  }
+  return undefined;
+}
+
+export class CheckedEditor {
+  /** Whether the editor or its companion has ended. */
+  isOver = false;
+  /** The arguments of `gemini-companion`. */
+  args;
+  /** The folder where the editor works. */
+  folder;
+  /** The messages of the editor that are not valid, as sentences. */
+  violations = [];
+  #root = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'editor-check-'));
+  #process;
+  #exit;
+  #errors = '';
+  #socket;
+  #closed;
+  #timeout;
+  #requests = 0;
+  #waiting = new Map();
+  #decisions = [];
+
+  /** Starts `command`, and waits until it has started its companion. `timeout` is in seconds. */
+  static async start(command, { timeout, env = process.env }) {
+    const editor = new CheckedEditor();
+    editor.#timeout = timeout;
+    editor.folder = path.join(editor.#root, 'project');
+    fs.mkdirSync(editor.folder);
+    try {
+      await editor.#start(command, env);
+    } catch (error) {
+      await editor.stop();
+      throw error;
+    }
+    return editor;
+  }
+
+  async #start(command, env) {
+    const bin = path.join(this.#root, 'bin');
+    const program = path.join(bin, 'gemini-companion');
+    const socket = path.join(this.#root, 'socket');
+    fs.mkdirSync(bin);
+    const relay = `#!/bin/sh\nexec '${process.execPath}' '${RELAY}' '${socket}' "$@"\n`;
+    fs.writeFileSync(program, relay, { mode: 0o755 });
+    const server = net.createServer().listen(socket);
+    await once(server, 'listening');
+    const connection = once(server, 'connection');
+    this.#process = spawn(command[0], command.slice(1), {
+      cwd: this.folder,
+      env: { ...env, GEMINI_COMPANION: program, PATH: `${bin}:${env.PATH}` },
+      stdio: ['pipe', 'ignore', 'pipe'],
+      detached: true,
+    });
+    this.#process.stderr.on('data', (text) => (this.#errors = (this.#errors + text).slice(-2000)));
+    this.#process.stdin.on('error', () => {});
+    this.#exit = once(this.#process, 'exit').then(
+      ([code, signal]) => signal ?? code,
+      (error) => error.message,
+    );
+    const ended = this.#exit.then((code) => {
+      throw new Violation(`The editor ended with ${code} before it started its companion.${this.#why}`);
+    });
+    ended.catch(() => {});
+    try {
+      const begins = Promise.race([connection, ended]);
+      [this.#socket] = await this.#within(begins, 'The editor did not start $GEMINI_COMPANION.');
+    } finally {
+      server.close();
+    }
+    await this.#listen();
+  }
+
+  async #listen() {
+    this.#socket.on('error', () => {});
+    this.#closed = once(this.#socket, 'close');
+    this.args = await new Promise((resolve) => {
+      let take = (line) => {
+        take = (line) => this.#take(line);
+        resolve(JSON.parse(line));
+      };
+      onLines(this.#socket, (line) => take(line));
+    });
+    this.#closed.then(() => {
+      this.isOver = true;
+      for (const { reject, method } of this.#waiting.values()) {
+        reject(new Violation(`The editor closed the stdin of its companion during ${method}.${this.#why}`));
+      }
+    });
+    this.notify('companion/ready', {
+      port: 1,
+      url: 'http://127.0.0.1:1/mcp',
+      listening: ['127.0.0.1:1'],
+      authToken: 'token',
+      discoveryFiles: {},
+      env: {},
+    });
+  }
+
+  get #why() {
+    const last = this.#errors.trim().split('\n').at(-1);
+    return last ? ` Its last error: ${last}` : '';
+  }
+
+  get stdin() {
+    return this.#process.stdin;
+  }
+
+  async #within(promise, sentence) {
+    let timer;
+    const timeout = new Promise((_, reject) => {
+      const late = () => reject(new Violation(`${sentence} It had ${this.#timeout} s.${this.#why}`));
+      timer = setTimeout(late, this.#timeout * 1000);
+    });
+    return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
+  }
+
+  #take(line) {
+    let message;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      this.violations.push('The editor sent a line that is not JSON.');
+      return;
+    }
+    const { jsonrpc, id, method, params } = message;
+    if (jsonrpc !== '2.0') this.violations.push('The editor sent a message without "jsonrpc": "2.0".');
+    if (method !== undefined) {
+      const wrong = wrongParams(method, params);
+      if (wrong) this.violations.push(`The editor sent ${wrong}.`);
+      if (method.startsWith('diff/')) this.#decisions.push({ method, ...params });
+      return;
+    }
+    const request = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (request) request.resolve(message);
+    else this.violations.push(`The editor answered the request ${id} twice, or without being asked.`);
+  }
+
+  /** Expects an answer to a request that the caller sends. Returns its id, and the answer. */
+  expect(method) {
+    const id = ++this.#requests;
+    const answer = new Promise((resolve, reject) => this.#waiting.set(id, { method, resolve, reject }));
+    const inTime = this.#within(answer, `The editor did not answer ${method}.`);
+    inTime.catch(() => {}); // another one may have failed before
+    return { id, answer: inTime };
+  }
+
+  /** Sends messages in one chunk; requests get ids. Returns the answers, `{result}` or `{error}`. */
+  send(...messages) {
+    const answers = [];
+    const lines = messages.map(({ method, params, isRequest }) => {
+      const { id, answer } = isRequest ? this.expect(method) : {};
+      if (answer) answers.push(answer);
+      return `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
+    });
+    this.write(lines.join(''));
+    return Promise.all(answers);
+  }
+
+  /** Writes bytes to the editor. */
+  write(bytes) {
+    return new Promise((resolve) => this.#socket.write(bytes, resolve));
+  }
+
+  notify(method, params) {
+    this.send({ method, params });
+  }
+
+  /** Sends a request, and returns the answer, `{result}` or `{error}`. */
+  async request(method, params) {
+    const [answer] = await this.send({ method, params, isRequest: true });
+    return answer;
+  }
+
+  /** Takes the decisions that the editor has sent, as `{method, filePath, …}`. */
+  takeDecisions() {
+    return this.#decisions.splice(0);
+  }
+
+  /** Ends the companion, as after a crash. Returns the exit code of an editor that ends, too. */
+  async endCompanion() {
+    this.#socket.destroy();
+    await this.#closed;
+    let timer;
+    const goesOn = new Promise((resolve) => (timer = setTimeout(resolve, 1000)));
+    return Promise.race([this.#exit, goesOn]).finally(() => clearTimeout(timer));
+  }
+
+  /** Asks the editor to end, and waits for that. */
+  async quit() {
+    this.#process.kill('SIGTERM');
+    await this.#within(this.#exit, 'The editor did not end after SIGTERM.');
+  }
+
+  /** Waits until the editor has closed the stdin of its companion. */
+  async stdinClosed() {
+    await this.#within(this.#closed, 'The editor ended, and left its companion without an end of stdin.');
+  }
+
+  /** Ends everything. */
+  async stop() {
+    this.#socket?.destroy();
+    try {
+      process.kill(-this.#process.pid, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+    await this.#exit;
+    fs.rmSync(this.#root, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,39 @@
+// Checks an editor by the rules of docs/editor-protocol.md.
+
+import { CheckedEditor, Violation } from './checked-editor.mjs';
+import { Review, RULES, USER_RULES } from './editor-rules.mjs';
+
+/**
+ * Starts the editor by `command` and checks it by each rule, or by the `only` one. An editor that has
+ * broken a rule is started again for the next one, unless it did not start at all. With a `user`, a
+ * function that returns the user of an editor, it checks what only users do, too. Returns
+ * `{rule, violation}` for each rule; kept rules have no violation.
+ */
+export async function checkEditor(command, { timeout = 10, env, only, user, done = () => {} } = {}) {
+  const results = [];
+  let editor;
+  let hasStarted = false;
+  for (const [rule, check] of Object.entries({ ...(user && USER_RULES), ...RULES })) {
+    if (only && rule !== only) continue;
+    let violation;
+    try {
+      editor ??= await CheckedEditor.start(command, { timeout, env });
+      hasStarted = true;
+      editor.takeDecisions();
+      await check(editor, new Review(editor), user?.(editor));
+      violation = editor.violations[0];
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error;
+      violation = error.message;
+    }
+    if (violation || editor.isOver) {
+      await editor?.stop();
+      editor = undefined;
+    }
+    results.push({ rule, violation });
+    done(results.at(-1));
+    if (violation && !hasStarted) break;
+  }
+  await editor?.stop();
+  return results;
+}
