@@ -12,7 +12,7 @@ import { UNCHANGED } from '../lib/decision.mjs';
 import { Inbox } from '../lib/inbox.mjs';
 import { noNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
 import { skipWithout } from '../lib/requirement.mjs';
-import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
+import { openWindow } from '../lib/scene.mjs';
 
 const skip = skipWithout(spawnSync('curl', ['--version']).error && 'curl is not installed');
 
@@ -70,49 +70,6 @@ test('the commands of docs/contributing/http.md have the output that it shows', 
   assert.deepEqual(checked, ['HTTP/1.1 200', '{"jsonrpc":"', 'HTTP/1.1 401']);
 });
 
-test('curl has a session from initialize to DELETE', { skip }, async (t) => {
-  const window = await openWindow(t);
-  const { url } = window.companion.ready;
-  const [status, reply] = await curl(window, url, ...post(INITIALIZE));
-  assert.equal(status, 200);
-  const session = `mcp-session-id: ${sessionIn(reply)}`;
-  const list = post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, session);
-  const [, tools] = await curl(window, url, ...list);
-  for (const tool of ['openDiff', 'closeDiff', 'acceptDiff', 'rejectDiff']) {
-    assert.match(tools, new RegExp(`"name":"${tool}"`));
-  }
-  assert.equal((await curl(window, url, '-X', 'DELETE', '-H', session))[0], 204);
-  assert.equal((await curl(window, url, ...list))[0], 404);
-});
-
-test('curl gets the error of a request', { skip }, async (t) => {
-  const window = await openWindow(t);
-  const { authToken, port, url } = window.companion.ready;
-  const origin = `http://127.0.0.1:${port}`;
-  for (const [expected, pattern, ...args] of [
-    [403, /web pages/, url, ...post(INITIALIZE, `Origin: ${origin}`)],
-    [403, /web pages/, url, ...post(INITIALIZE, 'Origin: null')],
-    [403, /Host header/, url, ...post(INITIALIZE, `Host: evil.example:${port}`)],
-    [404, /the endpoint is \/mcp/, `${origin}/`],
-    [405, /^allow: GET, POST, DELETE\r$/im, '-X', 'PUT', url],
-    [400, /mcp-session-id is missing/, url, ...post({ jsonrpc: '2.0', id: 2, method: 'ping' })],
-    [400, /mcp-session-id is missing/, url],
-    [
-      406,
-      /application\/json and text\/event-stream/,
-      url,
-      ...post(INITIALIZE, 'Accept: text/html'),
-    ],
-    [400, /"code":-32700/, url, '-d', '{'],
-  ]) {
-    const [status, reply] = await curl(window, ...args);
-    assert.ok(!reply.includes(authToken), 'a reply tells the token');
-    assert.equal(status, expected, reply);
-    assert.match(reply, pattern);
-    assert.match(reply, /^content-type: application\/json\r$/im);
-  }
-});
-
 /** Watches `/events` by curl; returns how to get the parameters of the next one of a method. */
 function watch({ sandbox, ...window }) {
   const { url } = window.companion.ready;
@@ -127,34 +84,6 @@ function watch({ sandbox, ...window }) {
     return JSON.parse(line.slice('data: '.length)).params;
   };
 }
-
-test('curl -N shows all notifications during work', { skip }, async (t) => {
-  const window = await openWindowWithClient(t);
-  const { sandbox, companion, editor, client } = window;
-  const next = watch(window);
-
-  assert.deepEqual(await next('notifications/context-update'), { openFiles: [] });
-  const file = sandbox.file('a.txt');
-  companion.notify('editor/focused', { path: file });
-  companion.notify('editor/cursor', { path: file, line: 2, character: 3 });
-  companion.notify('editor/selection', { path: file, text: 'selected' });
-  let context;
-  do context = await next('notifications/context-update');
-  while (!context.activeFile?.selection);
-  assert.equal(context.openFiles[0].path, file);
-  const cursorPosition = { line: 2, character: 3 };
-  assert.deepEqual(context.activeFile, { path: file, cursorPosition, selection: 'selected' });
-
-  client.openDiff(file, 'first');
-  await editor.view(file);
-  editor.accept(file, 'changed');
-  const accepted = await next('notifications/ide/diffAccepted');
-  assert.deepEqual(accepted, { filePath: file, content: 'changed' });
-  client.openDiff(file, 'second');
-  await editor.view(file);
-  editor.reject(file);
-  assert.deepEqual(await next('notifications/ide/diffRejected'), { filePath: file });
-});
 
 test(
   'curl shows the user’s actions in Neovim, and decides there',

@@ -88,15 +88,6 @@ describe('after an edit', { concurrency: 3 }, () => {
     assert.equal(context(told), `${BEGINNING}${file}:1:1: error: no € <b> 😀 [JSON]`);
   });
 
-  test('the most severe of many problems are listed', async (t) => {
-    const window = await openWindow(t);
-    const file = window.sandbox.file('a.json');
-    const many = Array.from({ length: 1000 }, (_, n) => problem(n + 1, 'bad'));
-    const told = context(await change(window, file, many)).split('\n');
-    assert.equal(told.length, 52);
-    assert.equal(told.at(-1), `${file}: 950 more problems are not listed.`);
-  });
-
   test('a failed edit is not checked', async (t) => {
     const { sandbox } = await openWindow(t);
     const error = { message: 'no', type: 'file_write_failure' };

@@ -165,12 +165,6 @@ impl Session {
         self.ask("tools/call", &json!({ "name": tool, "arguments": arguments })).await
     }
 
-    /// Ends the session by a DELETE. Returns the status.
-    pub(crate) async fn delete(&mut self) -> io::Result<u16> {
-        let request = self.target.head("DELETE /mcp", Some(&self.id), "");
-        Ok(self.exchange(&request).await?.0.status)
-    }
-
     async fn exchange(&mut self, request: &str) -> io::Result<(Head, Vec<u8>)> {
         if self.connection.is_none() {
             self.connection = Some(Connection::open(&self.target).await?);
@@ -194,13 +188,6 @@ fn post(target: &Target, session: Option<&str>, body: &Value) -> String {
 pub(crate) struct Event {
     pub(crate) id: Option<String>,
     pub(crate) message: Value,
-}
-
-/// Answers a ping, over a separate connection.
-pub(crate) async fn answer_ping(target: &Target, session: &str, id: &Value) -> io::Result<u16> {
-    let answer = json!({ "jsonrpc": "2.0", "id": id, "result": {} });
-    let request = post(target, Some(session), &answer);
-    Ok(Connection::open(target).await?.exchange(&request).await?.0.status)
 }
 
 /// The stream of a session's notifications, which ends with its connection.

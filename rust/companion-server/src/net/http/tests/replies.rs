@@ -248,6 +248,13 @@ async fn tool_calls_that_can_not_be_carried_out() {
         "arguments":{"filePath":"/a","newContent":"","filePath":"/b"}}}"#;
     x.post("an argument twice", twice).await;
     insta::assert_snapshot!(x.text);
+
+    let mut x = Exchanges::new().await;
+    let arguments = json!({ "filePath": format!("/{}", "\u{6587}".repeat(32_767)) });
+    let params = json!({ "name": "closeDiff", "arguments": arguments });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    x.post("a path that is too long", &body.to_string()).await;
+    assert!(x.text.contains(r#""isError":true"#) && x.text.contains("filePath"), "{:.500}", x.text);
 }
 
 #[tokio::test]

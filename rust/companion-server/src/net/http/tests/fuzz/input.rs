@@ -13,25 +13,25 @@ pub(super) const SESSION: &str = "{session}";
 /// All bytes of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Input {
-    pub(super) requests: Vec<Request>,
-    /// Changes of the requests' bytes. With changes, the outcome is unknown.
-    pub(super) changes: Vec<Change>,
+    requests: Vec<Request>,
+    /// Changes of the requests' bytes.
+    changes: Vec<Change>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Request {
-    pub(super) method: String,
-    pub(super) target: String,
+struct Request {
+    method: String,
+    target: String,
     /// Names and values, except those of the framing.
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
     /// Sends the body in chunks of this size.
     chunks: Option<usize>,
 }
 
 /// A change of bytes. Its position is a fraction of the whole input.
 #[derive(Clone, Debug)]
-pub(super) struct Change {
+struct Change {
     at: u16,
     kind: ChangeKind,
 }
@@ -46,6 +46,11 @@ enum ChangeKind {
 }
 
 impl Input {
+    /// Returns the most replies that the server sends.
+    pub(super) fn replies(&self) -> usize {
+        if self.changes.is_empty() { self.requests.len() } else { usize::MAX }
+    }
+
     /// Returns the bytes, with the changes, and with `session` in place of [`SESSION`].
     pub(super) fn bytes(&self, session: &str) -> Vec<u8> {
         let mut bytes = self.requests.iter().flat_map(|request| request.bytes(session)).collect();
@@ -55,25 +60,6 @@ impl Input {
 }
 
 impl Request {
-    /// Parses `bytes` to requests, if [`Self::bytes`] could have written them.
-    pub(super) fn read_all(mut bytes: &[u8]) -> Option<Vec<Self>> {
-        let mut requests = Vec::new();
-        while !bytes.is_empty() {
-            let end = bytes.windows(4).position(|part| part == b"\r\n\r\n")?;
-            let mut lines = std::str::from_utf8(&bytes[..end]).ok()?.split("\r\n");
-            let mut first = lines.next()?.split(' ');
-            let (method, target) = (first.next()?.to_owned(), first.next()?.to_owned());
-            let headers = lines.map(|line| line.split_once(": "));
-            let headers = headers.map(|header| Some((header?.0.to_owned(), header?.1.to_owned())));
-            let mut headers = headers.collect::<Option<Vec<_>>>()?;
-            let (_, length) = headers.pop().filter(|(name, _)| name == "content-length")?;
-            let body = bytes[end + 4..].get(..length.parse().ok()?)?.to_vec();
-            bytes = &bytes[end + 4 + body.len()..];
-            requests.push(Self { method, target, headers, body, chunks: None });
-        }
-        Some(requests)
-    }
-
     fn bytes(&self, session: &str) -> Vec<u8> {
         let mut text = format!("{} {} HTTP/1.1\r\n", self.method, self.target);
         for (name, value) in &self.headers {

@@ -1,11 +1,9 @@
-//! Parses replies as a client does, and compares them with the expected ones.
+//! Parses replies as a client does, and checks their form.
 
 use std::fmt;
 
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncReadExt};
-
-use super::model::{Answer, Expected, Json, Kind};
 
 /// All statuses that these inputs can get.
 const STATUSES: [u16; 15] =
@@ -34,11 +32,11 @@ pub(super) async fn read(from: &mut (impl AsyncRead + Unpin), enough: usize) -> 
     while replies.len() < enough {
         if let Some((reply, length)) = parse(&bytes) {
             bytes.drain(..length);
-            let last = reply.is_stream();
+            let is_last = reply.is_stream();
             if reply.status != 100 {
                 replies.push(reply);
             }
-            if last {
+            if is_last {
                 break;
             }
         } else if !matches!(from.read_buf(&mut bytes).await, Ok(1..)) {
@@ -64,25 +62,17 @@ fn parse(bytes: &[u8]) -> Option<(Reply, usize)> {
 /// The answer to one request.
 #[derive(serde::Deserialize)]
 struct Response<'a> {
-    #[serde(borrow)]
-    id: &'a RawValue,
     #[serde(borrow, default)]
     result: Option<&'a RawValue>,
-    #[serde(default)]
-    error: Option<Error>,
-}
-
-#[derive(serde::Deserialize)]
-struct Error {
-    code: i128,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
 }
 
 impl Response<'_> {
-    fn kind(&self) -> Kind {
-        match (self.result, &self.error) {
-            (Some(result), None) if result.get().ends_with(r#""isError":true}"#) => Kind::IsError,
-            (Some(_), None) => Kind::Result,
-            (None, Some(error)) => Kind::Error(error.code),
+    fn is_error(&self) -> bool {
+        match (self.result, self.error) {
+            (Some(result), None) => result.get().ends_with(r#""isError":true}"#),
+            (None, Some(_)) => true,
             _ => panic!("neither a result nor an error"),
         }
     }
@@ -119,21 +109,7 @@ impl Reply {
 
     /// Returns whether the request was refused and changed nothing.
     pub(super) fn is_error(&self) -> bool {
-        let failed = |response: &Response<'_>| response.kind() != Kind::Result;
-        self.status >= 400 || (!self.body.is_empty() && self.responses().iter().all(failed))
-    }
-
-    /// Asserts that this is the expected reply.
-    pub(super) fn is_as(&self, expected: &Expected) {
-        assert_eq!(self.status, expected.status, "{expected:?}\n{self:?}");
-        let new_session = self.head.contains("\r\nmcp-session-id: ");
-        assert_eq!(new_session, expected.new_session, "{expected:?}\n{self:?}");
-        if self.status < 400 {
-            let answers = self.responses().into_iter().map(|response| Answer {
-                id: serde_json::from_str::<Json>(response.id.get()).expect("an id comes back"),
-                kind: response.kind(),
-            });
-            assert_eq!(answers.collect::<Vec<_>>(), expected.answers, "{self:?}");
-        }
+        self.status >= 400
+            || (!self.body.is_empty() && self.responses().iter().all(Response::is_error))
     }
 }
