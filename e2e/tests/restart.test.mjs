@@ -44,16 +44,6 @@ test('a client does not notice', { concurrency: true }, async (t) => {
       await window.assertGoesOn(client);
     },
 
-    async 'that it was killed three times in a row'(t) {
-      const window = await Window.open(t);
-      const client = await window.connect();
-      for (let i = 0; i < 3; i++) {
-        await window.kill();
-        await window.start();
-      }
-      await window.assertGoesOn(client);
-    },
-
     async 'that it was stopped in the moment in which the user rejected'(t) {
       const window = await Window.open(t);
       const proxy = await Proxy.start(window.sandbox, window.companion);
@@ -147,18 +137,17 @@ test('a client does not notice', { concurrency: true }, async (t) => {
       await window.start();
       await window.assertGoesOn(client);
     },
-  };
-  for (const seconds of [1, 10]) {
-    scenarios[`that it was down for ${seconds} s`] = async (t) => {
+
+    async 'that it was down for 10 s'(t) {
       const window = await Window.open(t);
       const client = await window.connect();
       const { decision } = await propose(window, client, 'open.txt');
       await window.stop();
       assert.deepEqual(await decision, REJECTED);
-      await sleep(seconds * 1000);
+      await sleep(10_000);
       await window.start();
       await window.assertGoesOn(client);
-    };
-  }
+    },
+  };
   await Promise.all(Object.entries(scenarios).map(([name, run]) => t.test(name, run)));
 });

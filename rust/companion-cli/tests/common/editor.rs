@@ -1,10 +1,9 @@
-//! Simulates an editor that restarts its `serve --resume`, and a client that writes raw HTTP.
+//! Simulates an editor with `serve --resume`, and a client that writes raw HTTP.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -12,7 +11,7 @@ use super::program;
 
 pub(crate) const TEST_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// An editor that restarts its companion.
+/// An editor and its companion.
 pub(crate) struct Editor {
     pub(crate) dir: tempfile::TempDir,
     pub(crate) serve: Child,
@@ -46,17 +45,8 @@ impl Editor {
         self.dir
     }
 
-    pub(crate) fn restart(self) -> Self {
-        Self::start(self.kill())
-    }
-
     pub(crate) fn say(&mut self, message: &Value) {
         self.stdin.write_all(format!("{message}\n").as_bytes()).unwrap();
-    }
-
-    pub(crate) fn accept(&mut self, path: &str, content: &str) {
-        let params = json!({ "filePath": path, "content": content });
-        self.say(&json!({ "jsonrpc": "2.0", "method": "diff/accepted", "params": params }));
     }
 
     /// Shows a client's proposal.
@@ -102,31 +92,11 @@ impl Editor {
         assert!(text.contains(r#""content":[]"#), "{text}");
     }
 
-    pub(crate) fn listen(&self, session: &str, last: Option<&str>) -> Stream {
-        let last = last.map(|id| format!("last-event-id: {id}\r\n")).unwrap_or_default();
-        Stream { reader: self.send("GET", &(of(session) + &last), ""), last: String::new() }
-    }
-
     /// Returns the peak memory of the companion, in bytes.
     pub(crate) fn peak_memory(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.serve.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
-    }
-
-    /// Returns the file with the state for the next process.
-    pub(crate) fn state(&self) -> PathBuf {
-        let dir = self.dir.path().join(".local/state/companion-for-gemini-cli/resume");
-        let files = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
-        files.into_iter().find(|file| file.extension().is_some_and(|e| e == "jsonl")).unwrap()
-    }
-
-    pub(crate) fn until_state(&self, what: &str, holds: impl Fn(&str) -> bool) {
-        let begun = Instant::now();
-        while !holds(&std::fs::read_to_string(self.state()).unwrap()) {
-            assert!(begun.elapsed() < TEST_TIMEOUT, "waited in vain until {what}");
-            std::thread::sleep(Duration::from_millis(1));
-        }
     }
 }
 
@@ -138,38 +108,6 @@ pub(crate) fn next_line(stdout: &mut impl BufRead) -> Value {
     let mut line = String::new();
     stdout.read_line(&mut line).unwrap();
     serde_json::from_str(&line).unwrap()
-}
-
-/// A client's stream.
-pub(crate) struct Stream {
-    pub(crate) reader: BufReader<TcpStream>,
-    /// The newest event id.
-    pub(crate) last: String,
-}
-
-impl Stream {
-    pub(crate) fn next(&mut self) -> Value {
-        loop {
-            let mut line = String::new();
-            assert_ne!(self.reader.read_line(&mut line).unwrap(), 0, "the stream has ended");
-            if let Some(id) = line.strip_prefix("id: ") {
-                id.trim_end().clone_into(&mut self.last);
-            } else if let Some(data) = line.strip_prefix("data: ").filter(|data| *data != "\n") {
-                return serde_json::from_str(data).unwrap();
-            }
-        }
-    }
-
-    /// Returns the next decision: its method and parameters.
-    pub(crate) fn decision(&mut self) -> (String, Value) {
-        loop {
-            let mut message = self.next();
-            let method = message["method"].as_str().unwrap_or_default().to_owned();
-            if method.starts_with("ide/diff") {
-                return (method, message["params"].take());
-            }
-        }
-    }
 }
 
 pub(crate) fn new_dir() -> tempfile::TempDir {

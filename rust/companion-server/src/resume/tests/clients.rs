@@ -46,8 +46,7 @@ pub(super) async fn told(stream: &mut Stream) -> Value {
     message.expect("a client waits for it").expect("the stream has not ended")
 }
 
-/// Simulates a killed process: its memory is lost. `killed.rs` among the tests of companion-cli
-/// kills real processes.
+/// Simulates a killed process: its memory is lost. `e2e/tests/restart.test.mjs` kills real ones.
 pub(super) async fn kill(dir: &TempDir, rig: Rig) {
     let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
     let content = fs::read(file).unwrap();

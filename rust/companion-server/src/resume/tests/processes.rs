@@ -17,6 +17,7 @@ use crate::mcp::session::{ClientTraits, SessionId};
 use crate::net::listen::Listeners;
 use crate::resume::Resume;
 use crate::runtime::Runtime;
+use crate::testing::logged;
 
 /// Changes the first line of the file.
 fn change(dir: &TempDir, change: impl FnOnce(&mut Value)) {
@@ -308,9 +309,12 @@ fn a_damaged_file_is_not_used() {
         let (token, killed) = run(&dir, &config("/a", ALIVE), 4001);
         drop(killed);
         change(&dir, damage);
+        logged();
         let (next, port) = next(&dir, &config("/a", ALIVE));
         assert_ne!(next, token);
         assert_eq!(port, 0);
+        let log = logged().join("\n");
+        assert!(log.contains("WARN ignoring resume data: "), "{log}");
     }
     let (token, killed) = run(&dir, &config("/a", ALIVE), 4001);
     drop(killed);

@@ -4,7 +4,6 @@ package dev.companion.gemini.core
 
 import com.google.gson.Gson
 import com.google.gson.JsonObject
-import java.net.ConnectException
 import java.net.URI
 import java.net.http.HttpClient
 import java.net.http.HttpRequest
@@ -13,23 +12,18 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 
-class Cli(
-    port: Int,
-    private val token: String,
-    session: String? = null,
-) {
+class Cli(port: Int, private val token: String) {
     /** The server's notifications: `method` and `params`. */
     val told = LinkedBlockingQueue<JsonObject>()
 
     private val uri = URI("http://127.0.0.1:$port/mcp")
-    private val session: String
+    private val session = initialize()
 
     constructor(core: CompanionCore) :
         this(core.status.port, core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
 
     init {
-        this.session = session ?: initialize()
-        val get = request(this.session).header("Accept", "text/event-stream").GET().build()
+        val get = request(session).header("Accept", "text/event-stream").GET().build()
         val stream = HTTP.send(get, BodyHandlers.ofLines()).body()
         val reader = Thread {
             // The end of the stream means that the server ended, which tests check by other means.
@@ -42,9 +36,6 @@ class Cli(
         // A CLI that has received the context is connected.
         nextTold("ide/contextUpdate")
     }
-
-    /** Returns the same CLI after its stream has ended: it opens the stream again, without a handshake. */
-    fun again() = Cli(uri.port, token, session)
 
     private fun initialize(): String {
         val answer = HTTP.send(post("""{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}""", null), TEXT)
@@ -74,19 +65,6 @@ class Cli(
             .thenApply { json(it.body()) }
             .thenApply { it.getAsJsonObject("result") ?: it }
             .orTimeout(WAIT_SECONDS, TimeUnit.SECONDS)
-    }
-
-    /** Opens a diff as soon as a server listens. A CLI without its stream gets the answer as a stream. */
-    fun openAsSoonAsItListens(path: String): String {
-        val params = """{"name":"openDiff","arguments":{"filePath":${Gson().toJson(path)},"newContent":"text"}}"""
-        while (true) {
-            try {
-                val lines = HTTP.send(post(request("tools/call", params), session), BodyHandlers.ofLines()).body()
-                return lines.filter { it.contains("jsonrpc") }.findFirst().get()
-            } catch (_: ConnectException) {
-                // No server listens yet.
-            }
-        }
     }
 
     fun openDiff(path: String, text: String) = call("openDiff", "filePath" to path, "newContent" to text)

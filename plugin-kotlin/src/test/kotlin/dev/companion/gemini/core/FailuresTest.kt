@@ -2,7 +2,6 @@
 
 package dev.companion.gemini.core
 
-import com.google.gson.Gson
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
@@ -11,7 +10,6 @@ import org.junit.jupiter.api.io.TempDir
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.MethodSource
 import java.nio.file.Path
-import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.atomic.AtomicBoolean
 import java.util.logging.Level
 
@@ -97,43 +95,6 @@ class FailuresTest {
                 NativeCore.notify(id, "diff/accepted", "{\"filePath\": \"/a\", \"content\": \"\"}", text)
             }
             assertEquals("the text is not valid UTF-8", thrown.message)
-        } finally {
-            NativeCore.stop(id)
-        }
-    }
-
-    @Test
-    fun `a server is not started with what makes no sense`() {
-        NativeLibrary.load(pluginDirectory)
-        val wrong = mapOf(
-            "trusted" to 2 to "invalid type: integer `2`, expected a boolean",
-            "bodyLimit" to 0 to "0 is not from 1 to 65535",
-            "idePid" to -1 to "invalid value: integer `-1`, expected u32",
-            "allowedHosts" to listOf("a b") to
-                "\"a b\" is not a host: give a name or an address, such as build-box, build-box:9000 or 172.17.0.1",
-            "listen" to listOf("eth0") to
-                "\"eth0\" is not an IP address; give one without a port, such as 172.17.0.1",
-            "listen" to listOf("0.0.0.0") to
-                "\"0.0.0.0\": every machine that reaches this one could try to connect; give one address, " +
-                "such as 172.17.0.1",
-        )
-        for ((setting, problem) in wrong) {
-            val settings = Gson().toJson(mapOf(setting))
-            val thrown = assertThrows(IllegalStateException::class.java) { NativeCore.start(settings, SilentCallbacks) }
-            assertEquals("${setting.first}: $problem", thrown.message)
-        }
-    }
-
-    @Test
-    fun `a setting that this library does not know is told, and the server starts`() {
-        NativeLibrary.load(pluginDirectory)
-        val log = LinkedBlockingQueue<Pair<Int, String>>()
-        val callbacks = object : NativeCallbacks by SilentCallbacks {
-            override fun log(level: Int, message: String) = log.put(level to message)
-        }
-        val id = NativeCore.start("{\"colour\": \"red\", \"logLevel\": \"WARN\"}", callbacks)
-        try {
-            assertEquals(2 to "this library knows no setting \"colour\", and does without", log.next("a warning"))
         } finally {
             NativeCore.stop(id)
         }

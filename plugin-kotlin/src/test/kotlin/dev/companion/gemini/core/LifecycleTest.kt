@@ -14,29 +14,11 @@ import org.junit.jupiter.api.io.TempDir
 import java.net.Socket
 import java.nio.file.Files
 import java.nio.file.Path
-import java.util.concurrent.Callable
-import java.util.concurrent.Executors
 import java.util.concurrent.TimeUnit
 
 class LifecycleTest {
     @TempDir
     lateinit var root: Path
-
-    @Test
-    fun `a server says where it is, and takes its file with it`() {
-        val window = Window(root)
-        val file = Path.of(window.core.status.discoveryFiles.first().path)
-        val environment = window.core.terminalEnvironment
-        assertTrue(Files.exists(file))
-        assertEquals(window.core.status.port.toString(), environment["GEMINI_CLI_IDE_SERVER_PORT"])
-        assertEquals(root.toString(), environment["GEMINI_CLI_IDE_WORKSPACE_PATH"])
-        assertEquals(ProcessHandle.current().pid().toString(), environment["GEMINI_CLI_IDE_PID"])
-        assertEquals(4, environment.keys.count { it.startsWith("GEMINI_CLI_IDE_") })
-        val inContainer = listOf("/.dockerenv", "/run/.containerenv").any { Files.exists(Path.of(it)) }
-        assertEquals(if (inContainer) "1" else null, environment["REMOTE_CONTAINERS"])
-        window.close()
-        assertFalse(Files.exists(file))
-    }
 
     @Test
     fun `a server says whether a CLI would connect, and no secret`() {
@@ -144,49 +126,6 @@ class LifecycleTest {
     }
 
     @Test
-    fun `stopping rejects what is open`() {
-        val window = Window(root)
-        val cli = Cli(window.core)
-        val path = root.resolve("a.txt").toString()
-        val opened = cli.openDiff(path, "text")
-        window.show()
-        opened.get()
-        assertEquals(1, window.core.status.openDiffs)
-        window.close()
-        assertEquals(path, cli.nextTold("ide/diffRejected")["filePath"].asString)
-    }
-
-    @Test
-    fun `eight threads may call at once, while other servers come and go`() {
-        val files = List(THREADS) { Files.createFile(root.resolve("$it.txt")).toString() }
-        val last = Files.createFile(root.resolve("last.txt")).toString()
-        val pool = Executors.newFixedThreadPool(THREADS)
-        Window(root).use { window ->
-            val cli = Cli(window.core)
-            val calls = files.map { file -> Callable { repeat(CALLS) { callEverything(window.core, file, it) } } }
-            pool.invokeAll(calls).forEach { it.get() }
-            window.core.fileFocused(last)
-            window.core.caretMoved(last, 7, 9)
-            val contexts = generateSequence { cli.nextActiveFile() }
-            val active = contexts.first { it["path"].asString == last && it.has("cursor") }
-            assertEquals("""{"line":7,"character":9}""", active["cursor"].toString())
-        }
-        pool.shutdown()
-        assertTrue(pool.awaitTermination(WAIT_SECONDS, TimeUnit.SECONDS))
-    }
-
-    private fun callEverything(core: CompanionCore, file: String, round: Int) {
-        core.fileOpened(file)
-        core.fileFocused(file)
-        core.caretMoved(file, round + 1, round + 1)
-        core.selectionChanged(file, "text $round")
-        core.diffRejected(file)
-        core.terminalEnvironment
-        if (round % CALLS_PER_SERVER == 0) Window(root).close()
-        core.fileClosed(file)
-    }
-
-    @Test
     @EnabledOnOs(OS.LINUX, disabledReason = "It reads Linux's files about the process.")
     fun `a thousand servers leave no threads, files or memory behind`() {
         // The heap has its full size from the start, so all growth is outside it.
@@ -200,12 +139,6 @@ class LifecycleTest {
             val kilobytes = measured.map { it[2] }.zipWithNext { a, b -> b - a }
             assertTrue(kilobytes.min() < StartAndStop.SERVERS, "$kilobytes kB more, by rounds")
         }
-    }
-
-    companion object {
-        const val THREADS = 8
-        const val CALLS = 2_000
-        const val CALLS_PER_SERVER = 500
     }
 }
 

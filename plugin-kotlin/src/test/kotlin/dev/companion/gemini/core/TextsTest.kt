@@ -134,26 +134,27 @@ class TextsTest {
     }
 
     @Test
-    fun `a selection ends before a surrogate pair that does not fit`() {
-        val file = Files.createFile(root.resolve("a.txt")).toString()
-        val fits = "x".repeat(CompanionCore.MAX_SELECTION - 1)
-        cli
-        core.fileFocused(file)
-        core.selectionChanged(file, "$fits😀")
-        assertEquals(fits, cli.nextActiveFile()["selectedText"].asString)
-    }
-
-    @Test
-    fun `20 megabytes go both ways`() {
-        val path = root.resolve("large.txt").toString()
-        val line = "é 文 😀 \"quoted\" \\ and plain text, for a line of some length\n"
-        val text = line.repeat((20 shl 20) / line.toByteArray().size)
-        val opened = cli.openDiff(path, text)
-        val shown = window.show().text.orEmpty()
-        assertTrue(shown == text, "${shown.length} of ${text.length} characters were shown")
-        opened.get()
-        core.diffAccepted(path, "${text}typed")
-        val content = cli.nextTold("ide/diffAccepted")["content"].asString
-        assertTrue(content == "${text}typed", "${content.length} characters came back")
+    fun `comments come through, and those that no model has got are returned by the next server`() {
+        val comments = listOf("kept", "removed").map {
+            CommentOnLines(
+                it,
+                root.resolve("\u00e4.txt").toString(),
+                2,
+                3,
+                "the lines",
+                "Why \"\u00e4\"?\nAnd \ud83e\udd84?",
+            )
+        }
+        val outside = comments.first().copy(id = "outside", path = root.resolveSibling("outside.txt").toString())
+        val first = Window(root, configure = { it.copy(resume = true) })
+        (comments + outside).forEach(first.core::commentSet)
+        first.core.commentRemoved("removed")
+        val (id, reason) = first.requests.refusedComments.next("refusal")
+        assertEquals("outside", id)
+        assertTrue("workspace" in reason, reason)
+        first.close()
+        Window(root, configure = { it.copy(resume = true) }).use { second ->
+            assertEquals(comments.take(1), second.requests.pendingComments.next("comments"))
+        }
     }
 }
