@@ -1,4 +1,5 @@
 // Checks the file and the model's history after an acceptance, with the real core of Gemini CLI.
+// `nvim-acceptance.test.mjs` has the forms of files.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -28,30 +29,25 @@ const write = (file_path, content = PROPOSED) => ({
 const read = (file) => fs.readFileSync(file, 'utf8');
 
 /** Starts a core whose only edit shows in the editor; returns its result as well. */
-async function propose(t, tool, { old = OLD, env = () => ({}) } = {}) {
+async function propose(t, tool, { env = () => ({}) } = {}) {
   const { sandbox, companion, editor } = await openWindow(t);
-  const file = sandbox.file('a.txt', old);
+  const file = sandbox.file('a.txt', OLD);
   const end = runCore(sandbox, [tool(file)], { env: env(sandbox) });
   const { newContent } = await Promise.race([editor.view(file), end]);
   return { sandbox, companion, editor, file, end, newContent };
 }
 
 describe('an edit that is accepted unchanged', () => {
-  const overBridge = { env: (sandbox) => bridgeEnv(sandbox, byDiscovery(sandbox)) };
-  for (const [way, options] of [
-    ['at once', {}],
-    ['over a bridge', overBridge],
-  ]) {
-    test(`is made in the file as it is by then, ${way}`, async (t) => {
-      const { editor, file, end } = await propose(t, replace, options);
-      fs.writeFileSync(file, CHANGED);
-      editor.accept(file);
-      const { results } = await end;
-      assert.match(results[0].output, /Successfully modified/);
-      assert.doesNotMatch(results[0].output, /confirmation step modified/);
-      assert.equal(read(file), 'zero\none\nTWO\nthree\n');
-    });
-  }
+  test('is made in the file as it is by then, over a bridge', async (t) => {
+    const env = (sandbox) => bridgeEnv(sandbox, byDiscovery(sandbox));
+    const { editor, file, end } = await propose(t, replace, { env });
+    fs.writeFileSync(file, CHANGED);
+    editor.accept(file);
+    const { results } = await end;
+    assert.match(results[0].output, /Successfully modified/);
+    assert.doesNotMatch(results[0].output, /confirmation step modified/);
+    assert.equal(read(file), 'zero\none\nTWO\nthree\n');
+  });
 
   test('is refused if its place has changed', async (t) => {
     const { editor, file, end } = await propose(t, replace);
@@ -68,30 +64,6 @@ describe('an edit that is accepted unchanged', () => {
     editor.accept(file);
     await end;
     assert.equal(read(file), PROPOSED);
-  });
-
-  for (const [form, old, expected] of [
-    ['with \\r\\n', 'one\r\ntwo\r\n', 'one\r\nTWO\r\n'],
-    ['with a BOM', '\uFEFFone\ntwo\n', '\uFEFFone\nTWO\n'],
-    ['without an end of its last line', 'one\ntwo', 'one\nTWO'],
-  ]) {
-    test(`leaves the form of a file ${form}`, async (t) => {
-      const { editor, file, end } = await propose(t, replace, { old });
-      editor.accept(file);
-      const { results } = await end;
-      assert.doesNotMatch(results[0].output, /confirmation step modified/);
-      assert.equal(read(file), expected);
-    });
-  }
-
-  test('is made once if a script accepts it', async (t) => {
-    const insert = (file) => replace(file, 'two', 'half\ntwo');
-    const { sandbox, companion, file, end } = await propose(t, insert);
-    const script = await Session.open(sandbox, companion);
-    await script.callTool('acceptDiff', { filePath: file });
-    const { results } = await end;
-    assert.match(results[0].output, /Successfully modified/);
-    assert.equal(read(file), 'one\nhalf\ntwo\nthree\n');
   });
 
   test('is made after a restart of the companion', async (t) => {
@@ -120,6 +92,16 @@ test('an edited proposal is written as a whole', async (t) => {
     editor.accept(file, `${PROPOSED}mine\n`);
     const { results } = await end;
     assert.match(results[0].output, /mine/, 'the model reads what the user has written');
+    assert.equal(read(file), `${PROPOSED}mine\n`);
+  }
+});
+
+test('an edited proposal of a file that is gone creates it', async (t) => {
+  for (const tool of [replace, write]) {
+    const { editor, file, end } = await propose(t, tool);
+    fs.rmSync(file);
+    editor.accept(file, `${PROPOSED}mine\n`);
+    await end;
     assert.equal(read(file), `${PROPOSED}mine\n`);
   }
 });

@@ -44,20 +44,6 @@ describe('in a terminal of the editor', { skip: noTerminal }, () => {
     await terminal.shows(/🟢 Connected to Editor under Test/);
   });
 
-  test('the CLI writes its edit with the user’s changes from the editor', async (t) => {
-    const { editor, terminal, file, read } = await startProposal(t);
-    editor.accept(file, 'changed by the user\n');
-    await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
-    assert.equal(read(), 'changed by the user\n');
-  });
-
-  test('the CLI does not write text that the user has deleted, not even all of it', async (t) => {
-    const { editor, terminal, file, read } = await startProposal(t);
-    editor.accept(file, '');
-    await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
-    assert.equal(read(), '\n', 'an empty text would mean “unchanged” to the CLI');
-  });
-
   test('the CLI does not change a file whose edit was rejected in the editor', async (t) => {
     const { editor, terminal, file, read } = await startProposal(t);
     editor.reject(file);

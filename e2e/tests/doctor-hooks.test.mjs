@@ -41,8 +41,6 @@ const ALL = [PROMPT, 'hook after-agent', SERVER];
 const BOTH = [
   ['the extension is enabled', ALL, {}],
   ['the extension is disabled', [], { change: enablement(['!/*']), says: /disabled in this folder/ }],
-  ['it is enabled again in the project', ALL, { change: enablement(['!/*', 'PROJECT/*']) }],
-  ['a rule without a slash at its end', ALL, { change: enablement(['!PROJECT']) }],
   ['a server that is excluded', ALL.slice(0, 2), {
     settings: { 'mcp.excluded': ['gemini-companion'] },
     says: /asks for problems; mcp\.excluded/,
@@ -52,6 +50,8 @@ const BOTH = [
 const CASES = {
   gemini: [
     ...BOTH,
+    ['it is enabled again in the project', ALL, { change: enablement(['!/*', 'PROJECT/*']) }],
+    ['a rule without a slash at its end', ALL, { change: enablement(['!PROJECT']) }],
     ['hooks are off', [SERVER], {
       settings: { 'hooksConfig.enabled': false },
       says: /all are off by hooksConfig\.enabled/,

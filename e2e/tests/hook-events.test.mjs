@@ -2,7 +2,7 @@
 // Gemini CLI makes when it cuts a line of a file, null, and fields of another type.
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import test from 'node:test';
 
 import { commentOf, comment as onLine, open as openCli } from '../lib/conversation.mjs';
 import { hook } from '../lib/hook.mjs';
@@ -62,24 +62,22 @@ const EVENTS = {
   'a tool of Qwen Code with null': ['after-tool', 'PostToolUse', { tool_response: null }],
 };
 
-describe('a comment reaches the model with', { concurrency: 3 }, () => {
+test('a comment reaches the model with', async (t) => {
+  const window = await Window.open(t);
+  const file = window.sandbox.file('a', 'one\n');
+  let id = 0;
+  const assertDelivered = async (moment, event) => {
+    await comment(window, remark(file, ++id));
+    const { stdout } = await hook(window.sandbox, moment, event);
+    assert.deepEqual(remarksIn(stdout), [String(id)], stdout);
+  };
   for (const [what, [moment, hook_event_name, more]] of Object.entries(EVENTS)) {
-    test(what, async (t) => {
-      const window = await Window.open(t);
-      await comment(window, remark(window.sandbox.file('a', 'one\n'), 1));
-      const event = JSON.stringify({ session_id: 'a', hook_event_name, ...more });
-      const { stdout } = await hook(window.sandbox, moment, event);
-      assert.deepEqual(remarksIn(stdout), ['1'], stdout);
-    });
+    const event = JSON.stringify({ session_id: 'a', hook_event_name, ...more });
+    await t.test(what, () => assertDelivered(moment, event));
   }
-
-  test('bytes that are no UTF-8', async (t) => {
-    const window = await Window.open(t);
-    await comment(window, remark(window.sandbox.file('a', 'one\n'), 1));
+  await t.test('bytes that are no UTF-8', () => {
     const event = JSON.stringify({ session_id: 'a', hook_event_name: 'BeforeAgent', prompt: '@' });
-    const bytes = Buffer.from(event.replace('@', '\xff'), 'latin1');
-    const { stdout } = await hook(window.sandbox, 'before-agent', bytes);
-    assert.deepEqual(remarksIn(stdout), ['1'], stdout);
+    return assertDelivered('before-agent', Buffer.from(event.replace('@', '\xff'), 'latin1'));
   });
 });
 
@@ -95,10 +93,13 @@ test('the changes of a prompt with a half are its own', async (t) => {
   assert.deepEqual(files.map(({ path, kind }) => [path, kind]), [[file, 'changed']]);
 });
 
-test('an unsaved file is told with a prompt that has a half', async (t) => {
+test('an unsaved file is told with a prompt that has a half, but none that is private or outside', async (t) => {
   const window = await Window.open(t);
-  window.editor.unsaved = [window.sandbox.file('a', 'one\n')];
-  const told = await new HookCli(window.sandbox).prompt(HALF);
+  const { sandbox, editor } = window;
+  sandbox.file('.aiexclude', '*.key\n');
+  const files = ['a', 'b.key'].map((name) => sandbox.file(name, 'one\n'));
+  editor.unsaved = [...files, `${sandbox.home}/outside`];
+  const told = await new HookCli(sandbox).prompt(HALF);
   assert.match(told, /not saved, so the disk has an older text: a$/);
 });
 
@@ -112,20 +113,16 @@ test('a question with a half, or without a text, reaches the editor', async (t) 
   }
 });
 
-describe('the events of Gemini CLI', { skip, concurrency: 2 }, () => {
-  // The CLI cuts a line after 2000 UTF-16 units.
-  for (const length of [1998, 1999]) {
-    test(`for a prompt with a file whose emoji is at ${length} are heard`, async (t) => {
-      const files = { a: `one\ntwo\n${'x'.repeat(length)}😀\n` };
-      const window = await openCli(t, files, () => ['That was all.', 'That was all again.']);
-      const { companion, terminal, asked, file } = window;
-      companion.notify('comment/set', onLine(file.a));
-      // A word behind the file closes the list of files, which takes the Enter key.
-      await terminal.enter('Explain @a please');
-      await terminal.shows(/That was all\./);
-      await companion.next('agent/finished');
-      await companion.next('comment/delivered');
-      assert.ok(asked().join('\n').includes(commentOf('1')), asked().join('\n'));
-    });
-  }
+// The CLI cuts a line after 2000 UTF-16 units.
+test('the events of Gemini CLI for a prompt with half an emoji are heard', { skip }, async (t) => {
+  const files = { a: `one\ntwo\n${'x'.repeat(1999)}😀\n` };
+  const window = await openCli(t, files, () => ['That was all.', 'That was all again.']);
+  const { companion, terminal, asked, file } = window;
+  companion.notify('comment/set', onLine(file.a));
+  // A word behind the file closes the list of files, which takes the Enter key.
+  await terminal.enter('Explain @a please');
+  await terminal.shows(/That was all\./);
+  await companion.next('agent/finished');
+  await companion.next('comment/delivered');
+  assert.ok(asked().join('\n').includes(commentOf('1')), asked().join('\n'));
 });
