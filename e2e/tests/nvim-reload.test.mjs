@@ -118,6 +118,24 @@ describe('while a CLI is connected', { skip, concurrency: 2 }, () => {
     await neovim.until(`${FIRST} == 'back'`);
   });
 
+  for (const [warning, name, keys, change] of [
+    ['W11', 'the text of an open file', ':setlocal noautoread<CR>', (file) => fs.writeFileSync(file, 'new\n')],
+    ['W12', 'the text of a file with unsaved changes', 'ix<Esc>', (file) => fs.writeFileSync(file, 'new\n')],
+    ['W16', 'the mode of an open file', ':setlocal noautoread<CR>', (file) => fs.chmodSync(file, 0o755)],
+  ]) {
+    test(`Neovim warns with ${warning} that ${name} has changed`, async (t) => {
+      const window = await start(t, { a: 'text\n' });
+      const { neovim, file } = window;
+      await neovim.type(keys);
+      await untilLooked(window);
+      change(file.a);
+      await untilLooked(window);
+      await untilLooked(window);
+      await neovim.typeAndAnswer(':checktime<CR>', 'O');
+      assert.ok((await neovim.lua('return vim.v.warningmsg')).startsWith(`${warning}: `));
+    });
+  }
+
   for (const [name, before, after, lines, form] of [
     ['an empty line gets a text', '\n', 'x\n', ['x'], 'unix'],
     ['CRLF becomes LF', 'a\r\nb\r\n', 'a\nb\nc\n', ['a', 'b', 'c'], 'unix'],
