@@ -421,17 +421,6 @@ describe('a comment in a proposal', { skip, concurrency: 2 }, () => {
     const { sandbox, neovim } = await openNeovim(t);
     await neovim.edit(sandbox.file('large', `${lines.join('\n')}\n`));
     for (let line = 1; line <= 10; line++) await run(neovim, `${line * 1000}GeminiCompanion comment Why ${line}`);
-    // Replaced at once, as by a formatter: the marks are at their old places, without lines.
-    await neovim.lua(
-      `for line = 1000, 10000, 1000 do
-         vim.api.nvim_buf_set_lines(0, line - 1, line, false, { 'gone' })
-       end`,
-    );
-    const lost = `vim.tbl_count(vim.tbl_filter(function(mark)
-      return mark[4].end_row == nil or mark[4].end_row == mark[2]
-    end, vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces().gemini_companion_comments, 0, -1,
-      { details = true })))`;
-    await neovim.until(`${lost} >= 20`);
     await neovim.lua(
       `local get = vim.api.nvim_buf_get_lines
        _G.read = 0
@@ -443,15 +432,56 @@ describe('a comment in a proposal', { skip, concurrency: 2 }, () => {
        local update = require('gemini_companion.anchor').update
        _G.updates = 0
        require('gemini_companion.anchor').update = function(...)
+         local has_changed = update(...)
          _G.updates = _G.updates + 1
-         return update(...)
+         return has_changed
        end`,
     );
+    // Replaced at once, as by a formatter: the marks are at their old places, without lines.
+    await neovim.lua(
+      `for line = 1000, 10000, 1000 do
+         vim.api.nvim_buf_set_lines(0, line - 1, line, false, { 'gone' })
+       end`,
+    );
+    await neovim.until('_G.updates >= 20'); // it finds that they are gone, and then looks for each
+    await neovim.lua('_G.read, _G.updates = 0, 0');
     await neovim.type('20000Gx');
     await neovim.until('_G.updates >= 10');
     const count = await neovim.lua('return _G.read');
     assert.ok(count <= 20, `reads ${count} lines`);
     await neovim.type('3000GOline 3000 of many<Esc>');
     await hasMarks(neovim, 'line 3000 of many Why 3');
+  });
+
+  test('is looked for after others whose lines are gone, with time for keys in between', async (t) => {
+    const lines = Array.from({ length: 30_000 }, (_, index) => `line ${index + 1} of many`);
+    const { sandbox, neovim } = await openNeovim(t);
+    await neovim.edit(sandbox.file('large', `${lines.join('\n')}\n`));
+    for (let line = 1; line <= 10; line++) await run(neovim, `${14_000 + line}GeminiCompanion comment Why ${line}`);
+    // The lines that are read without a chance to handle keys.
+    await neovim.lua(
+      `local get = vim.api.nvim_buf_get_lines
+       _G.all, _G.most = 0, 0
+       local read = 0
+       vim.api.nvim_buf_get_lines = function(...)
+         local found = get(...)
+         read = read + #found
+         _G.all, _G.most = _G.all + #found, math.max(_G.most, read)
+         return found
+       end
+       vim.uv.new_check():start(function()
+         read = 0
+       end)`,
+    );
+    const moved = lines.slice(14_000, 14_010);
+    await neovim.lua(
+      `vim.api.nvim_buf_set_lines(0, 14000, 14010, false, { 'gone' })
+       vim.api.nvim_buf_set_lines(0, 16000, 16000, false, ...)`,
+      moved,
+    );
+    await neovim.until('_G.all > 200000');
+    assert.ok((await neovim.lua('return _G.most')) < 25_000);
+    await neovim.type('16001Gzt');
+    await hasMarks(neovim, ...moved.map((line, index) => `${line} Why ${index + 1}`));
   });
 });

@@ -123,26 +123,38 @@ end
 
 --- Marks a comment in its buffer, or follows its mark. Returns whether its lines have changed. If they are gone, the
 --- comment keeps them as they were, and the mark stays near. `changed` has the lines that have changed since the last
---- call, or false: gone lines can only be there again. Without it, they may be anywhere.
+--- call, or false: gone lines can only be there again. Without it, they may be anywhere. With `may_wait`, lines that
+--- have just gone are not looked for; the comment is then `is_unsearched` until a call without it.
 ---@param comment GeminiCompanion.Comment
 ---@param changed? { first: number, last: number }|false
+---@param may_wait? boolean
 ---@return boolean
-function M.update(comment, changed)
+function M.update(comment, changed, may_wait)
   local params = comment.params
   local row, end_row = rows(comment)
   if row and end_row > row then
+    comment.is_unsearched = false
     return move(comment, row + 1, end_row)
   end
+  local function mark_nearby()
+    set(comment, math.min(params.line, api.nvim_buf_line_count(comment.buffer)) - 1)
+  end
   local was_lost = comment.is_lost and row ~= nil
-  if was_lost and changed == false then
+  if not was_lost and may_wait then
+    comment.is_lost, comment.is_unsearched = true, true
+    mark_nearby()
     return false
   end
-  local from = was_lost and row + 1 or params.line
-  local line = find(comment, from, was_lost and changed or nil)
+  local is_anywhere = not was_lost or changed == nil or (comment.is_unsearched and not may_wait)
+  if not is_anywhere and changed == false then
+    return false
+  end
+  local line = find(comment, was_lost and row + 1 or params.line, not is_anywhere and changed or nil)
   comment.is_lost = line == nil
+  comment.is_unsearched = comment.is_lost and comment.is_unsearched and not is_anywhere
   if not line then
     if not was_lost then
-      set(comment, math.min(from, api.nvim_buf_line_count(comment.buffer)) - 1)
+      mark_nearby()
     end
     return false
   end
@@ -171,7 +183,7 @@ function M.remove(comment)
       api.nvim_buf_del_extmark(comment.buffer, namespace, mark)
     end
   end
-  comment.buffer, comment.mark, comment.sign, comment.is_lost = nil, nil, nil, nil
+  comment.buffer, comment.mark, comment.sign, comment.is_lost, comment.is_unsearched = nil, nil, nil, nil, nil
 end
 
 return M

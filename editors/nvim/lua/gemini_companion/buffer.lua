@@ -1,5 +1,7 @@
 -- Reads and replaces the text of a buffer, with its line endings and BOM.
 
+local text = require('gemini_companion.text')
+
 local M = {}
 
 local api = vim.api
@@ -73,11 +75,7 @@ end
 
 --- Replaces the lines that differ between two texts. Without any, it replaces a line by itself, for an undo step.
 local function replace_lines(buffer, old, new)
-  local function joined(lines)
-    return table.concat(lines, '\n') .. '\n'
-  end
-  local hunks = vim.diff(joined(old), joined(new), { result_type = 'indices' })
-  ---@cast hunks integer[][]
+  local hunks = text.changes(old, new) --[[@as integer[][] ]]
   for index = math.max(#hunks, 1), 1, -1 do
     local from, count, to, added = unpack(hunks[index] or { 1, 1, 1, 1 })
     -- If no line is replaced, `from` is the line before the new ones.

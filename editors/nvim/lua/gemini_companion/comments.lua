@@ -17,6 +17,9 @@ local api = vim.api
 --- The longest time from a change of the text until the companion has the new lines of its comments.
 local SYNC_INTERVAL_MS = 300
 
+--- The pause between two searches for lines that are gone. A search takes up to 15 ms, and the user may be typing.
+local SEARCH_INTERVAL_MS = 20
+
 local CANNOT = "the model can't get a comment: %s"
 
 --- The comments that no model has got, by id. Without `text`, the user is still writing.
@@ -68,14 +71,33 @@ local function send(comment)
   end
 end
 
---- Marks the comment in its buffer, and sends its lines if they have changed. See `anchor.update` for `range`.
-local function sync(comment, range)
-  if anchor.update(comment, range) then
+--- Marks the comment in its buffer, and sends its lines if they have changed. See `anchor.update` for `range` and
+--- `may_wait`.
+local function sync(comment, range, may_wait)
+  if anchor.update(comment, range, may_wait) then
     send(comment)
   end
 end
 
-local function sync_all(buffer)
+local is_searching = false
+
+--- Searches the lines of one comment, and soon those of the next one.
+local function search_next()
+  is_searching = false
+  local unsearched = vim.tbl_filter(function(comment)
+    return comment.is_unsearched == true
+  end, vim.tbl_values(comments))
+  if unsearched[1] then
+    sync(unsearched[1])
+  end
+  if unsearched[2] then
+    is_searching = true
+    vim.defer_fn(search_next, SEARCH_INTERVAL_MS)
+  end
+end
+
+--- Follows the lines of all comments, or of those in a buffer. With `may_wait`, looks for lines that are gone later.
+local function sync_all(buffer, may_wait)
   local ranges = changed
   changed = {}
   for other, range in pairs(ranges) do
@@ -85,8 +107,12 @@ local function sync_all(buffer)
   end
   for _, comment in pairs(comments) do
     if comment.buffer and (not buffer or comment.buffer == buffer) then
-      sync(comment, ranges[comment.buffer] or false)
+      sync(comment, ranges[comment.buffer] or false, may_wait)
     end
+  end
+  if may_wait and not is_searching then
+    is_searching = true
+    vim.defer_fn(search_next, SEARCH_INTERVAL_MS)
   end
 end
 
@@ -95,7 +121,7 @@ local function sync_soon()
     is_scheduled = true
     vim.defer_fn(function()
       is_scheduled = false
-      sync_all()
+      sync_all(nil, true)
     end, SYNC_INTERVAL_MS)
   end
 end
@@ -396,7 +422,7 @@ function M.start()
   api.nvim_create_autocmd({ 'BufWritePost', 'BufLeave' }, {
     group = group,
     callback = function(event)
-      sync_all(event.buf)
+      sync_all(event.buf, true)
     end,
   })
 end

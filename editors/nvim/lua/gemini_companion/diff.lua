@@ -255,7 +255,7 @@ local function open(diff, base)
   proposal.cli, proposal.replays_edits, proposal.reason = diff.cli, diff.replaysEdits, diff.reason
   -- A CLI that replays edits keeps the line endings of the file, but not always its BOM. If it gets its own text back,
   -- byte for byte, it makes the model's edit. It writes any other text over the whole file.
-  local adds_bom = parsed.bomb and not text.parse(diff.newContent).bomb
+  local adds_bom = parsed.bomb and not text.has_bom(diff.newContent)
   proposal.content = diff.replaysEdits and not adds_bom and diff.newContent or text.render(parsed)
   proposal.base, proposal.warned = base, nil
   proposal.view.private = diff.private

@@ -30,15 +30,21 @@ local function repair(bytes)
   return table.concat(parts) .. bytes:sub(from)
 end
 
+--- Returns whether a text is ASCII. LuaJIT compiles this loop; a pattern takes ten times as long.
+local function is_ascii(text)
+  for at = 1, #text do
+    if text:byte(at) >= 128 then
+      return false
+    end
+  end
+  return true
+end
+
 --- Replaces each byte that is not UTF-8 by U+FFFD. Buffers can contain such bytes, JSON can't.
 ---@param text string
 ---@return string
 function M.utf8(text)
-  -- Most texts are ASCII, and a large one takes long to copy.
-  if not text:find('[\128-\255]') then
-    return text
-  end
-  return (text:gsub('[\128-\255]+', repair))
+  return is_ascii(text) and text or (text:gsub('[\128-\255]+', repair))
 end
 
 --- Returns the number of UTF-16 units in a text.
@@ -52,15 +58,22 @@ function M.utf16_units(text)
   return select(2, vim.str_utfindex(text))
 end
 
+--- Returns whether a text begins with a byte order mark.
+---@param text string
+---@return boolean
+function M.has_bom(text)
+  return text:sub(1, #BOM) == BOM
+end
+
 --- Parses a text into the lines and options of a buffer. With `dos`, `\r\n` ends a line; with `false`, it does not.
 --- With nil, it does if it ends all lines.
 ---@param text string
 ---@param dos? boolean
 ---@return GeminiCompanion.Text
 function M.parse(text, dos)
-  local bomb = text:sub(1, 3) == BOM
+  local bomb = M.has_bom(text)
   if bomb then
-    text = text:sub(4)
+    text = text:sub(#BOM + 1)
   end
   if dos == nil then
     dos = text:find('\r\n', 1, true) ~= nil and not text:find('^\n') and not text:find('[^\r]\n')
@@ -85,6 +98,44 @@ function M.render(parsed)
   return (parsed.bomb and BOM or '')
     .. table.concat(parsed.lines, line_ending)
     .. (parsed.eol and not parsed.empty and line_ending or '')
+end
+
+--- Returns the numbers of lines that two lists have in common at their beginning and at their end.
+local function common_ends(old, new)
+  local count = math.min(#old, #new)
+  local first, last = 0, 0
+  while first < count and old[first + 1] == new[first + 1] do
+    first = first + 1
+  end
+  while last < count - first and old[#old - last] == new[#new - last] do
+    last = last + 1
+  end
+  return first, last
+end
+
+--- Returns the changes between two lists of lines: where each begins in the old one, its number of lines, and the same
+--- in the new one. A side without lines names the line before. Returns nil if there are more than `most` changes.
+---@param old string[]
+---@param new string[]
+---@param most? integer
+---@return integer[][]?
+function M.changes(old, new, most)
+  -- `vim.diff` takes long for a large text, and most texts differ in few lines.
+  local first, last = common_ends(old, new)
+  local function differing(lines)
+    return #lines > first + last and table.concat(lines, '\n', first + 1, #lines - last) .. '\n' or ''
+  end
+  local found = {}
+  local ok, why = pcall(vim.diff, differing(old), differing(new), {
+    on_hunk = function(from, removed, to, added)
+      found[#found + 1] = { from + first, removed, to + first, added }
+      return most and #found > most and -1 or 0
+    end,
+  })
+  if not ok and not (most and #found > most) then
+    error(why, 0)
+  end
+  return ok and found or nil
 end
 
 return M

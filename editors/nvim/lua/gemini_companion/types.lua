@@ -112,6 +112,7 @@
 ---@field mark? integer marks its lines
 ---@field sign? integer shows it
 ---@field is_lost? boolean its lines are gone from the buffer
+---@field is_unsearched? boolean nobody has looked yet where its lost lines are
 
 --- The parameters of the notification `comment/delivered`.
 ---@class GeminiCompanion.CommentsDelivered

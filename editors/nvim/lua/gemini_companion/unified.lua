@@ -1,5 +1,7 @@
 -- Shows a proposal in one window: the lines that it adds are marked, and those that it removes are virtual lines.
 
+local text = require('gemini_companion.text')
+
 local M = {}
 
 local api = vim.api
@@ -9,18 +11,12 @@ local namespace = api.nvim_create_namespace('gemini_companion_unified')
 --- How long the user must pause before the marks follow an edit. A diff of a large text takes a while.
 local PAUSE_MS = 150
 
-local function text_of(lines)
-  return table.concat(lines, '\n') .. '\n'
-end
-
---- Returns the changes: where each begins on the left, its number of lines, and the same on the right. A side without
---- lines names the line before.
----@return integer[][]
-local function hunks_of(view)
-  local old, new = api.nvim_buf_get_lines(view.left, 0, -1, false), api.nvim_buf_get_lines(view.right, 0, -1, false)
-  local hunks = vim.diff(text_of(old), text_of(new), { result_type = 'indices' })
-  ---@cast hunks integer[][]
-  return hunks
+--- Returns the changes; see `text.changes`.
+local function changes_of(view)
+  local function lines_of(buffer)
+    return api.nvim_buf_get_lines(buffer, 0, -1, false)
+  end
+  return view.is_unmarked and {} or text.changes(lines_of(view.left), lines_of(view.right))
 end
 
 --- Returns a line with spaces in place of tabs. Virtual lines have no tabs.
@@ -61,9 +57,10 @@ end
 
 --- Marks the changes of a proposal.
 ---@param view GeminiCompanion.View
-function M.mark(view)
+---@param changes? integer[][] if they are known; see `text.changes`
+function M.mark(view, changes)
   api.nvim_buf_clear_namespace(view.right, namespace, 0, -1)
-  view.hunks = view.is_unmarked and {} or hunks_of(view)
+  view.hunks = changes or changes_of(view)
   for _, hunk in ipairs(view.hunks) do
     local from, removed, to, added = unpack(hunk)
     for row = to - 1, to + added - 2 do

@@ -1,6 +1,7 @@
 -- Opens the windows of proposals, sets their bars, and turns them back into ordinary windows.
 
 local labels = require('gemini_companion.labels')
+local text = require('gemini_companion.text')
 local unified = require('gemini_companion.unified')
 
 local M = {}
@@ -44,28 +45,16 @@ function M.disable_diff(window)
   end)
 end
 
---- Returns whether two buffers differ in more places than Neovim can mark.
-local function differ_too_much(left, right)
-  local count = 0
-  local function text_of(buffer)
-    return table.concat(api.nvim_buf_get_lines(buffer, 0, -1, false), '\n') .. '\n'
-  end
-  -- Fails if the function ends it early.
-  pcall(vim.diff, text_of(left), text_of(right), {
-    on_hunk = function()
-      count = count + 1
-      return count > MAX_MARKED and -1 or 0
-    end,
-  })
-  return count > MAX_MARKED
-end
-
 --- Marks the changes between both sides, unless there are too many.
 ---@param view GeminiCompanion.View|GeminiCompanion.Comparison
 function M.mark(view)
-  view.is_unmarked = differ_too_much(view.left, view.right)
+  local function lines_of(buffer)
+    return api.nvim_buf_get_lines(buffer, 0, -1, false)
+  end
+  local changes = text.changes(lines_of(view.left), lines_of(view.right), MAX_MARKED)
+  view.is_unmarked = changes == nil
   if view.layout == 'unified' then
-    unified.mark(view)
+    unified.mark(view, changes or {})
     return
   end
   for _, window in ipairs(view.windows) do
