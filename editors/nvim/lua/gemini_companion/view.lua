@@ -235,14 +235,17 @@ function M.open(path, parsed, kind, options, on)
   set_filetype(view.left, path)
   set_filetype(view.right, path)
   view.takes_focus = options.focus and focus.decide(focus.situation()) ~= 'stay'
-  local ok, why = pcall(windows.open_tab, view)
+  local ok, why = pcall(function()
+    windows.open_tab(view)
+    view:listen()
+    for _, buffer in ipairs({ view.left, view.right }) do
+      keys.map(buffer, on)
+    end
+  end)
   if not ok then
+    view.closing = true
     view:discard()
     error(why, 0)
-  end
-  view:listen()
-  for _, buffer in ipairs({ view.left, view.right }) do
-    keys.map(buffer, on)
   end
   labels.follow(view, true)
   if view.takes_focus then
