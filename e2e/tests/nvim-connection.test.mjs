@@ -277,7 +277,7 @@ test('the user gets one message, with a fix, if the program is missing', { skip 
   const report = (await neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)')).join(
     '\n',
   );
-  assert.match(report, /ERROR:? no-such-program not found[^]*cargo install[^]*cmd =/);
+  assert.match(report, /ERROR:? no-such-program not found[^]*cargo install --locked [^]* gemini-companion setup neovim[^]*cmd =/);
   assert.match(report, /ERROR:? The companion is not running/);
 });
 

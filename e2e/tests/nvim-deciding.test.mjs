@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
-import { UNCHANGED, accepted } from '../lib/decision.mjs';
+import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
 import { noNeovim as skip, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
 
 const WRITE = `if vim.bo.modified and vim.bo.modifiable then vim.cmd('silent! write') end`;
@@ -138,6 +138,22 @@ describe('a proposal waits after', { skip, concurrency: 2 }, () => {
     await neovim.type(':GeminiCompanion show<CR>:w<CR>');
     assert.deepEqual(await decision, UNCHANGED);
   });
+});
+
+test('a Lua function that only writes modified buffers accepts only a changed proposal, as the help says', { skip }, async (t) => {
+  const scene = await start(t, `vim.keymap.set('n', ' u', function() vim.cmd.update() end)
+    vim.keymap.set('n', ' x', function() vim.cmd.x() end)`);
+  const { neovim } = scene;
+  for (const [keys, decision] of [
+    ['ccmine<Esc> u', accepted('mine\nnew2\n')],
+    ['ccmine<Esc> x', accepted('mine\nnew2\n')],
+    [' u:q<CR>', REJECTED],
+    [' u:w<CR>', UNCHANGED],
+    [' x', REJECTED],
+  ]) {
+    assert.deepEqual(await propose(scene, keys), decision, keys);
+    await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+  }
 });
 
 test('`:x` on another file decides nothing, and `:q` then rejects an unchanged proposal', { skip }, async (t) => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 
+import { compared, openEdited, run } from '../lib/neovim-changes.mjs';
 import { noNeovim as skip, Neovim, openProposal } from '../lib/neovim.mjs';
 
 /** The buffers of each tab page, by name. */
@@ -30,3 +31,17 @@ for (const options of ['blank,buffers,curdir,folds,help,tabpages,winsize,termina
     assert.equal(await next.lua(`return vim.fn.bufnr('gemini-companion')`), -1);
   });
 }
+
+test('a session has no comparison', { skip }, async (t) => {
+  const { sandbox, neovim, file } = await openEdited(t);
+  const session = path.join(sandbox.root, 'Session.vim');
+  await run(neovim, 'diff');
+  await compared(neovim);
+  await neovim.command(`mksession ${session}`);
+  await neovim.close();
+  const next = await Neovim.start(sandbox, { args: ['-S', session] });
+  await next.ready();
+  await next.until(`vim.fn.bufnr('gemini-companion') == -1`);
+  const shown = (await tabs(next)).flat();
+  assert.deepEqual([...new Set(shown)], [file.a]);
+});
