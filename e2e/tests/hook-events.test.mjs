@@ -113,6 +113,19 @@ test('a question with a half, or without a text, reaches the editor', async (t) 
   }
 });
 
+test('a question and the end of a turn name their CLI', async (t) => {
+  const window = await Window.open(t);
+  const [one, two] = ['one', 'two'].map((session) => new HookCli(window.sandbox, session));
+  const sessionOf = async (method) => (await window.companion.next(method)).params.session;
+  for (const cli of [one, two]) await cli.prompt('go');
+  await one.run('notification', { hook_event_name: 'Notification', message: 'Run ls?' });
+  assert.equal(await sessionOf('agent/waiting'), 'one');
+  await two.end();
+  assert.equal(await sessionOf('agent/finished'), 'two');
+  await one.end();
+  assert.equal(await sessionOf('agent/finished'), 'one');
+});
+
 // The CLI cuts a line after 2000 UTF-16 units.
 test('the events of Gemini CLI for a prompt with half an emoji are heard', { skip }, async (t) => {
   const files = { a: `one\ntwo\n${'x'.repeat(1999)}😀\n` };

@@ -280,7 +280,7 @@ describe('a user who is elsewhere', { skip, concurrency: 2 }, () => {
     const window = await open(t, {}, steps, { setup });
     const { neovim, cli } = window;
     await enterAndLeave(window, 'make it');
-    const { message, seen } = await event(neovim, 'GeminiCompanionWaiting');
+    const { session, message, seen } = await event(neovim, 'GeminiCompanionWaiting');
     assert.match(message, /touch|shell/i);
     assert.equal(seen, false);
     assert.match(await neovim.messages(), WAITS);
@@ -289,13 +289,13 @@ describe('a user who is elsewhere', { skip, concurrency: 2 }, () => {
 
     await allow(window);
     await cli.shows('That was all.');
-    assert.deepEqual(await event(neovim, 'GeminiCompanionFinished'), { seconds: 12, seen: true });
+    assert.deepEqual(await event(neovim, 'GeminiCompanionFinished'), { session, seconds: 12, seen: true });
     assert.doesNotMatch(await neovim.messages(), FINISHED, 'the user sees the terminal');
 
     await neovim.lua('_G.events = {}');
     await neovim.command('doautocmd FocusLost');
     await cli.enter('again');
-    assert.deepEqual(await event(neovim, 'GeminiCompanionFinished'), { seconds: 12, seen: false });
+    assert.deepEqual(await event(neovim, 'GeminiCompanionFinished'), { session, seconds: 12, seen: false });
     assert.match(await neovim.messages(), FINISHED, 'Neovim has no focus');
   });
 
@@ -303,7 +303,9 @@ describe('a user who is elsewhere', { skip, concurrency: 2 }, () => {
     const window = await open(t, {}, () => ['That was all.'], { setup: setupWithAnswers(9) });
     const { neovim } = window;
     await enterAndLeave(window, 'go');
-    assert.deepEqual(await event(neovim, 'GeminiCompanionFinished'), { seconds: 9, seen: false });
+    const { session, ...rest } = await event(neovim, 'GeminiCompanionFinished');
+    assert.ok(session);
+    assert.deepEqual(rest, { seconds: 9, seen: false });
     assert.doesNotMatch(await neovim.messages(), /has finished/);
   });
 

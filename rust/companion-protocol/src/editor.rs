@@ -158,9 +158,9 @@ pub enum CompanionNotification {
     HookedClients(HookedClients),
     /// `diff/reasonLost {filePath, reason, why}`
     ReasonLost(ReasonLost),
-    /// `agent/waiting {message}`
+    /// `agent/waiting {session, message}`
     AgentWaiting(AgentWaiting),
-    /// `agent/finished {seconds}`
+    /// `agent/finished {session, seconds}`
     AgentFinished(AgentFinished),
     /// `agent/command {session, prompt, title, time, running}`
     AgentCommand(AgentCommand),

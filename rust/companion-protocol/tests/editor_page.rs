@@ -229,8 +229,11 @@ fn messages_to_the_editor() {
         sent(Sent::PrivateFiles(PrivateFiles { paths: vec!["/p/key".to_owned()] })),
         sent(Sent::HookedClients(HookedClients { connected: 2, hooked: 1 })),
         sent(Sent::ReasonLost(lost)),
-        sent(Sent::AgentWaiting(AgentWaiting { message: "Run ls?".to_owned() })),
-        sent(Sent::AgentFinished(AgentFinished { seconds: 61 })),
+        sent(Sent::AgentWaiting(AgentWaiting {
+            session: "s".to_owned(),
+            message: "Run ls?".to_owned(),
+        })),
+        sent(Sent::AgentFinished(AgentFinished { session: "s".to_owned(), seconds: 61 })),
         sent(Sent::AgentCommand(command)),
         sent(Sent::CommentsDelivered(CommentsDelivered { ids: vec!["1".to_owned()] })),
         sent(Sent::CommentRefused(refused)),

@@ -19,7 +19,10 @@ use crate::mcp::session::ClientTraits;
 
 /// An editor, as the server sees it.
 ///
-/// All calls come from the server's one thread, in causal order, and must return immediately.
+/// Calls come in causal order and must return immediately. Most come from the server's one thread.
+/// A message of the editor may cause calls as well; these come from the thread that calls
+/// [`Server::apply`](crate::Server::apply), before it returns. So don't hold a lock there that a
+/// call takes.
 pub trait EditorHost: Send + Sync + 'static {
     /// Carries out a request. The editor answers later, from any thread, by the [`Responder`].
     ///

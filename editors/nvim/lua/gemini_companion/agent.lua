@@ -39,7 +39,7 @@ end
 M.notifications = {
   ---@param params GeminiCompanion.AgentWaiting
   ['agent/waiting'] = function(params)
-    announce('GeminiCompanionWaiting', { message = params.message }, function()
+    announce('GeminiCompanionWaiting', { session = params.session, message = params.message }, function()
       -- The question may contain a text of the model, so it is not in the log.
       log.add('the CLI asks something in its terminal')
       log.show(('the CLI asks in its terminal: %s'):format(params.message))
@@ -53,7 +53,7 @@ M.notifications = {
   ---@param params GeminiCompanion.AgentFinished
   ['agent/finished'] = function(params)
     local is_long = params.seconds >= MIN_SECONDS
-    announce('GeminiCompanionFinished', { seconds = params.seconds }, is_long and function()
+    announce('GeminiCompanionFinished', { session = params.session, seconds = params.seconds }, is_long and function()
       log.notify(('the CLI has finished after %d s'):format(params.seconds))
     end or nil)
   end,

@@ -25,8 +25,8 @@ local NEEDED = {
   ['diff/close'] = { filePath = 'string' },
   ['editor/diagnostics'] = { paths = { 'string' } },
   ['diff/reasonLost'] = { filePath = 'string', why = 'string' },
-  ['agent/waiting'] = { message = 'string' },
-  ['agent/finished'] = { seconds = 'number' },
+  ['agent/waiting'] = { session = 'string', message = 'string' },
+  ['agent/finished'] = { session = 'string', seconds = 'number' },
   ['agent/command'] = { running = 'boolean' },
   ['agent/changed'] = {
     session = 'string',

@@ -83,6 +83,7 @@
 
 --- The parameters of the notification `agent/waiting`.
 ---@class GeminiCompanion.AgentWaiting
+---@field session string The CLI session.
 ---@field message string
 
 --- The parameters of the notification `diff/reasonLost`.
@@ -93,6 +94,7 @@
 
 --- The parameters of the notification `agent/finished`.
 ---@class GeminiCompanion.AgentFinished
+---@field session string The CLI session.
 ---@field seconds integer
 
 --- The parameters of the notification `comment/set`. Lines are 1-based.

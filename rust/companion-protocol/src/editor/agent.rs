@@ -30,6 +30,8 @@ pub struct ReasonLost {
 /// The parameters of `agent/waiting`: a CLI asks the user something in its terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AgentWaiting {
+    /// The CLI session, from its hooks.
+    pub session: String,
     /// The question, in one line.
     pub message: String,
 }
@@ -37,6 +39,8 @@ pub struct AgentWaiting {
 /// The parameters of `agent/finished`: a CLI has answered a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AgentFinished {
+    /// The CLI session, from its hooks.
+    pub session: String,
     /// The time since the prompt.
     pub seconds: u64,
 }

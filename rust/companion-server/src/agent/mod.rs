@@ -227,7 +227,8 @@ pub(crate) async fn answer(state: Arc<ServerState>, event: HookEvent) -> Json {
         Moment::Notification => {
             // The editor shows an edit as a proposal.
             if !(event.is_about_edit && state.diffs.open_count() > 0) {
-                let waiting = AgentWaiting { message: event.message.clone() };
+                let (session, message) = (event.session.clone(), event.message.clone());
+                let waiting = AgentWaiting { session, message };
                 state.host.notify(CompanionNotification::AgentWaiting(waiting));
             }
             Answer::default()
@@ -398,7 +399,7 @@ async fn after_agent(state: &Arc<ServerState>, event: &HookEvent, caller: &Calle
     changes::end_calls(state, &event.session);
     let ended = state.agents.turns.lock().end(&event.session);
     if let Some(time) = ended {
-        let finished = AgentFinished { seconds: time.as_secs() };
+        let finished = AgentFinished { session: event.session.clone(), seconds: time.as_secs() };
         state.host.notify(CompanionNotification::AgentFinished(finished));
     }
     let due = due(state, |conversation, now| conversation.due_after_turn(caller, now));

@@ -33,13 +33,13 @@ class AgentNoticesTest : ServiceTestCase() {
         notices = AgentNotices(project, alerts)
     }
 
-    private fun waiting(question: String = "Run <touch made>?") {
-        notices.waiting(question)
+    private fun waiting(question: String = "Run <touch made>?", session: String = "one") {
+        notices.waiting(session, question)
         UIUtil.dispatchAllInvocationEvents()
     }
 
-    private fun finished(seconds: Long) {
-        notices.finished(seconds)
+    private fun finished(seconds: Long, session: String = "one") {
+        notices.finished(session, seconds)
         UIUtil.dispatchAllInvocationEvents()
     }
 
@@ -67,6 +67,16 @@ class AgentNoticesTest : ServiceTestCase() {
         assertTrue(shown.single().isExpired)
         finished(10)
         assertEquals("The CLI has finished after 10 seconds.", shown.last().content)
+    }
+
+    fun testTheEndOfOneCLILeavesTheQuestionOfAnother() {
+        waiting("First?", session = "one")
+        waiting("Second?", session = "two")
+        finished(60, session = "three")
+        finished(9, session = "two")
+        assertEquals(listOf(false, true, false), shown.map { it.isExpired })
+        finished(60, session = "one")
+        assertEquals(listOf(true, true, false, false), shown.map { it.isExpired })
     }
 
     fun testTheSettingTurnsItOff() {

@@ -38,8 +38,9 @@ fun interface UnsavedResponder {
 }
 
 /**
- * The server's requests and notifications to the editor. All calls come from one thread of the server and must return
- * at once.
+ * The server's requests and notifications to the editor. All calls come from the thread `gemini-companion-callbacks`,
+ * in causal order, and must return at once. This also holds for calls that the editor causes, such as by
+ * [CompanionCore.changesKept] on the EDT.
  */
 interface EditorRequests {
     /**
@@ -63,11 +64,11 @@ interface EditorRequests {
     /** Saves the project's files, if the user wants that, and lists those still unsaved. A prompt waits for 0.5 s. */
     fun unsavedFiles(responder: UnsavedResponder)
 
-    /** A CLI asks its user something in its terminal; [message] is the question, in one line. */
-    fun agentWaiting(message: String)
+    /** The CLI of [session] asks its user something in its terminal; [message] is the question, in one line. */
+    fun agentWaiting(session: String, message: String)
 
-    /** A CLI has answered a prompt, after this time. */
-    fun agentFinished(seconds: Long)
+    /** The CLI of [session] has answered a prompt, after this time. */
+    fun agentFinished(session: String, seconds: Long)
 
     /** No model gets the [reason] of a rejection of a proposal for [filePath]; [why] is a clause for the user. */
     fun reasonLost(filePath: String, reason: String, why: String)
@@ -92,7 +93,8 @@ interface EditorRequests {
 }
 
 /**
- * A running server. After [close] it ignores events, because listeners may still send some.
+ * A running server. After [close] it ignores events, because listeners may still send some. Any thread, also the EDT,
+ * except where a function says otherwise.
  *
  * Paths are absolute and in the system's own form, as the CLI writes them.
  */

@@ -155,9 +155,13 @@ class NativeCompanionCore private constructor(
             when (method) {
                 "companion/sessions" -> requests.connectedChanged(read(params)["count"].asInt)
 
-                "agent/waiting" -> requests.agentWaiting(read(params)["message"].asString)
+                "agent/waiting" -> read(params).let {
+                    requests.agentWaiting(it["session"].asString, it["message"].asString)
+                }
 
-                "agent/finished" -> requests.agentFinished(read(params)["seconds"].asLong)
+                "agent/finished" -> read(params).let {
+                    requests.agentFinished(it["session"].asString, it["seconds"].asLong)
+                }
 
                 "diff/reasonLost" -> read(params).let {
                     requests.reasonLost(it["filePath"].asString, it["reason"].asString, it["why"].asString)

@@ -23,19 +23,19 @@ internal class AgentNotices(
     private val project: Project,
     private val alerts: Alerts = Alerts.OfPlatform(project),
 ) {
-    /** The last notification. EDT. */
-    private var shown: Notification? = null
+    /** The last notification about each CLI session: the end of one CLI leaves the question of another. EDT. */
+    private val shown = HashMap<String, Notification>()
 
     /** The CLI asks [question] in its terminal. */
-    fun waiting(question: String) {
+    fun waiting(session: String, question: String) {
         val text = if (question.length > LONGEST) question.take(LONGEST) + '\u2026' else question
-        later { show(message("agent.waiting", text), message("agent.waiting.alert")) }
+        later { show(session, message("agent.waiting", text), message("agent.waiting.alert")) }
     }
 
     /** The CLI has answered a prompt. */
-    fun finished(seconds: Long) {
+    fun finished(session: String, seconds: Long) {
         val text = message("agent.finished", seconds)
-        later { if (seconds >= MIN_SECONDS) show(text, text) else hide() }
+        later { if (seconds >= MIN_SECONDS) show(session, text, text) else hide(session) }
     }
 
     /** No model gets the [reason] of a rejection. The user can send it by hand. */
@@ -57,14 +57,13 @@ internal class AgentNotices(
     private fun later(work: () -> Unit) =
         ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
 
-    private fun hide() {
-        shown?.expire()
-        shown = null
+    private fun hide(session: String) {
+        shown.remove(session)?.expire()
     }
 
-    private fun show(text: String, alert: String) {
+    private fun show(session: String, text: String, alert: String) {
         assertEdt()
-        hide()
+        hide(session)
         if (!CompanionSettings.getInstance().values.notifyCli) return
         if (!alerts.isInBackground && CliTabs.hasFocus(project)) return
         val notification = Platform
@@ -78,7 +77,8 @@ internal class AgentNotices(
             }
             notification.addAction(go)
         }
-        shown = notification
+        shown.values.removeIf { it.isExpired }
+        shown[session] = notification
         notification.notify(project)
         if (alerts.isInBackground) alerts.show(message("notification.title"), alert)
     }

@@ -260,9 +260,9 @@ open class CompanionService protected constructor(
                 responder,
             )
 
-        override fun agentWaiting(message: String) = notices.waiting(message)
+        override fun agentWaiting(session: String, message: String) = notices.waiting(session, message)
 
-        override fun agentFinished(seconds: Long) = notices.finished(seconds)
+        override fun agentFinished(session: String, seconds: Long) = notices.finished(session, seconds)
 
         override fun reasonLost(filePath: String, reason: String, why: String) =
             notices.reasonLost(Paths.get(filePath).fileName.toString(), reason, why)

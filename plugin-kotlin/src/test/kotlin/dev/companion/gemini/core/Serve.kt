@@ -40,9 +40,11 @@ object Serve {
             send(mapOf("id" to id, "method" to "editor/unsaved", "params" to emptyMap<String, Any>()))
         }
 
-        override fun agentWaiting(message: String) = notify("agent/waiting", mapOf("message" to message))
+        override fun agentWaiting(session: String, message: String) =
+            notify("agent/waiting", mapOf("session" to session, "message" to message))
 
-        override fun agentFinished(seconds: Long) = notify("agent/finished", mapOf("seconds" to seconds))
+        override fun agentFinished(session: String, seconds: Long) =
+            notify("agent/finished", mapOf("session" to session, "seconds" to seconds))
 
         override fun reasonLost(filePath: String, reason: String, why: String) =
             notify("diff/reasonLost", mapOf("filePath" to filePath, "reason" to reason, "why" to why))

@@ -66,9 +66,9 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
         unsaved.put(responder)
     }
 
-    override fun agentWaiting(message: String) = hook("agentWaiting")
+    override fun agentWaiting(session: String, message: String) = hook("agentWaiting")
 
-    override fun agentFinished(seconds: Long) = hook("agentFinished")
+    override fun agentFinished(session: String, seconds: Long) = hook("agentFinished")
 
     override fun reasonLost(filePath: String, reason: String, why: String) = hook("reasonLost")
 
@@ -112,9 +112,9 @@ open class ImmediateEditor : EditorRequests {
 
     override fun unsavedFiles(responder: UnsavedResponder) = responder.complete(emptyList())
 
-    override fun agentWaiting(message: String) = Unit
+    override fun agentWaiting(session: String, message: String) = Unit
 
-    override fun agentFinished(seconds: Long) = Unit
+    override fun agentFinished(session: String, seconds: Long) = Unit
 
     override fun reasonLost(filePath: String, reason: String, why: String) = Unit
 
