@@ -1,10 +1,16 @@
-// Tests in a real window that the keyboard alone reaches all of the field for a comment, and loses no text.
+// Tests in a real window that the keyboard alone reaches each action of the plugin, and loses no text.
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
+import fs from 'node:fs';
+import { after, before, test } from 'node:test';
 
+import { replace } from '../lib/conversation.mjs';
+import { REJECTED, UNCHANGED } from '../lib/decision.mjs';
+import { startCli } from '../lib/extension.mjs';
+import { HookCli } from '../lib/hook-cli.mjs';
 import { until } from '../lib/inbox.mjs';
-import { Scene } from '../lib/ide-scene.mjs';
+import { CONNECTED, Scene } from '../lib/ide-scene.mjs';
+import { noTerminal as skip } from '../lib/terminal.mjs';
 
 const scene = new Scene();
 before(() => scene.open());
@@ -48,6 +54,13 @@ class Keys {
 
 const keys = new Keys(scene);
 
+/** Fails unless each of `wanted` is the beginning of one of `names`. */
+function assertReached(names, wanted) {
+  for (const name of wanted) {
+    assert.ok(names.some((one) => one.startsWith(name)), `${name} in ${names.join(' | ')}`);
+  }
+}
+
 const shows = (text) => scene.ide.until(({ texts }) => texts.some((shown) => shown.includes(text)), text);
 
 scene.test('Esc keeps the text of a comment, and there is one field for the lines', async () => {
@@ -69,4 +82,121 @@ scene.test('Esc keeps the text of a comment, and there is one field for the line
   assert.equal(fields(await scene.ide.robot('look')), 1);
   await scene.ide.display.press('ctrl+a', 'Delete', 'Return');
   await scene.ide.until(({ texts }) => !texts.includes(title), 'the end of the field');
+});
+
+scene.test('Tab alone reaches each action in the list of the status bar', async () => {
+  const file = scene.sandbox.file('a.txt', 'one\n');
+  const { decision } = await scene.propose(file, 'two\n');
+  await scene.leaveEditors();
+  await scene.ide.robot('invoke', { action: 'Companion.ShowStatus' });
+  await shows('Open proposals:');
+  await keys.reach('Restart server');
+  await scene.picture('list-by-keyboard');
+  const links = ['Restart server', 'Copy health report', 'Don’t share', 'Review every edit', 'Settings…'];
+  assertReached(await keys.walk('Tab'), ['a.txt', 'Accept a.txt', 'Reject a.txt', ...links]);
+  await keys.walk('Tab', 'Reject a.txt');
+  await scene.ide.display.press('Return');
+  assert.deepEqual(await decision, REJECTED);
+});
+
+scene.test('Tab alone reaches each link above a proposal', async () => {
+  const files = ['one.txt', 'two.txt'].map((name) => scene.sandbox.file(name, 'one\n'));
+  const other = await scene.connect();
+  const first = await scene.propose(files[0], 'two\n');
+  const second = await scene.propose(files[1], 'two\n', other);
+  await scene.clickInto(second.title);
+  await scene.ide.robot('invoke', { action: 'Companion.GoToBanner' });
+  await keys.reach('Previous');
+  const links = await keys.walk('Tab');
+  assertReached(links, ['Previous', 'Next', 'Accept', 'Reject']);
+  await keys.walk('Tab', links.find((name) => name.startsWith('Accept')));
+  await scene.ide.display.press('space');
+  assert.deepEqual(await second.decision, UNCHANGED);
+  await other.close();
+  await scene.ide.invoke('Companion.RejectProposal', first.title);
+  assert.deepEqual(await first.decision, REJECTED);
+});
+
+scene.test('Tab alone reaches each answer to a question', async () => {
+  const file = scene.sandbox.file('asked.txt', 'one\n');
+  const { title, decision } = await scene.propose(file, 'two\n');
+  await scene.clickInto(title);
+  await scene.ide.display.type('mine ');
+  await scene.proposal(file, ({ right }) => right === 'mine two\n');
+  await scene.ide.display.press('Escape');
+  await scene.asks();
+  assertReached(await keys.walk('Tab'), ['Keep Editing', 'Reject']);
+  await keys.walk('Tab', 'Reject');
+  await scene.ide.display.press('space');
+  assert.deepEqual(await decision, REJECTED);
+  await scene.noProposal();
+});
+
+scene.test('Tab alone reaches each setting', async () => {
+  await scene.ide.invoke('Companion.OpenSettings');
+  await scene.ide.until(({ windows }) => windows.length > 1, 'the settings');
+  const names = await keys.walk('Tab');
+  assertReached(names, [
+    'Share open files and the selection',
+    'Review edits in the IDE',
+    'Share problems that the IDE finds',
+    'Save files before each prompt',
+    'Notify when the CLI waits or has finished',
+    'Include other Git worktrees',
+    'Gemini CLI',
+    'Qwen Code',
+    'Trust in projects:',
+    'Command:',
+    'Largest request, in MB:',
+    'Listen also on:',
+    'Additional host names:',
+    'Log level:',
+  ]);
+  await scene.ide.display.press('Escape');
+  await scene.ide.until(({ windows }) => windows.length === 1, 'the end of the settings');
+});
+
+scene.test('the menu key reaches each action on the list of changes', async () => {
+  const file = scene.sandbox.file('changed.txt', 'one\n');
+  const cli = new HookCli(scene.sandbox);
+  await cli.prompt('Change it');
+  await cli.write(file, 'two\n');
+  await scene.ide.until(({ statusBar }) => statusBar.some((text) => /1 file/.test(text)), 'the count');
+  await scene.openChanges();
+  await scene.ide.display.press('Down', 'shift+F10');
+  for (const action of ['Show Diff of', 'Revert CLI Changes of File', 'Revert CLI Changes of Prompt', 'Keep CLI', 'Open Files', 'Copy Path']) {
+    await shows(action);
+  }
+  await scene.picture('changes-menu');
+  await scene.ide.display.press('Escape');
+});
+
+test('Tab alone reaches the field for a reason and each link above the proposal', { skip }, async (t) => {
+  const scene = new Scene();
+  t.after(() => scene.close());
+  await scene.openIde();
+  const keys = new Keys(scene);
+  const file = scene.sandbox.file('b.txt', 'one\ntwo\n');
+  const { terminal } = await startCli(scene.sandbox, 'gemini', [replace(file), 'That was all.'], { review: true });
+  await scene.status(CONNECTED);
+  await scene.leaveEditors();
+  await terminal.enter('rename it');
+  const { title } = await scene.proposal(file);
+  await scene.clickInto(title);
+  await scene.ide.display.press('ctrl+alt+shift+Return');
+  await keys.reach('Reason:');
+  await scene.ide.display.type('use const');
+  await scene.ide.display.press('Escape');
+  await scene.ide.until(({ texts }) => !texts.includes('Reason:'), 'the end of the field');
+  await scene.ide.display.press('ctrl+alt+shift+Return');
+  await keys.reach('Reason:');
+  await scene.ide.until(({ texts }) => texts.includes('use const'), 'the reason that was not sent');
+  await scene.picture('reason-by-keyboard');
+  const names = await keys.walk('Tab');
+  assert.deepEqual(names.slice(0, 3), ['Reason:', 'Send', 'Cancel']);
+  assertReached(names, ['Accept (Ctrl+Enter)', 'Reject', 'Reject…']);
+  await keys.walk('shift+Tab', 'Accept (Ctrl+Enter)');
+  await scene.ide.display.press('Return');
+  await terminal.shows(/That was all\./);
+  assert.equal(fs.readFileSync(file, 'utf8'), 'one\nTWO\n');
 });

@@ -79,6 +79,17 @@ class ActionTest : DiffTestCase() {
         assertFalse(isEnabled(reject, view.right.contentComponent))
     }
 
+    fun `test the banner is in reach as long as the tab is, also if nobody heard of the decision`() {
+        val banner = ActionManager.getInstance().getAction("Companion.GoToBanner")
+        assertFalse(isEnabled(banner, JTextField()))
+        val view = propose("a.txt", "two")
+        assertTrue(isEnabled(banner, view.right.contentComponent))
+        core.delivery = Delivery.UNKNOWN
+        view.click("Accept")
+        assertTrue(isEnabled(banner, view.right.contentComponent))
+        assertTrue("from Find Action", isEnabled(banner, JTextField(), key = false))
+    }
+
     fun `test the tab has Ctrl+Enter and the user's own keys`() {
         val view = propose("a.txt", "two")
         val actions = ActionUtil.getActions(view.component)

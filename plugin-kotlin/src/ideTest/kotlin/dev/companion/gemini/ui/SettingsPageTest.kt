@@ -72,6 +72,7 @@ class SettingsPageTest : LightPlatformTestCase() {
             Values(diagnostics = false) to { diagnostics.doClick() },
             Values(saveFiles = false) to { save.doClick() },
             Values(notifyCli = false) to { notify.doClick() },
+            Values(worktrees = false) to { worktrees.doClick() },
             Values(gemini = false) to { gemini.doClick() },
             Values(qwen = false) to { qwen.doClick() },
             Values(trust = TrustSetting.CLI) to { trust.selectedIndex = 1 },
@@ -150,7 +151,7 @@ class SettingsPageTest : LightPlatformTestCase() {
     fun testItIsReachedByKeyboard() {
         val labels = all<JLabel>().filter { it.labelFor != null }
         val mnemonics = all<JCheckBox>().map { it.mnemonic } + labels.map { it.displayedMnemonic }
-        assertEquals(13, mnemonics.filter { it != 0 }.distinct().size)
+        assertEquals(14, mnemonics.filter { it != 0 }.distinct().size)
     }
 
     fun testItIsAmongTheTools() {
@@ -203,8 +204,9 @@ class SettingsPageTest : LightPlatformTestCase() {
     private val diagnostics get() = all<JCheckBox>()[2]
     private val save get() = all<JCheckBox>()[3]
     private val notify get() = all<JCheckBox>()[4]
-    private val gemini get() = all<JCheckBox>()[5]
-    private val qwen get() = all<JCheckBox>()[6]
+    private val worktrees get() = all<JCheckBox>()[5]
+    private val gemini get() = all<JCheckBox>()[6]
+    private val qwen get() = all<JCheckBox>()[7]
     private val trust get() = all<JComboBox<*>>().first()
     private val log get() = all<JComboBox<*>>().last()
     private val texts get() = all<JTextField>().filter { it.columns > 10 }

@@ -27,6 +27,8 @@ data class ServerSettings(
     val clients: List<Client> = Client.entries,
     /** Whether the user trusts the workspace; null leaves that to the CLI. */
     val trusted: Boolean? = null,
+    /** Whether the other worktrees of the workspace's Git repository belong to the workspace. */
+    val worktrees: Boolean = true,
     /** Whether edits are reviewed in the IDE. */
     val diffs: Boolean = true,
     /** Whether CLIs may request the IDE's diagnostics. */

@@ -41,7 +41,10 @@ internal object KeyboardAccess {
         return component
     }
 
-    /** Lets Tab lead through [content] of a popup: the platform's own policy stays with the first component. */
+    /**
+     * Lets Tab lead through [content]. The platform's own policy stays with the first component of a popup, and does
+     * not know the components above an editor.
+     */
     fun cycle(content: JComponent) {
         content.isFocusCycleRoot = true
         content.focusTraversalPolicy = LayoutFocusTraversalPolicy()

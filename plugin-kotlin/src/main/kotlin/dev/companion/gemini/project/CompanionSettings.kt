@@ -43,12 +43,15 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         var saveFiles: Boolean = true,
         /** Whether the user is notified when a CLI waits or has finished. */
         var notifyCli: Boolean = true,
+        /** Whether CLIs in other worktrees of a project's Git repository connect, too. */
+        var worktrees: Boolean = true,
     ) {
         fun clients(): List<Client> = listOfNotNull(Client.GEMINI.takeIf { gemini }, Client.QWEN.takeIf { qwen })
 
         /** The settings of the server. */
         fun server() =
             ServerSettings(
+                worktrees = worktrees,
                 diffs = diffs,
                 diagnostics = diagnostics,
                 clients = clients(),

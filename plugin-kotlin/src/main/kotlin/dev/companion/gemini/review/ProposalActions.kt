@@ -16,6 +16,7 @@ import com.intellij.openapi.extensions.PluginId
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.platform.CompanionAction
 import dev.companion.gemini.tabs.AccidentalInputFilter
+import dev.companion.gemini.tabs.ProposalEditor
 import dev.companion.gemini.tabs.ProposalPanel
 import dev.companion.gemini.tabs.ProposalTabs
 import dev.companion.gemini.tabs.ReasonField
@@ -60,6 +61,12 @@ internal object ProposalActions {
         return panel?.editor?.proposal?.takeIf { it.file in ProposalTabs.inFront(project) }
     }
 
+    /** Returns the proposal's tab with the focus, or the visible one. */
+    fun tab(event: AnActionEvent): ProposalEditor? {
+        val panel = ProposalPanel.around(event.getData(PlatformDataKeys.CONTEXT_COMPONENT))
+        return panel?.editor ?: event.project?.let(ProposalTabs::inFront)?.singleOrNull()?.editors?.firstOrNull()
+    }
+
     private fun shown(project: Project) = ProposalTabs.inFront(project).singleOrNull()?.proposal
 }
 
@@ -101,6 +108,17 @@ internal class RejectWithReasonAction : ProposalAction() {
     }
 
     override fun decide(service: ProposalService, proposal: Proposal) = proposal.file.askReason()
+}
+
+/** Leads to the links of a proposal by keyboard. Not all of them have a key. */
+internal class GoToBannerAction : CompanionAction() {
+    override fun update(event: AnActionEvent) {
+        event.presentation.isEnabled = ProposalActions.tab(event) != null
+    }
+
+    override fun actionPerformed(event: AnActionEvent) {
+        ProposalActions.tab(event)?.focusBanner()
+    }
 }
 
 /** An action on all waiting proposals. */

@@ -31,6 +31,7 @@ import com.intellij.openapi.util.UserDataHolderBase
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.review.Proposal
 import dev.companion.gemini.review.ProposalActions
 import dev.companion.gemini.target.FileSide
@@ -176,6 +177,8 @@ internal class ProposalEditor(
         field.requestFocusInWindow()
     }
 
+    fun focusBanner() = panel.focusBanner()
+
     /** Closes the field. If it has the focus, the focus returns to the text. */
     fun closeReason() {
         assertEdt()
@@ -245,7 +248,10 @@ internal class ProposalEditor(
 
 /** Actions use it to find the proposal with the focus. */
 internal class ProposalPanel(val editor: ProposalEditor) : JPanel(BorderLayout()) {
-    private val top = JPanel(BorderLayout()).also { add(it, BorderLayout.NORTH) }
+    private val top = JPanel(BorderLayout()).also {
+        KeyboardAccess.cycle(it)
+        add(it, BorderLayout.NORTH)
+    }
 
     var banner: JComponent? by inTop(BorderLayout.NORTH)
 
@@ -259,6 +265,11 @@ internal class ProposalPanel(val editor: ProposalEditor) : JPanel(BorderLayout()
             revalidate()
             repaint()
         }
+
+    /** Gives the first link the focus. Tab leads through the links and the field. */
+    fun focusBanner() {
+        top.focusTraversalPolicy.getFirstComponent(top)?.requestFocusInWindow()
+    }
 
     companion object {
         fun around(component: Component?): ProposalPanel? =

@@ -60,6 +60,7 @@ internal class SettingsPage {
     val diagnostics = checkBox("settings.diagnostics")
     val saveFiles = checkBox("settings.save")
     val notifyCli = checkBox("settings.notify")
+    val worktrees = checkBox("settings.worktrees")
     val clients = Client.entries.associateWith { checkBox("settings.clients.${it.name.lowercase()}") }
     val trust = ComboBox(TrustSetting.entries.map { message("settings.trust.$it") }.toTypedArray())
     val bodyLimit = JBTextField(NUMBER_COLUMNS)
@@ -80,6 +81,8 @@ internal class SettingsPage {
         .addComponent(explanation("settings.save.explanation", CHECK_BOX_INDENT), 0)
         .addComponent(notifyCli)
         .addComponent(explanation("settings.notify.explanation", CHECK_BOX_INDENT), 0)
+        .addComponent(worktrees)
+        .addComponent(explanation("settings.worktrees.explanation", CHECK_BOX_INDENT), 0)
         .addLabeledComponent(message("settings.clients"), inRow(clients.values))
         .addComponentToRightColumn(explanation("settings.clients.explanation"), 0)
         .addLabeledComponent(message("settings.trust"), trust)
@@ -106,6 +109,7 @@ internal class SettingsPage {
         diagnostics.isSelected = values.diagnostics
         saveFiles.isSelected = values.saveFiles
         notifyCli.isSelected = values.notifyCli
+        worktrees.isSelected = values.worktrees
         clients.forEach { (client, box) -> box.isSelected = client in values.clients() }
         trust.selectedIndex = values.trust.ordinal
         bodyLimit.text = values.bodyLimitMegabytes.toString()
@@ -149,6 +153,7 @@ internal class SettingsPage {
             allowedHosts = hosts.text.trim(),
             saveFiles = saveFiles.isSelected,
             notifyCli = notifyCli.isSelected,
+            worktrees = worktrees.isSelected,
         )
 
     companion object {

@@ -76,7 +76,7 @@ internal object HealthReport {
         val command = if (values.cliCommand == CompanionSettings.DEFAULT_COMMAND) "default" else "changed"
         return "context ${onOff(values.context)}, diffs ${onOff(values.diffs)}, " +
             "problems ${onOff(values.diagnostics)}, saving ${onOff(values.saveFiles)}, " +
-            "notices ${onOff(values.notifyCli)}, trust by ${values.trust}, " +
+            "notices ${onOff(values.notifyCli)}, worktrees ${onOff(values.worktrees)}, trust by ${values.trust}, " +
             "clients ${values.clients().joinToString(" and ") { it.name.lowercase() }}, " +
             "limit ${values.bodyLimitMegabytes} MB, log ${values.logLevel}, command $command, " +
             "further hosts ${CompanionSettings.words(values.allowedHosts).size}"
