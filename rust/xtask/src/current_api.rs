@@ -22,6 +22,7 @@ const ROBOT_MEMBERS: &str = "plugin-kotlin/robot-members.txt";
 pub(crate) fn test(sh: &Shell) -> Result {
     let home = platform::platform(sh)?;
     let zip = plugin::release(sh)?;
+    kotlin::check_stubs(sh, &Path::new(OUTPUT).join("classes/dev"))?;
     cmd!(sh, "python3 {TOOL}/members.py {OUTPUT}/classes {home} {MEMBERS}").run()?;
     cmd!(sh, "python3 {TOOL}/members.py {OUTPUT}/classes {home} {ROBOT_MEMBERS} --robot {MEMBERS}")
         .run()?;

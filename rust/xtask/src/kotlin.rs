@@ -34,7 +34,15 @@ pub(crate) fn test(sh: &Shell) -> Result {
     let library = build_library(sh, &["--features", "companion-jni/test-entry"], "debug")?;
     copy_library(sh, &library, &library_home)?;
     let library_home = format!("-Dlibrary.home={}", library_home.display());
-    build(sh, &[&library_home, "verify"], &[JAR, ROBOT])
+    build(sh, &[&library_home, "verify"], &[JAR, ROBOT])?;
+    check_stubs(sh, &Path::new(MAVEN).join("classes"))
+}
+
+/// Fails if classes have stubs of default members: the verifier reports the internal members that a
+/// stub overrides.
+pub(crate) fn check_stubs(sh: &Shell, classes: &Path) -> Result {
+    let stubs = cmd!(sh, "find {classes} -name *$DefaultImpls.class").quiet().read()?;
+    if stubs.is_empty() { Ok(()) } else { Err(format!("stubs of default members: {stubs}").into()) }
 }
 
 /// Measures the boundary between the JVM and the library, both in their released form.

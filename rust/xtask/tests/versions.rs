@@ -37,6 +37,16 @@ fn maven_and_gradle_build_with_the_same_versions() {
     }
 }
 
+/// Otherwise the plugin is offered to products that lack these modules.
+#[test]
+fn the_released_plugin_names_the_modules_that_it_uses() {
+    let plugin = read("plugin-kotlin/src/current/resources/META-INF/plugin.xml");
+    for module in ["platform", "lang", "vcs"] {
+        let line = format!("<depends>com.intellij.modules.{module}</depends>");
+        assert!(plugin.contains(&line), "{line}");
+    }
+}
+
 #[test]
 fn the_product_has_one_version() {
     let cargo: toml::Table = read("Cargo.toml").parse().unwrap();

@@ -14,6 +14,7 @@ import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.AnActionResult
 import com.intellij.openapi.actionSystem.ex.AnActionListener
 import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ModuleRootListener
 import com.intellij.openapi.util.Key
@@ -27,6 +28,9 @@ import javax.swing.JComponent
 object Platform {
     /** Notifies when a project's roots have changed. */
     val rootsTopic: Topic<ModuleRootListener> get() = ModuleRootListener.TOPIC
+
+    /** The state in which no dialog is open. */
+    val nonModal: ModalityState get() = ModalityState.nonModal()
 
     fun <T : Any> service(type: Class<T>): T = ApplicationManager.getApplication().getService(type)
 

@@ -4,7 +4,6 @@ package dev.companion.gemini.changes
 
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.command.undo.GlobalUndoableAction
 import com.intellij.openapi.command.undo.UndoManager
@@ -261,7 +260,7 @@ internal class ChangeRevert(
     }
 
     private fun later(work: () -> Unit) =
-        ApplicationManager.getApplication().invokeLater(work, ModalityState.NON_MODAL, project.disposed)
+        ApplicationManager.getApplication().invokeLater(work, Platform.nonModal, project.disposed)
 
     private companion object {
         /** The most files that a notification lists. */

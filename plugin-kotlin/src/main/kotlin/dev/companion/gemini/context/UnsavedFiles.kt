@@ -13,6 +13,7 @@ import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.PostponedWrites
+import dev.companion.gemini.platform.Platform
 import java.io.IOException
 import java.nio.file.Path
 import java.util.concurrent.TimeUnit
@@ -41,7 +42,7 @@ internal class UnsavedFiles(
         if (save) {
             inBackground {
                 val files = unsaved(folders).filter { it.isWritable && FileOnDisk.isKnown(it) }
-                later(ModalityState.NON_MODAL) { if (!answer.isComplete) save(files, answer) }
+                later(Platform.nonModal) { if (!answer.isComplete) save(files, answer) }
             }
         }
     }

@@ -3,9 +3,9 @@
 package dev.companion.gemini.review
 
 import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.Platform
 import java.util.ArrayDeque
 
 /**
@@ -20,7 +20,7 @@ internal class ProposalQueue(private val project: Project) {
     fun later(job: () -> Unit) =
         ApplicationManager
             .getApplication()
-            .invokeLater({ inTurn(job) }, ModalityState.NON_MODAL, project.disposed)
+            .invokeLater({ inTurn(job) }, Platform.nonModal, project.disposed)
 
     /** Runs now, or right after the current operation. EDT. */
     fun inTurn(job: () -> Unit) {

@@ -12,6 +12,7 @@ import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.DataContext
 import com.intellij.openapi.actionSystem.ex.AnActionListener
 import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.components.ServiceManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ModuleRootListener
@@ -29,6 +30,9 @@ object Platform {
 
     /** Notifies when a project's roots have changed. */
     val rootsTopic: Topic<ModuleRootListener> get() = ProjectTopics.PROJECT_ROOTS
+
+    /** The state in which no dialog is open. */
+    val nonModal: ModalityState get() = ModalityState.NON_MODAL
 
     fun <T : Any> service(type: Class<T>): T = ServiceManager.getService(type)
 
