@@ -7,11 +7,14 @@ import com.intellij.notification.Notification
 import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.actionSystem.AnAction
+import com.intellij.openapi.actionSystem.CommonShortcuts
+import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.wm.StatusBarWidgetProvider
 import com.intellij.openapi.wm.WindowManager
 import com.intellij.testFramework.TestActionEvent
+import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.DiscoveryFile
 import dev.companion.gemini.core.ServerStatus
@@ -25,8 +28,10 @@ import dev.companion.gemini.project.CompanionState.Starting
 import dev.companion.gemini.project.CompanionStateListener
 import dev.companion.gemini.project.ServiceTestCase
 import dev.companion.gemini.shownNotifications
+import java.awt.Dimension
 import java.awt.datatransfer.DataFlavor
 import javax.swing.JLabel
+import javax.swing.JPanel
 
 class StatusTest : ServiceTestCase() {
     private lateinit var shown: List<Notification>
@@ -124,6 +129,8 @@ class StatusTest : ServiceTestCase() {
         widget.install(WindowManager.getInstance().getStatusBar(project))
         val label = widget.component as JLabel
         await { label.icon != null }
+        assertTrue("the keyboard reaches it", label.isFocusable)
+        assertTrue(ActionUtil.getActions(label).any { it.shortcutSet === CommonShortcuts.ENTER })
         val told = { "${label.text}|${label.toolTipText}" }
         assertEquals("|Companion for Gemini CLI: Off", told())
         val icons = LinkedHashSet(listOf(label.icon))
@@ -142,6 +149,14 @@ class StatusTest : ServiceTestCase() {
             icons += label.icon
         }
         assertEquals("off, waiting, connected, failed", 4, icons.size)
+    }
+
+    fun testThePopupScrollsIfItHasManyRows() {
+        val popup = StatusPopup(project)
+        val heights = listOf(100, 5_000).map { height ->
+            popup.scrolling(JPanel().apply { preferredSize = Dimension(300, height) }).preferredSize.height
+        }
+        assertEquals(listOf(100, JBUI.scale(400)), heights)
     }
 
     fun testAnotherCompanionIsToldOnce() {

@@ -61,7 +61,7 @@ internal class StatusPopup(private val project: Project) {
     }
 
     /** The content may have a row for each of a hundred comments. */
-    private fun scrolling(content: JComponent): JComponent {
+    internal fun scrolling(content: JComponent): JComponent {
         val scroll = JBScrollPane(content)
         scroll.border = JBUI.Borders.empty(0, 0)
         KeyboardAccess.cycle(scroll)
