@@ -117,7 +117,7 @@ fn the_manual_has_all_settings_of_the_plugin() {
         assert!(manual.contains(&row), "docs/jetbrains.md has no row for {label}");
         settings += 1;
     }
-    assert_eq!(settings, 14);
+    assert_eq!(settings, 15);
 }
 
 /// The help of the Neovim plugin has a paragraph for each option and each command, and the defaults

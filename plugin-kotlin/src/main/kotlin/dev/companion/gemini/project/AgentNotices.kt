@@ -77,7 +77,6 @@ internal class AgentNotices(
             }
             notification.addAction(go)
         }
-        shown.values.removeIf { it.isExpired }
         shown[session] = notification
         notification.notify(project)
         if (alerts.isInBackground) alerts.show(message("notification.title"), alert)
