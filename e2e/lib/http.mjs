@@ -86,7 +86,6 @@ export class Session {
 export class EventStream {
   /** The parsed data of each event except pings. */
   messages = new Inbox('an event');
-  comments = new Inbox('a comment');
   /** The newest event id. */
   lastId;
   #abort = new AbortController();
@@ -129,7 +128,6 @@ export class EventStream {
       const [, name, value] = /^([^:]*): ?(.*)$/.exec(line);
       fields[name] = value;
     }
-    if ('' in fields) this.comments.push(fields['']);
     if ('id' in fields) this.lastId = fields.id;
     const message = 'data' in fields && JSON.parse(fields.data);
     if (message?.method === 'ping') this.#pong(message.id);

@@ -143,19 +143,6 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
   });
 });
 
-test('a quiet stream is kept alive, and the client stays connected', async (t) => {
-  const { sandbox, companion, client } = await openWindowWithClient(t, {
-    args: ['--keep-alive', '1'],
-  });
-  const stream = await (await Session.open(sandbox, companion)).stream();
-  client.events.status.takeAll();
-  for (let comments = 0; comments < 3; comments++) await stream.comments.next();
-  const file = sandbox.file('a.txt');
-  companion.notify('editor/focused', { path: file });
-  await client.openFiles((files) => files[0]?.path === file);
-  assert.deepEqual(client.events.status.takeAll(), []);
-});
-
 // Here the time itself is the test.
 const FIVE_MINUTES = {
   concurrency: true,

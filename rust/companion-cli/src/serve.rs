@@ -2,12 +2,10 @@
 
 use std::error::Error;
 use std::net::SocketAddr;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 
-use clap::builder::TypedValueParser;
 use companion_platform::parent_process;
 use companion_protocol::dialect::ClientProfile;
 use companion_protocol::editor::Ready;
@@ -129,13 +127,8 @@ pub(crate) struct ServeArgs {
     pub(crate) review_all: bool,
 
     /// Maximum request size in megabytes; limits the size of a proposed file.
-    #[arg(long, value_name = "MB", default_value_t = Settings::default().body_limit, value_parser = within(&Settings::BODY_LIMITS))]
+    #[arg(long, value_name = "MB", default_value_t = Settings::default().body_limit, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) body_limit: u16,
-
-    /// Keep-alive interval of an idle connection in seconds. Gemini CLI disconnects after 300 s of
-    /// silence, so the maximum is 150.
-    #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().keep_alive, value_parser = within(&Settings::KEEP_ALIVES))]
-    pub(crate) keep_alive: u16,
 }
 
 /// Runs until the editor closes stdin or a signal arrives.
@@ -162,10 +155,6 @@ pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
     let _ = ended.recv();
     server.stop();
     Ok(())
-}
-
-fn within(range: &RangeInclusive<u16>) -> impl TypedValueParser<Value = u16> + use<> {
-    clap::value_parser!(u16).range(i64::from(*range.start())..=i64::from(*range.end()))
 }
 
 /// Returns a name that a CLI can show in one line.
@@ -215,7 +204,6 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
         allowed_hosts: args.allow_host,
         clients: args.clients,
         body_limit: args.body_limit,
-        keep_alive: args.keep_alive,
         log_level: log::max_level(),
     };
     // Each flag was checked alone. Only this one depends on another flag.

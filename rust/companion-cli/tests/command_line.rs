@@ -30,10 +30,9 @@ fn its_version_has_the_name_by_which_it_is_run() {
 
 #[test]
 fn wrong_arguments_are_named() {
-    let cases: [&[&str]; 21] = [
+    let cases: [&[&str]; 20] = [
         &["serve"],
         &["serve", "--workspace", ".", "--port", "70000"],
-        &["serve", "--workspace", ".", "--keep-alive", "151"],
         &["serve", "--workspace", ".", "--body-limit", "0"],
         &["serve", "--workspace", ".", "--log-level", "loud"],
         &["serve", "--workspace", "/no/such/folder"],
@@ -185,7 +184,7 @@ fn completions_and_the_man_page_know_every_command() {
         // The man page has hyphens with a backslash.
         let said = text(&output.stdout).replace("\\-", "-").to_lowercase();
         for word in
-            ["serve", "setup", "doctor", "container", "bridge", "hook", "dry-run", "keep-alive"]
+            ["serve", "setup", "doctor", "container", "bridge", "hook", "dry-run", "body-limit"]
         {
             assert!(said.contains(word), "{args:?} lacks {word}");
         }

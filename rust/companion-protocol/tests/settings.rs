@@ -103,7 +103,6 @@ fn a_wrong_setting_is_named() {
         (r#"{"port": 1, "idePid": -1}"#, "idePid: invalid value: integer `-1`, expected u32"),
         (r#"{"diffs": null}"#, "diffs: invalid type: null, expected a boolean"),
         (r#"{"bodyLimit": 0}"#, "bodyLimit: 0 is not from 1 to 65535"),
-        (r#"{"keepAlive": 151}"#, "keepAlive: 151 is not from 1 to 150"),
         (r#"{"bodyLimit": 65536}"#, "bodyLimit: invalid value: integer `65536`, expected u16"),
         (
             r#"{"allowedHosts": ["a", "*.b"]}"#,

@@ -80,7 +80,7 @@ impl Limits {
             body_total: Duration::from_mins(5),
             host_timeout: Duration::from_secs(30),
             diagnostics_timeout: Duration::from_secs(3),
-            keep_alive: Duration::from_secs(settings.keep_alive.into()),
+            keep_alive: Duration::from_secs(20),
             retry: Duration::from_secs(20),
             sessions: 2048,
             idle_sessions: 64,

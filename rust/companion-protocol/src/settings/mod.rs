@@ -6,7 +6,6 @@ mod allowed_host;
 mod listen_address;
 
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use log::LevelFilter;
@@ -63,8 +62,6 @@ pub struct Settings {
     pub allowed_hosts: Vec<AllowedHost>,
     /// The largest request, in megabytes.
     pub body_limit: u16,
-    /// Interval of comments on a quiet stream, in seconds. The client disconnects after 300 s.
-    pub keep_alive: u16,
     /// The least severe log lines that the server writes.
     pub log_level: LevelFilter,
 }
@@ -90,19 +87,12 @@ impl Default for Settings {
             listen_or_fail: false,
             allowed_hosts: Vec::new(),
             body_limit: 64,
-            keep_alive: 20,
             log_level: LevelFilter::Warn,
         }
     }
 }
 
 impl Settings {
-    /// The range of [`Settings::body_limit`], in megabytes.
-    pub const BODY_LIMITS: RangeInclusive<u16> = 1..=u16::MAX;
-
-    /// The range of [`Settings::keep_alive`], in seconds: at least two comments within 300 s.
-    pub const KEEP_ALIVES: RangeInclusive<u16> = 1..=150;
-
     /// Reads a JSON object. Absent settings have their defaults.
     ///
     /// Also returns the unknown names, because another version may have more or fewer settings.
@@ -148,22 +138,17 @@ impl Settings {
             );
             return Err(WrongSetting { setting: "listen".to_owned(), problem });
         }
-        in_range("bodyLimit", self.body_limit, &Self::BODY_LIMITS)?;
-        in_range("keepAlive", self.keep_alive, &Self::KEEP_ALIVES)
+        if self.body_limit == 0 {
+            let problem = "0 is not from 1 to 65535".to_owned();
+            return Err(WrongSetting { setting: "bodyLimit".to_owned(), problem });
+        }
+        Ok(())
     }
 
     /// The editor that the server belongs to.
     pub fn ide_info(&self) -> IdeInfo {
         IdeInfo { name: self.ide_name.clone(), display_name: self.ide_display_name.clone() }
     }
-}
-
-fn in_range(setting: &str, value: u16, range: &RangeInclusive<u16>) -> Result<(), WrongSetting> {
-    if range.contains(&value) {
-        return Ok(());
-    }
-    let problem = format!("{value} is not from {} to {}", range.start(), range.end());
-    Err(WrongSetting { setting: setting.to_owned(), problem })
 }
 
 /// A setting with an invalid value.

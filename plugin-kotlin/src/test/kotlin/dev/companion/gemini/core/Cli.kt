@@ -12,7 +12,10 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 
-class Cli(port: Int, private val token: String) {
+class Cli(
+    port: Int,
+    private val token: String,
+) {
     /** The server's notifications: `method` and `params`. */
     val told = LinkedBlockingQueue<JsonObject>()
 
