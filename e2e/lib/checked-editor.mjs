@@ -6,16 +6,15 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { readProtocolPage } from './protocol-page.mjs';
+import { exampleOf, fromEditor } from './protocol-page.mjs';
 
 const RELAY = fileURLToPath(new URL('checked-editor-relay.mjs', import.meta.url));
 
 /** A violation of the protocol, whose message says what the editor did. */
 export class Violation extends Error {}
-
-const { fromEditor } = readProtocolPage();
 
 /** Calls `take` with each line. Not by node:readline, which also splits at U+2028. */
 function onLines(socket, take) {
@@ -66,6 +65,7 @@ export class CheckedEditor {
     editor.#timeout = timeout;
     editor.folder = path.join(editor.#root, 'project');
     fs.mkdirSync(editor.folder);
+    process.on('exit', editor.#kill);
     try {
       await editor.#start(command, env);
     } catch (error) {
@@ -97,7 +97,8 @@ export class CheckedEditor {
       ([code, signal]) => signal ?? code,
       (error) => error.message,
     );
-    const ended = this.#exit.then((code) => {
+    const ended = this.#exit.then(async (code) => {
+      await this.#errorsEnd();
       throw new Violation(`The editor ended with ${code} before it started its companion.${this.#why}`);
     });
     ended.catch(() => {});
@@ -112,7 +113,7 @@ export class CheckedEditor {
 
   async #listen() {
     this.#socket.on('error', () => {});
-    this.#closed = once(this.#socket, 'close');
+    this.#closed = new Promise((resolve) => this.#socket.on('close', resolve));
     this.args = await new Promise((resolve) => {
       let take = (line) => {
         take = (line) => this.#take(line);
@@ -120,20 +121,20 @@ export class CheckedEditor {
       };
       onLines(this.#socket, (line) => take(line));
     });
-    this.#closed.then(() => {
+    this.#closed.then(async () => {
       this.isOver = true;
+      await this.#errorsEnd();
       for (const { reject, method } of this.#waiting.values()) {
         reject(new Violation(`The editor closed the stdin of its companion during ${method}.${this.#why}`));
       }
     });
-    this.notify('companion/ready', {
-      port: 1,
-      url: 'http://127.0.0.1:1/mcp',
-      listening: ['127.0.0.1:1'],
-      authToken: 'token',
-      discoveryFiles: {},
-      env: {},
-    });
+    this.notify('companion/ready', exampleOf('companion/ready'));
+  }
+
+  /** Waits for the last error of an editor that ends, for a second at most: its programs may go on. */
+  async #errorsEnd() {
+    const { stderr } = this.#process;
+    if (!stderr.readableEnded) await Promise.race([once(stderr, 'end'), sleep(1000, undefined, { ref: false })]);
   }
 
   get #why() {
@@ -221,9 +222,7 @@ export class CheckedEditor {
   async endCompanion() {
     this.#socket.destroy();
     await this.#closed;
-    let timer;
-    const goesOn = new Promise((resolve) => (timer = setTimeout(resolve, 1000)));
-    return Promise.race([this.#exit, goesOn]).finally(() => clearTimeout(timer));
+    return Promise.race([this.#exit, sleep(1000)]);
   }
 
   /** Asks the editor to end, and waits for that. */
@@ -237,15 +236,21 @@ export class CheckedEditor {
     await this.#within(this.#closed, 'The editor ended, and left its companion without an end of stdin.');
   }
 
-  /** Ends everything. */
-  async stop() {
-    this.#socket?.destroy();
+  /** Kills the editor and its programs, and removes its folder. */
+  #kill = () => {
     try {
       process.kill(-this.#process.pid, 'SIGKILL');
     } catch {
-      // It has ended.
+      // It has ended, or did not start.
     }
-    await this.#exit;
     fs.rmSync(this.#root, { recursive: true, force: true });
+  };
+
+  /** Ends everything. */
+  async stop() {
+    this.#socket?.destroy();
+    process.off('exit', this.#kill);
+    this.#kill();
+    await this.#exit;
   }
 }

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { Violation } from './checked-editor.mjs';
-import { readProtocolPage } from './protocol-page.mjs';
+import { exampleOf, toEditor } from './protocol-page.mjs';
 
 const show = (value) => {
   const json = JSON.stringify(value) ?? 'nothing';
@@ -50,8 +50,8 @@ export class Review {
   /** Returns the message that opens a proposal. */
   opening(filePath, newContent, more) {
     const kind = fs.existsSync(filePath) ? 'change' : 'create';
-    const params = { filePath, kind, private: false, cli: 1, replaysEdits: true, reason: 'never', newContent };
-    return { method: 'diff/open', params: { ...params, ...more }, isRequest: true };
+    const params = { ...exampleOf('diff/open'), filePath, kind, newContent, ...more };
+    return { method: 'diff/open', params, isRequest: true };
   }
 
   async open(filePath, newContent, more) {
@@ -282,7 +282,7 @@ export const RULES = {
   async 'survives every notification, known or not'(editor, review) {
     const file = await review.propose();
     const isNotification = ({ method }) => /^(companion\/(?!ready)|agent|comment|diff\/reasonLost)/.test(method);
-    for (const { method, params } of readProtocolPage().toEditor.filter(isNotification)) {
+    for (const { method, params } of toEditor.filter(isNotification)) {
       editor.notify(method, { ...params, unknown: 1 });
     }
     for (let count = 0; count < 1000; count++) editor.notify('check/unknown', { count });
@@ -370,8 +370,17 @@ export const USER_RULES = {
     review.hasDecided({ method: 'diff/accepted', filePath, content: 'new\n' }, 'when the user insisted');
   },
 
+  async 'never overwrites the user’s unsaved text, for another program'(editor, review, user) {
+    const filePath = await review.propose('new\n', { replaysEdits: false });
+    await user.changesFile(filePath);
+    const { error } = await editor.request('diff/accept', { filePath });
+    require(error, 'diff/accept succeeds for a file with unsaved text; only the user may accept that.');
+    review.hasText(filePath, 'old\n', 'after diff/accept for a file with unsaved text');
+    await review.isOpen(filePath, 'new\n', 'after diff/accept for a file with unsaved text');
+  },
+
   async 'rejects with the user’s reason'(editor, review, user) {
-    const filePath = await review.propose('new\n', { reason: 'now' });
+    const filePath = await review.propose();
     await user.rejects(filePath, 'Use a list.');
     await editor.request('diff/close', { filePath });
     const expected = { method: 'diff/rejected', filePath, reason: 'Use a list.' };

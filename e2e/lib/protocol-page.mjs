@@ -8,7 +8,7 @@ const PAGE = new URL('../../docs/editor-protocol.md', import.meta.url);
 const codeSpans = (text) => text.split('`').filter((_, index) => index % 2 === 1);
 
 /** Returns the examples of both directions, as lists of `{method, params}`. */
-export function readProtocolPage() {
+function readExamples() {
   const toEditor = [];
   const fromEditor = [];
   let section;
@@ -33,3 +33,8 @@ export function readProtocolPage() {
   }
   return { toEditor, fromEditor };
 }
+
+export const { toEditor, fromEditor } = readExamples();
+
+/** Returns the parameters of the first message of that method to the editor. */
+export const exampleOf = (method) => toEditor.find((example) => example.method === method).params;

@@ -29,12 +29,14 @@ const NEOVIM_COMMAND = [NEOVIM, '--clean', '--headless', '--listen', './user.soc
 
 function neovimUser({ folder }) {
   const socket = path.join(folder, 'user.sock');
-  async function type(filePath, keys) {
-    const show = `<C-\\><C-n>:lua require('gemini_companion.diff').show([[${filePath}]])<CR>`;
-    await run(NEOVIM, ['--server', socket, '--remote-send', show + keys]);
+  async function press(keys) {
+    await run(NEOVIM, ['--server', socket, '--remote-send', `<C-\\><C-n>${keys}`]);
     await run(NEOVIM, ['--server', socket, '--remote-expr', '1']);
   }
+  const type = (filePath, keys) =>
+    press(`:lua require('gemini_companion.diff').show([[${filePath}]])<CR>${keys}`);
   return {
+    changesFile: (filePath) => press(`:tabedit ${filePath}<CR>ccmine<Esc>`),
     empties: (filePath) => type(filePath, ':%d<CR>'),
     accepts: (filePath) => type(filePath, ':w<CR>'),
     insists: (filePath) => type(filePath, ':w!<CR>'),

@@ -351,9 +351,8 @@ M.requests = {
   end,
   ['diff/accept'] = function(params, done, fail)
     with_proposal(params, fail, function(proposal)
-      -- The client that accepts has not seen the new text of the file.
-      if stale.bytes(proposal.path) ~= proposal.base then
-        fail('The file has changed since the diff was opened; only the user can accept it.')
+      if stale.is_unseen(proposal) then
+        fail('Only the user can accept this proposal, because the file has changed.')
         return
       end
       local before = file.state(proposal.path)

@@ -12,6 +12,15 @@ function M.bytes(path)
   return file.read(path) or false
 end
 
+--- Returns whether a client that accepts would overwrite a text that it has not seen: a change of the file, or unsaved
+--- changes in its buffer.
+---@param proposal GeminiCompanion.Proposal
+---@return boolean
+function M.is_unseen(proposal)
+  local buffer = file.buffer(proposal.path)
+  return M.bytes(proposal.path) ~= proposal.base or (buffer ~= nil and vim.bo[buffer].modified)
+end
+
 --- Warns the user and returns true if the CLI may overwrite changes in the file. It overwrites them with a text that
 --- the user has edited, and with an unchanged text if its tool writes whole files. Editors do not know the tool.
 --- `insists` is true if the user accepts anyway. If it is nil, a second acceptance counts as such.

@@ -132,6 +132,34 @@ class StaleTest : QuestionTestCase() {
         assertEquals("old", file.readText())
     }
 
+    fun `test a file that has changed is not accepted for another client`() {
+        for (replaysEdits in listOf(false, true)) {
+            fun refuses(name: String, before: String?, change: (String) -> Unit) {
+                val place = "$replaysEdits/$name"
+                before?.let { file(place, it) }
+                if (name == "unsaved.txt") change(place)
+                open(place, "new", replaysEdits)
+                if (name != "unsaved.txt") change(place)
+                val file = File(path(place))
+                val now = file.takeIf { it.exists() }?.readText()
+                val answer = answer { service.accept(it, path(place)) }
+                assertTrue("$place: $answer", answer.startsWith("failed: Only the user can accept this proposal"))
+                assertEquals(now, file.takeIf { it.exists() }?.readText())
+                assertTrue(view(place).isOpen)
+            }
+            refuses("written.txt", "old") { File(path(it)).writeText("own") }
+            refuses("deleted.txt", "old") { assertTrue(File(path(it)).delete()) }
+            refuses("created.txt", null) { File(path(it)).writeText("by hand") }
+            refuses("typed.txt", "old") { change(it, "by hand") }
+            refuses("unsaved.txt", "old") { change(it, "by hand") }
+            refuses("both.txt", "old") {
+                change(it, "by hand")
+                File(path(it)).writeText("by another program")
+            }
+        }
+        assertEquals(emptyList<String>(), told)
+    }
+
     private fun open(name: String, text: String, replaysEdits: Boolean) {
         val proposal = diff(path(name), text).copy(replaysEdits = replaysEdits)
         assertEquals(Answer.DONE, answer { service.open(core, it, proposal) })

@@ -296,6 +296,13 @@ internal class Proposal(
         file.editors.forEach(ProposalEditor::showProposal)
     }
 
+    /** Notes the file's present state. */
+    fun noteTarget(target: Target) {
+        retarget(target)
+        noteOnDisk(target.stamp)
+        changed = isAnother()
+    }
+
     /** Notes the file's state on the disk, without unsaved changes. */
     fun noteOnDisk(stamp: FileOnDisk.Stamp?) {
         assertEdt()
