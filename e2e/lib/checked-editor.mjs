@@ -59,15 +59,19 @@ export class CheckedEditor {
   #waiting = new Map();
   #decisions = [];
 
-  /** Starts `command`, and waits until it has started its companion. `timeout` is in seconds. */
-  static async start(command, { timeout, env = process.env }) {
+  /**
+   * Starts `command`, and waits up to `startTimeout` seconds until it has started its companion. It has
+   * `timeout` seconds for an answer.
+   */
+  static async start(command, { timeout, startTimeout = timeout, env = process.env }) {
     const editor = new CheckedEditor();
-    editor.#timeout = timeout;
+    editor.#timeout = startTimeout;
     editor.folder = path.join(editor.#root, 'project');
     fs.mkdirSync(editor.folder);
     process.on('exit', editor.#kill);
     try {
       await editor.#start(command, env);
+      editor.#timeout = timeout;
     } catch (error) {
       await editor.stop();
       throw error;

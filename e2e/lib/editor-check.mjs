@@ -9,7 +9,7 @@ import { Review, RULES, USER_RULES } from './editor-rules.mjs';
  * function that returns the user of an editor, it checks what only users do, too. Returns
  * `{rule, violation}` for each rule; kept rules have no violation.
  */
-export async function checkEditor(command, { timeout = 10, env, only, user, done = () => {} } = {}) {
+export async function checkEditor(command, { timeout = 10, only, user, done = () => {}, ...options } = {}) {
   const results = [];
   let editor;
   let hasStarted = false;
@@ -17,7 +17,7 @@ export async function checkEditor(command, { timeout = 10, env, only, user, done
     if (only && rule !== only) continue;
     let violation;
     try {
-      editor ??= await CheckedEditor.start(command, { timeout, env });
+      editor ??= await CheckedEditor.start(command, { timeout, ...options });
       hasStarted = true;
       editor.takeDecisions();
       await check(editor, new Review(editor), user?.(editor));

@@ -10,7 +10,8 @@ import { promisify } from 'node:util';
 
 import { checkEditor } from '../lib/editor-check.mjs';
 import { MINIMAL, noPython } from '../lib/minimal-editor.mjs';
-import { NEOVIM, noNeovim } from '../lib/neovim.mjs';
+import { NEOVIM, Neovim, noNeovim } from '../lib/neovim.mjs';
+import { toEditor } from '../lib/protocol-page.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 const NEOVIM_SETUP = fileURLToPath(new URL('../lib/check-neovim.lua', import.meta.url));
@@ -150,6 +151,20 @@ const FAULTS = {
   ],
 };
 
+test('Neovim needs no field that a message lacks', { skip: noNeovim }, async (t) => {
+  const neovim = await Neovim.start(Sandbox.of(t));
+  const missing = await neovim.lua(
+    `local missing = {}
+     for _, message in ipairs(...) do
+       local field = require('gemini_companion.messages').missing_field(message.method, message.params)
+       missing[#missing + 1] = field and (message.method .. ' ' .. field)
+     end
+     return table.concat(missing, ', ')`,
+    toEditor,
+  );
+  assert.equal(missing, '');
+});
+
 describe('the check', { skip: noPython, concurrency: 2 }, () => {
   test('passes the minimal editor', async (t) => {
     const env = Sandbox.of(t).env();
@@ -163,7 +178,8 @@ describe('the check', { skip: noPython, concurrency: 2 }, () => {
       assert.ok(minimal.includes(text), text);
       const broken = sandbox.file('broken.py', minimal.replace(text, () => replacement));
       const timeout = fault === 'no answer' ? 2 : 60;
-      const found = await violations(['python3', broken], { env: sandbox.env(), only, timeout });
+      const options = { env: sandbox.env(), only, timeout, startTimeout: 60 };
+      const found = await violations(['python3', broken], options);
       assert.equal(found.length, 1);
       assert.match(found[0], sentence);
     });
