@@ -3,6 +3,8 @@
 import net from 'node:net';
 
 const [path, ...args] = process.argv.slice(2);
+// An editor may run other commands before, such as --version.
+if (args[0] !== 'serve') process.exit(0);
 const socket = net.connect(path);
 socket.write(`${JSON.stringify(args)}\n`);
 process.stdin.pipe(socket);

@@ -28,10 +28,10 @@ function onLines(socket, take) {
 
 /** Returns what is wrong with the parameters of a message, by the examples of the page. */
 function wrongParams(method, params) {
-  const examples = fromEditor.filter((example) => example.method === method);
-  if (examples.length === 0) return `${method}, which is not a message of the protocol`;
+  const example = fromEditor.find((example) => example.method === method);
+  if (!example) return `${method}, which is not a message of the protocol`;
   const kind = (value) => (Array.isArray(value) ? 'array' : typeof value);
-  for (const [name, value] of Object.entries(examples.at(-1).params)) {
+  for (const [name, value] of Object.entries(example.params)) {
     // A reason is the only field that may be absent.
     if (name === 'reason' && params?.reason === undefined) continue;
     if (kind(params?.[name]) !== kind(value)) return `${method} without a valid field ${name}`;
@@ -108,7 +108,7 @@ export class CheckedEditor {
     ended.catch(() => {});
     try {
       const begins = Promise.race([connection, ended]);
-      [this.#socket] = await this.#within(begins, 'The editor did not start $GEMINI_COMPANION.');
+      [this.#socket] = await this.#within(begins, 'The editor did not start $GEMINI_COMPANION serve.');
     } finally {
       server.close();
     }

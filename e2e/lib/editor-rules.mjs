@@ -122,7 +122,6 @@ export class Review {
 export const RULES = {
   async 'starts a companion for its folder'(editor) {
     const { args, folder } = editor;
-    require(args[0] === 'serve', `The editor ran gemini-companion ${args[0]} in place of serve.`);
     const folders = args.flatMap((arg, index) =>
       args[index - 1] === '--workspace' ? [arg] : arg.match(/^--workspace=(.*)/s)?.slice(1) ?? [],
     );

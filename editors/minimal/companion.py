@@ -14,10 +14,10 @@ def send(**message):
 def show(proposal):  # replaces an older proposal for that path
     path, number = proposal['filePath'], str(next(numbers))
     before = Path(path).read_bytes() if Path(path).exists() else None
-    proposals[path] = {**proposal, 'number': number, 'before': before}
     old, new = (before or b'').decode(errors='replace').split('\n'), proposal['newContent'].split('\n')
     for line in [*difflib.unified_diff(old, new, path, path, lineterm=''), f'{number}: y, n, or a reason?']:
         print(''.join(c if c.isprintable() else '\N{REPLACEMENT CHARACTER}' for c in line), flush=True)
+    proposals[path] = {**proposal, 'number': number, 'before': before}
 
 def end(proposal, method, **decision):
     del proposals[proposal['filePath']]

@@ -1,7 +1,7 @@
 //! Defines the messages between `gemini-companion serve` and an editor.
 //!
 //! They are JSON-RPC 2.0 with one message per line: the editor writes to stdin, the companion to
-//! stdout.
+//! stdout. `docs/editor-protocol.md` has an example of each.
 
 mod agent;
 
@@ -21,41 +21,41 @@ pub use agent::{
 /// A notification from the editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditorNotification {
-    /// `editor/opened {path}`
+    /// `editor/opened`
     Opened(FilePath),
-    /// `editor/closed {path}`
+    /// `editor/closed`
     Closed(FilePath),
-    /// `editor/focused {path}`; opens the file if need be.
+    /// `editor/focused`; opens the file if need be.
     Focused(FilePath),
-    /// `editor/cursor {path, line, character}`
+    /// `editor/cursor`
     Cursor(CursorMoved),
-    /// `editor/selection {path, text}`; an empty text clears it.
+    /// `editor/selection`; an empty text clears it.
     Selection(SelectionChanged),
-    /// `editor/renamed {from, to}`, of a file or a directory.
+    /// `editor/renamed`, of a file or a directory.
     Renamed(Renamed),
-    /// `editor/deleted {path}`, of a file or a directory.
+    /// `editor/deleted`, of a file or a directory.
     Deleted(FilePath),
-    /// `workspace/folders {paths}`: all roots, absolute.
+    /// `workspace/folders`: all roots, absolute.
     Folders(Folders),
-    /// `workspace/trust {trusted}`
+    /// `workspace/trust`
     Trust(Trust),
-    /// `workspace/silent {silent}`
+    /// `workspace/silent`
     Silent(Silent),
-    /// `comment/set {id, path, line, endLine, content, text}`
+    /// `comment/set`
     CommentSet(CommentOnLines),
-    /// `comment/removed {id}`
+    /// `comment/removed`
     CommentRemoved(CommentId),
-    /// `agent/reverted {session, prompt, paths}`
+    /// `agent/reverted`
     ChangesReverted(ChangedPaths),
-    /// `agent/revertUndone {session, prompt, paths}`
+    /// `agent/revertUndone`
     RevertUndone(ChangedPaths),
-    /// `agent/kept {session, prompt, paths}`
+    /// `agent/kept`
     ChangesKept(ChangedPaths),
-    /// `diff/accepted {filePath, content}`: the user's decision, with the final text.
+    /// `diff/accepted`: the user's decision, with the final text.
     DiffAccepted(AcceptedDiff),
-    /// `workspace/review {all}`
+    /// `workspace/review`
     Review(Review),
-    /// `diff/rejected {filePath, reason}`
+    /// `diff/rejected`
     DiffRejected(RejectedDiff),
 }
 
@@ -112,7 +112,7 @@ impl EditorNotification {
 /// A request from the editor, which the companion answers at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditorQuery {
-    /// `agent/before {session, prompt, path}`; the result is a [`ChangedText`].
+    /// `agent/before`; the result is a [`ChangedText`].
     Before(ChangedPath),
 }
 
@@ -150,27 +150,27 @@ fn unknown(method: &str) -> ErrorObject {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum CompanionNotification {
-    /// `companion/sessions {count}`
+    /// `companion/sessions`
     Sessions(Sessions),
-    /// `companion/private {paths}`
+    /// `companion/private`
     PrivateFiles(PrivateFiles),
-    /// `companion/hooks {connected, hooked}`
+    /// `companion/hooks`
     HookedClients(HookedClients),
-    /// `diff/reasonLost {filePath, reason, why}`
+    /// `diff/reasonLost`
     ReasonLost(ReasonLost),
-    /// `agent/waiting {session, message}`
+    /// `agent/waiting`
     AgentWaiting(AgentWaiting),
-    /// `agent/finished {session, seconds}`
+    /// `agent/finished`
     AgentFinished(AgentFinished),
-    /// `agent/command {session, prompt, title, time, running}`
+    /// `agent/command`
     AgentCommand(AgentCommand),
-    /// `agent/changed {session, prompt, title, time, files}`
+    /// `agent/changed`
     AgentChanged(AgentChanged),
-    /// `comment/pending {comments}`
+    /// `comment/pending`
     CommentsPending(CommentsPending),
-    /// `comment/delivered {ids}`
+    /// `comment/delivered`
     CommentsDelivered(CommentsDelivered),
-    /// `comment/refused {id, reason}`
+    /// `comment/refused`
     CommentRefused(CommentRefused),
 }
 
