@@ -39,7 +39,7 @@ describe('in a window', () => {
   };
 
   scene.test('the popup shows that the file in front is private', async ({ sandbox, client }) => {
-    const key = await scene.edit('keys/x.key', 'a secret\n', {
+    const key = await scene.edit('keys/x.hid', 'a secret\n', {
       line: 1,
       character: 9,
       from: { line: 1, character: 3 },
@@ -48,10 +48,10 @@ describe('in a window', () => {
     assert.ok(!(await popup()).includes(NOT_TOLD));
     await close();
     // The IDE knows nothing of it: the file is written by another program.
-    sandbox.file('keys/.aiexclude', '*.key\n');
+    sandbox.file('keys/.aiexclude', '*.hid\n');
     await client.openFiles(isNotOpen(key));
     const texts = await popup();
-    assert.equal(texts[texts.indexOf(NOT_TOLD) + 1], 'keys/x.key', texts.join('\n'));
+    assert.equal(texts[texts.indexOf(NOT_TOLD) + 1], 'keys/x.hid', texts.join('\n'));
     await scene.picture('not-told');
     await close();
     const open = await scene.edit('keys/open.txt', 'a text\n');

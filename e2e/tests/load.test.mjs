@@ -108,8 +108,8 @@ for (const clients of [0, 1]) {
     const { sandbox, companion } = await openWindow(t);
     for (let n = 0; n < clients; n++) await (await Session.open(sandbox, companion)).stream();
     // Its ignore files are watched.
-    sandbox.file('src/.aiignore', '*.key\n');
-    companion.notify('editor/focused', { path: sandbox.file('src/x.key') });
+    sandbox.file('src/.aiignore', '*.hid\n');
+    companion.notify('editor/focused', { path: sandbox.file('src/x.hid') });
     await companion.next('companion/private');
     const deadline = Date.now() + WAIT_TIMEOUT;
     for (let before; before !== wakeUps(companion); ) {

@@ -25,8 +25,8 @@ import { noNeovim as skip, until } from '../lib/neovim.mjs';
 import { suspend } from '../lib/suspend.mjs';
 
 test('three prompts in YOLO mode are listed, compared and taken back', { skip }, async (t) => {
-  const files = { a: TEXT, b: TEXT, c: TEXT, gone: 'gone\n', 'd.key': 'one\n', '.aiexclude': '*.key\n' };
-  const steps = ({ a, b, c, 'd.key': key }) => [
+  const files = { a: TEXT, b: TEXT, c: TEXT, gone: 'gone\n', 'd.hid': 'one\n', '.aiexclude': '*.hid\n' };
+  const steps = ({ a, b, c, 'd.hid': key }) => [
     [replace(a, 'two', 'TWO'), replace(a, 'nine', 'NINE'), write(`${a}-new`, 'new\n')],
     'First.',
     [replace(a, 'five', 'FIVE'), shell('rm gone; printf "shell\\n" > c'), replace(b, 'two', 'TWO')],
@@ -53,7 +53,7 @@ test('three prompts in YOLO mode are listed, compared and taken back', { skip },
     neovim,
     '# third prompt',
     'b: +1 −1',
-    'd.key: private',
+    'd.hid: private',
     'c: +1 −1',
     '# second prompt',
     'a: +1 −1',
@@ -102,7 +102,7 @@ test('three prompts in YOLO mode are listed, compared and taken back', { skip },
   await untilFile(file.c, 'shell\n');
   await untilFile(file.b, TEXT.replace('two', 'TWO'));
   assert.deepEqual(await questions(neovim), []);
-  assert.equal(read(file['d.key']), 'two\n');
+  assert.equal(read(file['d.hid']), 'two\n');
   assert.match(await neovim.messages(), /1 of 3 files stay as they are/);
 
   // The deleted file and the new one.
@@ -168,20 +168,20 @@ describe('the list of changes', { skip, concurrency: 2 }, () => {
   });
 
   test('knows private files by name only', async (t) => {
-    const { sandbox, neovim, cli, file } = await open(t, { 'a.key': 'one\n', b: 'one\n' });
-    sandbox.file('.aiexclude', '*.key\n');
+    const { sandbox, neovim, cli, file } = await open(t, { 'a.hid': 'one\n', b: 'one\n' });
+    sandbox.file('.aiexclude', '*.hid\n');
     await cli.prompt('go');
-    await cli.write(file['a.key'], 'two\n');
+    await cli.write(file['a.hid'], 'two\n');
     await changed(neovim, 1);
     await run(neovim, 'changes');
-    await lists(neovim, '# go', 'a.key: private');
+    await lists(neovim, '# go', 'a.hid: private');
     await neovim.type('2G<CR>');
-    await neovim.until(`vim.api.nvim_buf_get_name(0) == ...`, file['a.key']);
-    const refused = FAILS('the text of a.key from before the prompt is not kept');
+    await neovim.until(`vim.api.nvim_buf_get_name(0) == ...`, file['a.hid']);
+    const refused = FAILS('the text of a.hid from before the prompt is not kept');
     for (const command of ['diff', 'revert', 'revert prompt']) {
       await neovim.command('messages clear');
       await run(neovim, command);
-      const why = command === 'revert prompt' ? FAILS('the text of a.key.*') : refused;
+      const why = command === 'revert prompt' ? FAILS('the text of a.hid.*') : refused;
       assert.match(await neovim.messages(), why);
     }
     await run(neovim, 'revert b');

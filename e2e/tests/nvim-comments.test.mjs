@@ -247,11 +247,11 @@ describe('a comment', { skip, concurrency: 2 }, () => {
 
   test('is refused where no model may get it', async (t) => {
     const { sandbox, neovim, file } = await openText(t);
-    sandbox.file('.aiexclude', '*.key\n');
-    await neovim.edit(sandbox.file('a.key', TEXT));
+    sandbox.file('.aiexclude', '*.hid\n');
+    await neovim.edit(sandbox.file('a.hid', TEXT));
     await run(neovim, '2GeminiCompanion comment Secret');
     const message =
-      /a\.key:2 \(the next comment offers your text\): No model gets this comment: /;
+      /a\.hid:2 \(the next comment offers your text\): No model gets this comment: /;
     await until(async () => message.test(await neovim.messages()), () => 'nothing is refused');
     await hasMarks(neovim);
 

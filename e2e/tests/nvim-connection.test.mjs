@@ -301,12 +301,16 @@ test('status, log and health report the state', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovimWithClient(t);
   const { port } = await neovim.ready();
   await neovim.until(`require('gemini_companion').status().clients == 1`);
+  await neovim.until(`require('gemini_companion.server').status().unhooked == 1`);
   const pid = await neovim.companionPid();
   const status = await neovim.lua(`return vim.fn.execute('GeminiCompanion')`);
-  assert.equal(
-    status.trim(),
-    `The companion is running: process ${pid}, port ${port}.\nName in /ide status: Neovim (project)\nWorkspace: ${sandbox.project}\nConnected CLIs: 1`,
-  );
+  assert.deepEqual(status.trim().split('\n'), [
+    `The companion is running: process ${pid}, port ${port}.`,
+    'Name in /ide status: Neovim (project)',
+    `Workspace: ${sandbox.project}`,
+    'Connected CLIs: 1',
+    'Connected CLIs without a hook yet: 1. Without hooks there are no reasons, comments, problems and changes. gemini-companion doctor says why',
+  ]);
   await neovim.command('GeminiCompanion nonsense');
   assert.match(await neovim.messages(), /unknown command nonsense; see :help :GeminiCompanion$/);
 

@@ -138,8 +138,8 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
   test('is impossible where the model can not get it', async (t) => {
     const { sandbox, neovim, client } = await openNeovimWithClient(t);
     const file = sandbox.file('a.txt', 'old\n');
-    const secret = sandbox.file('a.key', 'old\n');
-    sandbox.file('.aiexclude', '*.key\n');
+    const secret = sandbox.file('a.hid', 'old\n');
+    sandbox.file('.aiexclude', '*.hid\n');
     const reject = `return { require('gemini_companion').reject(nil, ...) }`;
     const cause = (why) => `the model can't get a reason: ${why}`;
     const extension = cause('the CLI lacks the extension (gemini-companion setup)');
@@ -236,9 +236,9 @@ test('the bar shows the user’s own key', { skip }, async (t) => {
 });
 
 test('the model learns which files are not saved', { skip }, async (t) => {
-  const files = { a: 'one\n', b: 'one\n', 'c.key': 'one\n', '.aiexclude': '*.key\n' };
+  const files = { a: 'one\n', b: 'one\n', 'c.hid': 'one\n', '.aiexclude': '*.hid\n' };
   const { sandbox, neovim, cli, asked, file } = await open(t, files, () => ['Done.', 'Done again.']);
-  for (const path of [file.a, file.b, file['c.key'], `${sandbox.project}/new`]) {
+  for (const path of [file.a, file.b, file['c.hid'], `${sandbox.project}/new`]) {
     await neovim.edit(path);
     await neovim.type('onew<Esc>');
   }

@@ -15,37 +15,56 @@ const are = (...paths) => {
 const lastLine = async (neovim) =>
   (await neovim.lua(`return vim.fn.execute('GeminiCompanion')`)).trim().split('\n').at(-1);
 
+// The client runs no hooks.
+const UNHOOKED = /^Connected CLIs without a hook yet: 1\. Without hooks there are no reasons/;
+
 const isPrivate = `require('gemini_companion').status().private`;
 
 test('the status shows that the file in front is private', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const text = sandbox.file('a.txt', 'a text\n');
-  const key = sandbox.file('src/x.key', 'a secret\n');
+  const key = sandbox.file('src/x.hid', 'a secret\n');
   await neovim.edit(text);
   await neovim.edit(key);
   await client.openFiles(are(key, text));
-  assert.match(await lastLine(neovim), /^Connected CLIs: 1$/);
-  sandbox.file('src/.aiexclude', '*.key\n');
+  assert.match(await lastLine(neovim), UNHOOKED);
+  sandbox.file('src/.aiexclude', '*.hid\n');
   await client.openFiles(are(text));
   await neovim.until(isPrivate);
-  const notTold = 'Hidden from CLIs by an ignore file: src/x.key';
+  const notTold = 'Hidden from CLIs: src/x.hid. An ignore file lists it.';
   assert.equal(await lastLine(neovim), notTold);
   await neovim.command('terminal');
   assert.equal(await lastLine(neovim), notTold, 'a terminal is no other file');
   await neovim.edit(text);
   await neovim.until(`not ${isPrivate}`);
-  assert.match(await lastLine(neovim), /^Connected CLIs: 1$/);
+  assert.match(await lastLine(neovim), UNHOOKED);
+});
+
+test('the status says why a file with secrets is private, and how to share it', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const text = sandbox.file('a.txt', 'a text\n');
+  const env = sandbox.file('conf/.env', 'TOKEN=secret\n');
+  await neovim.edit(text);
+  await neovim.edit(env);
+  await client.openFiles(are(text));
+  await neovim.until(isPrivate);
+  const line = await lastLine(neovim);
+  assert.match(line, /^Hidden from CLIs: conf\/\.env\. It may contain environment variables/);
+  const [, shared] = line.split('To share it, add this line to .geminiignore: ');
+  sandbox.file('.geminiignore', `${shared}\n`);
+  await client.openFiles(are(env, text));
+  await neovim.until(`not ${isPrivate}`);
 });
 
 test('the bar of a proposal shows that its file is private', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
-  sandbox.file('.geminiignore', '*.key\n');
+  sandbox.file('.geminiignore', '*.hid\n');
   const left = async () => (await neovim.bars())[0];
-  const file = path.join(sandbox.project, 'new.key');
+  const file = path.join(sandbox.project, 'new.hid');
   const decision = client.openDiff(file, 'proposed\n');
   await neovim.proposal(file);
-  assert.equal(await left(), 'No file yet — private (listed in an ignore file)');
-  assert.match(await neovim.messages(), /new\.key; it is for a private file$/);
+  assert.equal(await left(), 'No file yet — private (CLIs get nothing else about it)');
+  assert.match(await neovim.messages(), /new\.hid; it is for a private file$/);
   await neovim.type(':w<CR>');
   assert.deepEqual(await decision, UNCHANGED);
   const other = sandbox.file('a.txt', 'old\n');

@@ -21,7 +21,7 @@ const are = (...paths) => {
 async function open(t, options) {
   const window = await openWindowWithClient(t, options);
   const text = window.sandbox.file('src/a.txt');
-  const key = window.sandbox.file('src/x.key');
+  const key = window.sandbox.file('src/x.hid');
   window.companion.notify('editor/focused', { path: text });
   window.companion.notify('editor/focused', { path: key });
   window.companion.notify('editor/selection', { path: key, text: 'the secret' });
@@ -34,21 +34,22 @@ test('what was told of a file is taken back once an ignore file names it', async
     const [told] = await client.openFiles(are(key, text));
     assert.equal(told.selectedText, 'the secret');
     // As editors save: by a rename over the old one.
-    fs.renameSync(sandbox.file('new', '*.key\n'), path.join(sandbox.project, name));
+    fs.renameSync(sandbox.file('new', '*.hid\n'), path.join(sandbox.project, name));
     const left = await client.openFiles(are(text));
     assert.ok(!JSON.stringify(left).includes('the secret'));
-    assert.deepEqual((await companion.next('companion/private')).params, { paths: [key] });
+    const reasons = { [key]: 'An ignore file lists it.' };
+    assert.deepEqual((await companion.next('companion/private')).params, { paths: [key], reasons });
     const later = await IdeClient.connect(sandbox);
     await later.openFiles(are(text));
     fs.rmSync(path.join(sandbox.project, name));
     await client.openFiles(are(key, text));
-    assert.deepEqual((await companion.next('companion/private')).params, { paths: [] });
+    assert.deepEqual((await companion.next('companion/private')).params, { paths: [], reasons: {} });
   }
 });
 
 test('no client gets the problems of a private file', async (t) => {
   const { sandbox, editor, client, text, key } = await open(t);
-  sandbox.file('.aiexclude', '*.key');
+  sandbox.file('.aiexclude', '*.hid');
   await client.openFiles(are(text));
   editor.diagnose = () => [problem(1, 'of a secret')];
   const refused = await client.callTool('getDiagnostics', { filePath: key });
@@ -56,7 +57,7 @@ test('no client gets the problems of a private file', async (t) => {
   assert.match(refused.content[0].text, /the file stays private/);
   const all = await client.callTool('getDiagnostics', {});
   assert.match(all.content[0].text, /a\.txt/);
-  assert.doesNotMatch(JSON.stringify(all), /x\.key/);
+  assert.doesNotMatch(JSON.stringify(all), /x\.hid/);
   assert.deepEqual(await hook(sandbox, 'before-tool', edit(key)), NOTHING);
   editor.diagnose = () => [problem(2, 'new'), problem(1, 'of a secret')];
   assert.deepEqual(await hook(sandbox, 'after-tool', edit(key)), NOTHING);
@@ -88,7 +89,7 @@ test('an ignore file of 10 MB hides everything, and the log names it', async (t)
 
 test('a line that is no rule is a warning with file and line, and nothing of it', async (t) => {
   const { companion, sandbox, client, text, key } = await open(t);
-  sandbox.file('.geminiignore', '# keys\n[secret-name\n*.key\n[z-a]secret-name\n');
+  sandbox.file('.geminiignore', '# keys\n[secret-name\n*.hid\n[z-a]secret-name\n');
   await client.openFiles(are(text));
   await companion.logged(/\.geminiignore, line 4: not a valid rule/);
   assert.ok(!companion.log.includes('secret-name') && !companion.log.includes(key), companion.log);
@@ -121,4 +122,37 @@ test('a companion that starts without sharing sends nothing until it is turned o
   await client.openFiles((files) => (assert.deepEqual(files, []), true));
   companion.notify('workspace/silent', { silent: false });
   await client.openFiles(are(file));
+});
+
+test('a file with secrets is private until an ignore file takes it back', async (t) => {
+  const { sandbox, companion, editor, client } = await openWindowWithClient(t);
+  const text = sandbox.file('a.txt');
+  const env = sandbox.file('.env', 'TOKEN=secret\n');
+  companion.notify('editor/focused', { path: text });
+  companion.notify('editor/focused', { path: env });
+  companion.notify('editor/selection', { path: env, text: 'TOKEN=secret' });
+  const left = await client.openFiles(are(text));
+  assert.ok(!JSON.stringify(left).includes('TOKEN'));
+  const { paths, reasons } = (await companion.next('companion/private')).params;
+  assert.deepEqual(paths, [env]);
+  const how = 'To share it, add this line to .geminiignore: ';
+  assert.ok(reasons[env].startsWith('It may contain environment variables'), reasons[env]);
+  assert.ok(reasons[env].includes(how), reasons[env]);
+
+  editor.diagnose = () => [problem(1, 'of a secret')];
+  const refused = await client.callTool('getDiagnostics', { filePath: env });
+  assert.match(refused.content[0].text, /the file stays private/);
+  assert.deepEqual(await hook(sandbox, 'before-tool', edit(env)), NOTHING);
+  const decision = client.openDiff(env, 'proposed\n');
+  assert.equal((await editor.view(env)).private, true);
+  editor.accept(env);
+  assert.deepEqual(await decision, UNCHANGED);
+
+  sandbox.file('.geminiignore', `${reasons[env].split(how)[1]}\n`);
+  const [told] = await client.openFiles(are(env, text));
+  assert.equal(told.selectedText, 'TOKEN=secret');
+  const none = { paths: [], reasons: {} };
+  assert.deepEqual((await companion.next('companion/private')).params, none);
+  const problems = await client.callTool('getDiagnostics', { filePath: env });
+  assert.match(problems.content[0].text, /of a secret/);
 });

@@ -342,10 +342,12 @@ pub struct Sessions {
 }
 
 /// The parameters of `companion/private`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PrivateFiles {
-    /// The open private files: an ignore file matches them, so no client gets them.
+    /// The open private files. No client gets them.
     pub paths: Vec<String>,
+    /// By path, a sentence about the reason and how to share the file.
+    pub reasons: BTreeMap<String, String>,
 }
 
 /// The parameters of the request `diff/open`: a proposal that the editor must show. The result is

@@ -1,5 +1,6 @@
 //! Defines the status that a server reports. It crosses JNI as one JSON text.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use serde::Serialize;
@@ -25,8 +26,9 @@ pub struct Status {
     pub unhooked: usize,
     /// The number of open proposals.
     pub open_diffs: usize,
-    /// The open private files: the focused one, and others as far as the server has checked them.
-    pub private_files: Vec<String>,
+    /// The open private files: the focused one, and others as far as the server has checked them. Each has
+    /// a sentence about the reason and how to share the file.
+    pub private_files: BTreeMap<String, String>,
     /// The number of connections and tool calls in progress.
     pub tasks: usize,
 }

@@ -229,7 +229,10 @@ fn messages_to_the_editor() {
         to("editor/diagnostics", problems(path(), Severity::Warning)),
         to("editor/unsaved", json!({})),
         sent(Sent::Sessions(Sessions { count: 1 })),
-        sent(Sent::PrivateFiles(PrivateFiles { paths: vec!["/p/key".to_owned()] })),
+        sent(Sent::PrivateFiles(PrivateFiles {
+            paths: vec!["/p/key".to_owned()],
+            reasons: [("/p/key".to_owned(), "An ignore file lists it.".to_owned())].into(),
+        })),
         sent(Sent::HookedClients(HookedClients { connected: 2, hooked: 1 })),
         sent(Sent::ReasonLost(lost)),
         sent(Sent::AgentWaiting(AgentWaiting {

@@ -32,7 +32,7 @@ fn a_status_has_this_json() {
         connected: 2,
         unhooked: 1,
         open_diffs: 3,
-        private_files: vec!["/a.key".to_owned()],
+        private_files: [("/a.key".to_owned(), "An ignore file lists it.".to_owned())].into(),
         tasks: 4,
     };
     let expected: Value = serde_json::from_str(include_str!("status.json")).unwrap();

@@ -202,7 +202,7 @@ impl Server {
             connected: inner.state.sessions.connected(),
             unhooked: agent::unhooked(&inner.state),
             open_diffs: inner.state.diffs.open_count(),
-            private_files: inner.state.context.private_files(),
+            private_files: inner.state.context.private_files().reasons,
             tasks: inner.state.tasks.len(),
         }
     }

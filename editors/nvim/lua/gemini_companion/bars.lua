@@ -40,7 +40,7 @@ local function show_left(view)
     windows.set_bar(window, {
       { view.kind == 'create' and 'No file yet' or 'The file as it is', 1 },
       { view.private and ' — private' or '', 2 },
-      { view.private and ' (listed in an ignore file)' or '', 4 },
+      { view.private and ' (CLIs get nothing else about it)' or '', 4 },
       { view.is_unmarked and ' — too many changes to mark' or '', 3 },
     })
   end

@@ -4,6 +4,9 @@ local log = require('gemini_companion.log')
 
 local M = {}
 
+local UNHOOKED = 'Connected CLIs without a hook yet: %d. Without hooks there are no reasons, comments, problems and '
+  .. 'changes. gemini-companion doctor says why'
+
 local REVIEW_ON = 'You review every edit of Gemini CLI, if it has the extension.'
 
 local function echo(lines)
@@ -24,18 +27,18 @@ local function status()
     ('Workspace: %s'):format(table.concat(require('gemini_companion.workspace').folders(), ', ')),
     ('Connected CLIs: %d'):format(server.clients),
   }
+  if server.unhooked > 0 then
+    lines[#lines + 1] = UNHOOKED:format(server.unhooked)
+  end
   local context = require('gemini_companion').status()
   if not context.share then
     lines[#lines + 1] = 'Sharing with CLIs is off. Run :GeminiCompanion share on to turn it on'
   elseif context.private then
-    local front = vim.fn.fnamemodify(require('gemini_companion.context').front(), ':~:.')
-    lines[#lines + 1] = ('Hidden from CLIs by an ignore file: %s'):format(front)
+    local front = require('gemini_companion.context').front()
+    lines[#lines + 1] = ('Hidden from CLIs: %s. %s'):format(vim.fn.fnamemodify(front, ':~:.'), server.private[front])
   end
   if context.review_all then
     lines[#lines + 1] = REVIEW_ON
-    if server.unhooked > 0 then
-      lines[#lines + 1] = ('Connected CLIs without a hook yet: %d. You may not see their edits'):format(server.unhooked)
-    end
   end
   if context.comments > 0 then
     lines[#lines + 1] = ('Comments that no model has got: %d'):format(context.comments)

@@ -159,7 +159,7 @@ function M.status()
     port = status.port,
     clients = status.clients or 0,
     proposals = #require('gemini_companion.diff').paths(),
-    private = front ~= nil and vim.tbl_contains(status.private or {}, front),
+    private = front ~= nil and status.private ~= nil and status.private[front] ~= nil,
     share = config.options.share == true,
     review_all = config.options.review_all == true,
     comments = require('gemini_companion.comments').count(),

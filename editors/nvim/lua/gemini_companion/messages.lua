@@ -19,7 +19,7 @@ local NEEDED = {
   ['companion/ready'] = { port = 'number', env = 'table', discoveryFiles = 'table' },
   ['companion/sessions'] = { count = 'number' },
   ['companion/hooks'] = { connected = 'number', hooked = 'number' },
-  ['companion/private'] = { paths = { 'string' } },
+  ['companion/private'] = { reasons = 'table' },
   ['diff/open'] = { filePath = 'string', newContent = 'string' },
   ['diff/accept'] = { filePath = 'string' },
   ['diff/close'] = { filePath = 'string' },

@@ -72,7 +72,7 @@ local own = {
     server.unhooked = params.connected - params.hooked
   end,
   ['companion/private'] = function(server, params)
-    server.private = params.paths
+    server.private = params.reasons
   end,
 }
 

@@ -291,7 +291,7 @@
 ---@field ready? GeminiCompanion.Ready
 ---@field clients integer
 ---@field unhooked? integer connected CLIs that have not run a hook
----@field ["private"] string[]
+---@field ["private"] table<string, string> why each private file is private
 ---@field stopping? boolean
 ---@field on GeminiCompanion.ServerHandler
 ---@field pending table<integer, { done: fun(result: table), fail: fun(why: string) }> the requests without an answer
@@ -309,7 +309,7 @@
 ---@field stopping boolean
 ---@field clients integer
 ---@field unhooked integer connected CLIs that have not run a hook
----@field ["private"] string[]
+---@field ["private"] table<string, string> why each private file is private
 ---@field port? integer
 ---@field discovery_files? table<string, string>
 ---@field env? table<string, string>

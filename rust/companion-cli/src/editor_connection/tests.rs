@@ -19,7 +19,8 @@ fn of_a_state_only_the_newest_waits() {
     for count in 1..=1000 {
         editor.notify(CompanionNotification::Sessions(Sessions { count }));
         let paths = vec![format!("/{count}")];
-        editor.notify(CompanionNotification::PrivateFiles(PrivateFiles { paths }));
+        let private = PrivateFiles { paths, ..PrivateFiles::default() };
+        editor.notify(CompanionNotification::PrivateFiles(private));
     }
     let lines: Vec<_> = outgoing.try_iter().map(|outgoing| written(&outgoing)).collect();
     let [sessions, private] = &lines[..] else { panic!("{} lines", lines.len()) };

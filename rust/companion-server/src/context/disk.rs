@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use companion_protocol::editor::PrivateFiles;
 use companion_protocol::ide;
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
@@ -41,7 +42,7 @@ pub(super) struct ScanResult {
     /// The files that exist and may be shared.
     pub(super) told: Vec<String>,
     /// The files that exist and are private, among the checked ones.
-    pub(super) private: Vec<String>,
+    pub(super) private: PrivateFiles,
     /// The time of the next question, even if nothing happens.
     again: Option<Instant>,
 }
@@ -148,8 +149,13 @@ impl ScanResult {
                 continue;
             }
             let target = canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
-            if look.is_private(path).unwrap_or(true) {
-                seen.private.push(path.clone());
+            let why = match look.why_private(path) {
+                Ok(why) => why.map(|why| why.to_string()),
+                Err(error) => Some(format!("Its path can't be followed: {error}.")),
+            };
+            if let Some(why) = why {
+                seen.private.paths.push(path.clone());
+                seen.private.reasons.insert(path.clone(), why);
             } else if targets.insert(target) {
                 seen.told.push(path.clone());
             }

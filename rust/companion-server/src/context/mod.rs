@@ -42,7 +42,7 @@ pub(crate) struct EditorContext {
     /// The last context, for clients that connect later.
     sent: Mutex<SentContext>,
     /// The open files that are not shared, among the checked ones.
-    private: Mutex<Vec<String>>,
+    private: Mutex<PrivateFiles>,
     host: Arc<dyn EditorHost>,
 }
 
@@ -103,7 +103,7 @@ impl EditorContext {
     }
 
     /// The open private files, among the checked ones. The file with the focus is always checked.
-    pub(crate) fn private_files(&self) -> Vec<String> {
+    pub(crate) fn private_files(&self) -> PrivateFiles {
         self.private.lock().clone()
     }
 
@@ -187,11 +187,10 @@ impl EditorContext {
     }
 
     /// Sends the editor the list of its private files, if it has changed.
-    fn note_private(&self, private: &[String]) {
-        let before = std::mem::replace(&mut *self.private.lock(), private.to_vec());
-        if before != private {
-            let paths = private.to_vec();
-            self.host.notify(CompanionNotification::PrivateFiles(PrivateFiles { paths }));
+    fn note_private(&self, private: &PrivateFiles) {
+        let before = std::mem::replace(&mut *self.private.lock(), private.clone());
+        if before != *private {
+            self.host.notify(CompanionNotification::PrivateFiles(private.clone()));
         }
     }
 }

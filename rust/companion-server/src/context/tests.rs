@@ -347,19 +347,19 @@ async fn on_a_dead_disk_other_rules_take_back_everything() {
 async fn a_rule_that_comes_just_before_its_folder_is_watched_counts() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name| dir.path().join(name).to_str().unwrap().to_owned();
-    let (key, last) = (at("x.key"), at("last"));
+    let (key, last) = (at("x.hid"), at("last"));
     let privacy = Arc::new(Privacy::new(Arc::new(Mutex::new(vec![dir.path().to_owned()]))));
     // The scan has already read the folder's rules when it checks the last file.
     let is_file = |path: &str| {
         if let Some(dir) = path.strip_suffix("last") {
-            std::fs::write(format!("{dir}.geminiignore"), "*.key").unwrap();
+            std::fs::write(format!("{dir}.geminiignore"), "*.hid").unwrap();
         }
         true
     };
     let mut disk = FileScan::with(is_file, privacy);
     let files = vec![key.clone(), last.clone()];
     let seen = disk.look(&BlockingPool::of_test(), files, Instant::now()).await;
-    assert_eq!((&seen.told, &seen.private), (&vec![last], &vec![key]));
+    assert_eq!((&seen.told, &seen.private.paths), (&vec![last], &vec![key]));
 }
 
 /// Windows watches whole roots, so this does not apply there.

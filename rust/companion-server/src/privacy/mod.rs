@@ -1,17 +1,19 @@
 //! Decides which files are private: an ignore file in a root, or in a folder below it, matches
-//! them.
+//! them, or they may contain secrets.
 //!
 //! In doubt a file is private. A check looks at the folders that lead to the file, and never walks
 //! a tree. Most functions block for the disk, so don't call them on the server's thread.
 
 mod files;
 mod rules;
+mod secrets;
 #[cfg(test)]
 mod tests;
 mod watched;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, ErrorKind};
 use std::iter;
 use std::path::{Component, Path, PathBuf};
@@ -22,11 +24,41 @@ use tokio::time::Instant;
 
 use crate::disk::paths::{Roots, resolve, without_parents};
 use files::{EffectiveRules, Files};
-use rules::{MAX_COMPILED, NAMES, is_named, lowercase};
+use rules::{MAX_COMPILED, NAMES, Rules, is_named, lowercase, takes_back};
+use secrets::Secret;
 pub(crate) use watched::Watched;
 
 /// The most folders between a root and a file. Each costs several accesses to the disk.
 const MAX_DEPTH: usize = 256;
+
+/// Why a file is private. As text, it also says how to share the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PrivateBy {
+    /// An ignore file matches it, or may match it.
+    IgnoreFile,
+    /// It may contain secrets.
+    Secret {
+        /// The secrets in it.
+        content: &'static str,
+        /// The line of an ignore file that shares it; `None` outside of all roots.
+        line: Option<String>,
+    },
+}
+
+impl fmt::Display for PrivateBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::IgnoreFile => f.write_str("An ignore file lists it."),
+            Self::Secret { content, line: None } => {
+                write!(f, "It may contain {content}, and is outside of the project.")
+            }
+            Self::Secret { content, line: Some(line) } => write!(
+                f,
+                "It may contain {content}. To share it, add this line to .geminiignore: {line}"
+            ),
+        }
+    }
+}
 
 pub(crate) struct Privacy {
     roots: Roots,
@@ -86,19 +118,25 @@ pub(crate) struct PrivacyScan<'a> {
 }
 
 impl PrivacyScan<'_> {
-    /// Whether an ignore file matches the file, by its path or by its target.
+    /// Whether the file is private, by its path or by its target.
     ///
     /// # Errors
     ///
     /// If the target can't be determined.
     pub(crate) fn is_private(&mut self, path: &str) -> io::Result<bool> {
-        if self.roots.is_empty() {
-            return Ok(false);
-        }
+        Ok(self.why_private(path)?.is_some())
+    }
+
+    /// Why the file is private, by its path or by its target; `None` if it is not.
+    ///
+    /// # Errors
+    ///
+    /// If the target can't be determined.
+    pub(crate) fn why_private(&mut self, path: &str) -> io::Result<Option<PrivateBy>> {
         let path = Path::new(path);
         let by_name = without_parents(path);
-        if self.is_named(&by_name)? {
-            return Ok(true);
+        if let Some(why) = self.why(&by_name)? {
+            return Ok(Some(why));
         }
         let unknown =
             |root: &Root| root.leads_to.is_none() && below(&by_name, &root.path).is_some();
@@ -107,8 +145,8 @@ impl PrivacyScan<'_> {
         for path in BTreeSet::from([path, &by_name]) {
             match leads_to(path) {
                 Ok(place) => {
-                    if self.is_named(&place)? {
-                        return Ok(true);
+                    if let Some(why) = self.why(&place)? {
+                        return Ok(Some(why));
                     }
                 }
                 // On some Windows disks no path can be resolved, not even that of a root.
@@ -116,7 +154,7 @@ impl PrivacyScan<'_> {
                 Err(error) => return Err(error),
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// The folders that the scan has read.
@@ -130,21 +168,43 @@ impl PrivacyScan<'_> {
         holdings.flat_map(|holding| &holding.before).map(|(_, until)| *until).min()
     }
 
-    /// Whether the rules below any root match this path, which has no `..`.
-    fn is_named(&mut self, path: &Path) -> io::Result<bool> {
+    /// Why this path, which has no `..`, is private.
+    fn why(&mut self, path: &Path) -> io::Result<Option<PrivateBy>> {
         let places = self.roots.iter().flat_map(Root::places);
         let found: BTreeSet<_> = places.filter_map(|root| below(path, root)).collect();
+        let names = path.components().filter(|name| matches!(name, Component::Normal(_)));
+        let all: Vec<_> =
+            names.map(|name| lowercase(&name.as_os_str().to_string_lossy())).collect();
+        if all.len() > 2 * MAX_DEPTH {
+            return Ok(Some(PrivateBy::IgnoreFile));
+        }
+        let mut secret = Secret::of(&all, 0).map(|secret| (secret.content, None));
         for (root, names) in found {
             let names = names.iter().map(|name| name.to_str().ok_or(ErrorKind::InvalidData));
             let names = names.collect::<Result<Vec<_>, _>>()?;
-            if names.len() > MAX_DEPTH || self.is_named_below(root, &names) {
-                return Ok(true);
+            if names.len() > MAX_DEPTH {
+                return Ok(Some(PrivateBy::IgnoreFile));
             }
+            let Some(on_the_way) = self.read(root, &names) else {
+                return Ok(Some(PrivateBy::IgnoreFile));
+            };
+            let line = share_line(&names);
+            let names: Vec<_> = names.iter().map(|name| lowercase(name)).collect();
+            if on_the_way.any(|rules| is_named(&names, rules)) {
+                return Ok(Some(PrivateBy::IgnoreFile));
+            }
+            let opened = all.len() - names.len();
+            secret = secret.and_then(|_| {
+                let Secret { end, content } = Secret::of(&all, opened)?;
+                let is_shared = on_the_way.always(|rules| takes_back(&names, rules, end - opened));
+                (!is_shared).then_some((content, Some(line)))
+            });
         }
-        Ok(false)
+        Ok(secret.map(|(content, line)| PrivateBy::Secret { content, line }))
     }
 
-    fn is_named_below(&mut self, mut folder: PathBuf, names: &[&str]) -> bool {
+    /// Reads the ignore files of the folders from `root` to the file. `None` if they are too large.
+    fn read(&mut self, mut folder: PathBuf, names: &[&str]) -> Option<OnTheWay> {
         let mut on_the_way = Vec::new();
         for name in names {
             let holdings = self.folders.entry(folder.clone()).or_insert_with(|| {
@@ -154,21 +214,54 @@ impl PrivacyScan<'_> {
             });
             on_the_way.push(holdings.clone());
             if self.size > MAX_COMPILED {
-                return true;
+                return None;
             }
             folder.push(name);
         }
-        let names: Vec<_> = names.iter().map(|name| lowercase(name)).collect();
-        (0..NAMES.len()).any(|file| {
-            let holdings: Vec<_> = on_the_way.iter().map(|folder| &folder[file]).collect();
-            let changes = holdings.iter().map(|holding| holding.before.len()).max();
-            // By the present rules, and by the rules before each change.
-            (0..=changes.unwrap_or_default()).any(|back| {
-                let rules = holdings.iter().map(|holding| holding.rules(back));
-                is_named(&names, &rules.collect::<Vec<_>>())
-            })
-        })
+        Some(OnTheWay(on_the_way))
     }
+}
+
+/// The folders from a root to a file.
+struct OnTheWay(Vec<Folder>);
+
+impl OnTheWay {
+    /// Whether `judge` accepts the rules of any ignore file, as they are or as they were before any change
+    /// that is still in force.
+    fn any(&self, judge: impl Fn(&[Option<&Rules>]) -> bool) -> bool {
+        (0..NAMES.len()).any(|file| self.states(file).iter().any(|rules| judge(rules)))
+    }
+
+    /// Whether `judge` accepts the rules of one ignore file, as they are and as they were before each
+    /// change that is still in force.
+    fn always(&self, judge: impl Fn(&[Option<&Rules>]) -> bool) -> bool {
+        (0..NAMES.len()).any(|file| self.states(file).iter().all(|rules| judge(rules)))
+    }
+
+    /// The rules of the ignore file with this index in each folder: the present ones, and those before
+    /// each change.
+    fn states(&self, file: usize) -> Vec<Vec<Option<&Rules>>> {
+        let holdings: Vec<_> = self.0.iter().map(|folder| &folder[file]).collect();
+        let changes = holdings.iter().map(|holding| holding.before.len()).max();
+        (0..=changes.unwrap_or_default())
+            .map(|back| holdings.iter().map(|holding| holding.rules(back)).collect())
+            .collect()
+    }
+}
+
+/// The line of an ignore file in the root that shares the file again.
+fn share_line(names: &[&str]) -> String {
+    let mut line = String::from("!");
+    for name in names {
+        line.push('/');
+        for c in name.chars() {
+            if "*?[]{}\\".contains(c) {
+                line.push('\\');
+            }
+            line.push(c);
+        }
+    }
+    line
 }
 
 /// The target of a path, even if nothing exists there.

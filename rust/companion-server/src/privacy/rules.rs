@@ -147,12 +147,21 @@ pub(super) fn is_named(names: &[String], rules: &[Option<&Rules>]) -> bool {
     if rules.iter().all(Option::is_none) {
         return false;
     }
-    (1..=names.len()).any(|end| {
-        let is_dir = end < names.len();
-        let judged = (0..end).rev().find_map(|folder| {
-            rules.get(folder).copied().flatten()?.judge(&names[folder..end].join("/"), is_dir)
-        });
-        judged == Some(true)
+    (1..=names.len()).any(|end| judge(names, rules, end) == Some(true))
+}
+
+/// Whether the rules of the folders on the way take the file back, although the built-in rules match the
+/// first `secret` of `names`: a rule with `!` matches these names, or more of them.
+pub(super) fn takes_back(names: &[String], rules: &[Option<&Rules>], secret: usize) -> bool {
+    (secret..=names.len()).any(|end| judge(names, rules, end) == Some(false))
+}
+
+/// The last rule that matches the first `end` names: true if it makes them private, false if it takes
+/// that back.
+fn judge(names: &[String], rules: &[Option<&Rules>], end: usize) -> Option<bool> {
+    let is_dir = end < names.len();
+    (0..end).rev().find_map(|folder| {
+        rules.get(folder).copied().flatten()?.judge(&names[folder..end].join("/"), is_dir)
     })
 }
 

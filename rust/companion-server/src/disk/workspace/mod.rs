@@ -23,7 +23,7 @@ use crate::privacy::Privacy;
 
 /// The reason for a private file.
 pub(crate) const PRIVATE: &str =
-    "the file stays private, because an ignore file of the user's names it";
+    "the file stays private; an ignore file lists it, or it may contain secrets";
 
 /// The reason for a file that no editor of this companion has open.
 pub(crate) const OUTSIDE: &str = "the file lies outside of the workspace";

@@ -18,8 +18,8 @@ fn a_file_may_lie_deep_but_not_deeper() {
 
 #[tokio::test(start_paused = true)]
 async fn ignore_files_may_take_all_of_their_memory_and_no_more() {
-    let scene = Scene::new(&[(RULES, "*.key")]);
-    scene.check(&["project/x.key"], &[]);
+    let scene = Scene::new(&[(RULES, "*.hid")]);
+    scene.check(&["project/x.hid"], &[]);
     let rule = "a".repeat(100) + "\n";
     let size = RULE_SIZE + COMPILED_BYTE * 100 + rule.len();
     let many = rule.repeat(MAX_COMPILED / size / 3);
@@ -31,7 +31,7 @@ async fn ignore_files_may_take_all_of_their_memory_and_no_more() {
     }
     scene.check(&[], &["project/b/c/x"]);
     // All rules fit without dropping others, even the rule that was replaced.
-    scene.check(&["project/x.key"], &[]);
+    scene.check(&["project/x.hid"], &[]);
     scene.write("project/b/c/.geminiignore", &(last + "#"));
     scene.check(&["project/b/c/x"], &["project/b/x"]);
 }
@@ -55,17 +55,17 @@ fn below_a_rule_that_is_too_long_everything_is_private() {
 #[tokio::test(start_paused = true)]
 async fn rules_that_were_replaced_hold_until_things_have_settled_and_no_longer() {
     for changes_again in [false, true] {
-        let scene = Scene::new(&[(RULES, "*.key")]);
-        scene.check(&["project/x.key"], &[]);
+        let scene = Scene::new(&[(RULES, "*.hid")]);
+        scene.check(&["project/x.hid"], &[]);
         scene.write(RULES, "*.txt");
-        scene.check(&["project/x.key", "project/x.txt"], &[]);
+        scene.check(&["project/x.hid", "project/x.txt"], &[]);
         advance(SETTLE_TIME / 2).await;
-        scene.check(&["project/x.key", "project/x.txt"], &[]);
+        scene.check(&["project/x.hid", "project/x.txt"], &[]);
         advance(SETTLE_TIME / 2).await;
         if changes_again {
             scene.write(RULES, "*.md");
         }
-        scene.check(&[], &["project/x.key"]);
+        scene.check(&[], &["project/x.hid"]);
         scene.check(&["project/x.txt"], &[]);
     }
 }
@@ -73,7 +73,7 @@ async fn rules_that_were_replaced_hold_until_things_have_settled_and_no_longer()
 #[tokio::test(start_paused = true)]
 async fn a_file_may_change_often_but_not_more_often() {
     let scene = Scene::new(&[]);
-    let keys: Vec<_> = (0..=MAX_CHANGES).map(|number| format!("{number}.key")).collect();
+    let keys: Vec<_> = (0..=MAX_CHANGES).map(|number| format!("{number}.hid")).collect();
     for key in &keys {
         scene.write(RULES, key);
         scene.check(&[], &["project/x"]);
@@ -87,9 +87,9 @@ async fn a_file_may_change_often_but_not_more_often() {
 
 #[test]
 fn a_file_that_is_found_has_nothing_to_settle() {
-    let scene = Scene::new(&[(RULES, "*.key")]);
+    let scene = Scene::new(&[(RULES, "*.hid")]);
     let mut look = scene.privacy.look();
-    assert!(look.is_private(&scene.at("project/x.key")).unwrap());
+    assert!(look.is_private(&scene.at("project/x.hid")).unwrap());
     assert_eq!(look.again(), None);
 }
 

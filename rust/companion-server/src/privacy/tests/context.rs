@@ -59,20 +59,20 @@ impl Told {
 
     fn private(&self) -> Vec<String> {
         let told = self.rig.private.lock().clone();
-        assert_eq!(self.rig.state.context.private_files(), told, "the status says the same");
+        assert_eq!(self.rig.state.context.private_files().paths, told, "the status says the same");
         told
     }
 }
 
-const KEY: &str = "project/a/x.key";
+const KEY: &str = "project/a/x.hid";
 const TEXT: &str = "project/a/x.txt";
 const RULES: &str = "project/.geminiignore";
 const STAYS_PRIVATE: &str =
-    "getDiagnostics: the file stays private, because an ignore file of the user's names it";
+    "getDiagnostics: the file stays private; an ignore file lists it, or it may contain secrets";
 
 #[tokio::test]
 async fn a_private_file_is_told_neither_as_open_nor_by_its_selection() {
-    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.key")]).await;
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.hid")]).await;
     told.focus(TEXT);
     told.files(&[TEXT]).await;
     assert_eq!(told.private(), [""; 0]);
@@ -96,7 +96,7 @@ async fn a_new_rule_takes_back_what_was_told() {
             told.select(KEY, "a secret");
             let context = told.files(&[KEY, TEXT]).await;
             assert_eq!(context["workspaceState"]["openFiles"][0]["selectedText"], "a secret");
-            told.scene.write(&format!("{folder}/{name}"), "*.key");
+            told.scene.write(&format!("{folder}/{name}"), "*.hid");
             told.files(&[TEXT]).await;
             assert_eq!(told.private(), [told.scene.at(KEY)]);
         }
@@ -105,7 +105,7 @@ async fn a_new_rule_takes_back_what_was_told() {
 
 #[tokio::test]
 async fn rules_are_followed_through_everything_that_happens_to_their_file() {
-    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.key"), ("other", "*.txt")]).await;
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.hid"), ("other", "*.txt")]).await;
     let base = told.scene.base.clone();
     let at = |path: &str| base.join(path);
     let (rules, other, folder) = (at(RULES), at("other"), at("project/a"));
@@ -129,7 +129,7 @@ async fn rules_are_followed_through_everything_that_happens_to_their_file() {
     told.focus(TEXT);
     told.focus(KEY);
     told.files(&[KEY, TEXT]).await;
-    write(folder.join(".aiignore"), "*.key").unwrap();
+    write(folder.join(".aiignore"), "*.hid").unwrap();
     told.files(&[TEXT]).await;
     remove_dir_all(&folder).unwrap();
     told.files(&[]).await;
@@ -145,7 +145,7 @@ async fn rules_that_a_link_leads_to_are_followed() {
         told.focus(TEXT);
         told.focus(KEY);
         told.files(&[KEY, TEXT]).await;
-        told.scene.write(target, "*.key");
+        told.scene.write(target, "*.hid");
         told.files(&[TEXT]).await;
         // Nothing is sent at first. Then the rules have changed.
         remove_file(told.scene.base.join(target)).unwrap();
@@ -157,7 +157,7 @@ async fn rules_that_a_link_leads_to_are_followed() {
 
 #[tokio::test]
 async fn a_file_that_gets_a_name_that_is_private_is_taken_back() {
-    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.key")]).await;
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.hid")]).await;
     remove_file(told.scene.base.join(KEY)).unwrap();
     told.focus(TEXT);
     told.select(TEXT, "a secret");
@@ -170,7 +170,7 @@ async fn a_file_that_gets_a_name_that_is_private_is_taken_back() {
 
 #[tokio::test]
 async fn other_roots_have_other_rules() {
-    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), ("project/a/.aiignore", "*.key")]).await;
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), ("project/a/.aiignore", "*.hid")]).await;
     told.focus(TEXT);
     told.focus(KEY);
     told.files(&[TEXT]).await;
@@ -182,7 +182,7 @@ async fn other_roots_have_other_rules() {
 
 #[tokio::test]
 async fn the_problems_of_a_private_file_are_not_told() {
-    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.key")]).await;
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.hid")]).await;
     told.focus(TEXT);
     told.focus(KEY);
     told.files(&[TEXT]).await;
@@ -199,7 +199,7 @@ async fn the_problems_of_a_private_file_are_not_told() {
         responder.complete_json(r#"{"files": []}"#);
     };
     let (result, ()) = tokio::join!(of(json!({})), asked);
-    assert!(!result.to_string().contains("x.key"), "{result}");
+    assert!(!result.to_string().contains("x.hid"), "{result}");
 }
 
 #[tokio::test]
@@ -213,7 +213,7 @@ async fn the_problems_of_a_file_that_becomes_private_while_the_editor_looks_are_
         let editor = async {
             let EditorCall::Diagnostics(responder, request) = rig.asked().await else { panic!() };
             assert!(request.paths.contains(&key));
-            told.scene.write(RULES, "*.key");
+            told.scene.write(RULES, "*.hid");
             let start = json!({ "line": 1, "character": 1 });
             let range = json!({ "start": start, "end": start });
             let problem = json!({ "severity": "error", "message": "bad", "range": range });

@@ -62,16 +62,16 @@ impl Scene {
 #[test]
 fn each_ignore_file_counts_from_the_root_down() {
     let scene = Scene::new(&[
-        ("project/.geminiignore", "*.key\n/top\nlogs/"),
+        ("project/.geminiignore", "*.hid\n/top\nlogs/"),
         ("project/a/.aiexclude", "/deep"),
-        ("project/a/b/.aiignore", "*.txt\n!*.key"),
+        ("project/a/b/.aiignore", "*.txt\n!*.hid"),
         (".geminiignore", "*"),
         ("other/.aiignore", "*"),
     ]);
     scene.check(
         &[
-            "project/x.key",
-            "project/a/b/x.key",
+            "project/x.hid",
+            "project/a/b/x.hid",
             "project/top",
             "project/logs/a/b",
             "project/a/deep",
@@ -79,29 +79,29 @@ fn each_ignore_file_counts_from_the_root_down() {
         &["project/x", "project/a/top", "project/deep", "project/a/b/deep", "project/a/x.txt"],
     );
     scene
-        .check(&["project/a/b/c/x.txt", "project/a/../x.key", "project/a/b/../deep"], &["project"]);
+        .check(&["project/a/b/c/x.txt", "project/a/../x.hid", "project/a/b/../deep"], &["project"]);
     // Paths outside all roots have no rules.
-    scene.check(&[], &["other/x.key", "x.key", "projectile/x.key", "project/../other/x.key"]);
+    scene.check(&[], &["other/x.hid", "x.hid", "projectile/x.hid", "project/../other/x.hid"]);
 }
 
 #[test]
 fn a_root_within_another_has_the_rules_of_both() {
     let scene = Scene::new(&[
-        ("project/.geminiignore", "*.key\nvendor/"),
-        ("project/sub/.geminiignore", "!my.key\n*.txt"),
+        ("project/.geminiignore", "*.hid\nvendor/"),
+        ("project/sub/.geminiignore", "!my.hid\n*.txt"),
         ("project/vendor/.geminiignore", "!*"),
     ]);
     for roots in [["project", "project/sub"], ["project/sub", "project"]] {
         scene.roots(&roots);
-        scene.check(&["project/sub/x.key", "project/sub/a.txt"], &["project/sub/my.key"]);
+        scene.check(&["project/sub/x.hid", "project/sub/a.txt"], &["project/sub/my.hid"]);
     }
     scene.roots(&["project/sub", "project/vendor"]);
     scene
-        .check(&["project/sub/a.txt"], &["project/sub/x.key", "project/vendor/a", "project/x.key"]);
+        .check(&["project/sub/a.txt"], &["project/sub/x.hid", "project/vendor/a", "project/x.hid"]);
     scene.roots(&["project", "project/vendor"]);
     scene.check(&["project/vendor/a"], &[]);
     scene.roots(&[]);
-    scene.check(&[], &["project/x.key"]);
+    scene.check(&[], &["project/x.hid"]);
 }
 
 #[cfg(unix)]
@@ -110,9 +110,9 @@ fn a_link_hides_nothing_and_reveals_nothing() {
     use std::os::unix::fs::symlink;
 
     let scene = Scene::new(&[
-        ("project/.geminiignore", "secret/\n*.key\nhidden-link"),
+        ("project/.geminiignore", "secret/\n*.hid\nhidden-link"),
         ("project/secret/a.txt", ""),
-        ("project/x.key", ""),
+        ("project/x.hid", ""),
         ("project/open.txt", ""),
         ("other/.geminiignore", "b.txt"),
         ("other/b.txt", ""),
@@ -120,7 +120,7 @@ fn a_link_hides_nothing_and_reveals_nothing() {
     for (to, link) in [
         ("project/secret", "project/link"),
         ("project/secret/a.txt", "project/a.txt"),
-        ("project/x.key", "other/x.txt"),
+        ("project/x.hid", "other/x.txt"),
         ("project", "alias"),
         ("other", "project/to-other"),
         ("project/open.txt", "project/hidden-link"),
@@ -128,13 +128,13 @@ fn a_link_hides_nothing_and_reveals_nothing() {
     ] {
         symlink(scene.at(to), scene.at(link)).unwrap();
     }
-    let private = ["project/link/a.txt", "project/a.txt", "other/x.txt", "alias/x.key"];
+    let private = ["project/link/a.txt", "project/a.txt", "other/x.txt", "alias/x.hid"];
     scene.check(&private, &["alias/open.txt", "other/b.txt"]);
     // The folder's name in the project counts, and so do the rules there.
     scene.check(&["project/hidden-link", "project/to-other/b.txt"], &["project/to-other/c"]);
     assert!(scene.privacy.look().is_private(&scene.at("project/loop")).is_err());
     scene.roots(&["alias"]);
-    scene.check(&["alias/x.key", "project/x.key", "project/secret/new.txt"], &["project/open.txt"]);
+    scene.check(&["alias/x.hid", "project/x.hid", "project/secret/new.txt"], &["project/open.txt"]);
 }
 
 #[test]
@@ -178,10 +178,113 @@ fn what_can_not_be_read_hides_everything_below_its_folder() {
     scene.check(&[&deep], &[]);
 }
 
+#[test]
+fn a_file_with_secrets_is_private_until_an_ignore_file_takes_it_back() {
+    let scene = Scene::new(&[("project/a/.gitignore", "!.env")]);
+    let secrets =
+        ["project/.env", "project/a/.env", "project/.aws/config", "project/.aws/credentials"];
+    scene.check(&secrets, &["project/.env.example", "project/a/env.ts"]);
+    // Neither another line nor another root, nor a rule for a folder above, takes it back.
+    for text in ["*.txt", "!a", "!a/", "!env", "!other/.env", "!.env\n.env", "!.env\n*.env"] {
+        scene.write("project/.geminiignore", text);
+        scene.check(&["project/a/.env"], &["project/.env.example"]);
+    }
+    for (file, text, shared) in [
+        (".geminiignore", "!/.env", &secrets[..1]),
+        (".aiexclude", "!.env", &secrets[..2]),
+        ("a/.aiignore", "!.env", &secrets[1..2]),
+        (".aiignore", "!.*", &secrets[..3]),
+        (".aiignore", "!.aws/", &secrets[2..3]),
+        (".aiignore", "!/.aws/credentials", &secrets[3..]),
+        (".aiignore", "!*", &secrets),
+    ] {
+        let scene = Scene::new(&[(&format!("project/{file}"), text)]);
+        let mut private = secrets.to_vec();
+        private.retain(|path| !shared.contains(path));
+        scene.check(&private, shared);
+        // Another ignore file that hides it outweighs that.
+        scene.write("project/.geminiignore", ".env\n.aws");
+        scene.check(&secrets, &[]);
+    }
+}
+
+#[test]
+fn a_secret_is_private_outside_of_the_project_too() {
+    let scene = Scene::new(&[("project/.geminiignore", "!*"), (".aws/.geminiignore", "!*")]);
+    scene.check(&["other/.env", ".aws/config", "project/../.ssh/config"], &["other/a"]);
+    scene.roots(&[]);
+    scene.check(&["project/.env"], &["project/a"]);
+    // The user has opened the folder of secrets.
+    scene.roots(&[".aws/project"]);
+    scene.check(&[".aws/config", ".aws/project/.env"], &[".aws/project/a"]);
+    scene.roots(&["project", ".aws/project"]);
+    scene.check(&[".aws/project/.env"], &["project/.env", ".aws/project/a"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_secret_is_private_and_so_is_one_with_its_name() {
+    let scene =
+        Scene::new(&[("project/a.txt", ""), ("home/.aws/config", ""), ("project/.env", "")]);
+    for (to, link) in
+        [("home/.aws/config", "project/link"), ("project/a.txt", "project/b.pem"), (".", "up")]
+    {
+        std::os::unix::fs::symlink(scene.at(to), scene.at(link)).unwrap();
+    }
+    scene.check(&["project/link", "project/b.pem", "up/project/.env"], &["project/a.txt"]);
+    scene.write("project/.geminiignore", "!link\n!b.pem\n!.env");
+    scene.check(&["project/link"], &["project/b.pem", "project/.env"]);
+}
+
+#[test]
+fn a_private_file_says_why_and_how_it_is_shared() {
+    let why = |scene: &Scene, path: &str| {
+        let why = scene.privacy.look().why_private(&scene.at(path)).unwrap();
+        why.map(|why| why.to_string())
+    };
+    let scene = Scene::new(&[("project/.aiignore", "*.txt")]);
+    assert_eq!(why(&scene, "project/a.txt").unwrap(), "An ignore file lists it.");
+    assert_eq!(why(&scene, "project/a"), None);
+    let outside = "It may contain keys and tokens of the user, and is outside of the project.";
+    assert_eq!(why(&scene, "a/.ssh/b").unwrap(), outside);
+    for (name, line) in [("a/.env", "!/a/.env"), ("[a]*/{b}?.env", r"!/\[a\]\*/\{b\}\?.env")] {
+        let path = format!("project/{name}");
+        let expected = format!(
+            "It may contain environment variables, often passwords and tokens. To share it, add \
+             this line to .geminiignore: {line}"
+        );
+        assert_eq!(why(&scene, &path), Some(expected));
+        let shared = Scene::new(&[("project/.geminiignore", line)]);
+        assert_eq!(why(&shared, &path), None, "{line}");
+    }
+}
+
+#[test]
+fn a_path_of_a_million_names_is_private_at_once() {
+    let scene = Scene::new(&[]);
+    let deep = "d/".repeat(1 << 20);
+    for path in [format!("project/{deep}.env"), format!("other/{deep}x")] {
+        assert!(scene.is_private(&path));
+    }
+    scene.check(&[&format!("other/{}.pem", "x".repeat(1 << 20))], &[]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_that_is_no_longer_taken_back_is_private_at_once() {
+    let scene = Scene::new(&[("project/.geminiignore", "!.env")]);
+    scene.check(&[], &["project/.env"]);
+    scene.write("project/.geminiignore", "");
+    scene.check(&["project/.env"], &[]);
+    scene.write("project/.geminiignore", "!.env");
+    scene.check(&["project/.env"], &[]);
+    advance(files::SETTLE_TIME).await;
+    scene.check(&[], &["project/.env"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn rules_that_go_hold_until_things_have_settled() {
-    let scene = Scene::new(&[("project/.geminiignore", "*.key"), ("project/a/.aiignore", "")]);
-    scene.check(&["project/x.key"], &["project/x"]);
+    let scene = Scene::new(&[("project/.geminiignore", "*.hid"), ("project/a/.aiignore", "")]);
+    scene.check(&["project/x.hid"], &["project/x"]);
     // Some programs empty or remove the file before they write it.
     for empty in [Some(""), None] {
         match empty {
@@ -189,40 +292,40 @@ async fn rules_that_go_hold_until_things_have_settled() {
             None => remove_file(scene.base.join("project/.geminiignore")).unwrap(),
         }
         let mut look = scene.privacy.look();
-        assert!(look.is_private(&scene.at("project/x.key")).unwrap());
+        assert!(look.is_private(&scene.at("project/x.hid")).unwrap());
         assert!(look.again().is_some());
     }
     // A new file takes effect at once.
     scene.write("project/.geminiignore", "*.txt");
-    scene.check(&["project/x.key", "project/x.txt"], &["project/x"]);
+    scene.check(&["project/x.hid", "project/x.txt"], &["project/x"]);
     advance(files::SETTLE_TIME).await;
-    scene.check(&["project/x.txt"], &["project/x.key"]);
+    scene.check(&["project/x.txt"], &["project/x.hid"]);
     let mut look = scene.privacy.look();
-    look.is_private(&scene.at("project/x.key")).unwrap();
+    look.is_private(&scene.at("project/x.hid")).unwrap();
     assert_eq!(look.again(), None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn rules_that_go_hold_for_as_long_as_something_happens() {
-    let scene = Scene::new(&[("project/.geminiignore", "*.key")]);
-    scene.check(&["project/x.key"], &[]);
+    let scene = Scene::new(&[("project/.geminiignore", "*.hid")]);
+    scene.check(&["project/x.hid"], &[]);
     scene.write("project/.geminiignore", "");
-    scene.check(&["project/x.key"], &[]);
+    scene.check(&["project/x.hid"], &[]);
     for _ in 0..4 {
         advance(files::SETTLE_TIME / 2).await;
         scene.privacy.invalidate();
-        scene.check(&["project/x.key"], &[]);
+        scene.check(&["project/x.hid"], &[]);
     }
     advance(files::SETTLE_TIME).await;
-    scene.check(&[], &["project/x.key"]);
+    scene.check(&[], &["project/x.hid"]);
 }
 
 /// Checking out another branch replaces the files like this.
 #[tokio::test(start_paused = true)]
 async fn the_rules_of_all_files_that_go_at_the_same_time_hold_until_things_have_settled() {
     let files = ["project/.geminiignore", "project/a/.geminiignore", "project/b/.geminiignore"];
-    let scene = Scene::new(&files.map(|file| (file, "*.key")));
-    let private = ["project/x.key", "project/a/x.key", "project/b/x.key"];
+    let scene = Scene::new(&files.map(|file| (file, "*.hid")));
+    let private = ["project/x.hid", "project/a/x.hid", "project/b/x.hid"];
     scene.check(&private, &[]);
     for file in files {
         scene.write(file, "");

@@ -94,7 +94,7 @@ class ProposalTabTest : DiffTestCase() {
         file("a.key", "one")
         assertEquals(Answer.DONE, answer { service.open(core, it, diff(path("a.key"), "two").copy(private = true)) })
         val banner = view("a.key").banner
-        assertTrue(banner, "a.key. +1 \u22121 It is private: an ignore file lists it. |" in banner)
+        assertTrue(banner, "a.key. +1 \u22121 It is private: CLIs get nothing else about it. |" in banner)
     }
 
     fun `test a file that is read-only opens, with a word, and its proposal can be edited`() {

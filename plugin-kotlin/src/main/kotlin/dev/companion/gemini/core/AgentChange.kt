@@ -54,7 +54,7 @@ data class ChangedFile(
     val revertible: Boolean = false,
     /** Whether the user has taken the change back. */
     val reverted: Boolean = false,
-    /** Whether an ignore file matches the file, so that the server keeps only its name. */
+    /** Whether the file is private, so that the server keeps only its name. */
     @SerializedName("private")
     val isPrivate: Boolean = false,
     /** Whether something else may have changed the file since the prompt. */

@@ -37,7 +37,7 @@ data class OpenDiff(
     /** The whole proposed text. */
     val newContent: String = "",
     val kind: ProposalKind = ProposalKind.CHANGE,
-    /** Whether an ignore file matches the file, so that the CLI receives nothing else about it. */
+    /** Whether the file is private, so that the CLI receives nothing else about it. */
     val private: Boolean = false,
     /** The number of the connected CLI that made the proposal. */
     val cli: Int = 1,

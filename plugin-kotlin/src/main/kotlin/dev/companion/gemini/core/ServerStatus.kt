@@ -18,8 +18,8 @@ data class ServerStatus(
     val unhooked: Int = 0,
     /** The number of proposals that wait for a decision. */
     val openDiffs: Int = 0,
-    /** The open files that an ignore file keeps private; the focused file is among them. */
-    val privateFiles: List<String> = emptyList(),
+    /** Why each open private file is private; the focused file is among them. */
+    val privateFiles: Map<String, String> = emptyMap(),
 )
 
 /** A discovery file for one kind of CLI. */

@@ -86,12 +86,12 @@ open class CompanionService protected constructor(
     /** The number of folders that CLIs receive. */
     val rootCount: Int get() = slot.settings?.workspace?.size ?: 0
 
-    /** EDT. The visible files that an ignore file keeps private. */
-    fun privateFiles(): List<String> {
+    /** EDT. The visible private files, and why each is private. */
+    fun privateFiles(): Map<String, String> {
         assertEdt()
         val private = core?.status?.privateFiles.orEmpty()
         val inFront = FileEditorManager.getInstance(project).selectedFiles.filter { it.isInLocalFileSystem }
-        return inFront.map(::systemPath).filter(private::contains)
+        return inFront.map(::systemPath).filter(private::containsKey).associateWith(private::getValue)
     }
 
     /** The number of connected CLIs that have not run a hook. */

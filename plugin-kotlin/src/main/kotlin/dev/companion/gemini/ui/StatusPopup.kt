@@ -155,13 +155,16 @@ internal class StatusPopup(private val project: Project) {
             form.addComponent(text(message("status.popup.silent")))
         } else {
             val private = CompanionService.getInstance(project).privateFiles()
-            private.forEach { row(form, "status.popup.private", ShownPath.of(project, Paths.get(it))) }
+            for ((path, why) in private) {
+                row(form, "status.popup.private", ShownPath.of(project, Paths.get(path)))
+                form.addComponent(text(why))
+            }
         }
         if (ProjectSettings.isAllReviewed(project)) {
             form.addComponent(text(message("status.popup.review.all")))
-            val unhooked = CompanionService.getInstance(project).unhooked
-            if (unhooked > 0) form.addComponent(text(message("status.popup.review.unhooked", unhooked)))
         }
+        val unhooked = CompanionService.getInstance(project).unhooked
+        if (unhooked > 0) form.addComponent(text(message("status.popup.unhooked", unhooked)))
         row(form, "status.popup.diffs", proposals.waiting().size.toString())
     }
 

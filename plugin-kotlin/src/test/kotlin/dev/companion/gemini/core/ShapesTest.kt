@@ -40,7 +40,7 @@ class ShapesTest {
             connected = 2,
             unhooked = 1,
             openDiffs = 3,
-            privateFiles = listOf("/a.key"),
+            privateFiles = mapOf("/a.key" to "An ignore file lists it."),
         )
         assertEquals(expected, gson.fromJson(rust("status.json"), ServerStatus::class.java))
         val known = gson.toJsonTree(expected).asJsonObject.keySet()
