@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, before, describe } from 'node:test';
-import { isDeepStrictEqual } from 'node:util';
 
 import { Scene } from '../lib/ide-scene.mjs';
 import { WAIT_TIMEOUT, until } from '../lib/inbox.mjs';
@@ -49,77 +48,6 @@ describe('in a window', () => {
     assert.equal(diagnostics.length, 2);
     assert.equal(diagnostics[0].source, 'JSON');
     assert.equal(diagnostics[0].range.start.line, 2);
-  });
-
-  scene.test('fixed problems are not reported after a change on the disk, new ones are', async (scene) => {
-    const file = await scene.edit('mended.xml', '<a><b></a>\n');
-    assert.match((await found(file)).text, /: error: /);
-    fs.writeFileSync(file, '<a><b>good</b></a>\n');
-    assert.equal((await found(file)).text, `No problems in ${file}.`);
-    fs.writeFileSync(file, '<a>\n  <b>\n</a>\n');
-    assert.match((await found(file)).text, /:2:6: error: Element b is not closed/);
-  });
-
-  scene.test('a file that was just written is analyzed without being opened', async (scene) => {
-    for (const [name, broken, good] of [
-      ['written.json', '{"a": [1, 2}\n', '{"a": [1, 2]}\n'],
-      ['sub/written.xml', '<a b=c/>\n', '<a b="c"/>\n'],
-    ]) {
-      const file = scene.sandbox.file(name, broken);
-      assert.match((await found(file)).text, /:1:\d+: error: /, name);
-      fs.writeFileSync(file, good);
-      assert.equal((await found(file)).text, `No problems in ${file}.`);
-    }
-    const { tabs } = await scene.ide.robot('look');
-    assert.ok(tabs.every(({ path }) => !path.includes('written')));
-  });
-
-  scene.test('warnings are reported, except if only errors are requested', async (scene) => {
-    const file = scene.sandbox.file('twice.json', '{"a": 1, "a": 2}\n');
-    const { diagnostics } = await found(file);
-    assert.deepEqual([...new Set(diagnostics.map(({ severity }) => severity))], ['warning']);
-    assert.ok(diagnostics.every(({ code }) => code !== undefined));
-    const { text } = await found(file, { severity: 'error' });
-    assert.equal(text, `No problems in ${file}.`);
-  });
-
-  scene.test('fifty of a thousand problems are reported, with the number of the others', async (scene) => {
-    const text = `[${'"a" '.repeat(1000)}]\n`;
-    const all = [50, 949];
-    const told = async (file) => {
-      const { diagnostics, omitted } = await found(file);
-      return [diagnostics.length, omitted];
-    };
-    const shown = await scene.edit('shown-many.json', text);
-    assert.deepEqual(await told(scene.sandbox.file('many.json', text)), all, 'not open');
-    // The platform of 2018.3 reports a file as analyzed before its event thread has applied all
-    // results.
-    await until('all in a file that shows', async () => isDeepStrictEqual(await told(shown), all));
-  });
-
-  scene.test('without a file it reports all open files', async (scene) => {
-    const files = [
-      await scene.edit('hidden.json', '{"hidden": }\n'),
-      await scene.edit('shown.json', '{"shown": }\n'),
-    ];
-    await scene.client.openFiles(([active]) => active?.path === files[1]);
-    const { structuredContent } = await scene.client.callTool('getDiagnostics', {});
-    for (const file of files) {
-      const report = structuredContent.files.find(({ path }) => path === file);
-      assert.equal(report?.diagnostics.length, 1, file);
-    }
-  });
-
-  scene.test('unsaved text stays, and the report mentions it', async (scene) => {
-    const { ide } = scene;
-    const file = await scene.edit('typed.json', '{}\n', { line: 1, character: 2 });
-    await ide.display.type('"typed" 1');
-    await ide.until(({ focus }) => focus?.text === '{"typed" 1}\n', 'what was typed');
-    const { text, incomplete } = await found(file);
-    assert.match(text, /:1:\d+: error: /);
-    assert.equal(incomplete, 'the editor has unsaved changes');
-    assert.equal((await ide.robot('look')).focus.text, '{"typed" 1}\n');
-    await ide.invoke('SaveAll');
   });
 
   scene.test('during a dialog it answers in time, and reports that it is incomplete', async (scene) => {

@@ -60,37 +60,6 @@ test('caret and selection are those of the active file, and come back with the f
   assert.deepEqual([again.cursor, again.selectedText], [{ line: 3, character: 7 }, 'in a']);
 });
 
-test('the client gets the caret’s moves, always including the last one of a burst', async (t) => {
-  const { sandbox, companion, client } = await openWindowWithClient(t);
-  const file = sandbox.file('a');
-  companion.notify('editor/focused', { path: file });
-  await client.openFiles(newestIs(file));
-  const start = Date.now();
-  for (let line = 1; line <= 500; line++) {
-    companion.notify('editor/cursor', { path: file, line, character: 80 });
-  }
-  let contexts = 0;
-  await client.openFiles(([{ cursor }]) => ++contexts && cursor?.line === 500);
-  // One is sent 50 ms after a burst, so a slow machine may cut this one into several.
-  const most = 2 + (Date.now() - start) / 50;
-  assert.ok(contexts <= most, `${contexts} contexts for 500 moves, at most ${most} expected`);
-});
-
-test('an unchanged context is not sent twice', async (t) => {
-  const { sandbox, companion, client } = await openWindowWithClient(t);
-  const file = sandbox.file('a');
-  companion.notify('editor/focused', { path: file });
-  companion.notify('editor/cursor', { path: file, line: 2, character: 1 });
-  await client.openFiles(([file]) => file?.cursor?.line === 2);
-  companion.notify('editor/focused', { path: file });
-  companion.notify('editor/cursor', { path: file, line: 3, character: 1 });
-  companion.notify('editor/cursor', { path: file, line: 2, character: 1 });
-  await IdeClient.connect(sandbox); // takes longer than a burst, and is none of the first's business
-  companion.notify('editor/selection', { path: file, text: 'new' });
-  const context = await client.events.context.next();
-  assert.equal(context.workspaceState.openFiles[0].selectedText, 'new');
-});
-
 test('the client gets a selection unchanged, and its end', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t);
   const file = sandbox.file('a');
@@ -101,48 +70,6 @@ test('the client gets a selection unchanged, and its end', async (t) => {
   assert.equal(selected.selectedText, text);
   companion.notify('editor/selection', { path: file, text: '' });
   await client.openFiles(([file]) => file.selectedText === undefined);
-});
-
-test('a selection that is too long is cut before half an emoji', async (t) => {
-  const { sandbox, companion, client } = await openWindowWithClient(t);
-  const file = sandbox.file('a');
-  companion.notify('editor/focused', { path: file });
-  companion.notify('editor/selection', { path: file, text: `${'x'.repeat(16_383)}😀 and more` });
-  const [cut] = await client.openFiles(([file]) => file?.selectedText !== undefined);
-  assert.ok(cut.selectedText === 'x'.repeat(16_383), `${cut.selectedText.length} units`);
-  companion.notify('editor/selection', { path: file, text: `${'y'.repeat(16_382)}😀 and more` });
-  const [whole] = await client.openFiles(([file]) => file.selectedText.startsWith('y'));
-  assert.ok(
-    whole.selectedText === `${'y'.repeat(16_382)}😀`,
-    `${whole.selectedText.length} units, the client’s own mark for a longer one included`,
-  );
-});
-
-test('a file that does not exist on disk is not in the context', async (t) => {
-  const { sandbox, companion, client } = await openWindowWithClient(t);
-  const [real, unsaved] = [sandbox.file('real'), path.join(sandbox.project, 'unsaved')];
-  companion.notify('editor/focused', { path: unsaved });
-  companion.notify('editor/focused', { path: sandbox.project });
-  companion.notify('editor/focused', { path: real });
-  assert.deepEqual(paths(await client.openFiles((files) => files.length > 0)), [real]);
-
-  companion.notify('editor/focused', { path: unsaved });
-  const [inactive] = await client.openFiles(([file]) => !file.isActive);
-  assert.equal(inactive.path, real);
-  fs.writeFileSync(unsaved, '');
-  companion.notify('editor/cursor', { path: unsaved, line: 1, character: 1 });
-  assert.deepEqual(paths(await client.openFiles(newestIs(unsaved))), [unsaved, real]);
-});
-
-test('the context has the ten files that had the focus last', async (t) => {
-  const { sandbox, companion, client } = await openWindowWithClient(t);
-  const files = Array.from({ length: 12 }, (_, n) => sandbox.file(`${n}`));
-  for (const file of files) companion.notify('editor/focused', { path: file });
-  const told = await client.openFiles(newestIs(files[11]));
-  assert.deepEqual(paths(told), files.slice(2).reverse());
-  companion.notify('editor/closed', { path: files[11] });
-  const next = await client.openFiles(newestIs(files[10]));
-  assert.deepEqual(paths(next), files.slice(1, 11).reverse());
 });
 
 test('a renamed file keeps its place, caret and selection; so do all files of a folder', async (t) => {

@@ -1,15 +1,13 @@
 // Tests the life of a proposal: it shows, changes, and ends once, by the user or by the CLI.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import fs from 'node:fs';
-import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
 
 import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
 import { Session } from '../lib/http.mjs';
-import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
+import { openWindowWithClient } from '../lib/scene.mjs';
 
 test('an edit that the user changes and accepts comes back as the user left it', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
@@ -174,35 +172,4 @@ test('a script rejects an edit in the user’s place', async (t) => {
   assert.deepEqual(content, [{ type: 'text', text: 'The diff was rejected.' }]);
   assert.deepEqual(await decision, REJECTED);
   assert.equal(fs.readFileSync(file, 'utf8'), 'old\n');
-});
-
-test('an edit that is closed while it arrives does not stay open', async (t) => {
-  const { sandbox, companion, editor } = await openWindow(t);
-  const session = await Session.open(sandbox, companion);
-  const filePath = sandbox.file('a.txt');
-  const { url, authToken } = companion.ready;
-  const args = { filePath, newContent: 'x'.repeat(1 << 20) };
-  const message = session.message('tools/call', { name: 'openDiff', arguments: args });
-  const body = JSON.stringify(message);
-  const arriving = http.request(url, {
-    method: 'POST',
-    headers: {
-      ...session.headers,
-      authorization: `Bearer ${authToken}`,
-      accept: 'application/json, text/event-stream',
-      'content-type': 'application/json',
-      'content-length': body.length,
-      expect: '100-continue',
-    },
-  });
-  const response = once(arriving, 'response');
-  arriving.flushHeaders();
-  await once(arriving, 'continue'); // now the companion reads it
-  arriving.write(body.slice(0, 1 << 19));
-  const closed = session.callTool('closeDiff', { filePath, suppressNotification: true });
-  await session.ask('ping');
-  arriving.end(body.slice(1 << 19));
-  await closed;
-  (await response)[0].resume();
-  assert.equal(await editor.closed.next(), filePath);
 });

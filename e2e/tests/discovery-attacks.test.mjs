@@ -118,14 +118,6 @@ test('an edited file is put back, and what it said counts for nothing', async (t
   assert.equal((await client.connect()).status, 'connected');
 });
 
-test('a folder without the sticky bit causes a warning', async (t) => {
-  const sandbox = Sandbox.of(t);
-  fs.chmodSync(sandbox.tmp, 0o777);
-  const companion = await Companion.start(sandbox);
-  assert.ok(fs.existsSync(companion.ready.discoveryFiles.gemini));
-  await companion.logged(/everybody can rename files in .*chmod \+t/);
-});
-
 test('two users of one machine: the second learns whose folder is in the way', async (t) => {
   if (noOtherUser) return t.skip(noOtherUser);
   const sandbox = Sandbox.of(t);

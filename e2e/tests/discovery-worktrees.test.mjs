@@ -140,25 +140,6 @@ test('doctor names the worktree if worktrees are off', { skip }, async (t) => {
   assert.match(advice[0], /--no-worktrees/);
 });
 
-test('a repository that names a folder of its own accord gets nothing', { skip }, async (t) => {
-  const { sandbox, add } = repository(t);
-  const side = add('side');
-  const victim = sandbox.folder('victim');
-  fs.mkdirSync(path.join(victim, '.git'));
-  const entry = path.join(sandbox.project, '.git', 'worktrees', 'victim');
-  fs.mkdirSync(entry);
-  fs.writeFileSync(path.join(entry, 'gitdir'), `${victim}/.git\n`);
-  fs.writeFileSync(path.join(entry, 'commondir'), '../..\n');
-  const pipe = path.join(sandbox.project, '.git', 'worktrees', 'pipe');
-  fs.mkdirSync(pipe);
-  execFileSync('mkfifo', [path.join(pipe, 'gitdir')]);
-  const companion = await Companion.start(sandbox);
-  await untilNamed(companion, [sandbox.project, side]);
-  const place = { cwd: victim, env: companion.ready.env };
-  const client = await IdeClient.start(sandbox, place);
-  assert.match((await client.connect()).details, /^Directory mismatch\./);
-});
-
 test('the option of the plugin for Neovim', { skip: skip || noNeovim }, async (t) => {
   const { sandbox, add } = repository(t);
   const side = add('side');

@@ -8,7 +8,6 @@ import test from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { until } from '../lib/inbox.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 const startNamed = (sandbox, name, { args = [], ...options } = {}) =>
@@ -77,32 +76,6 @@ test('a client ignores the files of dead processes', async (t) => {
   await connectTo(sandbox, companion, 'alive');
 });
 
-test('a companion removes the files of dead processes, and no others', async (t) => {
-  const sandbox = Sandbox.of(t);
-  const folder = discoveryFolder(sandbox);
-  const dead = deadPid();
-  const kept = [`gemini-ide-server-${process.ppid}-1.json`, 'notes.json'];
-  const stale = [
-    `gemini-ide-server-${dead}-1.json`,
-    `gemini-ide-server-${dead}.json`,
-    `gemini-ide-server-${process.pid}-1.json`,
-  ];
-  for (const name of [...kept, ...stale]) fs.writeFileSync(path.join(folder, name), '{}');
-  // Younger ones may be of another container.
-  const old = Date.now() / 1000 - 600;
-  for (const name of stale) fs.utimesSync(path.join(folder, name), old, old);
-  const { ready } = await Companion.start(sandbox);
-  // Which takes a moment, since there may be many.
-  await until('the stale files are gone', () => {
-    const names = fs.readdirSync(folder);
-    return !stale.some((name) => names.includes(name));
-  });
-  assert.deepEqual(
-    fs.readdirSync(folder).sort(),
-    [...kept, path.basename(ready.discoveryFiles.gemini)].sort(),
-  );
-});
-
 test('a client finds a window by a file with the former name', async (t) => {
   const sandbox = Sandbox.of(t);
   const companion = await startNamed(sandbox, 'old');
@@ -110,16 +83,6 @@ test('a client finds a window by a file with the former name', async (t) => {
   const old = `gemini-ide-server-${process.ppid}.json`;
   fs.copyFileSync(companion.ready.discoveryFiles.gemini, path.join(discoveryFolder(sandbox), old));
   await connectTo(sandbox, companion, 'old', { env: { GEMINI_CLI_IDE_PID: `${process.ppid}` } });
-});
-
-test('a client in another folder shows the open folders', async (t) => {
-  const sandbox = Sandbox.of(t);
-  const companion = await Companion.start(sandbox);
-  const client = await IdeClient.start(sandbox, {
-    cwd: sandbox.folder('project-2'),
-    env: companion.ready.env,
-  });
-  assertMismatch(await client.connect(), sandbox.project);
 });
 
 test('a workspace may have any name, and be reached by a link', async (t) => {
@@ -145,15 +108,6 @@ test('the folders of the workspace can change', async (t) => {
   assertMismatch(await client.connect(), `${one}, ${two}`);
 });
 
-test('a window without a folder asks for one', async (t) => {
-  const sandbox = Sandbox.of(t);
-  const companion = await Companion.start(sandbox);
-  companion.notify('workspace/folders', { paths: [] });
-  await companion.caughtUp();
-  const client = await IdeClient.start(sandbox);
-  assert.match((await client.connect()).details, /please open a workspace folder in your IDE/);
-});
-
 test('the workspace selects one of two windows of a process', async (t) => {
   const sandbox = Sandbox.of(t);
   const [left, right] = [sandbox.folder('left'), sandbox.folder('right')];
@@ -174,17 +128,6 @@ test('the terminal’s port selects one of two windows with the same workspace',
   const second = await startNamed(sandbox, 'second');
   await connectTo(sandbox, first, 'first', { env: first.ready.env });
   await connectTo(sandbox, second, 'second', { env: second.ready.env });
-});
-
-test('a client that finds no file connects by the terminal’s environment', async (t) => {
-  const sandbox = Sandbox.of(t);
-  const companion = await Companion.start(sandbox);
-  const env = {
-    ...companion.ready.env,
-    TMPDIR: sandbox.folder('another-tmp'),
-    TERMINAL_EMULATOR: 'JetBrains-JediTerm',
-  };
-  await connectTo(sandbox, companion, 'JetBrains IDE', { env });
 });
 
 test('the file belongs to the user from the start, and contains everything for the client', async (t) => {

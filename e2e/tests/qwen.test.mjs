@@ -130,16 +130,12 @@ test('it and Gemini CLI review at the same time, each its own edits', async (t) 
   }
 });
 
-test('it does not notice', { concurrency: true }, async (t) => {
-  for (const end of ['stop', 'kill']) {
-    await t.test(`that the editor’s companion ends by a ${end} and comes back`, async (t) => {
-      const window = await Window.open(t, qwenHome);
-      const client = await window.connect(undefined, QWEN_CLIENT);
-      await window[end]();
-      await window.start();
-      await window.assertGoesOn(client);
-    });
-  }
+test('it does not notice that the editor’s companion was killed and comes back', async (t) => {
+  const window = await Window.open(t, qwenHome);
+  const client = await window.connect(undefined, QWEN_CLIENT);
+  await window.kill();
+  await window.start();
+  await window.assertGoesOn(client);
 });
 
 test('the file names the editor, only for its user, and is removed with the companion', async (t) => {

@@ -2,15 +2,11 @@
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import net from 'node:net';
-import { once } from 'node:events';
 import test from 'node:test';
 
-import { Companion } from '../lib/companion.mjs';
 import { REJECTED } from '../lib/decision.mjs';
 import { EventStream, Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
 
 const waysToStop = {
@@ -20,7 +16,7 @@ const waysToStop = {
 };
 
 /** Stops it, and asserts that it ends well and in time. */
-async function assertStops(companion, stop = waysToStop['the editor closes stdin']) {
+async function assertStops(companion, stop) {
   const start = Date.now();
   stop(companion);
   assert.equal(await companion.exited(), 0);
@@ -48,40 +44,3 @@ for (const [name, stop] of Object.entries(waysToStop)) {
     for (const stream of streams) assert.equal(await stream.ended(), 'end');
   });
 }
-
-test('an edit that the editor has not shown yet is rejected, too', async (t) => {
-  const sandbox = Sandbox.of(t);
-  const companion = await Companion.start(sandbox);
-  const client = await IdeClient.connect(sandbox);
-  const decision = client.openDiff(sandbox.file('a.txt'), 'text');
-  await companion.next('diff/open');
-  await assertStops(companion);
-  assert.deepEqual(await decision, REJECTED);
-});
-
-test('a client that does not read does not hold up the end', async (t) => {
-  const { sandbox, companion, editor } = await openWindowWithClient(t);
-  const { port, authToken } = companion.ready;
-  const session = await Session.open(sandbox, companion);
-  const socket = net.connect(port, '127.0.0.1').on('error', () => {});
-  sandbox.defer(() => socket.destroy());
-  await once(socket, 'connect');
-  assert.equal((await companion.next('companion/sessions')).params.count, 1);
-  socket
-    .pause()
-    .write(
-      [
-        'GET /mcp HTTP/1.1',
-        `Host: 127.0.0.1:${port}`,
-        `Authorization: Bearer ${authToken}`,
-        `mcp-session-id: ${session.headers['mcp-session-id']}`,
-        '\r\n',
-      ].join('\r\n'),
-    );
-  assert.equal((await companion.next('companion/sessions')).params.count, 2);
-  const filePath = sandbox.file('a.txt');
-  await session.callTool('openDiff', { filePath, newContent: '' });
-  editor.accept(filePath, 'x'.repeat(20 << 20));
-  await companion.caughtUp();
-  await assertStops(companion);
-});

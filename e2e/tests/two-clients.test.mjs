@@ -4,11 +4,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { Companion } from '../lib/companion.mjs';
 import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
 import { Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
 
 /** A client that has received the first context. */
@@ -80,43 +78,6 @@ test('when a second client proposes another edit of a file, the first one’s is
   assert.deepEqual(await later, UNCHANGED);
 });
 
-test('when a client proposes another edit of a file, it gets only the newer decision', async (t) => {
-  const { sandbox, companion, editor } = await openWindow(t);
-  const { session, stream } = await watch(sandbox, companion);
-  const filePath = sandbox.file('a.txt');
-  await session.callTool('openDiff', { filePath, newContent: 'first' });
-  await session.callTool('openDiff', { filePath, newContent: 'second' });
-  assert.equal((await editor.view(filePath)).newContent, 'first');
-  assert.equal((await editor.view(filePath)).newContent, 'second');
-  editor.accept(filePath);
-  const { method, params } = await stream.next();
-  assert.deepEqual([method, params], ['ide/diffAccepted', { filePath, content: 'second' }]);
-  focusNew(sandbox, companion);
-  assert.equal((await stream.next()).method, 'ide/contextUpdate');
-});
-
-test('a decision about a view that is being replaced does not count for the newer one', async (t) => {
-  const sandbox = Sandbox.of(t);
-  const companion = await Companion.start(sandbox);
-  const { session, stream } = await watch(sandbox, companion);
-  const filePath = sandbox.file('a.txt');
-  const open = async (newContent) => {
-    const result = session.callTool('openDiff', { filePath, newContent });
-    return { result, request: await companion.next('diff/open') };
-  };
-  const first = await open('first');
-  companion.respond(first.request.id, {});
-  assert.deepEqual(await first.result, { content: [] });
-
-  const second = await open('second');
-  companion.notify('diff/accepted', { filePath, content: 'first' });
-  companion.respond(second.request.id, {});
-  assert.deepEqual(await second.result, { content: [] });
-  companion.notify('diff/rejected', { filePath });
-  const { method, params } = await stream.next();
-  assert.deepEqual([method, params], ['ide/diffRejected', { filePath }]);
-});
-
 test('one client leaves, the other one stays', async (t) => {
   const { sandbox, companion, editor, client: first } = await openWindowWithClient(t);
   const second = await IdeClient.connect(sandbox);
@@ -128,15 +89,4 @@ test('one client leaves, the other one stays', async (t) => {
   await second.openFiles((files) => files[0]?.path === file);
   editor.accept(file);
   assert.deepEqual(await decision, UNCHANGED);
-});
-
-test('the end of a session closes its views', async (t) => {
-  const { sandbox, companion, editor } = await openWindow(t);
-  const { session, stream } = await watch(sandbox, companion);
-  const filePath = sandbox.file('a.txt');
-  await session.callTool('openDiff', { filePath, newContent: 'text' });
-  assert.equal((await session.delete()).status, 204);
-  assert.equal(await editor.closed.next(), filePath);
-  assert.equal(await stream.ended(), 'end');
-  assert.equal((await session.post(session.message('ping'))).status, 404);
 });
