@@ -6,11 +6,12 @@ import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
 import { read, replace, shell } from '../lib/conversation.mjs';
-import { REJECTED } from '../lib/decision.mjs';
-import { beforeEdit, hook } from '../lib/hook.mjs';
+import { REJECTED, accepted } from '../lib/decision.mjs';
+import { HookCli } from '../lib/hook-cli.mjs';
+import { beforeEdit } from '../lib/hook.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { TERMINAL, goTo, openNeovimWithCli } from '../lib/neovim-cli.mjs';
-import { noNeovim as skip, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
 const REASON = 'Use the name seven, please.';
@@ -117,22 +118,22 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
   });
 
   test('keeps the user’s text', async (t) => {
-    const window = await open(t, { a: 'two\n' }, ({ a }) => [replace(a), 'That was all.']);
-    const { neovim, cli, file } = window;
-    await cli.enter('rename it');
-    await goTo(window, file.a);
+    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const file = sandbox.file('a', 'two\n');
+    await client.hook('before-tool', beforeEdit(file));
+    const decision = client.openDiff(file, 'TWO\n');
+    await neovim.proposal(file);
     await neovim.type('ccmine<Esc>');
     const words = 'Proposal, edited (:w accepts, :q! rejects, \\c says why)';
     assert.ok((await neovim.bars()).includes(words));
     await neovim.type(`\\c${REASON}<CR>`);
-    await cli.shows('That was all.');
+    assert.deepEqual(await decision, accepted('two\n'), 'the file’s own text');
     const kept = await neovim.lua(
       `return vim.tbl_filter(function(buffer)
          return vim.fn.getbufline(buffer, 1)[1] == 'mine'
        end, vim.api.nvim_list_bufs())`,
     );
     assert.equal(kept.length, 1);
-    assert.equal(read(file.a), 'two\n');
   });
 
   test('is impossible where the model can not get it', async (t) => {
@@ -224,15 +225,16 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
 test('the bar shows the user’s own key', { skip }, async (t) => {
   const setup = `{ cmd = [[${PROGRAM}]], mappings = { reason = '<LocalLeader>%' } }`;
   const init = `vim.g.maplocalleader = ' '`;
-  const window = await open(t, { a: 'two\n' }, ({ a }) => [replace(a)], { setup, init });
-  const { neovim, cli, file } = window;
-  await cli.enter('rename it');
-  await goTo(window, file.a);
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup, init });
+  const file = sandbox.file('a', 'two\n');
+  await client.hook('before-tool', beforeEdit(file));
+  const decision = client.openDiff(file, 'TWO\n');
+  await neovim.proposal(file);
   assert.match((await neovim.bars())[1], /, <Space>% says why\)$/);
   await neovim.type(' %');
   await asks(neovim, NOW);
   await neovim.type('<Esc>:q<CR>');
-  await cli.shows('Request cancelled');
+  assert.deepEqual(await decision, REJECTED);
 });
 
 test('the model learns which files are not saved', { skip }, async (t) => {
@@ -300,24 +302,24 @@ describe('a user who is elsewhere', { skip, concurrency: 2 }, () => {
   });
 
   test('hears nothing of short answers', async (t) => {
-    const window = await open(t, {}, () => ['That was all.'], { setup: setupWithAnswers(9) });
-    const { neovim } = window;
-    await enterAndLeave(window, 'go');
-    const { session, ...rest } = await event(neovim, 'GeminiCompanionFinished');
-    assert.ok(session);
-    assert.deepEqual(rest, { seconds: 9, seen: false });
+    const { sandbox, neovim } = await openNeovim(t, { init: WITH_EVENTS, setup: setupWithAnswers(9) });
+    const cli = new HookCli(sandbox);
+    await cli.prompt('go');
+    await cli.end();
+    const finished = await event(neovim, 'GeminiCompanionFinished');
+    assert.deepEqual(finished, { session: 'a', seconds: 9, seen: false });
     assert.doesNotMatch(await neovim.messages(), /has finished/);
   });
 
   test('hears nothing if an option says so; scripts still do', async (t) => {
     const setup = setupWithAnswers(12, 'notify = false,');
-    const window = await open(t, {}, steps, { setup });
-    const { neovim, cli } = window;
-    await enterAndLeave(window, 'make it');
+    const { sandbox, neovim } = await openNeovim(t, { init: WITH_EVENTS, setup });
+    const cli = new HookCli(sandbox);
+    await cli.prompt('make it');
+    const question = { hook_event_name: 'Notification', message: 'Allow touch made?', details: null };
+    await cli.run('notification', question);
     await event(neovim, 'GeminiCompanionWaiting');
-    await allow(window);
-    await neovim.type('<C-\\><C-n>:1tabnext<CR>');
-    await cli.shows('That was all.');
+    await cli.end();
     await event(neovim, 'GeminiCompanionFinished');
     assert.doesNotMatch(await neovim.messages(), /asks in its terminal|has finished/);
   });

@@ -23,9 +23,14 @@ pub(crate) struct Editor {
 
 impl Editor {
     pub(crate) fn start(dir: tempfile::TempDir) -> Self {
+        Self::start_with(dir, &[])
+    }
+
+    pub(crate) fn start_with(dir: tempfile::TempDir, options: &[&str]) -> Self {
         let mut serve = program(dir.path())
             .args(["serve", "--resume", "--workspace"])
             .arg(dir.path())
+            .args(options)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
