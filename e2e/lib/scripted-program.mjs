@@ -5,17 +5,16 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { until } from './neovim.mjs';
-
-const READY = { port: 1, env: {}, discoveryFiles: {} };
+import { exampleOf } from './protocol-page.mjs';
 
 /** A message that opens a proposal. */
 export const OPEN = (id, filePath, newContent = 'new\n') => ({
   id,
   method: 'diff/open',
-  params: { filePath, newContent, kind: 'change', private: false, cli: 1, replaysEdits: true, reason: 'never' },
+  params: { ...exampleOf('diff/open'), filePath, newContent },
 });
 
-export const ready = { method: 'companion/ready', params: READY };
+export const ready = { method: 'companion/ready', params: exampleOf('companion/ready') };
 
 const toLine = (message) =>
   `${typeof message === 'string' ? message : JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;

@@ -3,6 +3,8 @@
 package dev.companion.gemini.core
 
 import com.google.gson.Gson
+import com.google.gson.JsonElement
+import com.google.gson.JsonObject
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertNotNull
 import org.junit.jupiter.api.Assertions.assertThrows
@@ -114,11 +116,11 @@ class FuzzTest {
         /** Returns a notification that the server knows, with any parameters. */
         private fun notification(random: Random): List<Any?> {
             val params =
-                FIELDS.filter { random.nextInt(4) > 0 }.associateWith {
-                    when (it) {
-                        "line", "character" -> number(random)
-                        "trusted", "silent", "all" -> random.nextBoolean()
-                        "paths" -> texts(random)
+                FIELDS.filterKeys { random.nextInt(4) > 0 }.mapValues { (_, example) ->
+                    when {
+                        example.isJsonArray -> texts(random)
+                        example.asJsonPrimitive.isNumber -> number(random)
+                        example.asJsonPrimitive.isBoolean -> random.nextBoolean()
                         else -> text(random)
                     }
                 }
@@ -231,41 +233,23 @@ class FuzzTest {
         /** Natives that accept a request that has ended or never existed. */
         private val ANSWERS = listOf("completeRequest", "failRequest")
 
-        private val METHODS =
-            listOf("opened", "closed", "focused", "cursor", "selection", "renamed", "deleted").map { "editor/$it" } +
-                listOf(
-                    "workspace/folders",
-                    "workspace/trust",
-                    "workspace/silent",
-                    "workspace/review",
-                    "comment/set",
-                    "comment/removed",
-                    "agent/reverted",
-                    "agent/revertUndone",
-                    "agent/kept",
-                    "diff/accepted",
-                    "diff/rejected",
-                )
+        /** The code in the rows of the editor's notifications, in its protocol: methods, and parameters in JSON. */
+        private val ROWS: List<List<String>> =
+            Path
+                .of("../docs/editor-protocol.md")
+                .toFile()
+                .readText()
+                .substringAfter("## From the editor")
+                .substringBefore("| Request")
+                .lines()
+                .filter { it.startsWith("| `") }
+                .map { row -> row.substringBefore(" | ").split('`').filterIndexed { index, _ -> index % 2 == 1 } }
 
-        /** The parameters of all notifications. */
-        private val FIELDS =
-            listOf(
-                "id",
-                "path",
-                "from",
-                "to",
-                "filePath",
-                "content",
-                "text",
-                "line",
-                "endLine",
-                "character",
-                "trusted",
-                "silent",
-                "all",
-                "reason",
-                "paths",
-            )
+        private val METHODS = ROWS.flatMap { it.dropLast(1) }
+
+        /** An example of each parameter. */
+        private val FIELDS: Map<String, JsonElement> =
+            ROWS.flatMap { Gson().fromJson(it.last(), JsonObject::class.java).entrySet() }.associate { it.toPair() }
 
         /** Half and swapped surrogate pairs, NUL, invalid and unusual paths. */
         private val ODD =
