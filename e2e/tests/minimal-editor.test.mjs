@@ -28,8 +28,8 @@ describe('the minimal editor', { skip: noPython }, () => {
   test('shows a proposal as a diff, and sends the user’s decisions', async (t) => {
     const { sandbox, editor, client } = await open(t);
     const file = sandbox.file('a.txt', 'one\ntwo\n');
-    const first = client.openDiff(file, 'one\nTWO \u001b[31m文 😀\n');
-    await editor.shows(' one\n-two\n+TWO \uFFFD[31m文 😀\n');
+    const first = client.openDiff(file, 'one\nTWO\t\u001b[31m文 😀\n');
+    await editor.shows(' one\n-two\n+TWO\t\uFFFD[31m文 😀\n');
     await editor.shows('1: y, n, or a reason?');
     editor.type('2 y');
     editor.type('1');

@@ -16,7 +16,7 @@ def show(proposal):  # replaces an older proposal for that path
     before = Path(path).read_bytes() if Path(path).exists() else None
     old, new = (before or b'').decode(errors='replace').split('\n'), proposal['newContent'].split('\n')
     for line in [*difflib.unified_diff(old, new, path, path, lineterm=''), f'{number}: y, n, or a reason?']:
-        print(''.join(c if c.isprintable() else '\N{REPLACEMENT CHARACTER}' for c in line), flush=True)
+        print(''.join(c if c.isprintable() or c == '\t' else '\uFFFD' for c in line), flush=True)
     proposals[path] = {**proposal, 'number': number, 'before': before}
 
 def end(proposal, method, **decision):

@@ -1,4 +1,4 @@
-//! Tests the JSON of every message.
+//! Tests the JSON of messages to clients and of the discovery file, and reads messages of any form.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

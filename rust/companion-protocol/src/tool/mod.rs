@@ -102,8 +102,8 @@ impl Tool {
                 "Accept a diff",
                 "Accepts an open diff in the user's place: the editor puts the \
                 proposal, with the edits made so far, into the file, and ide/diffAccepted is \
-                sent to the client that opened the diff. Only for files within the workspace; \
-                others the user accepts in the editor.",
+                sent to the client that opened the diff. Only for files within the workspace \
+                that have not changed since; others the user accepts in the editor.",
             ),
             Self::RejectDiff => (
                 "Reject a diff",
