@@ -71,6 +71,29 @@ test('a CLI in another worktree connects, and its edits are reviewed', { skip },
   }
 });
 
+test('a project in a folder of a worktree has that folder in the others', { skip }, async (t) => {
+  const { sandbox, git, add } = repository(t);
+  sandbox.file('app/b.txt', 'old');
+  git('add', 'app');
+  git('commit', '--quiet', '--message', 'b');
+  const app = path.join(sandbox.project, 'app');
+  const companion = await startNamed(sandbox, 'the app', app);
+  await untilNamed(companion, [app]);
+  const side = path.join(add('side'), 'app');
+  await untilNamed(companion, [app, side]);
+  const editor = new Editor(companion);
+  const client = await IdeClient.connect(sandbox, { cwd: side });
+  const file = path.join(side, 'b.txt');
+  const decision = client.openDiff(file, 'new');
+  await editor.view(file);
+  editor.accept(file, 'by the user');
+  assert.deepEqual(await decision, accepted('by the user'));
+  // The folder comes later.
+  git('worktree', 'add', '--quiet', '--no-checkout', path.join(sandbox.root, 'late'));
+  await untilNamed(companion, [app, side]);
+  await untilNamed(companion, [app, sandbox.folder('late', 'app'), side]);
+});
+
 test('ignore files of another worktree count', { skip }, async (t) => {
   const { sandbox, add } = repository(t);
   const side = add('side');

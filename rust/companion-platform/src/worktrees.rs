@@ -29,9 +29,17 @@ impl Repository {
     /// The names to watch.
     pub const WATCHED: [&str; 2] = ["worktrees", "gitdir"];
 
-    /// Finds the repository of a folder, which must be a worktree's uppermost folder. `None` also if its
-    /// files belong to another user.
-    pub fn of(worktree: &Path) -> Option<Self> {
+    /// Finds the repository of the worktree that a folder is in, and the folder's path within that
+    /// worktree. `None` also if the repository's files belong to another user.
+    pub fn around(folder: &Path) -> Option<(Self, PathBuf)> {
+        let folder = folder.canonicalize().ok()?;
+        let has_git = |above: &&Path| fs::symlink_metadata(above.join(".git")).is_ok();
+        let worktree = folder.ancestors().find(has_git)?;
+        Some((Self::of(worktree)?, folder.strip_prefix(worktree).ok()?.to_owned()))
+    }
+
+    /// Finds the repository of a worktree's uppermost folder.
+    fn of(worktree: &Path) -> Option<Self> {
         let dot_git = worktree.join(".git");
         let metadata = fs::symlink_metadata(&dot_git).ok()?;
         if metadata.is_dir() {
@@ -60,9 +68,10 @@ impl Repository {
         found
     }
 
-    /// Watches the list of worktrees: with `named`, which needs [`Self::WATCHED`], and with `all`, which
-    /// watches every name. Folders that can't be watched are left out.
-    pub fn watch(&self, named: &mut Watch, all: &mut Watch) {
+    /// Watches the list of worktrees, and the folder `within` in each: with `named`, which needs
+    /// [`Self::WATCHED`] and the names in `within`, and with `all`, which watches every name. Folders that
+    /// can't be watched are left out.
+    pub fn watch(&self, within: &Path, named: &mut Watch, all: &mut Watch) {
         // A folder may be gone already, and its change is seen above it.
         let _ = named.add(&self.common);
         let list = self.common.join("worktrees");
@@ -70,6 +79,14 @@ impl Repository {
             let _ = all.add(&list);
             for entry in self.entries() {
                 let _ = named.add(&entry);
+            }
+        }
+        // Git checks out the files of a worktree after it has listed the worktree.
+        for worktree in self.worktrees() {
+            let folder = part(&worktree, within);
+            let missing = folder.ancestors().take_while(|above| !above.is_dir()).last();
+            if let Some(above) = missing.and_then(Path::parent) {
+                let _ = named.add(above);
             }
         }
     }
@@ -91,15 +108,28 @@ impl Repository {
     }
 }
 
-/// Returns the other worktrees of the repositories of `roots`, without links. None of them is in a root.
+/// Returns the other worktrees of the repositories of `roots`, without links. Of a root within a worktree,
+/// returns the same folder in the other worktrees. None of them is in a root.
 pub fn sibling_worktrees(roots: &[PathBuf]) -> Vec<PathBuf> {
     let real: Vec<_> = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
-    let repositories = roots.iter().filter_map(|root| Repository::of(root));
-    let all: BTreeSet<_> = repositories.flat_map(|repository| repository.worktrees()).collect();
+    let mut all = BTreeSet::new();
+    for (repository, within) in roots.iter().filter_map(|root| Repository::around(root)) {
+        let parts = repository.worktrees().into_iter().map(|worktree| part(&worktree, &within));
+        // A link may lead out of the worktree.
+        all.extend(
+            parts
+                .filter(|part| is_own(part) && part.canonicalize().is_ok_and(|real| real == *part)),
+        );
+    }
     let mut siblings: Vec<_> = all.into_iter().collect();
     siblings.retain(|folder| !real.iter().any(|root| folder.starts_with(root)));
     siblings.truncate(MAX_WORKTREES);
     siblings
+}
+
+/// The folder `within` in a worktree.
+fn part(worktree: &Path, within: &Path) -> PathBuf {
+    worktree.components().chain(within.components()).collect()
 }
 
 /// Returns the entry of the repository that the file `.git` of a worktree names.
@@ -182,10 +212,26 @@ mod tests {
         scene.add("b");
         assert_eq!(scene.siblings("main"), ["a", "b"]);
         assert_eq!(scene.siblings("a"), ["b", "main"]);
-        fs::create_dir_all(scene.path("a/sub")).unwrap();
-        assert!(scene.siblings("a/sub").is_empty(), "a folder in a worktree is none");
         fs::remove_dir_all(scene.path("b")).unwrap();
         assert_eq!(scene.siblings("a"), ["main"]);
+    }
+
+    #[test]
+    fn a_folder_in_a_worktree_finds_the_same_folder_in_the_others() {
+        let scene = Scene::new();
+        for name in ["a", "b", "c", "d"] {
+            scene.add(name);
+        }
+        for folder in ["main/x/sub", "a/x/sub", "c/x", "home/sub"] {
+            fs::create_dir_all(scene.path(folder)).unwrap();
+        }
+        symlink(scene.path("home"), scene.path("d/x")).unwrap();
+        assert_eq!(scene.siblings("main/x/sub"), ["a/x/sub"]);
+        assert_eq!(scene.siblings("a/x/sub"), ["main/x/sub"]);
+        assert_eq!(scene.siblings("c/x"), ["a/x", "main/x"]);
+        // A repository within the worktree, such as a submodule, is another one.
+        scene.write("main/x/.git", "gitdir: ROOT/main/.git/modules/x\n");
+        assert!(scene.siblings("main/x/sub").is_empty());
     }
 
     #[test]

@@ -77,7 +77,7 @@ fn watch(
     changed: &Arc<Notify>,
     alive: Option<&ThreadGuard>,
 ) -> Option<[Watch; 2]> {
-    let repositories: Vec<_> = open.iter().filter_map(|root| Repository::of(root)).collect();
+    let repositories: Vec<_> = open.iter().filter_map(|root| Repository::around(root)).collect();
     if repositories.is_empty() {
         return None;
     }
@@ -88,13 +88,14 @@ fn watch(
             changed.notify_one();
         }
     };
-    let git_files = Repository::WATCHED.map(OsString::from).into_iter().collect();
-    let watches = Watch::start(git_files, notify.clone())
+    let mut watched: HashSet<_> = Repository::WATCHED.map(OsString::from).into_iter().collect();
+    watched.extend(repositories.iter().flat_map(|(_, within)| within).map(OsString::from));
+    let watches = Watch::start(watched, notify.clone())
         .and_then(|named| Ok([named, Watch::start(HashSet::new(), notify)?]));
     let [mut named, mut all] =
         watches.inspect_err(|error| log::debug!("worktrees can't be watched: {error}")).ok()?;
-    for repository in &repositories {
-        repository.watch(&mut named, &mut all);
+    for (repository, within) in &repositories {
+        repository.watch(within, &mut named, &mut all);
     }
     others.watch(&mut all);
     Some([named, all])

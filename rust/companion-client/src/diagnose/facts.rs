@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use companion_platform::{Repository, foreign_owner};
+use companion_platform::{foreign_owner, sibling_worktrees};
 use companion_protocol::dialect::Base;
 
 use super::hooks::Hooks;
@@ -250,13 +250,13 @@ fn foreign_folder(environment: &Environment) -> Option<(PathBuf, String)> {
     folders.into_iter().find_map(|folder| Some((folder.to_owned(), foreign_owner(folder)?)))
 }
 
-/// Finds an open folder that is another worktree of the repository with the client's folder.
+/// Finds an open folder that has the client's folder in another worktree.
 fn worktree_of(environment: &Environment, plan: &Plan) -> Option<PathBuf> {
-    let repository = environment.cwd.ancestors().find_map(Repository::of)?;
-    let worktrees = repository.worktrees();
-    let is_one =
-        |folder: &PathBuf| folder.canonicalize().is_ok_and(|real| worktrees.contains(&real));
-    plan.open_folders().into_iter().find(is_one)
+    let cwd = environment.cwd.canonicalize().ok()?;
+    plan.open_folders().into_iter().find(|folder| {
+        let others = sibling_worktrees(std::slice::from_ref(folder));
+        others.iter().any(|other| cwd.starts_with(other))
+    })
 }
 
 /// Returns the files of running companions that the client would take there.
