@@ -30,9 +30,13 @@ const VERSION = LAUNCHER.version;
 const PROGRAM = MANIFESTS.find((manifest) => manifest !== LAUNCHER);
 
 let shared;
+/** A user who has installed the package. Tests only run it. */
+let installed;
 const home = new Sandbox();
 before(async () => {
   shared = await Registry.withPackages(home);
+  installed = userOf(home, shared);
+  await install(installed);
 });
 after(() => home.close());
 
@@ -45,9 +49,11 @@ function runWith(env, cwd, program, args) {
   });
 }
 
-/** Creates a user whose folders have blanks in their names. */
-async function user(t, registry = shared) {
-  const sandbox = Sandbox.of(t);
+/** Creates a user who has installed nothing. */
+const user = (t, registry = shared) => userOf(Sandbox.of(t), registry);
+
+/** Returns a user whose folders have blanks in their names. */
+function userOf(sandbox, registry) {
   const env = sandbox.env(registry.env(sandbox));
   const cwd = sandbox.folder('a folder');
   const run = (program, ...args) => runWith(env, cwd, program, args);
@@ -61,21 +67,20 @@ async function install(user, ...options) {
   assert.equal(status, 0, stderr);
 }
 
-test('installed for all folders, the program is the one of this version', async (t) => {
-  const one = await user(t);
-  await install(one);
+test('installed for all folders, the program is the one of this version', async () => {
+  const one = installed;
   const { status, stdout } = await one.run(one.program, '--version');
   assert.deepEqual([status, stdout], [0, `gemini-companion ${VERSION}\n`]);
 });
 
 test('npx starts it without an installation', async (t) => {
-  const one = await user(t);
+  const one = user(t);
   const { status, stdout, stderr } = await one.run('npx', '--yes', 'gemini-companion', '--version');
   assert.deepEqual([status, stdout], [0, `gemini-companion ${VERSION}\n`], stderr);
 });
 
 test('setup takes the plugin from the package', async (t) => {
-  const one = await user(t);
+  const one = user(t);
   await install(one);
   const ide = one.sandbox.folder('opt', 'idea');
   const product =
@@ -102,7 +107,7 @@ test('setup takes the plugin from the package', async (t) => {
 });
 
 test('setup by npx leaves the program where terminals find it', async (t) => {
-  const one = await user(t);
+  const one = user(t);
   const PATH = `${path.join(one.sandbox.home, '.local/bin')}:${one.env.PATH}`;
   const env = { ...one.env, PATH };
   const args = ['--yes', 'gemini-companion', 'setup', 'neovim', '--json', '--yes'];
@@ -115,9 +120,8 @@ test('setup by npx leaves the program where terminals find it', async (t) => {
   assert.equal((await program()).outcome, 'unchanged');
 });
 
-test('the package has the man page, where npm links it, and completions', async (t) => {
-  const one = await user(t);
-  await install(one);
+test('the package has the man page, where npm links it, and completions', () => {
+  const one = installed;
   const prefix = path.dirname(path.dirname(one.program));
   const man = fs.readFileSync(path.join(prefix, 'share/man/man1/gemini-companion.1'), 'utf8');
   assert.match(man, /^\.SH SETUP$/m);
@@ -129,7 +133,7 @@ test('the package has the man page, where npm links it, and completions', async 
 });
 
 test('an installed program is found', async (t) => {
-  const one = await user(t);
+  const one = user(t);
   await install(one);
   const PATH = `${path.dirname(one.program)}:${one.env.PATH}`;
   const { stdout } = await runWith({ ...one.env, PATH }, one.cwd, one.program, [
@@ -147,26 +151,23 @@ test('an installed program is found', async (t) => {
   assert.notEqual(fs.readFileSync(command, 'latin1').slice(0, 2), '#!');
 });
 
-test('the real client finds the companion that an editor has started so', async (t) => {
-  const one = await user(t);
-  await install(one);
+test('the real client finds the companion that an editor has started so', async () => {
+  const one = installed;
   const companion = await Companion.start(one.sandbox, { program: one.program });
   assert.match(companion.ready.discoveryFiles.gemini, new RegExp(`-${process.pid}-\\d+\\.json$`));
   const client = await IdeClient.connect(one.sandbox);
   assert.equal(await client.status(), 'connected');
 });
 
-test('exit codes are those of the program', async (t) => {
-  const one = await user(t);
-  await install(one);
+test('exit codes are those of the program', async () => {
+  const one = installed;
   const { status, stderr } = await one.run(one.program, 'no-such-command');
   assert.equal(status, 2);
   assert.match(stderr, /unrecognized subcommand 'no-such-command'/);
 });
 
-test('a signal reaches the program, which ends in order', async (t) => {
-  const one = await user(t);
-  await install(one);
+test('a signal reaches the program, which ends in order', async () => {
+  const one = installed;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     const companion = await Companion.start(one.sandbox, { program: one.program });
     companion.signal(signal);
@@ -175,9 +176,8 @@ test('a signal reaches the program, which ends in order', async (t) => {
   }
 });
 
-test('a program that a signal has ended is reported with the signal', async (t) => {
-  const one = await user(t);
-  await install(one);
+test('a program that a signal has ended is reported with the signal', async () => {
+  const one = installed;
   const killed = path.join(one.cwd, 'killed by itself');
   fs.writeFileSync(killed, '#!/bin/sh\nkill -KILL $$\n', { mode: 0o755 });
   const env = { ...one.env, GEMINI_COMPANION_BINARY: killed };
@@ -185,9 +185,8 @@ test('a program that a signal has ended is reported with the signal', async (t) 
   assert.deepEqual(await once(process, 'exit'), [null, 'SIGKILL']);
 });
 
-test('an unsupported system gets the list of supported ones', async (t) => {
-  const one = await user(t);
-  await install(one);
+test('an unsupported system gets the list of supported ones', async () => {
+  const one = installed;
   // A Node that reports another system.
   const elsewhere = path.join(one.cwd, 'elsewhere.cjs');
   fs.writeFileSync(elsewhere, "Object.defineProperty(process, 'platform', { value: 'sunos' });\n");
@@ -199,7 +198,7 @@ test('an unsupported system gets the list of supported ones', async (t) => {
 });
 
 test('without optional packages the error names the fix', async (t) => {
-  const one = await user(t);
+  const one = user(t);
   // npm has no such option for global packages.
   const installed = await one.run('npm', 'install', '--omit=optional', 'gemini-companion');
   assert.equal(installed.status, 0, installed.stderr);
@@ -215,7 +214,7 @@ test('a changed package is never run', async (t) => {
   const bytes = fs.readFileSync(tarball);
   bytes[bytes.length >> 1] ^= 1;
   fs.writeFileSync(tarball, bytes);
-  const one = await user(t, registry);
+  const one = user(t, registry);
   const { status, stderr } = await one.run('npm', 'install', '--global', 'gemini-companion');
   if (status !== 0) {
     assert.match(stderr, /EINTEGRITY/);

@@ -222,7 +222,7 @@ impl Window {
         report: Option<(&str, &Path)>,
     ) -> Result {
         let packages = sh.current_dir().join("target/npm-with-plugin");
-        npm::pack_for_tests(sh, self.companion.clone(), Some(&self.plugin), &packages)?;
+        npm::pack_for_tests(sh, &self.companion, Some(&self.plugin), &packages)?;
         let mut tests = sh.read_dir("e2e/ide-tests")?;
         tests.retain(|file| {
             let name = file.file_name().unwrap_or_default().to_string_lossy();

@@ -76,7 +76,7 @@ pub(super) fn pack_launcher(
 /// Packs only the program of this machine, and the plugin in the folder `plugin`.
 pub(crate) fn pack_for_tests(
     sh: &Shell,
-    program: PathBuf,
+    program: &Path,
     plugin: Option<&Path>,
     to: &Path,
 ) -> Result {
@@ -86,15 +86,18 @@ pub(crate) fn pack_for_tests(
         archive::zip_folder(sh, plugin, &zip)?;
     }
     let documents = to.with_file_name("documents");
-    documents::generate(sh, &program, &documents)?;
-    pack(sh, &[(host, program)], plugin.map(|_| &*zip), &documents, to)
+    documents::generate(sh, program, &documents)?;
+    // Most of a debug build is data for debuggers, which each installation would unpack.
+    let stripped = to.with_file_name(format!("stripped-{NAME}"));
+    cmd!(sh, "strip -o {stripped} {program}").quiet().run()?;
+    pack(sh, &[(host, stripped)], plugin.map(|_| &*zip), &documents, to)
 }
 
 /// Publishes the packages of the tested program to a registry on this machine, installs them from
 /// there and starts the program, like a user.
 pub(crate) fn test(sh: &Shell) -> Result {
     let packages = sh.current_dir().join("target/npm");
-    pack_for_tests(sh, e2e::build(sh)?, None, &packages)?;
+    pack_for_tests(sh, &e2e::build(sh)?, None, &packages)?;
     e2e::install(sh)?;
     let tests = cmd!(sh, "node --test --test-reporter=spec npm-tests/install.test.mjs");
     let tests = with_registry(sh, tests, &packages)?;
