@@ -287,7 +287,7 @@ impl Run<'_> {
                 if report.has_editor {
                     format!("\n{NEXT_STEPS}")
                 } else {
-                    String::new()
+                    "\nNo editor has the plugin yet.\n".to_owned()
                 }
             }
             Some(diagnoses) if diagnoses.is_empty() => String::new(),

@@ -88,9 +88,9 @@ fn watch(
             changed.notify_one();
         }
     };
-    let mut watched: HashSet<_> = Repository::WATCHED.map(OsString::from).into_iter().collect();
-    watched.extend(repositories.iter().flat_map(|(_, within)| within).map(OsString::from));
-    let watches = Watch::start(watched, notify.clone())
+    let mut entries: HashSet<_> = Repository::WATCHED.map(OsString::from).into_iter().collect();
+    entries.extend(repositories.iter().flat_map(|(_, within)| within).map(OsString::from));
+    let watches = Watch::start(entries, notify.clone())
         .and_then(|named| Ok([named, Watch::start(HashSet::new(), notify)?]));
     let [mut named, mut all] =
         watches.inspect_err(|error| log::debug!("worktrees can't be watched: {error}")).ok()?;

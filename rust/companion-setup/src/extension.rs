@@ -91,7 +91,7 @@ pub(crate) fn uninstall(item: &InstalledItem, dry_run: bool) -> io::Result<(Outc
     if !is_ours(&item.path) {
         return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
     }
-    install::uninstall_files(item, dry_run)
+    install::uninstall_files(item, "it", dry_run)
 }
 
 fn files(os: Os, program: Option<&Path>) -> Files {

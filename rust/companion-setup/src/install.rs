@@ -166,9 +166,11 @@ fn place_files(target: &Path, copies: &[PathBuf], files: &Files) -> io::Result<(
     place(target, copies, &above(target)?, |dir| write_files(dir, files))
 }
 
-/// Removes the files of a bundle if they are unchanged since setup installed them.
+/// Removes the files of a bundle if they are unchanged since setup installed them. `name` is that of the
+/// bundle in the report.
 pub(crate) fn uninstall_files(
     item: &InstalledItem,
+    name: &str,
     dry_run: bool,
 ) -> io::Result<(Outcome, String)> {
     let target = &item.path;
@@ -176,10 +178,10 @@ pub(crate) fn uninstall_files(
         return Ok((Outcome::Unchanged, CHANGED.to_owned()));
     }
     if dry_run {
-        return Ok((Outcome::Planned, "remove it".to_owned()));
+        return Ok((Outcome::Planned, format!("remove {name}")));
     }
     uninstall(target, &above(target)?)?;
-    Ok((Outcome::Done, "removed it".to_owned()))
+    Ok((Outcome::Done, format!("removed {name}")))
 }
 
 /// Returns the folder above the one that editors and clients search, so that they load nothing from

@@ -10,7 +10,7 @@ use crate::install::{self, Bundle};
 use crate::machine::{Machine, Os};
 use crate::record::{InstallManifest, InstalledItem, What, is_newer};
 use crate::report::Outcome;
-use crate::setup::removed;
+use crate::setup::{not_done, removed};
 
 macro_rules! files {
     ($($name:literal)*) => {
@@ -117,7 +117,7 @@ impl Neovim {
         let target = self.data.join("site/pack/companion/start/gemini_companion");
         if let Some(old) = self.too_old() {
             let why = format!("version {old} is too old; the plugin needs 0.10 or newer");
-            return (target, (Outcome::Skipped, why));
+            return (target, (not_done(is_named), why));
         }
         let is_installed = record.known(&target).is_some() && is_plugin(&target);
         if let Some(other) = self.others().find(|other| !is_installed || *other != target) {
@@ -174,7 +174,7 @@ pub(crate) fn uninstall(item: &InstalledItem, dry_run: bool) -> io::Result<(Outc
     if !is_plugin(&item.path) {
         return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
     }
-    install::uninstall_files(item, dry_run)
+    install::uninstall_files(item, "the plugin", dry_run)
 }
 
 /// Returns the files, and the index of the help.

@@ -135,7 +135,7 @@ impl Setup<'_> {
         if !package.fits(&ide.build) {
             let why =
                 ide.too_old().unwrap_or_else(|| "the plugin does not support it yet".to_owned());
-            return (Outcome::Skipped, why);
+            return (not_done(self.is_named), why);
         }
         let PluginCopies { copies, version, is_same } = install::installed(plugins, package);
         let new = package.version();
@@ -224,6 +224,11 @@ impl Setup<'_> {
         })?;
         Ok(report)
     }
+}
+
+/// The outcome for an editor that can't have the plugin: a failure if the user wants it there.
+pub(crate) fn not_done(is_named: bool) -> Outcome {
+    if is_named { Outcome::Failed } else { Outcome::Skipped }
 }
 
 /// Returns why a plugin that the user removed is not installed again.

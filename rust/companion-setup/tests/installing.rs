@@ -157,7 +157,7 @@ fn an_ide_that_runs_keeps_what_it_has_loaded_though_another_shares_its_plugins()
 
 #[test]
 fn an_ide_that_is_too_old_is_left_out_and_two_versions_are_told_apart() {
-    let made = made();
+    let mut made = made();
     Made::product(
         &made.root("opt/old"),
         "IntelliJ IDEA",
@@ -184,6 +184,8 @@ fn an_ide_that_is_too_old_is_left_out_and_two_versions_are_told_apart() {
     assert_eq!(outcomes(&report), expected, "{report}");
     let why = "IntelliJ IDEA 2024.1: version 2024.1 is too old; the plugin needs 2024.2 or newer\n";
     assert!(report.to_string().contains(why), "{report}");
+    made.is_named = true;
+    assert!(made.plan(&made.package("1.0")).to_string().contains(&format!(" FAIL  {why}")));
 }
 
 #[test]

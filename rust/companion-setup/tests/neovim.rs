@@ -69,9 +69,11 @@ fn it_is_what_the_sources_have_and_goes_without_a_trace() {
     let again = made.carry_out(&package);
     assert_eq!(step(&again), (Outcome::Unchanged, &*target, "it is installed"));
     assert_eq!(made.files(), after, "run twice it changes nothing");
-    assert_eq!(outcomes(&made.plan_remove()), [("Neovim", Outcome::Planned)]);
+    assert_eq!(step(&made.plan_remove()), (Outcome::Planned, &*target, "remove the plugin"));
     assert_eq!(made.files(), after);
-    assert_eq!(outcomes(&made.remove()), [("Neovim", Outcome::Done)]);
+    let removed = made.remove();
+    assert_eq!(outcomes(&removed), [("Neovim", Outcome::Done)]);
+    assert_eq!(step(&removed).2, "removed the plugin");
     assert!(!data(&made).exists());
 }
 
