@@ -64,7 +64,7 @@ describe('in a window', () => {
     sandbox.file('.geminiignore', '*.pem\n');
     const file = sandbox.file('a.pem', 'old\n');
     const { title, tab, decision } = await scene.propose(file, 'new\n');
-    assert.match(tab.banners.flat().join(), /It is private: an ignore file lists it\./);
+    assert.match(tab.banners.flat().join(), /It is private: CLIs get nothing else about it\./);
     await scene.accept(title);
     assert.deepEqual(await decision, UNCHANGED);
   });

@@ -202,9 +202,14 @@ test('a Neovim that is too old does not get the plugin', async (t) => {
   const nvim = path.join(env.PATH, 'nvim');
   fs.writeFileSync(nvim, '#!/bin/sh\necho "NVIM v0.9.5"\n', { mode: 0o755 });
   for (const asked of ['--dry-run', '--yes']) {
-    const { code, stdout } = await setup('neovim', asked);
-    assert.equal(code, 0);
-    assert.match(stdout, /skip {2}Neovim: version 0\.9\.5 is too old; the plugin needs 0\.10 or newer/);
+    // It is a failure for a user who names it.
+    for (const [names, expected] of [[['neovim'], 1], [[], 0]]) {
+      const { code, stdout } = await setup(...names, asked);
+      assert.equal(code, expected);
+      const mark = expected === 1 ? 'FAIL' : 'skip';
+      const why = 'version 0.9.5 is too old; the plugin needs 0.10 or newer';
+      assert.ok(stdout.includes(`${mark}  Neovim: ${why}`), stdout);
+    }
   }
   assert.ok(!fs.existsSync(path.join(sandbox.home, '.local/share/nvim')));
 });
