@@ -321,10 +321,10 @@ test('a proposal that has ended before Neovim reads of it never shows', { skip }
   const { sandbox, neovim } = await openNeovim(t);
   // Neovim reads both requests at once after it has waited for a key.
   await neovim.lua(
-    `local requests = require('gemini_companion.diff').requests
+    `local request = require('gemini_companion.messages').request
      local diff = { filePath = ..., newContent = 'new', kind = 'change', cli = 1, reason = 'never' }
-     requests['diff/open'](diff, function() end, function() vim.g.has_failed = true end)
-     requests['diff/close']({ filePath = ..., abandoned = true }, function() end, function() end)`,
+     request('diff/open', diff, function() end, function() vim.g.has_failed = true end)
+     request('diff/close', { filePath = ..., abandoned = true }, function() end, function() end)`,
     sandbox.file('a.txt', 'old\n'),
   );
   await neovim.until('vim.g.has_failed');

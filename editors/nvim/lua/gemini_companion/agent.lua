@@ -35,29 +35,24 @@ local function announce(event, data, show)
   end
 end
 
---- The handlers of the companion's notifications.
-M.notifications = {
-  ---@param params GeminiCompanion.AgentWaiting
-  ['agent/waiting'] = function(params)
-    announce('GeminiCompanionWaiting', { session = params.session, message = params.message }, function()
-      -- The question may contain a text of the model, so it is not in the log.
-      log.add('the CLI asks something in its terminal')
-      log.show(('the CLI asks in its terminal: %s'):format(params.message))
-    end)
-  end,
-  ---@param params GeminiCompanion.ReasonLost
-  ['diff/reasonLost'] = function(params)
-    local name = vim.fn.fnamemodify(params.filePath, ':~:.')
-    log.notify(('the CLI does not get your reason for %s: %s'):format(name, params.why), vim.log.levels.WARN)
-  end,
-  ---@param params GeminiCompanion.AgentFinished
-  ['agent/finished'] = function(params)
-    local is_long = params.seconds >= MIN_SECONDS
-    announce('GeminiCompanionFinished', { session = params.session, seconds = params.seconds }, is_long and function()
-      log.notify(('the CLI has finished after %d s'):format(params.seconds))
-    end or nil)
-  end,
-}
+--- Handles `agent/waiting`.
+---@param params GeminiCompanion.AgentWaiting
+function M.on_waiting(params)
+  announce('GeminiCompanionWaiting', { session = params.session, message = params.message }, function()
+    -- The question may contain a text of the model, so it is not in the log.
+    log.add('the CLI asks something in its terminal')
+    log.show(('the CLI asks in its terminal: %s'):format(params.message))
+  end)
+end
+
+--- Handles `agent/finished`.
+---@param params GeminiCompanion.AgentFinished
+function M.on_finished(params)
+  local is_long = params.seconds >= MIN_SECONDS
+  announce('GeminiCompanionFinished', { session = params.session, seconds = params.seconds }, is_long and function()
+    log.notify(('the CLI has finished after %d s'):format(params.seconds))
+  end or nil)
+end
 
 --- Follows the focus of Neovim's own window from now on, also while no companion runs.
 function M.start()

@@ -39,18 +39,20 @@ function M.content(buffer, first, last)
   return content_of(api.nvim_buf_get_lines(buffer, first - 1, last, false), 1, last - first + 1)
 end
 
---- Returns whether a content may begin in a line, without the cost of `content_of`. A line that is blank, or that has
---- more than single spaces and ASCII, may always be the first one.
+--- Returns whether a content may begin in a line, without the cost of `content_of`. LuaJIT compiles these loops.
 local function may_begin(line, content)
-  local start = line:find('[^%s%c]')
-  if not start then
-    return true
+  local start = 1
+  while (line:byte(start) or 255) <= 32 do
+    start = start + 1
   end
-  local length = math.min(#line - start + 1, #content)
-  if line:sub(start, start + length - 1) == content:sub(1, length) then
-    return true
+  for index = 1, #content do
+    local byte = line:byte(start + index - 1)
+    if byte ~= content:byte(index) then
+      -- The content has single spaces and valid UTF-8, and goes on in the next line.
+      return byte == nil or byte <= 32 or byte >= 127
+    end
   end
-  return line:find('[%c\128-\255]', start) ~= nil or line:find('  ', start, true) ~= nil
+  return true
 end
 
 --- Returns the line that is nearest to `from` where the content of a comment begins, or nil. An empty content is found

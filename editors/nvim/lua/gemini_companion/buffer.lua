@@ -6,6 +6,24 @@ local M = {}
 
 local api = vim.api
 
+--- Creates an unlisted buffer of the plugin. If another one has the name, the name gets a number.
+---@param name string without the scheme
+---@param buftype 'acwrite'|'nofile'
+---@param bufhidden 'hide'|'wipe'
+---@return integer
+function M.create(name, buftype, bufhidden)
+  local buffer = api.nvim_create_buf(false, false)
+  name = 'gemini-companion://' .. name
+  if not pcall(api.nvim_buf_set_name, buffer, name) then
+    pcall(api.nvim_buf_set_name, buffer, ('%s#%d'):format(name, buffer))
+  end
+  local options = vim.bo[buffer]
+  options.buftype = buftype
+  options.bufhidden = bufhidden
+  options.swapfile = false
+  return buffer
+end
+
 --- Replaces the lines of a buffer, even if it is not 'modifiable'.
 ---@param buffer integer
 ---@param parsed GeminiCompanion.Text
@@ -54,6 +72,18 @@ function M.set_form(buffer, parsed)
   options.bomb = parsed.bomb
   options.fixendofline = false
   options.endofline = parsed.eol
+end
+
+--- Returns the changes between two buffers; see `text.changes`.
+---@param old integer
+---@param new integer
+---@param most? integer
+---@return integer[][]?
+function M.changes(old, new, most)
+  local function lines_of(buffer)
+    return api.nvim_buf_get_lines(buffer, 0, -1, false)
+  end
+  return text.changes(lines_of(old), lines_of(new), most)
 end
 
 --- Makes undo and redo restore the form of a text as well. Neovim only restores its lines.

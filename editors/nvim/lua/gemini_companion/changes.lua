@@ -30,10 +30,6 @@ local prompts = {}
 ---@type integer?
 local count
 
-local function short(path)
-  return vim.fn.fnamemodify(path, ':~:.')
-end
-
 local function key_of(change)
   return ('%s %d'):format(change.session, change.prompt)
 end
@@ -168,7 +164,8 @@ local function find_file(name)
   if path then
     return latest(path), path
   end
-  return nil, next(prompts) and ('no CLI has changed %s'):format(name ~= '' and short(name) or 'this buffer') or NONE
+  return nil,
+    next(prompts) and ('no CLI has changed %s'):format(name ~= '' and file.short(name) or 'this buffer') or NONE
 end
 
 --- Returns the prompt and the files that an argument means: `prompt`, a path, or nil. Otherwise returns nil and the
@@ -257,7 +254,7 @@ local function report_reverted(change, paths)
     return
   end
   report(change, paths, true)
-  local what = #paths == 1 and short(paths[1]) or ('%d files'):format(#paths)
+  local what = #paths == 1 and file.short(paths[1]) or ('%d files'):format(#paths)
   log.notify(('reverted %s; the model learns it with your next prompt'):format(what))
 end
 
@@ -299,7 +296,7 @@ function M.diff(name)
   end
   local changed = file_of(change, path)
   if not changed.revertible then
-    return false, NOT_KEPT:format(short(path))
+    return false, NOT_KEPT:format(file.short(path))
   end
   open(change, changed)
   return true
@@ -358,7 +355,7 @@ local function with_reversals(change, files, act)
       }
       finish()
     end, function(why)
-      log.warn(('%s is not reverted: %s'):format(short(changed.path), why))
+      log.warn(('%s is not reverted: %s'):format(file.short(changed.path), why))
       finish()
     end)
   end
@@ -380,7 +377,7 @@ function M.revert(what)
     return changed.revertible
   end, files)
   if #kept == 0 then
-    return false, NOT_KEPT:format(#files == 1 and short(files[1].path) or 'these files')
+    return false, NOT_KEPT:format(#files == 1 and file.short(files[1].path) or 'these files')
   elseif #kept < #files then
     log.warn(('%d of %d files stay as they are: their text from before is not kept'):format(#files - #kept, #files))
   end
@@ -458,20 +455,21 @@ local function announce(change)
   guard.call('the list of changes', quickfix.update, LIST, items)
 end
 
---- The handlers of the companion's notifications.
-M.notifications = {
-  ---@param params GeminiCompanion.AgentChanged
-  ['agent/changed'] = function(params)
-    prompts[key_of(params)] = #params.files > 0 and params or nil
+--- Handles `agent/changed`.
+---@param params GeminiCompanion.AgentChanged
+function M.on_changed(params)
+  prompts[key_of(params)] = #params.files > 0 and params or nil
+  reload.refresh_soon()
+  announce(params)
+end
+
+--- Handles `agent/command`.
+---@param params GeminiCompanion.AgentCommand
+function M.on_command(params)
+  if not params.running then
     reload.refresh_soon()
-    announce(params)
-  end,
-  ['agent/command'] = function(params)
-    if not params.running then
-      reload.refresh_soon()
-    end
-  end,
-}
+  end
+end
 
 --- Empties the list after the companion has ended, which kept the texts.
 function M.stop()

@@ -62,7 +62,7 @@ local function in_order()
 end
 
 local function short(comment)
-  return ('%s:%d'):format(vim.fn.fnamemodify(comment.params.path, ':~:.'), comment.params.line)
+  return ('%s:%d'):format(file.short(comment.params.path), comment.params.line)
 end
 
 local function send(comment)
@@ -362,45 +362,47 @@ local function announce(show, line)
   end)
 end
 
---- The handlers of the companion's notifications.
-M.notifications = {
-  ---@param params GeminiCompanion.CommentsDelivered
-  ['comment/delivered'] = function(params)
-    local delivered = {}
-    for _, id in ipairs(params.ids) do
-      local comment = comments[id]
-      if comment then
-        delivered[#delivered + 1] = comment
-        drop(comment)
-      elseif removed[id] then
-        announce(log.warn, 'the model had your comment before you changed or removed it')
-      end
-    end
-    if #delivered == 1 then
-      announce(log.notify, ('the model has your comment on %s'):format(short(delivered[1])))
-    elseif #delivered > 1 then
-      announce(log.notify, ('the model has your %d comments'):format(#delivered))
-    end
-  end,
-  ---@param params GeminiCompanion.CommentRefused
-  ['comment/refused'] = function(params)
-    local comment = comments[params.id]
+--- Handles `comment/delivered`.
+---@param params GeminiCompanion.CommentsDelivered
+function M.on_delivered(params)
+  local delivered = {}
+  for _, id in ipairs(params.ids) do
+    local comment = comments[id]
     if comment then
+      delivered[#delivered + 1] = comment
       drop(comment)
-      refused_text = comment.params.text
-      announce(log.warn, ('%s (the next comment offers your text): %s'):format(short(comment), params.reason))
+    elseif removed[id] then
+      announce(log.warn, 'the model had your comment before you changed or removed it')
     end
-  end,
-  ---@param params GeminiCompanion.CommentsPending
-  ['comment/pending'] = function(params)
-    for _, pending in ipairs(params.comments) do
-      if not comments[pending.id] and not removed[pending.id] then
-        comments[pending.id] = { params = pending }
-      end
+  end
+  if #delivered == 1 then
+    announce(log.notify, ('the model has your comment on %s'):format(short(delivered[1])))
+  elseif #delivered > 1 then
+    announce(log.notify, ('the model has your %d comments'):format(#delivered))
+  end
+end
+
+--- Handles `comment/refused`.
+---@param params GeminiCompanion.CommentRefused
+function M.on_refused(params)
+  local comment = comments[params.id]
+  if comment then
+    drop(comment)
+    refused_text = comment.params.text
+    announce(log.warn, ('%s (the next comment offers your text): %s'):format(short(comment), params.reason))
+  end
+end
+
+--- Handles `comment/pending`.
+---@param params GeminiCompanion.CommentsPending
+function M.on_pending(params)
+  for _, pending in ipairs(params.comments) do
+    if not comments[pending.id] and not removed[pending.id] then
+      comments[pending.id] = { params = pending }
     end
-    place_all()
-  end,
-}
+  end
+  place_all()
+end
 
 --- Sends the comments to a companion that has just started. The journal of the last one may have removed comments.
 function M.resend()

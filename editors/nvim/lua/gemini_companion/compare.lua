@@ -21,19 +21,12 @@ local function id_of(comparison)
 end
 
 local function new_left(path, content, right)
-  local buffer = api.nvim_create_buf(false, true)
-  local name = 'gemini-companion://before' .. path
-  if not pcall(api.nvim_buf_set_name, buffer, name) then
-    -- Another comparison of that file has the name.
-    api.nvim_buf_set_name(buffer, ('%s#%d'):format(name, buffer))
-  end
+  local buffer = buffers.create('before' .. path, 'nofile', 'wipe')
   buffers.fill(buffer, text.parse(content or '', vim.bo[right].fileformat == 'dos'))
-  local options = vim.bo[buffer]
-  options.bufhidden = 'wipe'
-  options.modifiable = false
+  vim.bo[buffer].modifiable = false
   -- The user's plugins may fail in a buffer without a file.
   pcall(function()
-    options.filetype = vim.bo[right].filetype
+    vim.bo[buffer].filetype = vim.bo[right].filetype
   end)
   return buffer
 end

@@ -142,10 +142,10 @@ local function answer(question, severity, is_late)
   return { path = question.path, diagnostics = problems, incomplete = incomplete }
 end
 
---- Answers a request for diagnostics of the texts on disk. Buffers with unsaved changes are not reloaded.
+--- Handles `editor/diagnostics`, about the texts on disk. Buffers with unsaved changes are not reloaded.
 ---@param params GeminiCompanion.DiagnosticsRequest
 ---@param done fun(result: table)
-function M.request(params, done)
+function M.on_request(params, done)
   local severity = SEVERITIES[params.severity] or SEVERITIES.information
   local questions = vim.tbl_map(begin, params.paths)
   local began = vim.uv.now()

@@ -30,10 +30,6 @@ local opening = {}
 local last_number = 0
 local notify
 
-local function short(path)
-  return vim.fn.fnamemodify(path, ':~:.')
-end
-
 --- Returns the open proposals, oldest first.
 local function in_order()
   local list = vim.tbl_values(proposals)
@@ -182,11 +178,11 @@ local function abandon(proposal)
   end
   set_orphan(proposal)
   local stays = 'no CLI waits for %s; :w {file} saves your changes, :q! discards them'
-  log.warn(stays:format(short(proposal.path)))
+  log.warn(stays:format(file.short(proposal.path)))
 end
 
 local function remind(proposal)
-  log.notify(('a proposal waits, :GeminiCompanion show: %s'):format(short(proposal.path)))
+  log.notify(('a proposal waits, :GeminiCompanion show: %s'):format(file.short(proposal.path)))
 end
 
 --- Lets the next proposal that the user has not seen take the focus, after the user has left one.
@@ -266,7 +262,7 @@ local function open(diff, base)
   update_bars()
   local noun = kind == 'create' and 'the new file' or 'an edit to'
   local ending = form.join_remarks(proposal, remarks)
-  log.notify(('%s proposes %s %s%s'):format(cli(proposal) or 'The CLI', noun, short(path), ending))
+  log.notify(('%s proposes %s %s%s'):format(cli(proposal) or 'The CLI', noun, file.short(path), ending))
 end
 
 local function with_proposal(params, fail, act)
@@ -288,94 +284,103 @@ local function give_up_opening(path)
   return give_up ~= nil
 end
 
---- The handlers of the companion's requests.
-M.requests = {
-  ['diff/open'] = function(params, done, fail)
-    local path, base = params.filePath, stale.bytes(params.filePath)
-    give_up_opening(path)
-    opening[path] = fail
-    -- The companion has ended the proposal that this one replaces, and ignores decisions about it.
+--- Handles `diff/open`.
+---@param params GeminiCompanion.OpenDiff
+function M.on_open(params, done, fail)
+  local path = params.filePath
+  local base = stale.bytes(path)
+  give_up_opening(path)
+  opening[path] = fail
+  -- The companion has ended the proposal that this one replaces, and ignores decisions about it.
+  if proposals[path] then
+    set_orphan(proposals[path])
+  end
+  local function failed(why)
     if proposals[path] then
-      set_orphan(proposals[path])
+      abandon(proposals[path])
     end
-    local function failed(why)
-      if proposals[path] then
-        abandon(proposals[path])
-      end
-      fail(why)
-    end
-    local function in_turn(act)
-      return function()
-        if opening[path] == fail then
-          opening[path] = nil
-          act()
-        end
+    fail(why)
+  end
+  local function in_turn(act)
+    return function()
+      if opening[path] == fail then
+        opening[path] = nil
+        act()
       end
     end
-    local show = in_turn(function()
-      local ok, why = pcall(open, params, base)
-      if ok then
-        done()
-      else
-        failed(('Neovim could not show the diff: %s'):format(why))
-      end
-    end)
-    local give_up = in_turn(function()
-      failed('Neovim is busy: the user is typing a command or answering a question.')
-    end)
-    -- Later, since the companion may have given up meanwhile: Neovim reads no message while it waits for a key.
-    vim.schedule(function()
-      idle.when_idle(show, OPEN_TIMEOUT_MS, give_up)
-    end)
-  end,
-  ['diff/close'] = function(params, done, fail)
-    if give_up_opening(params.filePath) then
-      -- The user has not seen it, so the CLI keeps its own text. The proposal that it would have replaced ends as well.
-      local replaced = proposals[params.filePath]
-      if replaced then
-        abandon(replaced)
-      end
-      fail(NONE)
+  end
+  local show = in_turn(function()
+    local ok, why = pcall(open, params, base)
+    if ok then
+      done()
+    else
+      failed(('Neovim could not show the diff: %s'):format(why))
+    end
+  end)
+  local give_up = in_turn(function()
+    failed('Neovim is busy: the user is typing a command or answering a question.')
+  end)
+  -- Later, since the companion may have given up meanwhile: Neovim reads no message while it waits for a key.
+  vim.schedule(function()
+    idle.when_idle(show, OPEN_TIMEOUT_MS, give_up)
+  end)
+end
+
+--- Handles `diff/close`.
+---@param params GeminiCompanion.CloseDiff
+function M.on_close(params, done, fail)
+  if give_up_opening(params.filePath) then
+    -- The user has not seen it, so the CLI keeps its own text. The proposal that it would have replaced ends as well.
+    local replaced = proposals[params.filePath]
+    if replaced then
+      abandon(replaced)
+    end
+    fail(NONE)
+    return
+  end
+  with_proposal(params, fail, function(proposal)
+    local before = file.state(proposal.path)
+    done({ content = final_content(proposal) })
+    if not params.abandoned then
+      expect_written(proposal, before)
+      close(proposal)
+    else
+      abandon(proposal)
+    end
+  end)
+end
+
+--- Handles `diff/accept`.
+---@param params GeminiCompanion.DiffPath
+function M.on_accept(params, done, fail)
+  with_proposal(params, fail, function(proposal)
+    if stale.is_unseen(proposal) then
+      fail('Only the user can accept this proposal, because the file has changed.')
       return
     end
-    with_proposal(params, fail, function(proposal)
-      local before = file.state(proposal.path)
-      done({ content = final_content(proposal) })
-      if not params.abandoned then
-        expect_written(proposal, before)
-        close(proposal)
-      else
-        abandon(proposal)
-      end
-    end)
-  end,
-  ['diff/accept'] = function(params, done, fail)
-    with_proposal(params, fail, function(proposal)
-      if stale.is_unseen(proposal) then
-        fail('Only the user can accept this proposal, because the file has changed.')
+    local before = file.state(proposal.path)
+    if not proposal.replays_edits then
+      local ok, why = file.write(proposal.path, final_content(proposal))
+      if not ok then
+        fail(why)
         return
       end
-      local before = file.state(proposal.path)
-      if not proposal.replays_edits then
-        local ok, why = file.write(proposal.path, final_content(proposal))
-        if not ok then
-          fail(why)
-          return
-        end
-        reload.reload(proposal.path)
-      end
-      accept(proposal, before)
-      done()
-    end)
-  end,
-  ['diff/reject'] = function(params, done, fail)
-    with_proposal(params, fail, function(proposal)
-      keep(proposal)
-      reject(proposal)
-      done()
-    end)
-  end,
-}
+      reload.reload(proposal.path)
+    end
+    accept(proposal, before)
+    done()
+  end)
+end
+
+--- Handles `diff/reject`.
+---@param params GeminiCompanion.DiffPath
+function M.on_reject(params, done, fail)
+  with_proposal(params, fail, function(proposal)
+    keep(proposal)
+    reject(proposal)
+    done()
+  end)
+end
 
 --- Sends decisions by `notify(method, params)` from now on.
 ---@param notify_with GeminiCompanion.Notify
@@ -437,7 +442,7 @@ local function find(path)
   end
   local paths = M.paths()
   if #paths > 1 then
-    return nil, 'several proposals are open; name one: ' .. table.concat(vim.tbl_map(short, paths), ', ')
+    return nil, 'several proposals are open; name one: ' .. table.concat(vim.tbl_map(file.short, paths), ', ')
   end
   return proposals[paths[1]], 'no proposal is open'
 end

@@ -44,7 +44,7 @@ end
 ---@param path string
 function M.copy(parsed, path)
   local ok, why = file.write(path, text.render(parsed))
-  local saved = ('saved as %s; the proposal still waits'):format(vim.fn.fnamemodify(path, ':~:.'))
+  local saved = ('saved as %s; the proposal still waits'):format(file.short(path))
   log.notify(ok and saved or why, not ok and vim.log.levels.ERROR or nil)
 end
 
@@ -53,12 +53,8 @@ end
 ---@param parsed GeminiCompanion.Text
 ---@return integer buffer
 function M.hold(path, parsed)
-  local buffer = api.nvim_create_buf(false, false)
-  pcall(api.nvim_buf_set_name, buffer, ('gemini-companion://kept/%d%s'):format(buffer, path))
+  local buffer = buffers.create('kept' .. path, 'acwrite', 'hide')
   local options = vim.bo[buffer]
-  options.buftype = 'acwrite'
-  options.bufhidden = 'hide'
-  options.swapfile = false
   buffers.fill(buffer, parsed)
   buffers.set_form(buffer, parsed)
   options.modified = false
@@ -98,7 +94,7 @@ function M.offer(buffer, path, is_dropped)
   vim.bo[buffer].modified = not is_dropped
   vim.b[buffer].gemini_companion_offered = not is_dropped
   local offer = ':sbuffer %d has your text for %s, which is not in the file'
-  log.warn(offer:format(buffer, vim.fn.fnamemodify(path, ':~:.')))
+  log.warn(offer:format(buffer, file.short(path)))
 end
 
 --- Deletes a buffer after the CLI has written its text, unless the user sees it or has changed it.

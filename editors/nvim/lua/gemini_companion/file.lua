@@ -7,6 +7,13 @@ local M = {}
 local api = vim.api
 local uv = vim.uv
 
+--- Returns a path as messages show it: relative to the working directory or to the home folder.
+---@param path string
+---@return string
+function M.short(path)
+  return vim.fn.fnamemodify(path, ':~:.')
+end
+
 --- Returns the file of an ordinary buffer, or nil. The name of a buffer may be a URL, or may not be UTF-8.
 ---@param buffer integer
 ---@return string?

@@ -69,6 +69,7 @@ function M.start()
   local changes = require('gemini_companion.changes')
   local comments = require('gemini_companion.comments')
   local diagnostics = require('gemini_companion.diagnostics')
+  local messages = require('gemini_companion.messages')
   local reload = require('gemini_companion.reload')
   local status = server.status()
   if status and status.stopping then
@@ -106,11 +107,8 @@ function M.start()
         go_on()
       end
     end,
-    request = vim.tbl_extend('error', {
-      ['editor/diagnostics'] = diagnostics.request,
-      ['editor/unsaved'] = require('gemini_companion.unsaved').request,
-    }, diff.requests),
-    notification = vim.tbl_extend('error', agent.notifications, comments.notifications, changes.notifications),
+    request = messages.request,
+    notification = messages.notification,
   })
   if ok then
     listen()

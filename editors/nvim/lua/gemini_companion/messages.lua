@@ -1,7 +1,22 @@
--- Checks that a message of the companion has the fields that its handler needs. A companion of another version may
--- lack some.
+-- Handles each message of the companion. Checks the fields that the handler needs first: a companion of another version
+-- may lack some.
+
+local agent = require('gemini_companion.agent')
+local changes = require('gemini_companion.changes')
+local comments = require('gemini_companion.comments')
+local diagnostics = require('gemini_companion.diagnostics')
+local diff = require('gemini_companion.diff')
+local log = require('gemini_companion.log')
+local reason = require('gemini_companion.reason')
+local server = require('gemini_companion.server')
+local unsaved = require('gemini_companion.unsaved')
 
 local M = {}
+
+local METHOD_NOT_FOUND = -32601
+local INVALID_PARAMS = -32602
+
+local LACKS = '%s has no %s; the program and the plugin may have different versions'
 
 local COMMENT = { id = 'string', path = 'string', line = 'number', endLine = 'number', content = 'string' }
 
@@ -14,30 +29,33 @@ local CHANGED_FILE = {
   mixed = 'boolean',
 }
 
---- The needed fields by method: the type of each, its own fields, or for a list `{ element }`.
-local NEEDED = {
-  ['companion/ready'] = { port = 'number', env = 'table', discoveryFiles = 'table' },
-  ['companion/sessions'] = { count = 'number' },
-  ['companion/hooks'] = { connected = 'number', hooked = 'number' },
-  ['companion/private'] = { reasons = 'table' },
-  ['diff/open'] = { filePath = 'string', newContent = 'string' },
-  ['diff/accept'] = { filePath = 'string' },
-  ['diff/close'] = { filePath = 'string' },
-  ['editor/diagnostics'] = { paths = { 'string' } },
-  ['diff/reasonLost'] = { filePath = 'string', why = 'string' },
-  ['agent/waiting'] = { session = 'string', message = 'string' },
-  ['agent/finished'] = { session = 'string', seconds = 'number' },
-  ['agent/command'] = { running = 'boolean' },
-  ['agent/changed'] = {
-    session = 'string',
-    prompt = 'number',
-    title = 'string',
-    time = 'number',
-    files = { CHANGED_FILE },
-  },
-  ['comment/delivered'] = { ids = { 'string' } },
-  ['comment/refused'] = { id = 'string', reason = 'string' },
-  ['comment/pending'] = { comments = { COMMENT } },
+local CHANGED = { session = 'string', prompt = 'number', title = 'string', time = 'number', files = { CHANGED_FILE } }
+
+--- The requests: the handler of each, and the fields that it needs. A field has a type, or fields of its own; a list
+--- is `{ element }`.
+local REQUESTS = {
+  ['diff/open'] = { diff.on_open, { filePath = 'string', newContent = 'string' } },
+  ['diff/close'] = { diff.on_close, { filePath = 'string' } },
+  ['diff/accept'] = { diff.on_accept, { filePath = 'string' } },
+  ['diff/reject'] = { diff.on_reject, { filePath = 'string' } },
+  ['editor/diagnostics'] = { diagnostics.on_request, { paths = { 'string' } } },
+  ['editor/unsaved'] = { unsaved.on_request, {} },
+}
+
+--- The notifications, in the same form.
+local NOTIFICATIONS = {
+  ['companion/ready'] = { server.on_ready, { port = 'number', env = 'table', discoveryFiles = 'table' } },
+  ['companion/sessions'] = { server.on_sessions, { count = 'number' } },
+  ['companion/hooks'] = { server.on_hooks, { connected = 'number', hooked = 'number' } },
+  ['companion/private'] = { server.on_private, { reasons = 'table' } },
+  ['diff/reasonLost'] = { reason.on_lost, { filePath = 'string', why = 'string' } },
+  ['agent/waiting'] = { agent.on_waiting, { session = 'string', message = 'string' } },
+  ['agent/finished'] = { agent.on_finished, { session = 'string', seconds = 'number' } },
+  ['agent/command'] = { changes.on_command, { running = 'boolean' } },
+  ['agent/changed'] = { changes.on_changed, CHANGED },
+  ['comment/delivered'] = { comments.on_delivered, { ids = { 'string' } } },
+  ['comment/refused'] = { comments.on_refused, { id = 'string', reason = 'string' } },
+  ['comment/pending'] = { comments.on_pending, { comments = { COMMENT } } },
 }
 
 --- Returns the name of the first part that is missing or has another type, or nil.
@@ -63,12 +81,59 @@ local function missing(value, needed, name)
   end
 end
 
+--- Returns the methods of all messages, sorted.
+---@return string[]
+function M.methods()
+  local methods = vim.list_extend(vim.tbl_keys(REQUESTS), vim.tbl_keys(NOTIFICATIONS))
+  table.sort(methods)
+  return methods
+end
+
 --- Returns the name of a field that a message lacks, or nil.
 ---@param method string
 ---@param params table
 ---@return string?
 function M.missing_field(method, params)
-  return missing(params, NEEDED[method] or {}, '')
+  return missing(params, (REQUESTS[method] or NOTIFICATIONS[method])[2], '')
+end
+
+--- Returns the handler of a message. If there is none, or if a field is missing, returns nil, the reason, and its code
+--- in JSON-RPC.
+local function find(messages, method, params)
+  if not messages[method] then
+    return nil, 'Neovim does not know ' .. method, METHOD_NOT_FOUND
+  end
+  local field = M.missing_field(method, params)
+  if field then
+    return nil, LACKS:format(method, field), INVALID_PARAMS
+  end
+  return messages[method][1]
+end
+
+--- Handles a request.
+---@param method string
+---@param params table
+---@param done fun(result?: table)
+---@param fail fun(why: string, code?: integer)
+function M.request(method, params, done, fail)
+  local handle, why, code = find(REQUESTS, method, params)
+  if handle then
+    handle(params, done, fail)
+  else
+    fail(why, code)
+  end
+end
+
+--- Handles a notification.
+---@param method string
+---@param params table
+function M.notification(method, params)
+  local handle, why = find(NOTIFICATIONS, method, params)
+  if handle then
+    handle(params)
+  else
+    log.add(why)
+  end
 end
 
 return M

@@ -1,6 +1,7 @@
 -- Decides when the model gets the reason of a rejection, asks the user for the reason, and says when it arrives.
 
 local config = require('gemini_companion.config')
+local file = require('gemini_companion.file')
 local log = require('gemini_companion.log')
 local stale = require('gemini_companion.stale')
 
@@ -74,7 +75,14 @@ end
 ---@param cli string the name of its CLI
 ---@param path string
 function M.confirm(arrival, cli, path)
-  log.notify(MESSAGES[arrival]:format(cli, vim.fn.fnamemodify(path, ':~:.')))
+  log.notify(MESSAGES[arrival]:format(cli, file.short(path)))
+end
+
+--- Handles `diff/reasonLost`.
+---@param params GeminiCompanion.ReasonLost
+function M.on_lost(params)
+  local name = file.short(params.filePath)
+  log.warn(('the CLI does not get your reason for %s: %s'):format(name, params.why))
 end
 
 return M

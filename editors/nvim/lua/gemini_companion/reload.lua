@@ -93,7 +93,7 @@ local function read_again(buffer)
   local ok, why = pcall(read_silently, buffer, name)
   why = ok and vim.v.errmsg or why
   if why ~= '' then
-    log.warn(('reloading %s: %s'):format(vim.fn.fnamemodify(name, ':~:.'), guard.reason(why)))
+    log.warn(('reloading %s: %s'):format(file.short(name), guard.reason(why)))
   end
   vim.v.errmsg = message
   pcall(api.nvim_del_autocmd, reading)
@@ -112,7 +112,7 @@ function M.reload(path)
     return
   end
   if vim.bo[buffer].modified then
-    local name = vim.fn.fnamemodify(path, ':~:.')
+    local name = file.short(path)
     log.warn(name .. " changed on disk, but its buffer has unsaved changes: :e! loads the CLI's text, :w! keeps yours")
   else
     read_again(buffer)

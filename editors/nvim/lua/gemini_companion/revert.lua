@@ -17,15 +17,6 @@ local api = vim.api
 --- The most files that a question names.
 local MAX_NAMED = 10
 
-local function short(path)
-  return vim.fn.fnamemodify(path, ':~:.')
-end
-
---- Returns the text of a buffer as the bytes of a file.
-local function bytes_of(buffer)
-  return text.render(buffers.parsed(buffer))
-end
-
 --- Returns the texts of a file at this moment, or nil and the reason.
 local function texts_now(path)
   local disk, why = file.read(path)
@@ -33,7 +24,7 @@ local function texts_now(path)
     return nil, why
   end
   local buffer = file.buffer(path)
-  return { disk = disk, unsaved = buffer and vim.bo[buffer].modified and bytes_of(buffer) or nil }
+  return { disk = disk, unsaved = buffer and vim.bo[buffer].modified and text.render(buffers.parsed(buffer)) or nil }
 end
 
 --- Returns the difference of two texts as its numbers of lines, for a question.
@@ -85,7 +76,7 @@ end
 local function ask_about(reversal, words)
   local kept, now = reversal.kept, reversal.now
   local verb = kept.content and 'Revert' or 'Delete'
-  local question = ('%s %s. %s it?'):format(short(reversal.path), words, verb)
+  local question = ('%s %s. %s it?'):format(file.short(reversal.path), words, verb)
   local can_show = kept.left ~= nil and (now.unsaved or now.disk or kept.left) ~= kept.left
   local choices = can_show and '&%s\n&Show differences\n&Cancel' or '&%s\n&Cancel'
   local answer = vim.fn.confirm(question, choices:format(verb), can_show and 3 or 2)
@@ -105,7 +96,7 @@ local function ask_about_all(reversals, warned)
   local lines = {}
   for _, reversal in ipairs(vim.list_slice(warned, 1, MAX_NAMED)) do
     local ending = reversal.kept.content and '' or ', and will be deleted'
-    lines[#lines + 1] = ('%s %s%s'):format(short(reversal.path), warning(reversal), ending)
+    lines[#lines + 1] = ('%s %s%s'):format(file.short(reversal.path), warning(reversal), ending)
   end
   if #warned > MAX_NAMED then
     lines[#lines + 1] = ('… and %d more'):format(#warned - MAX_NAMED)
@@ -229,7 +220,7 @@ end
 
 local function run(reversals, done)
   local function fail(reversal, why)
-    log.warn(('%s is not reverted: %s'):format(short(reversal.path), why))
+    log.warn(('%s is not reverted: %s'):format(file.short(reversal.path), why))
   end
   local readable = vim.tbl_filter(function(reversal)
     local now, why = texts_now(reversal.path)

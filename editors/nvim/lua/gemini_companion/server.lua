@@ -3,16 +3,11 @@
 local config = require('gemini_companion.config')
 local guard = require('gemini_companion.guard')
 local log = require('gemini_companion.log')
-local messages = require('gemini_companion.messages')
 local name = require('gemini_companion.name')
 
 local M = {}
 
-local METHOD_NOT_FOUND = -32601
-local INVALID_PARAMS = -32602
 local EDITOR_FAILED = -32000
-
-local LACKS = '%s has no %s; the program and the plugin may have different versions'
 
 local ENDED = 'the companion is not running (:GeminiCompanion start)'
 
@@ -39,54 +34,12 @@ local function handle_request(server, message)
   local function fail(why, code)
     answer({ error = { code = code or EDITOR_FAILED, message = guard.reason(why) } })
   end
-  local method = message.method
-  local handler = server.on.request[method]
-  local missing = messages.missing_field(method, message.params)
-  if not handler then
-    fail('Neovim does not know ' .. method, METHOD_NOT_FOUND)
-  elseif missing then
-    fail(LACKS:format(method, missing), INVALID_PARAMS)
-  else
-    local ok, why = pcall(handler, message.params, function(result)
-      answer({ result = result or vim.empty_dict() })
-    end, function(reason)
-      fail(reason)
-    end)
-    if not ok then
-      log.add(('%s failed: %s'):format(method, guard.first_line(why)))
-      fail('Neovim could not do it: ' .. tostring(why))
-    end
-  end
-end
-
---- The notifications about the companion itself.
-local own = {
-  ['companion/ready'] = function(server, params)
-    server.ready = params
-    server.on.ready(params)
-  end,
-  ['companion/sessions'] = function(server, params)
-    server.clients = params.count
-  end,
-  ['companion/hooks'] = function(server, params)
-    server.unhooked = params.connected - params.hooked
-  end,
-  ['companion/private'] = function(server, params)
-    server.private = params.reasons
-  end,
-}
-
-local function handle_notification(server, message)
-  local method, params = message.method, message.params
-  local missing = messages.missing_field(method, params)
-  if missing then
-    log.add(LACKS:format(method, missing))
-  elseif own[method] then
-    own[method](server, params)
-  elseif server.on.notification[method] then
-    server.on.notification[method](params)
-  else
-    log.add('the companion sent a message that this version of the plugin does not know')
+  local ok, why = pcall(server.on.request, message.method, message.params, function(result)
+    answer({ result = result or vim.empty_dict() })
+  end, fail)
+  if not ok then
+    log.add(('%s failed: %s'):format(message.method, guard.first_line(why)))
+    fail('Neovim could not do it: ' .. tostring(why))
   end
 end
 
@@ -124,7 +77,7 @@ local function handle_message(server, message)
   elseif message.id ~= nil then
     handle_request(server, message)
   else
-    handle_notification(server, message)
+    server.on.notification(message.method, message.params)
   end
 end
 
@@ -268,6 +221,39 @@ function M.start(folders, on)
   server.pid = vim.fn.jobpid(job)
   current = server
   return true
+end
+
+--- Handles `companion/ready`.
+---@param params GeminiCompanion.Ready
+function M.on_ready(params)
+  if current then
+    current.ready = params
+    current.on.ready(params)
+  end
+end
+
+--- Handles `companion/sessions`.
+---@param params GeminiCompanion.Sessions
+function M.on_sessions(params)
+  if current then
+    current.clients = params.count
+  end
+end
+
+--- Handles `companion/hooks`.
+---@param params GeminiCompanion.HookedClients
+function M.on_hooks(params)
+  if current then
+    current.unhooked = params.connected - params.hooked
+  end
+end
+
+--- Handles `companion/private`.
+---@param params GeminiCompanion.PrivateFiles
+function M.on_private(params)
+  if current then
+    current.private = params.reasons
+  end
 end
 
 --- Sends a notification if the companion is ready. Returns whether it was sent.

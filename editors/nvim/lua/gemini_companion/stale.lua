@@ -45,7 +45,7 @@ function M.warn_if_stale(proposal, insists)
       and 'the file already has this text, :w! may repeat the edit'
     or 'the file changed after the proposal, :w! accepts it'
   -- Later: the user's mapping may write by `:silent!`.
-  vim.schedule_wrap(log.warn)(('%s: %s'):format(words, vim.fn.fnamemodify(proposal.path, ':~:.')))
+  vim.schedule_wrap(log.warn)(('%s: %s'):format(words, file.short(proposal.path)))
   return true
 end
 

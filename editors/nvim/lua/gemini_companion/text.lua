@@ -100,13 +100,23 @@ function M.render(parsed)
     .. (parsed.eol and not parsed.empty and line_ending or '')
 end
 
+--- Returns the first line where two lists differ, or nil.
+---@param old string[]
+---@param new string[]
+---@return integer?
+function M.first_difference(old, new)
+  for line = 1, math.max(#old, #new) do
+    if old[line] ~= new[line] then
+      return line
+    end
+  end
+end
+
 --- Returns the numbers of lines that two lists have in common at their beginning and at their end.
 local function common_ends(old, new)
   local count = math.min(#old, #new)
-  local first, last = 0, 0
-  while first < count and old[first + 1] == new[first + 1] do
-    first = first + 1
-  end
+  local first = (M.first_difference(old, new) or count + 1) - 1
+  local last = 0
   while last < count - first and old[#old - last] == new[#new - last] do
     last = last + 1
   end

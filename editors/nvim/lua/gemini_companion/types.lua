@@ -66,11 +66,37 @@
 ---@field reason GeminiCompanion.ReasonArrival
 ---@field newContent string
 
+--- The parameters of the request `diff/close`.
+---@class GeminiCompanion.CloseDiff
+---@field filePath string
+---@field abandoned? boolean
+
+--- The parameters of the requests `diff/accept` and `diff/reject`.
+---@class GeminiCompanion.DiffPath
+---@field filePath string
+
 --- The parameters of the notification `companion/ready`.
 ---@class GeminiCompanion.Ready
 ---@field port integer
+---@field url string
+---@field listening string[]
+---@field authToken string
 ---@field discoveryFiles table<string, string>
 ---@field env table<string, string>
+
+--- The parameters of the notification `companion/sessions`.
+---@class GeminiCompanion.Sessions
+---@field count integer
+
+--- The parameters of the notification `companion/hooks`.
+---@class GeminiCompanion.HookedClients
+---@field connected integer
+---@field hooked integer
+
+--- The parameters of the notification `companion/private`.
+---@class GeminiCompanion.PrivateFiles
+---@field reasons table<string, string> why each file is private, by its path
+---@field paths string[]
 
 --- The parameters of the request `editor/diagnostics`.
 ---@class GeminiCompanion.DiagnosticsRequest
@@ -128,6 +154,14 @@
 --- The parameters of the notification `comment/pending`.
 ---@class GeminiCompanion.CommentsPending
 ---@field comments GeminiCompanion.CommentOnLines[]
+
+--- The parameters of the notification `agent/command`.
+---@class GeminiCompanion.AgentCommand
+---@field session string
+---@field prompt integer
+---@field title string
+---@field time integer
+---@field running boolean
 
 --- The parameters of the notification `agent/changed`: the files that a CLI has changed in one prompt.
 ---@class GeminiCompanion.AgentChanged
@@ -300,8 +334,8 @@
 ---@class GeminiCompanion.ServerHandler
 ---@field ready fun(params: GeminiCompanion.Ready)
 ---@field exit fun(expected: boolean)
----@field request table<string, fun(params: table, done: fun(result?: table), fail: fun(why: string))>
----@field notification table<string, fun(params: table)>
+---@field request fun(method: string, params: table, done: fun(result?: table), fail: fun(why: string, code?: integer))
+---@field notification fun(method: string, params: table)
 
 ---@class GeminiCompanion.ServerStatus
 ---@field pid integer

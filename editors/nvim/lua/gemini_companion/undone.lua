@@ -4,6 +4,7 @@
 local buffers = require('gemini_companion.buffer')
 local file = require('gemini_companion.file')
 local guard = require('gemini_companion.guard')
+local text = require('gemini_companion.text')
 
 local M = {}
 
@@ -17,15 +18,6 @@ local CHUNK = 1000
 --- The reverts of files that were not open, by path.
 ---@type table<string, GeminiCompanion.ClosedRevert>
 local closed = {}
-
---- Returns the first line where two lists differ, or nil.
-local function first_difference(a, b)
-  for line = 1, math.max(#a, #b) do
-    if a[line] ~= b[line] then
-      return line
-    end
-  end
-end
 
 --- Returns whether a buffer has these lines. The line `probe` is compared first: after a revert, texts differ there, so
 --- that an edit elsewhere costs nothing in a large file.
@@ -55,7 +47,7 @@ end
 ---@param notify fun(reverted: boolean)
 function M.watch(buffer, before, is_reverted, notify)
   local after = api.nvim_buf_get_lines(buffer, 0, -1, false)
-  local probe = first_difference(before, after)
+  local probe = text.first_difference(before, after)
   if not probe then
     return
   end

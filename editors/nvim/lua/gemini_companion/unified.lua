@@ -1,6 +1,6 @@
 -- Shows a proposal in one window: the lines that it adds are marked, and those that it removes are virtual lines.
 
-local text = require('gemini_companion.text')
+local buffers = require('gemini_companion.buffer')
 
 local M = {}
 
@@ -10,14 +10,6 @@ local namespace = api.nvim_create_namespace('gemini_companion_unified')
 
 --- How long the user must pause before the marks follow an edit. A diff of a large text takes a while.
 local PAUSE_MS = 150
-
---- Returns the changes; see `text.changes`.
-local function changes_of(view)
-  local function lines_of(buffer)
-    return api.nvim_buf_get_lines(buffer, 0, -1, false)
-  end
-  return view.is_unmarked and {} or text.changes(lines_of(view.left), lines_of(view.right))
-end
 
 --- Returns a line with spaces in place of tabs. Virtual lines have no tabs.
 local function expand(line, tabstop)
@@ -60,7 +52,7 @@ end
 ---@param changes? integer[][] if they are known; see `text.changes`
 function M.mark(view, changes)
   api.nvim_buf_clear_namespace(view.right, namespace, 0, -1)
-  view.hunks = changes or changes_of(view)
+  view.hunks = changes or (view.is_unmarked and {} or buffers.changes(view.left, view.right))
   for _, hunk in ipairs(view.hunks) do
     local from, removed, to, added = unpack(hunk)
     for row = to - 1, to + added - 2 do

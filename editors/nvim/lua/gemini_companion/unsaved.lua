@@ -10,10 +10,10 @@ local function unsaved_file(buffer)
   return is_modified and file.path_of(buffer) or nil
 end
 
---- Answers the companion's request `editor/unsaved`.
+--- Handles `editor/unsaved`.
 ---@param _ table
 ---@param done fun(result: GeminiCompanion.UnsavedFiles)
-function M.request(_, done)
+function M.on_request(_, done)
   local paths = {}
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
     paths[#paths + 1] = unsaved_file(buffer)

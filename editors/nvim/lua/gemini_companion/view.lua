@@ -23,19 +23,6 @@ local api = vim.api
 local View = {}
 View.__index = View
 
-local function new_buffer(name, buftype)
-  local buffer = api.nvim_create_buf(false, false)
-  if not pcall(api.nvim_buf_set_name, buffer, name) then
-    -- The previous buffer for that file still has the name.
-    api.nvim_buf_set_name(buffer, ('%s#%d'):format(name, buffer))
-  end
-  local options = vim.bo[buffer]
-  options.buftype = buftype
-  options.swapfile = false
-  options.bufhidden = 'wipe'
-  return buffer
-end
-
 --- Sets the filetype by the file's buffer, or else by its name and the proposed text.
 local function set_filetype(buffer, path)
   local edited = file.buffer(path)
@@ -222,8 +209,8 @@ function M.open(path, parsed, kind, options, on)
     on = on,
     origin = api.nvim_get_current_win(),
     from_terminal = api.nvim_get_mode().mode == 't',
-    left = new_buffer('gemini-companion://file' .. path, 'nofile'),
-    right = new_buffer('gemini-companion://proposal' .. path, 'acwrite'),
+    left = buffers.create('file' .. path, 'nofile', 'wipe'),
+    right = buffers.create('proposal' .. path, 'acwrite', 'wipe'),
   }, View)
   vim.bo[view.left].modifiable = false
   view:show_file()

@@ -1,7 +1,7 @@
 -- Opens the windows of proposals, sets their bars, and turns them back into ordinary windows.
 
+local buffers = require('gemini_companion.buffer')
 local labels = require('gemini_companion.labels')
-local text = require('gemini_companion.text')
 local unified = require('gemini_companion.unified')
 
 local M = {}
@@ -48,10 +48,7 @@ end
 --- Marks the changes between both sides, unless there are too many.
 ---@param view GeminiCompanion.View|GeminiCompanion.Comparison
 function M.mark(view)
-  local function lines_of(buffer)
-    return api.nvim_buf_get_lines(buffer, 0, -1, false)
-  end
-  local changes = text.changes(lines_of(view.left), lines_of(view.right), MAX_MARKED)
+  local changes = buffers.changes(view.left, view.right, MAX_MARKED)
   view.is_unmarked = changes == nil
   if view.layout == 'unified' then
     unified.mark(view, changes or {})
@@ -81,17 +78,17 @@ local function is_floating(window)
   return api.nvim_win_get_config(window).relative ~= ''
 end
 
---- Closes the floating windows of each tab page whose ordinary windows all show one of `buffers`. Neovim crashes if a
+--- Closes the floating windows of each tab page whose ordinary windows all show one of `own`. Neovim crashes if a
 --- tab page in the background loses its last ordinary window while a float remains (neovim#30425).
----@param buffers integer[]
-function M.close_floats(buffers)
+---@param own integer[]
+function M.close_floats(own)
   for _, tab in ipairs(api.nvim_list_tabpages()) do
     local floating, ordinary = {}, {}
     for _, window in ipairs(api.nvim_tabpage_list_wins(tab)) do
       table.insert(is_floating(window) and floating or ordinary, window)
     end
     local is_closing = vim.tbl_isempty(vim.tbl_filter(function(window)
-      return not vim.tbl_contains(buffers, api.nvim_win_get_buf(window))
+      return not vim.tbl_contains(own, api.nvim_win_get_buf(window))
     end, ordinary))
     for _, window in ipairs(is_closing and floating or {}) do
       -- It may have closed together with another one.
