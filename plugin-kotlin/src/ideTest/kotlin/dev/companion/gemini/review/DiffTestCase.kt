@@ -30,6 +30,7 @@ import dev.companion.gemini.core.EditorRequest
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.dispatchUntil
+import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.tabs.ProposalFile
 import java.awt.ActiveEvent
 import java.awt.event.MouseEvent

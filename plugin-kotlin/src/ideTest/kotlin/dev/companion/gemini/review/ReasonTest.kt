@@ -18,6 +18,7 @@ import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.ReasonArrival
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.tabs.ProposalActionIds
 import dev.companion.gemini.tabs.ReasonField
 import java.awt.Component
 import java.awt.event.KeyEvent
@@ -108,7 +109,7 @@ class ReasonTest : DiffTestCase() {
     fun `test keys in the field decide nothing`() {
         file("a.txt", "one")
         val view = ask(proposeWith(ReasonArrival.NOW))
-        val ids = listOf(ProposalActions.ACCEPT, ProposalActions.REJECT, ProposalActions.REJECT_WITH_REASON)
+        val ids = listOf(ProposalActionIds.ACCEPT, ProposalActionIds.REJECT, ProposalActionIds.REJECT_WITH_REASON)
         assertEquals(ids, ids.filter { isEnabled(it, view.right.contentComponent) })
         assertEquals(emptyList<String>(), ids.filter { isEnabled(it, field(view)) })
     }
@@ -117,7 +118,7 @@ class ReasonTest : DiffTestCase() {
         file("a.txt", "one")
         val view = proposeWith(ReasonArrival.NEVER)
         assertTrue(view.banner, view.banner.endsWith("| Accept (Ctrl+Enter) | Reject"))
-        assertFalse(isEnabled(ProposalActions.REJECT_WITH_REASON, view.right.contentComponent))
+        assertFalse(isEnabled(ProposalActionIds.REJECT_WITH_REASON, view.right.contentComponent))
     }
 
     fun `test the field says so if the reason has to wait`() {
@@ -160,9 +161,9 @@ class ReasonTest : DiffTestCase() {
     /** Checks the keymaps of this platform. platform-behaviours.md lists today's, which were read only. */
     fun `test the key is in no keymap`() {
         for (keymap in KeymapManagerEx.getInstanceEx().allKeymaps) {
-            val shortcuts = keymap.getShortcuts(ProposalActions.REJECT_WITH_REASON)
+            val shortcuts = keymap.getShortcuts(ProposalActionIds.REJECT_WITH_REASON)
             val key = (shortcuts.single() as KeyboardShortcut).firstKeyStroke
-            assertEquals(keymap.name, listOf(ProposalActions.REJECT_WITH_REASON), keymap.getActionIds(key).asList())
+            assertEquals(keymap.name, listOf(ProposalActionIds.REJECT_WITH_REASON), keymap.getActionIds(key).asList())
         }
     }
 

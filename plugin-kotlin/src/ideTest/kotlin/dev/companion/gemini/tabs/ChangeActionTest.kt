@@ -13,6 +13,7 @@ import com.intellij.openapi.command.undo.UndoManager
 import com.intellij.openapi.editor.LogicalPosition
 import com.intellij.openapi.fileEditor.impl.text.TextEditorProvider
 import dev.companion.gemini.review.DiffTestCase
+import dev.companion.gemini.review.NextChangeAction
 
 class ChangeActionTest : DiffTestCase() {
     private val revert: AnAction get() = ActionManager.getInstance().getAction("Companion.RevertChange")

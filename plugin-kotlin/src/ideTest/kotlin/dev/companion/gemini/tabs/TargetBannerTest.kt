@@ -8,7 +8,6 @@ import com.intellij.ui.EditorNotifications
 import com.intellij.ui.HyperlinkLabel
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.review.DiffTestCase
-import dev.companion.gemini.review.Proposal
 import javax.swing.JComponent
 
 class TargetBannerTest : DiffTestCase() {

@@ -22,6 +22,7 @@ import com.intellij.testFramework.LightVirtualFile
 import com.intellij.testFramework.MapDataContext
 import com.intellij.testFramework.TestActionEvent
 import dev.companion.gemini.project.ServiceTestCase
+import dev.companion.gemini.review.ProposalService
 import dev.companion.gemini.shownNotifications
 import dev.companion.gemini.tabs.ProposalFile
 import dev.companion.gemini.terminal.CliTab
@@ -179,7 +180,7 @@ class CliActionsTest : ServiceTestCase() {
     fun testAProposalStandsForItsFile() {
         withTerminal()
         running = true
-        add(ProposalFile("${project.basePath}/src/new.txt", null) { _, _ -> })
+        add(ProposalFile("${project.basePath}/src/new.txt", null, ProposalService.getInstance(project)))
         assertEquals("\u001b[200~ @src/new.txt \u001b[201~", did.last())
     }
 

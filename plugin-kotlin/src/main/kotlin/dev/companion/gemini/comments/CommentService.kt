@@ -32,9 +32,9 @@ import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
-import dev.companion.gemini.review.Proposal
 import dev.companion.gemini.review.ProposalListener
 import dev.companion.gemini.review.ProposalService
+import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.target.ShownPath
 import java.awt.datatransfer.StringSelection
 import java.nio.file.Paths

@@ -19,6 +19,7 @@ import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.tabs.Proposal
 import java.awt.KeyboardFocusManager
 import java.awt.Window
 import java.beans.PropertyChangeListener

@@ -3,6 +3,7 @@
 package dev.companion.gemini.review
 
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.tabs.Proposal
 
 /**
  * The proposals that wait when the user is asked. The answer does not apply to proposals that

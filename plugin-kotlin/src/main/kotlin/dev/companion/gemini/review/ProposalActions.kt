@@ -16,6 +16,8 @@ import com.intellij.openapi.extensions.PluginId
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.platform.CompanionAction
 import dev.companion.gemini.tabs.AccidentalInputFilter
+import dev.companion.gemini.tabs.Proposal
+import dev.companion.gemini.tabs.ProposalActionIds
 import dev.companion.gemini.tabs.ProposalEditor
 import dev.companion.gemini.tabs.ProposalPanel
 import dev.companion.gemini.tabs.ProposalTabs
@@ -23,19 +25,9 @@ import dev.companion.gemini.tabs.ReasonField
 import java.awt.event.KeyEvent
 
 internal object ProposalActions {
-    const val ACCEPT = "Companion.AcceptProposal"
-    const val REJECT = "Companion.RejectProposal"
-    const val REJECT_WITH_REASON = "Companion.RejectWithReason"
-    const val REVERT = "Companion.RevertChange"
-    private const val NEXT = "Companion.NextProposal"
-    private const val PREVIOUS = "Companion.PreviousProposal"
-
-    /** The actions of the tab's toolbar and keys. */
-    val IN_TAB = listOf(ACCEPT, REJECT, PREVIOUS, NEXT)
-
     /** Registers the plugin's keys. In the tab they outrank an editor's own, such as Ctrl+Enter for a new line. */
     fun register(tab: ProposalPanel, parent: Disposable) {
-        for (id in IN_TAB + REJECT_WITH_REASON + REVERT) {
+        for (id in ProposalActionIds.IN_TAB + ProposalActionIds.REJECT_WITH_REASON + ProposalActionIds.REVERT) {
             ActionManager.getInstance().getAction(id).registerCustomShortcutSet(tab, parent)
         }
         CloseByEscapeAction(tab, parent).registerCustomShortcutSet(CommonShortcuts.ESCAPE, tab, parent)

@@ -14,6 +14,7 @@ import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.tabs.ProposalFile
 
 /** For the EDT. */

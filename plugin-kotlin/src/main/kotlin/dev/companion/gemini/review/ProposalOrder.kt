@@ -2,6 +2,9 @@
 
 package dev.companion.gemini.review
 
+import dev.companion.gemini.tabs.Place
+import dev.companion.gemini.tabs.Proposal
+
 internal object ProposalOrder {
     /** Updates the place of each proposal. */
     fun update(waiting: List<Proposal>) {

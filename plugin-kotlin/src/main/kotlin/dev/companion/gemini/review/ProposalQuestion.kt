@@ -6,6 +6,8 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.Messages
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.tabs.Place
+import dev.companion.gemini.tabs.Proposal
 
 /**
  * For the EDT. Each question blocks until the answer; Enter and Esc choose the answer that changes

@@ -5,6 +5,7 @@ package dev.companion.gemini.review
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.project.VetoableProjectManagerListener
@@ -24,16 +25,17 @@ import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.tabs.AccidentalInputFilter
 import dev.companion.gemini.tabs.ChangedTarget
 import dev.companion.gemini.tabs.ClosedTabs
+import dev.companion.gemini.tabs.Proposal
+import dev.companion.gemini.tabs.ProposalDecisions
 import dev.companion.gemini.tabs.ProposalFile
+import dev.companion.gemini.tabs.ProposalPanel
 import dev.companion.gemini.tabs.ProposalTabs
 import dev.companion.gemini.tabs.ProposalTitles
+import dev.companion.gemini.tabs.ProposedText
 import dev.companion.gemini.tabs.TargetBanners
-import dev.companion.gemini.target.LocalHistoryLabel
 import dev.companion.gemini.target.Target
-import dev.companion.gemini.target.TargetChanges
 import dev.companion.gemini.target.TargetException
 import dev.companion.gemini.target.TargetPoller
-import dev.companion.gemini.target.TargetWriter
 import dev.companion.gemini.target.WriteVerifier
 import java.nio.file.Path
 
@@ -47,7 +49,8 @@ internal open class ProposalService protected constructor(
     private val project: Project,
     flush: (VirtualFile) -> Unit,
     alerts: Alerts,
-) : Disposable {
+) : Disposable,
+    ProposalDecisions {
     /** The only public one, because the platform's container chooses among those. */
     constructor(project: Project) : this(project, PostponedWrites::flush, Alerts.OfPlatform(project))
 
@@ -62,7 +65,7 @@ internal open class ProposalService protected constructor(
     private val notices = ProposalNotices(project, ::reviewHidden, ::review)
     private val targetBanners = TargetBanners(project, ::review)
     private val alert = BackgroundAlert(alerts, this)
-    internal val accidentalInput = AccidentalInputFilter()
+    override val accidentalInput = AccidentalInputFilter()
 
     /** The user has agreed to close the project. EDT. */
     private var isClosing = false
@@ -172,15 +175,13 @@ internal open class ProposalService protected constructor(
      */
     private fun reviewHidden() = proposals.filterNot { tabs.isOpen(it.file) }.ifEmpty { waiting() }.forEach(::review)
 
-    /** Shows the next or previous waiting proposal. EDT. */
-    internal fun go(from: Proposal?, by: Int) =
+    override fun go(from: Proposal?, by: Int) =
         queue.inTurn {
             ProposalOrder.step(waiting(), from, by)?.let { tabs.show(it.file) }
             changed()
         }
 
-    /** Accepts a proposal. Asks first if the file has changed meanwhile. EDT. */
-    internal fun accept(proposal: Proposal) =
+    override fun accept(proposal: Proposal) =
         queue.inTurn {
             if (proposal.state != Proposal.State.OPEN) return@inTurn
             val next = nextOf(proposal)
@@ -193,8 +194,7 @@ internal open class ProposalService protected constructor(
             }
         }
 
-    /** Shows how the file has changed since the proposal arrived. EDT. */
-    internal fun showChange(proposal: Proposal) = queue.inTurn { ChangedTarget.show(project, proposal) }
+    override fun showChange(proposal: Proposal) = queue.inTurn { ChangedTarget.show(project, proposal) }
 
     /** Accepts waiting proposals with their present text: all, or those of one CLI if the user chooses that. EDT. */
     internal fun acceptAll() =
@@ -213,12 +213,10 @@ internal open class ProposalService protected constructor(
     internal fun rejectAll() =
         queue.inTurn { ProposalQuestion.rejected(project, BulkReview(waiting())).forEach { rejectNow(it) } }
 
-    /** Rejects a proposal by an explicit command, with the user's [reason] for the model. EDT. */
-    internal fun reject(proposal: Proposal, reason: String? = null) =
+    override fun reject(proposal: Proposal, reason: String?) =
         queue.inTurn { rejectNow(proposal, nextOf(proposal), reason) }
 
-    /** Closes a proposal by Esc, a link or its tab, which might be accidental. EDT. */
-    internal fun closeByUser(proposal: Proposal) =
+    override fun closeByUser(proposal: Proposal) =
         queue.inTurn {
             val next = nextOf(proposal)
             when {
@@ -229,8 +227,13 @@ internal open class ProposalService protected constructor(
             }
         }
 
-    /** Writes an undelivered proposal into the file. Asks first if that would lose a text. EDT. */
-    internal fun apply(proposal: Proposal) = undelivered.apply(proposal)
+    override fun apply(proposal: Proposal) = undelivered.apply(proposal)
+
+    override fun registerActions(tab: ProposalPanel, parent: Disposable) = ProposalActions.register(tab, parent)
+
+    override fun registerActions(editor: Editor, parent: Disposable) {
+        NextChangeAction(editor, parent)
+    }
 
     override fun dispose() = rejectAtEnd()
 
@@ -246,7 +249,7 @@ internal open class ProposalService protected constructor(
     private fun add(path: String, core: CompanionCore, target: Target, text: ProposedText) {
         assertEdt()
         val former = waiting().find { it.path == path }?.also(::end)
-        val file = former?.file ?: ProposalFile(path, target.type.icon, ::tabGone)
+        val file = former?.file ?: ProposalFile(path, target.type.icon, this)
         val proposal = Proposal(project, file, core, target, text)
         Disposer.register(this, proposal)
         proposals += proposal
@@ -265,11 +268,8 @@ internal open class ProposalService protected constructor(
         alert.proposalArrived(proposal)
     }
 
-    /**
-     * Handles a closed tab; [ClosedTabs] knows how it was closed. A move to another window also closes a tab, but opens
-     * one at once.
-     */
-    private fun tabGone(file: ProposalFile, byUser: Boolean) =
+    /** [ClosedTabs] knows how the tab was closed. */
+    override fun tabGone(file: ProposalFile, byUser: Boolean) =
         queue.later {
             val proposal = file.proposal?.takeIf { it in proposals && !tabs.isOpen(file) }
             if (proposal != null && byUser) closeByUser(proposal)
@@ -280,7 +280,7 @@ internal open class ProposalService protected constructor(
     private fun acceptNow(proposal: Proposal, next: Proposal? = null) {
         if (proposal.state != Proposal.State.OPEN) return
         val text = proposal.accepted
-        LocalHistoryLabel.putBefore(project, proposal)
+        proposal.labelHistory()
         val delivery = proposal.core.diffAccepted(proposal.path, text)
         written.lookAt(proposal.target.path)
         when {
@@ -377,7 +377,7 @@ internal open class ProposalService protected constructor(
         assertEdt()
         updateTitles()
         ProposalOrder.update(waiting())
-        targets.update(proposals)
+        targets.update(proposals.mapTo(LinkedHashSet()) { it.target.path })
         targetBanners.update(waiting())
         if (waiting().isEmpty()) alert.allDecided()
         notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) })

@@ -4,9 +4,9 @@ package dev.companion.gemini.review
 
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.core.Delivery
+import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.target.Target
 import dev.companion.gemini.target.TargetException
-import dev.companion.gemini.target.TargetWriter
 import java.util.concurrent.Executor
 
 /** Calls [finish] when the file has the proposal's text. For the EDT. */

@@ -3,7 +3,6 @@
 package dev.companion.gemini.tabs
 
 import dev.companion.gemini.core.assertEdt
-import dev.companion.gemini.review.Proposal
 import java.awt.AWTEvent
 import java.awt.event.InputEvent
 

@@ -8,7 +8,6 @@ import com.intellij.diff.requests.SimpleDiffRequest
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
-import dev.companion.gemini.review.Proposal
 
 internal object ChangedTarget {
     fun show(project: Project, proposal: Proposal) {

@@ -14,7 +14,6 @@ import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.ui.tabs.JBTabs
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
-import dev.companion.gemini.review.Proposal
 import java.awt.EventQueue
 import java.awt.event.InputEvent
 import java.awt.event.KeyEvent

@@ -5,24 +5,19 @@ package dev.companion.gemini.tabs
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.keymap.KeymapUtil
-import com.intellij.openapi.project.Project
 import com.intellij.ui.EditorNotificationPanel
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.KeyboardAccess
-import dev.companion.gemini.review.Proposal
-import dev.companion.gemini.review.ProposalActions
-import dev.companion.gemini.review.ProposalService
 import java.awt.EventQueue
 import java.awt.datatransfer.StringSelection
 import javax.swing.JComponent
 
 /** The content of a banner. For the EDT. */
 internal class ProposalBanner(
-    project: Project,
     private val proposal: Proposal,
+    private val decisions: ProposalDecisions,
 ) {
-    private val service = ProposalService.getInstance(project)
     private var text = text()
     private val links: List<Link> = links()
 
@@ -59,7 +54,7 @@ internal class ProposalBanner(
 
     /** Returns the whole text, which may not fit into the banner, and explains how to revert single changes. */
     private fun tooltip(): String {
-        val revert = ActionManager.getInstance().getAction(ProposalActions.REVERT)
+        val revert = ActionManager.getInstance().getAction(ProposalActionIds.REVERT)
         val hint = message("diff.hint", KeymapUtil.getFirstKeyboardShortcutText(revert))
         return "<html>${XmlStringUtil.escapeString(text)}<br>${XmlStringUtil.escapeString(hint)}</html>"
     }
@@ -69,13 +64,13 @@ internal class ProposalBanner(
         when (proposal.state) {
             Proposal.State.OPEN -> {
                 listOfNotNull(
-                    link(message("diff.changed.show")) { service.showChange(proposal) }.takeIf { proposal.isStale },
-                    link(message("diff.previous")) { service.go(proposal, -1) }.takeIf { proposal.place.count > 1 },
-                    link(message("diff.next")) { service.go(proposal, 1) }.takeIf { proposal.place.count > 1 },
-                    decision(withKeys("diff.accept", ProposalActions.ACCEPT)) { service.accept(proposal) },
-                    decision(withKeys("diff.reject", ProposalActions.REJECT)) { service.reject(proposal) }
+                    link(message("diff.changed.show")) { decisions.showChange(proposal) }.takeIf { proposal.isStale },
+                    link(message("diff.previous")) { decisions.go(proposal, -1) }.takeIf { proposal.place.count > 1 },
+                    link(message("diff.next")) { decisions.go(proposal, 1) }.takeIf { proposal.place.count > 1 },
+                    decision(withKeys("diff.accept", ProposalActionIds.ACCEPT)) { decisions.accept(proposal) },
+                    decision(withKeys("diff.reject", ProposalActionIds.REJECT)) { decisions.reject(proposal) }
                         .also { it.tooltip = message("diff.reject.tooltip") },
-                    decision(withKeys("diff.reject.reason", ProposalActions.REJECT_WITH_REASON)) {
+                    decision(withKeys("diff.reject.reason", ProposalActionIds.REJECT_WITH_REASON)) {
                         proposal.file.askReason()
                     }.also { it.tooltip = message(proposal.reasonTime.key) }
                         .takeIf { proposal.takesReason },
@@ -84,9 +79,9 @@ internal class ProposalBanner(
 
             Proposal.State.UNHEARD -> {
                 listOf(
-                    decision(message("diff.apply")) { service.apply(proposal) },
+                    decision(message("diff.apply")) { decisions.apply(proposal) },
                     link(message("diff.copy"), ::copy),
-                    decision(message("diff.close")) { service.closeByUser(proposal) },
+                    decision(message("diff.close")) { decisions.closeByUser(proposal) },
                 )
             }
 
@@ -128,7 +123,7 @@ internal class ProposalBanner(
     private fun link(label: String, follow: () -> Unit) = Link(label, Runnable(follow))
 
     private fun decision(label: String, decide: () -> Unit) =
-        link(label) { if (!service.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) decide() }
+        link(label) { if (!decisions.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) decide() }
 
     /** Adds the keys of an action, which the user can change. */
     private fun withKeys(key: String, actionId: String): String {

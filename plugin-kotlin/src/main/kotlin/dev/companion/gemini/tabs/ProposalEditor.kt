@@ -32,8 +32,6 @@ import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.KeyboardAccess
-import dev.companion.gemini.review.Proposal
-import dev.companion.gemini.review.ProposalActions
 import dev.companion.gemini.target.FileSide
 import java.awt.BorderLayout
 import java.awt.Component
@@ -75,8 +73,8 @@ internal class ProposalEditor(
     /** The caret's position in an editor that the viewer will replace. */
     private var caret: Pair<Editor, Int>? = null
 
-    /** The editor with the [NextChangeAction]. */
-    private var withNextChange: WeakReference<Editor>? = null
+    /** The editor with the actions of its own. */
+    private var withActions: WeakReference<Editor>? = null
 
     val proposal: Proposal? get() = file.proposal
     val targetPath: String get() = file.targetPath
@@ -84,7 +82,7 @@ internal class ProposalEditor(
     init {
         showingFailure {
             if (viewer != null) add(viewer)
-            ProposalActions.register(panel, this)
+            file.decisions.registerActions(panel, this)
         }
         file.editors += this
         showProposal()
@@ -109,21 +107,21 @@ internal class ProposalEditor(
             editorOf(proposal)?.let { caret = Pair(it, it.caretModel.offset) }
             viewer?.setRequest(request(proposal))
             restoreCaret()
-            addNextChange()
+            addActions()
             showBanner()
         }
     }
 
     private fun finishEditors() {
         restoreCaret()
-        addNextChange()
+        addActions()
     }
 
     /** Adds the action to the present editor, because the viewer may replace its editors. */
-    private fun addNextChange() {
-        val editor = proposal?.let(::editorOf)?.takeIf { it !== withNextChange?.get() } ?: return
-        withNextChange = WeakReference(editor)
-        NextChangeAction(editor, this)
+    private fun addActions() {
+        val editor = proposal?.let(::editorOf)?.takeIf { it !== withActions?.get() } ?: return
+        withActions = WeakReference(editor)
+        file.decisions.registerActions(editor, this)
     }
 
     private fun restoreCaret() {
@@ -162,7 +160,7 @@ internal class ProposalEditor(
     fun showBanner() {
         assertEdt()
         panel.reason?.proposalChanged()
-        val banner = ProposalBanner(project, file.proposal ?: return)
+        val banner = ProposalBanner(file.proposal ?: return, file.decisions)
         // The button must stay under the mouse of a user who is about to click.
         if (this.banner?.becomes(banner) == true) return
         this.banner = banner
@@ -172,7 +170,7 @@ internal class ProposalEditor(
     /** Opens the field for the reason of a rejection, or returns the focus to it. */
     fun askReason() {
         assertEdt()
-        val field = panel.reason ?: ReasonField(project, this).also { panel.reason = it }
+        val field = panel.reason ?: ReasonField(project, this, file.decisions).also { panel.reason = it }
         field.proposalChanged()
         field.requestFocusInWindow()
     }
@@ -205,7 +203,7 @@ internal class ProposalEditor(
         request.putUserData(DiffUserDataKeys.PREFERRED_FOCUS_SIDE, Side.RIGHT)
         request.putUserData(
             DiffUserDataKeys.CONTEXT_ACTIONS,
-            ProposalActions.IN_TAB.map(ActionManager.getInstance()::getAction),
+            ProposalActionIds.IN_TAB.map(ActionManager.getInstance()::getAction),
         )
         return request
     }

@@ -9,7 +9,6 @@ import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
-import dev.companion.gemini.review.Proposal
 import dev.companion.gemini.target.ShownPath
 import java.nio.file.Paths
 import javax.swing.Icon
@@ -22,8 +21,7 @@ class ProposalFile internal constructor(
     /** The proposal's file, as the CLI wrote it. */
     val targetPath: String,
     icon: Icon?,
-    /** Called after the last tab closed, with whether the user closed it. */
-    private val tabGone: (ProposalFile, Boolean) -> Unit,
+    internal val decisions: ProposalDecisions,
 ) : LightVirtualFile(shownName(targetPath), ProposalFileType(icon), "") {
     /** The content of the tab; set before the tab opens. */
     internal var proposal: Proposal? = null
@@ -73,7 +71,7 @@ class ProposalFile internal constructor(
         editors -= editor
         val byUser = isClosedByUser
         isClosedByUser = false
-        if (editors.isEmpty()) tabGone(this, byUser)
+        if (editors.isEmpty()) decisions.tabGone(this, byUser)
     }
 
     internal companion object {

@@ -8,7 +8,6 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.ProposalKind
-import dev.companion.gemini.review.Proposal
 
 /** Any thread. */
 class ProposalTitleProvider :

@@ -14,8 +14,6 @@ import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.CompanionAction
 import dev.companion.gemini.platform.Platform
-import dev.companion.gemini.review.Proposal
-import dev.companion.gemini.review.ProposalService
 import java.awt.BorderLayout
 import java.awt.Component
 import java.awt.EventQueue
@@ -31,8 +29,8 @@ import javax.swing.event.DocumentListener
 internal class ReasonField(
     project: Project,
     private val tab: ProposalEditor,
+    private val decisions: ProposalDecisions,
 ) : JPanel(BorderLayout()) {
-    private val service = ProposalService.getInstance(project)
     private val field = JBTextField(COLUMNS)
     private val time = JBLabel(" ", UIUtil.ComponentStyle.SMALL)
 
@@ -109,8 +107,8 @@ internal class ReasonField(
     private fun send() {
         val proposal = tab.proposal ?: return
         val reason = field.text.trim()
-        if (reason.isEmpty() || service.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) return
-        service.reject(proposal, reason)
+        if (reason.isEmpty() || decisions.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) return
+        decisions.reject(proposal, reason)
         if (proposal.state == Proposal.State.ENDED) field.text = ""
     }
 

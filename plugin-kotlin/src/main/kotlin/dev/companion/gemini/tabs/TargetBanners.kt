@@ -10,7 +10,6 @@ import com.intellij.ui.EditorNotifications
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.KeyboardAccess
-import dev.companion.gemini.review.Proposal
 import javax.swing.JComponent
 
 internal class TargetBanners(

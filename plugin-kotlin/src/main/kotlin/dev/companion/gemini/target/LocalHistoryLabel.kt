@@ -7,14 +7,9 @@ import com.intellij.openapi.project.Project
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
-import dev.companion.gemini.review.Proposal
 
 internal object LocalHistoryLabel {
     private val LOG = Logger.getInstance("#dev.companion.gemini")
-
-    /** Adds a label with the CLI and the file, but without text. If it fails, the edit goes on. EDT. */
-    fun putBefore(project: Project, proposal: Proposal) =
-        put(project, CompanionBundle.message("diff.history", proposal.place.who, proposal.shownPath))
 
     /** Adds a label. If it fails, the IDE's log says so. EDT. */
     @Suppress("TooGenericExceptionCaught")

@@ -6,7 +6,6 @@ import com.intellij.openapi.Disposable
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
-import dev.companion.gemini.review.Proposal
 import java.nio.file.Path
 import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
@@ -20,13 +19,12 @@ internal class TargetPoller(private val found: (Map<Path, FileOnDisk.Stamp?>) ->
     private var paths = emptySet<Path>()
     private var looks: Future<*>? = null
 
-    fun update(proposals: Collection<Proposal>) {
+    fun update(paths: Set<Path>) {
         assertEdt()
-        val now = proposals.mapTo(LinkedHashSet()) { it.target.path }
-        if (now == paths) return
-        paths = now
+        if (paths == this.paths) return
+        this.paths = paths
         looks?.cancel(false)
-        looks = if (now.isEmpty()) null else lookAt(now)
+        looks = if (paths.isEmpty()) null else lookAt(paths)
     }
 
     override fun dispose() {

@@ -6,7 +6,7 @@ import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.keymap.KeymapUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.project.CompanionSettings
-import dev.companion.gemini.review.ProposalActions
+import dev.companion.gemini.tabs.ProposalActionIds
 
 /** Each text must fit into one line: a balloon hides the rest of a longer text until it is clicked. */
 internal object Greeting {
@@ -22,7 +22,7 @@ internal object Greeting {
     /** Describes how users review edits. */
     fun review(settings: CompanionSettings.Values): String {
         if (!settings.diffs) return message("greeting.review.terminal")
-        val accept = ActionManager.getInstance().getAction(ProposalActions.ACCEPT)
+        val accept = ActionManager.getInstance().getAction(ProposalActionIds.ACCEPT)
         val keys = KeymapUtil.getFirstKeyboardShortcutText(accept)
         return if (keys.isEmpty()) message("greeting.review") else message("greeting.review.keys", keys)
     }

@@ -24,9 +24,9 @@ import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.ProjectSettings
-import dev.companion.gemini.review.Place
-import dev.companion.gemini.review.Proposal
 import dev.companion.gemini.review.ProposalService
+import dev.companion.gemini.tabs.Place
+import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.target.ShownPath
 import java.awt.Component
 import java.awt.Dimension

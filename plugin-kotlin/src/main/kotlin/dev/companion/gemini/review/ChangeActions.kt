@@ -1,6 +1,6 @@
 // Defines the actions on single changes of a proposal: revert one, and go to the next.
 
-package dev.companion.gemini.tabs
+package dev.companion.gemini.review
 
 import com.intellij.codeInsight.hint.HintManager
 import com.intellij.diff.fragments.LineFragment
@@ -13,9 +13,7 @@ import com.intellij.openapi.editor.ScrollType
 import com.intellij.openapi.keymap.KeymapUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.CompanionAction
-import dev.companion.gemini.review.Proposal
-import dev.companion.gemini.review.ProposalActions
-import dev.companion.gemini.review.ProposalService
+import dev.companion.gemini.tabs.Proposal
 
 private fun line(editor: Editor) = editor.document.getLineNumber(editor.caretModel.offset)
 

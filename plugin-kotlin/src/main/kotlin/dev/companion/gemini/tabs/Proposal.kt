@@ -1,6 +1,6 @@
 // Keeps one proposal: its text, which the user edits, and its state.
 
-package dev.companion.gemini.review
+package dev.companion.gemini.tabs
 
 import com.intellij.diff.DiffContentFactory
 import com.intellij.diff.fragments.LineFragment
@@ -27,10 +27,7 @@ import dev.companion.gemini.core.ReasonArrival
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
-import dev.companion.gemini.tabs.LineChanges
-import dev.companion.gemini.tabs.ProposalEditor
-import dev.companion.gemini.tabs.ProposalFile
-import dev.companion.gemini.tabs.UnifiedLines
+import dev.companion.gemini.target.LocalHistoryLabel
 import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.target.Target
 import dev.companion.gemini.target.TargetException
@@ -277,6 +274,9 @@ internal class Proposal(
         }
         WriteCommandAction.writeCommandAction(project).withName(CompanionBundle.message("diff.revert")).compute(work)
     }
+
+    /** Labels the Local History with the CLI and the file, but without text. If that fails, the edit goes on. */
+    fun labelHistory() = LocalHistoryLabel.put(project, CompanionBundle.message("diff.history", place.who, shownPath))
 
     fun stand(place: Place) {
         assertEdt()

@@ -1,6 +1,6 @@
 // Writes a file in place of the CLI.
 
-package dev.companion.gemini.target
+package dev.companion.gemini.review
 
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.fileEditor.FileDocumentManager
@@ -11,8 +11,9 @@ import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
-import dev.companion.gemini.review.Proposal
-import dev.companion.gemini.review.ProposalQueue
+import dev.companion.gemini.tabs.Proposal
+import dev.companion.gemini.target.Target
+import dev.companion.gemini.target.TargetException
 import java.io.IOException
 import java.util.concurrent.Executor
 
@@ -31,7 +32,7 @@ internal class TargetWriter(
      */
     fun write(target: Target, proposal: Proposal, then: (Result<Unit>) -> Unit) {
         assertEdt()
-        LocalHistoryLabel.putBefore(project, proposal)
+        proposal.labelHistory()
         val known = target.file?.takeIf { it.isValid }
         val file = naming(target) { if (known == null) create(target, proposal) else overwrite(known, proposal) }
         background.execute {

@@ -1,10 +1,10 @@
 // Detects when the file of a proposal, or a folder above it, is created, deleted or moved.
 
-package dev.companion.gemini.target
+package dev.companion.gemini.review
 
 import com.intellij.openapi.vfs.newvfs.BulkFileListener
 import com.intellij.openapi.vfs.newvfs.events.VFileEvent
-import dev.companion.gemini.review.Proposal
+import dev.companion.gemini.tabs.Proposal
 
 /** The document reports changes of the text. EDT. */
 internal class TargetChanges(

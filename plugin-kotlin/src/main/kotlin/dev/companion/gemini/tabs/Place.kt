@@ -1,6 +1,6 @@
 // Names the place of a proposal among the waiting ones, and its CLI.
 
-package dev.companion.gemini.review
+package dev.companion.gemini.tabs
 
 import dev.companion.gemini.CompanionBundle
 
