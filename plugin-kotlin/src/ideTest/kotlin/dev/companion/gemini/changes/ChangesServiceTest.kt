@@ -147,7 +147,8 @@ class ChangesServiceTest : ChangesTestCase() {
 
     fun testTheTreeShowsPromptsAndFiles() {
         file("a.txt", "one")
-        changed(1, Edit("a.txt", "one", "two"), Edit("sub/b.txt", null, "two"))
+        file("c.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"), Edit("sub/b.txt", null, "two"), Edit("c.txt", "one", null))
         val private = ChangedFile(path("key.txt"), isPrivate = true)
         val reverted = ChangedFile(path("r.txt"), added = 2, removed = 0, revertible = true, reverted = true)
         service.changed(core, AgentChange("s", 2, "", 2_000, listOf(private, reverted)))
@@ -157,8 +158,9 @@ class ChangesServiceTest : ChangesTestCase() {
             "(untitled prompt)  2 files",
             "key.txt  ROOT  private",
             "r.txt  ROOT  +2 \u22120  reverted",
-            "prompt 1  2 files",
+            "prompt 1  3 files",
             "a.txt  ROOT  +1 \u22121",
+            "c.txt  deleted  ROOT  +1 \u22121",
             "b.txt  new  ROOT/sub  +1 \u22121",
         )
         assertEquals(expected, shown(panel))
@@ -167,8 +169,8 @@ class ChangesServiceTest : ChangesTestCase() {
         assertFalse(perform(panel, "Companion.RevertPrompt"))
         select(panel, "a.txt")
         assertTrue(perform(panel, "Companion.RevertPrompt"))
-        await("both") { core.calls.isNotEmpty() }
-        assertEquals(listOf("reverted s 1 a.txt sub/b.txt"), told)
+        await("all") { core.calls.isNotEmpty() }
+        assertEquals(listOf("reverted s 1 a.txt c.txt sub/b.txt"), told)
     }
 
     fun testManyFilesAreGroupedByFolder() {

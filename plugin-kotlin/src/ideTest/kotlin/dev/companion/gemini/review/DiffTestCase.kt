@@ -91,7 +91,8 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
         try {
             core.close()
             service.endOfClosed()
-            await("the end of all proposals") { service.waiting().isEmpty() }
+            // Also of those that nobody heard of, whose tabs close then.
+            await("the end of all proposals") { service.waiting().isEmpty() && tabs().isEmpty() }
             FileUtil.delete(root)
         } finally {
             super.tearDown()

@@ -121,6 +121,7 @@ private fun focus(): Map<String, Any?>? {
     if (editor == null || editor.contentComponent !== owner) {
         return mapOf(
             "component" to owner.javaClass.name,
+            "id" to System.identityHashCode(owner),
             "isButton" to (owner is AbstractButton),
             "name" to owner.accessibleContext?.accessibleName?.takeUnless { it.isEmpty() },
         )
