@@ -314,7 +314,7 @@ impl Clis {
     }
 
     /// A client has opened a diff.
-    pub(crate) fn opened(&mut self, session: SessionId, path: &str, now: u64) -> Opened {
+    pub fn opened(&mut self, session: SessionId, path: &str, now: u64) -> Opened {
         let Some((index, at)) = self.edit_of(session, path, now) else {
             return if self.knows(session) { Opened::NEXT_PROMPT } else { Opened::NEVER };
         };

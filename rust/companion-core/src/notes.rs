@@ -391,11 +391,11 @@ impl Notes {
     }
 
     /// The text that a client got in place of a rejection with this reason.
-    pub fn set_sent(&mut self, id: NoteId, text: &str) {
+    pub fn set_sent(&mut self, id: NoteId, text: Digest) {
         if let Some(pending) = self.pending.iter_mut().find(|pending| pending.id == id)
             && let Note::Reason(reason) = &mut pending.note
         {
-            reason.sent = Some(Digest::of(text));
+            reason.sent = Some(text);
         }
     }
 

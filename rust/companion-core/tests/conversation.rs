@@ -52,7 +52,7 @@ impl Cast {
 
     fn reject(&mut self, session: SessionId, path: &str) -> Option<Rejection> {
         let rejected = self.conversation.rejected(session, path, path.to_owned().into(), 1)?;
-        self.conversation.notes_mut().set_sent(rejected.note, "sent");
+        self.conversation.notes_mut().set_sent(rejected.note, Digest::of("sent"));
         Some(rejected.rejection)
     }
 

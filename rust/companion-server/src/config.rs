@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use companion_core::companion;
 use companion_protocol::settings::Settings;
 
 /// The configuration of a server.
@@ -73,23 +74,39 @@ pub struct Limits {
 impl Limits {
     /// The limits of these settings, and the defaults.
     fn of(settings: &Settings) -> Self {
+        let core = companion::Limits::default();
         Self {
             body: usize::from(settings.body_limit) << 20,
             header_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(30),
             body_total: Duration::from_mins(5),
-            host_timeout: Duration::from_secs(30),
+            host_timeout: Duration::from_millis(core.host_timeout),
             diagnostics_timeout: Duration::from_secs(3),
             keep_alive: Duration::from_secs(20),
             retry: Duration::from_secs(20),
             sessions: 2048,
             idle_sessions: 64,
-            session_away: Duration::from_mins(5),
+            session_away: Duration::from_millis(core.session_away),
             session_gone: Duration::from_hours(1),
-            diffs_per_session: 256,
-            queued_bytes: 128 << 20,
-            held_bytes: 256 << 20,
+            diffs_per_session: core.diffs_per_session,
+            queued_bytes: core.queued_bytes,
+            held_bytes: core.held_bytes,
             monitors: 16,
+        }
+    }
+}
+
+impl Limits {
+    /// The part that the core keeps.
+    pub(crate) fn of_core(&self) -> companion::Limits {
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        companion::Limits {
+            host_timeout: ms(self.host_timeout),
+            session_away: ms(self.session_away),
+            diffs_per_session: self.diffs_per_session,
+            queued_bytes: self.queued_bytes,
+            held_bytes: self.held_bytes,
+            kept_bytes: self.body.saturating_mul(2),
         }
     }
 }

@@ -5,11 +5,13 @@ mod responder;
 use std::fmt;
 use std::sync::Arc;
 
+pub(crate) use companion_core::calls::CallId;
+pub use companion_core::companion::Delivery;
 use companion_protocol::diagnostics::DiagnosticsRequest;
 use companion_protocol::editor::{
     CloseDiff, CompanionNotification, DiffPath, OpenDiff, ReasonArrival,
 };
-pub(crate) use responder::{CallId, RequestOwner};
+pub(crate) use responder::RequestOwner;
 pub use responder::{DiagnosticsResponder, DiffResponder, Responder, Responders, UnsavedResponder};
 use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
@@ -154,15 +156,4 @@ impl fmt::Debug for Proposal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Proposal").field("file_path", &self.file_path).finish_non_exhaustive()
     }
-}
-
-/// The delivery of a decision to its client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delivery {
-    /// The client is connected, and receives the decision.
-    Delivered,
-    /// The client's stream is down. It receives the decision when it returns.
-    Queued,
-    /// No such diff is open: it was decided, closed or replaced before, or its client is gone.
-    Unknown,
 }

@@ -6,17 +6,19 @@
 //!
 //! Requests go down through the modules, and each decides one thing: `net::http` (bytes, routes,
 //! statuses) → `net::guard` (admission) → `mcp::session` (the client) → `mcp::dispatch` (methods) →
-//! `mcp::tools` (arguments) → `diffs` (the end of each diff) → the editor. Notifications go up: the
-//! editor → `diffs` or `context` → `mcp::session` (waiting items per client) → `net::http`.
+//! `mcp::tools` (arguments) → `driver` (the core, which decides) → the editor. Notifications go up: the
+//! editor → `driver` or `context` → `mcp::session` (waiting items per client) → `net::http`.
 
 mod agent;
+mod clock;
 mod config;
 mod context;
 mod diagnostics;
-mod diffs;
 mod discovery;
 mod disk;
+mod driver;
 mod host;
+mod journal;
 mod mcp;
 mod net;
 mod privacy;

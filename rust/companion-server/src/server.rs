@@ -8,6 +8,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use companion_core::companion::Input;
 use companion_platform::{Platform, container_mark, is_absolute};
 use companion_protocol::dialect::ClientProfile;
 use companion_protocol::editor::{ChangedPath, EditorNotification, EditorQuery, RejectedDiff};
@@ -19,9 +20,8 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
 use crate::agent;
+use crate::clock::now_ms;
 use crate::config::Config;
-use crate::context::now_ms;
-use crate::diffs::Decision;
 use crate::discovery::{Discovery, workspace_path};
 use crate::disk::pool::BlockingPool;
 use crate::host::{Delivery, EditorHost};
@@ -109,16 +109,17 @@ impl Server {
 
         let state = Arc::new(ServerState::new(port, &token, config, host, last, pool));
         if let (Some(journal), Some(saving)) = (&state.journal, saving) {
-            let (diffs, pool) = (Arc::clone(&state.diffs), Arc::clone(&state.pool));
-            handle.spawn(resume::keep(diffs, pool, Arc::clone(journal), saving));
+            let (driver, pool) = (Arc::clone(&state.driver), Arc::clone(&state.pool));
+            handle.spawn(resume::keep(driver, pool, Arc::clone(journal), saving));
         }
         for socket in sockets {
             state.listening.spawn_on(http::accept(socket, Arc::clone(&state)), &handle);
         }
         handle.spawn(Arc::clone(&state).publish_context());
         handle.spawn(Arc::clone(&state).run_maintenance());
-        handle.spawn(Arc::clone(&state).expire_calls());
+        handle.spawn(Arc::clone(&state).drive());
         handle.spawn(agent::expire_notes(Arc::clone(&state)));
+        handle.spawn(agent::look(Arc::clone(&state)));
 
         let file = DiscoveryFile {
             port,
@@ -201,7 +202,7 @@ impl Server {
             discovery_files: inner.discovery.files(),
             connected: inner.state.sessions.connected(),
             unhooked: agent::unhooked(&inner.state),
-            open_diffs: inner.state.diffs.open_count(),
+            open_diffs: inner.state.driver.ask(|companion| companion.diffs().open_count()),
             private_files: inner.state.context.private_files().reasons,
             tasks: inner.state.tasks.len(),
         }
@@ -260,21 +261,24 @@ impl Server {
                 absolute(&comment.path)?;
                 drop(agent::set(state, runtime, comment));
             }
-            Event::CommentRemoved(comment) => agent::remove(state, &comment.id),
+            Event::CommentRemoved(comment) => {
+                state.driver.post(Input::CommentRemoved(&comment.id));
+            }
             Event::ChangesReverted(paths) => agent::reverted(state, &paths),
             Event::RevertUndone(paths) => agent::revert_undone(state, &paths),
             Event::ChangesKept(paths) => agent::kept(state, &paths),
             Event::Review(review) => state.agents.review_changed(review.all),
             Event::DiffAccepted(diff) => {
-                let accepted = Decision::Accepted(diff.content);
-                return Ok(Some(state.diffs.user_decided(&diff.file_path, accepted)));
+                let text = state.driver.hold(diff.content);
+                let accepted = Input::Accepted(&diff.file_path, text);
+                return Ok(Some(state.driver.post(accepted).delivery));
             }
             Event::DiffRejected(RejectedDiff { file_path, reason }) => {
-                let reason = reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
-                return Ok(Some(match reason {
-                    Some(reason) => agent::reject(state, runtime, &file_path, reason),
-                    None => state.diffs.user_decided(&file_path, Decision::Rejected),
-                }));
+                let rejected = match reason.as_deref().map(str::trim) {
+                    None | Some("") => Input::Rejected(&file_path),
+                    Some(reason) => agent::rejected_with_reason(&file_path, reason),
+                };
+                return Ok(Some(state.driver.post(rejected).delivery));
             }
         }
         Ok(None)
@@ -302,7 +306,7 @@ impl Server {
     /// itself now: the client would make the edit a second time. Returns false if the client may
     /// already have received the acceptance.
     pub fn withdraw_acceptance(&self, path: &str) -> bool {
-        self.inner.state.diffs.withdraw(path)
+        self.inner.state.driver.post(Input::Withdraw(path)).is_withdrawn
     }
 
     /// Stops the server, in the order of [`shutdown`]. Blocks for up to 2 s. Does nothing if the

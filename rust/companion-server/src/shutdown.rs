@@ -15,6 +15,7 @@
 
 use std::time::Duration;
 
+use companion_core::companion::Input;
 use tokio::time::{Instant, timeout_at};
 
 use crate::discovery::{Discovery, Removal};
@@ -38,13 +39,13 @@ pub(crate) async fn shut_down(state: &ServerState, mut removal: Option<Removal>)
     if let Some(removal) = &mut removal {
         removal.begin().await;
     }
-    state.diffs.stop();
-    if timeout_at(begun + DELIVERY_TIMEOUT, state.diffs.all_arrived()).await.is_err() {
+    state.driver.handle(Input::Stop);
+    if timeout_at(begun + DELIVERY_TIMEOUT, state.driver.all_arrived()).await.is_err() {
         log::debug!(
             "a client has not shown that it got its texts, or the editor has not given one"
         );
     }
-    state.diffs.end_texts();
+    state.driver.handle(Input::EndTexts);
     close(state);
     state.listening.close();
     state.listening.wait().await;
@@ -70,8 +71,8 @@ pub(crate) async fn shut_down(state: &ServerState, mut removal: Option<Removal>)
 pub(crate) fn begin(state: &ServerState, discovery: &Discovery) {
     state.release_lock();
     drop(discovery.remove());
-    state.diffs.stop();
-    state.diffs.end_texts();
+    state.driver.post(Input::Stop);
+    state.driver.post(Input::EndTexts);
     close(state);
 }
 

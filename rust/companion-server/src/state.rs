@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::sync::Arc;
 
+use companion_core::companion::Input;
+use companion_core::record::Left;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
@@ -13,11 +15,12 @@ use crate::agent::Agents;
 use crate::config::{Config, Limits};
 use crate::context::{ContextModel, EditorContext};
 use crate::diagnostics::EditorDiagnostics;
-use crate::diffs::{Diffs, Journal, Left};
 use crate::disk::pool::BlockingPool;
 use crate::disk::probe::TargetProbe;
 use crate::disk::workspace::Workspace;
+use crate::driver::Driver;
 use crate::host::EditorHost;
+use crate::journal::Journal;
 use crate::mcp::monitor::{MonitorStream, Monitors};
 use crate::mcp::session::{ClientTraits, Full, Session, SessionId, Sessions};
 use crate::net::bodies::BodyBudget;
@@ -30,7 +33,7 @@ pub(crate) struct ServerState {
     pub(crate) guard: Guard,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) monitors: Arc<Monitors>,
-    pub(crate) diffs: Arc<Diffs>,
+    pub(crate) driver: Arc<Driver>,
     pub(crate) host: Arc<dyn EditorHost>,
     pub(crate) agents: Agents,
     pub(crate) context: EditorContext,
@@ -70,8 +73,8 @@ impl ServerState {
         let limits = &config.limits;
         let (left, running) = last.unzip();
         let journal = left.is_some().then(|| Arc::new(Journal::new()));
-        let mut left = left.unwrap_or_default();
-        let agents = Agents::new(config.settings.review_all, &mut left);
+        let left = left.unwrap_or_default();
+        let agents = Agents::new(config.settings.review_all);
         let sessions = left.sessions.iter().map(|(id, client)| (*id, *client));
         let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host), sessions));
         let monitors = Arc::new(Monitors::new(limits.monitors));
@@ -80,11 +83,11 @@ impl ServerState {
         let context = EditorContext::new(model, Arc::clone(&host));
         let workspace = Workspace::new(config.settings.workspace.clone(), Arc::clone(&pool));
         let probe = TargetProbe::new(Arc::clone(workspace.privacy()), Arc::clone(&pool));
-        let diffs = Diffs::new(
+        let driver = Driver::new(
             Arc::clone(&sessions),
             Arc::clone(&monitors),
             Arc::clone(&host),
-            limits.clone(),
+            limits,
             journal.clone(),
             left,
         );
@@ -108,7 +111,7 @@ impl ServerState {
             diagnostics,
             sessions,
             monitors,
-            diffs,
+            driver,
             config,
         }
     }
@@ -120,12 +123,12 @@ impl ServerState {
 
     /// Creates a session for a new client. May evict the oldest idle sessions.
     pub(crate) fn create_session(&self, client: ClientTraits) -> Result<Arc<Session>, Full> {
-        let waits = |session| self.diffs.is_awaited_by(session);
+        let waits = |session| self.driver.ask(|companion| companion.diffs().is_awaited_by(session));
         let (session, gone) = self.sessions.create(client, waits)?;
         for id in gone {
             self.forget(id);
         }
-        self.diffs.session_begun(session.id, client);
+        self.driver.handle(Input::Connected(session.id, client));
         self.inhabited.notify_one();
         Ok(session)
     }
@@ -137,8 +140,7 @@ impl ServerState {
     }
 
     fn forget(&self, id: SessionId) {
-        self.diffs.session_gone(id);
-        self.agents.mcp_session_gone(id);
+        self.driver.handle(Input::Gone(id));
     }
 
     /// Sends contexts when the editor's state changes, until the server stops.
@@ -161,7 +163,6 @@ impl ServerState {
         // The next process can resume this one for twice `retry` after its last record.
         let interval = if self.journal.is_some() { keep_alive.min(retry) } else { keep_alive };
         let keeping = async {
-            let mut next_age = Instant::now();
             loop {
                 if self.sessions.is_empty() && self.monitors.is_empty() {
                     self.inhabited.notified().await;
@@ -176,11 +177,7 @@ impl ServerState {
                         break;
                     }
                 }
-                self.diffs.forget_old_calls();
-                if next_age <= Instant::now() {
-                    next_age = Instant::now() + self.config.limits.session_away;
-                    self.diffs.prune_sent();
-                }
+                self.driver.handle(Input::Time);
                 self.monitors.keep_alive();
                 self.sessions.keep_alive().wake().await;
                 if let Some(journal) = &self.journal {
@@ -191,17 +188,17 @@ impl ServerState {
         self.stopping.run_until_cancelled(keeping).await;
     }
 
-    /// Fails calls that the editor does not answer in time, until the server has stopped. It also
-    /// runs during the stop, so that no call waits for a text without end.
-    pub(crate) async fn expire_calls(self: Arc<Self>) {
-        self.aborting.run_until_cancelled(self.diffs.expire_calls()).await;
+    /// Runs the driver until the server has stopped. It also runs during the stop, so that no call
+    /// waits for a text without end.
+    pub(crate) async fn drive(self: Arc<Self>) {
+        self.aborting.run_until_cancelled(self.driver.run()).await;
     }
 
     fn end_absent(&self) {
         let absent = self.sessions.absent();
         for id in absent.away {
             log::debug!("a client did not come back");
-            self.diffs.session_away(id);
+            self.driver.handle(Input::Away(id));
         }
         for id in absent.gone {
             self.forget(id);

@@ -7,6 +7,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
+use companion_core::companion::{Delivery, Input};
+use companion_core::diffs::Decision;
 use companion_protocol::diagnostics::DiagnosticsRequest;
 use companion_protocol::editor::{AgentChanged, CompanionNotification};
 use companion_protocol::settings::Settings;
@@ -169,15 +171,29 @@ impl Rig {
         });
         let state = Arc::new(ServerState::new(PORT, &token, config, Arc::clone(&host), last, pool));
         if let (Some(journal), Some(saving)) = (&state.journal, saving) {
-            let (diffs, pool) = (Arc::clone(&state.diffs), Arc::clone(&state.pool));
-            tokio::spawn(resume::keep(diffs, pool, Arc::clone(journal), saving));
+            let (driver, pool) = (Arc::clone(&state.driver), Arc::clone(&state.pool));
+            tokio::spawn(resume::keep(driver, pool, Arc::clone(journal), saving));
         }
         tokio::spawn(Arc::clone(&state).publish_context());
         tokio::spawn(Arc::clone(&state).run_maintenance());
-        tokio::spawn(Arc::clone(&state).expire_calls());
+        tokio::spawn(Arc::clone(&state).drive());
         tokio::spawn(agent::expire_notes(Arc::clone(&state)));
+        tokio::spawn(agent::look(Arc::clone(&state)));
         let asked = tokio::sync::Mutex::new(asked);
         Self { state, asked, counts, private, agents, changes, host }
+    }
+
+    /// The user decides about the diff of this path.
+    pub(crate) fn user_decided(&self, path: &str, decision: Decision<String>) -> Delivery {
+        let input = match decision.into_text() {
+            Some(text) => Input::Accepted(path, self.state.driver.hold(text)),
+            None => Input::Rejected(path),
+        };
+        self.state.driver.handle(input).delivery
+    }
+
+    pub(crate) fn open_count(&self) -> usize {
+        self.state.driver.ask(|companion| companion.diffs().open_count())
     }
 
     pub(crate) fn limits(change: impl FnOnce(&mut Limits)) -> Self {

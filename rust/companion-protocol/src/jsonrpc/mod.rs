@@ -8,6 +8,7 @@ mod outgoing;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
@@ -76,6 +77,14 @@ impl Id {
 impl PartialEq for Id {
     fn eq(&self, other: &Self) -> bool {
         self.0.get() == other.0.get()
+    }
+}
+
+impl Eq for Id {}
+
+impl Hash for Id {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.get().hash(state);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::settings::Settings;
 pub use arguments::ToolArguments;
 
 /// A tool that a companion offers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tool {
     /// Shows a proposed edit.
     OpenDiff,

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use companion_core::notes::{Comment, CommentOutcome, Note};
+use companion_core::companion::Input;
+use companion_core::notes::Comment;
 use companion_protocol::editor::{
-    CommentOnLines, CommentRefused, CommentsDelivered, CommentsPending, CompanionNotification,
+    CommentOnLines, CommentRefused, CommentsPending, CompanionNotification,
 };
 use companion_protocol::ide::{one_line, truncate_utf16};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 use super::READ_TIMEOUT;
-use crate::diffs::Record;
 use crate::disk::workspace::is_refusal;
 use crate::state::ServerState;
 
@@ -44,57 +44,23 @@ pub(crate) fn set(
         end_line: end_line.max(line).max(1),
         content: one_line(&content, MAX_CONTENT).into(),
         text: truncate_utf16(text.trim(), MAX_TEXT).to_owned().into(),
-        since: state.agents.expiry.now_ms(),
+        since: state.driver.now().date,
     };
-    let outcome = state.agents.conversation.lock().notes_mut().set_comment(comment);
-    let note = match outcome {
-        CommentOutcome::Waits(note) => note,
-        CommentOutcome::Delivered => {
-            delivered(state, vec![id]);
-            return None;
-        }
-        CommentOutcome::TooMany => {
-            refuse(state, id, "Too many comments wait.");
-            return None;
-        }
-    };
+    let note = state.driver.post(Input::Comment(comment)).comment?;
     let state = Arc::clone(state);
     Some(runtime.spawn(async move {
         // Each delivery checks it again. This check lets the user know at once.
         let checked = state.workspace.check_shared(&path, READ_TIMEOUT).await;
-        let mut conversation = state.agents.conversation.lock();
-        let notes = conversation.notes_mut();
-        match checked {
-            // The comment may be on another file by now.
-            Err(why) if is_refusal(why) && notes.get(note).is_some_and(|of| of.is_on(&path)) => {
-                notes.remove(note);
-                state.diffs.record(Record::NoteRemoved(note));
-                drop(conversation);
-                refuse_unshared(&state, id, why);
-            }
-            Ok(()) | Err(_) => {
-                // A model may have got it by now, or the user may have removed it.
-                if let Some(comment) = notes.get(note) {
-                    state.diffs.record(Record::Note(note, comment.clone()));
-                }
-            }
-        }
+        let refused = checked.err().filter(|why| is_refusal(why));
+        state.driver.handle(Input::CommentChecked(note, &path, refused));
     }))
-}
-
-/// Removes a comment, if no model has got it.
-pub(crate) fn remove(state: &ServerState, id: &str) {
-    let mut conversation = state.agents.conversation.lock();
-    if let Some(note) = conversation.notes_mut().remove_comment(id) {
-        state.diffs.record(Record::NoteRemoved(note));
-    }
 }
 
 /// Reports to the editor the comments of the last process.
 pub(crate) fn pending(state: &ServerState) {
-    let conversation = state.agents.conversation.lock();
-    let comments: Vec<_> = conversation.notes().comments().map(Comment::to_editor).collect();
-    drop(conversation);
+    let comments: Vec<_> = state
+        .driver
+        .ask(|companion| companion.notes().comments().map(Comment::to_editor).collect());
     if !comments.is_empty() {
         let pending = CommentsPending { comments };
         state.host.notify(CompanionNotification::CommentsPending(pending));
@@ -117,23 +83,6 @@ pub(super) fn text<'a>(
         let _ = write!(lines, "\n- {path}, {of_lines} (`{}`): {}", &**content, &**text);
     }
     (!lines.is_empty()).then(|| format!("The user commented on these lines:{lines}"))
-}
-
-/// Reports to the editor that a model has got these comments.
-pub(super) fn delivered(state: &ServerState, ids: Vec<String>) {
-    let delivered = CommentsDelivered { ids };
-    state.host.notify(CompanionNotification::CommentsDelivered(delivered));
-}
-
-/// Reports to the editor that no model gets this note, if it is a comment.
-pub(super) fn refused(state: &ServerState, note: &Note, why: &str) {
-    if let Note::Comment(comment) = note {
-        refuse_unshared(state, comment.id.to_string(), why);
-    }
-}
-
-fn refuse_unshared(state: &ServerState, id: String, why: &str) {
-    refuse(state, id, &format!("No model gets this comment: {why}."));
 }
 
 fn refuse(state: &ServerState, id: String, why: &str) {

@@ -4,13 +4,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use companion_core::companion::Input;
 use companion_core::conversation::Due;
-use companion_core::notes::{Confirmation, Delivery, Note, NoteId, Reason};
-use companion_protocol::editor::{CompanionNotification, ReasonLost};
+use companion_core::notes::{Confirmation, Delivery};
 use tokio::time::{Instant, sleep_until};
 
-use super::{READ_TIMEOUT, changes, comments};
-use crate::diffs::{DeliveredNotes, Record};
+use super::{READ_TIMEOUT, changes};
 use crate::disk::workspace::PRIVATE;
 use crate::state::ServerState;
 
@@ -59,37 +58,12 @@ pub(super) async fn deliver(state: &Arc<ServerState>, due: Due) -> Option<Checke
             }
         } else if let Some((_, why)) = refused.iter().find(|(path, _)| note.paths().contains(path))
         {
-            refuse(state, id, &note, why);
+            state.driver.handle(Input::Refuse(id, why));
         }
     }
-    let delivery = state.agents.conversation.lock().deliver(&allowed)?;
+    let delivery = state.driver.handle(Input::Deliver(&allowed)).notes?;
     tokio::spawn(give_back_unconfirmed(Arc::clone(state), delivery.number));
     Some(Checked { delivery, shared })
-}
-
-/// No model gets this note, because of its file.
-fn refuse(state: &ServerState, id: NoteId, note: &Note, why: &str) {
-    if state.agents.conversation.lock().notes_mut().remove(id).is_some() {
-        state.diffs.record(Record::NoteRemoved(id));
-        comments::refused(state, note, why);
-        reason_lost(state, note, why);
-    }
-}
-
-/// Reports to the editor that no model gets this note, if it is a reason.
-pub(super) fn reason_lost(state: &ServerState, note: &Note, why: &str) {
-    if let Note::Reason(Reason { path, text, .. }) = note {
-        report_lost(state, path, text, why);
-    }
-}
-
-/// Reports to the editor that no model gets the reason of a rejection.
-pub(super) fn report_lost(state: &ServerState, path: &str, text: &str, why: &str) {
-    state.host.notify(CompanionNotification::ReasonLost(ReasonLost {
-        file_path: path.to_owned(),
-        reason: text.to_owned(),
-        why: why.to_owned(),
-    }));
 }
 
 async fn give_back_unconfirmed(state: Arc<ServerState>, number: u64) {
@@ -101,30 +75,18 @@ async fn give_back_unconfirmed(state: Arc<ServerState>, number: u64) {
             left = left.saturating_sub(ACK_PART);
         }
     }
-    state.agents.conversation.lock().notes_mut().give_back(number);
-    state.agents.expiry.waits.notify_one();
+    state.driver.handle(Input::GiveBack(number));
+    state.agents.ages.notify_one();
 }
 
 /// A hook is about to print the delivery of this number. Returns false if it must not. The disk has the
 /// confirmation by then, unless the disk is slow.
 pub(crate) async fn confirm(state: &Arc<ServerState>, number: u64) -> bool {
-    let confirmation = state.agents.conversation.lock().confirm(number);
-    match confirmation {
+    match state.driver.handle(Input::Confirm(number)).confirmation {
         Confirmation::Refused => return false,
         Confirmation::Repeated => {}
-        Confirmation::Taken(delivery) => {
-            let comments: Vec<_> = delivery.comments().map(|of| Arc::clone(&of.id)).collect();
-            state.diffs.record(Record::Delivered(DeliveredNotes {
-                number,
-                notes: delivery.notes.iter().map(|(id, _)| *id).collect(),
-                comments: comments.clone(),
-            }));
-            if !comments.is_empty() {
-                comments::delivered(state, comments.iter().map(ToString::to_string).collect());
-            }
-            changes::reverts_delivered(state, delivery.reverts());
-        }
+        Confirmation::Taken(delivery) => changes::reverts_delivered(state, delivery.reverts()),
     }
-    state.diffs.wait_until_journaled().await;
+    state.driver.wait_until_journaled().await;
     true
 }

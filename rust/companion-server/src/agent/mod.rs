@@ -21,7 +21,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use companion_core::cli::{Caller, Connected};
-use companion_core::conversation::{Conversation, Due};
+use companion_core::companion::{FileBefore, Hook, Input};
+use companion_core::conversation::Due;
 use companion_core::notes::Reason;
 use companion_platform::SuspendedMark;
 use companion_protocol::dialect::ClientProfile;
@@ -31,27 +32,24 @@ use companion_protocol::editor::{
 use companion_protocol::hook::{HookSenders, Moment};
 use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::time::timeout;
-use uuid::Uuid;
 
-use crate::diffs::Left;
 use crate::host::{EditorRequest, UnsavedResponder};
-use crate::mcp::session::{Session, SessionId};
+use crate::mcp::session::Session;
 use crate::mcp::tools;
 use crate::net::json::Json;
 use crate::state::ServerState;
 use crate::text::Digest;
 use changes::{AgentChanges, FileText};
 pub(crate) use changes::{kept, revert_undone, reverted, texts};
-pub(crate) use comments::{pending, remove, set};
+pub(crate) use comments::{pending, set};
 pub(crate) use delivery::confirm;
-use delivery::{Checked, deliver, reason_lost};
+use delivery::{Checked, deliver};
 pub(crate) use event::HookRequest;
 use event::{HookAnswer, HookEvent, ToolEffect};
-use expiry::Expiry;
 pub(crate) use expiry::expire_notes;
-pub(crate) use rejection::reject;
+pub(crate) use rejection::{look, rejected_with_reason};
 use turns::Turns;
 
 /// The time for the disk before an edit, and when a proposal is rejected.
@@ -67,7 +65,6 @@ const KNOWN_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_UNSAVED: usize = 20;
 
 pub(crate) struct Agents {
-    conversation: Mutex<Conversation>,
     changes: Mutex<AgentChanges>,
     /// One change at a time.
     counting: Semaphore,
@@ -84,26 +81,13 @@ pub(crate) struct Agents {
     clearing: Arc<Semaphore>,
     /// Set by hooks while this process is suspended.
     mark: OnceLock<SuspendedMark>,
-    expiry: Expiry,
+    /// Notified when a note or a change begins to age.
+    ages: Notify,
 }
 
 impl Agents {
-    /// `left` has the notes of the last process.
-    pub(crate) fn new(review_all: bool, left: &mut Left) -> Self {
-        let (first_delivery, _) = Uuid::new_v4().as_u64_pair();
-        let mut conversation = Conversation::new(first_delivery);
-        let notes = conversation.notes_mut();
-        for (id, note) in std::mem::take(&mut left.notes) {
-            notes.restore(id, note, 0);
-        }
-        for comment in left.delivered.drain(..) {
-            notes.restore_delivered(comment);
-        }
-        for number in left.confirmed.drain(..) {
-            notes.restore_confirmed(number);
-        }
+    pub(crate) fn new(review_all: bool) -> Self {
         Self {
-            conversation: Mutex::new(conversation),
             changes: Mutex::default(),
             counting: Semaphore::new(1),
             turns: Mutex::default(),
@@ -113,7 +97,7 @@ impl Agents {
             senders: Mutex::default(),
             clearing: Arc::new(Semaphore::new(1)),
             mark: OnceLock::new(),
-            expiry: Expiry::new(),
+            ages: Notify::new(),
         }
     }
 
@@ -127,15 +111,6 @@ impl Agents {
             senders.push(client);
         }
     }
-
-    pub(crate) fn mcp_session_gone(&self, session: SessionId) {
-        self.conversation.lock().clis_mut().disconnected(session);
-    }
-
-    /// Milliseconds since the server began.
-    fn now(&self) -> u64 {
-        self.expiry.elapsed_ms()
-    }
 }
 
 /// Returns when the model would get the reason of a rejection of the diff that a client opens.
@@ -144,28 +119,27 @@ pub(crate) async fn reason_arrival(
     session: &Session,
     path: &str,
 ) -> ReasonArrival {
-    let (conversation, now) = (&state.agents.conversation, state.agents.now());
+    let (driver, now) = (&state.driver, state.driver.now().elapsed);
     if state.context.is_silent() || !session.client.replays_edits {
         return ReasonArrival::Never;
     }
     if session.client.empty_is_unchanged {
         let expected = state.sessions.expected_with(|_| true);
-        let opened = {
-            let mut conversation = conversation.lock();
-            conversation.clis_mut().expect_only(&expected);
-            conversation.opened(session.id, path, now)
-        };
+        let opened = driver.ask(|companion| {
+            companion.clis().expect_only(&expected);
+            companion.clis().opened(session.id, path, now)
+        });
         if !opened.needs_look {
             return opened.arrival;
         }
         let original = original(state, path).await;
-        return conversation.lock().clis_mut().looked_at(session.id, path, original);
+        return driver.ask(|companion| companion.clis().looked_at(session.id, path, original));
     }
-    if !conversation.lock().clis().knows(session.id) {
+    if !driver.ask(|companion| companion.clis().knows(session.id)) {
         return ReasonArrival::Never;
     }
     let original = original(state, path).await;
-    conversation.lock().clis_mut().opened_without_hook(session.id, path, original, now)
+    driver.ask(|companion| companion.clis().opened_without_hook(session.id, path, original, now))
 }
 
 /// Hooks may reach the server at `port`.
@@ -210,8 +184,10 @@ pub(crate) fn unhooked(state: &ServerState) -> usize {
 
 fn hooked(state: &ServerState) -> HookedClients {
     let connected = state.sessions.connected_with(|client| client.replays_edits);
-    let conversation = state.agents.conversation.lock();
-    let hooked = connected.iter().filter(|session| conversation.clis().knows(**session)).count();
+    let hooked = state.driver.ask(|companion| {
+        let clis = companion.clis();
+        connected.iter().filter(|session| clis.knows(**session)).count()
+    });
     HookedClients { connected: connected.len(), hooked }
 }
 
@@ -226,7 +202,8 @@ pub(crate) async fn answer(state: Arc<ServerState>, event: HookEvent) -> Json {
         Moment::AfterAgent => after_agent(&state, &event, &caller).await,
         Moment::Notification => {
             // The editor shows an edit as a proposal.
-            if !(event.is_about_edit && state.diffs.open_count() > 0) {
+            let open = || state.driver.ask(|companion| companion.diffs().open_count());
+            if !(event.is_about_edit && open() > 0) {
                 let (session, message) = (event.session.clone(), event.message.clone());
                 let waiting = AgentWaiting { session, message };
                 state.host.notify(CompanionNotification::AgentWaiting(waiting));
@@ -234,11 +211,11 @@ pub(crate) async fn answer(state: Arc<ServerState>, event: HookEvent) -> Json {
             Answer::default()
         }
         Moment::SessionStart => {
-            state.agents.conversation.lock().session_started(&caller);
+            state.driver.handle(Input::Hook(&caller, Hook::SessionStart));
             Answer::default()
         }
         Moment::SessionEnd => {
-            state.agents.conversation.lock().session_ended(&caller);
+            state.driver.handle(Input::Hook(&caller, Hook::SessionEnd));
             changes::end_calls(&state, &event.session);
             Answer::default()
         }
@@ -257,30 +234,20 @@ async fn before_tool(state: &Arc<ServerState>, event: &HookEvent, caller: &Calle
     };
     let (file, ()) = tokio::join!(changes::before_tool(state, event), known_problems(state, path));
     if event.client.hooks.confirms_after_hook {
-        let now = state.agents.now();
-        {
-            let mut conversation = state.agents.conversation.lock();
-            match file {
-                Some(file) if file.text == FileText::Absent && !event.corrects_edits => {
-                    conversation.before_edit_of_absent(caller, path, now);
-                }
-                // A model that corrects edits would make an edit that was rejected.
-                Some(file) if !event.corrects_edits => {
-                    conversation.before_edit(caller, path, file.original(event.is_write), now);
-                }
-                _ => conversation.before_edit(caller, path, None, now),
+        // A model that corrects edits would make an edit that was rejected.
+        let before = match file.filter(|_| !event.corrects_edits) {
+            Some(file) if file.text == FileText::Absent => FileBefore::Absent,
+            Some(file) => {
+                file.original(event.is_write).map_or(FileBefore::Unknown, FileBefore::Text)
             }
-        }
+            None => FileBefore::Unknown,
+        };
+        state.driver.handle(Input::Hook(caller, Hook::BeforeEdit(path, before)));
         let is_asked = is_reviewed(state, caller);
         return (if is_asked { HookAnswer::ask() } else { HookAnswer::default() }, None);
     }
-    if let Some(session) = state.diffs.just_accepted(path) {
-        state.agents.conversation.lock().clis_mut().accepted(caller, session);
-    }
-    let Some(input) = event.input.filter(|_| !state.context.is_silent()) else {
-        return Answer::default();
-    };
-    let due = state.agents.conversation.lock().due_before_write(caller, path, input);
+    let input = event.input.filter(|_| !state.context.is_silent());
+    let due = state.driver.handle(Input::Hook(caller, Hook::BeforeWrite(path, input))).due;
     let Some(Checked { delivery, .. }) = deliver(state, due).await else {
         return Answer::default();
     };
@@ -300,7 +267,7 @@ fn is_reviewed(state: &ServerState, caller: &Caller<'_>) -> bool {
         // Until a client of the last process has come back, it has no connection.
         caller.connected = Connected::Unknown;
     }
-    state.agents.conversation.lock().clis().is_connected(&caller, &expected)
+    state.driver.ask(|companion| companion.clis().is_connected(&caller, &expected))
 }
 
 async fn after_tool(state: &Arc<ServerState>, event: &HookEvent, caller: &Caller<'_>) -> Answer {
@@ -314,7 +281,7 @@ async fn after_tool(state: &Arc<ServerState>, event: &HookEvent, caller: &Caller
     };
     let (problems, ()) = tokio::join!(problems, changes::after_tool(state, event));
     let mut texts = Vec::from_iter(problems);
-    let due = due(state, |conversation, now| conversation.due_after_tool(caller, path, now));
+    let due = due(state, caller, Hook::AfterTool(path));
     let Some(Checked { delivery, .. }) = deliver(state, due).await else {
         return (HookAnswer::context(event, &texts), None);
     };
@@ -336,8 +303,8 @@ async fn after_tool(state: &Arc<ServerState>, event: &HookEvent, caller: &Caller
 }
 
 /// The notes that are due, unless the project shares nothing.
-fn due(state: &ServerState, of: impl FnOnce(&mut Conversation, u64) -> Due) -> Due {
-    let due = of(&mut state.agents.conversation.lock(), state.agents.now());
+fn due(state: &ServerState, caller: &Caller<'_>, hook: Hook<'_>) -> Due {
+    let due = state.driver.handle(Input::Hook(caller, hook)).due;
     if state.context.is_silent() { Vec::new() } else { due }
 }
 
@@ -368,7 +335,7 @@ async fn before_agent(state: &Arc<ServerState>, event: &HookEvent, caller: &Call
     if event.is_new_prompt {
         changes::begin_prompt(state, event);
     }
-    let due = due(state, |conversation, now| conversation.due_before_agent(caller, now));
+    let due = due(state, caller, Hook::BeforeAgent);
     let mut texts = Vec::new();
     let mut ack = None;
     if let Some(Checked { delivery, shared }) = deliver(state, due).await {
@@ -402,7 +369,7 @@ async fn after_agent(state: &Arc<ServerState>, event: &HookEvent, caller: &Calle
         let finished = AgentFinished { session: event.session.clone(), seconds: time.as_secs() };
         state.host.notify(CompanionNotification::AgentFinished(finished));
     }
-    let due = due(state, |conversation, now| conversation.due_after_turn(caller, now));
+    let due = due(state, caller, Hook::AfterAgent);
     if event.is_continued {
         return Answer::default();
     }

@@ -1,22 +1,18 @@
-//! Carries out the user's rejection of a diff, with a reason for the model.
+//! Looks at the disk for rejections with a reason. The core decides what their clients get.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_core::conversation::{Rejected, Rejection};
-use companion_core::notes::NoteId;
+use companion_core::companion::Input;
+use companion_core::text::Text;
 use companion_protocol::ide::truncate_utf16;
-use tokio::runtime::Handle;
 
-use super::delivery::{reason_lost, report_lost};
 use super::{on_disk, original};
-use crate::diffs::{DiffId, Record};
 use crate::disk::workspace::PRIVATE;
-use crate::host::Delivery;
+use crate::driver::Look;
 use crate::mcp::session::SessionId;
 use crate::state::ServerState;
-use crate::text::{Digest, Text};
 
 /// The longest reason, in UTF-16 code units.
 const MAX_REASON: usize = 16_384;
@@ -26,89 +22,56 @@ const MAX_REASON: usize = 16_384;
 /// that has just shown the edit in its terminal needs seconds on a busy machine.
 const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Carries out the user's rejection of the diff for `path`.
-///
-/// The client gets the file's present text as an acceptance if that changes nothing: then its turn
-/// goes on, and the hook after the edit tells the reason. Otherwise the client gets the rejection.
-pub(crate) fn reject(
-    state: &Arc<ServerState>,
-    runtime: &Handle,
-    path: &str,
-    reason: &str,
-) -> Delivery {
-    let Some((diff, session)) = state.diffs.begin_decline(path) else { return Delivery::Unknown };
-    let reason = Text::from(truncate_utf16(reason, MAX_REASON).to_owned());
-    let delivery = state.diffs.delivery_to(session);
-    let (of_task, path) = (Arc::clone(state), path.to_owned());
-    let task = async move { reject_diff(&of_task, diff, session, &path, reason).await };
-    state.tasks.spawn_on(task, runtime);
-    delivery
+/// The user rejects the diff for `path`, with this reason.
+pub(crate) fn rejected_with_reason<'a>(path: &'a str, reason: &str) -> Input<'a> {
+    let reason = truncate_utf16(reason, MAX_REASON).to_owned();
+    Input::RejectedWithReason(path, Text::from(reason))
 }
 
-async fn reject_diff(
-    state: &ServerState,
-    diff: DiffId,
-    session: SessionId,
-    path: &str,
-    reason: Text,
-) {
-    let private = is_private(state, path).await;
-    if state.context.is_silent() || private {
-        let why = if private { PRIVATE } else { "the project shares nothing with its CLIs" };
-        report_lost(state, path, &reason, why);
-        return state.diffs.reject(diff);
-    }
-    let agents = &state.agents;
-    let now = agents.expiry.now_ms();
-    let rejected = agents.conversation.lock().rejected(session, path, reason.clone(), now);
-    let Some(Rejected { rejection, note, dropped }) = rejected else {
-        report_lost(state, path, &reason, "the CLI runs no hooks of the companion's extension");
-        return state.diffs.reject(diff);
-    };
-    agents.expiry.waits.notify_one();
-    if let Some((id, dropped)) = dropped {
-        state.diffs.record(Record::NoteRemoved(id));
-        reason_lost(state, &dropped, "too many reasons wait");
-    }
-    if let Some(kept) = agents.conversation.lock().notes().get(note) {
-        state.diffs.record(Record::Note(note, kept.clone()));
-    }
-    state.diffs.wait_until_journaled().await;
-    match rejection {
-        Rejection::KeepText(original) => {
-            keep_text(state, diff, session, path, note, original).await;
+/// Looks at the disk, until the server has stopped.
+pub(crate) async fn look(state: Arc<ServerState>) {
+    let looking = async {
+        loop {
+            let look = state.driver.next_look().await;
+            let of_task = Arc::clone(&state);
+            state.tasks.spawn(async move { carry_out(&of_task, look).await });
         }
-        Rejection::Plain => state.diffs.reject(diff),
+    };
+    state.aborting.run_until_cancelled(looking).await;
+}
+
+async fn carry_out(state: &ServerState, look: Look) {
+    match look {
+        Look::At(diff, path) => {
+            let why = if is_private(state, &path).await {
+                Some(PRIVATE)
+            } else if state.context.is_silent() {
+                Some("the project shares nothing with its CLIs")
+            } else {
+                None
+            };
+            state.driver.handle(Input::LookedAt(diff, why));
+            state.agents.ages.notify_one();
+        }
+        Look::Read(diff, session, path, has_text) => {
+            state.driver.wait_until_journaled().await;
+            let present = if has_text && is_alive(state, session).await {
+                // The look at the file comes last, so that little time is left for a change.
+                present(state, &path).await
+            } else {
+                None
+            };
+            let present = present.map(|text| state.driver.hold(text));
+            state.driver.handle(Input::Present(diff, present));
+        }
     }
 }
 
-/// Sends the client the file's text, if the file is as it was before the edit.
-async fn keep_text(
-    state: &ServerState,
-    diff: DiffId,
-    session: SessionId,
-    path: &str,
-    note: NoteId,
-    original: Digest,
-) {
-    let session = state.sessions.get(session);
-    let is_alive = match &session {
-        // A server that stops does not wait for a client that is suspended.
-        Some(session) => {
-            let ping = session.is_alive(PING_TIMEOUT);
-            state.stopping.run_until_cancelled(ping).await.unwrap_or(false)
-        }
-        None => false,
-    };
-    // The look at the file comes last, so that little time is left for a change.
-    let present = if is_alive { present(state, path).await } else { None };
-    match present.filter(|present| original.is_of(present)) {
-        Some(present) => {
-            state.agents.conversation.lock().notes_mut().set_sent(note, &present);
-            state.diffs.decline(diff, present);
-        }
-        None => state.diffs.reject(diff),
-    }
+async fn is_alive(state: &ServerState, session: SessionId) -> bool {
+    let Some(session) = state.sessions.get(session) else { return false };
+    // A server that stops does not wait for a client that is suspended.
+    let ping = session.is_alive(PING_TIMEOUT);
+    state.stopping.run_until_cancelled(ping).await.unwrap_or(false)
 }
 
 /// The file's text. What a client would change in it was looked for before the edit.

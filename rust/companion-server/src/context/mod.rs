@@ -9,7 +9,7 @@ mod model;
 mod tests;
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use bytes::Bytes;
 use companion_protocol::editor::{CompanionNotification, PrivateFiles};
@@ -193,10 +193,4 @@ impl EditorContext {
             self.host.notify(CompanionNotification::PrivateFiles(private.clone()));
         }
     }
-}
-
-/// Milliseconds since 1970.
-pub(crate) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

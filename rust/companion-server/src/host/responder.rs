@@ -6,6 +6,7 @@ mod tests;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
+use companion_core::calls::CallId;
 use companion_protocol::diagnostics::Diagnostics;
 use companion_protocol::editor::{DiffResult, UnsavedFiles};
 use companion_protocol::ide::one_line;
@@ -101,10 +102,6 @@ pub struct DiffResponder {
     owner: Weak<dyn RequestOwner>,
     call: Option<CallId>,
 }
-
-/// Names a call. A server never uses one twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct CallId(pub(crate) u64);
 
 /// Sends requests about diffs, and receives their results.
 pub(crate) trait RequestOwner: Send + Sync {

@@ -4,6 +4,9 @@
 
 use std::sync::Arc;
 
+use companion_core::calls::{Attempt, CallOrigin};
+use companion_core::companion::Input;
+use companion_core::diffs::DiffId;
 use companion_protocol::dialect::{empty_is_unchanged, replays_edits};
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Params, Payload, Response, code, invalid_params,
@@ -16,7 +19,6 @@ use companion_protocol::settings::Settings;
 use companion_protocol::tool::Tool;
 use serde::Serialize;
 
-use crate::diffs::{Attempt, CallOrigin, DiffId};
 use crate::mcp::session::{ClientTraits, Session};
 use crate::mcp::tools::{self, Call};
 use crate::net::json::Json;
@@ -197,7 +199,7 @@ pub(crate) async fn answer(
             ParsedMessage::Answer(_, json) => answers.push(json),
             ParsedMessage::Arrived(diff) => {
                 session.ping_answered(diff);
-                state.diffs.ping_answered(session.id, diff);
+                state.driver.handle(Input::Pong(session.id, diff));
             }
         }
     }

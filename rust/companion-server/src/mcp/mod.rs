@@ -2,5 +2,6 @@
 
 pub(crate) mod dispatch;
 pub(crate) mod monitor;
+pub(crate) mod result;
 pub(crate) mod session;
 pub(crate) mod tools;

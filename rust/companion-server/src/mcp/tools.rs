@@ -6,6 +6,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use companion_core::calls::CallOrigin;
+use companion_core::companion::Action;
+use companion_platform::{Platform, is_absolute};
 use companion_protocol::diagnostics::{DiagnosticsReport, DiagnosticsRequest, Severity};
 use companion_protocol::editor::ReasonArrival;
 use companion_protocol::ide::truncate_utf16;
@@ -17,12 +20,11 @@ use serde::de::IgnoredAny;
 use tokio::time::Instant;
 
 use crate::agent;
-use crate::diffs::{CallOrigin, ToolResult};
 use crate::disk::workspace::DISK_TIMED_OUT;
 use crate::host::Proposal;
+use crate::mcp::result::ToolResult;
 use crate::mcp::session::Session;
 use crate::state::ServerState;
-use companion_platform::{Platform, is_absolute};
 
 /// The longest path of any system (Windows), in UTF-16 code units.
 const MAX_PATH: usize = 32_767;
@@ -142,7 +144,7 @@ async fn carry_out(
     let ToolArguments { file_path, new_content, suppress_notification, severity, only_new } =
         arguments;
     if let Some(answer) =
-        file_path.as_deref().and_then(|path| state.diffs.repeated(from, tool, path))
+        file_path.as_deref().and_then(|path| state.driver.repeated(from, tool, path))
     {
         // The first call has the proposal.
         drop(new_content);
@@ -154,17 +156,19 @@ async fn carry_out(
             let proposal = Proposal {
                 file_path: named?,
                 new_content: new_content.ok_or("newContent is missing")?,
-                cli: state.sessions.number(session, |other| state.diffs.has_open(other)),
+                cli: state.sessions.number(session, |other| {
+                    state.driver.ask(|companion| companion.diffs().count(other) > 0)
+                }),
                 client: session.client,
                 reason,
                 probe: Arc::clone(&state.probe),
                 untaken: None,
             };
-            state.diffs.open(from, proposal).await
+            state.driver.open(from, proposal).await
         }
         Tool::CloseDiff => {
             let suppress = suppress_notification.unwrap_or_default();
-            state.diffs.close(from, named?, suppress).await
+            state.driver.call(from, named?.into(), Action::Close { suppress }, None).await
         }
         Tool::AcceptDiff => {
             // The user may accept any proposal in the editor. A client may accept only within the
@@ -172,13 +176,19 @@ async fn carry_out(
             let patience = state.config.limits.host_timeout;
             let path = named?;
             match state.workspace.check(&path, patience).await {
-                Ok(()) => state.diffs.request_decision(from, path, true).await,
+                Ok(()) => {
+                    let accept = Action::Decide { accept: true };
+                    state.driver.call(from, path.into(), accept, None).await
+                }
                 Err(why) => {
                     ToolResult::error(&format!("acceptDiff: {why}; accept it in the editor"))
                 }
             }
         }
-        Tool::RejectDiff => state.diffs.request_decision(from, named?, false).await,
+        Tool::RejectDiff => {
+            let reject = Action::Decide { accept: false };
+            state.driver.call(from, named?.into(), reject, None).await
+        }
         Tool::GetDiagnostics => {
             let severity = severity.unwrap_or_default();
             let told = diagnostics(state, named.ok(), severity, only_new.unwrap_or_default());

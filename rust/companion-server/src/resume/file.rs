@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
 
+use companion_core::record::{Left, TextId};
+
 use super::lines::{Head, write_line};
 use super::slots::{MAX_FILE, Slot};
-use crate::diffs::{Batch, Left, TextId};
+use crate::journal::Batch;
 
 /// The least bytes that are appended before the file is rewritten.
 const MIN_APPENDED: usize = 64 << 10;

@@ -1,9 +1,9 @@
 //! Writes and reads the lines of the resume file: its head, then one record per line.
 
+use companion_core::record::{Left, Record};
 use serde::{Deserialize, Serialize};
 
 use super::Token;
-use crate::diffs::{Left, Record};
 
 /// Changes when the meaning of the file changes.
 const VERSION: u32 = 6;

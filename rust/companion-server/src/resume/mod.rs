@@ -18,15 +18,18 @@ use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use companion_core::companion::Input;
+use companion_core::record::Left;
 use companion_platform::{PrivateDir, state_dir};
 use companion_protocol::settings::{ListenAddress, Settings};
 use tokio::task::JoinHandle;
 
+use crate::clock::now_ms;
 use crate::config::Config;
-use crate::context::now_ms;
-use crate::diffs::{Diffs, Journal, Left};
 use crate::discovery::DISK_TIMEOUT;
 use crate::disk::pool::BlockingPool;
+use crate::driver::Driver;
+use crate::journal::Journal;
 use crate::net::listen::Listeners;
 use crate::runtime::Runtime;
 use file::ResumeFile;
@@ -251,7 +254,7 @@ impl Saving {
 
 /// Saves the server's records off its thread, one write at a time, until the end.
 pub(crate) async fn keep(
-    diffs: Arc<Diffs>,
+    driver: Arc<Driver>,
     pool: Arc<BlockingPool>,
     journal: Arc<Journal>,
     saving: JoinHandle<Saving>,
@@ -272,7 +275,7 @@ pub(crate) async fn keep(
         };
         let records = journal.done(count);
         if saved {
-            diffs.saved(records);
+            driver.handle(Input::Saved(records));
         }
         if ends {
             return;

@@ -10,12 +10,12 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
+use companion_core::record::Left;
 use companion_platform::{PrivateDir, is_process_alive};
 use sha2::{Digest, Sha256};
 
 use super::lines::{self, Head};
-use crate::context::now_ms;
-use crate::diffs::Left;
+use crate::clock::now_ms;
 
 /// The time after its last record for which a server can be resumed: twice `Limits::retry`. Its
 /// clients return once after `retry`. With a longer time they could show their token to another

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use companion_core::companion::Input;
 use companion_core::notes::Revert;
 use companion_protocol::editor::{ChangedPaths, ChangedText, CompanionNotification};
 
 use super::super::event::{HookEvent, ToolEffect};
 use super::super::{READ_TIMEOUT, on_disk};
 use super::{Access, FileText, LineCounts, Look, PromptId, Reverted};
-use crate::diffs::Record;
 use crate::disk::workspace::{OUTSIDE, PRIVATE};
 use crate::state::ServerState;
 use crate::text::Digest;
@@ -28,11 +28,11 @@ const MAX_NAMED: usize = 50;
 /// The user has sent a prompt. `title` is its first line.
 pub(crate) fn begin_prompt(state: &Arc<ServerState>, event: &HookEvent) {
     end_calls(state, &event.session);
-    let now = state.agents.expiry.now_ms();
+    let now = state.driver.now().date;
     let (_, gone) =
         state.agents.changes.lock().begin_prompt(&event.session, event.title.clone(), now);
     tell_all(state, gone);
-    state.agents.expiry.waits.notify_one();
+    state.agents.ages.notify_one();
 }
 
 /// Drops the prompts that are too old at the time `now`. Returns the time of the oldest one that is
@@ -227,18 +227,8 @@ pub(crate) fn reverted(state: &ServerState, reverted: &ChangedPaths) {
     if paths.is_empty() {
         return;
     }
-    {
-        let mut conversation = state.agents.conversation.lock();
-        let now = state.agents.expiry.now_ms();
-        let (note, dropped) = conversation.reverted(Arc::clone(&prompt.0), paths, now);
-        if let Some((dropped, _)) = dropped {
-            state.diffs.record(Record::NoteRemoved(dropped));
-        }
-        if let Some(revert) = conversation.notes().get(note) {
-            state.diffs.record(Record::Note(note, revert.clone()));
-        }
-    }
-    state.agents.expiry.waits.notify_one();
+    state.driver.post(Input::Reverted(Arc::clone(&prompt.0), paths));
+    state.agents.ages.notify_one();
     tell_all(state, [prompt]);
 }
 
@@ -253,7 +243,7 @@ pub(crate) fn revert_undone(state: &ServerState, undone: &ChangedPaths) {
 
 /// Finds the reverts that the user has undone without the editor's knowledge.
 pub(crate) async fn drop_undone(state: &Arc<ServerState>, session: &str) {
-    let sessions = state.agents.conversation.lock().clis().sessions_of(session);
+    let sessions = state.driver.ask(|companion| companion.clis().sessions_of(session));
     for session in sessions {
         drop_undone_of(state, &session).await;
     }
@@ -283,13 +273,7 @@ fn forget_reverts(state: &ServerState, agent: &str, undone: &[Reverted]) {
     // Another prompt's revert of the file may stand.
     let standing: HashSet<_> = standing.iter().map(|of| &of.path).collect();
     for Reverted { path, .. } in undone.iter().filter(|of| !standing.contains(&of.path)) {
-        let mut conversation = state.agents.conversation.lock();
-        for note in conversation.notes_mut().drop_revert(agent, path) {
-            state.diffs.record(match conversation.notes().get(note) {
-                Some(revert) => Record::Note(note, revert.clone()),
-                None => Record::NoteRemoved(note),
-            });
-        }
+        state.driver.post(Input::RevertUndone(agent, path));
     }
     tell_all(state, undone.iter().map(|of| of.prompt.clone()).collect::<HashSet<_>>());
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use companion_core::companion::Input;
 use companion_protocol::editor::CommentOnLines;
 use serde_json::{Value, json};
 
@@ -21,6 +22,8 @@ impl Scene {
         if let Some(checked) = agent::set(&self.rig.state, &runtime, comment(self, id, text)) {
             checked.await.unwrap();
         }
+        // The server's thread sends its messages to the editor.
+        tokio::task::yield_now().await;
     }
 
     fn heard(&self) -> Vec<String> {
@@ -35,7 +38,7 @@ async fn a_comment_comes_with_the_next_result_of_any_tool_once() {
     scene.comment("2", "and this").await;
     scene.comment("2", "and that").await;
     scene.comment("3", "forget it").await;
-    agent::remove(&scene.rig.state, "3");
+    scene.rig.state.driver.post(Input::CommentRemoved("3"));
     let answer = scene.hook("AfterTool", json!({ "tool_name": "run_shell_command" })).await;
     let expected = format!(
         "The user commented on these lines:\n- {0}, lines 2-3 (`let x = 1;`): rename it\n\

@@ -7,13 +7,14 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use companion_core::companion::Input;
+use companion_core::diffs::Decision;
 use companion_protocol::editor::ReasonArrival::{self, Never, Now};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::agent;
-use crate::diffs::Decision;
 use crate::host::Delivery;
 use crate::net::http::ReplyBody;
 use crate::net::json::Json;
@@ -116,15 +117,15 @@ impl Scene {
     /// The user rejects the edit, and the server has read the file.
     async fn reject(&mut self) {
         self.reject_now();
-        while self.rig.state.diffs.open_count() > 0 {
+        while self.rig.open_count() > 0 {
             tokio::task::yield_now().await;
             self.answer_pings().await;
         }
     }
 
     fn reject_now(&self) {
-        let runtime = tokio::runtime::Handle::current();
-        agent::reject(&self.rig.state, &runtime, &self.path(), "use const");
+        let path = self.path();
+        self.rig.state.driver.handle(agent::rejected_with_reason(&path, "use const"));
     }
 
     /// The user rejects the edit, and the client reads only the ping.
@@ -138,7 +139,7 @@ impl Scene {
     }
 
     async fn decided(&self) {
-        while self.rig.state.diffs.open_count() > 0 {
+        while self.rig.open_count() > 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -166,7 +167,7 @@ impl Scene {
 
     /// The process ends. The file that it leaves in `state` does not contain `text`.
     async fn end(self, state: &Path, text: &str) -> Self {
-        self.rig.state.diffs.wait_until_journaled().await;
+        self.rig.state.driver.wait_until_journaled().await;
         let files = std::fs::read_dir(state.join("companion-for-gemini-cli/resume")).unwrap();
         for file in files {
             let left = std::fs::read_to_string(file.unwrap().path()).unwrap();
@@ -260,7 +261,7 @@ async fn the_first_decision_counts() {
     scene.reject_now();
     scene.reject_now();
     let accepted = Decision::Accepted("new".to_owned());
-    assert_eq!(scene.rig.state.diffs.user_decided(&scene.path(), accepted), Delivery::Unknown);
+    assert_eq!(scene.rig.user_decided(&scene.path(), accepted), Delivery::Unknown);
     scene.reject().await;
     assert_eq!(scene.message().await["params"]["content"], TEXT);
     let told = scene.after_tool(no_change()).await;
@@ -272,7 +273,7 @@ async fn a_server_that_stops_sends_no_text_in_place_of_a_rejection() {
     let mut scene = Scene::start().await;
     scene.propose().await;
     scene.decline_unread().await;
-    scene.rig.state.diffs.stop();
+    scene.rig.state.driver.handle(Input::Stop);
     assert_eq!(scene.message().await["method"], "ide/diffRejected");
 }
 

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use companion_core::diffs::Decision;
 use parking_lot::Mutex;
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::{DISK_TIMED_OUT, Workspace};
-use crate::diffs::Decision;
 use crate::disk::pool::BlockingPool;
 use crate::testing::{EditorCall, Rig};
 
@@ -61,7 +61,7 @@ impl Scene {
                 match rig.asked().await {
                     EditorCall::Accept(_responder, path) => {
                         accepted = true;
-                        rig.state.diffs.user_decided(&path, Decision::Accepted("new".to_owned()));
+                        rig.user_decided(&path, Decision::Accepted("new".to_owned()));
                     }
                     EditorCall::Open(responder, _)
                     | EditorCall::Close(responder, _)

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use crate::diffs::DiffId;
+use companion_core::diffs::DiffId;
 
 /// The next item of a stream.
 #[derive(Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use bytes::Bytes;
+use companion_core::diffs::DiffId;
 pub(crate) use companion_core::session::{ClientTraits, SessionId};
 use companion_protocol::editor::{self, CompanionNotification};
 use parking_lot::Mutex;
@@ -19,7 +20,6 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 
 use crate::config::Limits;
-use crate::diffs::DiffId;
 use crate::host::EditorHost;
 pub(crate) use mailbox::{Mailbox, Next};
 use request_order::RequestOrder;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use companion_core::diffs::EventId;
 use companion_protocol::hook::ENDPOINT;
 use companion_protocol::jsonrpc::{
     ErrorData, ErrorObject, Id, Message, Params, Payload, code, parse,
@@ -20,7 +21,6 @@ use tokio::task::spawn_blocking;
 use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
 use crate::agent::{self, HookRequest};
-use crate::diffs::EventId;
 use crate::mcp::dispatch::{self, DispatchReply, ReceivedMessages};
 use crate::mcp::session::{Session, SessionId, Sessions};
 use crate::net::bodies::BodyError;
@@ -165,7 +165,9 @@ where
         // Until the client has a stream, an answer is a stream, if the client waits for a decision
         // too.
         DispatchReply::Json(json)
-            if is_single && session.is_returning() && state.diffs.is_anything_due(session.id) =>
+            if is_single
+                && session.is_returning()
+                && state.driver.ask(|companion| companion.diffs().is_anything_due(session.id)) =>
         {
             let stream = EventStream::answer(Arc::clone(&state), Arc::clone(&session), json);
             reply::events(ReplyBody::Events(Box::new(stream)))
@@ -186,7 +188,7 @@ async fn initialize(
     };
     match state.create_session(client) {
         Ok(session) => {
-            state.diffs.wait_until_journaled().await;
+            state.driver.wait_until_journaled().await;
             let mut reply = reply::json(StatusCode::OK, dispatch::response(id, &result));
             let id = HeaderValue::try_from(session.id.to_string()).expect("ids are ASCII");
             reply.headers_mut().insert(SESSION_ID, id);
@@ -210,7 +212,7 @@ async fn open_stream(state: Arc<ServerState>, head: &Parts, port: u16) -> Reply 
             let last = text(&head.headers, &LAST_EVENT_ID).map(EventId::parse).unwrap_or_default();
             let stream = EventStream::open(Arc::clone(&state), session, &last);
             // Only this request says which decisions have arrived, so the journal must have it.
-            state.diffs.wait_until_journaled().await;
+            state.driver.wait_until_journaled().await;
             reply::events(ReplyBody::Events(Box::new(stream)))
         }
         Err((status, error)) => reply::error(status, None, error),

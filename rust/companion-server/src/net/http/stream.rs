@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use companion_core::companion::Input;
+use companion_core::diffs::{Decision, DiffId, EventId, Outgoing};
 use companion_protocol::ide;
 use companion_protocol::jsonrpc::{Id, Request};
 use companion_protocol::mcp::Empty;
 use hyper::body::{Body, Frame};
 
 use crate::agent;
-use crate::diffs::{Decision, DiffId, EventId, Outgoing};
 use crate::mcp::session::{Next, Session};
 use crate::net::json::{self, Depth, Json};
 use crate::net::sse;
@@ -60,7 +61,12 @@ impl EventStream {
         is_answer: bool,
     ) -> Self {
         let number = state.sessions.attach(&session, state.context.message());
-        state.diffs.attach(session.id, number, last, is_answer);
+        state.driver.handle(Input::StreamOpened {
+            session: session.id,
+            stream: number,
+            last,
+            is_answer,
+        });
         agent::report_hooked(&state);
         Self { state, session, number, first, is_answer, data: Json::default(), ping: None }
     }
@@ -70,7 +76,7 @@ impl EventStream {
         let head = if self.is_answer {
             data.next().expect("an event has data")
         } else {
-            let id = self.state.diffs.event_id(self.session.id);
+            let id = self.state.driver.ask(|companion| companion.event_id(self.session.id));
             Bytes::from(format!("event: message\nid: {id}\n"))
         };
         self.data = data;
@@ -108,7 +114,7 @@ impl Body for EventStream {
             return Poll::Ready(Some(Ok(Frame::data(bytes))));
         }
         let (session, number) = (self.session.id, self.number);
-        let decisions = || self.state.diffs.next(session, number);
+        let decisions = || self.state.driver.next_event(session, number);
         let next = ready!(self.session.mailbox.poll_next(number, decisions, cx));
         let bytes = match next {
             None => return Poll::Ready(None),
@@ -127,7 +133,7 @@ impl Body for EventStream {
 impl Drop for EventStream {
     fn drop(&mut self) {
         self.state.sessions.detach(&self.session, self.number);
-        self.state.diffs.detach(self.session.id, self.number);
+        self.state.driver.handle(Input::StreamClosed(self.session.id, self.number));
         agent::report_hooked(&self.state);
     }
 }

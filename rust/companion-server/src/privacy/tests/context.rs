@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::Scene;
-use crate::context::now_ms;
+use crate::clock::now_ms;
 use crate::privacy::rules::NAMES;
 use crate::testing::{EditorCall, Rig, Stream};
 

@@ -3,12 +3,12 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
+use companion_core::diffs::Decision;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::{pause, resume, sleep, timeout};
 
 use super::files;
-use crate::diffs::Decision;
 use crate::shutdown::shut_down;
 use crate::testing::{Rig, Stream};
 
@@ -65,7 +65,7 @@ async fn an_open_diff_is_in_the_file_before_the_client_takes_it_for_open() {
     let session = rig.initialize().await;
     rig.open(&session, "/a \"é\"").await;
     assert_eq!(left(&dir), json!([["/a \"é\""]]));
-    rig.state.diffs.user_decided("/a \"é\"", Decision::Accepted("line\n“two”".to_owned()));
+    rig.user_decided("/a \"é\"", Decision::Accepted("line\n“two”".to_owned()));
     becomes(&dir, json!([["/a \"é\"", "line\n“two”"]])).await;
 
     // The client proposes again. The earlier decision does not answer the new question.
@@ -79,7 +79,7 @@ async fn the_next_process_tells_what_the_last_one_could_not() {
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
     rig.open(&session, "/accepted").await;
-    rig.state.diffs.user_decided("/accepted", Decision::Accepted("text".to_owned()));
+    rig.user_decided("/accepted", Decision::Accepted("text".to_owned()));
     becomes(&dir, json!([["/accepted", "text"]])).await;
     rig.open(&session, "/open").await;
     kill(&dir, rig).await;
@@ -138,7 +138,7 @@ async fn what_a_client_shows_to_have_got_from_the_last_process_is_not_told_again
     for (path, accepted) in [("/a", Some("text")), ("/b", None)] {
         rig.open(&session, path).await;
         let text = |text: &str| Decision::Accepted(text.to_owned());
-        rig.state.diffs.user_decided(path, accepted.map_or(Decision::Rejected, text));
+        rig.user_decided(path, accepted.map_or(Decision::Rejected, text));
         while told(&mut stream).await["params"]["filePath"] != path {}
     }
     rig.open(&session, "/c").await;
@@ -161,7 +161,7 @@ async fn a_client_that_asks_first_hears_nothing_of_the_last_process_with_the_ans
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;
     rig.open(&session, "/a").await;
-    rig.state.diffs.user_decided("/a", Decision::Accepted("old".to_owned()));
+    rig.user_decided("/a", Decision::Accepted("old".to_owned()));
     while told(&mut stream).await["method"] != "ide/diffAccepted" {}
     let last = stream.last_id.take().unwrap();
     kill(&dir, rig).await;
@@ -175,7 +175,7 @@ async fn a_client_that_asks_first_hears_nothing_of_the_last_process_with_the_ans
     let mut answer = Stream::new(reply.into_body());
     assert_eq!(told(&mut answer).await["id"], 7);
     answer.context().await;
-    rig.state.diffs.user_decided("/b", Decision::Accepted("new".to_owned()));
+    rig.user_decided("/b", Decision::Accepted("new".to_owned()));
     assert_eq!(told(&mut answer).await["params"]["content"], "new");
     let mut stream = rig.stream_after(&session, Some(&last)).await;
     assert_eq!(answer.message().await, None);
@@ -192,7 +192,7 @@ async fn no_text_stays_on_the_disk_that_its_client_has_got() {
     let mut stream = rig.stream(&session).await;
     stream.context().await;
     rig.open(&session, "/a").await;
-    rig.state.diffs.user_decided("/a", Decision::Accepted("the user’s text".to_owned()));
+    rig.user_decided("/a", Decision::Accepted("the user’s text".to_owned()));
     becomes(&dir, json!([["/a", "the user’s text"]])).await;
     while told(&mut stream).await["method"] != "ide/diffAccepted" {}
     let ping = stream.any_message().await.unwrap();
@@ -219,7 +219,7 @@ async fn no_text_stays_on_the_disk_whose_client_never_comes_back() {
     let session = rig.initialize().await;
     drop(rig.stream(&session).await);
     rig.open(&session, "/a").await;
-    rig.state.diffs.user_decided("/a", Decision::Accepted("the user’s text".to_owned()));
+    rig.user_decided("/a", Decision::Accepted("the user’s text".to_owned()));
     becomes(&dir, json!([["/a", "the user’s text"]])).await;
     pause();
     sleep(Duration::from_mins(59)).await;
@@ -272,7 +272,7 @@ async fn a_client_that_asks_before_it_listens_again_hears_the_decision_with_the_
     let mut answer = Stream::new(reply.into_body());
     assert_eq!(told(&mut answer).await["id"], 7);
     answer.context().await;
-    rig.state.diffs.user_decided("/a", Decision::Accepted("edited".to_owned()));
+    rig.user_decided("/a", Decision::Accepted("edited".to_owned()));
     assert_eq!(told(&mut answer).await["params"]["content"], "edited");
     assert_eq!(answer.last_id, None, "or the client would come back for each answer");
     assert_eq!(*rig.counts.lock(), [1]);
@@ -304,7 +304,7 @@ async fn only_what_this_process_has_to_tell_comes_with_an_answer() {
     let showing = rig.show();
     let (reply, ()) = tokio::join!(rig.send("POST", "/mcp", &headers, call.to_string()), showing);
     drop(reply);
-    rig.state.diffs.user_decided("/a", Decision::Accepted("edited".to_owned()));
+    rig.user_decided("/a", Decision::Accepted("edited".to_owned()));
     let mut answer = Stream::new(ask().await.into_body());
     assert_eq!(told(&mut answer).await["id"], 1);
     answer.context().await;
@@ -313,7 +313,7 @@ async fn only_what_this_process_has_to_tell_comes_with_an_answer() {
     // Once the client has its own stream, only that stream has decisions.
     drop((answer, rig.stream(&session).await));
     rig.open(&session, "/b").await;
-    rig.state.diffs.user_decided("/b", Decision::Rejected);
+    rig.user_decided("/b", Decision::Rejected);
     assert_eq!(ask().await.headers()["content-type"], "application/json");
 }
 

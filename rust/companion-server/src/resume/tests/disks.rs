@@ -4,10 +4,12 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
+use companion_core::diffs::DiffId;
+use companion_core::record::{Left, Record};
 use tempfile::TempDir;
 
 use super::{ALIVE, config, file, files, next, run};
-use crate::diffs::{Batch, DiffId, Left, Record};
+use crate::journal::Batch;
 use crate::mcp::session::{ClientTraits, SessionId};
 use crate::resume::{Resume, Saving};
 use crate::testing::logged;

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use companion_core::notes::{Comment, Note, NoteId};
+use companion_core::record::Record;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{ALIVE, DEAD, begin, config, file, files, next, run};
-use crate::diffs::{Batch, Record};
+use crate::journal::Batch;
 use crate::mcp::session::{ClientTraits, SessionId};
 use crate::net::listen::Listeners;
 use crate::resume::Resume;

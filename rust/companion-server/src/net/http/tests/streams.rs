@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use companion_core::diffs::Decision;
 use http_body_util::BodyExt;
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
-use crate::diffs::Decision;
 use crate::host::Delivery;
 use crate::testing::{EditorCall, Rig, Stream};
 
 fn accept(rig: &Rig, content: &str) -> Delivery {
-    rig.state.diffs.user_decided("/a", Decision::Accepted(content.to_owned()))
+    rig.user_decided("/a", Decision::Accepted(content.to_owned()))
 }
 
 /// Reads the next decision, as `method content`.
@@ -50,7 +50,7 @@ async fn a_decision_goes_to_its_asker_only() {
     assert_eq!(accept(&rig, "edited"), Delivery::Delivered);
     assert_eq!(decision(&mut stream_a).await, "ide/diffAccepted edited");
     rig.open(&b, "/a").await;
-    rig.state.diffs.user_decided("/a", Decision::Rejected);
+    rig.user_decided("/a", Decision::Rejected);
     assert_eq!(decision(&mut stream_b).await, "ide/diffRejected ", "the first that b hears");
 }
 
@@ -215,7 +215,7 @@ async fn events_shows_everything_under_the_names_of_the_neovim_server() {
     accept(&rig, "new");
     seen.push(events.block().await.unwrap());
     rig.open(&session, "/a").await;
-    rig.state.diffs.user_decided("/a", Decision::Rejected);
+    rig.user_decided("/a", Decision::Rejected);
     seen.push(events.block().await.unwrap());
     insta::assert_snapshot!(seen.join("\n\n").replace(path, "/path/to/file"));
 }
@@ -344,7 +344,7 @@ async fn a_long_text_that_was_sent_is_kept_for_minutes_but_not_for_ever() {
         sleep(Duration::from_mins(1)).await;
         for (path, text) in [("/long", &*long), ("/newest", "newest")] {
             rig.open(&session, path).await;
-            rig.state.diffs.user_decided(path, Decision::Accepted(text.to_owned()));
+            rig.user_decided(path, Decision::Accepted(text.to_owned()));
             assert_eq!(stream.message().await.unwrap()["params"]["filePath"], path);
         }
         sleep(Duration::from_mins(minutes)).await;

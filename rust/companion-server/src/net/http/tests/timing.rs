@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use companion_core::diffs::Decision;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
@@ -11,7 +12,6 @@ use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::super::connection::serve;
-use crate::diffs::Decision;
 use crate::testing::{EditorCall, PORT, Rig, Stream, TOKEN};
 
 fn connect(rig: &Rig) -> DuplexStream {
@@ -41,7 +41,7 @@ fn post(session: &str, message: &Value) -> String {
 /// Proposes an edit, and accepts it for the user.
 async fn propose_and_accept(rig: &Rig, session: &str) {
     rig.open(session, "/a").await;
-    rig.state.diffs.user_decided("/a", Decision::Accepted("edited".to_owned()));
+    rig.user_decided("/a", Decision::Accepted("edited".to_owned()));
 }
 
 #[tokio::test(start_paused = true)]

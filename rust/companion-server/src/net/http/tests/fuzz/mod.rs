@@ -16,6 +16,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
+use companion_core::diffs::Decision;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, duplex, split};
@@ -24,7 +25,6 @@ use tokio::runtime::Builder;
 use uuid::Uuid;
 
 use super::super::connection::{accept, serve};
-use crate::diffs::Decision;
 use crate::testing::{EditorCall, Rig, Stream};
 use input::{SESSION, input};
 use reply::Reply;
@@ -140,7 +140,7 @@ impl World {
         state.end_session(session);
         let mut asked = self.rig.asked.try_lock().unwrap();
         while asked.try_recv().is_ok() {}
-        assert_eq!(state.diffs.open_count(), 1, "a diff was lost or left behind");
+        assert_eq!(self.rig.open_count(), 1, "a diff was lost or left behind");
         assert_eq!(state.context.message(), context);
         assert_eq!(self.other.message_now(), None, "the other client was told something");
     }
@@ -148,15 +148,14 @@ impl World {
 
 /// Carries out a request to the editor.
 fn carry_out(rig: &Rig, ask: EditorCall) {
-    let diffs = &rig.state.diffs;
     match ask {
         EditorCall::Open(responder, _) => responder.complete(None),
         EditorCall::Close(responder, _) => responder.complete(Some(String::new())),
         EditorCall::Accept(_responder, path) => {
-            diffs.user_decided(&path, Decision::Accepted(String::new()));
+            rig.user_decided(&path, Decision::Accepted(String::new()));
         }
         EditorCall::Reject(_responder, path) => {
-            diffs.user_decided(&path, Decision::Rejected);
+            rig.user_decided(&path, Decision::Rejected);
         }
         EditorCall::Diagnostics(responder, _) => responder.unsupported(),
         EditorCall::Unsaved(_) => unreachable!("no CLI has a hook"),

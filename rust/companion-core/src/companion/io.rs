@@ -1,0 +1,212 @@
+//! Declares the inputs and the outputs of a [`Companion`](super::Companion).
+
+use std::sync::Arc;
+
+use companion_protocol::editor::CompanionNotification;
+
+use crate::calls::{CallId, CallOrigin};
+use crate::cli::{Caller, CliSessionId};
+use crate::conversation::Due;
+use crate::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Outcome, Proposed};
+use crate::notes::{self, Comment, Confirmation, NoteId};
+use crate::record::Record;
+use crate::session::{ClientTraits, SessionId};
+use crate::text::{Digest, Text};
+
+/// The time of an input, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Now {
+    /// Since the companion began.
+    pub elapsed: u64,
+    /// Since 1970. It never goes back.
+    pub date: u64,
+}
+
+/// What happens to a companion.
+#[derive(Debug)]
+pub enum Input<'a> {
+    /// A client has connected.
+    Connected(SessionId, ClientTraits),
+    /// A client has had no stream for so long that its views close.
+    Away(SessionId),
+    /// A client has left, and does not come back.
+    Gone(SessionId),
+    /// A client calls a tool about a diff.
+    Call {
+        /// Chosen by the caller.
+        call: CallId,
+        /// The request.
+        from: CallOrigin<'a>,
+        /// The file, as the client wrote it.
+        path: Arc<str>,
+        /// The tool.
+        action: Action,
+    },
+    /// A client has opened a stream.
+    StreamOpened {
+        /// The client.
+        session: SessionId,
+        /// The number of the stream. Only the newest stream counts.
+        stream: u64,
+        /// The last event that the client has got.
+        last: &'a EventId,
+        /// The stream is the answer to a request. The client can't say what it has got by it.
+        is_answer: bool,
+    },
+    /// A stream has ended.
+    StreamClosed(SessionId, u64),
+    /// A client has answered the ping after the decision about a diff.
+    Pong(SessionId, DiffId),
+    /// The editor has carried out a request. A closed view has a text.
+    EditorDid(CallId, Option<Text>),
+    /// The editor could not carry out a request.
+    EditorFailed(CallId, &'a str),
+    /// The editor has sent an invalid answer.
+    EditorUnreadable(CallId, &'a str),
+    /// The user has accepted the diff of this path, with this final text.
+    Accepted(&'a str, Text),
+    /// The user has rejected the diff of this path.
+    Rejected(&'a str),
+    /// The user has rejected the diff of this path, with a reason for the model.
+    RejectedWithReason(&'a str, Text),
+    /// The answer to [`Output::LookAt`]: why no model may get the reason, or else `None`.
+    LookedAt(DiffId, Option<&'static str>),
+    /// The answer to [`Output::Read`].
+    Present(DiffId, Option<Text>),
+    /// The editor writes the accepted text of this path itself.
+    Withdraw(&'a str),
+    /// A CLI has run a hook.
+    Hook(&'a Caller<'a>, Hook<'a>),
+    /// The answer to [`Output::Due`]: the notes whose files may be shared.
+    Deliver(&'a Due),
+    /// No model may get this note, because of its file.
+    Refuse(NoteId, &'static str),
+    /// A hook is about to print the delivery of this number.
+    Confirm(u64),
+    /// No hook has confirmed the delivery of this number in time.
+    GiveBack(u64),
+    /// The user has written or changed a comment.
+    Comment(Comment),
+    /// The answer to [`Output::CheckComment`], on the file of this path: why no model may get it, or else
+    /// `None`.
+    CommentChecked(NoteId, &'a str, Option<&'static str>),
+    /// The user has removed the comment with this id.
+    CommentRemoved(&'a str),
+    /// The user has reverted these files, which a CLI session had changed.
+    Reverted(CliSessionId, Vec<Arc<str>>),
+    /// The revert of this file was undone.
+    RevertUndone(&'a str, &'a str),
+    /// The notes that have waited for too long are over.
+    ExpireNotes,
+    /// All records up to this number are saved.
+    Saved(u64),
+    /// Time has passed.
+    Time,
+    /// The companion ends. It rejects what is open, and opens nothing more.
+    Stop,
+    /// No text comes from the editor any more.
+    EndTexts,
+}
+
+/// A tool that a client calls about a diff.
+#[derive(Clone, Copy, Debug)]
+pub enum Action {
+    /// `openDiff`
+    Open {
+        /// The proposal.
+        proposed: Proposed,
+        /// The bytes of texts that clients have not received.
+        held: usize,
+        /// The editor has not taken earlier proposals.
+        is_editor_busy: bool,
+    },
+    /// `closeDiff`
+    Close {
+        /// The client gets no notification of the end.
+        suppress: bool,
+    },
+    /// `acceptDiff` or `rejectDiff`
+    Decide {
+        /// Which of them.
+        accept: bool,
+    },
+}
+
+/// A hook of a CLI.
+#[derive(Clone, Copy, Debug)]
+pub enum Hook<'a> {
+    /// A session has begun.
+    SessionStart,
+    /// A session has ended.
+    SessionEnd,
+    /// An edit of this file begins, and its diff may follow.
+    BeforeEdit(&'a str, FileBefore),
+    /// An edit of this file begins, and its diff came before. The input is what the CLI writes.
+    BeforeWrite(&'a str, Option<Digest>),
+    /// A tool has ended, perhaps an edit of this file.
+    AfterTool(&'a str),
+    /// The user has sent a prompt.
+    BeforeAgent,
+    /// A turn has ended.
+    AfterAgent,
+}
+
+/// A file before an edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileBefore {
+    /// The client leaves it unchanged by writing this text.
+    Text(Digest),
+    /// It does not exist. The CLI creates it, or corrects its path.
+    Absent,
+    /// The client could change it by writing its text, or nobody knows.
+    Unknown,
+}
+
+/// What a companion wants to be done. The outputs of one input are carried out in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Send the editor a request, for a call if one waits for the result.
+    Ask(Option<CallId>, EditorCommand),
+    /// Send the editor a notification.
+    Tell(CompanionNotification),
+    /// Answer a call, once all earlier records are saved.
+    Answer(CallId, Answer),
+    /// Save this for the next process.
+    Record(Record),
+    /// The diff of that path was decided, with the user's final text. Wake the stream of its client,
+    /// which takes the decision by [`Companion::next_event`](super::Companion::next_event).
+    Decided(SessionId, Arc<str>, Decision),
+    /// The diff has ended.
+    Ended(DiffId, Outcome),
+    /// Find out whether a model may get the reason of the rejection of this file.
+    LookAt(DiffId, Arc<str>),
+    /// When all records are saved, read this file, if its client is alive and the file still has this
+    /// digest. Without a digest there is nothing to read.
+    Read(DiffId, SessionId, Arc<str>, Option<Digest>),
+    /// How the client of a decision receives it.
+    Delivery(Delivery),
+    /// Whether the acceptance was withdrawn. Otherwise the client may have received it.
+    Withdrawn(bool),
+    /// Find out which files of these notes may be shared.
+    Due(Due),
+    /// Give these notes to the hook.
+    Deliver(notes::Delivery),
+    /// Whether the hook may print the delivery.
+    Confirmed(Confirmation),
+    /// Find out whether the file of this comment may be shared.
+    CheckComment(NoteId),
+}
+
+/// The outputs so far, the oldest first.
+pub type Outputs = Vec<Output>;
+
+/// The delivery of a decision to its client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// The client is connected, and receives the decision.
+    Delivered,
+    /// The client's stream is down. It receives the decision when it returns.
+    Queued,
+    /// No such diff is open: it was decided, closed or replaced before, or its client is gone.
+    Unknown,
+}

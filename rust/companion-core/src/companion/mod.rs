@@ -1,0 +1,389 @@
+//! The value that decides everything about diffs, CLIs and notes.
+//!
+//! A [`Companion`] takes an [`Input`] with its time, changes its state, and adds the [`Output`]s that
+//! the caller carries out. Nothing else changes it, so each order of events can be tried.
+
+mod io;
+mod notes;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use companion_protocol::tool::Tool;
+
+use crate::calls::{Attempt, CallId, CallOrigin, Calls, Repeated};
+use crate::cli::Clis;
+use crate::conversation::Conversation;
+use crate::diffs::ledger::{Effect, Ledger};
+use crate::diffs::{Answer, Decision, DiffId, EventId, Outgoing, Proposed};
+use crate::notes::Notes;
+use crate::record::{Left, Record};
+use crate::session::{ClientTraits, SessionId};
+pub use io::{Action, Delivery, FileBefore, Hook, Input, Now, Output, Outputs};
+use notes::PendingRejection;
+
+/// The maximum wait for a client's acknowledgement of a decision, in milliseconds.
+const ACKNOWLEDGEMENT_TIMEOUT: u64 = 1000;
+
+/// The time from an acceptance until a CLI makes the edit, in milliseconds, and the most acceptances
+/// in it.
+const ACCEPTED_TIME: u64 = 5000;
+const MAX_ACCEPTED: usize = 32;
+
+/// The limits of a companion.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Limits {
+    /// The time for the editor to answer a request, in milliseconds.
+    pub host_timeout: u64,
+    /// The time that a client may be away and come back, in milliseconds.
+    pub session_away: u64,
+    /// The most diffs that a session may have open, or decided and not delivered.
+    pub diffs_per_session: usize,
+    /// The most bytes of decisions that a session may leave unacknowledged.
+    pub queued_bytes: usize,
+    /// The most bytes of open proposals, and of texts that clients have not received.
+    pub held_bytes: usize,
+    /// The most bytes of calls that are kept for clients that repeat them.
+    pub kept_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            host_timeout: 30_000,
+            session_away: 300_000,
+            diffs_per_session: 256,
+            queued_bytes: 128 << 20,
+            held_bytes: 256 << 20,
+            kept_bytes: 64 << 20,
+        }
+    }
+}
+
+/// Decides how diffs end, which CLI a hook belongs to, and which model gets which note.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Companion {
+    ledger: Ledger,
+    calls: Calls,
+    clients: BTreeMap<SessionId, ClientTraits>,
+    conversation: Conversation,
+    /// The rejections with a reason whose files are being looked at.
+    rejections: BTreeMap<DiffId, PendingRejection>,
+    /// The edits that users have just accepted, the newest first, with their times.
+    accepted: VecDeque<(u64, SessionId, Arc<str>)>,
+    /// When old decisions are pruned next.
+    next_prune: u64,
+    limits: Limits,
+}
+
+impl Companion {
+    /// `left` is the state of the last process, if this one resumes it. `first_diff` and
+    /// `first_delivery` are random, so that they differ from those of earlier processes. With
+    /// `keep_records` the companion records for the next process.
+    pub fn new(
+        limits: Limits,
+        first_diff: DiffId,
+        first_delivery: u64,
+        keep_records: bool,
+        left: Left,
+    ) -> Self {
+        let mut ledger = Ledger::new(first_diff, keep_records);
+        for session in left.sessions.keys() {
+            ledger.restore_session(*session);
+        }
+        for (diff, left) in left.diffs {
+            ledger.restore_decision(diff, left.session, left.path, left.decision);
+        }
+        let mut conversation = Conversation::new(first_delivery);
+        let notes = conversation.notes_mut();
+        for (id, note) in left.notes {
+            notes.restore(id, note, 0);
+        }
+        left.delivered.into_iter().for_each(|comment| notes.restore_delivered(comment));
+        left.confirmed.into_iter().for_each(|number| notes.restore_confirmed(number));
+        Self {
+            ledger,
+            calls: Calls::new(limits.kept_bytes),
+            clients: left.sessions,
+            conversation,
+            rejections: BTreeMap::new(),
+            accepted: VecDeque::new(),
+            next_prune: 0,
+            limits,
+        }
+    }
+
+    /// Takes an input, and adds its outputs.
+    pub fn handle(&mut self, now: Now, input: Input<'_>, out: &mut Outputs) {
+        let effects = match input {
+            Input::Connected(session, client) => {
+                self.clients.insert(session, client);
+                self.ledger.session_begun(session, client)
+            }
+            Input::Away(session) => self.ledger.session_away(session),
+            Input::Gone(session) => {
+                self.clients.remove(&session);
+                self.calls.forget(session);
+                self.conversation.clis_mut().disconnected(session);
+                self.ledger.session_gone(session)
+            }
+            Input::Call { call, from, path, action } => self.call(now, call, from, &path, action),
+            Input::StreamOpened { session, stream, last, is_answer } => {
+                self.ledger.attach(session, stream, last, is_answer)
+            }
+            Input::StreamClosed(session, stream) => self.ledger.detach(session, stream),
+            Input::Pong(session, diff) => self.ledger.ping_answered(session, diff),
+            Input::EditorDid(call, content) => self.ledger.completed(call, content),
+            Input::EditorFailed(call, message) => self.ledger.failed(call, message),
+            Input::EditorUnreadable(call, message) => self.ledger.unreadable(call, message),
+            Input::Accepted(path, text) => self.user_decided(path, Decision::Accepted(text), out),
+            Input::Rejected(path) => self.user_decided(path, Decision::Rejected, out),
+            Input::Withdraw(path) => {
+                let (is_withdrawn, effects) = self.ledger.withdraw(path);
+                out.push(Output::Withdrawn(is_withdrawn));
+                effects
+            }
+            Input::Saved(records) => {
+                self.ledger.saved(records);
+                Vec::new()
+            }
+            Input::Time => self.time(now),
+            Input::Stop => self.ledger.stop(),
+            Input::EndTexts => self.ledger.end_texts(),
+            Input::RejectedWithReason(path, reason) => {
+                return self.begin_rejection(path, reason, out);
+            }
+            Input::LookedAt(diff, why) => return self.looked_at(now, diff, why, out),
+            Input::Present(diff, present) => return self.end_rejection(now, diff, present, out),
+            Input::Hook(caller, hook) => return self.hook(now, caller, hook, out),
+            Input::Deliver(due) => {
+                return out.extend(self.conversation.deliver(due).map(Output::Deliver));
+            }
+            Input::Refuse(note, why) => return self.refuse(note, why, out),
+            Input::Confirm(number) => return self.confirm(number, out),
+            Input::GiveBack(number) => return self.conversation.notes_mut().give_back(number),
+            Input::Comment(comment) => return self.comment(comment, out),
+            Input::CommentChecked(note, path, why) => {
+                return self.comment_checked(note, path, why, out);
+            }
+            Input::CommentRemoved(id) => return self.comment_removed(id, out),
+            Input::Reverted(cli, paths) => return self.reverted(now, cli, paths, out),
+            Input::RevertUndone(cli, path) => return self.revert_undone(cli, path, out),
+            Input::ExpireNotes => return self.expire_notes(now, out),
+        };
+        self.add(now, effects, out);
+    }
+
+    /// The next time at which [`Input::Time`] does something, in milliseconds since the companion
+    /// began.
+    pub fn next_deadline(&self) -> Option<u64> {
+        self.calls.next_deadline()
+    }
+
+    /// Answers a repeated call, now or when the first one is answered. Returns false if the first one
+    /// is not known.
+    pub fn repeat(
+        &mut self,
+        call: CallId,
+        from: CallOrigin<'_>,
+        tool: Tool,
+        path: &str,
+        out: &mut Outputs,
+    ) -> bool {
+        match self.calls.repeat(call, from, tool, path) {
+            Some(Repeated::Answered(answer)) => out.push(Output::Answer(call, answer)),
+            Some(Repeated::Waits) => {}
+            None => return false,
+        }
+        true
+    }
+
+    /// Takes the next decision that a stream sends.
+    pub fn next_event(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        stream: u64,
+        out: &mut Outputs,
+    ) -> Option<Outgoing> {
+        let (next, effects) = self.ledger.next(session, stream);
+        self.add(now, effects, out);
+        next
+    }
+
+    /// The id of the next event of a session.
+    pub fn event_id(&self, session: SessionId) -> EventId {
+        self.ledger.event_id(session)
+    }
+
+    /// The diffs, to ask about them.
+    pub fn diffs(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The notes, to ask about them.
+    pub fn notes(&self) -> &Notes {
+        self.conversation.notes()
+    }
+
+    /// The CLIs. No change of them has an output.
+    pub fn clis(&mut self) -> &mut Clis {
+        self.conversation.clis_mut()
+    }
+
+    /// Whether a call has not been answered.
+    pub fn is_waiting(&self, call: CallId) -> bool {
+        self.calls.is_waiting(call)
+    }
+
+    fn call(
+        &mut self,
+        now: Now,
+        call: CallId,
+        from: CallOrigin<'_>,
+        path: &Arc<str>,
+        action: Action,
+    ) -> Vec<Effect> {
+        let session = from.session;
+        if let Action::Open { proposed, held, is_editor_busy } = action {
+            // The last process received this call, and this one reports the decision.
+            if from.sent == Attempt::Again && self.ledger.is_left(session, path) {
+                return vec![Effect::Answer(call, Answer::Opened)];
+            }
+            if let Some(why) = self.refusal(session, proposed, held, is_editor_busy) {
+                return vec![Effect::Answer(call, Answer::Failed(why.to_owned()))];
+            }
+        }
+        let deadline = now.elapsed + self.limits.host_timeout;
+        self.calls.begin(call, from, action.tool(), path, now.elapsed, deadline);
+        match action {
+            Action::Open { proposed, .. } => self.ledger.open(session, path, proposed, call),
+            Action::Close { suppress } => self.ledger.close(session, path, suppress, call),
+            Action::Decide { accept } => self.ledger.request_decision(path, accept, call),
+        }
+    }
+
+    /// Why a client may not open a further diff.
+    fn refusal(
+        &self,
+        session: SessionId,
+        proposed: Proposed,
+        held: usize,
+        is_editor_busy: bool,
+    ) -> Option<&'static str> {
+        let Limits { diffs_per_session, queued_bytes, held_bytes, .. } = self.limits;
+        let (waiting, bytes) = self.ledger.backlog(session);
+        if waiting + self.ledger.count(session) >= diffs_per_session || bytes >= queued_bytes {
+            return Some(
+                "Too many diffs are open, or decided and not yet read from the event stream.",
+            );
+        }
+        let held = held + self.ledger.proposed_bytes();
+        if held > 0 && held + proposed.len() > held_bytes {
+            return Some(
+                "Proposals that are open, and decisions that their clients have not read, take too \
+                 much memory. Decide or close some, then try again.",
+            );
+        }
+        is_editor_busy
+            .then_some("The editor is busy: it has not taken the proposals before this one.")
+    }
+
+    fn user_decided(&mut self, path: &str, decision: Decision, out: &mut Outputs) -> Vec<Effect> {
+        let effects = self.ledger.user_decided(path, decision);
+        let decided = effects.iter().find_map(|effect| match effect {
+            Effect::Decided(session, ..) => Some(self.delivery_to(*session)),
+            _ => None,
+        });
+        out.push(Output::Delivery(decided.unwrap_or(Delivery::Unknown)));
+        effects
+    }
+
+    /// The delivery of a decision to this client by now.
+    fn delivery_to(&self, session: SessionId) -> Delivery {
+        if self.ledger.has_stream(session) { Delivery::Delivered } else { Delivery::Queued }
+    }
+
+    fn time(&mut self, now: Now) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        while let Some(call) = self.calls.overdue(now.elapsed) {
+            effects.extend(self.ledger.expired(call));
+        }
+        if let Some(time) = now.elapsed.checked_sub(self.limits.session_away) {
+            self.calls.forget_older(time);
+        }
+        if self.next_prune <= now.elapsed {
+            self.next_prune = now.elapsed + self.limits.session_away;
+            effects.extend(self.ledger.prune_sent());
+        }
+        effects
+    }
+
+    fn record(&mut self, record: Record, out: &mut Outputs) {
+        if self.ledger.count_record() {
+            out.push(Output::Record(record));
+        }
+    }
+
+    /// Adds the outputs of these effects.
+    fn add(&mut self, now: Now, effects: Vec<Effect>, out: &mut Outputs) {
+        for effect in effects {
+            let output = match effect {
+                Effect::Ask(call, command) => Output::Ask(call, command),
+                Effect::Answer(call, answer) => {
+                    for repetition in self.calls.answered(call, &answer) {
+                        out.push(Output::Answer(repetition, answer.clone()));
+                    }
+                    Output::Answer(call, answer)
+                }
+                Effect::ShortenDeadline(call) => {
+                    self.calls.shorten_deadline(call, now.elapsed + ACKNOWLEDGEMENT_TIMEOUT);
+                    continue;
+                }
+                Effect::Record(record) => Output::Record(record),
+                Effect::Decided(session, path, decision) => {
+                    if decision.is_accepted() {
+                        self.note_accepted(now, session, &path);
+                    }
+                    Output::Decided(session, path, decision)
+                }
+                Effect::Ended(diff, outcome) => Output::Ended(diff, outcome),
+            };
+            out.push(output);
+        }
+    }
+
+    /// Notes an acceptance for the hook of a CLI that runs it after the acceptance. Gemini CLI runs it
+    /// before it opens the diff.
+    fn note_accepted(&mut self, now: Now, session: SessionId, path: &Arc<str>) {
+        let client = self.clients.get(&session);
+        if client.is_some_and(|of| of.replays_edits && !of.empty_is_unchanged) {
+            self.accepted.truncate(MAX_ACCEPTED - 1);
+            self.accepted.push_front((now.elapsed, session, Arc::clone(path)));
+        }
+    }
+
+    /// The client whose edit of `path` was accepted within the last seconds, if it is only one.
+    /// Forgets the acceptance.
+    fn just_accepted(&mut self, now: Now, path: &str) -> Option<SessionId> {
+        self.accepted.retain(|(time, ..)| now.elapsed - time < ACCEPTED_TIME);
+        let mut of_path = self.accepted.iter().filter(|(.., of)| **of == *path);
+        let session = of_path.next().map(|(_, session, _)| *session);
+        let only = session.filter(|session| of_path.all(|(_, of, _)| of == session));
+        self.accepted.retain(|(.., of)| **of != *path);
+        only
+    }
+}
+
+impl Action {
+    fn tool(self) -> Tool {
+        match self {
+            Self::Open { .. } => Tool::OpenDiff,
+            Self::Close { .. } => Tool::CloseDiff,
+            Self::Decide { accept: true } => Tool::AcceptDiff,
+            Self::Decide { accept: false } => Tool::RejectDiff,
+        }
+    }
+}

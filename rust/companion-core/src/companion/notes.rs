@@ -1,0 +1,255 @@
+//! Decides about rejections with a reason, comments and reverts, up to the model that gets them.
+
+use std::sync::Arc;
+
+use companion_protocol::editor::{
+    CommentRefused, CommentsDelivered, CompanionNotification, ReasonLost,
+};
+
+use super::{Companion, Delivery, FileBefore, Hook, Now, Output, Outputs};
+use crate::cli::{Caller, CliSessionId};
+use crate::conversation::{Rejected, Rejection};
+use crate::diffs::DiffId;
+use crate::notes::{Comment, CommentOutcome, Confirmation, Note, NoteId, Reason};
+use crate::record::{DeliveredNotes, Record};
+use crate::session::SessionId;
+use crate::text::{Digest, Text};
+
+/// A rejection with a reason. Until its file was looked at, its diff is open.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct PendingRejection {
+    session: SessionId,
+    path: Arc<str>,
+    reason: Text,
+    /// The waiting reason, and the text before the edit.
+    keeps: Option<(NoteId, Digest)>,
+}
+
+impl Companion {
+    /// No model may get this note, because of its file.
+    pub(super) fn refuse(&mut self, note: NoteId, why: &str, out: &mut Outputs) {
+        if let Some(refused) = self.conversation.notes_mut().remove(note) {
+            self.record(Record::NoteRemoved(note), out);
+            out.extend(lost(&refused, why));
+        }
+    }
+
+    /// A model may have got the comment by now, or the user may have changed or removed it.
+    pub(super) fn comment_checked(
+        &mut self,
+        note: NoteId,
+        path: &str,
+        why: Option<&str>,
+        out: &mut Outputs,
+    ) {
+        let Some(comment) = self.notes().get(note) else { return };
+        match why.filter(|_| comment.is_on(path)) {
+            Some(why) => self.refuse(note, why, out),
+            None => self.record_note(note, out),
+        }
+    }
+
+    pub(super) fn comment_removed(&mut self, id: &str, out: &mut Outputs) {
+        if let Some(note) = self.conversation.notes_mut().remove_comment(id) {
+            self.record(Record::NoteRemoved(note), out);
+        }
+    }
+
+    pub(super) fn reverted(
+        &mut self,
+        now: Now,
+        cli: CliSessionId,
+        paths: Vec<Arc<str>>,
+        out: &mut Outputs,
+    ) {
+        let (note, dropped) = self.conversation.reverted(cli, paths, now.date);
+        if let Some((dropped, _)) = dropped {
+            self.record(Record::NoteRemoved(dropped), out);
+        }
+        self.record_note(note, out);
+    }
+
+    pub(super) fn revert_undone(&mut self, cli: &str, path: &str, out: &mut Outputs) {
+        for note in self.conversation.notes_mut().drop_revert(cli, path) {
+            self.record_note(note, out);
+        }
+    }
+
+    pub(super) fn expire_notes(&mut self, now: Now, out: &mut Outputs) {
+        for (note, expired) in self.conversation.notes_mut().expire(now.date) {
+            self.record(Record::NoteRemoved(note), out);
+            out.extend(lost(&expired, "its CLI has not come back within a day"));
+        }
+    }
+
+    /// The user rejects the diff that is shown for `path`. Until its file was looked at, no other
+    /// decision of the user counts.
+    pub(super) fn begin_rejection(&mut self, path: &str, reason: Text, out: &mut Outputs) {
+        let Some((diff, session)) = self.ledger.begin_decline(path) else {
+            return out.push(Output::Delivery(Delivery::Unknown));
+        };
+        let path: Arc<str> = path.into();
+        out.push(Output::Delivery(self.delivery_to(session)));
+        out.push(Output::LookAt(diff, Arc::clone(&path)));
+        self.rejections.insert(diff, PendingRejection { session, path, reason, keeps: None });
+    }
+
+    /// The reason waits for its CLI, or is lost, and then the client gets the rejection.
+    pub(super) fn looked_at(
+        &mut self,
+        now: Now,
+        diff: DiffId,
+        why: Option<&'static str>,
+        out: &mut Outputs,
+    ) {
+        let Some(PendingRejection { session, path, reason, .. }) =
+            self.rejections.get(&diff).cloned()
+        else {
+            return;
+        };
+        let rejected = match why {
+            Some(why) => Err(why),
+            None => self
+                .conversation
+                .rejected(session, &path, reason.clone(), now.date)
+                .ok_or("the CLI runs no hooks of the companion's extension"),
+        };
+        let Rejected { rejection, note, dropped } = match rejected {
+            Ok(rejected) => rejected,
+            Err(why) => {
+                out.push(reason_lost(&path, &reason, why));
+                return self.end_rejection(now, diff, None, out);
+            }
+        };
+        if let Some((id, dropped)) = dropped {
+            self.record(Record::NoteRemoved(id), out);
+            out.extend(lost(&dropped, "too many reasons wait"));
+        }
+        self.record_note(note, out);
+        let original = match rejection {
+            Rejection::KeepText(original) => Some(original),
+            Rejection::Plain => None,
+        };
+        if let Some(rejection) = self.rejections.get_mut(&diff) {
+            rejection.keeps = original.map(|original| (note, original));
+        }
+        out.push(Output::Read(diff, session, path, original));
+    }
+
+    /// The client gets the file's text if that is the text before the edit, so that its turn goes on
+    /// and the hook after the edit tells the reason. Otherwise it gets the rejection.
+    pub(super) fn end_rejection(
+        &mut self,
+        now: Now,
+        diff: DiffId,
+        present: Option<Text>,
+        out: &mut Outputs,
+    ) {
+        let Some(PendingRejection { keeps, .. }) = self.rejections.remove(&diff) else { return };
+        let kept = keeps.zip(present).filter(|((_, original), text)| original.is_of(text));
+        let effects = match kept {
+            Some(((note, original), present)) => {
+                self.conversation.notes_mut().set_sent(note, original);
+                self.ledger.decline(diff, present)
+            }
+            None => self.ledger.reject(diff),
+        };
+        self.add(now, effects, out);
+    }
+
+    pub(super) fn hook(
+        &mut self,
+        now: Now,
+        caller: &Caller<'_>,
+        hook: Hook<'_>,
+        out: &mut Outputs,
+    ) {
+        let time = now.elapsed;
+        let due = match hook {
+            Hook::SessionStart => return self.conversation.session_started(caller),
+            Hook::SessionEnd => return self.conversation.session_ended(caller),
+            Hook::BeforeEdit(path, FileBefore::Absent) => {
+                return self.conversation.before_edit_of_absent(caller, path, time);
+            }
+            Hook::BeforeEdit(path, FileBefore::Text(original)) => {
+                return self.conversation.before_edit(caller, path, Some(original), time);
+            }
+            Hook::BeforeEdit(path, FileBefore::Unknown) => {
+                return self.conversation.before_edit(caller, path, None, time);
+            }
+            Hook::BeforeWrite(path, input) => {
+                if let Some(session) = self.just_accepted(now, path) {
+                    self.conversation.clis_mut().accepted(caller, session);
+                }
+                let Some(input) = input else { return };
+                self.conversation.due_before_write(caller, path, input)
+            }
+            Hook::AfterTool(path) => self.conversation.due_after_tool(caller, path, time),
+            Hook::BeforeAgent => self.conversation.due_before_agent(caller, time),
+            Hook::AfterAgent => self.conversation.due_after_turn(caller, time),
+        };
+        if !due.is_empty() {
+            out.push(Output::Due(due));
+        }
+    }
+
+    pub(super) fn confirm(&mut self, number: u64, out: &mut Outputs) {
+        let confirmation = self.conversation.confirm(number);
+        if let Confirmation::Taken(delivery) = &confirmation {
+            let comments: Vec<_> = delivery.comments().map(|of| Arc::clone(&of.id)).collect();
+            let ids: Vec<_> = comments.iter().map(ToString::to_string).collect();
+            let notes = delivery.notes.iter().map(|(id, _)| *id).collect();
+            self.record(Record::Delivered(DeliveredNotes { number, notes, comments }), out);
+            if !ids.is_empty() {
+                out.push(comments_delivered(ids));
+            }
+        }
+        out.push(Output::Confirmed(confirmation));
+    }
+
+    pub(super) fn comment(&mut self, comment: Comment, out: &mut Outputs) {
+        let id = comment.id.to_string();
+        out.push(match self.conversation.notes_mut().set_comment(comment) {
+            CommentOutcome::Waits(note) => Output::CheckComment(note),
+            CommentOutcome::Delivered => comments_delivered(vec![id]),
+            CommentOutcome::TooMany => {
+                let reason = "Too many comments wait.".to_owned();
+                Output::Tell(CompanionNotification::CommentRefused(CommentRefused { id, reason }))
+            }
+        });
+    }
+
+    /// Records a note as it is by now.
+    fn record_note(&mut self, id: NoteId, out: &mut Outputs) {
+        let record = match self.notes().get(id) {
+            Some(note) => Record::Note(id, note.clone()),
+            None => Record::NoteRemoved(id),
+        };
+        self.record(record, out);
+    }
+}
+
+/// Tells the editor that no model gets a note.
+fn lost(note: &Note, why: &str) -> Option<Output> {
+    match note {
+        Note::Reason(Reason { path, text, .. }) => Some(reason_lost(path, text, why)),
+        Note::Comment(Comment { id, .. }) => {
+            let reason = format!("No model gets this comment: {why}.");
+            let refused = CommentRefused { id: id.to_string(), reason };
+            Some(Output::Tell(CompanionNotification::CommentRefused(refused)))
+        }
+        Note::Revert(_) => None,
+    }
+}
+
+fn reason_lost(path: &str, reason: &str, why: &str) -> Output {
+    Output::Tell(CompanionNotification::ReasonLost(ReasonLost {
+        file_path: path.to_owned(),
+        reason: reason.to_owned(),
+        why: why.to_owned(),
+    }))
+}
+
+fn comments_delivered(ids: Vec<String>) -> Output {
+    Output::Tell(CompanionNotification::CommentsDelivered(CommentsDelivered { ids }))
+}

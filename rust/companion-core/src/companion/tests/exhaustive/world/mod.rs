@@ -1,0 +1,447 @@
+//! Simulates the environment of a companion.
+
+mod check;
+mod others;
+mod processes;
+mod reasons;
+mod steps;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use companion_protocol::editor::CompanionNotification;
+use companion_protocol::jsonrpc::Id;
+
+use super::client::{Client, text};
+use crate::calls::{Attempt, CallId, CallOrigin};
+use crate::companion::{Action, Companion, FileBefore, Hook, Input, Limits, Now, Output, Outputs};
+use crate::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Outgoing, Proposed};
+use crate::record::{Left, Record};
+use crate::session::{ClientTraits, SessionId};
+use crate::text::{Digest, Text};
+pub(super) use steps::{Script, Step};
+
+/// The number of a question, in the order of the questions.
+pub(super) type Question = usize;
+
+/// The traits of the real client.
+const CLIENT: ClientTraits =
+    ClientTraits { replays_edits: true, empty_is_unchanged: true, repeats_requests: false };
+
+/// A request of a client.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Request {
+    Open(Question),
+    Close(Question, bool),
+    Pong(DiffId),
+    Get(EventId),
+    /// A request of the other client.
+    OfOther,
+}
+
+/// The answer to a request; `None` if the server ended before it answered.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Reply {
+    pub(super) request: Request,
+    pub(super) answer: Option<Answer>,
+}
+
+/// An event on a stream.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Event {
+    Reply(Reply),
+    Context(EventId),
+    Decision(EventId, Outgoing),
+    Ping(DiffId),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Wire {
+    number: u64,
+    is_answer: bool,
+    is_open: bool,
+    /// The stream begins when this number of records is saved.
+    begins: u64,
+    events: VecDeque<Event>,
+}
+
+/// The user's decision in the editor, and whether the client must receive it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Fate {
+    /// No decision yet.
+    Open,
+    Accepted,
+    Rejected,
+    /// It was rejected with a reason, and the client gets the file's text on this stream.
+    Declined(u64),
+    /// Its view closed with its process.
+    Ended,
+    /// The user accepted, but the process ended before that was saved.
+    Unsaved,
+}
+
+/// A look at the disk that has not been answered.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Look {
+    At(DiffId),
+    /// Whether there is a text to read.
+    Read(DiffId, bool),
+}
+
+/// The user's reason of a rejection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Reason {
+    /// There is none.
+    None,
+    /// The model has not got it.
+    Waits,
+    /// The model has got it.
+    Told,
+    /// The editor has heard that no model gets it, or the process has ended before that was known.
+    Lost,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct World {
+    companion: Companion,
+    session: SessionId,
+    last_call: u64,
+    /// The request of each call.
+    calls: BTreeMap<CallId, Request>,
+    /// Answers that wait until this number of records is saved.
+    held: Vec<(u64, Reply)>,
+    unsaved: VecDeque<Record>,
+    saved: u64,
+    disk: Left,
+    asks: VecDeque<(Option<CallId>, EditorCommand)>,
+    looks: VecDeque<Look>,
+    reasons: Vec<Reason>,
+    /// The questions of the diffs that were rejected with a reason.
+    rejected: BTreeMap<DiffId, Question>,
+    views: BTreeMap<Arc<str>, Question>,
+    fates: Vec<Fate>,
+    requests: Vec<Request>,
+    replies: Vec<Reply>,
+    wires: Vec<Wire>,
+    last_stream: u64,
+    is_returning: bool,
+    is_stopping: bool,
+    client: Client,
+    breaks: u8,
+    kills: u8,
+    stops: u8,
+    closes: u8,
+    others: u8,
+    declines: u8,
+    other: SessionId,
+    /// Whether the view of the other client's proposal is shown.
+    is_others_shown: bool,
+}
+
+/// The file's text, in place of a rejected proposal.
+fn present() -> Text {
+    "the text of the file".to_owned().into()
+}
+
+fn companion(first_diff: u64, left: Left) -> Companion {
+    Companion::new(Limits::default(), DiffId(first_diff), first_diff, true, left)
+}
+
+impl World {
+    pub(super) fn new(script: &Script) -> Self {
+        let session = SessionId::new();
+        let mut world = Self {
+            companion: companion(1, Left::default()),
+            session,
+            last_call: 0,
+            calls: BTreeMap::new(),
+            held: Vec::new(),
+            unsaved: VecDeque::new(),
+            saved: 0,
+            disk: Left::default(),
+            asks: VecDeque::new(),
+            looks: VecDeque::new(),
+            reasons: vec![Reason::None; script.paths.len()],
+            rejected: BTreeMap::new(),
+            views: BTreeMap::new(),
+            fates: vec![Fate::Open; script.paths.len()],
+            requests: Vec::new(),
+            replies: Vec::new(),
+            wires: Vec::new(),
+            last_stream: 0,
+            is_returning: false,
+            is_stopping: false,
+            client: Client::new(script.paths.len(), 1),
+            breaks: script.breaks,
+            kills: script.kills,
+            stops: script.stops,
+            closes: script.closes,
+            others: script.others,
+            declines: script.declines,
+            other: SessionId::new(),
+            is_others_shown: false,
+        };
+        for session in [session, world.other] {
+            world.handle(Input::Connected(session, CLIENT));
+        }
+        world.save_all();
+        world.attach(&EventId::default(), false);
+        world
+    }
+
+    fn serve(&mut self, script: &Script, index: usize) {
+        let request = self.requests.remove(index);
+        self.last_call += 1;
+        let call = CallId(self.last_call);
+        let (question, action) = match &request {
+            Request::Get(last) => {
+                self.is_returning = false;
+                self.attach(last, false);
+                self.client.will_read(self.last_stream);
+                return;
+            }
+            Request::Pong(diff) => {
+                self.handle(Input::Pong(self.session, *diff));
+                return;
+            }
+            Request::Open(question) => {
+                self.companion.clis().opened(self.session, script.paths[*question], 0);
+                let proposed = Proposed::new(&script.proposed(*question), CLIENT);
+                (*question, Action::Open { proposed, held: 0, is_editor_busy: false })
+            }
+            Request::OfOther => panic!("it is served at once"),
+            Request::Close(question, _) => (*question, Action::Close { suppress: true }),
+        };
+        self.calls.insert(call, request);
+        self.call(self.session, call, Arc::from(script.paths[question]), action);
+    }
+
+    fn call(
+        &mut self,
+        session: SessionId,
+        call: CallId,
+        path: Arc<str>,
+        action: Action,
+    ) -> Outputs {
+        let id = Id::from(call.0);
+        let from = CallOrigin { session, id: &id, sent: Attempt::OnceForAll };
+        self.handle(Input::Call { call, from, path, action })
+    }
+
+    /// The CLI begins an edit, and asks about it.
+    fn ask(&mut self, script: &Script) {
+        let request = self.client.ask(script);
+        if let Request::Open(question) = request {
+            let file = FileBefore::Text(Digest::of(&present()));
+            self.run_hook(script, Hook::BeforeEdit(script.paths[question], file));
+        }
+        self.requests.push(request);
+    }
+
+    fn handle(&mut self, input: Input<'_>) -> Outputs {
+        self.handle_at(Now::default(), input)
+    }
+
+    /// Hands in an input, and carries out the outputs.
+    fn handle_at(&mut self, now: Now, input: Input<'_>) -> Outputs {
+        let mut out = Outputs::new();
+        self.companion.handle(now, input, &mut out);
+        self.carry_out(out.clone());
+        out
+    }
+
+    fn attach(&mut self, last: &EventId, is_answer: bool) {
+        for wire in &mut self.wires {
+            wire.is_open = false;
+        }
+        self.last_stream += 1;
+        let (session, stream) = (self.session, self.last_stream);
+        let mut out = Outputs::new();
+        let opened = Input::StreamOpened { session, stream, last, is_answer };
+        self.companion.handle(Now::default(), opened, &mut out);
+        let context = Event::Context(self.companion.event_id(self.session));
+        let begins = if is_answer { 0 } else { self.companion.diffs().records() };
+        self.wires.push(Wire {
+            number: self.last_stream,
+            is_answer,
+            is_open: true,
+            begins,
+            events: VecDeque::from([context]),
+        });
+        self.carry_out(out);
+    }
+
+    fn read(&mut self, script: &Script, index: usize) {
+        let wire = &mut self.wires[index];
+        let number = wire.number;
+        match wire.events.pop_front() {
+            None => {}
+            Some(Event::Reply(reply)) => self.client.answered(script, &reply),
+            Some(Event::Context(_)) if wire.is_answer => {}
+            Some(Event::Context(id)) => self.client.take_id(number, id),
+            Some(Event::Decision(id, outgoing)) => {
+                if !wire.is_answer {
+                    self.client.take_id(number, id);
+                }
+                let ended = self.client.take(&outgoing);
+                if let (Some(question), Decision::Declined(_)) = (ended, &outgoing.decision) {
+                    assert_eq!(self.fates[question], Fate::Declined(number), "the text is stale");
+                }
+            }
+            Some(Event::Ping(diff)) => self.requests.push(Request::Pong(diff)),
+        }
+    }
+
+    /// Reads all events. They arrive long before the next process begins.
+    fn read_all(&mut self, script: &Script) {
+        for index in 0..self.wires.len() {
+            while !self.wires[index].events.is_empty() {
+                self.read(script, index);
+            }
+        }
+    }
+
+    fn send(&mut self) -> bool {
+        let Some(wire) = self.wires.last_mut().filter(|wire| wire.is_open) else { return false };
+        let mut out = Outputs::new();
+        let next = self.companion.next_event(Now::default(), self.session, wire.number, &mut out);
+        let Some(outgoing) = next else { return false };
+        let id = self.companion.event_id(self.session);
+        let ping = outgoing.ping.then_some(Event::Ping(outgoing.diff));
+        wire.events.push_back(Event::Decision(id, outgoing));
+        wire.events.extend(ping);
+        self.carry_out(out);
+        true
+    }
+
+    fn save(&mut self) {
+        if let Some(record) = self.unsaved.pop_front() {
+            self.disk.apply(record);
+            self.saved += 1;
+            self.handle(Input::Saved(self.saved));
+        }
+    }
+
+    fn save_all(&mut self) {
+        while !self.unsaved.is_empty() {
+            self.save();
+        }
+    }
+
+    fn edit(&mut self, script: &Script) {
+        let Some((call, ask)) = self.asks.pop_front() else { return };
+        let input = match (call, ask) {
+            (Some(call), EditorCommand::Open(path)) => {
+                if self.calls.get(&call) == Some(&Request::OfOther) {
+                    return self.show_other(&path, call);
+                }
+                let Some(Request::Open(question)) = self.calls.get(&call) else { return };
+                self.is_others_shown &= script.paths[0] != &*path;
+                assert_eq!(script.paths[*question], &*path);
+                self.views.insert(path, *question);
+                Input::EditorDid(call, None)
+            }
+            (Some(call), EditorCommand::Close(path) | EditorCommand::Abandon(path)) => {
+                match self.views.remove(&path) {
+                    Some(question) => Input::EditorDid(call, Some(text(question))),
+                    None if self.is_others_shown && script.paths[0] == &*path => {
+                        self.is_others_shown = false;
+                        Input::EditorDid(call, Some(others::text()))
+                    }
+                    None => Input::EditorFailed(call, "no such view"),
+                }
+            }
+            (None, EditorCommand::Abandon(path)) => {
+                self.views.remove(&path);
+                self.is_others_shown &= script.paths[0] != &*path;
+                return;
+            }
+            (_, ask) => panic!("{ask:?}"),
+        };
+        self.handle(input);
+    }
+
+    fn decide(&mut self, script: &Script, question: Question, accept: bool) {
+        let path = script.paths[question];
+        self.views.remove(path);
+        let input =
+            if accept { Input::Accepted(path, text(question)) } else { Input::Rejected(path) };
+        let out = self.handle(input);
+        if out.iter().any(|output| matches!(output, Output::Decided(..))) {
+            self.fates[question] = if accept { Fate::Accepted } else { Fate::Rejected };
+        }
+    }
+
+    /// Whether the user may answer in the terminal.
+    fn is_answerable(&self, question: Question) -> bool {
+        // The user can't answer while the question or the result of its view is under way.
+        let open = Request::Open(question);
+        let is_under_way = self.requests.contains(&open)
+            || self.replies.iter().any(|reply| reply.request == open)
+            || self.held.iter().any(|(_, reply)| reply.request == open);
+        let is_answered = self.client.closing.contains(&question);
+        self.closes > 0 && !self.client.is_cut && !is_under_way && !is_answered
+    }
+
+    /// Returns whether time has passed: everything that was sent has arrived and is saved.
+    fn is_quiet(&self) -> bool {
+        self.unsaved.is_empty()
+            && self.wires.iter().all(|wire| wire.events.is_empty())
+            && !self.requests.iter().any(|request| matches!(request, Request::Pong(_)))
+    }
+
+    fn carry_out(&mut self, out: Outputs) {
+        for output in &out {
+            if let Output::Record(record) = output {
+                self.unsaved.push_back(record.clone());
+            }
+        }
+        let records = self.companion.diffs().records();
+        for output in out {
+            match output {
+                Output::Ask(call, ask) => self.asks.push_back((call, ask)),
+                Output::LookAt(diff, _) => self.looks.push_back(Look::At(diff)),
+                Output::Read(diff, .., original) => {
+                    self.looks.push_back(Look::Read(diff, original.is_some()));
+                }
+                Output::Tell(CompanionNotification::ReasonLost(lost)) => {
+                    self.reasons[reasons::question_of(&lost.reason)] = Reason::Lost;
+                }
+                Output::Answer(call, answer) => {
+                    let request = self.calls.remove(&call).expect("a call is answered once");
+                    if request != Request::OfOther {
+                        self.held.push((records, Reply { request, answer: Some(answer) }));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Takes the steps that are forced and happen at once.
+    fn settle_down(&mut self) {
+        self.release();
+        // The client ignores this answer.
+        self.replies.retain(|reply| reply.answer != Some(Answer::Opened));
+        let ended = self.wires.extract_if(.., |wire| !wire.is_open && wire.events.is_empty());
+        for wire in ended {
+            self.client.ended(wire.number);
+        }
+    }
+
+    /// Sends the answers whose records are saved.
+    fn release(&mut self) {
+        for (_, reply) in
+            self.held.extract_if(.., |(records, _)| *records <= self.saved).collect::<Vec<_>>()
+        {
+            let is_due = self.companion.diffs().is_anything_due(self.session);
+            if self.is_returning && !self.companion.diffs().has_stream(self.session) && is_due {
+                self.attach(&EventId::default(), true);
+                let wire = self.wires.last_mut().expect("it was just made");
+                wire.events.push_front(Event::Reply(reply));
+            } else {
+                self.replies.push(reply);
+            }
+        }
+    }
+}

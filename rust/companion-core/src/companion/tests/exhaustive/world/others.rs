@@ -1,0 +1,72 @@
+//! Simulates another client, which asks about the path of the first question and never reads its
+//! stream.
+
+use std::sync::Arc;
+
+use super::{CLIENT, Fate, Request, Script, World};
+use crate::calls::CallId;
+use crate::companion::{Action, Input, Output};
+use crate::diffs::{Answer, Proposed};
+use crate::text::Text;
+
+/// Returns the text of the other client's view, which the first client must never get.
+pub(super) fn text() -> Text {
+    "of the other client".to_owned().into()
+}
+
+impl World {
+    pub(super) fn open_other(&mut self, script: &Script) {
+        let path = Arc::from(script.paths[0]);
+        let call = self.next_other_call();
+        let proposed = Proposed::new("proposed by the other client", CLIENT);
+        self.calls.insert(call, Request::OfOther);
+        self.companion.clis().opened(self.other, &path, 0);
+        let action = Action::Open { proposed, held: 0, is_editor_busy: false };
+        let out = self.call(self.other, call, Arc::clone(&path), action);
+        let is_told = |of: &Output| matches!(of, Output::Decided(to, ..) if *to == self.session);
+        if out.iter().any(is_told) {
+            let is_replaced = |question: &usize| {
+                script.paths[*question] == &*path
+                    && self.client.has_asked(*question)
+                    && !self.requests.contains(&Request::Open(*question))
+            };
+            let replaced = (0..self.fates.len()).rfind(is_replaced);
+            let fate = &mut self.fates[replaced.expect("a diff of the client was open")];
+            assert!(matches!(fate, Fate::Open | Fate::Rejected), "a diff ends once");
+            *fate = Fate::Ended;
+        }
+    }
+
+    /// Closes the other client's diff, which may be open. Only then does that client read the text.
+    pub(super) fn close_other(&mut self, script: &Script) {
+        let path = Arc::from(script.paths[0]);
+        let call = self.next_other_call();
+        let has_open = self.companion.diffs().count(self.other) > 0;
+        let waits = self.companion.diffs().is_awaited_by(self.other);
+        self.calls.insert(call, Request::OfOther);
+        let out = self.call(self.other, call, path, Action::Close { suppress: true });
+        let nothing = [Output::Answer(call, Answer::Closed(None))];
+        assert!(has_open || waits || out == nothing, "it closes what is not its own");
+    }
+
+    pub(super) fn show_other(&mut self, path: &Arc<str>, call: CallId) {
+        self.views.remove(path);
+        self.is_others_shown = true;
+        self.handle(Input::EditorDid(call, None));
+    }
+
+    pub(super) fn decide_other(&mut self, script: &Script, accept: bool) {
+        self.is_others_shown = false;
+        let path = script.paths[0];
+        let input = if accept { Input::Accepted(path, text()) } else { Input::Rejected(path) };
+        let out = self.handle(input);
+        let is_told = |of: &Output| matches!(of, Output::Decided(to, ..) if *to == self.session);
+        assert!(!out.iter().any(is_told), "the client hears of another's diff");
+    }
+
+    fn next_other_call(&mut self) -> CallId {
+        self.others = self.others.saturating_sub(1);
+        self.last_call += 1;
+        CallId(self.last_call)
+    }
+}

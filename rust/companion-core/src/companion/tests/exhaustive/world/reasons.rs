@@ -1,0 +1,86 @@
+//! Simulates rejections with a reason, the looks at the disk for them, and the hooks of the CLI.
+
+use super::{Fate, Look, Question, Reason, Script, World, present};
+use crate::cli::{Caller, Connected};
+use crate::companion::{Hook, Input, Output};
+use crate::diffs::Decision;
+use crate::notes::{Confirmation, Note};
+use crate::text::Text;
+
+/// The user's reason of a rejection.
+fn reason(question: Question) -> Text {
+    format!("reason {question}").into()
+}
+
+pub(super) fn question_of(reason: &str) -> Question {
+    let number = reason.strip_prefix("reason ").expect("it is the user's reason");
+    number.parse().expect("it has the number of its question")
+}
+
+impl World {
+    /// A hook runs. It waits for the disk before it tells the model anything.
+    pub(super) fn run_hook(&mut self, script: &Script, hook: Hook<'_>) {
+        if !script.has_hooks {
+            return;
+        }
+        let connected = Connected::To(vec![self.session]);
+        let caller = Caller { session: "cli", process: Some("process"), connected };
+        for output in self.handle(Input::Hook(&caller, hook)) {
+            let Output::Due(due) = output else { continue };
+            for output in self.handle(Input::Deliver(&due)) {
+                let Output::Deliver(delivery) = output else { continue };
+                let out = self.handle(Input::Confirm(delivery.number));
+                assert!(out.contains(&Output::Confirmed(Confirmation::Taken(delivery.clone()))));
+                self.save_all();
+                for reason in delivery.reasons() {
+                    let reason = &mut self.reasons[question_of(&reason.text)];
+                    assert_eq!(*reason, Reason::Waits, "a model gets each reason once");
+                    *reason = Reason::Told;
+                }
+            }
+        }
+    }
+
+    /// The disk answers.
+    pub(super) fn look(&mut self, is_good: bool) {
+        match self.looks.pop_front() {
+            Some(Look::At(diff)) => {
+                self.handle(Input::LookedAt(diff, (!is_good).then_some("it is private")));
+            }
+            Some(Look::Read(diff, is_kept)) => {
+                let present = (is_good && is_kept).then(present);
+                let is_declined =
+                    |of: &Output| matches!(of, Output::Decided(.., Decision::Declined(_)));
+                if self.handle(Input::Present(diff, present)).iter().any(is_declined) {
+                    self.fates[self.rejected[&diff]] = Fate::Declined(self.last_stream);
+                }
+            }
+            None => {}
+        }
+    }
+
+    pub(super) fn lose(&mut self, note: &Note) {
+        if let Note::Reason(reason) = note {
+            let reason = &mut self.reasons[question_of(&reason.text)];
+            // What the hook has told is saved.
+            if *reason == Reason::Waits {
+                *reason = Reason::Lost;
+            }
+        }
+    }
+
+    /// The user rejects with a reason, which closes the view.
+    pub(super) fn decline(&mut self, script: &Script, question: Question) {
+        self.declines -= 1;
+        let path = script.paths[question];
+        self.views.remove(path);
+        let out = self.handle(Input::RejectedWithReason(path, reason(question)));
+        for output in out {
+            if let Output::LookAt(diff, _) = output {
+                self.rejected.insert(diff, question);
+                self.fates[question] = Fate::Rejected;
+                self.reasons[question] = Reason::Waits;
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Lists the possible next steps, and takes them.
+
+use super::{Look, Question, World};
+use crate::companion::{ACKNOWLEDGEMENT_TIMEOUT, Hook, Input, Now};
+
+/// The limits of the steps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Script {
+    /// The path of each question.
+    pub(crate) paths: &'static [&'static str],
+    /// Whether the client asks about another path before it has an answer.
+    pub(crate) at_once: bool,
+    pub(crate) breaks: u8,
+    pub(crate) kills: u8,
+    pub(crate) stops: u8,
+    /// How many questions the user answers in the terminal.
+    pub(crate) closes: u8,
+    /// How often another client asks about the path of the first question.
+    pub(crate) others: u8,
+    /// The number of questions that the user rejects with a reason.
+    pub(crate) declines: u8,
+    /// The CLI runs hooks.
+    pub(crate) has_hooks: bool,
+    /// The user changes every second proposal; this is the first unchanged one.
+    pub(crate) unchanged: Question,
+}
+
+/// A step. An index selects a pending item.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
+    /// The client asks the next question.
+    Ask,
+    /// The hook after an edit runs.
+    AfterTool,
+    /// The client opens its stream again.
+    ComeBack,
+    /// The server takes a request.
+    Serve(usize),
+    /// The client gets the answer to a request.
+    Reply(usize),
+    /// The client reads an event.
+    Read(usize),
+    /// The server sends an event.
+    Send,
+    /// A record is saved.
+    Save,
+    /// The editor carries out a request.
+    Edit,
+    /// The user decides in the editor.
+    Decide(Question, bool),
+    /// rejects with a reason,
+    Decline(Question),
+    /// or decides in the terminal.
+    Terminal(Question, bool),
+    /// Another client proposes an edit of the same file, or closes what it takes for its own,
+    OtherOpens,
+    OtherCloses,
+    /// and the user decides about its proposal.
+    DecideOther(bool),
+    /// The disk answers, and as hoped or not.
+    Look(bool),
+    /// The client does not acknowledge a decision for too long.
+    Expire,
+    /// The stream breaks after this number of events has arrived.
+    Cut(usize),
+    /// The process is killed after this number of events has arrived.
+    Kill(usize),
+    BeginStop,
+    EndStop,
+}
+
+impl World {
+    /// Returns all possible next steps.
+    pub(crate) fn steps(&self, script: &Script) -> Vec<Step> {
+        let last = self.wires.last().filter(|wire| wire.is_open);
+        let arriving = 0..=last.map_or(0, |wire| wire.events.len());
+        let is_quiet = self.is_quiet();
+        let can_send = last.is_some_and(|wire| {
+            let (next, _) = self.companion.diffs().clone().next(self.session, wire.number);
+            next.is_some()
+        });
+        let can_read = |index: &usize| {
+            let wire = &self.wires[*index];
+            wire.begins <= self.saved && !wire.events.is_empty()
+        };
+        let answerable = || self.client.waiters.values().filter(|of| self.is_answerable(**of));
+        let mut steps = Vec::new();
+        let mut may = |can: bool, step| steps.extend(can.then_some(step));
+        may(self.client.can_ask(script), Step::Ask);
+        may(!self.client.ended.is_empty(), Step::AfterTool);
+        may(is_quiet && self.client.is_down(), Step::ComeBack);
+        may(can_send, Step::Send);
+        may(!self.unsaved.is_empty(), Step::Save);
+        may(!self.asks.is_empty(), Step::Edit);
+        may(self.stops > 0 && !self.is_stopping, Step::BeginStop);
+        may(self.is_stopping, Step::EndStop);
+        steps.extend((0..self.requests.len()).map(Step::Serve));
+        steps.extend((0..self.replies.len()).map(Step::Reply));
+        steps.extend((0..self.wires.len()).filter(can_read).map(Step::Read));
+        if self.declines > 0 {
+            steps.extend(self.views.values().map(|question| Step::Decline(*question)));
+        }
+        for accept in [true, false] {
+            steps.extend(self.views.values().map(|question| Step::Decide(*question, accept)));
+            steps.extend(answerable().map(|question| Step::Terminal(*question, accept)));
+        }
+        if self.others > 0 && !self.is_stopping {
+            steps.extend([Step::OtherOpens, Step::OtherCloses]);
+        }
+        if self.is_others_shown {
+            steps.extend([true, false].map(Step::DecideOther));
+        }
+        if is_quiet && self.companion.next_deadline() == Some(ACKNOWLEDGEMENT_TIMEOUT) {
+            steps.push(Step::Expire);
+        }
+        let may_look = match self.looks.front() {
+            Some(Look::Read(..)) => self.unsaved.is_empty(),
+            Some(Look::At(..)) => true,
+            None => false,
+        };
+        if may_look {
+            steps.extend([true, false].map(Step::Look));
+        }
+        if self.breaks > 0 && last.is_some_and(|wire| !wire.is_answer) {
+            steps.extend(arriving.clone().map(Step::Cut));
+        }
+        if self.kills > 0 && !self.is_stopping {
+            steps.extend(arriving.map(Step::Kill));
+        }
+        steps
+    }
+
+    /// Takes a step.
+    pub(crate) fn take(&self, script: &Script, step: Step) -> Self {
+        let mut world = self.clone();
+        match step {
+            Step::Ask => world.ask(script),
+            Step::AfterTool => {
+                let question = world.client.ended.remove(0);
+                world.run_hook(script, Hook::AfterTool(script.paths[question]));
+            }
+            Step::Look(is_good) => world.look(is_good),
+            Step::ComeBack => world.requests.push(world.client.come_back()),
+            Step::Serve(index) => world.serve(script, index),
+            Step::Reply(index) => {
+                let reply = world.replies.remove(index);
+                world.client.answered(script, &reply);
+            }
+            Step::Read(index) => world.read(script, index),
+            Step::Send => {
+                world.send();
+            }
+            Step::Save => world.save(),
+            Step::Edit => world.edit(script),
+            Step::Decide(question, accept) => world.decide(script, question, accept),
+            Step::Decline(question) => world.decline(script, question),
+            Step::Terminal(question, accept) => {
+                world.closes -= 1;
+                world.requests.push(world.client.close(question, accept));
+            }
+            Step::OtherOpens => world.open_other(script),
+            Step::OtherCloses => world.close_other(script),
+            Step::DecideOther(accept) => world.decide_other(script, accept),
+            Step::Expire => {
+                let now = Now { elapsed: ACKNOWLEDGEMENT_TIMEOUT, date: 0 };
+                world.handle_at(now, Input::Time);
+            }
+            Step::Cut(arrives) => {
+                world.breaks -= 1;
+                world.end_stream(arrives);
+                world.handle(Input::StreamClosed(world.session, world.last_stream));
+            }
+            Step::Kill(arrives) => world.kill(script, arrives),
+            Step::BeginStop => world.begin_stop(),
+            Step::EndStop => world.end_stop(script),
+        }
+        world.settle_down();
+        world
+    }
+
+    /// Describes a step.
+    pub(crate) fn describe(&self, step: Step) -> String {
+        match step {
+            Step::Serve(index) => format!("{step:?} {:?}", self.requests[index]),
+            Step::Reply(index) => format!("{step:?} {:?}", self.replies[index]),
+            Step::Read(index) => format!("{step:?} {:?}", self.wires[index].events.front()),
+            _ => format!("{step:?}"),
+        }
+    }
+}

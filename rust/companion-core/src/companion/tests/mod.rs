@@ -1,0 +1,3 @@
+//! Tests every order of inputs.
+
+mod exhaustive;

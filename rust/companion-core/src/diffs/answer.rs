@@ -1,0 +1,52 @@
+//! Declares the answers to calls of tools about diffs.
+
+use super::Decision;
+use crate::text::Text;
+
+/// How a diff ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The user accepted it.
+    Accepted,
+    /// The user rejected it, or the server stopped.
+    Rejected,
+    /// A client closed it, or its client has left.
+    Closed,
+    /// Another diff was opened for the same path.
+    Replaced,
+    /// The editor could not open it.
+    Failed,
+    /// The editor did not answer in time.
+    TimedOut,
+}
+
+/// An answer to a client's call.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// `openDiff`: the view is shown, or the diff has already ended.
+    Opened,
+    /// `closeDiff`: the final text, if a diff was open and has a text.
+    Closed(Option<Text>),
+    /// `acceptDiff` or `rejectDiff`: how the diff ended.
+    Decided {
+        /// Which of the two.
+        accept: bool,
+        /// How the diff ended.
+        outcome: Outcome,
+    },
+    /// The call failed. The client fails the edit with this text.
+    Failed(String),
+}
+
+impl Answer {
+    /// The length of its text, in bytes.
+    pub(crate) fn len(&self) -> usize {
+        if let Self::Closed(Some(text)) = self { text.len() } else { 0 }
+    }
+}
+
+impl<T> From<&Decision<T>> for Outcome {
+    fn from(decision: &Decision<T>) -> Self {
+        if decision.is_accepted() { Self::Accepted } else { Self::Rejected }
+    }
+}

@@ -1,0 +1,196 @@
+//! Takes the user's decisions and the editor's answers to requests.
+
+use std::sync::Arc;
+
+use super::{Diff, EditorCommand, Effect, Ledger, Outcome, PendingEditorRequest};
+use crate::calls::CallId;
+use crate::diffs::outbox::{Closing, Wants};
+use crate::diffs::{Answer, Decision, DiffId};
+use crate::record::Record;
+use crate::session::SessionId;
+use crate::text::Text;
+
+const NO_ANSWER: &str = "The editor did not answer in time.";
+
+impl Ledger {
+    /// Handles the user's decision.
+    pub(crate) fn user_decided(&mut self, path: &str, decision: Decision) -> Vec<Effect> {
+        if self.open.get(path).is_some_and(|diff| diff.opening.is_none() && !diff.is_declining)
+            && let Some((path, diff)) = self.open.remove_entry(path)
+        {
+            return self.decided(path, diff, decision);
+        }
+        // The user decided while the request to close the view was under way. The caller gets the
+        // accepted text.
+        let is_closing = |asked: &PendingEditorRequest| match asked {
+            PendingEditorRequest::Close { shown, .. } => shown.as_deref() == Some(path),
+            PendingEditorRequest::Open(_) | PendingEditorRequest::Decide(_) => false,
+        };
+        if decision.is_accepted()
+            && let Some((&call, _)) = self.asked.iter().find(|(_, asked)| is_closing(asked))
+        {
+            return self.completed(call, decision.into_text());
+        }
+        Vec::new()
+    }
+
+    fn decided(&mut self, path: Arc<str>, diff: Diff, decision: Decision) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let decision = decision.map_accepted(|text| diff.proposed.accept(text));
+        let outcome = (&decision).into();
+        self.queue_decision(&diff, path, decision, &mut effects);
+        self.end(diff, outcome, &mut effects);
+        effects
+    }
+
+    /// The user rejects the diff that is shown for `path`, with a reason. Until [`Self::reject`] or
+    /// [`Self::decline`] no other decision of the user counts. Returns the diff and its client.
+    pub(crate) fn begin_decline(&mut self, path: &str) -> Option<(DiffId, SessionId)> {
+        let is_open = |diff: &&mut Diff| diff.opening.is_none() && !diff.is_declining;
+        let diff = self.open.get_mut(path).filter(is_open)?;
+        diff.is_declining = true;
+        Some((diff.id, diff.asker))
+    }
+
+    /// Rejects a diff after [`Self::begin_decline`].
+    pub(crate) fn reject(&mut self, diff: DiffId) -> Vec<Effect> {
+        self.end_decline(diff, None)
+    }
+
+    /// Rejects a diff after [`Self::begin_decline`]. Its client receives `present`, the file's text,
+    /// as an acceptance. A client without a stream receives a rejection: the file may change until
+    /// it returns. So does a client for an empty text, which it would take for an unchanged
+    /// proposal.
+    pub(crate) fn decline(&mut self, diff: DiffId, present: Text) -> Vec<Effect> {
+        self.end_decline(diff, Some(present).filter(|present| !present.is_empty()))
+    }
+
+    fn end_decline(&mut self, id: DiffId, present: Option<Text>) -> Vec<Effect> {
+        let mut open = self.open.extract_if(.., |_, diff| diff.id == id);
+        let Some((path, diff)) = open.next() else { return Vec::new() };
+        drop(open);
+        let present = present.filter(|_| self.has_stream(diff.asker) && !self.stopped);
+        self.decided(path, diff, present.map_or(Decision::Rejected, Decision::Declined))
+    }
+
+    /// Makes a waiting acceptance a rejection, because the editor writes the accepted text itself
+    /// and the client must not repeat the edit. Returns false if the client may have received the
+    /// acceptance. If several wait for that path, takes the last one.
+    pub(crate) fn withdraw(&mut self, path: &str) -> (bool, Vec<Effect>) {
+        let mut effects = Vec::new();
+        let outboxes = self.outboxes.iter_mut();
+        let last = outboxes.filter_map(|(session, outbox)| Some((outbox.unsent(path)?, *session)));
+        let Some((queued, session)) = last.max_by_key(|(queued, _)| queued.diff) else {
+            return (false, effects);
+        };
+        queued.decision = Decision::Rejected;
+        let diff = queued.diff;
+        // The next process rejects what has only been opened.
+        self.record(Record::Settled(diff), &mut effects);
+        self.record(Record::Opened(diff, session, Arc::from(path)), &mut effects);
+        (true, effects)
+    }
+
+    /// Handles the editor's success. A closed view comes with the proposal's text.
+    pub(crate) fn completed(&mut self, call: CallId, content: Option<Text>) -> Vec<Effect> {
+        match self.asked.remove(&call) {
+            Some(PendingEditorRequest::Open(path)) => {
+                let opening = self.open.get_mut(&path).and_then(|diff| diff.opening.take());
+                opening.map(|call| Effect::Answer(call, Answer::Opened)).into_iter().collect()
+            }
+            Some(PendingEditorRequest::Close { told, proposed, is_own, .. }) => {
+                let content = content.filter(|_| is_own);
+                let content = content.map(|text| proposed.content(&proposed.accept(text)));
+                vec![self.closed(call, told, content)]
+            }
+            // The decision answers that call. Until the decision arrives, the deadline can do so.
+            Some(decide @ PendingEditorRequest::Decide(_)) => {
+                self.asked.insert(call, decide);
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Handles the editor's failure.
+    pub(crate) fn failed(&mut self, call: CallId, message: &str) -> Vec<Effect> {
+        self.give_up(call, message, Outcome::Failed)
+    }
+
+    /// Handles an unreadable answer of the editor. Its views may be in any state, as if it had
+    /// not answered. Above all the text is unknown, which differs from no text.
+    pub(crate) fn unreadable(&mut self, call: CallId, message: &str) -> Vec<Effect> {
+        self.give_up(call, message, Outcome::TimedOut)
+    }
+
+    /// Handles the deadline of a call.
+    pub(crate) fn expired(&mut self, call: CallId) -> Vec<Effect> {
+        let mut outboxes = self.outboxes.iter_mut();
+        let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.give_up(call)?)));
+        if let Some((session, closing)) = waiting {
+            let mut effects = Vec::new();
+            let told = match closing.wants {
+                Wants::Answer => self.take(session, closing.diff, &mut effects),
+                Wants::Notification(_) => None,
+            };
+            effects.push(closing.answer(told));
+            return effects;
+        }
+        self.give_up(call, NO_ANSWER, Outcome::TimedOut)
+    }
+
+    /// Answers `closeDiff`. If the client also receives a notification of the end, that is sent
+    /// first. After the answer the client stops listening (`ide-client.js`, `disconnect`) and
+    /// would wait for the end of its `openDiff` for ever.
+    pub(super) fn closed(
+        &mut self,
+        call: CallId,
+        told: Option<(SessionId, DiffId)>,
+        content: Option<Text>,
+    ) -> Effect {
+        if let Some((session, diff)) = told
+            && let Some(outbox) = self.outboxes.get_mut(&session)
+            && outbox.may_tell(diff)
+        {
+            outbox.close_later(Closing { diff, call, wants: Wants::Notification(content) });
+            return Effect::ShortenDeadline(call);
+        }
+        Effect::Answer(call, Answer::Closed(content))
+    }
+
+    fn give_up(&mut self, call: CallId, message: &str, outcome: Outcome) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let failed = || Answer::Failed(message.to_owned());
+        match self.asked.remove(&call) {
+            Some(PendingEditorRequest::Open(path)) => {
+                let Some(mut diff) = self.open.remove(&path) else { return effects };
+                diff.opening = None;
+                self.settle(diff.asker, diff.id, &mut effects);
+                effects.push(Effect::Answer(call, failed()));
+                self.end(diff, outcome, &mut effects);
+                if outcome == Outcome::TimedOut {
+                    // If the view still opens, nobody waits for a decision.
+                    effects.push(Effect::Ask(None, EditorCommand::Abandon(path)));
+                }
+            }
+            // A caller that is notified of the end does not read the text.
+            Some(PendingEditorRequest::Close { told, .. })
+                if outcome == Outcome::Failed || told.is_some() =>
+            {
+                effects.push(self.closed(call, told, None));
+            }
+            Some(PendingEditorRequest::Close { .. }) => {
+                effects.push(Effect::Answer(call, failed()));
+            }
+            Some(PendingEditorRequest::Decide(path)) => {
+                if let Some(diff) = self.open.get_mut(&path) {
+                    diff.pending_decisions
+                        .retain(|(pending_decisions, _)| *pending_decisions != call);
+                }
+                effects.push(Effect::Answer(call, failed()));
+            }
+            None => {}
+        }
+        effects
+    }
+}

@@ -1,0 +1,436 @@
+//! Decides how each diff ends.
+//!
+//! The ledger knows which diffs are open, for which client, and which decisions have not arrived.
+//! It resolves all races.
+//!
+//! It is a state machine without IO, clock or lock. Every step returns its consequences as
+//! [`Effect`]s, in order. Each diff ends exactly once, and each call is answered exactly once, in
+//! any order of requests, user, editor and leaving clients. `tests/exhaustive` tries all orders of
+//! a few steps, over restarts.
+//!
+//! The key of a diff is its path, byte for byte as the client wrote it, because the client keeps
+//! one waiter per path (`ide-client.js`, `diffResponses`). If a client opens a path again, a late
+//! decision would answer the wrong question. So an open or a close of a path discards the earlier
+//! decision. The effect of a call is recorded for the next process before the call is answered.
+
+mod delivery;
+mod editor_answers;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Proposed;
+use super::outbox::{Closing, Outbox, Queued, Wants};
+use super::{Answer, Outcome};
+use crate::calls::CallId;
+use crate::diffs::{Decision, DiffId};
+use crate::record::Record;
+use crate::session::{ClientTraits, SessionId};
+
+/// A consequence of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Send the editor a command, for a call if one waits for the result.
+    Ask(Option<CallId>, EditorCommand),
+    /// Answer a call, once all earlier records are saved.
+    Answer(CallId, Answer),
+    /// The call waits only for its client, which takes milliseconds or never ends.
+    ShortenDeadline(CallId),
+    /// Save this for the next process.
+    Record(Record),
+    /// The diff of that path was decided, with the user's final text. A notification is queued
+    /// for its client.
+    Decided(SessionId, Arc<str>, Decision),
+    /// The diff has ended; no other effect depends on it.
+    Ended(DiffId, Outcome),
+}
+
+/// A request to the editor.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum EditorCommand {
+    /// Show the proposal.
+    Open(Arc<str>),
+    /// Close the view, and return its text.
+    Close(Arc<str>),
+    /// Close the view; nobody needs the text.
+    Abandon(Arc<str>),
+    /// Accept the proposal in the user's place.
+    Accept(Arc<str>),
+    /// Reject the proposal in the user's place.
+    Reject(Arc<str>),
+}
+
+/// The diffs of all clients.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ledger {
+    open: BTreeMap<Arc<str>, Diff>,
+    /// The requests that the editor has not answered, by call.
+    asked: BTreeMap<CallId, PendingEditorRequest>,
+    outboxes: BTreeMap<SessionId, Outbox>,
+    next_diff: DiffId,
+    /// The number of records so far; `None` if no process follows.
+    records: Option<u64>,
+    stopped: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Diff {
+    id: DiffId,
+    asker: SessionId,
+    proposed: Proposed,
+    /// The call that waits until the view is shown. Until then a decision for the path is about
+    /// an earlier view and ends nothing.
+    opening: Option<CallId>,
+    /// Until the editor has taken it, the view of another client may be shown.
+    is_over_other: bool,
+    /// The user has rejected it, and the server looks at the file.
+    is_declining: bool,
+    /// The calls of `acceptDiff` and `rejectDiff` that wait for the end.
+    pending_decisions: Vec<(CallId, bool)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum PendingEditorRequest {
+    Open(Arc<str>),
+    Close {
+        /// The path if the view was shown: the user's decision may be under way.
+        shown: Option<Arc<str>>,
+        /// The caller and its diff, if a notification reports the end.
+        told: Option<(SessionId, DiffId)>,
+        proposed: Proposed,
+        /// The view does not belong to another client.
+        is_own: bool,
+    },
+    Decide(Arc<str>),
+}
+
+impl PendingEditorRequest {
+    /// Whether the caller waits for the user's text.
+    fn is_for_text(&self) -> bool {
+        matches!(self, Self::Close { told: None, .. })
+    }
+}
+
+/// The most calls that may wait for one decision. Each asks the editor, which may not read.
+const MAX_PENDING_DECISIONS: usize = 16;
+
+const STOPPING: &str = "The editor is closing.";
+const NO_SESSION: &str = "The session has ended.";
+
+impl Ledger {
+    /// `first_diff` is the id of the first diff. Choose it at random, so that ids differ from
+    /// those of earlier processes. With `keep_records` it records for the next process.
+    pub(crate) fn new(first_diff: DiffId, keep_records: bool) -> Self {
+        Self {
+            open: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            outboxes: BTreeMap::new(),
+            next_diff: first_diff,
+            records: keep_records.then_some(0),
+            stopped: false,
+        }
+    }
+
+    /// Adds a client.
+    pub(crate) fn session_begun(
+        &mut self,
+        session: SessionId,
+        client: ClientTraits,
+    ) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        self.outboxes.insert(session, Outbox::default());
+        self.record(Record::Session(session, client), &mut effects);
+        effects
+    }
+
+    /// Adds a client of the last process. [`Ledger::restore_decision`] adds the decisions that it
+    /// waits for.
+    pub(crate) fn restore_session(&mut self, session: SessionId) {
+        self.outboxes.insert(session, Outbox::default());
+    }
+
+    /// Queues the decision about a diff of the last process.
+    pub(crate) fn restore_decision(
+        &mut self,
+        diff: DiffId,
+        session: SessionId,
+        path: Arc<str>,
+        decision: Decision,
+    ) {
+        self.outboxes.entry(session).or_default().restore(diff, path, decision);
+    }
+
+    /// `openDiff`. The call is answered when the editor has opened the view.
+    pub(crate) fn open(
+        &mut self,
+        asker: SessionId,
+        path: &Arc<str>,
+        proposed: Proposed,
+        call: CallId,
+    ) -> Vec<Effect> {
+        let Some(outbox) = self.outboxes.get_mut(&asker).filter(|_| !self.stopped) else {
+            let why = if self.stopped { STOPPING } else { NO_SESSION };
+            return vec![Effect::Answer(call, Answer::Failed(why.to_owned()))];
+        };
+        let mut effects = Vec::new();
+        if let Some(diff) = outbox.find(path).map(|queued| queued.diff) {
+            self.take(asker, diff, &mut effects);
+        }
+        let mut is_over_other = false;
+        if let Some(earlier) = self.open.remove(path) {
+            is_over_other =
+                earlier.asker != asker || (earlier.is_over_other && earlier.opening.is_some());
+            // The same client has already replaced its waiter. A notification about the earlier
+            // diff would end the new one.
+            if earlier.asker == asker {
+                self.settle(asker, earlier.id, &mut effects);
+            } else {
+                self.queue_decision(&earlier, Arc::clone(path), Decision::Rejected, &mut effects);
+            }
+            self.end(earlier, Outcome::Replaced, &mut effects);
+        }
+        let id = self.next_diff;
+        self.next_diff = id.next();
+        let opening = Some(call);
+        let diff = Diff {
+            id,
+            asker,
+            proposed,
+            opening,
+            is_over_other,
+            is_declining: false,
+            pending_decisions: Vec::new(),
+        };
+        self.open.insert(Arc::clone(path), diff);
+        self.asked.insert(call, PendingEditorRequest::Open(Arc::clone(path)));
+        self.record(Record::Opened(id, asker, Arc::clone(path)), &mut effects);
+        effects.push(Effect::Ask(Some(call), EditorCommand::Open(Arc::clone(path))));
+        effects
+    }
+
+    /// `closeDiff`. The call is answered when the editor has closed the view.
+    ///
+    /// A client closes only its own diff. With `suppress` it receives no notification of the end.
+    /// Otherwise it receives a rejection before the answer, because to close without accepting is
+    /// to reject. If the user has decided and the client may not know, the answer has the text.
+    pub(crate) fn close(
+        &mut self,
+        caller: SessionId,
+        path: &Arc<str>,
+        suppress: bool,
+        call: CallId,
+    ) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let is_callers = self.open.get(path).is_some_and(|diff| diff.asker == caller);
+        let Some(diff) = is_callers.then(|| self.open.remove(path)).flatten() else {
+            return self.close_decided(caller, path, suppress, call);
+        };
+        let shown = diff.opening.is_none().then(|| Arc::clone(path));
+        if suppress {
+            self.settle(caller, diff.id, &mut effects);
+        } else {
+            self.queue_decision(&diff, Arc::clone(path), Decision::Rejected, &mut effects);
+        }
+        let told = (!suppress).then_some((caller, diff.id));
+        let proposed = diff.proposed;
+        let is_own = shown.is_some() || !diff.is_over_other;
+        self.end(diff, Outcome::Closed, &mut effects);
+        // A client that is being disabled or ends does not read the text (`ide-client.js`,
+        // `disconnect`).
+        let ask = if told.is_some() { EditorCommand::Abandon } else { EditorCommand::Close };
+        self.asked.insert(call, PendingEditorRequest::Close { shown, told, proposed, is_own });
+        effects.push(Effect::Ask(Some(call), ask(Arc::clone(path))));
+        effects
+    }
+
+    /// `closeDiff` for a diff that the user may have decided.
+    fn close_decided(
+        &mut self,
+        caller: SessionId,
+        path: &str,
+        suppress: bool,
+        call: CallId,
+    ) -> Vec<Effect> {
+        let outbox = self.outboxes.get_mut(&caller);
+        let decided = outbox.and_then(|outbox| Some((outbox.find(path).cloned()?, outbox)));
+        let Some((Queued { diff, decision, .. }, outbox)) = decided else {
+            return vec![Effect::Answer(call, Answer::Closed(None))];
+        };
+        if !suppress {
+            return vec![self.closed(call, Some((caller, diff)), decision.into_text())];
+        }
+        if outbox.is_on_its_way(diff) {
+            // If the answer arrived first, the decision would answer the client's next question.
+            outbox.close_later(Closing { diff, call, wants: Wants::Answer });
+            return vec![Effect::ShortenDeadline(call)];
+        }
+        let mut effects = Vec::new();
+        let text = self.take(caller, diff, &mut effects).and_then(Decision::into_text);
+        effects.push(Effect::Answer(call, Answer::Closed(text)));
+        effects
+    }
+
+    /// `acceptDiff` and `rejectDiff`. The call is answered when the diff has ended.
+    pub(crate) fn request_decision(
+        &mut self,
+        path: &Arc<str>,
+        accept: bool,
+        call: CallId,
+    ) -> Vec<Effect> {
+        if let Some(diff) = self.open.get_mut(path) {
+            if diff.pending_decisions.len() == MAX_PENDING_DECISIONS {
+                let why = "Too many calls wait for the decision about this filePath.".to_owned();
+                return vec![Effect::Answer(call, Answer::Failed(why))];
+            }
+            diff.pending_decisions.push((call, accept));
+            self.asked.insert(call, PendingEditorRequest::Decide(Arc::clone(path)));
+            let ask = if accept { EditorCommand::Accept } else { EditorCommand::Reject };
+            return vec![Effect::Ask(Some(call), ask(Arc::clone(path)))];
+        }
+        // Already decided; the client has not received the decision.
+        let decided = self.outboxes.values().find_map(|outbox| outbox.find(path));
+        let answer = match decided {
+            Some(decided) => {
+                let outcome = (&decided.decision).into();
+                Answer::Decided { accept, outcome }
+            }
+            None => Answer::Failed("No diff is open for this filePath.".to_owned()),
+        };
+        vec![Effect::Answer(call, answer)]
+    }
+
+    /// Closes the views of a session that has had no stream for too long. If its client returns,
+    /// it receives rejections.
+    pub(crate) fn session_away(&mut self, session: SessionId) -> Vec<Effect> {
+        self.close_all(session, |ledger, path, diff, effects| {
+            ledger.queue_decision(diff, path, Decision::Rejected, effects);
+        })
+    }
+
+    /// Closes the views of a session that has ended. Nobody receives the decisions.
+    pub(crate) fn session_gone(&mut self, session: SessionId) -> Vec<Effect> {
+        let mut effects = self.close_all(session, |_, _, _, _| {});
+        let queued = self.outboxes.get(&session).map(Outbox::diffs).unwrap_or_default();
+        for diff in queued {
+            self.take(session, diff, &mut effects);
+        }
+        if self.outboxes.remove(&session).is_some() {
+            self.record(Record::Gone(session), &mut effects);
+        }
+        effects
+    }
+
+    fn close_all(
+        &mut self,
+        session: SessionId,
+        tell: impl Fn(&mut Self, Arc<str>, &Diff, &mut Vec<Effect>),
+    ) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let gone: Vec<_> = self.open.extract_if(.., |_, diff| diff.asker == session).collect();
+        for (path, diff) in gone {
+            tell(self, Arc::clone(&path), &diff, &mut effects);
+            self.end(diff, Outcome::Closed, &mut effects);
+            effects.push(Effect::Ask(None, EditorCommand::Abandon(path)));
+        }
+        effects
+    }
+
+    /// Rejects every open diff and accepts no further one. Answers every call that waits for
+    /// neither a notification nor a text.
+    pub(crate) fn stop(&mut self) -> Vec<Effect> {
+        self.stopped = true;
+        self.outboxes.values_mut().for_each(Outbox::reject_declined);
+        let mut effects = Vec::new();
+        for (path, diff) in std::mem::take(&mut self.open) {
+            self.queue_decision(&diff, path, Decision::Rejected, &mut effects);
+            self.end(diff, Outcome::Rejected, &mut effects);
+        }
+        let others: Vec<_> = self.asked.extract_if(.., |_, asked| !asked.is_for_text()).collect();
+        for (call, asked) in others {
+            if let PendingEditorRequest::Close { told, .. } = asked {
+                effects.push(self.closed(call, told, None));
+            }
+        }
+        effects
+    }
+
+    /// Fails the calls that still wait for a text.
+    pub(crate) fn end_texts(&mut self) -> Vec<Effect> {
+        let texts = self.asked.extract_if(.., |_, asked| asked.is_for_text());
+        let failed = || Answer::Failed(STOPPING.to_owned());
+        texts.map(|(call, _)| Effect::Answer(call, failed())).collect()
+    }
+
+    /// The number of records so far.
+    pub fn records(&self) -> u64 {
+        self.records.unwrap_or_default()
+    }
+
+    /// The number of open diffs.
+    pub fn open_count(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The bytes of all proposals that are open.
+    pub(crate) fn proposed_bytes(&self) -> usize {
+        self.open.values().map(|diff| diff.proposed.len()).sum()
+    }
+
+    /// The number of the session's open diffs.
+    pub fn count(&self, session: SessionId) -> usize {
+        self.open.values().filter(|diff| diff.asker == session).count()
+    }
+
+    /// Queues the decision about `diff` for its client.
+    fn queue_decision(
+        &mut self,
+        diff: &Diff,
+        path: Arc<str>,
+        decision: Decision,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(outbox) = self.outboxes.get_mut(&diff.asker) else { return };
+        let content = decision.clone().map_accepted(|text| diff.proposed.content(&text));
+        outbox.push(diff.id, Arc::clone(&path), content.clone());
+        // The next process rejects every diff without such a record.
+        if let Decision::Accepted(content) = content {
+            self.record(Record::Accepted(diff.id, content), effects);
+        }
+        effects.push(Effect::Decided(diff.asker, path, decision));
+    }
+
+    /// Notes that the next process has nothing to send about a diff.
+    fn settle(&mut self, session: SessionId, diff: DiffId, effects: &mut Vec<Effect>) {
+        self.record(Record::Settled(diff), effects);
+        if let (Some(record), Some(outbox)) = (self.records, self.outboxes.get_mut(&session)) {
+            outbox.settle(diff, record);
+        }
+    }
+
+    /// Counts a record that is about no diff. Returns false if no process follows.
+    pub(crate) fn count_record(&mut self) -> bool {
+        self.records.as_mut().is_some_and(|records| {
+            *records += 1;
+            true
+        })
+    }
+
+    fn record(&mut self, record: Record, effects: &mut Vec<Effect>) {
+        if self.count_record() {
+            effects.push(Effect::Record(record));
+        }
+    }
+
+    /// Answers the calls that waited for `diff`, which has ended.
+    fn end(&mut self, diff: Diff, outcome: Outcome, effects: &mut Vec<Effect>) {
+        if let Some(call) = diff.opening {
+            self.asked.remove(&call);
+            effects.push(Effect::Answer(call, Answer::Opened));
+        }
+        for (call, accept) in diff.pending_decisions {
+            self.asked.remove(&call);
+            effects.push(Effect::Answer(call, Answer::Decided { accept, outcome }));
+        }
+        effects.push(Effect::Ended(diff.id, outcome));
+    }
+}

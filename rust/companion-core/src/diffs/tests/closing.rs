@@ -1,0 +1,281 @@
+//! Tests `closeDiff`, and decisions that its caller has not received.
+
+use super::{
+    Answer, Book, Decision, Effect, EventId, Outgoing, Proposed, answer, closed, decision, path,
+    text,
+};
+use crate::session::ClientTraits;
+
+#[test]
+fn closing_gives_the_final_text_and_tells_nobody_who_asks_not_to() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (call, effects) = book.close(book.a, true);
+    assert_eq!(book.told(&effects), ["1 Closed", "close"]);
+    let effects = book.ledger.completed(call, Some(text("as \"edited\"")));
+    assert_eq!(*answer(&effects, call), closed("as \"edited\""));
+}
+
+/// A client that is being disabled stops listening after the answer.
+#[test]
+fn who_wants_to_be_told_of_the_end_is_told_before_the_answer() {
+    for arrives in [true, false] {
+        let mut book = Book::new();
+        let a = book.a;
+        book.opened(a);
+        let (call, effects) = book.close(a, false);
+        assert_eq!(book.told(&effects), ["a rejected", "1 Closed", "abandon"]);
+        assert_eq!(
+            book.ledger.completed(call, Some(text("edited"))),
+            [Effect::ShortenDeadline(call)]
+        );
+        let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
+        let effects =
+            if arrives { book.ledger.ping_answered(a, diff) } else { book.ledger.expired(call) };
+        assert_eq!(*answer(&effects, call), closed("edited"));
+        book.ledger.attach(a, 2, &EventId::default(), false);
+        assert_eq!(book.ledger.next(a, 2).0.is_none(), arrives, "it is told until it arrives");
+    }
+}
+
+#[test]
+fn who_wants_to_be_told_of_the_end_is_told_before_even_if_the_editor_fails() {
+    let mut book = Book::new();
+    let a = book.a;
+    book.opened(a);
+    let (call, _) = book.close(a, false);
+    assert_eq!(book.ledger.failed(call, "no such view"), [Effect::ShortenDeadline(call)]);
+    let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
+    assert_eq!(*answer(&book.ledger.ping_answered(a, diff), call), Answer::Closed(None));
+}
+
+#[test]
+fn who_wants_to_be_told_of_a_decision_is_told_before_the_answer() {
+    let mut book = Book::new();
+    let a = book.a;
+    book.opened(a);
+    book.user_decided(Some("edited"));
+    let (call, effects) = book.close(a, false);
+    assert_eq!(effects, [Effect::ShortenDeadline(call)]);
+    let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
+    assert_eq!(*answer(&book.ledger.ping_answered(a, diff), call), closed("edited"));
+}
+
+#[test]
+fn who_has_no_stream_is_answered_at_once() {
+    let mut book = Book::new();
+    let a = book.a;
+    book.opened(a);
+    book.ledger.detach(a, 1);
+    let (call, _) = book.close(a, false);
+    assert_eq!(*answer(&book.ledger.completed(call, Some(text("b"))), call), closed("b"));
+    let (call, effects) = book.close(a, false);
+    assert_eq!(*answer(&effects, call), Answer::Closed(None), "it is rejected");
+}
+
+/// A stopping server rejects without a ping, so no client acknowledges.
+#[test]
+fn who_wants_to_be_told_by_a_stream_that_ends_is_answered_then() {
+    for stops in [true, false] {
+        let mut book = Book::new();
+        let a = book.a;
+        book.opened(a);
+        let (call, _) = book.close(a, false);
+        let effects =
+            if stops { book.ledger.stop() } else { book.ledger.completed(call, Some(text("b"))) };
+        assert_eq!(effects, [Effect::ShortenDeadline(call)]);
+        assert_eq!(book.ledger.next(a, 1).0.unwrap().ping, !stops);
+        assert!(book.ledger.detach(a, 2).is_empty(), "it is an earlier one");
+        let content = if stops { Answer::Closed(None) } else { closed("b") };
+        assert_eq!(*answer(&book.ledger.detach(a, 1), call), content);
+    }
+}
+
+#[test]
+fn closing_what_is_not_open_gives_an_empty_object() {
+    let mut book = Book::new();
+    let (call, effects) = book.close(book.a, true);
+    assert_eq!(effects, [Effect::Answer(call, Answer::Closed(None))]);
+}
+
+#[test]
+fn a_client_closes_no_diff_of_another_client() {
+    for suppress in [true, false] {
+        let mut book = Book::new();
+        book.opened(book.a);
+        let (call, effects) = book.close(book.b, suppress);
+        assert_eq!(effects, [Effect::Answer(call, Answer::Closed(None))]);
+        assert_eq!(
+            book.told(&book.ledger.clone().user_decided(&path(), Decision::Rejected)),
+            ["a rejected", "1 Rejected"]
+        );
+    }
+}
+
+#[test]
+fn a_text_accepted_while_the_diff_is_being_closed_is_not_lost() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (call, _) = book.close(book.a, true);
+    assert_eq!(*answer(&book.user_decided(Some("edited")), call), closed("edited"));
+    assert!(book.ledger.failed(call, "no such view").is_empty());
+}
+
+/// Returns the notification of a decision, and the answer to `closeDiff`.
+fn heard(proposal: &str, empty_is_unchanged: bool, left: &str) -> [Option<String>; 2] {
+    let mut book = Book::new();
+    let proposed =
+        Proposed::new(proposal, ClientTraits { empty_is_unchanged, ..ClientTraits::default() });
+    let open = |book: &mut Book| {
+        let call = book.call();
+        book.ledger.open(book.a, &path(), proposed, call);
+        book.ledger.completed(call, None);
+    };
+    open(&mut book);
+    let whole = if left.is_empty() && !proposal.is_empty() { "\n" } else { left };
+    let decided = Effect::Decided(book.a, path(), Decision::Accepted(text(whole)));
+    assert!(book.user_decided(Some(left)).contains(&decided), "watchers see the whole text");
+    let sent = book.ledger.next(book.a, 1).0.unwrap();
+    book.ledger.ping_answered(book.a, sent.diff);
+
+    open(&mut book);
+    let (call, _) = book.close(book.a, true);
+    let effects = book.ledger.completed(call, Some(text(left)));
+    let Answer::Closed(content) = answer(&effects, call).clone() else { panic!() };
+    [sent.decision.into_text(), content].map(|text| text.map(|text| text.to_string()))
+}
+
+#[test]
+fn only_an_unchanged_edit_is_left_to_a_client_that_understands() {
+    for (proposal, left, replayed) in [
+        ("a\nb\n", "a\nb\n", true),
+        ("\n", "\n", true),
+        ("a\nb\n", "a\nb", false),
+        ("a\nb\n", "a\r\nb\r\n", false),
+        ("a\n", "\u{feff}a\n", false),
+        ("a\n", "b\n", false),
+    ] {
+        let whole = [Some(left.to_owned()), Some(left.to_owned())];
+        assert_eq!(heard(proposal, false, left), whole, "{proposal:?} as {left:?}");
+        let expected = if replayed { [Some(String::new()), Some(String::new())] } else { whole };
+        assert_eq!(heard(proposal, true, left), expected, "{proposal:?} as {left:?}");
+    }
+}
+
+#[test]
+fn what_the_user_has_deleted_is_no_unchanged_proposal() {
+    for empty_is_unchanged in [true, false] {
+        let line = || Some("\n".to_owned());
+        assert_eq!(heard("proposed", empty_is_unchanged, ""), [line(), line()]);
+        let nothing = || Some(String::new());
+        assert_eq!(heard("", empty_is_unchanged, ""), [nothing(), nothing()]);
+    }
+}
+
+/// The user accepts while the stream is down, and then answers in the terminal, too.
+#[test]
+fn closing_gives_the_text_of_which_the_asker_has_not_heard_and_it_is_told_no_more() {
+    let mut book = Book::new();
+    let a = book.a;
+    book.opened(a);
+    book.ledger.detach(a, 1);
+    book.user_decided(Some("edited"));
+    let (call, effects) = book.close(book.b, true);
+    assert_eq!(*answer(&effects, call), Answer::Closed(None), "it is no business of another's");
+    let (call, effects) = book.close(a, true);
+    assert_eq!(*answer(&effects, call), closed("edited"));
+    book.ledger.attach(a, 2, &EventId::default(), false);
+    assert_eq!(book.ledger.next(a, 2).0, None);
+
+    book.opened(a);
+    book.ledger.detach(a, 2);
+    book.user_decided(None);
+    let (call, effects) = book.close(a, true);
+    assert_eq!(*answer(&effects, call), Answer::Closed(None));
+    book.ledger.attach(a, 3, &EventId::default(), false);
+    assert_eq!(book.ledger.next(a, 3).0, None);
+}
+
+/// A client with the answer could propose again before it receives the decision.
+#[test]
+fn closing_waits_for_a_decision_that_is_on_its_way() {
+    for arrives in [true, false] {
+        let mut book = Book::new();
+        let a = book.a;
+        book.opened(a);
+        book.user_decided(Some("edited"));
+        let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
+        let (call, effects) = book.close(a, true);
+        assert_eq!(effects, [Effect::ShortenDeadline(call)]);
+        let effects = if arrives {
+            book.ledger.ping_answered(a, diff)
+        } else {
+            book.ledger.detach(a, 1);
+            book.ledger.expired(call)
+        };
+        assert_eq!(*answer(&effects, call), closed("edited"));
+        book.ledger.attach(a, 2, &EventId::default(), false);
+        assert_eq!(book.ledger.next(a, 2).0, None, "it is not told again");
+    }
+}
+
+#[test]
+fn who_has_not_heard_of_its_own_diff_closes_no_other_one() {
+    let mut book = Book::new();
+    let (a, b) = (book.a, book.b);
+    book.opened(a);
+    book.ledger.detach(a, 1);
+    book.user_decided(Some("edited"));
+    book.opened(b);
+    let (call, effects) = book.close(a, true);
+    assert_eq!(*answer(&effects, call), closed("edited"));
+    assert_eq!(book.ledger.count(b), 1);
+}
+
+/// The user accepts while the stream is down. Then the user lets the editor write the text.
+#[test]
+fn an_acceptance_that_the_editor_carries_out_is_not_carried_out_again() {
+    let mut book = Book::new();
+    for client in [book.b, book.a] {
+        book.ledger.detach(client, 1);
+        book.opened(client);
+        book.user_decided(Some("edited"));
+    }
+    let (is_withdrawn, effects) = book.ledger.withdraw(&path());
+    assert!(is_withdrawn && effects.len() == 2, "two records, for the next process");
+    for (client, accepted) in [(book.a, None), (book.b, Some(text("edited")))] {
+        book.ledger.attach(client, 2, &EventId::default(), false);
+        assert_eq!(
+            book.ledger.next(client, 2).0.unwrap().decision,
+            decision(accepted),
+            "the last one alone"
+        );
+    }
+
+    // A client that received the decision may have made the edit.
+    let mut book = Book::new();
+    book.opened(book.a);
+    book.user_decided(Some("edited"));
+    let sent = book.ledger.next(book.a, 1).0.unwrap();
+    assert_eq!(book.ledger.withdraw(&path()), (false, Vec::new()));
+    book.ledger.detach(book.a, 1);
+    assert_eq!(book.ledger.withdraw(&path()), (false, Vec::new()));
+    book.ledger.attach(book.a, 2, &EventId::default(), false);
+    assert_eq!(book.ledger.withdraw(&path()), (false, Vec::new()));
+    assert_eq!(book.ledger.next(book.a, 2).0.unwrap().decision, sent.decision);
+}
+
+/// The editor may still show that view, if it could not open the first client's view.
+#[test]
+fn the_text_in_the_view_of_another_client_is_no_answer() {
+    let close = |mut book: Book| {
+        book.open(book.a);
+        let (call, _) = book.close(book.a, true);
+        let effects = book.ledger.completed(call, Some(text("typed")));
+        answer(&effects, call).clone()
+    };
+    assert_eq!(close(Book::new()), closed("typed"), "word of the view is on its way");
+    let mut book = Book::new();
+    book.opened(book.b);
+    assert_eq!(close(book), Answer::Closed(None));
+}

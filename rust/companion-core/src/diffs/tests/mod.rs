@@ -1,0 +1,361 @@
+//! Tests the ledger, for single steps and for all orders.
+
+mod arriving;
+mod closing;
+
+use std::sync::Arc;
+
+use super::ledger::{Effect, Ledger};
+use super::{Answer, Decision, DiffId, EditorCommand, EventId, Outcome, Outgoing, Proposed};
+use crate::calls::CallId;
+use crate::record::Record;
+use crate::session::{ClientTraits, SessionId};
+use crate::text::Text;
+
+/// A ledger with two clients, and their streams.
+struct Book {
+    ledger: Ledger,
+    a: SessionId,
+    b: SessionId,
+    calls: u64,
+}
+
+fn path() -> Arc<str> {
+    Arc::from("/a b/é.rs")
+}
+
+fn proposed() -> Proposed {
+    Proposed::new("proposed", ClientTraits::default())
+}
+
+fn text(text: &str) -> Text {
+    text.to_owned().into()
+}
+
+impl Book {
+    fn new() -> Self {
+        let (a, b) = (SessionId::new(), SessionId::new());
+        let mut ledger = Ledger::new(DiffId(1), true);
+        for session in [a, b] {
+            ledger.session_begun(session, ClientTraits::default());
+            ledger.attach(session, 1, &EventId::default(), false);
+        }
+        Self { ledger, a, b, calls: 0 }
+    }
+
+    fn call(&mut self) -> CallId {
+        self.calls += 1;
+        CallId(self.calls)
+    }
+
+    fn open(&mut self, asker: SessionId) -> (CallId, Vec<Effect>) {
+        let call = self.call();
+        (call, self.ledger.open(asker, &path(), proposed(), call))
+    }
+
+    /// Opens a diff and its view.
+    fn opened(&mut self, asker: SessionId) {
+        let (call, _) = self.open(asker);
+        let effects = self.ledger.completed(call, None);
+        assert_eq!(effects, [Effect::Answer(call, Answer::Opened)]);
+    }
+
+    fn close(&mut self, caller: SessionId, suppress: bool) -> (CallId, Vec<Effect>) {
+        let call = self.call();
+        (call, self.ledger.close(caller, &path(), suppress, call))
+    }
+
+    fn request_decision(&mut self, accept: bool) -> (CallId, Vec<Effect>) {
+        let call = self.call();
+        (call, self.ledger.request_decision(&path(), accept, call))
+    }
+
+    fn user_decided(&mut self, accepted: Option<&str>) -> Vec<Effect> {
+        self.ledger.user_decided(&path(), decision(accepted.map(text)))
+    }
+
+    /// Describes effects.
+    fn told(&self, effects: &[Effect]) -> Vec<String> {
+        let name = |id: &SessionId| if *id == self.a { "a" } else { "b" };
+        let tell = |effect: &Effect| match effect {
+            Effect::Decided(to, _, Decision::Accepted(text)) => {
+                Some(format!("{} accepted {}", name(to), &**text))
+            }
+            Effect::Decided(to, _, Decision::Declined(text)) => {
+                Some(format!("{} declined {}", name(to), &**text))
+            }
+            Effect::Decided(to, _, Decision::Rejected) => Some(format!("{} rejected", name(to))),
+            Effect::Ask(_, EditorCommand::Open(..)) => Some("open".to_owned()),
+            Effect::Ask(_, EditorCommand::Close(_)) => Some("close".to_owned()),
+            Effect::Ask(_, EditorCommand::Abandon(_)) => Some("abandon".to_owned()),
+            Effect::Ask(_, EditorCommand::Accept(_)) => Some("accept".to_owned()),
+            Effect::Ask(_, EditorCommand::Reject(_)) => Some("reject".to_owned()),
+            Effect::Ended(diff, outcome) => Some(format!("{diff} {outcome:?}")),
+            Effect::Answer(..) | Effect::ShortenDeadline(_) | Effect::Record(_) => None,
+        };
+        effects.iter().filter_map(tell).collect()
+    }
+}
+
+/// Returns an acceptance of a text, or else a rejection.
+fn decision<T>(accepted: Option<T>) -> Decision<T> {
+    accepted.map_or(Decision::Rejected, Decision::Accepted)
+}
+
+/// Returns the only answer to a call among effects.
+fn answer(effects: &[Effect], to: CallId) -> &Answer {
+    let answers: Vec<_> = effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Answer(call, answer) => Some((*call, answer)),
+            _ => None,
+        })
+        .collect();
+    let [(call, answer)] = answers[..] else { panic!("{answers:?}") };
+    assert_eq!(call, to);
+    answer
+}
+
+fn closed(content: &str) -> Answer {
+    Answer::Closed(Some(text(content)))
+}
+
+#[test]
+fn the_user_accepts_with_edits() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let effects = book.user_decided(Some("edited"));
+    assert_eq!(book.told(&effects), ["a accepted edited", "1 Accepted"]);
+    assert!(book.user_decided(None).is_empty(), "it has ended");
+}
+
+#[test]
+fn a_decision_before_the_view_shows_is_about_an_earlier_view() {
+    let mut book = Book::new();
+    let (call, _) = book.open(book.a);
+    assert!(book.user_decided(Some("of a view that timed out")).is_empty());
+    book.ledger.completed(call, None);
+    let effects = book.user_decided(None);
+    assert_eq!(book.told(&effects), ["a rejected", "1 Rejected"]);
+}
+
+#[test]
+fn the_editor_can_not_open_it() {
+    let mut book = Book::new();
+    let (call, _) = book.open(book.a);
+    let effects = book.ledger.failed(call, "The file is binary.");
+    assert_eq!(book.told(&effects), ["1 Failed"]);
+    assert_eq!(*answer(&effects, call), Answer::Failed("The file is binary.".to_owned()));
+}
+
+#[test]
+fn an_editor_that_answers_too_late_is_asked_to_close_the_view() {
+    let mut book = Book::new();
+    let (call, _) = book.open(book.a);
+    let effects = book.ledger.expired(call);
+    assert_eq!(book.told(&effects), ["1 TimedOut", "abandon"]);
+    assert!(matches!(answer(&effects, call), Answer::Failed(_)));
+    assert!(book.ledger.completed(call, None).is_empty());
+    assert!(book.user_decided(Some("late")).is_empty());
+}
+
+#[test]
+fn the_same_client_replaces_its_diff_silently() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (call, effects) = book.open(book.a);
+    assert_eq!(book.told(&effects), ["1 Replaced", "open"]);
+    assert!(book.user_decided(Some("of the old view")).is_empty(), "the new view is not open yet");
+    book.ledger.completed(call, None);
+    let effects = book.user_decided(None);
+    assert_eq!(book.told(&effects), ["a rejected", "2 Rejected"]);
+}
+
+#[test]
+fn another_client_replaces_a_diff_and_its_asker_hears_of_it() {
+    let mut book = Book::new();
+    let (first, _) = book.open(book.a);
+    let (second, effects) = book.open(book.b);
+    assert_eq!(book.told(&effects), ["a rejected", "1 Replaced", "open"]);
+    assert_eq!(*answer(&effects, first), Answer::Opened, "its call is answered");
+    book.ledger.completed(second, None);
+    let effects = book.user_decided(Some("x"));
+    assert_eq!(book.told(&effects), ["b accepted x", "2 Accepted"]);
+}
+
+#[test]
+fn tools_decide_in_the_users_place() {
+    for accept in [true, false] {
+        let mut book = Book::new();
+        book.opened(book.a);
+        let (call, effects) = book.request_decision(accept);
+        assert_eq!(book.told(&effects), [if accept { "accept" } else { "reject" }]);
+        assert!(book.ledger.completed(call, None).is_empty(), "the decision has not come");
+        let effects = book.user_decided(accept.then_some("x"));
+        let outcome = if accept { Outcome::Accepted } else { Outcome::Rejected };
+        assert_eq!(*answer(&effects, call), Answer::Decided { accept, outcome });
+    }
+}
+
+#[test]
+fn a_tool_hears_that_it_was_decided_otherwise() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (call, _) = book.request_decision(true);
+    let effects = book.user_decided(None);
+    let rejected = Answer::Decided { accept: true, outcome: Outcome::Rejected };
+    assert_eq!(*answer(&effects, call), rejected);
+}
+
+#[test]
+fn a_tool_hears_how_a_diff_was_decided_of_which_its_asker_has_not_heard() {
+    for accepted in [Some("edited"), None] {
+        let mut book = Book::new();
+        let a = book.a;
+        book.opened(a);
+        book.ledger.detach(a, 1);
+        book.user_decided(accepted);
+        let (call, effects) = book.request_decision(true);
+        let outcome = if accepted.is_some() { Outcome::Accepted } else { Outcome::Rejected };
+        assert_eq!(*answer(&effects, call), Answer::Decided { accept: true, outcome });
+        book.ledger.attach(a, 2, &EventId::default(), false);
+        assert!(book.ledger.next(a, 2).0.is_some(), "the asker waits for it still");
+    }
+}
+
+#[test]
+fn a_tool_that_fails_leaves_the_diff_open() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (call, _) = book.request_decision(true);
+    let effects = book.ledger.failed(call, "read-only");
+    assert_eq!(*answer(&effects, call), Answer::Failed("read-only".to_owned()));
+    assert_eq!(book.ledger.open_count(), 1);
+}
+
+#[test]
+fn a_tool_that_fails_leaves_others_waiting() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let ((fails, _), (waits, _)) = (book.request_decision(true), book.request_decision(true));
+    book.ledger.failed(fails, "no");
+    let effects = book.user_decided(Some("edited"));
+    let decided = Answer::Decided { accept: true, outcome: Outcome::Accepted };
+    assert_eq!(*answer(&effects, waits), decided);
+}
+
+#[test]
+fn deciding_what_is_not_open_is_an_error() {
+    let mut book = Book::new();
+    let (call, effects) = book.request_decision(true);
+    let expected = Answer::Failed("No diff is open for this filePath.".to_owned());
+    assert_eq!(*answer(&effects, call), expected);
+}
+
+#[test]
+fn outcomes_are_told_to_a_tool_that_waits() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (call, _) = book.request_decision(true);
+    let (_, effects) = book.open(book.a);
+    let expected = Answer::Decided { accept: true, outcome: Outcome::Replaced };
+    assert_eq!(*answer(&effects, call), expected);
+}
+
+#[test]
+fn a_client_that_is_gone_for_good_leaves_no_view_behind() {
+    let mut book = Book::new();
+    let (a, b) = (book.a, book.b);
+    book.opened(a);
+    let effects = book.ledger.session_gone(b);
+    assert_eq!(effects, [Effect::Record(Record::Gone(b))]);
+    let effects = book.ledger.session_gone(a);
+    assert_eq!(book.told(&effects), ["1 Closed", "abandon"]);
+}
+
+/// The server may have begun to handle one of its requests before the client left.
+#[test]
+fn a_client_that_is_gone_for_good_opens_nothing() {
+    let mut book = Book::new();
+    book.ledger.session_gone(book.a);
+    let (call, effects) = book.open(book.a);
+    assert_eq!(effects.len(), 1);
+    assert_eq!(*answer(&effects, call), Answer::Failed("The session has ended.".to_owned()));
+}
+
+/// The client was suspended for longer than its views wait.
+#[test]
+fn a_client_that_was_away_hears_that_its_diffs_are_rejected() {
+    let mut book = Book::new();
+    let a = book.a;
+    book.opened(a);
+    book.ledger.detach(a, 1);
+    let effects = book.ledger.session_away(a);
+    assert_eq!(book.told(&effects), ["a rejected", "1 Closed", "abandon"]);
+    book.ledger.attach(a, 2, &EventId::default(), false);
+    assert_eq!(book.ledger.next(a, 2).0.unwrap().decision, Decision::Rejected);
+}
+
+#[test]
+fn stopping_rejects_what_is_open_and_answers_every_call() {
+    let mut book = Book::new();
+    let (call, _) = book.open(book.a);
+    let effects = book.ledger.stop();
+    assert_eq!(book.told(&effects), ["a rejected", "1 Rejected"]);
+    assert_eq!(*answer(&effects, call), Answer::Opened);
+    let (call, effects) = book.open(book.a);
+    assert_eq!(effects.len(), 1);
+    assert_eq!(*answer(&effects, call), Answer::Failed("The editor is closing.".to_owned()));
+}
+
+/// An IDE that closes a project rejects its open diffs and stops its server.
+#[test]
+fn a_server_that_stops_waits_for_the_answer_to_the_ping_behind_a_rejection() {
+    let mut book = Book::new();
+    let a = book.a;
+    book.opened(a);
+    book.user_decided(None);
+    let outgoing = book.ledger.next(a, 1).0.unwrap();
+    assert!(outgoing.ping);
+    book.opened(book.b);
+    book.ledger.stop();
+    assert!(book.ledger.is_any_on_its_way());
+    book.ledger.ping_answered(a, outgoing.diff);
+    assert!(!book.ledger.is_any_on_its_way(), "what it rejects itself has no ping");
+}
+
+#[test]
+fn event_ids_name_what_was_told_until_that_is_saved() {
+    let mut book = Book::new();
+    let a = book.a;
+    assert_eq!(book.ledger.event_id(a).to_string(), "-");
+    book.opened(a);
+    book.user_decided(None);
+    assert_eq!(book.ledger.event_id(a).to_string(), "-", "it was not told");
+    let diff = book.ledger.next(a, 1).0.unwrap().diff;
+    assert_eq!(book.ledger.event_id(a).to_string(), "1");
+    book.ledger.ping_answered(a, diff);
+    assert_eq!(book.ledger.event_id(a).to_string(), "1", "the next process does not know");
+    book.ledger.saved(book.ledger.records());
+    assert_eq!(book.ledger.event_id(a).to_string(), "-");
+    assert_eq!(EventId::parse("x.-.1.ffffffffffffffff.").to_string(), "1.ffffffffffffffff");
+}
+
+/// Otherwise an editor that does not read would cost memory for each call.
+#[test]
+fn only_so_many_tools_wait_for_one_decision() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let mut asked = 0;
+    for _ in 0..1000 {
+        let (call, effects) = book.request_decision(true);
+        match book.told(&effects).len() {
+            0 => assert!(matches!(answer(&effects, call), Answer::Failed(_))),
+            _ => asked += 1,
+        }
+    }
+    assert_eq!(asked, 16);
+    let effects = book.user_decided(None);
+    let answered = effects.iter().filter(|effect| matches!(effect, Effect::Answer(..)));
+    assert_eq!(answered.count(), asked);
+}

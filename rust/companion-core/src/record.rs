@@ -1,0 +1,216 @@
+//! Declares the records that a process leaves to the next one, and their resulting state.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::diffs::{Decision, DiffId};
+use crate::notes::{MAX_CONFIRMED, MAX_DELIVERED, Note, NoteId, push_limited};
+use crate::session::{ClientTraits, SessionId};
+use crate::text::Text;
+
+/// An event. Each is one line of the file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Record {
+    /// A client has connected and may return.
+    Session(SessionId, ClientTraits),
+    /// The client has left.
+    Gone(SessionId),
+    /// A client waits for a decision about the diff of that path, as it wrote it.
+    Opened(DiffId, SessionId, Arc<str>),
+    /// The user accepted it. The client may not have received this content yet.
+    Accepted(DiffId, Text),
+    /// The client no longer waits for it.
+    Settled(DiffId),
+    /// A model has to get this note. It replaces the one of the same id.
+    Note(NoteId, Note),
+    /// No model gets it any more.
+    NoteRemoved(NoteId),
+    /// A model gets these notes.
+    Delivered(DeliveredNotes),
+}
+
+/// A delivery that its hook has confirmed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct DeliveredNotes {
+    /// Its number.
+    pub number: u64,
+    /// Its notes.
+    pub notes: Vec<NoteId>,
+    /// The ids of its comments.
+    pub comments: Vec<Arc<str>>,
+}
+
+/// Names a record that contains a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TextId {
+    /// The text of an acceptance.
+    Diff(DiffId),
+    /// A note.
+    Note(NoteId),
+}
+
+impl Record {
+    /// The name of the record's text, if it has one.
+    pub fn text_id(&self) -> Option<TextId> {
+        match self {
+            Self::Accepted(diff, _) => Some(TextId::Diff(*diff)),
+            Self::Note(id, _) => Some(TextId::Note(*id)),
+            _ => None,
+        }
+    }
+}
+
+/// The state after all records.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Left {
+    /// The clients that may return.
+    pub sessions: BTreeMap<SessionId, ClientTraits>,
+    /// The diffs whose clients wait.
+    pub diffs: BTreeMap<DiffId, PendingDiff>,
+    /// The notes that no model has got.
+    pub notes: BTreeMap<NoteId, Note>,
+    /// The newest comments that a model has got.
+    pub delivered: VecDeque<Arc<str>>,
+    /// The newest deliveries that hooks have confirmed.
+    pub confirmed: VecDeque<u64>,
+}
+
+/// A diff whose client waits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PendingDiff {
+    /// Its client.
+    pub session: SessionId,
+    /// As the client wrote it in `openDiff`.
+    pub path: Arc<str>,
+    /// A rejection unless it was accepted, because its view is closed.
+    pub decision: Decision,
+}
+
+impl Left {
+    /// Applies a record. Returns the texts that are obsolete and must not stay on the disk.
+    pub fn apply(&mut self, record: Record) -> Vec<TextId> {
+        let over = match record {
+            Record::Session(session, client) => {
+                self.sessions.insert(session, client);
+                Vec::new()
+            }
+            Record::Gone(session) => {
+                self.sessions.remove(&session);
+                self.diffs.extract_if(.., |_, diff| diff.session == session).collect()
+            }
+            Record::Opened(diff, session, path) => {
+                self.diffs
+                    .insert(diff, PendingDiff { session, path, decision: Decision::Rejected });
+                Vec::new()
+            }
+            Record::Accepted(diff, text) => {
+                if let Some(diff) = self.diffs.get_mut(&diff) {
+                    diff.decision = Decision::Accepted(text);
+                }
+                Vec::new()
+            }
+            Record::Settled(diff) => self.diffs.remove_entry(&diff).into_iter().collect(),
+            Record::Note(id, note) => {
+                self.notes.insert(id, note);
+                Vec::new()
+            }
+            Record::NoteRemoved(id) => {
+                self.notes.remove(&id);
+                return vec![TextId::Note(id)];
+            }
+            Record::Delivered(DeliveredNotes { number, notes, comments }) => {
+                push_limited(&mut self.confirmed, number, MAX_CONFIRMED);
+                for comment in comments {
+                    push_limited(&mut self.delivered, comment, MAX_DELIVERED);
+                }
+                for note in &notes {
+                    self.notes.remove(note);
+                }
+                return notes.into_iter().map(TextId::Note).collect();
+            }
+        };
+        let with_text = over.into_iter().filter(|(_, diff)| diff.decision.is_accepted());
+        with_text.map(|(diff, _)| TextId::Diff(diff)).collect()
+    }
+
+    /// The fewest records for this state. Texts are last, the longest at the end.
+    pub fn records(&self) -> impl Iterator<Item = Record> {
+        let sessions =
+            self.sessions.iter().map(|(session, client)| Record::Session(*session, *client));
+        let opened = self
+            .diffs
+            .iter()
+            .map(|(id, diff)| Record::Opened(*id, diff.session, Arc::clone(&diff.path)));
+        let texts =
+            self.diffs.iter().filter_map(|(id, diff)| Some((*id, diff.decision.text()?.clone())));
+        let mut texts: Vec<_> = texts.collect();
+        texts.sort_by_key(|(_, text)| text.len());
+        let texts = texts.into_iter().map(|(id, text)| Record::Accepted(id, text));
+        let notes = self.notes.iter().map(|(id, note)| Record::Note(*id, note.clone()));
+        // One record for all comments: a reader drops the oldest of each list.
+        let delivered = self.confirmed.iter().enumerate().map(|(index, number)| {
+            let comments =
+                if index == 0 { self.delivered.iter().cloned().collect() } else { vec![] };
+            Record::Delivered(DeliveredNotes { number: *number, notes: Vec::new(), comments })
+        });
+        sessions.chain(opened).chain(delivered).chain(notes).chain(texts)
+    }
+
+    /// Drops the notes that have waited for too long at the time `now`, in milliseconds since 1970.
+    pub fn drop_old_notes(&mut self, now: u64) {
+        self.notes.retain(|_, note| !note.is_over(now));
+    }
+
+    /// Adds the notes of another process, behind its own ones.
+    pub fn adopt_notes(&mut self, other: &Self) {
+        let mut last = self.notes.keys().next_back().map_or(0, |note| note.0);
+        for note in other.notes.values() {
+            last += 1;
+            self.notes.insert(NoteId(last), note.clone());
+        }
+        for comment in &other.delivered {
+            push_limited(&mut self.delivered, Arc::clone(comment), MAX_DELIVERED);
+        }
+        for number in &other.confirmed {
+            push_limited(&mut self.confirmed, *number, MAX_CONFIRMED);
+        }
+    }
+
+    /// The part that needs neither the token nor the clients: the notes.
+    #[must_use]
+    pub fn without_clients(self) -> Self {
+        Self { sessions: BTreeMap::new(), diffs: BTreeMap::new(), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_no_longer_counts_is_named() {
+        let [first, second] = [SessionId::new(), SessionId::new()];
+        let opened = |number, session| Record::Opened(DiffId(number), session, "/a".into());
+        let accepted = |number| Record::Accepted(DiffId(number), "text".to_owned().into());
+        let mut left = Left::default();
+        for (record, over) in [
+            (Record::Session(first, ClientTraits::default()), vec![]),
+            (opened(1, first), vec![]),
+            (Record::Settled(DiffId(1)), vec![]),
+            (opened(2, first), vec![]),
+            (Record::Gone(first), vec![]),
+            (opened(3, second), vec![]),
+            (accepted(3), vec![]),
+            (Record::Settled(DiffId(3)), vec![TextId::Diff(DiffId(3))]),
+            (opened(4, second), vec![]),
+            (accepted(4), vec![]),
+            (opened(5, second), vec![]),
+            (Record::Gone(second), vec![TextId::Diff(DiffId(4))]),
+        ] {
+            assert_eq!(left.apply(record.clone()), over, "{record:?}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests the driver with its clients and its editor.
+
+mod interleavings;
+mod journal;
+mod repeats;

@@ -1,0 +1,147 @@
+//! Queues records for the resume file, in order, and reports which are saved.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use companion_core::notes::NoteId;
+use parking_lot::Mutex;
+use tokio::sync::{Notify, watch};
+use tokio::time::timeout;
+
+use companion_core::record::Record;
+
+/// How long a call may wait for a disk that is slow.
+const SAVE_TIMEOUT: Duration = Duration::from_millis(250);
+
+pub(crate) struct Journal {
+    queue: Mutex<Vec<Record>>,
+    something: Notify,
+    /// The server is alive, even if it has nothing to save.
+    alive: AtomicBool,
+    ending: AtomicBool,
+    progress: watch::Sender<Progress>,
+}
+
+/// The progress of saving.
+#[derive(Clone, Copy, Default)]
+struct Progress {
+    /// The number of records that were saved or that cannot be saved.
+    records: u64,
+    ended: bool,
+}
+
+/// The next records to save.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Batch {
+    /// If empty, the file only shows that the server is alive.
+    pub(crate) records: Vec<Record>,
+    /// No more records follow.
+    pub(crate) ends: bool,
+}
+
+impl Journal {
+    pub(crate) fn new() -> Self {
+        Self {
+            queue: Mutex::default(),
+            something: Notify::new(),
+            alive: AtomicBool::new(false),
+            ending: AtomicBool::new(false),
+            progress: watch::Sender::new(Progress::default()),
+        }
+    }
+
+    pub(crate) fn append(&self, record: Record) {
+        let mut queue = self.queue.lock();
+        forget(&mut queue, &record);
+        queue.push(record);
+        self.something.notify_one();
+    }
+
+    /// Marks the server as alive in the file.
+    pub(crate) fn alive(&self) {
+        self.alive.store(true, Ordering::Relaxed);
+        self.something.notify_one();
+    }
+
+    /// Waits until this number of records is saved, or until the timeout.
+    pub(crate) async fn saved(&self, records: u64) {
+        if self.progress.borrow().records >= records {
+            return;
+        }
+        let mut progress = self.progress.subscribe();
+        let saved = progress.wait_for(|progress| progress.records >= records || progress.ended);
+        if timeout(SAVE_TIMEOUT, saved).await.is_err() {
+            log::debug!("saving resume data timed out");
+        }
+    }
+
+    /// Waits for the next records to save.
+    pub(crate) async fn next(&self) -> Batch {
+        loop {
+            let ends = self.ending.load(Ordering::Relaxed);
+            let records = std::mem::take(&mut *self.queue.lock());
+            if ends || !records.is_empty() || self.alive.swap(false, Ordering::Relaxed) {
+                return Batch { records, ends };
+            }
+            self.something.notified().await;
+        }
+    }
+
+    /// Counts further records that were saved or cannot be saved.
+    pub(crate) fn done(&self, records: usize) -> u64 {
+        let mut all = 0;
+        self.progress.send_modify(|progress| {
+            progress.records += records as u64;
+            all = progress.records;
+        });
+        all
+    }
+
+    /// Requests that all is saved for the next process and the file is released.
+    pub(crate) fn end(&self) {
+        self.ending.store(true, Ordering::Relaxed);
+        self.something.notify_one();
+    }
+
+    /// Notes that all is saved, or that the task has ended.
+    pub(crate) fn set_ended(&self) {
+        self.progress.send_modify(|progress| progress.ended = true);
+    }
+
+    /// Waits until all is saved, or the task has ended.
+    pub(crate) async fn ended(&self) {
+        // The sender belongs to this journal, so the wait cannot fail.
+        let _ = self.progress.subscribe().wait_for(|progress| progress.ended).await;
+    }
+}
+
+/// Removes the diff or the notes that `record` ends from the queue. Placeholders keep the count of
+/// records. The queue must not grow while a disk does not answer, which can take hours.
+fn forget(queue: &mut [Record], record: &Record) {
+    let over = match record {
+        Record::Settled(over) => over,
+        Record::Note(id, _) | Record::NoteRemoved(id) => return forget_notes(queue, &[*id]),
+        Record::Delivered(delivered) => return forget_notes(queue, &delivered.notes),
+        _ => return,
+    };
+    for queued in queue.iter_mut().rev() {
+        match queued {
+            Record::Accepted(diff, _) if diff == over => *queued = Record::Settled(*over),
+            Record::Opened(diff, ..) if diff == over => {
+                *queued = Record::Settled(*over);
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn forget_notes(queue: &mut [Record], notes: &[NoteId]) {
+    for queued in queue {
+        if let Record::Note(id, _) = queued
+            && notes.contains(id)
+        {
+            *queued = Record::NoteRemoved(*id);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Declares the results of tools.
+
+use companion_protocol::ide::ClosedDiff;
+use companion_protocol::jsonrpc::{Id, Response};
+use companion_protocol::mcp::CallToolResult;
+
+use companion_core::diffs::{Answer, Outcome};
+use companion_core::text::Text;
+
+use crate::net::json::{self, Depth, Json};
+
+/// The result of a call.
+pub(crate) enum ToolResult {
+    /// The result of `closeDiff` with a text.
+    Closed(Text),
+    Other(CallToolResult),
+}
+
+impl ToolResult {
+    pub(crate) fn error(why: &str) -> Self {
+        CallToolResult::error(why).into()
+    }
+
+    /// The response to the request `id`.
+    pub(crate) fn into_response(self, id: &Id) -> Json {
+        match self {
+            Self::Closed(text) => Json::with_text(text, Depth::StringInString, |text| {
+                let closed = json::write(&ClosedDiff { content: text }, text.len());
+                let closed = String::from_utf8(closed).expect("JSON is UTF-8");
+                json::write(&Response::new(id, CallToolResult::text(closed)), text.len())
+            }),
+            Self::Other(result) => Json::new(&Response::new(id, result)),
+        }
+    }
+}
+
+impl From<CallToolResult> for ToolResult {
+    fn from(result: CallToolResult) -> Self {
+        Self::Other(result)
+    }
+}
+
+impl From<Answer> for ToolResult {
+    fn from(answer: Answer) -> Self {
+        let result = match answer {
+            Answer::Opened => CallToolResult::empty(),
+            Answer::Failed(why) => CallToolResult::error(why),
+            Answer::Closed(Some(text)) => return Self::Closed(text),
+            Answer::Closed(None) => CallToolResult::text("{}"),
+            Answer::Decided { accept, outcome } => decided(accept, outcome),
+        };
+        result.into()
+    }
+}
+
+/// The result of `acceptDiff` or `rejectDiff`.
+fn decided(accept: bool, outcome: Outcome) -> CallToolResult {
+    let text = match outcome {
+        Outcome::Accepted => "The diff was accepted.",
+        Outcome::Rejected => "The diff was rejected.",
+        Outcome::Closed => "The diff was closed without a decision.",
+        Outcome::Replaced => "The diff was replaced by a newer one for the same file.",
+        Outcome::Failed | Outcome::TimedOut => "The editor could not open the diff.",
+    };
+    let wanted = if accept { Outcome::Accepted } else { Outcome::Rejected };
+    if outcome == wanted { CallToolResult::text(text) } else { CallToolResult::error(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn what_a_client_reads() {
+        let text = |text: &str| json!([{ "type": "text", "text": text }]);
+        let decided = |accept, outcome| Answer::Decided { accept, outcome };
+        let accepted = json!({ "content": text("The diff was accepted.") });
+        let rejected = json!({ "content": text("The diff was rejected."), "isError": true });
+        let closed = json!({ "content": text(r#"{"content":"as \"edited\""}"#) });
+        for (answer, expected) in [
+            (Answer::Opened, json!({ "content": [] })),
+            (Answer::Failed("no".to_owned()), json!({ "content": text("no"), "isError": true })),
+            (Answer::Closed(Some("as \"edited\"".to_owned().into())), closed),
+            (Answer::Closed(None), json!({ "content": text("{}") })),
+            (decided(true, Outcome::Accepted), accepted),
+            (decided(true, Outcome::Rejected), rejected),
+        ] {
+            let response = ToolResult::from(answer).into_response(&Id::from(1));
+            let mut read: Value = serde_json::from_slice(&response.into_bytes()).unwrap();
+            assert_eq!(read["result"].take(), expected);
+        }
+    }
+}
