@@ -54,7 +54,7 @@ async function allPrompts({ cli }) {
   return told.filter(Boolean).join('\n');
 }
 
-/** The time in ms after which a hook prints what no companion has answered. */
+/** The time in ms after which a hook prints its answer without a reply to the confirmation. */
 const PATIENCE = 2000;
 
 /**

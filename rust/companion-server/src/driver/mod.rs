@@ -1,4 +1,4 @@
-//! Drives the [`Companion`]: hands in what happens, and carries out what it decides.
+//! Drives the [`Companion`]: hands in events as inputs, and carries out the outputs.
 //!
 //! One short lock guards the companion. Records, answers and messages for the editor are queued under
 //! it, in the order of the inputs. The messages are sent without it, because the editor may answer
@@ -102,7 +102,7 @@ pub(crate) enum Look {
     Read(DiffId, SessionId, Arc<str>, bool),
 }
 
-/// What the outputs of an input answer to its caller.
+/// The answers to the caller of an input, from its outputs.
 pub(crate) struct Reply {
     pub(crate) delivery: Delivery,
     pub(crate) is_withdrawn: bool,

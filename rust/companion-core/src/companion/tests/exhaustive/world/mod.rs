@@ -96,7 +96,7 @@ enum Reason {
     /// The model has not got it.
     Waits,
     /// The model has got it.
-    Told,
+    Delivered,
     /// The editor has heard that no model gets it, or the process has ended before that was known.
     Lost,
 }

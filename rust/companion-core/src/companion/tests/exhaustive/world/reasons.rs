@@ -18,7 +18,7 @@ pub(super) fn question_of(reason: &str) -> Question {
 }
 
 impl World {
-    /// A hook runs. It waits for the disk before it tells the model anything.
+    /// A hook runs. It waits for the disk before it answers with notes.
     pub(super) fn run_hook(&mut self, script: &Script, hook: Hook<'_>) {
         if !script.has_hooks {
             return;
@@ -35,7 +35,7 @@ impl World {
                 for reason in delivery.reasons() {
                     let reason = &mut self.reasons[question_of(&reason.text)];
                     assert_eq!(*reason, Reason::Waits, "a model gets each reason once");
-                    *reason = Reason::Told;
+                    *reason = Reason::Delivered;
                 }
             }
         }
@@ -62,7 +62,7 @@ impl World {
     pub(super) fn lose(&mut self, note: &Note) {
         if let Note::Reason(reason) = note {
             let reason = &mut self.reasons[question_of(&reason.text)];
-            // What the hook has told is saved.
+            // The delivery of the hook is saved.
             if *reason == Reason::Waits {
                 *reason = Reason::Lost;
             }
