@@ -176,9 +176,11 @@ export class ConversationFuzz {
     if (cli.diff || free.length === 0) return false;
     const file = this.#choose(free);
     const { editor } = this.window;
-    // Another CLI may have begun an edit of the file that it does not show.
+    // Another CLI may have begun an edit of the file that it does not show. If the companion does not
+    // see the connection of that CLI, it would take this diff for that edit.
     const other = this.#choose(this.#clis);
-    if (other !== cli && other.hasHooks && this.#random(3) === 0) {
+    const isSeen = other.name === 'direct' || other.isMatched || cli.hasHooks;
+    if (other !== cli && other.hasHooks && isSeen && this.#random(3) === 0) {
       await other.hooks.before(file, {}, other.env);
     }
     if (cli.hasHooks) await cli.hooks.before(file, {}, cli.env);
@@ -188,6 +190,7 @@ export class ConversationFuzz {
     assert.deepEqual(await answer, { content: [] });
     cli.diff = { file, newContent, arrival: editor.reasons.get(file) };
     this.log.push(`  ${cli.diff.arrival}`);
+    cli.isMatched ||= cli.diff.arrival !== 'never';
     if (!cli.hasHooks) assert.equal(cli.diff.arrival, 'never', 'a CLI without hooks');
   }
 
@@ -489,6 +492,7 @@ export class ConversationFuzz {
     }
     for (const cli of this.#clis) {
       const { diff } = cli;
+      cli.isMatched = false;
       await cli.listen();
       if (!diff) continue;
       const { method } = await cli.decision();

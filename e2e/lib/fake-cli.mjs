@@ -16,6 +16,8 @@ export class FakeCli {
   diff;
   /** All sessions so far. */
   sessions = [];
+  /** Whether the companion has matched its hooks with its connection by a diff. */
+  isMatched = false;
   /** The decisions that the client has received, as `{method, filePath, content}`. */
   #decisions = new Inbox('a decision');
   #window;
