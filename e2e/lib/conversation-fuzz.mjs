@@ -13,7 +13,7 @@ import { FakeCli } from './fake-cli.mjs';
 import { HookProxy } from './hook-proxy.mjs';
 import { Session } from './http.mjs';
 import { until } from './inbox.mjs';
-import { isSaved } from './notes.mjs';
+import { isSaved, untilUnmarked } from './notes.mjs';
 
 /** The time until notes without a confirmation wait again, and a little more, in ms. */
 const GIVEN_BACK = 4000;
@@ -171,16 +171,13 @@ export class ConversationFuzz {
   }
 
   async _propose(cli) {
-    const taken = this.#clis.map(({ diff }) => diff?.file);
-    const free = this.files.filter((file) => !taken.includes(file));
+    const free = this.files.filter((file) => this.#clis.every(({ diff }) => diff?.file !== file));
     if (cli.diff || free.length === 0) return false;
     const file = this.#choose(free);
     const { editor } = this.window;
-    // Another CLI may have begun an edit of the file that it does not show. If the companion does not
-    // see the connection of that CLI, it would take this diff for that edit.
+    // Another CLI may have begun an edit of the file that it does not show.
     const other = this.#choose(this.#clis);
-    const isSeen = other.name === 'direct' || other.isMatched || cli.hasHooks;
-    if (other !== cli && other.hasHooks && isSeen && this.#random(3) === 0) {
+    if (other.canShare(cli) && this.#random(3) === 0) {
       await other.hooks.before(file, {}, other.env);
     }
     if (cli.hasHooks) await cli.hooks.before(file, {}, cli.env);
@@ -427,10 +424,9 @@ export class ConversationFuzz {
       companion.signal('SIGCONT');
     });
     await Promise.all([this.#run(cli, 'prompt', 'go'), suspended]);
-    // The next hooks would not wait for it.
-    const state = path.join(this.window.sandbox.home, '.local/state/companion-for-gemini-cli');
-    const marks = path.join(state, 'suspended');
-    await until('no mark', () => !fs.existsSync(marks) || fs.readdirSync(marks).length === 0);
+    // The companion does not know the forwarded port. A later hook clears the mark of that.
+    const tryAgain = () => cli.name === 'forwarded' && this.#run(cli, 'prompt', 'go on');
+    await untilUnmarked(this.window, tryAgain);
   }
 
   async _kill() {
@@ -492,7 +488,6 @@ export class ConversationFuzz {
     }
     for (const cli of this.#clis) {
       const { diff } = cli;
-      cli.isMatched = false;
       await cli.listen();
       if (!diff) continue;
       const { method } = await cli.decision();

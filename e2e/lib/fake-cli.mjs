@@ -78,8 +78,19 @@ export class FakeCli {
     return this.#call('connectBridge', byDiscovery(this.#window.sandbox));
   }
 
+  /**
+   * Whether it may begin an edit of the file whose diff `other` shows. Before it has shown a diff of its
+   * own, the companion does not see the connection of a CLI behind another program, and could mistake
+   * the diff for its edit.
+   */
+  canShare(other) {
+    const isSeen = this.name === 'direct' || this.isMatched || other.hasHooks;
+    return this !== other && this.hasHooks && isSeen;
+  }
+
   /** Opens the stream again, after a restart. The bridge does that itself. */
   async listen() {
+    this.isMatched = false;
     if (this.name !== 'bridged') await this.#call('listen', this.#ready);
   }
 
