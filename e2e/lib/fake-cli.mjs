@@ -78,14 +78,17 @@ export class FakeCli {
     return this.#call('connectBridge', byDiscovery(this.#window.sandbox));
   }
 
+  /** Whether the companion knows which connection is that of the hooks. */
+  get #isSeen() {
+    return this.hasHooks && (this.name === 'direct' || this.isMatched);
+  }
+
   /**
-   * Whether it may begin an edit of the file whose diff `other` shows. Before it has shown a diff of its
-   * own, the companion does not see the connection of a CLI behind another program, and could mistake
-   * the diff for its edit.
+   * Whether it may begin an edit of the file whose diff `other` shows. If the companion sees neither
+   * connection, and the hook of `other` is not heard in time, it takes the diff for this edit.
    */
   canShare(other) {
-    const isSeen = this.name === 'direct' || this.isMatched || other.hasHooks;
-    return this !== other && this.hasHooks && isSeen;
+    return this !== other && this.hasHooks && (this.#isSeen || other.#isSeen);
   }
 
   /** Opens the stream again, after a restart. The bridge does that itself. */
