@@ -249,9 +249,9 @@ describe('in a container that the program starts', { skip: noNamespaces }, () =>
       await editor.view(b);
       editor.accept(b);
       await terminal.shows(/That was all\./);
-      const [first] = toolResults(imageHome(sandbox)).map(({ text }) => text);
+      const [first, second] = toolResults(imageHome(sandbox)).map(({ text }) => text);
       assert.ok(first.startsWith(inPlaceOfResult(inContainer(a))), first);
-      assert.ok(first.endsWith(commentOf('1').replace('- a,', '- b,')), first);
+      assert.ok(second.includes(commentOf('1').replace('- a,', '- b,')), second);
       assert.deepEqual([read(a), read(b)], ['one\ntwo\n', 'one\nTWO\n']);
     });
   }
