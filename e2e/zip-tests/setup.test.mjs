@@ -55,7 +55,8 @@ test('the zip is installed into 2024.2 and removed', async (t) => {
 test('an IDE that is too old does not get it', async (t) => {
   const { home, plugins, setup } = ide(t, '2024.1', '241.14494.240');
   const done = await setup(home, '--plugin', ZIP, '--json', '--yes');
+  assert.equal(done.code, 1, 'it was named');
   const { steps } = JSON.parse(done.stdout);
-  assert.equal(steps.find(({ subject }) => subject.startsWith('IntelliJ')).outcome, 'skipped', done.stdout);
+  assert.equal(steps.find(({ subject }) => subject.startsWith('IntelliJ')).outcome, 'failed', done.stdout);
   assert.ok(!fs.existsSync(path.join(plugins, 'companion-for-gemini-cli')));
 });
