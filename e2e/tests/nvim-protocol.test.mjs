@@ -8,38 +8,14 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { Neovim, noNeovim as skip } from '../lib/neovim.mjs';
+import { fromEditor, methodsFrom, methodsTo, results, toEditor } from '../lib/protocol-page.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const LUA = path.join(root, 'editors/nvim/lua/gemini_companion');
-const PAGE = fs.readFileSync(path.join(root, 'docs/editor-protocol.md'), 'utf8');
 
 const code = (text) => [...text.matchAll(/`([^`]*)`/g)].map(([, code]) => code);
 const isMethod = (code) => /^[a-z]+\/[a-zA-Z]+$/.test(code);
-
-/** Returns the examples of the page's tables in a section, as `[method, params, results]`. */
-function inTables(title) {
-  const section = PAGE.split(/^## /m).find((text) => text.startsWith(`${title}\n`));
-  return section
-    .split('\n')
-    .filter((line) => line.startsWith('| `'))
-    .flatMap((line) => {
-      const [first, second] = line.split('|').slice(1).map(code);
-      const params = first.filter((code) => code.startsWith('{'))[0];
-      const results = second.filter((code) => code.startsWith('{"')).map(JSON.parse);
-      return first.filter(isMethod).map((method) => [method, params && JSON.parse(params), results]);
-    });
-}
-
-/** The examples outside of tables. */
-const whole = PAGE.split('\n← ')
-  .slice(1)
-  .map((text) => text.split(/\n(?=[→`])/)[0])
-  .filter((text) => text.includes('"params"'))
-  .map(JSON.parse)
-  .map(({ method, params }) => [method, params]);
-
-const toEditor = [...inTables('To the editor'), ...whole];
 
 /** Returns the classes of types.lua by name: the type of each field, and the methods that have these parameters. */
 function readClasses() {
@@ -92,12 +68,10 @@ test('types.lua has each field of each message, with its type', () => {
   const seen = {};
   const classOf = (method, isResult) =>
     Object.keys(classes).find((name) => classes[name].methods.includes(method) && classes[name].isResult === isResult);
+  const parameters = [...toEditor, ...fromEditor.filter(({ method }) => method === 'comment/set')];
   const examples = [
-    ...toEditor.filter(([, params]) => params).map(([method, params]) => [method, params, false]),
-    ...inTables('From the editor')
-      .filter(([method]) => method === 'comment/set')
-      .map(([method, params]) => [method, params, false]),
-    ...inTables('From the editor').flatMap(([method, , results]) => results.map((result) => [method, result, true])),
+    ...parameters.filter(({ params }) => params).map(({ method, params }) => [method, params, false]),
+    ...results.map(({ method, params }) => [method, params, true]),
   ];
   for (const [method, value, isResult] of examples) {
     if (Object.keys(value).length > 0) {
@@ -108,7 +82,7 @@ test('types.lua has each field of each message, with its type', () => {
   }
   const never = Object.keys(seen).filter((field) => seen[field].present === 0);
   assert.deepEqual(never, [], 'no message has these fields');
-  const known = new Set([...toEditor, ...inTables('From the editor')].map(([method]) => method));
+  const known = new Set([...methodsTo, ...methodsFrom]);
   const stale = Object.values(classes).flatMap(({ methods }) => methods.filter((method) => !known.has(method)));
   assert.deepEqual(stale, [], 'there are no such messages');
 });
@@ -116,10 +90,10 @@ test('types.lua has each field of each message, with its type', () => {
 test('each message has a handler, and each handler’s needed fields are in the message', { skip }, async (t) => {
   const sandbox = Sandbox.of(t);
   const neovim = await Neovim.start(sandbox, { ui: false });
-  const methods = [...new Set(toEditor.map(([method]) => method))].sort();
+  const methods = [...methodsTo].sort();
   const known = await neovim.lua(`return require('gemini_companion.messages').methods()`);
   assert.deepEqual(known, methods);
-  for (const [method, params] of toEditor) {
+  for (const { method, params } of toEditor) {
     if (params) {
       const missing = await neovim.lua(`return require('gemini_companion.messages').missing_field(...)`, method, params);
       assert.equal(missing, null, method);
@@ -133,7 +107,6 @@ test('the plugin sends only messages that the companion knows', () => {
       ([, method]) => method,
     ),
   );
-  const known = inTables('From the editor').map(([method]) => method);
   assert.ok(sent.length > 10);
-  assert.deepEqual(sent.filter((method) => !known.includes(method)), []);
+  assert.deepEqual(sent.filter((method) => !methodsFrom.has(method)), []);
 });
