@@ -4,11 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use companion_core::notes::NoteId;
+use companion_core::record::Record;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
-
-use companion_core::record::Record;
 
 /// How long a call may wait for a disk that is slow.
 const SAVE_TIMEOUT: Duration = Duration::from_millis(250);

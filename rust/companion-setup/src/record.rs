@@ -226,11 +226,7 @@ impl InstallManifest {
 
     fn write(&self) -> io::Result<()> {
         create_dir(self.file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
-        replace(&self.file, &self.text()?)
-    }
-
-    fn text(&self) -> io::Result<String> {
-        self.content.text()
+        replace(&self.file, &self.content.text()?)
     }
 }
 
