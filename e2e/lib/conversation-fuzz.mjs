@@ -133,6 +133,10 @@ export class ConversationFuzz {
     for (const cli of this.#clis) if (cli.hasHooks) await this.#run(cli, 'prompt', 'go on');
   }
 
+  get #forwarded() {
+    return this.#clis.find(({ name }) => name === 'forwarded');
+  }
+
   #choose(list) {
     return list[this.#random(list.length)];
   }
@@ -395,7 +399,7 @@ export class ConversationFuzz {
 
   /** A message of a hook, or the answer to it, is lost or late. */
   async _lose() {
-    const cli = this.#clis.find(({ name }) => name === 'forwarded');
+    const cli = this.#forwarded;
     const proxy = this.#proxy;
     const late = this.#random(600);
     const acts = {
@@ -424,9 +428,9 @@ export class ConversationFuzz {
       companion.signal('SIGCONT');
     });
     await Promise.all([this.#run(cli, 'prompt', 'go'), suspended]);
-    // The companion does not know the forwarded port. A later hook clears the mark of that.
-    const tryAgain = () => cli.name === 'forwarded' && this.#run(cli, 'prompt', 'go on');
-    await untilUnmarked(this.window, tryAgain);
+    // The companion does not know the forwarded port, which any earlier step may have marked. A later
+    // hook clears the mark of that.
+    await untilUnmarked(this.window, () => this.#run(this.#forwarded, 'prompt', 'go on'));
   }
 
   async _kill() {

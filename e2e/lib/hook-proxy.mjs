@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import http from 'node:http';
+import { pipeline } from 'node:stream';
 
 import { within } from './inbox.mjs';
 
@@ -79,8 +80,11 @@ export class HookProxy {
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
     const index = this.#acts.findIndex(({ matches }) => matches(body));
     const isLost = this.losesAcks && !isEvent(body);
-    const plain = (forward) => (isLost ? undefined : forward());
-    const [{ act }] = index < 0 ? [{ act: plain }] : this.#acts.splice(index, 1);
+    if (index < 0 && !isLost) {
+      this.#pass(request, response, body);
+      return;
+    }
+    const [{ act }] = index < 0 ? [{ act: () => undefined }] : this.#acts.splice(index, 1);
     try {
       const reply = await act(() => this.#forward(request, body));
       if (!reply) throw new Error('the message is lost');
@@ -99,14 +103,16 @@ export class HookProxy {
     });
   }
 
-  /** Passes a request of the client on, such as one for a stream. */
-  #pass(request, response) {
-    const onward = request.pipe(this.#onward(request));
+  /** Passes a request on, and the answer as it comes. `body` is that of the request, if it was read. */
+  #pass(request, response, body) {
+    const onward = this.#onward(request);
+    if (body === undefined) request.pipe(onward);
+    else onward.end(body);
     onward.on('error', () => response.destroy());
     response.on('close', () => onward.destroy());
     onward.on('response', (reply) => {
       response.writeHead(reply.statusCode, reply.headers).flushHeaders();
-      reply.pipe(response);
+      pipeline(reply, response, () => {}); // the companion may be killed
     });
   }
 

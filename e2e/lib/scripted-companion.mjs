@@ -14,6 +14,8 @@ export class ScriptedCompanion {
   streams = new Inbox('a stream from the companion');
   /** Whether connections that ask for a stream break. */
   breaksStreams = false;
+  /** Whether it answers a hook that asks whether it is alive. */
+  isAlive = false;
   port;
   #server;
   #wasStopped = false;
@@ -52,6 +54,10 @@ export class ScriptedCompanion {
 
   async #take(request, response) {
     const { method, headers } = request;
+    if (method === 'GET' && request.url === '/hook' && this.isAlive) {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"clients":[]}');
+      return;
+    }
     if (method === 'GET' && this.breaksStreams) {
       response.destroy();
       return;

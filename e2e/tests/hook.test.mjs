@@ -161,6 +161,18 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
     assert.equal(companion.requests.takeAll().length, 1, 'one tries again after some time');
   });
 
+  test('by a companion that runs again just before it is marked as suspended', async (t) => {
+    const sandbox = Sandbox.of(t);
+    const companion = await ScriptedCompanion.start(sandbox);
+    companion.isAlive = true;
+    const env = { GEMINI_CLI_IDE_SERVER_PORT: String(companion.port) };
+    const input = edit(sandbox.file('a.json', '{'));
+    for (let count = 0; count < 2; count++) {
+      assert.deepEqual(await hook(sandbox, 'after-tool', input, { env }), NOTHING);
+    }
+    assert.equal(companion.requests.takeAll().length, 2, 'the next hook has tried, too');
+  });
+
   test('by a companion that reads a large event slowly', async (t) => {
     const sandbox = Sandbox.of(t);
     const companion = await ScriptedCompanion.start(sandbox);

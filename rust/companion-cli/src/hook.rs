@@ -12,7 +12,9 @@ use std::time::Duration;
 use clap::ValueEnum;
 use companion_client::diagnose::corrects_edits;
 use companion_client::discover::{Environment, resolve_to_real_path};
-use companion_client::http::{self, Endpoint, HookAnswer, Stage, confirm_hook, post_hook};
+use companion_client::http::{
+    self, Endpoint, HookAnswer, Stage, confirm_hook, hook_senders, post_hook,
+};
 use companion_platform::{Ancestor, SuspendedMark, ancestors, loopback_ports};
 use companion_protocol::dialect;
 use companion_protocol::hook::{
@@ -219,7 +221,7 @@ async fn relay(event: HookMoment, find: FindArgs) -> Result<HookAnswer, Box<dyn 
             Err(error) => {
                 why = explain(&hosts[0].authority(), &error);
                 match error {
-                    http::Error::Timeout { .. } => suspended(mark.as_ref()),
+                    http::Error::Timeout { .. } => suspended(mark, &hosts[0]).await,
                     _ => answered(mark),
                 }
             }
@@ -252,9 +254,13 @@ fn cli_process(ancestors: &[Ancestor], hosts: &[Endpoint]) -> Option<CliProcess>
 
 /// Marks a companion that has not shown that it is alive. One that has begun to read a large event or
 /// to answer, but is late with the rest, is only slow: the next hook must reach it.
-fn suspended(mark: Option<&SuspendedMark>) {
-    if let Some(Err(error)) = mark.map(SuspendedMark::set) {
+async fn suspended(mark: Option<SuspendedMark>, endpoint: &Endpoint) {
+    if let Some(Err(error)) = mark.as_ref().map(SuspendedMark::set) {
         log::info!("the next hook waits for the companion again: {error}");
+    }
+    // It may have run again just before the mark was set.
+    if hook_senders(endpoint, RETRY_TIMEOUT).await.is_ok() {
+        answered(mark);
     }
 }
 

@@ -15,7 +15,7 @@ use crate::discover::{
     Candidate, CandidateStatus, Connection, Environment, Origin, Plan, Reason, Route, Search,
     Target, Token,
 };
-use crate::http::{Endpoint, hook_senders};
+use crate::http::{Endpoint, block_on, hook_senders};
 
 /// The most discovery files whose companions are called, in the client's order.
 const MAX_ASKED: usize = 16;
@@ -153,7 +153,7 @@ fn ask_for_hooks(environment: &Environment, plan: &Plan, tried: &[Tried]) -> Opt
     let Target::Http { host, port } = route.target else { return None };
     let token = route.token.as_ref().or(plan.token.as_ref());
     let endpoint = Endpoint::new(host, port, token.map(|token| token.expose().to_owned()));
-    let senders = hook_senders(&endpoint, LIMIT).ok()?;
+    let senders = block_on(hook_senders(&endpoint, LIMIT)).ok()?;
     Some(senders.iter().any(|sender| sender == environment.dialect.id))
 }
 

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::session::SESSION_ID;
-use super::{Endpoint, Error, Events, Session, Stage, connection};
+use super::{Endpoint, Error, Events, Session, Stage, block_on, connection};
 
 /// The server that answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,17 +72,12 @@ pub async fn connect(endpoint: &Endpoint, limit: Duration) -> Result<Initialized
 /// # Errors
 /// Any except [`Error::SessionEnded`].
 pub fn probe(endpoint: &Endpoint, limit: Duration) -> Result<ServerInfo, Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(Error::Local)?;
-    let server = runtime.block_on(async {
+    block_on(async {
         let begun = connect(endpoint, limit).await?;
         // If this fails, the server keeps the session for a while, which does no harm.
         let _ = timeout(Duration::from_secs(1), begun.session.end()).await;
         Ok(begun.server)
-    });
-    // Don't wait for a lookup of the host's name that may still be pending.
-    runtime.shutdown_background();
-    server
+    })
 }
 
 async fn begin(

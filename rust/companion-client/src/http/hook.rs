@@ -81,13 +81,13 @@ pub async fn confirm_hook(endpoint: &Endpoint, ack: Bytes, limit: Duration) -> R
     post_hook(std::slice::from_ref(endpoint), ack, limit).await.map(drop)
 }
 
-/// Returns the ids of the clients whose hooks have reached a companion. Takes at most `limit`, and
-/// needs no runtime.
+/// Returns the ids of the clients whose hooks have reached a companion. Takes at most `limit`. A
+/// companion that answers clears its [mark](companion_platform::SuspendedMark).
 ///
 /// # Errors
 /// Any but [`Error::Rpc`] and [`Error::SessionEnded`]. An older companion answers with
 /// [`Error::Status`].
-pub fn hook_senders(endpoint: &Endpoint, limit: Duration) -> Result<Vec<String>, Error> {
+pub async fn hook_senders(endpoint: &Endpoint, limit: Duration) -> Result<Vec<String>, Error> {
     let ask = async {
         let mut request = Request::new(Full::default());
         *request.uri_mut() = hyper::Uri::from_static(ENDPOINT);
@@ -99,12 +99,7 @@ pub fn hook_senders(endpoint: &Endpoint, limit: Duration) -> Result<Vec<String>,
         })?;
         Ok(answer.clients)
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(Error::Local)?;
-    let answer = runtime.block_on(async { timeout(limit, ask).await });
-    // Don't wait for a lookup of the host's name that may still be pending.
-    runtime.shutdown_background();
-    answer.unwrap_or_else(|_| {
+    timeout(limit, ask).await.unwrap_or_else(|_| {
         Err(Error::Timeout { authority: endpoint.authority(), stage: Stage::Answer })
     })
 }

@@ -52,6 +52,16 @@ impl Endpoint {
     }
 }
 
+/// Runs an exchange with a companion to its end, without a runtime of the caller.
+pub(crate) fn block_on<T>(exchange: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(Error::Local)?;
+    let result = runtime.block_on(exchange);
+    // Don't wait for a lookup of the host's name that may still be pending.
+    runtime.shutdown_background();
+    result
+}
+
 /// Omits the token.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

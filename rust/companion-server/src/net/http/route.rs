@@ -253,8 +253,10 @@ where
     }
 }
 
-/// `GET /hook`: lists the clients whose hooks have arrived, for doctor.
+/// `GET /hook`: lists the clients whose hooks have arrived, for doctor and for a hook that was not
+/// answered in time.
 fn hook_senders(state: &ServerState) -> Reply {
+    agent::clear_mark(state);
     reply::json(StatusCode::OK, agent::hook_senders(state))
 }
 
