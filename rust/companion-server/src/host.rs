@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 pub(crate) use companion_core::calls::CallId;
 pub use companion_core::companion::Delivery;
+use companion_core::session::ClientTraits;
 use companion_protocol::diagnostics::DiagnosticsRequest;
 use companion_protocol::editor::{
     CloseDiff, CompanionNotification, DiffPath, OpenDiff, ReasonArrival,
@@ -16,8 +17,7 @@ pub use responder::{DiagnosticsResponder, DiffResponder, Responder, Responders, 
 use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::disk::probe::TargetProbe;
-use crate::mcp::session::ClientTraits;
+use crate::workspace::probe::TargetProbe;
 
 /// An editor, as the server sees it.
 ///

@@ -4,10 +4,10 @@
 //! keeps track of the diffs that the editor shows. It does not depend on an editor: a host
 //! implements [`EditorHost`], passes editor events to a [`Server`], and has a companion.
 //!
-//! Requests go down through the modules, and each decides one thing: `net::http` (bytes, routes,
-//! statuses) → `net::guard` (admission) → `mcp::session` (the client) → `mcp::dispatch` (methods) →
+//! Requests go down through the modules, and each decides one thing: `http` (bytes, routes,
+//! statuses) → `net::guard` (admission) → `session` (the client) → `mcp::dispatch` (methods) →
 //! `mcp::tools` (arguments) → `driver` (the core, which decides) → the editor. Notifications go up: the
-//! editor → `driver` or `context` → `mcp::session` (waiting items per client) → `net::http`.
+//! editor → `driver` or `context` → `session` (waiting items per client) → `http`.
 
 mod agent;
 mod clock;
@@ -18,20 +18,22 @@ mod discovery;
 mod disk;
 mod driver;
 mod host;
+mod http;
 mod journal;
 mod mcp;
+mod monitor;
 mod net;
 mod privacy;
 mod resume;
 mod runtime;
 mod server;
+mod session;
 mod shutdown;
 mod state;
 #[cfg(test)]
 mod testing;
+mod workspace;
 mod worktrees;
-
-use companion_core::text;
 
 pub use config::{Config, Limits};
 pub use host::{

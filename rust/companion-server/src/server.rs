@@ -22,10 +22,10 @@ use tokio::runtime::Handle;
 use crate::agent;
 use crate::clock::now_ms;
 use crate::config::Config;
-use crate::discovery::{Discovery, workspace_path};
+use crate::discovery::{Discovery, texts, workspace_path};
 use crate::disk::pool::BlockingPool;
 use crate::host::{Delivery, EditorHost};
-use crate::net::http;
+use crate::http;
 use crate::net::listen::{Listeners, UnavailableAddress};
 use crate::resume::{self, Resume, Resumed, Token};
 use crate::runtime::{Guest, Runtime};
@@ -314,11 +314,6 @@ impl Server {
     pub fn stop(&self) {
         self.inner.stop();
     }
-}
-
-/// The paths as texts for clients.
-pub(crate) fn texts(paths: &[PathBuf]) -> Vec<String> {
-    paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
 fn absolute(path: &str) -> Result<&str, ErrorObject> {

@@ -16,17 +16,17 @@ use crate::config::{Config, Limits};
 use crate::context::{ContextModel, EditorContext};
 use crate::diagnostics::EditorDiagnostics;
 use crate::disk::pool::BlockingPool;
-use crate::disk::probe::TargetProbe;
-use crate::disk::workspace::Workspace;
 use crate::driver::Driver;
 use crate::host::EditorHost;
 use crate::journal::Journal;
-use crate::mcp::monitor::{MonitorStream, Monitors};
-use crate::mcp::session::{ClientTraits, Full, Session, SessionId, Sessions};
+use crate::monitor::{MonitorStream, Monitors};
 use crate::net::bodies::BodyBudget;
 use crate::net::guard::Guard;
 use crate::net::slots::UnauthenticatedSlots;
 use crate::resume::Token;
+use crate::session::{ClientTraits, Full, Session, SessionId, Sessions};
+use crate::workspace::Workspace;
+use crate::workspace::probe::TargetProbe;
 
 pub(crate) struct ServerState {
     pub(crate) config: Config,

@@ -27,7 +27,7 @@ use crate::host::{
     DiagnosticsResponder, DiffResponder, EditorHost, EditorRequest, Proposal, Responder,
     UnsavedResponder,
 };
-use crate::net::http::{ReplyBody, route};
+use crate::http::{ReplyBody, route};
 use crate::resume::{self, Resume, Resumed, Token};
 use crate::state::ServerState;
 

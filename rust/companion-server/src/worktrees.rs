@@ -13,9 +13,8 @@ use companion_platform::{Repository, Watch, sibling_worktrees, strip_verbatim};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use crate::discovery::Discovery;
+use crate::discovery::{Discovery, texts};
 use crate::runtime::ThreadGuard;
-use crate::server::texts;
 use crate::state::ServerState;
 
 /// The pause after a change: Git writes several files for a worktree.

@@ -13,8 +13,8 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 use super::READ_TIMEOUT;
-use crate::disk::workspace::is_refusal;
 use crate::state::ServerState;
+use crate::workspace::is_refusal;
 
 /// The longest id, in bytes.
 const MAX_ID: usize = 64;

@@ -10,8 +10,8 @@ use companion_core::notes::{Confirmation, Delivery};
 use tokio::time::{Instant, sleep_until};
 
 use super::{READ_TIMEOUT, changes};
-use crate::disk::workspace::PRIVATE;
 use crate::state::ServerState;
+use crate::workspace::PRIVATE;
 
 /// The time for the hook to confirm an answer with notes.
 const ACK_TIMEOUT: Duration = Duration::from_secs(3);

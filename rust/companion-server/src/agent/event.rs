@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::changes::Original;
-use crate::mcp::session::Sessions;
-use crate::mcp::tools::check_path;
+use crate::disk::paths::check_path;
 use crate::net::json::Json;
-use crate::text::Digest;
+use crate::session::Sessions;
+use companion_core::text::Digest;
 
 /// The longest id of a CLI session, in bytes. The CLIs use UUIDs.
 const MAX_SESSION: usize = 128;

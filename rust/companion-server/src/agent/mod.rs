@@ -36,14 +36,14 @@ use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::time::timeout;
 
 use crate::host::{EditorRequest, UnsavedResponder};
-use crate::mcp::session::Session;
 use crate::mcp::tools;
 use crate::net::json::Json;
+use crate::session::Session;
 use crate::state::ServerState;
-use crate::text::Digest;
 use changes::{AgentChanges, FileText};
 pub(crate) use changes::{kept, revert_undone, reverted, texts};
 pub(crate) use comments::{pending, set};
+use companion_core::text::Digest;
 pub(crate) use delivery::confirm;
 use delivery::{Checked, deliver};
 pub(crate) use event::HookRequest;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use companion_platform::open_plain_file;
 
-use crate::text::Digest;
+use companion_core::text::Digest;
 
 /// The largest file, in bytes. The model's history contains it twice after a rejection with a
 /// reason.

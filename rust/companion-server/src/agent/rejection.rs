@@ -9,10 +9,10 @@ use companion_core::text::Text;
 use companion_protocol::ide::truncate_utf16;
 
 use super::{on_disk, original};
-use crate::disk::workspace::PRIVATE;
 use crate::driver::Look;
-use crate::mcp::session::SessionId;
+use crate::session::SessionId;
 use crate::state::ServerState;
+use crate::workspace::PRIVATE;
 
 /// The longest reason, in UTF-16 code units.
 const MAX_REASON: usize = 16_384;

@@ -20,10 +20,10 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::disk::pool::BlockingPool;
 use crate::host::EditorHost;
-use crate::mcp::monitor::Monitors;
-use crate::mcp::session::Sessions;
+use crate::monitor::Monitors;
 use crate::net::sse;
 use crate::privacy::Privacy;
+use crate::session::Sessions;
 use disk::FileScan;
 pub(crate) use model::ContextModel;
 

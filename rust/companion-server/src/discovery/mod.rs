@@ -29,7 +29,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::runtime::ThreadGuard;
 use keeper::{Keeper, KeeperCommand, WatchedFile};
 use place::DiscoveryDir;
-pub(crate) use workspace::workspace_path;
+pub(crate) use workspace::{texts, workspace_path};
 
 /// The longest wait for a disk, at start and at stop.
 pub(crate) const DISK_TIMEOUT: Duration = Duration::from_millis(500);

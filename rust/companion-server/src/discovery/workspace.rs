@@ -1,6 +1,13 @@
 //! Writes the member `workspacePath` of the discovery file.
 
+use std::path::PathBuf;
+
 use companion_platform::{Platform, relative_to};
+
+/// The paths as texts for clients.
+pub(crate) fn texts(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+}
 
 /// Joins the roots to one list. Leaves out duplicates and roots within another root, because the
 /// client adds each entry except its own directory to the model's include directories.

@@ -2,5 +2,3 @@
 
 pub(crate) mod paths;
 pub(crate) mod pool;
-pub(crate) mod probe;
-pub(crate) mod workspace;

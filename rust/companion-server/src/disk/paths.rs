@@ -1,13 +1,35 @@
-//! Keeps the roots of the workspace, and resolves paths on the disk.
+//! Checks paths, keeps the roots of the workspace, and resolves paths on the disk.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use companion_platform::{Platform, is_absolute};
+use companion_protocol::ide::truncate_utf16;
 use parking_lot::Mutex;
+
+/// The longest path of any system (Windows), in UTF-16 code units.
+const MAX_PATH: usize = 32_767;
 
 /// The roots of the workspace.
 pub(crate) type Roots = Arc<Mutex<Vec<PathBuf>>>;
+
+/// Whether a file can have this path.
+pub(crate) fn check_path(path: &str) -> Result<(), &'static str> {
+    if path.is_empty() {
+        return Err("filePath is empty");
+    }
+    if !is_absolute(Platform::CURRENT, path) {
+        return Err("filePath must be an absolute path");
+    }
+    if path.contains('\0') {
+        return Err("filePath contains a NUL character");
+    }
+    if truncate_utf16(path, MAX_PATH).len() < path.len() {
+        return Err("filePath is too long for a path");
+    }
+    Ok(())
+}
 
 /// Resolves the links of an absolute path, as if missing folders existed.
 ///

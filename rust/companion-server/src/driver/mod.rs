@@ -31,10 +31,9 @@ use crate::host::{
     CallId, Delivery, DiffResponder, EditorHost, EditorRequest, Proposal, RequestOwner,
 };
 use crate::journal::Journal;
-use crate::mcp::monitor::Monitors;
-use crate::mcp::result::ToolResult;
-use crate::mcp::session::{SessionId, Sessions};
+use crate::monitor::Monitors;
 use crate::net::sse;
+use crate::session::{SessionId, Sessions};
 
 /// The size of a request that waits for the editor, besides its texts; rounded up. In bytes.
 const QUEUED: usize = 1 << 10;
@@ -204,7 +203,7 @@ impl Driver {
     }
 
     /// `openDiff`
-    pub(crate) async fn open(&self, from: CallOrigin<'_>, mut proposal: Proposal) -> ToolResult {
+    pub(crate) async fn open(&self, from: CallOrigin<'_>, mut proposal: Proposal) -> Answer {
         let size = proposal.file_path.len() + proposal.new_content.len() + QUEUED;
         let size = u32::try_from(size.min(self.max_untaken)).unwrap_or(u32::MAX);
         // Do not wait for the turn here: a later `closeDiff` would overtake it.
@@ -227,7 +226,7 @@ impl Driver {
         path: Arc<str>,
         action: Action,
         proposal: Option<Proposal>,
-    ) -> ToolResult {
+    ) -> Answer {
         let taken = proposal.as_ref().and_then(|proposal| proposal.untaken.clone());
         let (answered, _) = self.step(|core, now, out| {
             let (call, answered) = core.begin(taken);
@@ -247,7 +246,7 @@ impl Driver {
         from: CallOrigin<'_>,
         tool: Tool,
         path: &str,
-    ) -> Option<impl Future<Output = ToolResult>> {
+    ) -> Option<impl Future<Output = Answer>> {
         let (answered, _) = self.step(|core, _, out| {
             let (call, answered) = core.begin(None);
             if core.companion.repeat(call, from, tool, path, out) {
@@ -260,13 +259,13 @@ impl Driver {
     }
 
     /// Waits for the answer to a call.
-    async fn answer(&self, answered: oneshot::Receiver<Answered>) -> ToolResult {
+    async fn answer(&self, answered: oneshot::Receiver<Answered>) -> Answer {
         let Answered { answer, records } = answered.await.expect("each call is answered");
         // If this process ends now, the next one must know this answer.
         if let Some(journal) = &self.journal {
             journal.saved(records).await;
         }
-        answer.into()
+        answer
     }
 
     /// Sends the messages of other threads, and hands in the time at each deadline.

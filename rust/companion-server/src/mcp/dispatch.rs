@@ -19,9 +19,9 @@ use companion_protocol::settings::Settings;
 use companion_protocol::tool::Tool;
 use serde::Serialize;
 
-use crate::mcp::session::{ClientTraits, Session};
 use crate::mcp::tools::{self, Call};
 use crate::net::json::Json;
+use crate::session::{ClientTraits, Session};
 use crate::state::ServerState;
 
 /// The reply to a POST.

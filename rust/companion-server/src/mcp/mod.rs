@@ -1,7 +1,5 @@
-//! Speaks MCP: methods, tools, the sessions of clients, and monitors, which watch all of them.
+//! Speaks MCP: methods and tools.
 
 pub(crate) mod dispatch;
-pub(crate) mod monitor;
 pub(crate) mod result;
-pub(crate) mod session;
 pub(crate) mod tools;

@@ -8,10 +8,8 @@ use std::time::Duration;
 
 use companion_core::calls::CallOrigin;
 use companion_core::companion::Action;
-use companion_platform::{Platform, is_absolute};
 use companion_protocol::diagnostics::{DiagnosticsReport, DiagnosticsRequest, Severity};
 use companion_protocol::editor::ReasonArrival;
-use companion_protocol::ide::truncate_utf16;
 use companion_protocol::jsonrpc::{Params, describe};
 use companion_protocol::mcp::{CallToolParams, CallToolResult, ListToolsResult};
 use companion_protocol::settings::Settings;
@@ -20,14 +18,12 @@ use serde::de::IgnoredAny;
 use tokio::time::Instant;
 
 use crate::agent;
-use crate::disk::workspace::DISK_TIMED_OUT;
+use crate::disk::paths::check_path;
 use crate::host::Proposal;
 use crate::mcp::result::ToolResult;
-use crate::mcp::session::Session;
+use crate::session::Session;
 use crate::state::ServerState;
-
-/// The longest path of any system (Windows), in UTF-16 code units.
-const MAX_PATH: usize = 32_767;
+use crate::workspace::DISK_TIMED_OUT;
 
 /// The most open files whose diagnostics are reported: the files that had the focus last.
 const MAX_FILES: usize = 100;
@@ -148,7 +144,7 @@ async fn carry_out(
     {
         // The first call has the proposal.
         drop(new_content);
-        return Ok(answer.await);
+        return Ok(answer.await.into());
     }
     let named = file_path.ok_or("filePath is missing");
     Ok(match tool {
@@ -164,11 +160,11 @@ async fn carry_out(
                 probe: Arc::clone(&state.probe),
                 untaken: None,
             };
-            state.driver.open(from, proposal).await
+            state.driver.open(from, proposal).await.into()
         }
         Tool::CloseDiff => {
             let suppress = suppress_notification.unwrap_or_default();
-            state.driver.call(from, named?.into(), Action::Close { suppress }, None).await
+            state.driver.call(from, named?.into(), Action::Close { suppress }, None).await.into()
         }
         Tool::AcceptDiff => {
             // The user may accept any proposal in the editor. A client may accept only within the
@@ -178,7 +174,7 @@ async fn carry_out(
             match state.workspace.check(&path, patience).await {
                 Ok(()) => {
                     let accept = Action::Decide { accept: true };
-                    state.driver.call(from, path.into(), accept, None).await
+                    state.driver.call(from, path.into(), accept, None).await.into()
                 }
                 Err(why) => {
                     ToolResult::error(&format!("acceptDiff: {why}; accept it in the editor"))
@@ -187,7 +183,7 @@ async fn carry_out(
         }
         Tool::RejectDiff => {
             let reject = Action::Decide { accept: false };
-            state.driver.call(from, named?.into(), reject, None).await
+            state.driver.call(from, named?.into(), reject, None).await.into()
         }
         Tool::GetDiagnostics => {
             let severity = severity.unwrap_or_default();
@@ -203,23 +199,6 @@ async fn carry_out(
             .into()
         }
     })
-}
-
-/// Whether a file can have this path.
-pub(crate) fn check_path(path: &str) -> Result<(), &'static str> {
-    if path.is_empty() {
-        return Err("filePath is empty");
-    }
-    if !is_absolute(Platform::CURRENT, path) {
-        return Err("filePath must be an absolute path");
-    }
-    if path.contains('\0') {
-        return Err("filePath contains a NUL character");
-    }
-    if truncate_utf16(path, MAX_PATH).len() < path.len() {
-        return Err("filePath is too long for a path");
-    }
-    Ok(())
 }
 
 /// Reports the diagnostics of a file of the workspace, or of the open files, as the tool does

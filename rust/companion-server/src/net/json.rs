@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::text::Text;
+use companion_core::text::Text;
 
 /// The bytes of text that are written at a time. A message with a shorter text is written at once.
 const PIECE_SIZE: usize = 64 << 10;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use companion_core::cli::CliSessionId;
 
 use super::{Look, MAX_BYTES};
-use crate::text::Digest;
+use companion_core::text::Digest;
 
 /// The most bytes of texts. Above it the oldest are forgotten.
 pub(super) const MAX_BYTES_OF_CALLS: usize = MAX_BYTES / 2;

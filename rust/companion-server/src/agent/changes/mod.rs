@@ -18,8 +18,8 @@ use companion_protocol::editor::{
 };
 
 use super::original::is_unchanged_by_write;
-use crate::text::Digest;
 use calls::Calls;
+use companion_core::text::Digest;
 pub(crate) use counts::LineCounts;
 pub(crate) use file_text::FileText;
 use file_text::as_on_disk;

@@ -12,9 +12,9 @@ use companion_protocol::editor::{ChangedPaths, ChangedText, CompanionNotificatio
 use super::super::event::{HookEvent, ToolEffect};
 use super::super::{READ_TIMEOUT, on_disk};
 use super::{Access, FileText, LineCounts, Look, PromptId, Reverted};
-use crate::disk::workspace::{OUTSIDE, PRIVATE};
 use crate::state::ServerState;
-use crate::text::Digest;
+use crate::workspace::{OUTSIDE, PRIVATE};
+use companion_core::text::Digest;
 
 /// The most files that are looked at around a command.
 const MAX_LOOKS: usize = 64;

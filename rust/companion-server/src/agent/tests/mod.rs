@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::agent;
 use crate::host::Delivery;
-use crate::net::http::ReplyBody;
+use crate::http::ReplyBody;
 use crate::net::json::Json;
 use crate::testing::{EditorCall, Rig, Stream};
 

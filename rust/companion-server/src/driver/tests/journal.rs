@@ -11,7 +11,7 @@ use companion_protocol::jsonrpc::Id;
 
 use crate::config::Limits;
 use crate::journal::Journal;
-use crate::mcp::session::{ClientTraits, SessionId};
+use crate::session::{ClientTraits, SessionId};
 
 /// Hands in an input, and queues the records. They are saved when the disk answers.
 fn handle(companion: &mut Companion, journal: &Journal, input: Input<'_>) {

@@ -10,10 +10,10 @@ use tempfile::TempDir;
 
 use super::{ALIVE, config, file, files, next, run};
 use crate::journal::Batch;
-use crate::mcp::session::{ClientTraits, SessionId};
 use crate::resume::{Resume, Saving};
+use crate::session::{ClientTraits, SessionId};
 use crate::testing::logged;
-use crate::text::Text;
+use companion_core::text::Text;
 
 fn take(saving: &mut Saving, records: Vec<Record>) -> bool {
     saving.tell(|file| file.take(Batch { records, ends: false }))

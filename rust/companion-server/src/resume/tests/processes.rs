@@ -14,10 +14,10 @@ use tempfile::TempDir;
 
 use super::{ALIVE, DEAD, begin, config, file, files, next, run};
 use crate::journal::Batch;
-use crate::mcp::session::{ClientTraits, SessionId};
 use crate::net::listen::Listeners;
 use crate::resume::Resume;
 use crate::runtime::Runtime;
+use crate::session::{ClientTraits, SessionId};
 use crate::testing::logged;
 
 /// Changes the first line of the file.

@@ -22,10 +22,10 @@ use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
 use crate::agent::{self, HookRequest};
 use crate::mcp::dispatch::{self, DispatchReply, ReceivedMessages};
-use crate::mcp::session::{Session, SessionId, Sessions};
 use crate::net::bodies::BodyError;
 use crate::net::guard::Refusal;
 use crate::net::slots::SlotGuard;
+use crate::session::{Session, SessionId, Sessions};
 use crate::state::ServerState;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");

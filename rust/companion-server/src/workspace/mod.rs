@@ -4,6 +4,7 @@
 //! The result holds for that moment only. A program that can change the project's links can change
 //! them between the check and the editor's write.
 
+pub(crate) mod probe;
 #[cfg(test)]
 mod tests;
 

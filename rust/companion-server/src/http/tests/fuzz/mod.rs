@@ -122,7 +122,7 @@ impl World {
         let state = &self.rig.state;
         let context = state.context.message();
         let session = state
-            .create_session(crate::mcp::session::ClientTraits::default())
+            .create_session(crate::session::ClientTraits::default())
             .expect("the others are idle")
             .id;
         let bytes = bytes(&session.to_string());

@@ -7,7 +7,7 @@ use hyper::Request;
 use serde_json::json;
 
 use crate::host::Proposal;
-use crate::net::http::route;
+use crate::http::route;
 use crate::testing::{EditorCall, PORT, Rig, TOKEN};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;

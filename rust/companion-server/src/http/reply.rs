@@ -11,7 +11,7 @@ use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode, Version};
 
 use super::stream::EventStream;
-use crate::mcp::monitor::MonitorStream;
+use crate::monitor::MonitorStream;
 use crate::net::json::Json;
 
 /// The body of a reply.

@@ -17,9 +17,9 @@ use companion_protocol::mcp::Empty;
 use hyper::body::{Body, Frame};
 
 use crate::agent;
-use crate::mcp::session::{Next, Session};
 use crate::net::json::{self, Depth, Json};
 use crate::net::sse;
+use crate::session::{Next, Session};
 use crate::state::ServerState;
 
 pub(crate) struct EventStream {

@@ -66,8 +66,8 @@ mod tests {
 
     use super::TargetProbe;
     use crate::disk::pool::BlockingPool;
-    use crate::disk::workspace::Workspace;
     use crate::runtime::Runtime;
+    use crate::workspace::Workspace;
 
     fn probe(runtime: &Runtime) -> TargetProbe {
         let pool = Arc::new(BlockingPool::new(runtime.alive().clone()).unwrap());

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::time::{Instant, advance, sleep};
 
 use crate::config::Limits;
-use crate::mcp::session::{ClientTraits, SessionId, Sessions};
+use crate::session::{ClientTraits, SessionId, Sessions};
 use crate::testing::{EditorCall, Rig};
 
 async fn status(rig: &Rig, session: &str) -> u16 {
@@ -305,8 +305,8 @@ async fn texts_of_all_sessions_are_bounded_in_bytes() {
     open(&sessions[2], "/d", 101).await;
 }
 
-fn parse(id: &str) -> crate::mcp::session::SessionId {
-    crate::mcp::session::SessionId::parse(id).unwrap()
+fn parse(id: &str) -> crate::session::SessionId {
+    crate::session::SessionId::parse(id).unwrap()
 }
 
 #[tokio::test(start_paused = true)]
