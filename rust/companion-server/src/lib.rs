@@ -10,6 +10,7 @@
 //! editor → `driver` or `context` → `session` (waiting items per client) → `http`.
 
 mod agent;
+mod clients;
 mod clock;
 mod config;
 mod context;
@@ -20,16 +21,17 @@ mod driver;
 mod host;
 mod http;
 mod journal;
+mod lifecycle;
 mod mcp;
 mod monitor;
 mod net;
+mod parts;
 mod privacy;
 mod resume;
 mod runtime;
 mod server;
 mod session;
 mod shutdown;
-mod state;
 #[cfg(test)]
 mod testing;
 mod workspace;

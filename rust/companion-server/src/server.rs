@@ -1,6 +1,7 @@
 //! Provides the server to its host: starts it with listeners, takes editor events, stops it in order.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -27,10 +28,9 @@ use crate::disk::pool::BlockingPool;
 use crate::host::{Delivery, EditorHost};
 use crate::http;
 use crate::net::listen::{Listeners, UnavailableAddress};
-use crate::resume::{self, Resume, Resumed, Token};
+use crate::parts::Parts;
+use crate::resume::{Resume, Resumed, Token};
 use crate::runtime::{Guest, Runtime};
-use crate::shutdown;
-use crate::state::ServerState;
 use crate::worktrees;
 
 /// The longest wait of [`Server::stop`].
@@ -47,13 +47,20 @@ pub struct Server {
 }
 
 struct Inner {
-    state: Arc<ServerState>,
+    parts: Parts,
     addresses: Vec<SocketAddr>,
     missing: Vec<UnavailableAddress>,
     token: Token,
     discovery: Discovery,
     runtime: Handle,
-    stopped: Mutex<bool>,
+    /// `None` once the server has stopped.
+    running: Mutex<Option<Running>>,
+}
+
+/// A server that has not stopped.
+struct Running {
+    /// The lock that shows the next process that this one is not ending.
+    _lock: Option<File>,
 }
 
 impl Server {
@@ -99,27 +106,20 @@ impl Server {
             sockets.into_iter().map(on_runtime).collect::<io::Result<Vec<_>>>()?
         };
         let pool = Arc::new(BlockingPool::new(runtime.alive().clone())?);
-        let (token, last, saving) = match last.map(|last| last.begin(port, &pool)) {
+        let (token, left, lock, saving) = match last.map(|last| last.begin(port, &pool)) {
             Some(Resumed { token, left, running, saving }) => {
-                (token, Some((left, running)), Some(saving))
+                (token, Some(left), Some(running), Some(saving))
             }
-            None => (Token::random(), None, None),
+            None => (Token::random(), None, None, None),
         };
         let workspace_path = workspace_path(Platform::CURRENT, &texts(&config.settings.workspace));
 
-        let state = Arc::new(ServerState::new(port, &token, config, host, last, pool));
-        if let (Some(journal), Some(saving)) = (&state.journal, saving) {
-            let (driver, pool) = (Arc::clone(&state.driver), Arc::clone(&state.pool));
-            handle.spawn(resume::keep(driver, pool, Arc::clone(journal), saving));
-        }
+        let parts = Parts::new(port, &token, config, host, left, pool);
         for socket in sockets {
-            state.listening.spawn_on(http::accept(socket, Arc::clone(&state)), &handle);
+            let accept = http::accept(socket, Arc::clone(&parts.http));
+            parts.lifecycle.listening.spawn_on(accept, &handle);
         }
-        handle.spawn(Arc::clone(&state).publish_context());
-        handle.spawn(Arc::clone(&state).run_maintenance());
-        handle.spawn(Arc::clone(&state).drive());
-        handle.spawn(agent::expire_notes(Arc::clone(&state)));
-        handle.spawn(agent::look(Arc::clone(&state)));
+        parts.run(&handle, saving);
 
         let file = DiscoveryFile {
             port,
@@ -127,27 +127,30 @@ impl Server {
             worktrees: Vec::new(), // they follow
             auth_token: token.expose().to_owned(),
             ppid: None, // set for the clients that read it
-            ide_info: state.config.settings.ide_info(),
+            ide_info: parts.config.settings.ide_info(),
         };
-        let dir = state.config.discovery_dir.as_deref();
-        let Settings { clients, ide_pid, .. } = &state.config.settings;
+        let dir = parts.config.discovery_dir.as_deref();
+        let Settings { clients, ide_pid, worktrees, .. } = &parts.config.settings;
         let discovery = Discovery::publish(runtime.alive(), clients, dir, *ide_pid, &file);
         tell(&addresses, &missing);
-        handle.spawn(worktrees::follow(Arc::clone(&state), discovery.clone()));
+        if *worktrees {
+            let (workspace, pool) = (Arc::clone(&parts.workspace), Arc::clone(&parts.pool));
+            parts.until_stopped(&handle, worktrees::follow(workspace, pool, discovery.clone()));
+        }
         let inner = Inner {
-            state,
+            parts,
             addresses,
             missing,
             token,
             discovery,
             runtime: handle,
-            stopped: Mutex::new(false),
+            running: Mutex::new(Some(Running { _lock: lock })),
         };
         let inner = Arc::new(inner);
         let guest: Weak<Inner> = Arc::downgrade(&inner);
         runtime.host(guest);
-        agent::begin(&inner.state, inner.addresses[0].port());
-        agent::pending(&inner.state);
+        inner.parts.agents.mark.begin(port);
+        inner.parts.agents.comments.report_pending();
         Ok(Self { inner })
     }
 
@@ -163,7 +166,7 @@ impl Server {
 
     /// The clients that can find this server.
     pub fn clients(&self) -> &[&'static ClientProfile] {
-        &self.inner.state.config.settings.clients
+        &self.inner.parts.config.settings.clients
     }
 
     /// The variables of a terminal, so that a CLI in it finds this server. Contains the token.
@@ -171,9 +174,9 @@ impl Server {
     /// If the server runs in a container, so does the terminal, and the CLI must not look for the
     /// server on the host.
     pub fn terminal_environment(&self) -> BTreeMap<&'static str, String> {
-        let settings = &self.inner.state.config.settings;
+        let settings = &self.inner.parts.config.settings;
         // Without other worktrees: Gemini CLI lets its model read each folder of the variable.
-        let roots = texts(&self.inner.state.workspace.open());
+        let roots = texts(&self.inner.parts.workspace.open());
         let workspace_path = workspace_path(Platform::CURRENT, &roots);
         let mut all = BTreeMap::new();
         for ClientProfile { variables, .. } in &settings.clients {
@@ -200,11 +203,11 @@ impl Server {
             listening: inner.addresses.clone(),
             not_listening: inner.missing.iter().map(|missing| missing.reason.clone()).collect(),
             discovery_files: inner.discovery.files(),
-            connected: inner.state.sessions.connected(),
-            unhooked: agent::unhooked(&inner.state),
-            open_diffs: inner.state.driver.ask(|companion| companion.diffs().open_count()),
-            private_files: inner.state.context.private_files().reasons,
-            tasks: inner.state.tasks.len(),
+            connected: inner.parts.sessions.connected(),
+            unhooked: inner.parts.agents.unhooked(),
+            open_diffs: inner.parts.driver.ask(|companion| companion.diffs().open_count()),
+            private_files: inner.parts.context.private_files().reasons,
+            tasks: inner.parts.lifecycle.tasks.len(),
         }
     }
 
@@ -215,8 +218,8 @@ impl Server {
     /// If a path is not absolute, or if the discovery file could not be written.
     pub fn apply(&self, notification: EditorNotification) -> Result<Option<Delivery>, ErrorObject> {
         use EditorNotification as Event;
-        let Inner { state, runtime, .. } = &*self.inner;
-        let context = &state.context;
+        let Inner { parts, runtime, .. } = &*self.inner;
+        let Parts { driver, context, agents, .. } = parts;
         match notification {
             Event::Opened(file) => {
                 let path = absolute(&file.path)?;
@@ -259,26 +262,26 @@ impl Server {
             }
             Event::CommentSet(comment) => {
                 absolute(&comment.path)?;
-                drop(agent::set(state, runtime, comment));
+                drop(agents.comments.set(runtime, comment));
             }
             Event::CommentRemoved(comment) => {
-                state.driver.post(Input::CommentRemoved(&comment.id));
+                driver.post(Input::CommentRemoved(&comment.id));
             }
-            Event::ChangesReverted(paths) => agent::reverted(state, &paths),
-            Event::RevertUndone(paths) => agent::revert_undone(state, &paths),
-            Event::ChangesKept(paths) => agent::kept(state, &paths),
-            Event::Review(review) => state.agents.review_changed(review.all),
+            Event::ChangesReverted(paths) => agents.changes.reverted(&paths),
+            Event::RevertUndone(paths) => agents.changes.revert_undone(&paths),
+            Event::ChangesKept(paths) => agents.changes.kept(&paths),
+            Event::Review(review) => agents.review_changed(review.all),
             Event::DiffAccepted(diff) => {
-                let text = state.driver.hold(diff.content);
+                let text = driver.hold(diff.content);
                 let accepted = Input::Accepted(&diff.file_path, text);
-                return Ok(Some(state.driver.post(accepted).delivery));
+                return Ok(Some(driver.post(accepted).delivery));
             }
             Event::DiffRejected(RejectedDiff { file_path, reason }) => {
                 let rejected = match reason.as_deref().map(str::trim) {
                     None | Some("") => Input::Rejected(&file_path),
                     Some(reason) => agent::rejected_with_reason(&file_path, reason),
                 };
-                return Ok(Some(state.driver.post(rejected).delivery));
+                return Ok(Some(driver.post(rejected).delivery));
             }
         }
         Ok(None)
@@ -290,7 +293,7 @@ impl Server {
     /// If the server does not know what the request names.
     pub fn answer(&self, query: EditorQuery) -> Result<String, ErrorObject> {
         let EditorQuery::Before(ChangedPath { session, prompt, path }) = query;
-        let texts = agent::texts(&self.inner.state, &session, prompt, &path);
+        let texts = self.inner.parts.agents.changes.texts(&session, prompt, &path);
         let unkept = "Invalid params: no text of this change is kept";
         let texts = texts.ok_or_else(|| ErrorObject::new(code::INVALID_PARAMS, unkept))?;
         Ok(serde_json::to_string(&texts).expect("texts are JSON"))
@@ -298,7 +301,7 @@ impl Server {
 
     /// Replaces the roots of the workspace, all absolute.
     fn workspace_changed(&self, roots: &[String]) -> io::Result<()> {
-        self.inner.state.workspace.change(roots.iter().map(PathBuf::from).collect());
+        self.inner.parts.workspace.change(roots.iter().map(PathBuf::from).collect());
         self.inner.discovery.set_workspace(roots, Vec::new())
     }
 
@@ -306,10 +309,10 @@ impl Server {
     /// itself now: the client would make the edit a second time. Returns false if the client may
     /// already have received the acceptance.
     pub fn withdraw_acceptance(&self, path: &str) -> bool {
-        self.inner.state.driver.post(Input::Withdraw(path)).is_withdrawn
+        self.inner.parts.driver.post(Input::Withdraw(path)).is_withdrawn
     }
 
-    /// Stops the server, in the order of [`shutdown`]. Blocks for up to 2 s. Does nothing if the
+    /// Stops the server, in the order of [`shutdown`](crate::shutdown). Blocks for up to 2 s. Does nothing if the
     /// server has stopped. Don't call it from within an [`EditorHost`].
     pub fn stop(&self) {
         self.inner.stop();
@@ -348,15 +351,14 @@ fn tell(addresses: &[SocketAddr], missing: &[UnavailableAddress]) {
 
 impl Guest for Inner {
     fn stop(&self) {
-        let mut stopped = self.stopped.lock();
-        if std::mem::replace(&mut *stopped, true) {
-            return;
-        }
+        let mut running = self.running.lock();
+        let Some(lock) = running.take() else { return };
         let (done, wait) = mpsc::sync_channel(1);
         let removal = self.discovery.remove();
-        let state = Arc::clone(&self.state);
+        let shutdown = self.parts.shutdown();
         self.runtime.spawn(async move {
-            shutdown::shut_down(&state, Some(removal)).await;
+            drop(lock);
+            shutdown.run(Some(removal)).await;
             let _ = done.send(());
         });
         if wait.recv_timeout(STOP_TIMEOUT).is_err() {
@@ -367,12 +369,10 @@ impl Guest for Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if !*self.stopped.get_mut() {
-            shutdown::begin(&self.state, &self.discovery);
-            self.state.aborting.cancel();
-            if let Some(journal) = &self.state.journal {
-                journal.end();
-            }
+        if let Some(lock) = self.running.get_mut().take() {
+            drop(lock);
+            drop(self.discovery.remove());
+            self.parts.shutdown().run_now();
         }
     }
 }

@@ -13,13 +13,19 @@
 //! 7. If the server can be resumed, save the undelivered decisions, unless the disk does not
 //!    answer.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use companion_core::companion::Input;
 use tokio::time::{Instant, timeout_at};
 
-use crate::discovery::{Discovery, Removal};
-use crate::state::ServerState;
+use crate::discovery::Removal;
+use crate::disk::pool::BlockingPool;
+use crate::driver::Driver;
+use crate::journal::Journal;
+use crate::lifecycle::Lifecycle;
+use crate::monitor::Monitors;
+use crate::session::Sessions;
 
 /// The time, from the start, for clients to acknowledge their texts. It takes them a millisecond,
 /// or several hundred on an overloaded machine.
@@ -31,53 +37,68 @@ const ANSWER_TIMEOUT: Duration = Duration::from_millis(1500);
 /// The time for all steps except the dropping of peers.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1900);
 
-/// Runs all steps after the removal of the discovery file has begun.
-pub(crate) async fn shut_down(state: &ServerState, mut removal: Option<Removal>) {
-    let begun = Instant::now();
-    let end = begun + SHUTDOWN_TIMEOUT;
-    state.release_lock();
-    if let Some(removal) = &mut removal {
-        removal.begin().await;
+/// The parts of a server that stop in order.
+pub(crate) struct Shutdown {
+    pub(crate) driver: Arc<Driver>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) monitors: Arc<Monitors>,
+    /// Present if the server can be resumed.
+    pub(crate) journal: Option<Arc<Journal>>,
+    pub(crate) pool: Arc<BlockingPool>,
+    pub(crate) lifecycle: Lifecycle,
+}
+
+impl Shutdown {
+    /// Runs all steps after the removal of the discovery file has begun.
+    pub(crate) async fn run(&self, mut removal: Option<Removal>) {
+        let Lifecycle { aborting, listening, tasks, .. } = &self.lifecycle;
+        let begun = Instant::now();
+        let end = begun + SHUTDOWN_TIMEOUT;
+        if let Some(removal) = &mut removal {
+            removal.begin().await;
+        }
+        self.driver.handle(Input::Stop);
+        if timeout_at(begun + DELIVERY_TIMEOUT, self.driver.all_arrived()).await.is_err() {
+            log::debug!(
+                "a client has not shown that it got its texts, or the editor has not given one"
+            );
+        }
+        self.driver.handle(Input::EndTexts);
+        self.close();
+        listening.close();
+        listening.wait().await;
+        tasks.close();
+        if timeout_at(begun + ANSWER_TIMEOUT, tasks.wait()).await.is_err() {
+            log::debug!("{} connections were cut", tasks.len());
+        }
+        aborting.cancel();
+        tasks.wait().await;
+        if let Some(journal) = &self.journal {
+            journal.end();
+            if timeout_at(end, journal.ended()).await.is_err() {
+                log::warn!("resume disk timed out");
+            }
+        }
+        if let Some(removal) = removal {
+            removal.end(end).await;
+        }
+        self.pool.end();
     }
-    state.driver.handle(Input::Stop);
-    if timeout_at(begun + DELIVERY_TIMEOUT, state.driver.all_arrived()).await.is_err() {
-        log::debug!(
-            "a client has not shown that it got its texts, or the editor has not given one"
-        );
-    }
-    state.driver.handle(Input::EndTexts);
-    close(state);
-    state.listening.close();
-    state.listening.wait().await;
-    state.tasks.close();
-    if timeout_at(begun + ANSWER_TIMEOUT, state.tasks.wait()).await.is_err() {
-        log::debug!("{} connections were cut", state.tasks.len());
-    }
-    state.aborting.cancel();
-    state.tasks.wait().await;
-    if let Some(journal) = &state.journal {
-        journal.end();
-        if timeout_at(end, journal.ended()).await.is_err() {
-            log::warn!("resume disk timed out");
+
+    /// Runs the same steps without waiting.
+    pub(crate) fn run_now(&self) {
+        self.driver.post(Input::Stop);
+        self.driver.post(Input::EndTexts);
+        self.close();
+        self.lifecycle.aborting.cancel();
+        if let Some(journal) = &self.journal {
+            journal.end();
         }
     }
-    if let Some(removal) = removal {
-        removal.end(end).await;
+
+    fn close(&self) {
+        self.lifecycle.stopping.cancel();
+        self.sessions.end_streams();
+        self.monitors.end();
     }
-    state.pool.end();
-}
-
-/// Runs steps 1 to 4 without waiting.
-pub(crate) fn begin(state: &ServerState, discovery: &Discovery) {
-    state.release_lock();
-    drop(discovery.remove());
-    state.driver.post(Input::Stop);
-    state.driver.post(Input::EndTexts);
-    close(state);
-}
-
-fn close(state: &ServerState) {
-    state.stopping.cancel();
-    state.sessions.end_streams();
-    state.monitors.end();
 }

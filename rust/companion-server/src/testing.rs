@@ -1,6 +1,7 @@
 //! Provides a server without sockets, files and threads to the unit tests.
 
 use std::cell::RefCell;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::task::Poll;
@@ -17,10 +18,10 @@ use hyper::{Request, Response};
 use log::{LevelFilter, Metadata, Record};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout};
 
-use crate::agent;
 use crate::config::{Config, Limits};
 use crate::disk::pool::BlockingPool;
 use crate::host::{
@@ -28,8 +29,8 @@ use crate::host::{
     UnsavedResponder,
 };
 use crate::http::{ReplyBody, route};
-use crate::resume::{self, Resume, Resumed, Token};
-use crate::state::ServerState;
+use crate::parts::Parts;
+use crate::resume::{Resume, Resumed, Token};
 
 pub(crate) const PORT: u16 = 41234;
 pub(crate) const TOKEN: &str = "the-token";
@@ -122,7 +123,9 @@ fn config() -> Config {
 
 /// A server without sockets, and its editor.
 pub(crate) struct Rig {
-    pub(crate) state: Arc<ServerState>,
+    pub(crate) parts: Parts,
+    /// The lock that shows the next process that this one is not ending.
+    lock: Mutex<Option<File>>,
     pub(crate) asked: tokio::sync::Mutex<UnboundedReceiver<EditorCall>>,
     /// The numbers of connected clients that the editor received.
     pub(crate) counts: Arc<Mutex<Vec<usize>>>,
@@ -154,9 +157,11 @@ impl Rig {
 
     fn launch(config: Config, last: Option<Resume>) -> Self {
         let pool = Arc::new(BlockingPool::of_test());
-        let (last, saving) = match last.map(|last| last.begin(PORT, &pool)) {
-            Some(Resumed { left, running, saving, .. }) => (Some((left, running)), Some(saving)),
-            None => (None, None),
+        let (left, lock, saving) = match last.map(|last| last.begin(PORT, &pool)) {
+            Some(Resumed { left, running, saving, .. }) => {
+                (Some(left), Some(running), Some(saving))
+            }
+            None => (None, None, None),
         };
         let token = Token::for_tests(TOKEN);
         let (sender, asked) = unbounded_channel();
@@ -169,31 +174,35 @@ impl Rig {
             agents: Arc::clone(&agents),
             changes: Arc::clone(&changes),
         });
-        let state = Arc::new(ServerState::new(PORT, &token, config, Arc::clone(&host), last, pool));
-        if let (Some(journal), Some(saving)) = (&state.journal, saving) {
-            let (driver, pool) = (Arc::clone(&state.driver), Arc::clone(&state.pool));
-            tokio::spawn(resume::keep(driver, pool, Arc::clone(journal), saving));
-        }
-        tokio::spawn(Arc::clone(&state).publish_context());
-        tokio::spawn(Arc::clone(&state).run_maintenance());
-        tokio::spawn(Arc::clone(&state).drive());
-        tokio::spawn(agent::expire_notes(Arc::clone(&state)));
-        tokio::spawn(agent::look(Arc::clone(&state)));
+        let parts = Parts::new(PORT, &token, config, Arc::clone(&host), left, pool);
+        parts.run(&Handle::current(), saving);
+        let lock = Mutex::new(lock);
         let asked = tokio::sync::Mutex::new(asked);
-        Self { state, asked, counts, private, agents, changes, host }
+        Self { parts, lock, asked, counts, private, agents, changes, host }
+    }
+
+    /// Shows the next process that this one is ending.
+    pub(crate) fn release_lock(&self) {
+        *self.lock.lock() = None;
+    }
+
+    /// Stops the server in order.
+    pub(crate) async fn shut_down(&self) {
+        self.release_lock();
+        self.parts.shutdown().run(None).await;
     }
 
     /// The user decides about the diff of this path.
     pub(crate) fn user_decided(&self, path: &str, decision: Decision<String>) -> Delivery {
         let input = match decision.into_text() {
-            Some(text) => Input::Accepted(path, self.state.driver.hold(text)),
+            Some(text) => Input::Accepted(path, self.parts.driver.hold(text)),
             None => Input::Rejected(path),
         };
-        self.state.driver.handle(input).delivery
+        self.parts.driver.handle(input).delivery
     }
 
     pub(crate) fn open_count(&self) -> usize {
-        self.state.driver.ask(|companion| companion.diffs().open_count())
+        self.parts.driver.ask(|companion| companion.diffs().open_count())
     }
 
     pub(crate) fn limits(change: impl FnOnce(&mut Limits)) -> Self {
@@ -217,7 +226,7 @@ impl Rig {
             request = request.header(*name, *value);
         }
         let request = request.body(Full::new(body.into())).unwrap();
-        route(Arc::clone(&self.state), request, &self.state.slots.take(), 0).await
+        route(Arc::clone(&self.parts.http), request, &self.parts.http.slots.take(), 0).await
     }
 
     /// Begins a session and returns its id.

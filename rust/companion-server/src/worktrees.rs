@@ -14,46 +14,45 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use crate::discovery::{Discovery, texts};
+use crate::disk::pool::BlockingPool;
 use crate::runtime::ThreadGuard;
-use crate::state::ServerState;
+use crate::workspace::Workspace;
 
 /// The pause after a change: Git writes several files for a worktree.
 const SETTLE_TIME: Duration = Duration::from_millis(500);
 
-/// Keeps the worktrees up to date until the server stops. All reads happen on the disk's threads.
-pub(crate) async fn follow(state: Arc<ServerState>, discovery: Discovery) {
-    if !state.config.settings.worktrees {
-        return;
-    }
-    let following = async {
-        let mut _watches;
-        loop {
-            let open = state.workspace.open();
-            let changed = Arc::clone(state.workspace.changed());
-            let (alive, others) = (state.pool.alive(), discovery.clone());
-            let look = state.pool.run(move || {
-                // Before the look, so that no change is missed.
-                let watches = watch(&open, &others, &changed, alive.as_ref());
-                let worktrees = free_worktrees(&open, &others);
-                (open, worktrees, watches)
-            });
-            let Ok((open, worktrees, watches)) = look.await else { return };
-            _watches = watches; // only now the old ones end
-            if state.workspace.set_worktrees(&open, &worktrees) {
-                // Clients do not know the form that Windows has for paths without links.
-                let worktrees: Vec<_> = worktrees.into_iter().map(strip_verbatim).collect();
-                let (roots, worktrees) = (texts(&open), texts(&worktrees));
-                let discovery = discovery.clone();
-                let write = state.pool.run(move || discovery.set_workspace(&roots, worktrees));
-                if let Ok(Err(error)) = write.await {
-                    log::warn!("could not write the worktrees into the discovery file: {error}");
-                }
+/// Keeps the worktrees up to date until the pool ends. All reads happen on the disk's threads.
+pub(crate) async fn follow(
+    workspace: Arc<Workspace>,
+    pool: Arc<BlockingPool>,
+    discovery: Discovery,
+) {
+    let mut _watches;
+    loop {
+        let open = workspace.open();
+        let changed = Arc::clone(workspace.changed());
+        let (alive, others) = (pool.alive(), discovery.clone());
+        let look = pool.run(move || {
+            // Before the look, so that no change is missed.
+            let watches = watch(&open, &others, &changed, alive.as_ref());
+            let worktrees = free_worktrees(&open, &others);
+            (open, worktrees, watches)
+        });
+        let Ok((open, worktrees, watches)) = look.await else { return };
+        _watches = watches; // only now the old ones end
+        if workspace.set_worktrees(&open, &worktrees) {
+            // Clients do not know the form that Windows has for paths without links.
+            let worktrees: Vec<_> = worktrees.into_iter().map(strip_verbatim).collect();
+            let (roots, worktrees) = (texts(&open), texts(&worktrees));
+            let discovery = discovery.clone();
+            let write = pool.run(move || discovery.set_workspace(&roots, worktrees));
+            if let Ok(Err(error)) = write.await {
+                log::warn!("could not write the worktrees into the discovery file: {error}");
             }
-            state.workspace.changed().notified().await;
-            sleep(SETTLE_TIME).await;
         }
-    };
-    state.stopping.run_until_cancelled(following).await;
+        workspace.changed().notified().await;
+        sleep(SETTLE_TIME).await;
+    }
 }
 
 /// The worktrees that no other companion has open, as a folder in it or above it.

@@ -131,6 +131,65 @@ fn the_core_does_no_io() {
     assert!(count > 0, "no file was looked at");
 }
 
+/// The layers of the server's modules, the lowest first. A module uses only layers below its own.
+const LAYERS: [&[&str]; 14] = [
+    &["clock", "config", "journal", "lifecycle", "runtime"],
+    &["discovery", "disk", "net"],
+    &["monitor", "privacy"],
+    &["workspace"],
+    &["host", "worktrees"],
+    &["session"],
+    &["driver"],
+    &["clients", "context", "resume", "shutdown"],
+    &["diagnostics"],
+    &["agent"],
+    &["mcp"],
+    &["http"],
+    &["parts"],
+    &["server", "testing"],
+];
+
+#[test]
+fn arrows_between_modules_of_the_server_point_one_way() {
+    const SOURCE: &str = "rust/companion-server/src/";
+    let all = files(&[".rs"]);
+    let lib = all.iter().find(|(file, _)| file.strip_prefix(SOURCE) == Some("lib.rs"));
+    let declared = lib.unwrap().1.lines().filter_map(|line| line.strip_prefix("mod "));
+    let mut declared: Vec<_> = declared.map(|name| name.trim_end_matches(';')).collect();
+    let mut listed = LAYERS.concat();
+    declared.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(declared, listed, "say here what a module may use");
+    let layer = |module: &str| LAYERS.iter().position(|layer| layer.contains(&module));
+
+    let mut arrows = 0;
+    for (file, text) in &all {
+        let Some(path) = file.strip_prefix(SOURCE).filter(|path| *path != "lib.rs") else {
+            continue;
+        };
+        // A test may use any module.
+        if path.split('/').any(|part| ["tests", "tests.rs", "testing.rs"].contains(&part)) {
+            continue;
+        }
+        let module = path.split('/').next().unwrap().trim_end_matches(".rs");
+        let root = "super::".repeat(path.trim_end_matches("/mod.rs").split('/').count());
+        let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        for (number, line) in product.lines().enumerate() {
+            let code = line.split("//").next().unwrap();
+            assert!(!code.contains(&root), "{file}:{}: begin with crate::", number + 1);
+            for used in code.split("crate::").skip(1) {
+                let used = used.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
+                let place = format!("{file}:{}", number + 1);
+                assert!(layer(used).is_some(), "{place} names no module");
+                let fine = used == module || layer(used) < layer(module);
+                assert!(fine, "{place}: {module} must not use {used}");
+                arrows += usize::from(used != module);
+            }
+        }
+    }
+    assert!(arrows > 0, "no arrow was looked at");
+}
+
 /// The packages of the plugin, each after those that it may import, so there is no circle. A package
 /// that may import any may also import [`COMMON`].
 const PACKAGES: [(&str, &[&str]); 14] = [

@@ -12,9 +12,10 @@ use companion_protocol::ide::{one_line, truncate_utf16};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
-use super::READ_TIMEOUT;
-use crate::state::ServerState;
-use crate::workspace::is_refusal;
+use super::reader::READ_TIMEOUT;
+use crate::driver::Driver;
+use crate::host::EditorHost;
+use crate::workspace::{Workspace, is_refusal};
 
 /// The longest id, in bytes.
 const MAX_ID: usize = 64;
@@ -25,67 +26,69 @@ const MAX_TEXT: usize = 16_384;
 /// The longest content of lines that the model gets, in UTF-16 code units.
 const MAX_CONTENT: usize = 500;
 
-/// Adds or changes a comment. Reports to the editor if no model will get it. Returns the task that checks
-/// its file.
-pub(crate) fn set(
-    state: &Arc<ServerState>,
-    runtime: &Handle,
-    comment: CommentOnLines,
-) -> Option<JoinHandle<()>> {
-    let CommentOnLines { id, path, line, end_line, content, text } = comment;
-    if id.is_empty() || id.len() > MAX_ID || text.trim().is_empty() {
-        refuse(state, id, "The comment has no valid id or no text.");
-        return None;
-    }
-    let comment = Comment {
-        id: id.as_str().into(),
-        path: path.as_str().into(),
-        line: line.max(1),
-        end_line: end_line.max(line).max(1),
-        content: one_line(&content, MAX_CONTENT).into(),
-        text: truncate_utf16(text.trim(), MAX_TEXT).to_owned().into(),
-        since: state.driver.now().date,
-    };
-    let note = state.driver.post(Input::Comment(comment)).comment?;
-    let state = Arc::clone(state);
-    Some(runtime.spawn(async move {
-        // Each delivery checks it again. This check lets the user know at once.
-        let checked = state.workspace.check_shared(&path, READ_TIMEOUT).await;
-        let refused = checked.err().filter(|why| is_refusal(why));
-        state.driver.handle(Input::CommentChecked(note, &path, refused));
-    }))
+/// The comments that an editor sends.
+pub(crate) struct Comments {
+    pub(super) driver: Arc<Driver>,
+    pub(super) workspace: Arc<Workspace>,
+    pub(super) host: Arc<dyn EditorHost>,
 }
 
-/// Reports to the editor the comments of the last process.
-pub(crate) fn pending(state: &ServerState) {
-    let comments: Vec<_> = state
-        .driver
-        .ask(|companion| companion.notes().comments().map(Comment::to_editor).collect());
-    if !comments.is_empty() {
-        let pending = CommentsPending { comments };
-        state.host.notify(CompanionNotification::CommentsPending(pending));
-    }
-}
-
-/// The comments as a text for a model; `None` if there are none.
-pub(super) fn text<'a>(
-    state: &ServerState,
-    comments: impl Iterator<Item = &'a Comment>,
-) -> Option<String> {
-    let mut lines = String::new();
-    for Comment { path, line, end_line, content, text, .. } in comments {
-        let path = state.workspace.relative(path);
-        let of_lines = if line == end_line {
-            format!("line {line}")
-        } else {
-            format!("lines {line}-{end_line}")
+impl Comments {
+    /// Adds or changes a comment. Reports to the editor if no model will get it. Returns the task
+    /// that checks its file.
+    pub(crate) fn set(&self, runtime: &Handle, comment: CommentOnLines) -> Option<JoinHandle<()>> {
+        let CommentOnLines { id, path, line, end_line, content, text } = comment;
+        if id.is_empty() || id.len() > MAX_ID || text.trim().is_empty() {
+            self.refuse(id, "The comment has no valid id or no text.");
+            return None;
+        }
+        let comment = Comment {
+            id: id.as_str().into(),
+            path: path.as_str().into(),
+            line: line.max(1),
+            end_line: end_line.max(line).max(1),
+            content: one_line(&content, MAX_CONTENT).into(),
+            text: truncate_utf16(text.trim(), MAX_TEXT).to_owned().into(),
+            since: self.driver.now().date,
         };
-        let _ = write!(lines, "\n- {path}, {of_lines} (`{}`): {}", &**content, &**text);
+        let note = self.driver.post(Input::Comment(comment)).comment?;
+        let (driver, workspace) = (Arc::clone(&self.driver), Arc::clone(&self.workspace));
+        Some(runtime.spawn(async move {
+            // Each delivery checks it again. This check lets the user know at once.
+            let checked = workspace.check_shared(&path, READ_TIMEOUT).await;
+            let refused = checked.err().filter(|why| is_refusal(why));
+            driver.handle(Input::CommentChecked(note, &path, refused));
+        }))
     }
-    (!lines.is_empty()).then(|| format!("The user commented on these lines:{lines}"))
-}
 
-fn refuse(state: &ServerState, id: String, why: &str) {
-    let refused = CommentRefused { id, reason: why.to_owned() };
-    state.host.notify(CompanionNotification::CommentRefused(refused));
+    /// Reports to the editor the comments of the last process.
+    pub(crate) fn report_pending(&self) {
+        let comments: Vec<_> = self
+            .driver
+            .ask(|companion| companion.notes().comments().map(Comment::to_editor).collect());
+        if !comments.is_empty() {
+            let pending = CommentsPending { comments };
+            self.host.notify(CompanionNotification::CommentsPending(pending));
+        }
+    }
+
+    /// The comments as a text for a model; `None` if there are none.
+    pub(super) fn text<'a>(&self, comments: impl Iterator<Item = &'a Comment>) -> Option<String> {
+        let mut lines = String::new();
+        for Comment { path, line, end_line, content, text, .. } in comments {
+            let path = self.workspace.relative(path);
+            let of_lines = if line == end_line {
+                format!("line {line}")
+            } else {
+                format!("lines {line}-{end_line}")
+            };
+            let _ = write!(lines, "\n- {path}, {of_lines} (`{}`): {}", &**content, &**text);
+        }
+        (!lines.is_empty()).then(|| format!("The user commented on these lines:{lines}"))
+    }
+
+    fn refuse(&self, id: String, why: &str) {
+        let refused = CommentRefused { id, reason: why.to_owned() };
+        self.host.notify(CompanionNotification::CommentRefused(refused));
+    }
 }

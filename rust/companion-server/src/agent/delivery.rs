@@ -7,11 +7,13 @@ use std::time::Duration;
 use companion_core::companion::Input;
 use companion_core::conversation::Due;
 use companion_core::notes::{Confirmation, Delivery};
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use super::{READ_TIMEOUT, changes};
-use crate::state::ServerState;
-use crate::workspace::PRIVATE;
+use super::changes::ChangeTracker;
+use super::reader::READ_TIMEOUT;
+use crate::driver::Driver;
+use crate::workspace::{PRIVATE, Workspace};
 
 /// The time for the hook to confirm an answer with notes.
 const ACK_TIMEOUT: Duration = Duration::from_secs(3);
@@ -26,47 +28,73 @@ pub(super) struct Checked {
     pub(super) shared: HashSet<Arc<str>>,
 }
 
-/// Begins a delivery of the notes whose files may be shared now. Those about
-/// private files are refused. The others wait. `None` if nothing is left.
-pub(super) async fn deliver(state: &Arc<ServerState>, due: Due) -> Option<Checked> {
-    let mut paths: Vec<Arc<str>> = Vec::new();
-    for path in due.iter().flat_map(|(_, note)| note.paths()) {
-        if !paths.contains(path) {
-            paths.push(Arc::clone(path));
-        }
-    }
-    if paths.is_empty() {
-        return None;
-    }
-    let checked = state.workspace.check_all_shared(&paths, READ_TIMEOUT).await;
-    let (mut shared, mut refused) = (HashSet::new(), Vec::new());
-    for (path, checked) in paths.into_iter().zip(checked) {
-        match checked {
-            Ok(()) => drop(shared.insert(path)),
-            // A file outside of the workspace may come back: the editor may not have opened its folder yet.
-            Err(PRIVATE) => refused.push((path, PRIVATE)),
-            Err(_) => {}
-        }
-    }
-    let mut allowed = Vec::new();
-    for (id, note) in due {
-        let is_known = |path| shared.contains(path) || refused.iter().any(|(of, _)| of == path);
-        if note.paths().iter().any(|path| shared.contains(path)) {
-            // A revert names the others of its files with the next prompt at the latest.
-            if note.paths().iter().all(is_known) {
-                allowed.push((id, note));
-            }
-        } else if let Some((_, why)) = refused.iter().find(|(path, _)| note.paths().contains(path))
-        {
-            state.driver.handle(Input::Refuse(id, why));
-        }
-    }
-    let delivery = state.driver.handle(Input::Deliver(&allowed)).notes?;
-    tokio::spawn(give_back_unconfirmed(Arc::clone(state), delivery.number));
-    Some(Checked { delivery, shared })
+/// The deliveries of notes to models.
+pub(crate) struct Deliveries {
+    pub(super) driver: Arc<Driver>,
+    pub(super) workspace: Arc<Workspace>,
+    pub(super) changes: Arc<ChangeTracker>,
+    /// Notified when a note begins to age.
+    pub(super) ages: Arc<Notify>,
 }
 
-async fn give_back_unconfirmed(state: Arc<ServerState>, number: u64) {
+impl Deliveries {
+    /// Begins a delivery of the notes whose files may be shared now. Those about
+    /// private files are refused. The others wait. `None` if nothing is left.
+    pub(super) async fn deliver(&self, due: Due) -> Option<Checked> {
+        let mut paths: Vec<Arc<str>> = Vec::new();
+        for path in due.iter().flat_map(|(_, note)| note.paths()) {
+            if !paths.contains(path) {
+                paths.push(Arc::clone(path));
+            }
+        }
+        if paths.is_empty() {
+            return None;
+        }
+        let checked = self.workspace.check_all_shared(&paths, READ_TIMEOUT).await;
+        let (mut shared, mut refused) = (HashSet::new(), Vec::new());
+        for (path, checked) in paths.into_iter().zip(checked) {
+            match checked {
+                Ok(()) => drop(shared.insert(path)),
+                // A file outside of the workspace may come back: the editor may not have opened its
+                // folder yet.
+                Err(PRIVATE) => refused.push((path, PRIVATE)),
+                Err(_) => {}
+            }
+        }
+        let mut allowed = Vec::new();
+        for (id, note) in due {
+            let is_known = |path| shared.contains(path) || refused.iter().any(|(of, _)| of == path);
+            if note.paths().iter().any(|path| shared.contains(path)) {
+                // A revert names the others of its files with the next prompt at the latest.
+                if note.paths().iter().all(is_known) {
+                    allowed.push((id, note));
+                }
+            } else if let Some((_, why)) =
+                refused.iter().find(|(path, _)| note.paths().contains(path))
+            {
+                self.driver.handle(Input::Refuse(id, why));
+            }
+        }
+        let delivery = self.driver.handle(Input::Deliver(&allowed)).notes?;
+        let (driver, ages) = (Arc::clone(&self.driver), Arc::clone(&self.ages));
+        tokio::spawn(give_back_unconfirmed(driver, ages, delivery.number));
+        Some(Checked { delivery, shared })
+    }
+
+    /// A hook is about to print the delivery of this number. Returns false if it must not. The disk
+    /// has the confirmation by then, unless the disk is slow.
+    pub(crate) async fn confirm(&self, number: u64) -> bool {
+        match self.driver.handle(Input::Confirm(number)).confirmation {
+            Confirmation::Refused => return false,
+            Confirmation::Repeated => {}
+            Confirmation::Taken(delivery) => self.changes.reverts_delivered(delivery.reverts()),
+        }
+        self.driver.wait_until_journaled().await;
+        true
+    }
+}
+
+async fn give_back_unconfirmed(driver: Arc<Driver>, ages: Arc<Notify>, number: u64) {
     let mut left = ACK_TIMEOUT;
     while !left.is_zero() {
         let due = Instant::now() + ACK_PART;
@@ -75,18 +103,6 @@ async fn give_back_unconfirmed(state: Arc<ServerState>, number: u64) {
             left = left.saturating_sub(ACK_PART);
         }
     }
-    state.driver.handle(Input::GiveBack(number));
-    state.agents.ages.notify_one();
-}
-
-/// A hook is about to print the delivery of this number. Returns false if it must not. The disk has the
-/// confirmation by then, unless the disk is slow.
-pub(crate) async fn confirm(state: &Arc<ServerState>, number: u64) -> bool {
-    match state.driver.handle(Input::Confirm(number)).confirmation {
-        Confirmation::Refused => return false,
-        Confirmation::Repeated => {}
-        Confirmation::Taken(delivery) => changes::reverts_delivered(state, delivery.reverts()),
-    }
-    state.driver.wait_until_journaled().await;
-    true
+    driver.handle(Input::GiveBack(number));
+    ages.notify_one();
 }

@@ -189,7 +189,7 @@ async fn connected() -> (Rig, Stream, String, tempfile::NamedTempFile) {
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;
     assert_eq!(stream.context().await["workspaceState"]["openFiles"], serde_json::json!([]));
-    rig.state.context.update(|model| model.focused(&path, 1));
+    rig.parts.context.update(|model| model.focused(&path, 1));
     assert_eq!(stream.context().await["workspaceState"]["openFiles"][0]["path"], path);
     (rig, stream, path, file)
 }
@@ -205,7 +205,7 @@ async fn a_burst_is_told_once_and_50_ms_after_its_last_event() {
     for n in 1..=4 {
         sleep(Duration::from_millis(40)).await;
         last = Instant::now();
-        rig.state.context.update(|model| model.cursor(&path, cursor(n, 1)));
+        rig.parts.context.update(|model| model.cursor(&path, cursor(n, 1)));
     }
     assert_eq!(line(&stream.context().await), 4);
     let since_last = stream.arrived - last;
@@ -223,7 +223,7 @@ async fn a_burst_without_end_is_told_every_250_ms() {
     let begun = Instant::now();
     let mut told = Vec::new();
     for n in 1..=200 {
-        rig.state.context.update(|model| model.cursor(&path, cursor(n, 1)));
+        rig.parts.context.update(|model| model.cursor(&path, cursor(n, 1)));
         sleep(Duration::from_millis(10)).await;
         while let Some(context) = stream.context_now() {
             told.push((stream.arrived - begun, line(&context)));
@@ -237,10 +237,10 @@ async fn a_burst_without_end_is_told_every_250_ms() {
 #[tokio::test(start_paused = true)]
 async fn an_identical_context_is_not_sent_twice() {
     let (rig, mut stream, path, _file) = connected().await;
-    rig.state.context.update(|model| model.cursor(&path, cursor(9, 9)));
+    rig.parts.context.update(|model| model.cursor(&path, cursor(9, 9)));
     stream.context().await;
-    rig.state.context.update(|model| model.cursor(&path, cursor(1, 1)));
-    rig.state.context.update(|model| model.cursor(&path, cursor(9, 9)));
+    rig.parts.context.update(|model| model.cursor(&path, cursor(1, 1)));
+    rig.parts.context.update(|model| model.cursor(&path, cursor(9, 9)));
     stream.nothing_for(Duration::from_secs(1)).await;
 }
 
@@ -248,7 +248,7 @@ async fn an_identical_context_is_not_sent_twice() {
 async fn a_file_is_told_only_while_it_exists() {
     let (rig, mut stream, path, file) = connected().await;
     file.close().unwrap();
-    rig.state.context.update(|model| model.cursor(&path, cursor(2, 2)));
+    rig.parts.context.update(|model| model.cursor(&path, cursor(2, 2)));
     let told = stream.context().await;
     assert_eq!(told["workspaceState"]["openFiles"], serde_json::json!([]));
 }
@@ -266,7 +266,7 @@ async fn a_client_that_comes_later_gets_the_context_first() {
 async fn a_slow_client_skips_what_is_stale() {
     let (rig, mut stream, path, _file) = connected().await;
     for n in 1..=50 {
-        rig.state.context.update(|model| model.cursor(&path, cursor(n, 1)));
+        rig.parts.context.update(|model| model.cursor(&path, cursor(n, 1)));
         sleep(Duration::from_millis(300)).await;
     }
     assert_eq!(line(&stream.context().await), 50, "one context waits, the newest");
@@ -284,10 +284,10 @@ async fn a_disk_that_does_not_answer_holds_up_nothing_but_new_files() {
     let dead = DEAD.lock();
     let is_file =
         |path: &str| path != "/dead" || DEAD.try_lock_for(Duration::from_mins(1)).is_some();
-    let disk = FileScan::with(is_file, Arc::clone(rig.state.workspace.privacy()));
+    let disk = FileScan::with(is_file, Arc::clone(rig.parts.workspace.privacy()));
     let context = EditorContext::new(ContextModel::default(), Arc::clone(&rig.host));
     let publishing =
-        context.publish_from(disk, &rig.state.pool, &rig.state.sessions, &rig.state.monitors);
+        context.publish_from(disk, &rig.parts.pool, &rig.parts.sessions, &rig.parts.monitors);
     let watching = async {
         context.update(|model| model.focused("/a", 1));
         assert_eq!(stream.context().await["workspaceState"]["openFiles"][0]["path"], "/a");
@@ -325,7 +325,7 @@ async fn on_a_dead_disk_other_rules_take_back_everything() {
     let disk = FileScan::with(is_file, Arc::clone(&privacy));
     let context = EditorContext::new(ContextModel::default(), Arc::clone(&rig.host));
     let publishing =
-        context.publish_from(disk, &rig.state.pool, &rig.state.sessions, &rig.state.monitors);
+        context.publish_from(disk, &rig.parts.pool, &rig.parts.sessions, &rig.parts.monitors);
     let watching = async {
         context.update(|model| model.focused("/a", 1));
         assert_eq!(stream.context().await["workspaceState"]["openFiles"][0]["path"], "/a");

@@ -1,6 +1,7 @@
 //! Asks the editor for the diagnostics of files, and finds the new ones.
 
 mod known;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod unanswered;
@@ -17,12 +18,13 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::host::{DiagnosticsResponder, EditorHost, EditorRequest};
 use known::KnownProblems;
+pub(crate) use shared::SharedDiagnostics;
 use unanswered::Unanswered;
 
 /// The most requests to the editor at a time. Each may cost an analysis.
 const MAX_REQUESTS: usize = 4;
 
-pub(crate) struct EditorDiagnostics {
+struct EditorDiagnostics {
     host: Arc<dyn EditorHost>,
     asking: Semaphore,
     unanswered: Unanswered,
@@ -30,7 +32,7 @@ pub(crate) struct EditorDiagnostics {
 }
 
 impl EditorDiagnostics {
-    pub(crate) fn new(host: Arc<dyn EditorHost>) -> Self {
+    fn new(host: Arc<dyn EditorHost>) -> Self {
         let asking = Semaphore::new(MAX_REQUESTS);
         Self { host, asking, unanswered: Unanswered::default(), known: Mutex::default() }
     }
@@ -41,7 +43,7 @@ impl EditorDiagnostics {
     /// # Errors
     ///
     /// A sentence for the model.
-    pub(crate) async fn report(
+    async fn report(
         &self,
         request: DiagnosticsRequest,
         only_new: bool,

@@ -102,7 +102,7 @@ async fn without_a_path_it_is_about_the_open_files_of_the_workspace() {
     assert_eq!(text(&x.call(&json!({})).await), "No file of the workspace is open in the editor.");
     let elsewhere = tempfile::NamedTempFile::new().unwrap();
     for path in [&x.path("a"), elsewhere.path().to_str().unwrap(), &x.path("b")] {
-        x.rig.state.context.update(|model| model.focused(path, 1));
+        x.rig.parts.context.update(|model| model.focused(path, 1));
     }
     let result = x
         .asked(&json!({}), |responder, request| {
@@ -234,7 +234,7 @@ async fn an_answer_in_the_last_moment_is_told() {
     let arguments = json!({ "filePath": x.path("a") });
     let editor = async {
         let EditorCall::Diagnostics(responder, request) = x.rig.asked().await else { panic!() };
-        sleep(x.rig.state.config.limits.diagnostics_timeout).await;
+        sleep(x.rig.parts.config.limits.diagnostics_timeout).await;
         let file = json!({ "path": request.paths[0], "diagnostics": errors(&["bad"]) });
         responder.complete_json(&json!({ "files": [file] }).to_string());
     };

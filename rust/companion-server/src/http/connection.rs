@@ -14,8 +14,8 @@ use tokio::net::TcpListener;
 use tokio::task::yield_now;
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::HttpServer;
 use super::route::{MAX_HEAD, route};
-use crate::state::ServerState;
 
 /// The wait after `accept` has failed, for example for lack of file descriptors.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
@@ -25,26 +25,28 @@ const LOG_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Accepts connections until the server stops. While it can't accept, peers wait in the system's
 /// queue.
-pub(crate) async fn accept(listener: TcpListener, state: Arc<ServerState>) {
+pub(crate) async fn accept(listener: TcpListener, server: Arc<HttpServer>) {
     let mut told: Option<Instant> = None;
-    while let Some(accepted) = state.stopping.run_until_cancelled(listener.accept()).await {
+    while let Some(accepted) =
+        server.lifecycle.stopping.run_until_cancelled(listener.accept()).await
+    {
         match accepted {
             Ok((stream, peer)) => {
                 // Otherwise an answer waits for the peer's delayed ACK.
                 if let Err(error) = stream.set_nodelay(true) {
                     log::debug!("could not set TCP_NODELAY: {error}");
                 }
-                state.tasks.spawn(serve(stream, peer.port(), Arc::clone(&state)));
+                server.lifecycle.tasks.spawn(serve(stream, peer.port(), Arc::clone(&server)));
                 // Lets the connection send its token before the next one, which may need the slot.
                 yield_now().await;
             }
-            Err(_) if state.slots.make_room() => yield_now().await,
+            Err(_) if server.slots.make_room() => yield_now().await,
             Err(error) => {
                 if told.is_none_or(|told| told.elapsed() >= LOG_INTERVAL) {
                     log::warn!("could not accept a connection, and will go on trying: {error}");
                     told = Some(Instant::now());
                 }
-                state.stopping.run_until_cancelled(sleep(ACCEPT_RETRY_DELAY)).await;
+                server.lifecycle.stopping.run_until_cancelled(sleep(ACCEPT_RETRY_DELAY)).await;
             }
         }
     }
@@ -52,34 +54,34 @@ pub(crate) async fn accept(listener: TcpListener, state: Arc<ServerState>) {
 
 /// Serves one connection until its peer closes it. If the server stops, it finishes the request
 /// that has begun. `port` is the peer's.
-pub(crate) async fn serve<S>(stream: S, port: u16, state: Arc<ServerState>)
+pub(crate) async fn serve<S>(stream: S, port: u16, server: Arc<HttpServer>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let slot = Arc::new(state.slots.take());
+    let slot = Arc::new(server.slots.take());
     let service = service_fn(|request| {
-        let (state, slot) = (Arc::clone(&state), Arc::clone(&slot));
-        async move { Ok::<_, std::convert::Infallible>(route(state, request, &slot, port).await) }
+        let (server, slot) = (Arc::clone(&server), Arc::clone(&slot));
+        async move { Ok::<_, std::convert::Infallible>(route(server, request, &slot, port).await) }
     });
     let mut connection = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(state.config.limits.header_timeout)
+            .header_read_timeout(server.config.limits.header_timeout)
             .max_buf_size(MAX_HEAD)
             .serve_connection(TokioIo::new(Lingering::new(stream)), service)
     );
-    let served = tokio::select! {
-        served = &mut connection => served,
+    let outcome = tokio::select! {
+        outcome = &mut connection => outcome,
         () = slot.evicted() => return log::debug!("a connection without a token made room"),
-        () = state.stopping.cancelled() => {
+        () = server.lifecycle.stopping.cancelled() => {
             connection.as_mut().graceful_shutdown();
             tokio::select! {
-                served = connection => served,
-                () = state.aborting.cancelled() => return,
+                outcome = connection => outcome,
+                () = server.lifecycle.aborting.cancelled() => return,
             }
         }
     };
-    if let Err(error) = served {
+    if let Err(error) = outcome {
         // A broken client is not an error of the server, and the error's text may contain the
         // client's bytes.
         log::debug!("a connection ended early: {}", kind(&error));
@@ -195,7 +197,7 @@ mod tests {
             ours.write_all(sent.as_bytes()).await.unwrap();
             let _ours = stays.then_some(ours);
             logged();
-            serve(theirs, 0, Arc::clone(&rig.state)).await;
+            serve(theirs, 0, Arc::clone(&rig.parts.http)).await;
             assert_eq!(logged(), [format!("DEBUG a connection ended early: {why}")], "{sent:?}");
         }
     }
@@ -225,13 +227,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn while_nobody_can_be_accepted_strangers_make_room_and_the_log_says_so_once_a_minute() {
         let rig = Rig::start();
-        let _strangers = [rig.state.slots.take(), rig.state.slots.take()];
+        let _strangers = [rig.parts.http.slots.take(), rig.parts.http.slots.take()];
         logged();
-        tokio::spawn(accept(deaf(), Arc::clone(&rig.state)));
+        tokio::spawn(accept(deaf(), Arc::clone(&rig.parts.http)));
         for _ in 0..100 {
             yield_now().await;
         }
-        assert!(!rig.state.slots.make_room(), "they had to go");
+        assert!(!rig.parts.http.slots.make_room(), "they had to go");
         let warnings = || {
             let lines = logged();
             assert!(

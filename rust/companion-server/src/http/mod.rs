@@ -9,6 +9,32 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
+use crate::agent::Agents;
+use crate::clients::Clients;
+use crate::config::Config;
+use crate::context::EditorContext;
+use crate::driver::Driver;
+use crate::lifecycle::Lifecycle;
+use crate::mcp::dispatch::Dispatcher;
+use crate::net::bodies::BodyBudget;
+use crate::net::guard::Guard;
+use crate::net::slots::UnauthenticatedSlots;
 pub(crate) use connection::accept;
 #[cfg(test)]
 pub(crate) use {reply::ReplyBody, route::route};
+
+/// An HTTP server: what admits a request, and what answers it.
+pub(crate) struct HttpServer {
+    pub(crate) config: Arc<Config>,
+    pub(crate) guard: Guard,
+    pub(crate) slots: UnauthenticatedSlots,
+    pub(crate) bodies: BodyBudget,
+    pub(crate) lifecycle: Lifecycle,
+    pub(crate) clients: Arc<Clients>,
+    pub(crate) driver: Arc<Driver>,
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) context: Arc<EditorContext>,
+    pub(crate) agents: Arc<Agents>,
+}

@@ -18,15 +18,16 @@ use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
 use tokio::task::spawn_blocking;
 
+use super::HttpServer;
 use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
-use crate::agent::{self, HookRequest};
-use crate::mcp::dispatch::{self, DispatchReply, ReceivedMessages};
+use crate::agent::HookRequest;
+use crate::clients::Clients;
+use crate::mcp::dispatch::{self, DispatchReply};
 use crate::net::bodies::BodyError;
 use crate::net::guard::Refusal;
 use crate::net::slots::SlotGuard;
-use crate::session::{Session, SessionId, Sessions};
-use crate::state::ServerState;
+use crate::session::{Session, SessionId};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const REPEATED: HeaderName = HeaderName::from_static(mcp::REPEATED);
@@ -43,7 +44,7 @@ const FULL: &str = "Service unavailable: too many clients are connected";
 
 /// Answers a request of the peer at `port`. The order of the checks is part of the protocol; none reads the body.
 pub(crate) async fn route<B>(
-    state: Arc<ServerState>,
+    server: Arc<HttpServer>,
     request: Request<B>,
     slot: &SlotGuard,
     port: u16,
@@ -52,7 +53,7 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let (head, body) = request.into_parts();
-    if let Err(refusal) = state.guard.check(&head) {
+    if let Err(refusal) = server.guard.check(&head) {
         return refuse(refusal);
     }
     slot.token_shown();
@@ -61,12 +62,12 @@ where
         return server_error(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, message);
     }
     match (head.uri.path(), &head.method) {
-        ("/mcp", &Method::POST) => post(state, head, body, port).await,
-        ("/mcp", &Method::GET) => open_stream(state, &head, port).await,
-        ("/mcp", &Method::DELETE) => delete(&state, &head),
-        ("/events", &Method::GET) => monitor(&state, &head),
-        (ENDPOINT, &Method::POST) => hook(state, head, body).await,
-        (ENDPOINT, &Method::GET) => hook_senders(&state),
+        ("/mcp", &Method::POST) => post(server, head, body, port).await,
+        ("/mcp", &Method::GET) => open_stream(server, &head, port).await,
+        ("/mcp", &Method::DELETE) => delete(&server, &head),
+        ("/events", &Method::GET) => monitor(&server, &head),
+        (ENDPOINT, &Method::POST) => hook(server, head, body).await,
+        (ENDPOINT, &Method::GET) => hook_senders(&server),
         (ENDPOINT, _) => method_not_allowed("GET, POST"),
         ("/mcp", _) => method_not_allowed("GET, POST, DELETE"),
         ("/events", _) => method_not_allowed("GET"),
@@ -101,7 +102,7 @@ fn refuse(refusal: Refusal) -> Reply {
 }
 
 /// `POST /mcp`: a message or a batch.
-async fn post<B>(state: Arc<ServerState>, head: Parts, body: B, port: u16) -> Reply
+async fn post<B>(server: Arc<HttpServer>, head: Parts, body: B, port: u16) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -111,21 +112,20 @@ where
     if let Some(reply) = unsupported_coding(&head.headers) {
         return reply;
     }
-    let sender = session(&state.sessions, &head.headers).ok();
+    let sender = session(&server.clients, &head.headers).ok();
     let arrival = sender.as_ref().map(|sender| sender.request_order.begin());
-    let body = match state.bodies.read(body).await {
+    let body = match server.bodies.read(body).await {
         Ok(body) => body,
-        Err(error) => return body_error(&error, state.config.limits.body),
+        Err(error) => return body_error(&error, server.config.limits.body),
     };
-    let settings = &state.config.settings;
-    let mut received = match ReceivedMessages::read_call(settings, &body.bytes) {
+    let mut received = match server.dispatcher.read_call(&body.bytes) {
         Some(call) => call,
         None => match parse(&body.bytes) {
             Ok(Payload::Single(Message::Request { id, method, params }))
                 if method == "initialize" =>
             {
                 let repeats_requests = head.headers.contains_key(REPEATED);
-                return initialize(&state, &id, params, repeats_requests).await;
+                return initialize(&server, &id, params, repeats_requests).await;
             }
             Ok(Payload::Single(Message::Request { id, method, .. }))
                 if method == "server/discover" =>
@@ -135,14 +135,14 @@ where
                 let error = ErrorObject::new(code::METHOD_NOT_FOUND, message);
                 return reply::error(StatusCode::OK, Some(&id), error);
             }
-            Ok(payload) => ReceivedMessages::read(settings, payload),
+            Ok(payload) => server.dispatcher.read(payload),
             Err(error) => return reply::error(StatusCode::BAD_REQUEST, None, error.into_object()),
         },
     };
     if let Some(reply) = unsupported_version(&head.headers, received.request_id()) {
         return reply;
     }
-    let session = match session(&state.sessions, &head.headers) {
+    let session = match session(&server.clients, &head.headers) {
         Ok(session) => session,
         Err((status, error)) => return reply::error(status, received.request_id(), error),
     };
@@ -154,22 +154,22 @@ where
     {
         arrival.be_first().await;
     }
-    received.prepare(&state, &session).await;
+    server.dispatcher.prepare(&session, &mut received).await;
     // The next request of the session may start after the first step of this one.
     drop(arrival);
     let is_single = !received.is_batch();
     let is_repeated = head.headers.get(REPEATED).is_some_and(|value| value == "true");
     let _copied = body.free(received.size());
-    match dispatch::answer(&state, &session, is_repeated, received).await {
+    match server.dispatcher.answer(&session, is_repeated, received).await {
         DispatchReply::Nothing => reply::empty(StatusCode::ACCEPTED),
         // Until the client has a stream, an answer is a stream, if the client waits for a decision
         // too.
         DispatchReply::Json(json)
             if is_single
                 && session.is_returning()
-                && state.driver.ask(|companion| companion.diffs().is_anything_due(session.id)) =>
+                && server.driver.ask(|companion| companion.diffs().is_anything_due(session.id)) =>
         {
-            let stream = EventStream::answer(Arc::clone(&state), Arc::clone(&session), json);
+            let stream = EventStream::answer(Arc::clone(&server), Arc::clone(&session), json);
             reply::events(ReplyBody::Events(Box::new(stream)))
         }
         DispatchReply::Json(json) => reply::json(StatusCode::OK, json),
@@ -177,7 +177,7 @@ where
 }
 
 async fn initialize(
-    state: &ServerState,
+    server: &HttpServer,
     id: &Id,
     params: Params<'_>,
     repeats_requests: bool,
@@ -186,9 +186,9 @@ async fn initialize(
         Ok(initialized) => initialized,
         Err(error) => return reply::error(StatusCode::OK, Some(id), error),
     };
-    match state.create_session(client) {
+    match server.clients.create(client) {
         Ok(session) => {
-            state.driver.wait_until_journaled().await;
+            server.driver.wait_until_journaled().await;
             let mut reply = reply::json(StatusCode::OK, dispatch::response(id, &result));
             let id = HeaderValue::try_from(session.id.to_string()).expect("ids are ASCII");
             reply.headers_mut().insert(SESSION_ID, id);
@@ -199,20 +199,20 @@ async fn initialize(
 }
 
 /// `GET /mcp`: opens the stream of notifications. It replaces the session's earlier stream.
-async fn open_stream(state: Arc<ServerState>, head: &Parts, port: u16) -> Reply {
+async fn open_stream(server: Arc<HttpServer>, head: &Parts, port: u16) -> Reply {
     if !accepts(&head.headers, "text/event-stream") {
         return not_acceptable("text/event-stream");
     }
     if let Some(reply) = unsupported_version(&head.headers, None) {
         return reply;
     }
-    match session(&state.sessions, &head.headers) {
+    match session(&server.clients, &head.headers) {
         Ok(session) => {
             session.set_stream_port(port);
             let last = text(&head.headers, &LAST_EVENT_ID).map(EventId::parse).unwrap_or_default();
-            let stream = EventStream::open(Arc::clone(&state), session, &last);
+            let stream = EventStream::open(Arc::clone(&server), session, &last);
             // Only this request says which decisions have arrived, so the journal must have it.
-            state.driver.wait_until_journaled().await;
+            server.driver.wait_until_journaled().await;
             reply::events(ReplyBody::Events(Box::new(stream)))
         }
         Err((status, error)) => reply::error(status, None, error),
@@ -221,7 +221,7 @@ async fn open_stream(state: Arc<ServerState>, head: &Parts, port: u16) -> Reply 
 
 /// `POST /hook`: answers the event of a CLI. The head of the reply comes at once, so that the CLI
 /// knows that the server is alive.
-async fn hook<B>(state: Arc<ServerState>, head: Parts, body: B) -> Reply
+async fn hook<B>(server: Arc<HttpServer>, head: Parts, body: B) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -229,10 +229,10 @@ where
         return reply;
     }
     // First, because a hook that has given up closes the connection.
-    agent::clear_mark(&state);
-    let body = match state.bodies.read(body).await {
+    server.agents.mark.clear();
+    let body = match server.bodies.read(body).await {
         Ok(body) => body,
-        Err(error) => return body_error(&error, state.config.limits.body),
+        Err(error) => return body_error(&error, server.config.limits.body),
     };
     let event = body.bytes.clone();
     let read = if event.len() > MAX_EVENT_HERE {
@@ -242,8 +242,8 @@ where
         HookRequest::read(&event)
     };
     match read {
-        Ok(HookRequest::Event(event)) => reply::later(agent::answer(state, *event)),
-        Ok(HookRequest::Ack(ack)) if agent::confirm(&state, ack).await => {
+        Ok(HookRequest::Event(event)) => reply::later(Arc::clone(&server.agents).answer(*event)),
+        Ok(HookRequest::Ack(ack)) if server.agents.deliveries.confirm(ack).await => {
             reply::empty(StatusCode::OK)
         }
         Ok(HookRequest::Ack(_)) => {
@@ -255,16 +255,16 @@ where
 
 /// `GET /hook`: lists the clients whose hooks have arrived, for doctor and for a hook that was not
 /// answered in time.
-fn hook_senders(state: &ServerState) -> Reply {
-    agent::clear_mark(state);
-    reply::json(StatusCode::OK, agent::hook_senders(state))
+fn hook_senders(server: &HttpServer) -> Reply {
+    server.agents.mark.clear();
+    reply::json(StatusCode::OK, server.agents.hook_senders())
 }
 
 /// `DELETE /mcp`: ends the session.
-fn delete(state: &ServerState, head: &Parts) -> Reply {
-    match session(&state.sessions, &head.headers) {
+fn delete(server: &HttpServer, head: &Parts) -> Reply {
+    match session(&server.clients, &head.headers) {
         Ok(session) => {
-            state.end_session(session.id);
+            server.clients.end(session.id);
             reply::empty(StatusCode::NO_CONTENT)
         }
         Err((status, error)) => reply::error(status, None, error),
@@ -272,11 +272,11 @@ fn delete(state: &ServerState, head: &Parts) -> Reply {
 }
 
 /// `GET /events`: opens a stream of all notifications, for people.
-fn monitor(state: &ServerState, head: &Parts) -> Reply {
+fn monitor(server: &HttpServer, head: &Parts) -> Reply {
     if !accepts(&head.headers, "text/event-stream") {
         return not_acceptable("text/event-stream");
     }
-    match state.open_monitor() {
+    match server.clients.open_monitor(server.context.event()) {
         Some(stream) => reply::events(ReplyBody::Monitor(stream)),
         None => server_error(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -287,7 +287,7 @@ fn monitor(state: &ServerState, head: &Parts) -> Reply {
 
 /// Finds the session of a request, or the reason why there is none.
 fn session(
-    sessions: &Sessions,
+    clients: &Clients,
     headers: &HeaderMap,
 ) -> Result<Arc<Session>, (StatusCode, ErrorObject)> {
     let Some(value) = headers.get(&SESSION_ID) else {
@@ -295,7 +295,7 @@ fn session(
         return Err((StatusCode::BAD_REQUEST, ErrorObject::new(code::SERVER_ERROR, message)));
     };
     let id = value.to_str().ok().and_then(SessionId::parse);
-    id.and_then(|id| sessions.get(id)).ok_or_else(|| {
+    id.and_then(|id| clients.get(id)).ok_or_else(|| {
         let message = "Session not found: it is unknown or has ended; send initialize again";
         (StatusCode::NOT_FOUND, ErrorObject::new(code::SESSION_NOT_FOUND, message))
     })

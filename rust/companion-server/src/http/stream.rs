@@ -9,21 +9,19 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use companion_core::companion::Input;
 use companion_core::diffs::{Decision, DiffId, EventId, Outgoing};
 use companion_protocol::ide;
 use companion_protocol::jsonrpc::{Id, Request};
 use companion_protocol::mcp::Empty;
 use hyper::body::{Body, Frame};
 
-use crate::agent;
+use super::HttpServer;
 use crate::net::json::{self, Depth, Json};
 use crate::net::sse;
 use crate::session::{Next, Session};
-use crate::state::ServerState;
 
 pub(crate) struct EventStream {
-    state: Arc<ServerState>,
+    server: Arc<HttpServer>,
     session: Arc<Session>,
     number: u64,
     /// Sent at the start of the stream.
@@ -41,34 +39,29 @@ pub(crate) struct EventStream {
 impl EventStream {
     /// Opens the stream of a session. Ends the earlier one, and resends the events that the client
     /// missed.
-    pub(super) fn open(state: Arc<ServerState>, session: Arc<Session>, last: &EventId) -> Self {
+    pub(super) fn open(server: Arc<HttpServer>, session: Arc<Session>, last: &EventId) -> Self {
         session.returned();
-        let retry = state.config.limits.retry.as_millis();
-        Self::attach(state, session, last, format!("retry: {retry}\n\n").into(), false)
+        let retry = server.config.limits.retry.as_millis();
+        Self::attach(server, session, last, format!("retry: {retry}\n\n").into(), false)
     }
 
     /// Answers a request by a stream that begins with `response`, for a client that has no other
     /// stream yet. It ends when that one opens.
-    pub(super) fn answer(state: Arc<ServerState>, session: Arc<Session>, response: Json) -> Self {
-        Self::attach(state, session, &EventId::default(), response.into_event(), true)
+    pub(super) fn answer(server: Arc<HttpServer>, session: Arc<Session>, response: Json) -> Self {
+        Self::attach(server, session, &EventId::default(), response.into_event(), true)
     }
 
     fn attach(
-        state: Arc<ServerState>,
+        server: Arc<HttpServer>,
         session: Arc<Session>,
         last: &EventId,
         first: Json,
         is_answer: bool,
     ) -> Self {
-        let number = state.sessions.attach(&session, state.context.message());
-        state.driver.handle(Input::StreamOpened {
-            session: session.id,
-            stream: number,
-            last,
-            is_answer,
-        });
-        agent::report_hooked(&state);
-        Self { state, session, number, first, is_answer, data: Json::default(), ping: None }
+        let context = server.context.message();
+        let number = server.clients.attach(&session, context, last, is_answer);
+        server.agents.report_hooked();
+        Self { server, session, number, first, is_answer, data: Json::default(), ping: None }
     }
 
     /// Starts an event: returns its head now, its data next.
@@ -76,7 +69,7 @@ impl EventStream {
         let head = if self.is_answer {
             data.next().expect("an event has data")
         } else {
-            let id = self.state.driver.ask(|companion| companion.event_id(self.session.id));
+            let id = self.server.driver.ask(|companion| companion.event_id(self.session.id));
             Bytes::from(format!("event: message\nid: {id}\n"))
         };
         self.data = data;
@@ -114,7 +107,7 @@ impl Body for EventStream {
             return Poll::Ready(Some(Ok(Frame::data(bytes))));
         }
         let (session, number) = (self.session.id, self.number);
-        let decisions = || self.state.driver.next_event(session, number);
+        let decisions = || self.server.driver.next_event(session, number);
         let next = ready!(self.session.mailbox.poll_next(number, decisions, cx));
         let bytes = match next {
             None => return Poll::Ready(None),
@@ -132,8 +125,7 @@ impl Body for EventStream {
 
 impl Drop for EventStream {
     fn drop(&mut self) {
-        self.state.sessions.detach(&self.session, self.number);
-        self.state.driver.handle(Input::StreamClosed(self.session.id, self.number));
-        agent::report_hooked(&self.state);
+        self.server.clients.detach(&self.session, self.number);
+        self.server.agents.report_hooked();
     }
 }

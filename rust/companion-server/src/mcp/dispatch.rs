@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use companion_core::calls::{Attempt, CallOrigin};
-use companion_core::companion::Input;
 use companion_core::diffs::DiffId;
 use companion_protocol::dialect::{empty_is_unchanged, replays_edits};
 use companion_protocol::jsonrpc::{
@@ -15,14 +14,13 @@ use companion_protocol::jsonrpc::{
 use companion_protocol::mcp::{
     Empty, Implementation, InitializeParams, InitializeResult, ServerCapabilities, negotiate,
 };
-use companion_protocol::settings::Settings;
 use companion_protocol::tool::Tool;
 use serde::Serialize;
 
-use crate::mcp::tools::{self, Call};
+use crate::clients::Clients;
+use crate::mcp::tools::{Call, Tools};
 use crate::net::json::Json;
 use crate::session::{ClientTraits, Session};
-use crate::state::ServerState;
 
 /// The reply to a POST.
 pub(crate) enum DispatchReply {
@@ -81,26 +79,6 @@ enum ParsedMessage {
 }
 
 impl ReceivedMessages {
-    /// A single call of a tool. Nearly all messages are of this kind, and all large ones.
-    pub(crate) fn read_call(settings: &Settings, body: &[u8]) -> Option<Self> {
-        let (id, params) = parse_request(body, "tools/call")?;
-        let call = Call::new(settings, params);
-        Some(Self { messages: vec![ParsedMessage::Call(id, call)], is_batch: false })
-    }
-
-    pub(crate) fn read(settings: &Settings, payload: Payload<'_>) -> Self {
-        let read = |message| read_one(settings, message);
-        match payload {
-            Payload::Single(message) => {
-                Self { messages: read(message).into_iter().collect(), is_batch: false }
-            }
-            Payload::Batch(messages) => {
-                let messages = messages.into_iter().filter_map(read).collect();
-                Self { messages, is_batch: true }
-            }
-        }
-    }
-
     /// The id of a single request.
     pub(crate) fn request_id(&self) -> Option<&Id> {
         match self.messages.first()? {
@@ -112,13 +90,6 @@ impl ReceivedMessages {
     /// Whether this is a single call of `closeDiff`.
     pub(crate) fn is_close(&self) -> bool {
         matches!(&self.messages[..], [ParsedMessage::Call(_, call)] if call.tool() == Some(Tool::CloseDiff))
-    }
-
-    /// Prepares a single call. The next request of the session must not start before.
-    pub(crate) async fn prepare(&mut self, state: &ServerState, session: &Session) {
-        if let [ParsedMessage::Call(_, call)] = &mut self.messages[..] {
-            call.prepare(state, session).await;
-        }
     }
 
     pub(crate) fn is_batch(&self) -> bool {
@@ -139,76 +110,101 @@ impl ReceivedMessages {
     }
 }
 
-fn read_one(settings: &Settings, message: Message<'_>) -> Option<ParsedMessage> {
-    let (id, method, params) = match message {
-        Message::Request { id, method, params } => (id, method, params),
-        Message::Notification { .. } => return None,
-        // The server asks a client only pings, and any answer acknowledges one.
-        Message::Response { id, .. } => {
-            return id
-                .as_ref()
-                .and_then(Id::as_str)
-                .and_then(DiffId::parse)
-                .map(ParsedMessage::Arrived);
-        }
-    };
-    let answer = match &*method {
-        "tools/call" => match tools::read(settings, params) {
-            Ok(call) => return Some(ParsedMessage::Call(id, call)),
-            Err(error) => Err(invalid_params("tools/call", &error)),
-        },
-        "tools/list" => Ok(response(&id, &tools::list(settings))),
-        "ping" | "logging/setLevel" => Ok(response(&id, &Empty {})),
-        "initialize" => {
-            let message = "Invalid Request: initialize must not be part of a batch";
-            Err(ErrorObject::new(code::INVALID_REQUEST, message))
-        }
-        _ => {
-            let message = format!("Method not found: {method}");
-            Err(ErrorObject::new(code::METHOD_NOT_FOUND, message))
-        }
-    };
-    let json = answer.unwrap_or_else(|error| Json::new(&ErrorResponse::new(Some(&id), error)));
-    Some(ParsedMessage::Answer(id, json))
+/// Answers messages by the tools and the sessions of a server.
+pub(crate) struct Dispatcher {
+    pub(crate) tools: Tools,
+    pub(crate) clients: Arc<Clients>,
 }
 
-/// Answers the messages of a session, perhaps for the second time. Requests of a batch are answered
-/// in order.
-pub(crate) async fn answer(
-    state: &Arc<ServerState>,
-    session: &Arc<Session>,
-    is_repeated: bool,
-    received: ReceivedMessages,
-) -> DispatchReply {
-    let ReceivedMessages { messages, is_batch } = received;
-    // No client repeats a batch. In a repeated one, a small request could get the answer to the
-    // same call a hundred times.
-    let sent = match is_batch || !session.client.repeats_requests {
-        true => Attempt::OnceForAll,
-        false if is_repeated => Attempt::Again,
-        false => Attempt::Once,
-    };
-    let mut answers = Vec::new();
-    for message in messages {
-        match message {
-            ParsedMessage::Call(id, call) => {
-                let from = CallOrigin { session: session.id, id: &id, sent };
-                let result = tools::run(state, session, from, call).await;
-                answers.push(result.into_response(&id));
+impl Dispatcher {
+    /// Reads a single call of a tool. Nearly all messages are of this kind, and all large ones.
+    pub(crate) fn read_call(&self, body: &[u8]) -> Option<ReceivedMessages> {
+        let (id, params) = parse_request(body, "tools/call")?;
+        let call = Call::new(&self.tools, params);
+        Some(ReceivedMessages { messages: vec![ParsedMessage::Call(id, call)], is_batch: false })
+    }
+
+    pub(crate) fn read(&self, payload: Payload<'_>) -> ReceivedMessages {
+        let (messages, is_batch) = match payload {
+            Payload::Single(message) => (vec![message], false),
+            Payload::Batch(messages) => (messages, true),
+        };
+        let messages = messages.into_iter().filter_map(|message| self.read_one(message)).collect();
+        ReceivedMessages { messages, is_batch }
+    }
+
+    fn read_one(&self, message: Message<'_>) -> Option<ParsedMessage> {
+        let (id, method, params) = match message {
+            Message::Request { id, method, params } => (id, method, params),
+            Message::Notification { .. } => return None,
+            // The server asks a client only pings, and any answer acknowledges one.
+            Message::Response { id, .. } => {
+                let diff = id.as_ref().and_then(Id::as_str).and_then(DiffId::parse);
+                return diff.map(ParsedMessage::Arrived);
             }
-            ParsedMessage::Answer(_, json) => answers.push(json),
-            ParsedMessage::Arrived(diff) => {
-                session.ping_answered(diff);
-                state.driver.handle(Input::Pong(session.id, diff));
+        };
+        let answer = match &*method {
+            "tools/call" => match self.tools.read(params) {
+                Ok(call) => return Some(ParsedMessage::Call(id, call)),
+                Err(error) => Err(invalid_params("tools/call", &error)),
+            },
+            "tools/list" => Ok(response(&id, &self.tools.list())),
+            "ping" | "logging/setLevel" => Ok(response(&id, &Empty {})),
+            "initialize" => {
+                let message = "Invalid Request: initialize must not be part of a batch";
+                Err(ErrorObject::new(code::INVALID_REQUEST, message))
             }
+            _ => {
+                let message = format!("Method not found: {method}");
+                Err(ErrorObject::new(code::METHOD_NOT_FOUND, message))
+            }
+        };
+        let json = answer.unwrap_or_else(|error| Json::new(&ErrorResponse::new(Some(&id), error)));
+        Some(ParsedMessage::Answer(id, json))
+    }
+
+    /// Prepares a single call. The next request of the session must not start before.
+    pub(crate) async fn prepare(&self, session: &Session, received: &mut ReceivedMessages) {
+        if let [ParsedMessage::Call(_, call)] = &mut received.messages[..] {
+            self.tools.prepare(session, call).await;
         }
     }
-    if answers.is_empty() {
-        DispatchReply::Nothing
-    } else if is_batch {
-        DispatchReply::Json(Json::array(answers))
-    } else {
-        DispatchReply::Json(answers.remove(0))
+
+    /// Answers the messages of a session, perhaps for the second time. Requests of a batch are
+    /// answered in order.
+    pub(crate) async fn answer(
+        &self,
+        session: &Session,
+        is_repeated: bool,
+        received: ReceivedMessages,
+    ) -> DispatchReply {
+        let ReceivedMessages { messages, is_batch } = received;
+        // No client repeats a batch. In a repeated one, a small request could get the answer to the
+        // same call a hundred times.
+        let sent = match is_batch || !session.client.repeats_requests {
+            true => Attempt::OnceForAll,
+            false if is_repeated => Attempt::Again,
+            false => Attempt::Once,
+        };
+        let mut answers = Vec::new();
+        for message in messages {
+            match message {
+                ParsedMessage::Call(id, call) => {
+                    let from = CallOrigin { session: session.id, id: &id, sent };
+                    let result = self.tools.run(session, from, call).await;
+                    answers.push(result.into_response(&id));
+                }
+                ParsedMessage::Answer(_, json) => answers.push(json),
+                ParsedMessage::Arrived(diff) => self.clients.ping_answered(session, diff),
+            }
+        }
+        if answers.is_empty() {
+            DispatchReply::Nothing
+        } else if is_batch {
+            DispatchReply::Json(Json::array(answers))
+        } else {
+            DispatchReply::Json(answers.remove(0))
+        }
     }
 }
 

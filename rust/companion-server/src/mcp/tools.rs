@@ -4,38 +4,35 @@
 //! fails the edit with this text.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use companion_core::calls::CallOrigin;
 use companion_core::companion::Action;
-use companion_protocol::diagnostics::{DiagnosticsReport, DiagnosticsRequest, Severity};
 use companion_protocol::editor::ReasonArrival;
 use companion_protocol::jsonrpc::{Params, describe};
 use companion_protocol::mcp::{CallToolParams, CallToolResult, ListToolsResult};
-use companion_protocol::settings::Settings;
 use companion_protocol::tool::{Tool, ToolArguments};
 use serde::de::IgnoredAny;
-use tokio::time::Instant;
 
-use crate::agent;
+use crate::agent::Agents;
+use crate::config::Config;
+use crate::diagnostics::SharedDiagnostics;
 use crate::disk::paths::check_path;
+use crate::driver::Driver;
 use crate::host::Proposal;
 use crate::mcp::result::ToolResult;
-use crate::session::Session;
-use crate::state::ServerState;
-use crate::workspace::DISK_TIMED_OUT;
+use crate::session::{Session, Sessions};
+use crate::workspace::Workspace;
+use crate::workspace::probe::TargetProbe;
 
-/// The most open files whose diagnostics are reported: the files that had the focus last.
-const MAX_FILES: usize = 100;
-
-/// The time to check again which files may be shared, even if the editor answers late.
-const LAST_CHECK_TIME: Duration = Duration::from_millis(250);
-
-/// Lists the tools (`tools/list`). Without openDiff and closeDiff the client does not review edits
-/// here.
-pub(crate) fn list(settings: &Settings) -> ListToolsResult {
-    let offered = Tool::ALL.into_iter().filter(|tool| tool.is_offered(settings));
-    ListToolsResult { tools: offered.map(Tool::definition).collect() }
+/// The tools of a server.
+pub(crate) struct Tools {
+    pub(crate) config: Arc<Config>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) driver: Arc<Driver>,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) probe: Arc<TargetProbe>,
+    pub(crate) diagnostics: Arc<SharedDiagnostics>,
+    pub(crate) agents: Arc<Agents>,
 }
 
 /// The parameters of `tools/call`.
@@ -47,9 +44,9 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// A call whose arguments have the right types.
-    pub(crate) fn new(settings: &Settings, params: CallToolParams<'_, ToolArguments>) -> Self {
-        let tool = match find(settings, &params.name) {
+    /// A call of `tools` whose arguments have the right types.
+    pub(crate) fn new(tools: &Tools, params: CallToolParams<'_, ToolArguments>) -> Self {
+        let tool = match tools.find(&params.name) {
             Ok(tool) => tool,
             Err(unknown) => return Err(unknown).into(),
         };
@@ -69,14 +66,6 @@ impl Call {
         self.call.as_ref().ok().map(|(tool, _)| *tool)
     }
 
-    /// Finds out when the model would get the reason of a rejection, if the call is a proposal.
-    /// Call this before the next request of the session may start: it may wait for a disk.
-    pub(crate) async fn prepare(&mut self, state: &ServerState, session: &Session) {
-        if let Ok((Tool::OpenDiff, ToolArguments { file_path: Some(path), .. })) = &self.call {
-            self.reason = agent::reason_arrival(state, session, path).await;
-        }
-    }
-
     /// The bytes of its texts.
     pub(crate) fn size(&self) -> usize {
         let size = |text: &Option<String>| text.as_ref().map_or(0, String::len);
@@ -93,173 +82,128 @@ impl From<Result<(Tool, ToolArguments), String>> for Call {
     }
 }
 
-/// Reads the parameters of `tools/call`. The model reads an error about arguments. Other errors are
-/// errors of the protocol.
-pub(crate) fn read(settings: &Settings, params: Params<'_>) -> Result<Call, serde_json::Error> {
-    params.parse().map(|params| Call::new(settings, params)).or_else(|error| {
-        let call: CallToolParams<IgnoredAny> = params.parse()?;
-        let wrong = |_| format!("Invalid arguments: {}", describe(&error));
-        Ok(Err(find(settings, &call.name).map_or_else(|unknown| unknown, wrong)).into())
-    })
-}
-
-/// Handles `tools/call`.
-pub(crate) async fn run(
-    state: &ServerState,
-    session: &Session,
-    from: CallOrigin<'_>,
-    call: Call,
-) -> ToolResult {
-    let Call { call, reason } = call;
-    match call {
-        Ok((tool, arguments)) => {
-            match carry_out(state, session, from, tool, arguments, reason).await {
-                Ok(result) => result,
-                Err(wrong) => ToolResult::error(&format!("Invalid arguments: {wrong}")),
-            }
-        }
-        Err(wrong) => ToolResult::error(&wrong),
+impl Tools {
+    /// Lists the tools (`tools/list`). Without openDiff and closeDiff the client does not review
+    /// edits here.
+    pub(crate) fn list(&self) -> ListToolsResult {
+        let offered = Tool::ALL.into_iter().filter(|tool| tool.is_offered(&self.config.settings));
+        ListToolsResult { tools: offered.map(Tool::definition).collect() }
     }
-}
 
-/// Finds the tool of that name, if the server offers it.
-fn find(settings: &Settings, name: &str) -> Result<Tool, String> {
-    let tool = Tool::named(name).filter(|tool| tool.is_offered(settings));
-    tool.ok_or_else(|| format!("Unknown tool: {name}"))
-}
-
-/// Carries out a tool, or names the missing argument.
-async fn carry_out(
-    state: &ServerState,
-    session: &Session,
-    from: CallOrigin<'_>,
-    tool: Tool,
-    arguments: ToolArguments,
-    reason: ReasonArrival,
-) -> Result<ToolResult, &'static str> {
-    let ToolArguments { file_path, new_content, suppress_notification, severity, only_new } =
-        arguments;
-    if let Some(answer) =
-        file_path.as_deref().and_then(|path| state.driver.repeated(from, tool, path))
-    {
-        // The first call has the proposal.
-        drop(new_content);
-        return Ok(answer.await.into());
+    /// Finds the tool of that name, if the server offers it.
+    fn find(&self, name: &str) -> Result<Tool, String> {
+        let tool = Tool::named(name).filter(|tool| tool.is_offered(&self.config.settings));
+        tool.ok_or_else(|| format!("Unknown tool: {name}"))
     }
-    let named = file_path.ok_or("filePath is missing");
-    Ok(match tool {
-        Tool::OpenDiff => {
-            let proposal = Proposal {
-                file_path: named?,
-                new_content: new_content.ok_or("newContent is missing")?,
-                cli: state.sessions.number(session, |other| {
-                    state.driver.ask(|companion| companion.diffs().count(other) > 0)
-                }),
-                client: session.client,
-                reason,
-                probe: Arc::clone(&state.probe),
-                untaken: None,
-            };
-            state.driver.open(from, proposal).await.into()
+
+    /// Reads the parameters of `tools/call`. The model reads an error about arguments. Other errors
+    /// are errors of the protocol.
+    pub(crate) fn read(&self, params: Params<'_>) -> Result<Call, serde_json::Error> {
+        params.parse().map(|params| Call::new(self, params)).or_else(|error| {
+            let call: CallToolParams<IgnoredAny> = params.parse()?;
+            let wrong = |_| format!("Invalid arguments: {}", describe(&error));
+            Ok(Err(self.find(&call.name).map_or_else(|unknown| unknown, wrong)).into())
+        })
+    }
+
+    /// Finds out when the model would get the reason of a rejection, if the call is a proposal.
+    /// Call this before the next request of the session may start: it may wait for a disk.
+    pub(crate) async fn prepare(&self, session: &Session, call: &mut Call) {
+        if let Ok((Tool::OpenDiff, ToolArguments { file_path: Some(path), .. })) = &call.call {
+            call.reason = self.agents.reason_arrival(session, path).await;
         }
-        Tool::CloseDiff => {
-            let suppress = suppress_notification.unwrap_or_default();
-            state.driver.call(from, named?.into(), Action::Close { suppress }, None).await.into()
-        }
-        Tool::AcceptDiff => {
-            // The user may accept any proposal in the editor. A client may accept only within the
-            // workspace.
-            let patience = state.config.limits.host_timeout;
-            let path = named?;
-            match state.workspace.check(&path, patience).await {
-                Ok(()) => {
-                    let accept = Action::Decide { accept: true };
-                    state.driver.call(from, path.into(), accept, None).await.into()
-                }
-                Err(why) => {
-                    ToolResult::error(&format!("acceptDiff: {why}; accept it in the editor"))
+    }
+
+    /// Handles `tools/call`.
+    pub(crate) async fn run(
+        &self,
+        session: &Session,
+        from: CallOrigin<'_>,
+        call: Call,
+    ) -> ToolResult {
+        let Call { call, reason } = call;
+        match call {
+            Ok((tool, arguments)) => {
+                match self.carry_out(session, from, tool, arguments, reason).await {
+                    Ok(result) => result,
+                    Err(wrong) => ToolResult::error(&format!("Invalid arguments: {wrong}")),
                 }
             }
+            Err(wrong) => ToolResult::error(&wrong),
         }
-        Tool::RejectDiff => {
-            let reject = Action::Decide { accept: false };
-            state.driver.call(from, named?.into(), reject, None).await.into()
+    }
+
+    /// Carries out a tool, or names the missing argument.
+    async fn carry_out(
+        &self,
+        session: &Session,
+        from: CallOrigin<'_>,
+        tool: Tool,
+        arguments: ToolArguments,
+        reason: ReasonArrival,
+    ) -> Result<ToolResult, &'static str> {
+        let ToolArguments { file_path, new_content, suppress_notification, severity, only_new } =
+            arguments;
+        if let Some(answer) =
+            file_path.as_deref().and_then(|path| self.driver.repeated(from, tool, path))
+        {
+            // The first call has the proposal.
+            drop(new_content);
+            return Ok(answer.await.into());
         }
-        Tool::GetDiagnostics => {
-            let severity = severity.unwrap_or_default();
-            let told = diagnostics(state, named.ok(), severity, only_new.unwrap_or_default());
-            match told.await {
-                Ok(Some(report)) => {
-                    let structured = serde_json::to_value(&report).expect("a report is JSON");
-                    CallToolResult::structured(report.text(), structured)
+        let named = file_path.ok_or("filePath is missing");
+        let answer = match tool {
+            Tool::OpenDiff => {
+                let proposal = Proposal {
+                    file_path: named?,
+                    new_content: new_content.ok_or("newContent is missing")?,
+                    cli: self.sessions.number(session, |other| {
+                        self.driver.ask(|companion| companion.diffs().count(other) > 0)
+                    }),
+                    client: session.client,
+                    reason,
+                    probe: Arc::clone(&self.probe),
+                    untaken: None,
+                };
+                self.driver.open(from, proposal).await
+            }
+            Tool::CloseDiff => {
+                let suppress = suppress_notification.unwrap_or_default();
+                self.driver.call(from, named?.into(), Action::Close { suppress }, None).await
+            }
+            Tool::AcceptDiff => {
+                // The user may accept any proposal in the editor. A client may accept only within
+                // the workspace.
+                let patience = self.config.limits.host_timeout;
+                let path = named?;
+                if let Err(why) = self.workspace.check(&path, patience).await {
+                    let why = format!("acceptDiff: {why}; accept it in the editor");
+                    return Ok(ToolResult::error(&why));
                 }
-                Ok(None) => CallToolResult::text("No file of the workspace is open in the editor."),
-                Err(why) => CallToolResult::error(why),
+                let accept = Action::Decide { accept: true };
+                self.driver.call(from, path.into(), accept, None).await
             }
-            .into()
-        }
-    })
-}
-
-/// Reports the diagnostics of a file of the workspace, or of the open files, as the tool does
-/// without a `severity`.
-pub(crate) async fn diagnostics_of(
-    state: &ServerState,
-    file_path: Option<String>,
-    only_new: bool,
-) -> Result<Option<DiagnosticsReport>, String> {
-    diagnostics(state, file_path, Severity::default(), only_new).await
-}
-
-/// Reports the diagnostics of a file of the workspace, or of the open files; `None` if no file of
-/// the workspace is open.
-async fn diagnostics(
-    state: &ServerState,
-    file_path: Option<String>,
-    severity: Severity,
-    only_new: bool,
-) -> Result<Option<DiagnosticsReport>, String> {
-    let silent = || {
-        let why = "getDiagnostics: the user shares nothing of this project with CLIs";
-        if state.context.is_silent() { Err(why.to_owned()) } else { Ok(()) }
-    };
-    silent()?;
-    let deadline = Instant::now() + state.config.limits.diagnostics_timeout;
-    let check_shared = async |path: &str, deadline: Instant| {
-        let patience = deadline.saturating_duration_since(Instant::now());
-        state.workspace.check_shared(path, patience).await
-    };
-    let refusal = |why| format!("getDiagnostics: {why}");
-    let is_one = file_path.is_some();
-    let mut paths = Vec::new();
-    if let Some(path) = file_path {
-        check_shared(&path, deadline).await.map_err(refusal)?;
-        paths.push(path);
-    } else {
-        let mut open = state.context.open_files();
-        open.truncate(MAX_FILES);
-        for path in open {
-            match check_shared(&path, deadline).await {
-                Ok(()) => paths.push(path),
-                Err(DISK_TIMED_OUT) => return Err(refusal(DISK_TIMED_OUT)),
-                Err(_) => {}
+            Tool::RejectDiff => {
+                let reject = Action::Decide { accept: false };
+                self.driver.call(from, named?.into(), reject, None).await
             }
-        }
+            Tool::GetDiagnostics => {
+                let severity = severity.unwrap_or_default();
+                let only_new = only_new.unwrap_or_default();
+                let report = self.diagnostics.report(named.ok(), severity, only_new).await;
+                let result = match report {
+                    Ok(Some(report)) => {
+                        let structured = serde_json::to_value(&report).expect("a report is JSON");
+                        CallToolResult::structured(report.text(), structured)
+                    }
+                    Ok(None) => {
+                        CallToolResult::text("No file of the workspace is open in the editor.")
+                    }
+                    Err(why) => CallToolResult::error(why),
+                };
+                return Ok(result.into());
+            }
+        };
+        Ok(answer.into())
     }
-    if paths.is_empty() {
-        return Ok(None);
-    }
-    let request = DiagnosticsRequest { paths: paths.clone(), severity };
-    let mut report = state.diagnostics.report(request, only_new, deadline).await?;
-    // The user may have changed this setting in the meantime.
-    silent()?;
-    let deadline = deadline.max(Instant::now() + LAST_CHECK_TIME);
-    for path in paths {
-        match check_shared(&path, deadline).await {
-            Err(why) if is_one || why == DISK_TIMED_OUT => return Err(refusal(why)),
-            Err(_) => report.files.retain(|file| file.found.path != path),
-            Ok(()) => {}
-        }
-    }
-    Ok(Some(report))
 }

@@ -153,10 +153,10 @@ async fn a_link_in_the_project_helps_nobody_out_of_it() {
 #[tokio::test]
 async fn the_roots_of_the_moment_count() {
     let scene = Scene::of_project().await;
-    scene.rig.state.workspace.change(vec![scene.base.join("other")]);
+    scene.rig.parts.workspace.change(vec![scene.base.join("other")]);
     scene.takes(&["other/a.txt"]).await;
     scene.refuses(&["project/a.txt"], OUTSIDE).await;
-    scene.rig.state.workspace.change(Vec::new());
+    scene.rig.parts.workspace.change(Vec::new());
     scene.refuses(&["project/a.txt", "other/a.txt"], "no folder is open in the editor").await;
 }
 
@@ -191,11 +191,11 @@ async fn a_dead_disk_holds_up_neither_the_server_nor_more_than_one_thread() {
 async fn problems_of_open_files_are_not_told_while_their_disk_does_not_answer() {
     let scene = Scene::of_project().await;
     let (rig, path) = (&scene.rig, scene.at("project/a.txt"));
-    rig.state.context.update(|model| model.focused(&path, 1));
+    rig.parts.context.update(|model| model.focused(&path, 1));
     let empty = json!({});
     let call = || rig.call(&scene.session, "getDiagnostics", &empty);
     // Stands for a check that waits for the disk.
-    let wait = || Arc::clone(&rig.state.workspace.looking).try_acquire_owned().unwrap();
+    let wait = || Arc::clone(&rig.parts.workspace.looking).try_acquire_owned().unwrap();
     let silent = "getDiagnostics: the disk does not answer";
 
     let waits = wait();

@@ -23,10 +23,7 @@ use companion_core::text::Digest;
 pub(crate) use counts::LineCounts;
 pub(crate) use file_text::FileText;
 use file_text::as_on_disk;
-pub(super) use tracking::{
-    after_tool, before_tool, begin_prompt, drop_undone, end_calls, expire, reverts_delivered, text,
-};
-pub(crate) use tracking::{kept, revert_undone, reverted, texts};
+pub(crate) use tracking::ChangeTracker;
 
 /// The most bytes of texts. Above it the oldest changes can't be reverted any more. With the copies of
 /// files and events that are being read, it takes 64 MB of memory.

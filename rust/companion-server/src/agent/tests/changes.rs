@@ -6,7 +6,6 @@ use companion_protocol::editor::{AgentChanged, ChangeKind, ChangedPaths};
 use serde_json::{Value, json};
 
 use super::Scene;
-use crate::agent;
 
 impl Scene {
     fn tool(name: &str) -> Value {
@@ -61,7 +60,7 @@ async fn the_editor_hears_what_a_prompt_has_changed_and_gets_the_text_from_befor
     assert_eq!((file.path.clone(), file.kind), (scene.path(), ChangeKind::Changed));
     assert_eq!((file.added, file.removed), (Some(2), Some(1)));
     assert!(file.revertible && !file.mixed && !file.private);
-    let texts = agent::texts(&scene.rig.state, "cli", changed.prompt, &scene.path()).unwrap();
+    let texts = scene.rig.parts.agents.changes.texts("cli", changed.prompt, &scene.path()).unwrap();
     assert_eq!(texts.content.as_deref(), Some(super::TEXT));
     assert_eq!(texts.left.as_deref(), Some("one\r\n2\r\n3\r\n"));
 }
@@ -69,7 +68,7 @@ async fn the_editor_hears_what_a_prompt_has_changed_and_gets_the_text_from_befor
 #[tokio::test]
 async fn a_command_that_changes_an_open_file_is_noticed() {
     let scene = Scene::start().await;
-    scene.rig.state.context.update(|model| model.opened(&scene.path(), 1));
+    scene.rig.parts.context.update(|model| model.opened(&scene.path(), 1));
     scene.prompt("Run it").await;
     scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
     std::fs::remove_file(scene.path()).unwrap();
@@ -84,7 +83,7 @@ async fn a_command_that_changes_an_open_file_is_noticed() {
 async fn the_model_hears_of_a_revert_with_the_next_prompt_once() {
     let (scene, changed) = Scene::start_changed().await;
     std::fs::write(scene.path(), super::TEXT).unwrap();
-    agent::reverted(&scene.rig.state, &scene.paths(&changed));
+    scene.rig.parts.agents.changes.reverted(&scene.paths(&changed));
     scene.changed(|of| of.files[0].reverted).await;
     let told = scene.prompt("Go on").await;
     assert!(super::context(&told).contains("reverted your changes to"), "{told}");
@@ -95,7 +94,7 @@ async fn the_model_hears_of_a_revert_with_the_next_prompt_once() {
 #[tokio::test]
 async fn the_model_does_not_hear_of_a_revert_that_the_user_has_undone() {
     let (scene, changed) = Scene::start_changed().await;
-    agent::reverted(&scene.rig.state, &scene.paths(&changed));
+    scene.rig.parts.agents.changes.reverted(&scene.paths(&changed));
     assert_eq!(scene.prompt("Go on").await, Value::Null, "the file is as the CLI left it");
     scene.changed(|of| of.files.len() == 1 && !of.files[0].reverted).await;
 }
@@ -103,9 +102,9 @@ async fn the_model_does_not_hear_of_a_revert_that_the_user_has_undone() {
 #[tokio::test]
 async fn what_the_user_keeps_leaves_the_list() {
     let (scene, changed) = Scene::start_changed().await;
-    agent::kept(&scene.rig.state, &scene.paths(&changed));
+    scene.rig.parts.agents.changes.kept(&scene.paths(&changed));
     assert!(scene.changed(|of| of.files.is_empty()).await.title == "Write");
-    assert_eq!(agent::texts(&scene.rig.state, "cli", changed.prompt, &scene.path()), None);
+    assert_eq!(scene.rig.parts.agents.changes.texts("cli", changed.prompt, &scene.path()), None);
 }
 
 #[tokio::test]
@@ -116,7 +115,7 @@ async fn qwen_code_goes_on_with_a_prompt_after_a_tool() {
     scene.hook("UserPromptSubmit", json!({ "prompt": "" })).await;
     scene.write("newer").await;
     let changed = scene.changed(|of| of.files.len() == 1).await;
-    let texts = agent::texts(&scene.rig.state, "cli", changed.prompt, &scene.path()).unwrap();
+    let texts = scene.rig.parts.agents.changes.texts("cli", changed.prompt, &scene.path()).unwrap();
     assert_eq!(texts.content.as_deref(), Some(super::TEXT));
 }
 
@@ -124,7 +123,7 @@ async fn qwen_code_goes_on_with_a_prompt_after_a_tool() {
 async fn a_private_file_is_listed_by_its_name_only() {
     let scene = Scene::start().await;
     std::fs::write(scene.dir.path().join(".geminiignore"), "a.txt\n").unwrap();
-    scene.rig.state.workspace.change(vec![scene.dir.path().to_owned()]);
+    scene.rig.parts.workspace.change(vec![scene.dir.path().to_owned()]);
     scene.prompt("Write").await;
     scene.write("new").await;
     let changed = scene.changed(|of| of.files.len() == 1).await;
@@ -134,7 +133,7 @@ async fn a_private_file_is_listed_by_its_name_only() {
 #[tokio::test]
 async fn a_project_that_shares_nothing_has_no_list() {
     let scene = Scene::start().await;
-    scene.rig.state.context.update(|model| model.silenced(true));
+    scene.rig.parts.context.update(|model| model.silenced(true));
     scene.prompt("Write").await;
     scene.write("new").await;
     assert!(scene.rig.changes.lock().is_empty());
@@ -151,10 +150,10 @@ async fn after_a_day_the_texts_are_gone() {
 async fn the_editor_reports_that_the_user_has_undone_a_revert() {
     let (scene, changed) = Scene::start_changed().await;
     std::fs::write(scene.path(), super::TEXT).unwrap();
-    agent::reverted(&scene.rig.state, &scene.paths(&changed));
+    scene.rig.parts.agents.changes.reverted(&scene.paths(&changed));
     scene.changed(|of| of.files[0].reverted).await;
     // The text is not on the disk yet.
-    agent::revert_undone(&scene.rig.state, &scene.paths(&changed));
+    scene.rig.parts.agents.changes.revert_undone(&scene.paths(&changed));
     scene.changed(|of| !of.files[0].reverted).await;
     assert_eq!(scene.prompt("Go on").await, Value::Null);
 }
@@ -168,8 +167,8 @@ async fn the_model_hears_of_a_revert_even_if_that_of_another_prompt_is_undone() 
     scene.prompt("Second").await;
     scene.write("second").await;
     let second = scene.changed(|of| of.title == "Second" && of.files.len() == 1).await;
-    agent::reverted(&scene.rig.state, &scene.paths(&second));
-    agent::reverted(&scene.rig.state, &scene.paths(&first));
+    scene.rig.parts.agents.changes.reverted(&scene.paths(&second));
+    scene.rig.parts.agents.changes.reverted(&scene.paths(&first));
     // The user undoes the revert of the first prompt.
     std::fs::write(scene.path(), "first").unwrap();
     let told = scene.prompt("Go on").await;
@@ -183,7 +182,7 @@ async fn a_command_ends_for_the_editor_even_if_the_project_shares_nothing_by_the
     let scene = Scene::start().await;
     scene.prompt("Run it").await;
     scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
-    scene.rig.state.context.update(|model| model.silenced(true));
+    scene.rig.parts.context.update(|model| model.silenced(true));
     scene.hook("AfterTool", Scene::tool("run_shell_command")).await;
     assert_eq!(*scene.rig.agents.lock(), ["command begins", "command ends"]);
 }

@@ -7,7 +7,6 @@ use companion_protocol::editor::CommentOnLines;
 use serde_json::{Value, json};
 
 use super::{Scene, context};
-use crate::agent;
 
 fn comment(scene: &Scene, id: &str, text: &str) -> CommentOnLines {
     let (id, text) = (id.to_owned(), text.to_owned());
@@ -19,7 +18,8 @@ impl Scene {
     /// The user comments, and the server has found out whether the file may be shared.
     async fn comment(&self, id: &str, text: &str) {
         let runtime = tokio::runtime::Handle::current();
-        if let Some(checked) = agent::set(&self.rig.state, &runtime, comment(self, id, text)) {
+        if let Some(checked) = self.rig.parts.agents.comments.set(&runtime, comment(self, id, text))
+        {
             checked.await.unwrap();
         }
         // The server's thread sends its messages to the editor.
@@ -38,7 +38,7 @@ async fn a_comment_comes_with_the_next_result_of_any_tool_once() {
     scene.comment("2", "and this").await;
     scene.comment("2", "and that").await;
     scene.comment("3", "forget it").await;
-    scene.rig.state.driver.post(Input::CommentRemoved("3"));
+    scene.rig.parts.driver.post(Input::CommentRemoved("3"));
     let answer = scene.hook("AfterTool", json!({ "tool_name": "run_shell_command" })).await;
     let expected = format!(
         "The user commented on these lines:\n- {0}, lines 2-3 (`let x = 1;`): rename it\n\
@@ -70,7 +70,7 @@ async fn a_comment_at_the_end_of_a_turn_lets_the_turn_go_on_once() {
 async fn a_comment_on_a_private_file_is_refused() {
     let scene = Scene::start().await;
     std::fs::write(scene.dir.path().join(".aiexclude"), "*.txt").unwrap();
-    scene.rig.state.workspace.change(vec![scene.dir.path().to_owned()]);
+    scene.rig.parts.workspace.change(vec![scene.dir.path().to_owned()]);
     scene.comment("1", "rename it").await;
     let [refused] = &scene.heard()[..] else { panic!() };
     assert!(refused.starts_with("refused 1: No model gets this comment: the file stays private"));
@@ -86,7 +86,7 @@ async fn a_comment_waits_for_the_next_process_and_leaves_no_text() {
     let Scene { rig, dir, .. } = scene.end(state.path(), "old words").await;
     drop(rig);
     let scene = Scene::of(dir, Some(state.path())).await;
-    agent::pending(&scene.rig.state);
+    scene.rig.parts.agents.comments.report_pending();
     assert_eq!(scene.heard(), ["pending new words"]);
     assert_eq!(scene.before_agent().await, Value::Null, "the editor may still remove it");
     tokio::time::pause();
@@ -100,8 +100,8 @@ async fn a_comment_waits_for_the_next_process_and_leaves_no_text() {
 async fn a_project_that_shares_nothing_keeps_its_comments() {
     let scene = Scene::start().await;
     scene.comment("1", "rename it").await;
-    scene.rig.state.context.update(|model| model.silenced(true));
+    scene.rig.parts.context.update(|model| model.silenced(true));
     assert_eq!(scene.after_tool(json!({})).await, Value::Null);
-    scene.rig.state.context.update(|model| model.silenced(false));
+    scene.rig.parts.context.update(|model| model.silenced(false));
     assert!(context(&scene.after_tool(json!({})).await).ends_with(": rename it"));
 }

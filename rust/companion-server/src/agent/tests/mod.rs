@@ -43,7 +43,7 @@ impl Scene {
             Some(state) => Rig::resume(state),
             None => Rig::with(|config| config.settings.diagnostics = false),
         };
-        rig.state.workspace.change(vec![PathBuf::from("/")]);
+        rig.parts.workspace.change(vec![PathBuf::from("/")]);
         std::fs::write(dir.path().join("a.txt"), TEXT).unwrap();
         let client = json!({ "name": "streamable-http-client", "version": "0.61.0" });
         let params = json!({ "clientInfo": client });
@@ -125,7 +125,7 @@ impl Scene {
 
     fn reject_now(&self) {
         let path = self.path();
-        self.rig.state.driver.handle(agent::rejected_with_reason(&path, "use const"));
+        self.rig.parts.driver.handle(agent::rejected_with_reason(&path, "use const"));
     }
 
     /// The user rejects the edit, and the client reads only the ping.
@@ -167,16 +167,16 @@ impl Scene {
 
     /// The process ends. The file that it leaves in `state` does not contain `text`.
     async fn end(self, state: &Path, text: &str) -> Self {
-        self.rig.state.driver.wait_until_journaled().await;
+        self.rig.parts.driver.wait_until_journaled().await;
         let files = std::fs::read_dir(state.join("companion-for-gemini-cli/resume")).unwrap();
         for file in files {
             let left = std::fs::read_to_string(file.unwrap().path()).unwrap();
             assert!(!left.contains(text), "{left}");
         }
-        let journal = self.rig.state.journal.as_ref().unwrap();
+        let journal = self.rig.parts.journal.as_ref().unwrap();
         journal.end();
         journal.ended().await;
-        self.rig.state.release_lock();
+        self.rig.release_lock();
         self
     }
 
@@ -273,7 +273,7 @@ async fn a_server_that_stops_sends_no_text_in_place_of_a_rejection() {
     let mut scene = Scene::start().await;
     scene.propose().await;
     scene.decline_unread().await;
-    scene.rig.state.driver.handle(Input::Stop);
+    scene.rig.parts.driver.handle(Input::Stop);
     assert_eq!(scene.message().await["method"], "ide/diffRejected");
 }
 
@@ -359,7 +359,7 @@ async fn a_reason_is_given_to_a_cli_that_returns_within_a_day() {
 #[tokio::test]
 async fn a_project_that_shares_nothing_has_no_reasons() {
     let scene = Scene::start().await;
-    scene.rig.state.context.update(|model| model.silenced(true));
+    scene.rig.parts.context.update(|model| model.silenced(true));
     assert_eq!(scene.propose().await, Never);
     assert_eq!(scene.before_agent().await, Value::Null);
 }

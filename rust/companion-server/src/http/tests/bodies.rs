@@ -86,5 +86,5 @@ async fn who_finds_no_room_for_a_large_body_is_told_so_in_time() {
     };
     assert_eq!(status, 503, "{text}");
     assert!(text.contains("other large requests are under way"), "{text}");
-    assert_eq!(begun.elapsed(), rig.state.config.limits.body_timeout);
+    assert_eq!(begun.elapsed(), rig.parts.config.limits.body_timeout);
 }

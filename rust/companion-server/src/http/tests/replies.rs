@@ -1,6 +1,7 @@
 //! Tests every reply of PROTOCOL §1 and §2, as its bytes are sent.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use http_body_util::{BodyExt, Full};
 use hyper::Request;
@@ -37,7 +38,9 @@ impl Exchanges {
             request = request.header(name, value);
         }
         let request = request.body(Full::from(body.to_owned())).unwrap();
-        let reply = route(self.rig.state.clone(), request, &self.rig.state.slots.take(), 0).await;
+        let reply =
+            route(Arc::clone(&self.rig.parts.http), request, &self.rig.parts.http.slots.take(), 0)
+                .await;
         let (head, body) = reply.into_parts();
         writeln!(self.text, "### {what}\n{}", head.status).unwrap();
         for (name, value) in &head.headers {

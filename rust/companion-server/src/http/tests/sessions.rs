@@ -167,7 +167,7 @@ async fn a_session_without_a_stream_ends_after_an_hour() {
         let (idle, connected) = (rig.initialize().await, rig.initialize().await);
         let _stream = rig.stream(&connected).await;
         sleep(Duration::from_mins(59)).await;
-        assert!(rig.state.sessions.get(parse(&idle)).is_some());
+        assert!(rig.parts.sessions.get(parse(&idle)).is_some());
         sleep(Duration::from_mins(1) + Duration::from_millis(1)).await;
         assert_eq!(status(&rig, &idle).await, 404);
         sleep(Duration::from_hours(2)).await;

@@ -189,7 +189,7 @@ async fn stopping_rejects_open_diffs_and_then_ends_the_streams() {
     stream.context().await;
     events.message().await.unwrap();
     rig.open(&session, "/a").await;
-    crate::shutdown::shut_down(&rig.state, None).await;
+    rig.shut_down().await;
     assert_eq!(decision(&mut stream).await, "ide/diffRejected ");
     assert_eq!(stream.message().await, None);
     assert_eq!(events.message().await.unwrap()["method"], "notifications/ide/diffRejected");
@@ -203,7 +203,7 @@ async fn events_shows_everything_under_the_names_of_the_neovim_server() {
     let path = file.path().to_str().unwrap();
     let mut events = Stream::new(rig.send("GET", "/events", &[], "").await.into_body());
     let mut seen = vec![events.block().await.unwrap()];
-    rig.state.context.update(|model| {
+    rig.parts.context.update(|model| {
         model.focused(path, 7);
         let cursor = companion_protocol::ide::Position::new(2, 3).unwrap();
         model.cursor(path, cursor);
@@ -251,7 +251,7 @@ async fn a_watcher_that_does_not_read_costs_little_memory() {
         accept(&rig, &text);
         decision(&mut stream).await;
     }
-    rig.state.monitors.end();
+    rig.parts.monitors.end();
     let waiting = events.into_body().collect().await.unwrap().to_bytes().len();
     assert!((3 << 20..=4 << 20).contains(&waiting), "{waiting} bytes");
 }
@@ -270,7 +270,7 @@ async fn a_watcher_that_is_sent_a_long_text_misses_what_would_pile_up_behind_it(
     assert!(sent.ends_with(b"xx\"}}\n\n"));
     rig.open(&session, "/a").await;
     accept(&rig, &"z".repeat(3 << 20));
-    rig.state.monitors.end();
+    rig.parts.monitors.end();
     assert!(watcher.frame().await.is_none(), "of the first one it has not asked for the rest");
 }
 
@@ -307,7 +307,7 @@ async fn a_request_does_not_wait_until_every_client_has_the_context() {
             first.notify_one();
         });
     }
-    rig.state.context.update(|model| model.trusted(false));
+    rig.parts.context.update(|model| model.trusted(false));
     first.notified().await;
     let session = rig.initialize().await;
     rig.call(&session, "closeDiff", &json!({ "filePath": "/a" })).await;

@@ -16,7 +16,7 @@ use crate::testing::{EditorCall, PORT, Rig, Stream, TOKEN};
 
 fn connect(rig: &Rig) -> DuplexStream {
     let (ours, theirs) = duplex(1 << 16);
-    tokio::spawn(serve(theirs, 0, Arc::clone(&rig.state)));
+    tokio::spawn(serve(theirs, 0, Arc::clone(&rig.parts.http)));
     ours
 }
 
@@ -177,7 +177,7 @@ async fn stopping_does_not_wait_for_a_client_that_does_not_read() {
     let rig = Rig::start();
     let session = rig.initialize().await;
     let (mut ours, theirs) = duplex(64);
-    rig.state.tasks.spawn(serve(theirs, 0, Arc::clone(&rig.state)));
+    rig.parts.lifecycle.tasks.spawn(serve(theirs, 0, Arc::clone(&rig.parts.http)));
     let head = format!(
         "GET /mcp HTTP/1.1\r\nhost: 127.0.0.1:{PORT}\r\nauthorization: Bearer {TOKEN}\r\n\
          mcp-session-id: {session}\r\n\r\n"
@@ -185,7 +185,7 @@ async fn stopping_does_not_wait_for_a_client_that_does_not_read() {
     ours.write_all(head.as_bytes()).await.unwrap();
     sleep(Duration::from_secs(1)).await;
     let begun = Instant::now();
-    crate::shutdown::shut_down(&rig.state, None).await;
+    rig.shut_down().await;
     assert_eq!(begun.elapsed().as_secs(), 1);
 }
 
@@ -200,7 +200,7 @@ async fn a_server_that_stops_is_there_for_a_client_that_is_slow_to_show_that_it_
     assert_eq!(stream.message().await.unwrap()["method"], "ide/diffAccepted");
     let ping = stream.any_message().await.unwrap();
     let (mut ours, theirs) = duplex(1 << 16);
-    rig.state.tasks.spawn(serve(theirs, 0, Arc::clone(&rig.state)));
+    rig.parts.lifecycle.tasks.spawn(serve(theirs, 0, Arc::clone(&rig.parts.http)));
 
     let answering = async {
         sleep(Duration::from_millis(900)).await;
@@ -212,7 +212,7 @@ async fn a_server_that_stops_is_there_for_a_client_that_is_slow_to_show_that_it_
     };
     let begun = Instant::now();
     let stopping = async {
-        crate::shutdown::shut_down(&rig.state, None).await;
+        rig.shut_down().await;
         begun.elapsed()
     };
     let (reply, took) = tokio::join!(answering, stopping);
@@ -231,7 +231,7 @@ async fn a_refused_peer_that_never_stops_sending_is_let_go() {
     let chunk = format!("100000\r\n{}\r\n", "x".repeat(1 << 20));
     let flood = async { while ours.write_all(chunk.as_bytes()).await.is_ok() {} };
     let served = async {
-        tokio::join!(tokio::spawn(serve(theirs, 0, Arc::clone(&rig.state))), flood).0.unwrap();
+        tokio::join!(tokio::spawn(serve(theirs, 0, Arc::clone(&rig.parts.http))), flood).0.unwrap();
     };
     timeout(Duration::from_secs(20), served).await.expect("it has to end");
 }
@@ -263,13 +263,13 @@ async fn a_server_that_stops_still_gives_the_text_to_whoever_closes_its_diff() {
     drop(stream);
 
     let (mut ours, theirs) = duplex(1 << 16);
-    rig.state.tasks.spawn(serve(theirs, 0, Arc::clone(&rig.state)));
+    rig.parts.lifecycle.tasks.spawn(serve(theirs, 0, Arc::clone(&rig.parts.http)));
     let arguments = json!({ "filePath": "/a", "suppressNotification": true });
     let params = json!({ "name": "closeDiff", "arguments": arguments });
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     ours.write_all(post(&session, &call).as_bytes()).await.unwrap();
     sleep(Duration::from_millis(100)).await;
-    crate::shutdown::shut_down(&rig.state, None).await;
+    rig.shut_down().await;
     let (reply, _) = until_closed(&mut ours).await;
     assert!(reply.contains("edited"), "{reply:?}");
 }
@@ -289,7 +289,7 @@ async fn text_of_a_view_that_closes_in(time: Duration) -> Value {
     };
     let stopping = async {
         sleep(Duration::from_millis(1)).await;
-        crate::shutdown::shut_down(&rig.state, None).await;
+        rig.shut_down().await;
     };
     tokio::join!(closing, closed, stopping).0["content"][0]["text"].take()
 }

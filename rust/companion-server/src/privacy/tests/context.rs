@@ -32,12 +32,12 @@ impl Told {
 
     fn focus(&self, path: &str) {
         let (path, now) = (self.scene.at(path), now_ms());
-        self.rig.state.context.update(|model| model.focused(&path, now));
+        self.rig.parts.context.update(|model| model.focused(&path, now));
     }
 
     fn select(&self, path: &str, text: &str) {
         let path = self.scene.at(path);
-        self.rig.state.context.update(|model| model.selection(&path, text));
+        self.rig.parts.context.update(|model| model.selection(&path, text));
     }
 
     /// Waits for a context with these files, the newest focus first, and returns it.
@@ -59,7 +59,7 @@ impl Told {
 
     fn private(&self) -> Vec<String> {
         let told = self.rig.private.lock().clone();
-        assert_eq!(self.rig.state.context.private_files().paths, told, "the status says the same");
+        assert_eq!(self.rig.parts.context.private_files().paths, told, "the status says the same");
         told
     }
 }
@@ -164,7 +164,7 @@ async fn a_file_that_gets_a_name_that_is_private_is_taken_back() {
     told.files(&[TEXT]).await;
     rename(told.scene.base.join(TEXT), told.scene.base.join(KEY)).unwrap();
     let (from, to) = (told.scene.at(TEXT), told.scene.at(KEY));
-    told.rig.state.context.update(|model| model.renamed(&from, &to));
+    told.rig.parts.context.update(|model| model.renamed(&from, &to));
     told.files(&[]).await;
 }
 
@@ -174,9 +174,9 @@ async fn other_roots_have_other_rules() {
     told.focus(TEXT);
     told.focus(KEY);
     told.files(&[TEXT]).await;
-    told.rig.state.workspace.change(vec![told.scene.base.join("elsewhere")]);
+    told.rig.parts.workspace.change(vec![told.scene.base.join("elsewhere")]);
     told.files(&[KEY, TEXT]).await;
-    told.rig.state.workspace.change(vec![told.scene.base.clone()]);
+    told.rig.parts.workspace.change(vec![told.scene.base.clone()]);
     told.files(&[TEXT]).await;
 }
 
@@ -236,7 +236,7 @@ async fn who_is_silent_tells_nothing_of_files_and_problems_and_has_edits_reviewe
     told.focus(TEXT);
     told.select(TEXT, "a text");
     told.files(&[TEXT]).await;
-    told.rig.state.context.update(|model| model.silenced(true));
+    told.rig.parts.context.update(|model| model.silenced(true));
     told.files(&[]).await;
     let (rig, session) = (&told.rig, &told.session);
     let path = told.scene.at(TEXT);
@@ -255,7 +255,7 @@ async fn who_is_silent_tells_nothing_of_files_and_problems_and_has_edits_reviewe
     let arguments = json!({ "filePath": path, "newContent": "new" });
     let (result, ()) = tokio::join!(rig.call(session, "openDiff", &arguments), asked);
     assert_eq!(result.get("isError"), None, "{result}");
-    told.rig.state.context.update(|model| model.silenced(false));
+    told.rig.parts.context.update(|model| model.silenced(false));
     let context = told.files(&[TEXT]).await;
     assert_eq!(context["workspaceState"]["openFiles"][0]["selectedText"], "a text");
 }

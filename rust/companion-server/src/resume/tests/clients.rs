@@ -9,7 +9,6 @@ use tempfile::TempDir;
 use tokio::time::{pause, resume, sleep, timeout};
 
 use super::files;
-use crate::shutdown::shut_down;
 use crate::testing::{Rig, Stream};
 
 /// Returns the pending diffs of the file: the path, and the text if it was accepted.
@@ -51,8 +50,8 @@ pub(super) async fn kill(dir: &TempDir, rig: Rig) {
     let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
     let content = fs::read(file).unwrap();
     // The kernel would release the lock. Here the orderly end does, which also writes.
-    rig.state.release_lock();
-    let journal = rig.state.journal.clone().unwrap();
+    rig.release_lock();
+    let journal = rig.parts.journal.clone().unwrap();
     journal.end();
     journal.ended().await;
     fs::write(file, content).unwrap();
@@ -105,7 +104,7 @@ async fn the_next_process_tells_what_the_last_one_could_not() {
     // The client returns and acknowledges them.
     let last = stream.last_id.clone();
     drop(rig.stream_after(&session, last.as_deref()).await);
-    shut_down(&rig.state, None).await;
+    rig.shut_down().await;
     assert_eq!(left(&dir), json!([]));
 }
 
@@ -117,7 +116,7 @@ async fn a_server_that_is_stopped_leaves_what_it_could_not_tell() {
     rig.open(&away, "/a").await;
     rig.open(&there, "/b").await;
     let mut stream = rig.stream(&there).await;
-    shut_down(&rig.state, None).await;
+    rig.shut_down().await;
     stream.context().await;
     assert_eq!(told(&mut stream).await["params"]["filePath"], "/b");
     assert_eq!(stream.message().await, None);

@@ -25,6 +25,7 @@ use tokio::runtime::Builder;
 use uuid::Uuid;
 
 use super::super::connection::{accept, serve};
+use crate::parts::Parts;
 use crate::testing::{EditorCall, Rig, Stream};
 use input::{SESSION, input};
 use reply::Reply;
@@ -76,7 +77,7 @@ impl World {
         if let Transport::Sockets = transport {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             port = Some(listener.local_addr().unwrap().port());
-            tokio::spawn(accept(listener, Arc::clone(&rig.state)));
+            tokio::spawn(accept(listener, Arc::clone(&rig.parts.http)));
         }
         Self { rig, other, port }
     }
@@ -86,7 +87,7 @@ impl World {
             return Box::new(TcpStream::connect(("127.0.0.1", port)).await.unwrap());
         }
         let (ours, theirs) = duplex(1 << 16);
-        tokio::spawn(serve(theirs, 0, Arc::clone(&self.rig.state)));
+        tokio::spawn(serve(theirs, 0, Arc::clone(&self.rig.parts.http)));
         Box::new(ours)
     }
 
@@ -119,10 +120,10 @@ impl World {
 
     /// Tries one input: the bytes within a session, which get `enough` replies at most.
     async fn try_out(&mut self, bytes: impl FnOnce(&str) -> Vec<u8>, enough: usize) {
-        let state = &self.rig.state;
-        let context = state.context.message();
-        let session = state
-            .create_session(crate::session::ClientTraits::default())
+        let Parts { clients, context: editor, .. } = &self.rig.parts;
+        let context = editor.message();
+        let session = clients
+            .create(crate::session::ClientTraits::default())
             .expect("the others are idle")
             .id;
         let bytes = bytes(&session.to_string());
@@ -134,14 +135,14 @@ impl World {
         }
         if replies.iter().all(Reply::is_error) {
             assert_eq!(asked, 0, "an error changed something");
-            assert!(state.sessions.get(session).is_some(), "an error ended the session");
+            assert!(clients.get(session).is_some(), "an error ended the session");
         }
 
-        state.end_session(session);
+        clients.end(session);
         let mut asked = self.rig.asked.try_lock().unwrap();
         while asked.try_recv().is_ok() {}
         assert_eq!(self.rig.open_count(), 1, "a diff was lost or left behind");
-        assert_eq!(state.context.message(), context);
+        assert_eq!(editor.message(), context);
         assert_eq!(self.other.message_now(), None, "the other client was told something");
     }
 }

@@ -1,0 +1,69 @@
+//! Reads files for hooks and rejections, one at a time, from a disk that may not answer.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use companion_core::text::Digest;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::original;
+use crate::disk::pool::BlockingPool;
+use crate::workspace::Workspace;
+
+/// The time for the disk before an edit, and when a proposal is rejected.
+pub(super) const READ_TIMEOUT: Duration = Duration::from_millis(500);
+
+pub(super) struct FileReader {
+    workspace: Arc<Workspace>,
+    pool: Arc<BlockingPool>,
+    /// One file at a time: a disk that does not answer blocks one thread.
+    reading: Arc<Semaphore>,
+}
+
+impl FileReader {
+    pub(super) fn new(workspace: Arc<Workspace>, pool: Arc<BlockingPool>) -> Self {
+        Self { workspace, pool, reading: Arc::new(Semaphore::new(1)) }
+    }
+
+    /// The file before an edit, if a client may write its text again without changing it.
+    pub(super) async fn original(&self, path: &str) -> Option<Digest> {
+        let file = PathBuf::from(path);
+        let read = async {
+            self.workspace.check_shared(path, READ_TIMEOUT).await.ok()?;
+            self.on_disk(move || original::digest(&file)).await?
+        };
+        timeout(READ_TIMEOUT, read).await.ok()?
+    }
+
+    /// The file's text. What a client would change in it was looked for before the edit.
+    pub(super) async fn text(&self, path: &str) -> Option<String> {
+        let file = PathBuf::from(path);
+        self.on_disk(move || original::read(&file, false)).await?.ok()?
+    }
+
+    /// Whether the file is known to be private. An editor offers no reason for a file that was
+    /// private when its proposal came.
+    pub(super) async fn is_private(&self, path: &str) -> bool {
+        let (privacy, path) = (Arc::clone(self.workspace.privacy()), path.to_owned());
+        let look = self.on_disk(move || privacy.look().is_private(&path)).await;
+        look.is_some_and(|is_private| is_private.unwrap_or(false))
+    }
+
+    /// The result of a look at the disk; `None` if the disk does not answer in time.
+    pub(super) async fn on_disk<T: Send + 'static>(
+        &self,
+        look: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let looking = async {
+            let turn = Arc::clone(&self.reading).acquire_owned().await.ok()?;
+            let look = self.pool.run(move || {
+                let _turn = turn;
+                look()
+            });
+            look.await.ok()
+        };
+        timeout(READ_TIMEOUT, looking).await.ok()?
+    }
+}

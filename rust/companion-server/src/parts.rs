@@ -1,0 +1,188 @@
+//! Builds the parts of a server, each from those that it needs, and runs their tasks.
+
+use std::sync::Arc;
+
+use companion_core::record::Left;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+
+use crate::agent::{AgentParts, Agents};
+use crate::clients::Clients;
+use crate::config::Config;
+use crate::context::{ContextModel, EditorContext};
+use crate::diagnostics::SharedDiagnostics;
+use crate::disk::pool::BlockingPool;
+use crate::driver::Driver;
+use crate::host::EditorHost;
+use crate::http::HttpServer;
+use crate::journal::Journal;
+use crate::lifecycle::Lifecycle;
+use crate::mcp::dispatch::Dispatcher;
+use crate::mcp::tools::Tools;
+use crate::monitor::Monitors;
+use crate::net::bodies::BodyBudget;
+use crate::net::guard::Guard;
+use crate::net::slots::UnauthenticatedSlots;
+use crate::resume::{self, Saving, Token};
+use crate::session::Sessions;
+use crate::shutdown::Shutdown;
+use crate::workspace::Workspace;
+use crate::workspace::probe::TargetProbe;
+
+/// The parts of a server that its start, its end and its editor use. No other module takes this.
+pub(crate) struct Parts {
+    pub(crate) config: Arc<Config>,
+    pub(crate) pool: Arc<BlockingPool>,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) monitors: Arc<Monitors>,
+    /// Present if the server can be resumed.
+    pub(crate) journal: Option<Arc<Journal>>,
+    pub(crate) driver: Arc<Driver>,
+    pub(crate) context: Arc<EditorContext>,
+    pub(crate) clients: Arc<Clients>,
+    pub(crate) agents: Arc<Agents>,
+    pub(crate) http: Arc<HttpServer>,
+    pub(crate) lifecycle: Lifecycle,
+}
+
+impl Parts {
+    /// The server can be resumed if `left` is the state of the last process.
+    pub(crate) fn new(
+        port: u16,
+        token: &Token,
+        config: Config,
+        host: Arc<dyn EditorHost>,
+        left: Option<Left>,
+        pool: Arc<BlockingPool>,
+    ) -> Self {
+        let config = Arc::new(config);
+        let (settings, limits) = (&config.settings, &config.limits);
+        let lifecycle = Lifecycle::default();
+        let journal = left.is_some().then(|| Arc::new(Journal::new()));
+        let left = left.unwrap_or_default();
+
+        let workspace = Workspace::new(settings.workspace.clone(), Arc::clone(&pool));
+        let probe = TargetProbe::new(Arc::clone(workspace.privacy()), Arc::clone(&pool));
+        let workspace = Arc::new(workspace);
+        let known = left.sessions.iter().map(|(id, client)| (*id, *client));
+        let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host), known));
+        let monitors = Arc::new(Monitors::new(limits.monitors));
+        let driver = Driver::new(
+            Arc::clone(&sessions),
+            Arc::clone(&monitors),
+            Arc::clone(&host),
+            limits,
+            journal.clone(),
+            left,
+        );
+        let model = ContextModel::new(settings.trusted, settings.silent);
+        let context = Arc::new(EditorContext::new(model, Arc::clone(&host)));
+        let diagnostics = Arc::new(SharedDiagnostics::new(
+            Arc::clone(&host),
+            Arc::clone(&context),
+            Arc::clone(&workspace),
+            limits.diagnostics_timeout,
+        ));
+        let clients = Arc::new(Clients::new(
+            Arc::clone(&sessions),
+            Arc::clone(&monitors),
+            Arc::clone(&driver),
+            journal.clone(),
+            limits,
+        ));
+        let agents = Arc::new(Agents::new(AgentParts {
+            config: Arc::clone(&config),
+            sessions: Arc::clone(&sessions),
+            driver: Arc::clone(&driver),
+            host,
+            context: Arc::clone(&context),
+            workspace: Arc::clone(&workspace),
+            diagnostics: Arc::clone(&diagnostics),
+            pool: Arc::clone(&pool),
+            lifecycle: lifecycle.clone(),
+        }));
+        let tools = Tools {
+            config: Arc::clone(&config),
+            sessions: Arc::clone(&sessions),
+            driver: Arc::clone(&driver),
+            workspace: Arc::clone(&workspace),
+            probe: Arc::new(probe),
+            diagnostics,
+            agents: Arc::clone(&agents),
+        };
+        let http = Arc::new(HttpServer {
+            config: Arc::clone(&config),
+            guard: Guard::new(port, token.expose(), &settings.allowed_hosts),
+            slots: UnauthenticatedSlots::default(),
+            bodies: BodyBudget::new(limits),
+            lifecycle: lifecycle.clone(),
+            clients: Arc::clone(&clients),
+            driver: Arc::clone(&driver),
+            dispatcher: Dispatcher { tools, clients: Arc::clone(&clients) },
+            context: Arc::clone(&context),
+            agents: Arc::clone(&agents),
+        });
+        Self {
+            config,
+            pool,
+            workspace,
+            sessions,
+            monitors,
+            journal,
+            driver,
+            context,
+            clients,
+            agents,
+            http,
+            lifecycle,
+        }
+    }
+
+    /// Runs the tasks of the parts until the server stops. `saving` is the resume file.
+    pub(crate) fn run(&self, runtime: &Handle, saving: Option<JoinHandle<Saving>>) {
+        if let (Some(journal), Some(saving)) = (&self.journal, saving) {
+            let (driver, pool) = (Arc::clone(&self.driver), Arc::clone(&self.pool));
+            runtime.spawn(resume::keep(driver, pool, Arc::clone(journal), saving));
+        }
+        let (context, workspace) = (Arc::clone(&self.context), Arc::clone(&self.workspace));
+        let (sessions, monitors) = (Arc::clone(&self.sessions), Arc::clone(&self.monitors));
+        let pool = Arc::clone(&self.pool);
+        self.until_stopped(runtime, async move {
+            context.publish(workspace.privacy(), &pool, &sessions, &monitors).await;
+        });
+        let clients = Arc::clone(&self.clients);
+        self.until_stopped(runtime, async move { clients.maintain().await });
+        self.until_stopped(runtime, Arc::clone(&self.agents).expire_notes());
+        // These also run during the stop, so that no call waits for a text without end.
+        let driver = Arc::clone(&self.driver);
+        self.until_aborted(runtime, async move { driver.run().await });
+        self.until_aborted(runtime, self.agents.rejections.clone().look());
+    }
+
+    /// Runs a task until the server begins to stop.
+    pub(crate) fn until_stopped(
+        &self,
+        runtime: &Handle,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let stopping = self.lifecycle.stopping.clone();
+        runtime.spawn(async move { stopping.run_until_cancelled(task).await });
+    }
+
+    fn until_aborted(&self, runtime: &Handle, task: impl Future<Output = ()> + Send + 'static) {
+        let aborting = self.lifecycle.aborting.clone();
+        runtime.spawn(async move { aborting.run_until_cancelled(task).await });
+    }
+
+    pub(crate) fn shutdown(&self) -> Shutdown {
+        Shutdown {
+            driver: Arc::clone(&self.driver),
+            sessions: Arc::clone(&self.sessions),
+            monitors: Arc::clone(&self.monitors),
+            journal: self.journal.clone(),
+            pool: Arc::clone(&self.pool),
+            lifecycle: self.lifecycle.clone(),
+        }
+    }
+}
