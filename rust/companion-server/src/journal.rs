@@ -1,6 +1,5 @@
 //! Queues records for the resume file, in order, and reports which are saved.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use companion_core::notes::NoteId;
@@ -13,12 +12,25 @@ use tokio::time::timeout;
 const SAVE_TIMEOUT: Duration = Duration::from_millis(250);
 
 pub(crate) struct Journal {
-    queue: Mutex<Vec<Record>>,
+    queue: Mutex<Queue>,
     something: Notify,
-    /// The server is alive, even if it has nothing to save.
-    alive: AtomicBool,
-    ending: AtomicBool,
     progress: watch::Sender<Progress>,
+}
+
+#[derive(Default)]
+struct Queue {
+    records: Vec<Record>,
+    /// The server is alive, even if it has nothing to save.
+    alive: bool,
+    ending: bool,
+}
+
+impl Queue {
+    fn next(&mut self) -> Option<Batch> {
+        let records = std::mem::take(&mut self.records);
+        let is_due = self.ending || !records.is_empty() || std::mem::take(&mut self.alive);
+        is_due.then_some(Batch { records, ends: self.ending })
+    }
 }
 
 /// The progress of saving.
@@ -43,22 +55,20 @@ impl Journal {
         Self {
             queue: Mutex::default(),
             something: Notify::new(),
-            alive: AtomicBool::new(false),
-            ending: AtomicBool::new(false),
             progress: watch::Sender::new(Progress::default()),
         }
     }
 
     pub(crate) fn append(&self, record: Record) {
         let mut queue = self.queue.lock();
-        forget(&mut queue, &record);
-        queue.push(record);
+        forget(&mut queue.records, &record);
+        queue.records.push(record);
         self.something.notify_one();
     }
 
     /// Marks the server as alive in the file.
     pub(crate) fn alive(&self) {
-        self.alive.store(true, Ordering::Relaxed);
+        self.queue.lock().alive = true;
         self.something.notify_one();
     }
 
@@ -77,10 +87,8 @@ impl Journal {
     /// Waits for the next records to save.
     pub(crate) async fn next(&self) -> Batch {
         loop {
-            let ends = self.ending.load(Ordering::Relaxed);
-            let records = std::mem::take(&mut *self.queue.lock());
-            if ends || !records.is_empty() || self.alive.swap(false, Ordering::Relaxed) {
-                return Batch { records, ends };
+            if let Some(batch) = self.queue.lock().next() {
+                return batch;
             }
             self.something.notified().await;
         }
@@ -98,7 +106,7 @@ impl Journal {
 
     /// Requests that all is saved for the next process and the file is released.
     pub(crate) fn end(&self) {
-        self.ending.store(true, Ordering::Relaxed);
+        self.queue.lock().ending = true;
         self.something.notify_one();
     }
 

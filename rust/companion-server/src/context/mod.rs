@@ -36,19 +36,19 @@ const MAX_DELAY: Duration = Duration::from_millis(250);
 const TIMER_LATENESS: Duration = Duration::from_millis(2);
 
 pub(crate) struct EditorContext {
-    state: Mutex<BurstState>,
+    state: Mutex<ContextState>,
     /// Notified when a burst begins.
     begun: Notify,
-    /// The last context, for clients that connect later.
-    sent: Mutex<SentContext>,
-    /// The open files that are not shared, among the checked ones.
-    private: Mutex<PrivateFiles>,
     host: Arc<dyn EditorHost>,
 }
 
-struct BurstState {
+struct ContextState {
     model: ContextModel,
     burst: Option<Burst>,
+    /// The last context, for clients that connect later.
+    sent: SentContext,
+    /// The open files that are not shared, among the checked ones.
+    private: PrivateFiles,
 }
 
 /// The events of a burst.
@@ -69,7 +69,7 @@ struct SentContext {
     message: Bytes,
 }
 
-impl BurstState {
+impl ContextState {
     /// Notes an event. Returns whether a burst begins with it.
     fn note(&mut self) -> bool {
         let now = Instant::now();
@@ -82,13 +82,9 @@ impl EditorContext {
     pub(crate) fn new(model: ContextModel, host: Arc<dyn EditorHost>) -> Self {
         let context = model.snapshot(|_| true);
         let message = sse::data(&ide::context_update(&context));
-        Self {
-            state: Mutex::new(BurstState { model, burst: None }),
-            begun: Notify::new(),
-            sent: Mutex::new(SentContext { context, message }),
-            private: Mutex::default(),
-            host,
-        }
+        let sent = SentContext { context, message };
+        let state = ContextState { model, burst: None, sent, private: PrivateFiles::default() };
+        Self { state: Mutex::new(state), begun: Notify::new(), host }
     }
 
     /// Applies an event to the model.
@@ -104,7 +100,7 @@ impl EditorContext {
 
     /// The open private files, among the checked ones. The file with the focus is always checked.
     pub(crate) fn private_files(&self) -> PrivateFiles {
-        self.private.lock().clone()
+        self.state.lock().private.clone()
     }
 
     /// Whether no files are shared with clients.
@@ -119,12 +115,13 @@ impl EditorContext {
 
     /// `ide/contextUpdate` with the last state.
     pub(crate) fn message(&self) -> Bytes {
-        self.sent.lock().message.clone()
+        self.state.lock().sent.message.clone()
     }
 
     /// The same message for `GET /events`.
     pub(crate) fn event(&self) -> Bytes {
-        sse::data(&events::context_update(&self.sent.lock().context))
+        let context = self.state.lock().sent.context.clone();
+        sse::data(&events::context_update(&context))
     }
 
     /// Sends contexts while the server runs.
@@ -152,12 +149,12 @@ impl EditorContext {
             }
             let due = self.burst_over().await;
             let context = self.snapshot(due, &mut disk, pool).await;
-            if context == self.sent.lock().context {
+            if context == self.state.lock().sent.context {
                 continue;
             }
             let message = sse::data(&ide::context_update(&context));
             let sleepers = sessions.broadcast_context(&message);
-            *self.sent.lock() = SentContext { context, message };
+            self.state.lock().sent = SentContext { context, message };
             monitors.publish(|| self.event());
             sleepers.wake().await;
         }
@@ -188,7 +185,7 @@ impl EditorContext {
 
     /// Sends the editor the list of its private files, if it has changed.
     fn note_private(&self, private: &PrivateFiles) {
-        let before = std::mem::replace(&mut *self.private.lock(), private.clone());
+        let before = std::mem::replace(&mut self.state.lock().private, private.clone());
         if before != *private {
             self.host.notify(CompanionNotification::PrivateFiles(private.clone()));
         }

@@ -7,7 +7,7 @@ mod request_order;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -30,20 +30,25 @@ pub(crate) struct Session {
     pub(crate) client: ClientTraits,
     pub(crate) mailbox: Mailbox,
     pub(crate) request_order: RequestOrder,
+    state: Mutex<SessionState>,
+}
+
+struct SessionState {
     /// The number that distinguishes the proposals of several clients for the user. 0 before the
     /// first proposal, and after another client took the number.
-    number: AtomicU32,
+    number: u32,
     /// The last process left the session, and its client has not reopened its stream.
-    returning: AtomicBool,
+    returning: bool,
     /// The session was idle for so long that nothing in the editor waits for it.
-    away: AtomicBool,
+    away: bool,
     /// The pings that the client has not answered.
-    pings: Mutex<Vec<(DiffId, oneshot::Sender<()>)>>,
-    calls: AtomicUsize,
-    idle_since: Mutex<Instant>,
-    /// The client's port of its stream, and of its last request; 0 if there was none.
-    stream_port: AtomicU16,
-    request_port: AtomicU16,
+    pings: Vec<(DiffId, oneshot::Sender<()>)>,
+    /// The requests that are being answered.
+    calls: usize,
+    idle_since: Instant,
+    /// The client's port of its stream, and of its last request.
+    stream_port: Option<u16>,
+    request_port: Option<u16>,
 }
 
 impl Session {
@@ -53,36 +58,38 @@ impl Session {
             client,
             mailbox: Mailbox::default(),
             request_order: RequestOrder::default(),
-            number: AtomicU32::new(0),
-            returning: AtomicBool::new(returning),
-            away: AtomicBool::new(false),
-            pings: Mutex::default(),
-            calls: AtomicUsize::new(0),
-            idle_since: Mutex::new(Instant::now()),
-            stream_port: AtomicU16::new(0),
-            request_port: AtomicU16::new(0),
+            state: Mutex::new(SessionState {
+                number: 0,
+                returning,
+                away: false,
+                pings: Vec::new(),
+                calls: 0,
+                idle_since: Instant::now(),
+                stream_port: None,
+                request_port: None,
+            }),
         }
     }
 
     /// Notes the client's port of its stream.
     pub(crate) fn set_stream_port(&self, port: u16) {
-        self.stream_port.store(port, Ordering::Relaxed);
+        self.state.lock().stream_port = Some(port);
     }
 
     /// Notes the client's port of a request.
     pub(crate) fn set_request_port(&self, port: u16) {
-        self.request_port.store(port, Ordering::Relaxed);
+        self.state.lock().request_port = Some(port);
     }
 
     /// Whether the client has one of these ports.
     fn has_port(&self, ports: &[u16]) -> bool {
-        let own = [&self.stream_port, &self.request_port].map(|port| port.load(Ordering::Relaxed));
-        own.iter().any(|port| ports.contains(port))
+        let state = self.state.lock();
+        state.stream_port.into_iter().chain(state.request_port).any(|port| ports.contains(&port))
     }
 
     /// Marks the session as busy until the guard is dropped.
     pub(crate) fn busy(self: &Arc<Self>) -> Busy {
-        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.state.lock().calls += 1;
         Busy(Arc::clone(self))
     }
 
@@ -91,16 +98,16 @@ impl Session {
     pub(crate) async fn is_alive(&self, limit: Duration) -> bool {
         let id = DiffId::random();
         let (answer, answered) = oneshot::channel();
-        self.pings.lock().push((id, answer));
+        self.state.lock().pings.push((id, answer));
         self.mailbox.ping(id);
         let is_alive = timeout(limit, answered).await.is_ok();
-        self.pings.lock().retain(|(of, _)| *of != id);
+        self.state.lock().pings.retain(|(of, _)| *of != id);
         is_alive
     }
 
     /// Takes the answer to a ping.
     pub(crate) fn ping_answered(&self, id: DiffId) {
-        let mut pings = self.pings.lock();
+        let pings = &mut self.state.lock().pings;
         if let Some(index) = pings.iter().position(|(of, _)| *of == id) {
             // Nobody may wait any more.
             let _ = pings.swap_remove(index).1.send(());
@@ -110,25 +117,28 @@ impl Session {
     /// Whether the client sends requests but has no stream yet. After a restart it reopens its
     /// stream only after `retry`.
     pub(crate) fn is_returning(&self) -> bool {
-        self.returning.load(Ordering::Relaxed) && !self.mailbox.has_stream()
+        !self.mailbox.has_stream() && self.state.lock().returning
     }
 
     /// Notes that the client has reopened its own stream.
     pub(crate) fn returned(&self) {
-        if self.returning.swap(false, Ordering::Relaxed) {
+        if std::mem::take(&mut self.state.lock().returning) {
             log::debug!("a client is back on its stream");
         }
     }
 
     /// The time when the session became idle; `None` if it is not idle.
     fn idle_since(&self) -> Option<Instant> {
-        let busy = self.calls.load(Ordering::Relaxed) > 0 || self.mailbox.has_stream();
-        (!busy).then(|| *self.idle_since.lock())
+        let has_stream = self.mailbox.has_stream();
+        let state = self.state.lock();
+        (!has_stream && state.calls == 0).then_some(state.idle_since)
     }
+}
 
-    fn touch(&self) {
-        *self.idle_since.lock() = Instant::now();
-        self.away.store(false, Ordering::Relaxed);
+impl SessionState {
+    fn touch(&mut self) {
+        self.idle_since = Instant::now();
+        self.away = false;
     }
 }
 
@@ -137,8 +147,9 @@ pub(crate) struct Busy(Arc<Session>);
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.0.touch();
-        self.0.calls.fetch_sub(1, Ordering::Relaxed);
+        let mut state = self.0.state.lock();
+        state.touch();
+        state.calls -= 1;
     }
 }
 
@@ -223,21 +234,21 @@ impl Sessions {
     /// The number of a session that makes a proposal: the lowest free one. The session keeps it
     /// while its client is there, or while `has_open` says that it has open proposals.
     pub(crate) fn number(&self, session: &Session, has_open: impl Fn(SessionId) -> bool) -> u32 {
-        let known = session.number.load(Ordering::Relaxed);
+        let known = session.state.lock().number;
         if known != 0 {
             return known;
         }
         let by_id = self.by_id.lock();
         let of = |number| {
-            let has = move |other: &&Arc<Session>| other.number.load(Ordering::Relaxed) == number;
+            let has = move |other: &&Arc<Session>| other.state.lock().number == number;
             by_id.values().filter(has)
         };
         let is_free = |number: &u32| {
             of(*number).all(|other| other.idle_since().is_some() && !has_open(other.id))
         };
         let free = (1..=u32::MAX).find(is_free).expect("sessions are fewer");
-        of(free).for_each(|other| other.number.store(0, Ordering::Relaxed));
-        session.number.store(free, Ordering::Relaxed);
+        of(free).for_each(|other| other.state.lock().number = 0);
+        session.state.lock().number = free;
         free
     }
 
@@ -260,7 +271,9 @@ impl Sessions {
                 absent.gone.push(*id);
                 return false;
             }
-            if idle >= self.limits.session_away && !session.away.swap(true, Ordering::Relaxed) {
+            if idle >= self.limits.session_away
+                && !std::mem::replace(&mut session.state.lock().away, true)
+            {
                 absent.away.push(*id);
             }
             true
@@ -273,7 +286,7 @@ impl Sessions {
         let by_id = self.by_id.lock();
         let idle = by_id.values().filter_map(|session| Some((session, session.idle_since()?)));
         let due = idle.map(|(session, since)| {
-            let is_away = session.away.load(Ordering::Relaxed);
+            let is_away = session.state.lock().away;
             since + if is_away { self.limits.session_gone } else { self.limits.session_away }
         });
         due.min()
@@ -291,7 +304,7 @@ impl Sessions {
 
     /// Detaches the stream `number` of a session.
     pub(crate) fn detach(&self, session: &Session, number: u64) {
-        session.touch();
+        session.state.lock().touch();
         if session.mailbox.detach(number) {
             self.streams_changed(self.streams.fetch_sub(1, Ordering::Relaxed) - 1);
         }
