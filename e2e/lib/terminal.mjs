@@ -40,7 +40,7 @@ export class Terminal {
 
   /** The screen with its colors, as escape sequences. */
   coloredScreen() {
-    return this.#tmux('capture-pane', '-p', '-e').trimEnd();
+    return this.#tmux('capture-pane', '-p', '-e', '-N').trimEnd();
   }
 
   /** Waits until the screen contains a text, or matches a pattern. */
