@@ -239,29 +239,6 @@ export const RULES = {
     await review.isEnded(file, 'after diff/close of two proposals for one path');
   },
 
-  async 'opens two proposals for one path at once'(editor, review) {
-    const file = review.file('old\n');
-    const [, { error }] = await editor.send(review.opening(file, 'first\n'), review.opening(file, 'second\n'));
-    require(!error, `The editor answered the second diff/open with the error ${show(error)}.`);
-    await review.isOpen(file, 'second\n', 'after two diff/open in one chunk');
-    await review.isEnded(file, 'after diff/close of two proposals for one path');
-  },
-
-  async 'closes a proposal that is still opening'(editor, review) {
-    for (const abandoned of [false, true]) {
-      const filePath = review.file('old\n');
-      const params = abandoned ? { filePath, abandoned } : { filePath };
-      const closing = { method: 'diff/close', params, isRequest: true };
-      const [opened, closed] = await editor.send(review.opening(filePath, 'new\n'), closing);
-      const when = 'for a diff/close in the chunk of its diff/open';
-      require(
-        !opened.error === !closed.error,
-        `One of diff/open and diff/close is an error ${when}; both succeed, or both fail.`,
-      );
-      await review.isEnded(filePath, when);
-    }
-  },
-
   async 'takes requests about one path in order'(editor, review) {
     const filePath = await review.propose();
     const requests = ['diff/accept', 'diff/close'].map((method) => ({ method, params: { filePath }, isRequest: true }));

@@ -174,19 +174,27 @@ impl Calls {
     }
 
     /// Changes the deadline of a call.
-    pub(crate) fn shorten_deadline(&mut self, call: CallId, deadline: u64) {
+    pub(crate) fn set_deadline(&mut self, call: CallId, deadline: u64) {
         let Some(waiting) = self.waiting.get_mut(&call) else { return };
         let before = std::mem::replace(&mut waiting.deadline, deadline);
         self.deadlines.remove(&(before, call));
         self.deadlines.insert((deadline, call));
     }
 
-    /// Ends a call, and keeps its answer. Returns the repetitions that get the same answer.
-    pub(crate) fn answered(&mut self, call: CallId, answer: &Answer) -> Vec<CallId> {
+    /// Ends a call, and keeps its answer. The deadline stays if the editor has not answered its request.
+    /// Returns the repetitions that get the same answer.
+    pub(crate) fn answered(
+        &mut self,
+        call: CallId,
+        answer: &Answer,
+        keeps_deadline: bool,
+    ) -> Vec<CallId> {
         let Some(PendingCall { asker, deadline, repetitions }) = self.waiting.remove(&call) else {
             return Vec::new();
         };
-        self.deadlines.remove(&(deadline, call));
+        if !keeps_deadline {
+            self.deadlines.remove(&(deadline, call));
+        }
         let Some(client) = self.clients.get_mut(&asker) else { return repetitions };
         if let Some(kept) = client.calls.iter_mut().rev().find(|kept| kept.call == call) {
             kept.answer = Some(answer.clone());

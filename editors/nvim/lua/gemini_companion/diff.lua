@@ -24,8 +24,8 @@ local NONE = 'No diff is open for this file.'
 --- The open proposals, by path as the CLI wrote it.
 ---@type table<string, GeminiCompanion.Proposal>
 local proposals = {}
---- The `fail` function of each `diff/open` that waits until its view may open, by path.
-local opening = {}
+--- How often a companion has ended. A proposal of an ended one never shows.
+local ended = 0
 --- The number of the newest proposal.
 local last_number = 0
 local notify
@@ -274,23 +274,11 @@ local function with_proposal(params, fail, act)
   end
 end
 
---- Fails the `diff/open` that waits for that path. Returns whether there was one.
-local function give_up_opening(path)
-  local give_up = opening[path]
-  opening[path] = nil
-  if give_up then
-    give_up(NONE)
-  end
-  return give_up ~= nil
-end
-
 --- Handles `diff/open`.
 ---@param params GeminiCompanion.OpenDiff
 function M.on_open(params, done, fail)
   local path = params.filePath
   local base = stale.bytes(path)
-  give_up_opening(path)
-  opening[path] = fail
   -- The companion has ended the proposal that this one replaces, and ignores decisions about it.
   if proposals[path] then
     set_orphan(proposals[path])
@@ -301,15 +289,15 @@ function M.on_open(params, done, fail)
     end
     fail(why)
   end
-  local function in_turn(act)
+  local ended_before = ended
+  local function unless_ended(act)
     return function()
-      if opening[path] == fail then
-        opening[path] = nil
+      if ended == ended_before then
         act()
       end
     end
   end
-  local show = in_turn(function()
+  local show = unless_ended(function()
     local ok, why = pcall(open, params, base)
     if ok then
       done()
@@ -317,10 +305,9 @@ function M.on_open(params, done, fail)
       failed(('Neovim could not show the diff: %s'):format(why))
     end
   end)
-  local give_up = in_turn(function()
+  local give_up = unless_ended(function()
     failed('Neovim is busy: the user is typing a command or answering a question.')
   end)
-  -- Later, since the companion may have given up meanwhile: Neovim reads no message while it waits for a key.
   vim.schedule(function()
     idle.when_idle(show, OPEN_TIMEOUT_MS, give_up)
   end)
@@ -329,15 +316,6 @@ end
 --- Handles `diff/close`.
 ---@param params GeminiCompanion.CloseDiff
 function M.on_close(params, done, fail)
-  if give_up_opening(params.filePath) then
-    -- The user has not seen it, so the CLI keeps its own text. The proposal that it would have replaced ends as well.
-    local replaced = proposals[params.filePath]
-    if replaced then
-      abandon(replaced)
-    end
-    fail(NONE)
-    return
-  end
   with_proposal(params, fail, function(proposal)
     local before = file.state(proposal.path)
     done({ content = final_content(proposal) })
@@ -390,13 +368,9 @@ end
 
 --- Abandons all proposals after the companion has ended. Proposals with the user's changes stay open.
 function M.stop()
-  for path, proposal in pairs(proposals) do
-    if give_up_opening(path) or not proposal.orphan then
-      abandon(proposal)
-    end
-  end
-  for path in pairs(opening) do
-    give_up_opening(path)
+  ended = ended + 1
+  for _, proposal in pairs(proposals) do
+    abandon(proposal)
   end
 end
 

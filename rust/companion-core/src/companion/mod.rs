@@ -233,9 +233,9 @@ impl Companion {
         self.conversation.clis_mut()
     }
 
-    /// Whether a call has not been answered.
-    pub fn is_waiting(&self, call: CallId) -> bool {
-        self.calls.is_waiting(call)
+    /// Whether the editor's answer for a call has an effect.
+    pub fn awaits_editor(&self, call: CallId) -> bool {
+        self.calls.is_waiting(call) || self.ledger.is_open_unanswered(call)
     }
 
     fn call(
@@ -331,15 +331,21 @@ impl Companion {
     fn add(&mut self, now: Now, effects: Vec<Effect>, out: &mut Outputs) {
         for effect in effects {
             let output = match effect {
-                Effect::Ask(call, command) => Output::Ask(call, command),
+                Effect::Ask(call, command) => {
+                    if let Some(call) = call {
+                        self.calls.set_deadline(call, now.elapsed + self.limits.host_timeout);
+                    }
+                    Output::Ask(call, command)
+                }
                 Effect::Answer(call, answer) => {
-                    for repetition in self.calls.answered(call, &answer) {
+                    let is_opening = self.ledger.is_opening(call);
+                    for repetition in self.calls.answered(call, &answer, is_opening) {
                         out.push(Output::Answer(repetition, answer.clone()));
                     }
                     Output::Answer(call, answer)
                 }
                 Effect::ShortenDeadline(call) => {
-                    self.calls.shorten_deadline(call, now.elapsed + ACKNOWLEDGEMENT_TIMEOUT);
+                    self.calls.set_deadline(call, now.elapsed + ACKNOWLEDGEMENT_TIMEOUT);
                     continue;
                 }
                 Effect::Record(record) => Output::Record(record),

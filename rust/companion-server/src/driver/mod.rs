@@ -455,6 +455,6 @@ impl RequestOwner for Driver {
     }
 
     fn is_awaited(&self, call: CallId) -> bool {
-        self.ask(|companion| companion.is_waiting(call))
+        self.ask(|companion| companion.awaits_editor(call))
     }
 }

@@ -68,7 +68,7 @@ impl Responder {
         }
     }
 
-    /// Whether a call waits for the answer.
+    /// Whether the answer has an effect.
     fn is_awaited(&self) -> bool {
         match self {
             Self::Diff(responder) => responder.is_awaited(),
@@ -114,7 +114,7 @@ pub(crate) trait RequestOwner: Send + Sync {
     /// The editor has sent an invalid answer.
     fn unreadable(&self, call: CallId, message: &str);
 
-    /// Whether a client waits for the result.
+    /// Whether the answer has an effect.
     fn is_awaited(&self, call: CallId) -> bool;
 }
 

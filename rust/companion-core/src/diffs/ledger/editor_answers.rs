@@ -23,7 +23,7 @@ impl Ledger {
         // The user decided while the request to close the view was under way. The caller gets the
         // accepted text.
         let is_closing = |asked: &PendingEditorRequest| match asked {
-            PendingEditorRequest::Close { shown, .. } => shown.as_deref() == Some(path),
+            PendingEditorRequest::Close { path: closing, .. } => **closing == *path,
             PendingEditorRequest::Open(_) | PendingEditorRequest::Decide(_) => false,
         };
         if decision.is_accepted()
@@ -93,34 +93,39 @@ impl Ledger {
 
     /// Handles the editor's success. A closed view comes with the proposal's text.
     pub(crate) fn completed(&mut self, call: CallId, content: Option<Text>) -> Vec<Effect> {
+        let mut effects = Vec::new();
         match self.asked.remove(&call) {
             Some(PendingEditorRequest::Open(path)) => {
                 let opening = self.open.get_mut(&path).and_then(|diff| diff.opening.take());
-                opening.map(|call| Effect::Answer(call, Answer::Opened)).into_iter().collect()
+                effects.extend(opening.map(|call| Effect::Answer(call, Answer::Opened)));
             }
-            Some(PendingEditorRequest::Close { told, proposed, is_own, .. }) => {
-                let content = content.filter(|_| is_own);
+            Some(PendingEditorRequest::Close { told, proposed, .. }) => {
                 let content = content.map(|text| proposed.content(&proposed.accept(text)));
-                vec![self.closed(call, told, content)]
+                effects.push(self.closed(call, told, content));
             }
             // The decision answers that call. Until the decision arrives, the deadline can do so.
             Some(decide @ PendingEditorRequest::Decide(_)) => {
                 self.asked.insert(call, decide);
-                Vec::new()
             }
-            None => Vec::new(),
+            None => {}
         }
+        self.open_answered(call, true, &mut effects);
+        effects
     }
 
     /// Handles the editor's failure.
     pub(crate) fn failed(&mut self, call: CallId, message: &str) -> Vec<Effect> {
-        self.give_up(call, message, Outcome::Failed)
+        let mut effects = self.give_up(call, message, Outcome::Failed);
+        self.open_answered(call, false, &mut effects);
+        effects
     }
 
     /// Handles an unreadable answer of the editor. Its views may be in any state, as if it had
     /// not answered. Above all the text is unknown, which differs from no text.
     pub(crate) fn unreadable(&mut self, call: CallId, message: &str) -> Vec<Effect> {
-        self.give_up(call, message, Outcome::TimedOut)
+        let mut effects = self.give_up(call, message, Outcome::TimedOut);
+        self.open_answered(call, true, &mut effects);
+        effects
     }
 
     /// Handles the deadline of a call.
@@ -136,7 +141,9 @@ impl Ledger {
             effects.push(closing.answer(told));
             return effects;
         }
-        self.give_up(call, NO_ANSWER, Outcome::TimedOut)
+        let mut effects = self.give_up(call, NO_ANSWER, Outcome::TimedOut);
+        self.open_timed_out(call, &mut effects);
+        effects
     }
 
     /// Answers `closeDiff`. If the client also receives a notification of the end, that is sent
@@ -161,7 +168,7 @@ impl Ledger {
     fn give_up(&mut self, call: CallId, message: &str, outcome: Outcome) -> Vec<Effect> {
         let mut effects = Vec::new();
         let failed = || Answer::Failed(message.to_owned());
-        match self.asked.remove(&call) {
+        match self.forget_request(call) {
             Some(PendingEditorRequest::Open(path)) => {
                 let Some(mut diff) = self.open.remove(&path) else { return effects };
                 diff.opening = None;
@@ -170,7 +177,7 @@ impl Ledger {
                 self.end(diff, outcome, &mut effects);
                 if outcome == Outcome::TimedOut {
                     // If the view still opens, nobody waits for a decision.
-                    effects.push(Effect::Ask(None, EditorCommand::Abandon(path)));
+                    self.ask(None, EditorCommand::Abandon(path), &mut effects);
                 }
             }
             // A caller that is notified of the end does not read the text.

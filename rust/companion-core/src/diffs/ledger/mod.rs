@@ -15,6 +15,7 @@
 
 mod delivery;
 mod editor_answers;
+mod opening;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use crate::calls::CallId;
 use crate::diffs::{Decision, DiffId};
 use crate::record::Record;
 use crate::session::{ClientTraits, SessionId};
+use opening::Opening;
 
 /// A consequence of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,12 +62,29 @@ pub enum EditorCommand {
     Reject(Arc<str>),
 }
 
+impl EditorCommand {
+    /// The path of the proposal.
+    pub(crate) fn path(&self) -> &Arc<str> {
+        match self {
+            Self::Open(path)
+            | Self::Close(path)
+            | Self::Abandon(path)
+            | Self::Accept(path)
+            | Self::Reject(path) => path,
+        }
+    }
+}
+
 /// The diffs of all clients.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ledger {
     open: BTreeMap<Arc<str>, Diff>,
     /// The requests that the editor has not answered, by call.
     asked: BTreeMap<CallId, PendingEditorRequest>,
+    /// The opens that the editor has not answered.
+    opening: BTreeMap<Arc<str>, Opening>,
+    /// The opens that the editor has not answered in time.
+    late: BTreeMap<CallId, Arc<str>>,
     outboxes: BTreeMap<SessionId, Outbox>,
     next_diff: DiffId,
     /// The number of records so far; `None` if no process follows.
@@ -81,8 +100,6 @@ struct Diff {
     /// The call that waits until the view is shown. Until then a decision for the path is about
     /// an earlier view and ends nothing.
     opening: Option<CallId>,
-    /// Until the editor has taken it, the view of another client may be shown.
-    is_over_other: bool,
     /// The user has rejected it, and the server looks at the file.
     is_declining: bool,
     /// The calls of `acceptDiff` and `rejectDiff` that wait for the end.
@@ -93,13 +110,11 @@ struct Diff {
 enum PendingEditorRequest {
     Open(Arc<str>),
     Close {
-        /// The path if the view was shown: the user's decision may be under way.
-        shown: Option<Arc<str>>,
+        /// The user's decision about this path may be under way.
+        path: Arc<str>,
         /// The caller and its diff, if a notification reports the end.
         told: Option<(SessionId, DiffId)>,
         proposed: Proposed,
-        /// The view does not belong to another client.
-        is_own: bool,
     },
     Decide(Arc<str>),
 }
@@ -124,6 +139,8 @@ impl Ledger {
         Self {
             open: BTreeMap::new(),
             asked: BTreeMap::new(),
+            opening: BTreeMap::new(),
+            late: BTreeMap::new(),
             outboxes: BTreeMap::new(),
             next_diff: first_diff,
             records: keep_records.then_some(0),
@@ -176,10 +193,7 @@ impl Ledger {
         if let Some(diff) = outbox.find(path).map(|queued| queued.diff) {
             self.take(asker, diff, &mut effects);
         }
-        let mut is_over_other = false;
         if let Some(earlier) = self.open.remove(path) {
-            is_over_other =
-                earlier.asker != asker || (earlier.is_over_other && earlier.opening.is_some());
             // The same client has already replaced its waiter. A notification about the earlier
             // diff would end the new one.
             if earlier.asker == asker {
@@ -197,18 +211,18 @@ impl Ledger {
             asker,
             proposed,
             opening,
-            is_over_other,
             is_declining: false,
             pending_decisions: Vec::new(),
         };
         self.open.insert(Arc::clone(path), diff);
         self.asked.insert(call, PendingEditorRequest::Open(Arc::clone(path)));
         self.record(Record::Opened(id, asker, Arc::clone(path)), &mut effects);
-        effects.push(Effect::Ask(Some(call), EditorCommand::Open(Arc::clone(path))));
+        self.ask(Some(call), EditorCommand::Open(Arc::clone(path)), &mut effects);
         effects
     }
 
-    /// `closeDiff`. The call is answered when the editor has closed the view.
+    /// `closeDiff`. The call is answered when the editor has closed the view. While the view opens, the
+    /// user has not seen the proposal, so the call is answered at once, without a text.
     ///
     /// A client closes only its own diff. With `suppress` it receives no notification of the end.
     /// Otherwise it receives a rejection before the answer, because to close without accepting is
@@ -225,21 +239,25 @@ impl Ledger {
         let Some(diff) = is_callers.then(|| self.open.remove(path)).flatten() else {
             return self.close_decided(caller, path, suppress, call);
         };
-        let shown = diff.opening.is_none().then(|| Arc::clone(path));
         if suppress {
             self.settle(caller, diff.id, &mut effects);
         } else {
             self.queue_decision(&diff, Arc::clone(path), Decision::Rejected, &mut effects);
         }
         let told = (!suppress).then_some((caller, diff.id));
-        let proposed = diff.proposed;
-        let is_own = shown.is_some() || !diff.is_over_other;
+        let (proposed, is_opening) = (diff.proposed, diff.opening.is_some());
         self.end(diff, Outcome::Closed, &mut effects);
+        if is_opening {
+            self.ask(None, EditorCommand::Abandon(Arc::clone(path)), &mut effects);
+            effects.push(self.closed(call, told, None));
+            return effects;
+        }
         // A client that is being disabled or ends does not read the text (`ide-client.js`,
         // `disconnect`).
         let ask = if told.is_some() { EditorCommand::Abandon } else { EditorCommand::Close };
-        self.asked.insert(call, PendingEditorRequest::Close { shown, told, proposed, is_own });
-        effects.push(Effect::Ask(Some(call), ask(Arc::clone(path))));
+        let pending = PendingEditorRequest::Close { path: Arc::clone(path), told, proposed };
+        self.asked.insert(call, pending);
+        self.ask(Some(call), ask(Arc::clone(path)), &mut effects);
         effects
     }
 
@@ -277,6 +295,7 @@ impl Ledger {
         accept: bool,
         call: CallId,
     ) -> Vec<Effect> {
+        let mut effects = Vec::new();
         if let Some(diff) = self.open.get_mut(path) {
             if diff.pending_decisions.len() == MAX_PENDING_DECISIONS {
                 let why = "Too many calls wait for the decision about this filePath.".to_owned();
@@ -285,7 +304,8 @@ impl Ledger {
             diff.pending_decisions.push((call, accept));
             self.asked.insert(call, PendingEditorRequest::Decide(Arc::clone(path)));
             let ask = if accept { EditorCommand::Accept } else { EditorCommand::Reject };
-            return vec![Effect::Ask(Some(call), ask(Arc::clone(path)))];
+            self.ask(Some(call), ask(Arc::clone(path)), &mut effects);
+            return effects;
         }
         // Already decided; the client has not received the decision.
         let decided = self.outboxes.values().find_map(|outbox| outbox.find(path));
@@ -296,7 +316,8 @@ impl Ledger {
             }
             None => Answer::Failed("No diff is open for this filePath.".to_owned()),
         };
-        vec![Effect::Answer(call, answer)]
+        effects.push(Effect::Answer(call, answer));
+        effects
     }
 
     /// Closes the views of a session that has had no stream for too long. If its client returns,
@@ -330,7 +351,7 @@ impl Ledger {
         for (path, diff) in gone {
             tell(self, Arc::clone(&path), &diff, &mut effects);
             self.end(diff, Outcome::Closed, &mut effects);
-            effects.push(Effect::Ask(None, EditorCommand::Abandon(path)));
+            self.ask(None, EditorCommand::Abandon(path), &mut effects);
         }
         effects
     }
@@ -424,11 +445,11 @@ impl Ledger {
     /// Answers the calls that waited for `diff`, which has ended.
     fn end(&mut self, diff: Diff, outcome: Outcome, effects: &mut Vec<Effect>) {
         if let Some(call) = diff.opening {
-            self.asked.remove(&call);
+            self.forget_request(call);
             effects.push(Effect::Answer(call, Answer::Opened));
         }
         for (call, accept) in diff.pending_decisions {
-            self.asked.remove(&call);
+            self.forget_request(call);
             effects.push(Effect::Answer(call, Answer::Decided { accept, outcome }));
         }
         effects.push(Effect::Ended(diff.id, outcome));

@@ -264,18 +264,3 @@ fn an_acceptance_that_the_editor_carries_out_is_not_carried_out_again() {
     assert_eq!(book.ledger.withdraw(&path()), (false, Vec::new()));
     assert_eq!(book.ledger.next(book.a, 2).0.unwrap().decision, sent.decision);
 }
-
-/// The editor may still show that view, if it could not open the first client's view.
-#[test]
-fn the_text_in_the_view_of_another_client_is_no_answer() {
-    let close = |mut book: Book| {
-        book.open(book.a);
-        let (call, _) = book.close(book.a, true);
-        let effects = book.ledger.completed(call, Some(text("typed")));
-        answer(&effects, call).clone()
-    };
-    assert_eq!(close(Book::new()), closed("typed"), "word of the view is on its way");
-    let mut book = Book::new();
-    book.opened(book.b);
-    assert_eq!(close(book), Answer::Closed(None));
-}

@@ -2,6 +2,7 @@
 
 mod arriving;
 mod closing;
+mod opening;
 
 use std::sync::Arc;
 
@@ -155,7 +156,8 @@ fn an_editor_that_answers_too_late_is_asked_to_close_the_view() {
     let effects = book.ledger.expired(call);
     assert_eq!(book.told(&effects), ["1 TimedOut", "abandon"]);
     assert!(matches!(answer(&effects, call), Answer::Failed(_)));
-    assert!(book.ledger.completed(call, None).is_empty());
+    let effects = book.ledger.completed(call, None);
+    assert_eq!(book.told(&effects), ["abandon"]);
     assert!(book.user_decided(Some("late")).is_empty());
 }
 
@@ -176,8 +178,10 @@ fn another_client_replaces_a_diff_and_its_asker_hears_of_it() {
     let mut book = Book::new();
     let (first, _) = book.open(book.a);
     let (second, effects) = book.open(book.b);
-    assert_eq!(book.told(&effects), ["a rejected", "1 Replaced", "open"]);
+    assert_eq!(book.told(&effects), ["a rejected", "1 Replaced"]);
     assert_eq!(*answer(&effects, first), Answer::Opened, "its call is answered");
+    let effects = book.ledger.completed(first, None);
+    assert_eq!(book.told(&effects), ["open"]);
     book.ledger.completed(second, None);
     let effects = book.user_decided(Some("x"));
     assert_eq!(book.told(&effects), ["b accepted x", "2 Accepted"]);

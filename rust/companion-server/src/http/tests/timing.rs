@@ -236,14 +236,36 @@ async fn a_refused_peer_that_never_stops_sending_is_let_go() {
     timeout(Duration::from_secs(20), served).await.expect("it has to end");
 }
 
+/// The client closes the diff meanwhile, and nothing else waits for the editor.
+#[tokio::test(start_paused = true)]
+async fn a_view_that_does_not_open_in_time_frees_its_path_and_closes_when_it_does() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let arguments = json!({ "filePath": "/a", "newContent": "new" });
+    let closing = json!({ "filePath": "/a", "suppressNotification": true });
+    let begun = Instant::now();
+    let (_, closed, asked) = tokio::join!(
+        rig.call(&session, "openDiff", &arguments),
+        rig.call(&session, "closeDiff", &closing),
+        rig.asked()
+    );
+    assert_eq!(closed["content"][0]["text"], "{}");
+    assert_eq!(begun.elapsed().as_secs(), 0, "no client waits for the view");
+    let EditorCall::Open(responder, _) = asked else { panic!("{asked:?}") };
+    assert!(matches!(rig.asked().await, EditorCall::Close(..)));
+    assert_eq!(begun.elapsed().as_secs(), 30);
+    responder.complete(None);
+    assert!(matches!(rig.asked().await, EditorCall::Close(..)));
+}
+
 /// The path counts in the editor's queue like the text.
 #[tokio::test(start_paused = true)]
 async fn proposals_without_text_have_no_place_without_end() {
     let rig = Rig::limits(|limits| limits.body = 10_000);
     let session = rig.initialize().await;
-    let arguments = json!({ "filePath": format!("/{}", "a".repeat(1000)), "newContent": "" });
     let mut refused = 0;
-    for _ in 0..100 {
+    for number in 0..100 {
+        let arguments = json!({ "filePath": format!("/{number:01000}"), "newContent": "" });
         let call = rig.call(&session, "openDiff", &arguments);
         let result = timeout(Duration::from_secs(1), call).await;
         refused += usize::from(result.is_ok_and(|result| result["isError"] == true));

@@ -6,6 +6,7 @@
 //! - No text is written that the user has not accepted.
 //! - The file's text that stands for a rejection arrives at once or not at all.
 //! - A model gets each reason once, or the user hears that it is lost.
+//! - The editor gets no request about a path while a view for it opens, and shows no view for nobody.
 //!
 //! The [`Companion`](crate::companion::Companion) and its records are the real ones. [`world`] models
 //! their environment: the editor, the disk and the network, and another client that asks about the
@@ -64,6 +65,8 @@ fn in_any_order_nothing_is_lost_invented_or_replayed() {
         closes,
         others: 0,
         declines: 0,
+        failures: 0,
+        timeouts: 0,
         has_hooks: false,
         unchanged: 0,
     };
@@ -82,6 +85,8 @@ fn in_any_order_nothing_is_lost_invented_or_replayed() {
         Script { others: 1, ..script(ONE, 1, 0, 0, 1) },
         Script { others: 1, ..script(ONE, 0, 1, 0, 1) },
         Script { others: 1, ..script(TWO, 0, 0, 0, 0) },
+        Script { failures: 1, timeouts: 1, others: 1, ..script(ONE, 0, 0, 0, 1) },
+        Script { failures: 1, timeouts: 1, ..script(TWO, 1, 0, 0, 1) },
         Script { declines: 1, has_hooks: true, ..script(ONE, 2, 0, 0, 1) },
         Script { declines: 1, has_hooks: true, ..script(ONE, 1, 1, 0, 1) },
         Script { declines: 1, has_hooks: true, ..script(ONE, 1, 0, 1, 1) },

@@ -11,6 +11,10 @@ impl World {
         for (question, outcome) in self.client.outcomes.iter().enumerate() {
             self.check_outcome(script, question, outcome.as_ref())?;
         }
+        let shown = self.views.len() + usize::from(self.is_others_shown);
+        if self.asks.is_empty() && shown > self.companion.diffs().open_count() {
+            return Err("a view stays, although no client waits for it".to_owned());
+        }
         if !is_last || self.client.is_cut {
             return Ok(());
         }

@@ -1,12 +1,13 @@
 //! Simulates the environment of a companion.
 
 mod check;
+mod editor;
 mod others;
 mod processes;
 mod reasons;
 mod steps;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use companion_protocol::editor::CompanionNotification;
@@ -113,7 +114,12 @@ pub(super) struct World {
     unsaved: VecDeque<Record>,
     saved: u64,
     disk: Left,
+    /// The requests that the editor has not carried out.
     asks: VecDeque<(Option<CallId>, EditorCommand)>,
+    /// The opens among them, by call,
+    opens: BTreeMap<CallId, Request>,
+    /// and those that have timed out.
+    late: BTreeSet<CallId>,
     looks: VecDeque<Look>,
     reasons: Vec<Reason>,
     /// The questions of the diffs that were rejected with a reason.
@@ -133,6 +139,8 @@ pub(super) struct World {
     closes: u8,
     others: u8,
     declines: u8,
+    failures: u8,
+    timeouts: u8,
     other: SessionId,
     /// Whether the view of the other client's proposal is shown.
     is_others_shown: bool,
@@ -160,6 +168,8 @@ impl World {
             saved: 0,
             disk: Left::default(),
             asks: VecDeque::new(),
+            opens: BTreeMap::new(),
+            late: BTreeSet::new(),
             looks: VecDeque::new(),
             reasons: vec![Reason::None; script.paths.len()],
             rejected: BTreeMap::new(),
@@ -178,6 +188,8 @@ impl World {
             closes: script.closes,
             others: script.others,
             declines: script.declines,
+            failures: script.failures,
+            timeouts: script.timeouts,
             other: SessionId::new(),
             is_others_shown: false,
         };
@@ -212,6 +224,9 @@ impl World {
             Request::OfOther => panic!("it is served at once"),
             Request::Close(question, _) => (*question, Action::Close { suppress: true }),
         };
+        if let Request::Open(_) = request {
+            self.opens.insert(call, request.clone());
+        }
         self.calls.insert(call, request);
         self.call(self.session, call, Arc::from(script.paths[question]), action);
     }
@@ -328,39 +343,6 @@ impl World {
         }
     }
 
-    fn edit(&mut self, script: &Script) {
-        let Some((call, ask)) = self.asks.pop_front() else { return };
-        let input = match (call, ask) {
-            (Some(call), EditorCommand::Open(path)) => {
-                if self.calls.get(&call) == Some(&Request::OfOther) {
-                    return self.show_other(&path, call);
-                }
-                let Some(Request::Open(question)) = self.calls.get(&call) else { return };
-                self.is_others_shown &= script.paths[0] != &*path;
-                assert_eq!(script.paths[*question], &*path);
-                self.views.insert(path, *question);
-                Input::EditorDid(call, None)
-            }
-            (Some(call), EditorCommand::Close(path) | EditorCommand::Abandon(path)) => {
-                match self.views.remove(&path) {
-                    Some(question) => Input::EditorDid(call, Some(text(question))),
-                    None if self.is_others_shown && script.paths[0] == &*path => {
-                        self.is_others_shown = false;
-                        Input::EditorDid(call, Some(others::text()))
-                    }
-                    None => Input::EditorFailed(call, "no such view"),
-                }
-            }
-            (None, EditorCommand::Abandon(path)) => {
-                self.views.remove(&path);
-                self.is_others_shown &= script.paths[0] != &*path;
-                return;
-            }
-            (_, ask) => panic!("{ask:?}"),
-        };
-        self.handle(input);
-    }
-
     fn decide(&mut self, script: &Script, question: Question, accept: bool) {
         let path = script.paths[question];
         self.views.remove(path);
@@ -399,7 +381,10 @@ impl World {
         let records = self.companion.diffs().records();
         for output in out {
             match output {
-                Output::Ask(call, ask) => self.asks.push_back((call, ask)),
+                Output::Ask(call, ask) => {
+                    assert!(!self.is_opening(ask.path()), "{ask:?} while a view opens");
+                    self.asks.push_back((call, ask));
+                }
                 Output::LookAt(diff, _) => self.looks.push_back(Look::At(diff)),
                 Output::Read(diff, .., original) => {
                     self.looks.push_back(Look::Read(diff, original.is_some()));
@@ -419,8 +404,16 @@ impl World {
     }
 
     /// Takes the steps that are forced and happen at once.
-    fn settle_down(&mut self) {
+    fn settle_down(&mut self, script: &Script) {
         self.release();
+        // If it came after the answer to a later request, it would end the client's next question.
+        let is_failed_open = |reply: &mut Reply| {
+            matches!(reply.request, Request::Open(_))
+                && matches!(reply.answer, Some(Answer::Failed(_)))
+        };
+        for reply in self.replies.extract_if(.., is_failed_open) {
+            self.client.answered(script, &reply);
+        }
         // The client ignores this answer.
         self.replies.retain(|reply| reply.answer != Some(Answer::Opened));
         let ended = self.wires.extract_if(.., |wire| !wire.is_open && wire.events.is_empty());

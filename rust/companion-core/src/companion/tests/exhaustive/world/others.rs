@@ -20,6 +20,7 @@ impl World {
         let call = self.next_other_call();
         let proposed = Proposed::new("proposed by the other client", CLIENT);
         self.calls.insert(call, Request::OfOther);
+        self.opens.insert(call, Request::OfOther);
         self.companion.clis().opened(self.other, &path, 0);
         let action = Action::Open { proposed, held: 0, is_editor_busy: false };
         let out = self.call(self.other, call, Arc::clone(&path), action);

@@ -85,5 +85,7 @@ impl World {
         self.views.clear();
         self.is_others_shown = false;
         self.asks.clear();
+        self.opens.clear();
+        self.late.clear();
     }
 }

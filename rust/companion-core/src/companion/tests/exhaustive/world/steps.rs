@@ -2,6 +2,7 @@
 
 use super::{Look, Question, World};
 use crate::companion::{ACKNOWLEDGEMENT_TIMEOUT, Hook, Input, Now};
+use crate::diffs::EditorCommand;
 
 /// The limits of the steps.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,10 @@ pub(crate) struct Script {
     pub(crate) others: u8,
     /// The number of questions that the user rejects with a reason.
     pub(crate) declines: u8,
+    /// How many opens the editor fails.
+    pub(crate) failures: u8,
+    /// How often the editor does not answer in time.
+    pub(crate) timeouts: u8,
     /// The CLI runs hooks.
     pub(crate) has_hooks: bool,
     /// The user changes every second proposal; this is the first unchanged one.
@@ -45,7 +50,11 @@ pub(crate) enum Step {
     /// A record is saved.
     Save,
     /// The editor carries out a request.
-    Edit,
+    Edit(usize),
+    /// The editor fails an open,
+    FailToOpen,
+    /// or does not answer in time.
+    TimeOut,
     /// The user decides in the editor.
     Decide(Question, bool),
     /// rejects with a reason,
@@ -91,7 +100,11 @@ impl World {
         may(is_quiet && self.client.is_down(), Step::ComeBack);
         may(can_send, Step::Send);
         may(!self.unsaved.is_empty(), Step::Save);
-        may(!self.asks.is_empty(), Step::Edit);
+        may(!self.asks.is_empty(), Step::Edit(0));
+        may(self.may_overtake(), Step::Edit(1));
+        let opens = matches!(self.asks.front(), Some((_, EditorCommand::Open(_))));
+        may(self.failures > 0 && opens, Step::FailToOpen);
+        may(self.timeouts > 0 && is_quiet && !self.opens.is_empty(), Step::TimeOut);
         may(self.stops > 0 && !self.is_stopping, Step::BeginStop);
         may(self.is_stopping, Step::EndStop);
         steps.extend((0..self.requests.len()).map(Step::Serve));
@@ -151,7 +164,9 @@ impl World {
                 world.send();
             }
             Step::Save => world.save(),
-            Step::Edit => world.edit(script),
+            Step::Edit(index) => world.edit(script, index),
+            Step::FailToOpen => world.fail_to_open(script),
+            Step::TimeOut => world.time_out(),
             Step::Decide(question, accept) => world.decide(script, question, accept),
             Step::Decline(question) => world.decline(script, question),
             Step::Terminal(question, accept) => {
@@ -174,7 +189,7 @@ impl World {
             Step::BeginStop => world.begin_stop(),
             Step::EndStop => world.end_stop(script),
         }
-        world.settle_down();
+        world.settle_down(script);
         world
     }
 

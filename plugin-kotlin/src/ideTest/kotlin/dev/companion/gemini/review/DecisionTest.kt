@@ -107,18 +107,6 @@ class DecisionTest : DiffTestCase() {
         await("an answer") { answer.text != null }
     }
 
-    fun `test what is closed before it shows does not show`() {
-        val (opened, closed) = Answer() to Answer()
-        service.open(opened, path("a.txt"), "two")
-        service.close(closed, path("a.txt"))
-        await("both answers") { opened.text != null && closed.text != null }
-        assertTrue(opened.text.orEmpty().startsWith("failed: "))
-        assertTrue("nobody has edited it", closed.text.orEmpty().startsWith("failed: "))
-        assertEquals(Answer.DONE, answer { service.open(it, path("b.txt"), "two") })
-        assertEquals(listOf(path("b.txt")), tabs().map { it.targetPath })
-        assertEquals(emptyList<String>(), told)
-    }
-
     fun `test while a dialog is open the CLI closes a proposal and gets its text as edited`() {
         val view = propose("a.txt", "two\n")
         view.type("edited\n")
@@ -126,19 +114,6 @@ class DecisionTest : DiffTestCase() {
             assertEquals("done edited\n", answer { service.close(it, path("a.txt")) })
         }
         await("the end of the tab") { !view.isOpen }
-        assertEquals(emptyList<String>(), told)
-    }
-
-    fun `test what comes while a dialog is open and is closed then is not taken for what there was`() {
-        propose("a.txt", "two")
-        val (opened, closed) = Answer() to Answer()
-        belowDialog {
-            service.open(opened, path("a.txt"), "three")
-            service.close(closed, path("a.txt"))
-            await("both answers") { opened.text != null && closed.text != null }
-        }
-        assertTrue(closed.text.orEmpty().startsWith("failed: "))
-        await("the end of the tab") { tabs().isEmpty() }
         assertEquals(emptyList<String>(), told)
     }
 
@@ -150,19 +125,6 @@ class DecisionTest : DiffTestCase() {
         await("both answers") { closed.text != null && opened.text != null }
         assertEquals(listOf("done two", "done"), listOf(closed.text, opened.text))
         assertEquals("three", view("a.txt").right.document.text)
-    }
-
-    fun `test while a dialog is open a proposal gives way at once to the next one for its file`() {
-        val (first, second) = Answer() to Answer()
-        belowDialog {
-            service.open(first, path("a.txt"), "one")
-            service.open(second, path("a.txt"), "two")
-            await("the end of the first") { first.text != null }
-            assertTrue(first.text.orEmpty().startsWith("failed: "))
-            assertNull(second.text)
-        }
-        await("an answer") { second.text != null }
-        assertEquals("two", view("a.txt").right.document.text)
     }
 
     fun `test the CLI closes a proposal and gets its text as edited`() {

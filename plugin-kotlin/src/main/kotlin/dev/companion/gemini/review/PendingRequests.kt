@@ -19,27 +19,16 @@ import java.util.concurrent.atomic.AtomicReference
 internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disposable {
     private val pending = ConcurrentHashMap.newKeySet<Pending>()
 
-    /** Adds a request. [opens] is the file of the proposal that the request opens. */
-    fun add(request: EditorRequest, opens: String? = null): Pending {
-        val added = Pending(request, opens)
+    fun add(request: EditorRequest): Pending {
+        val added = Pending(request)
         pending += added
         added.failLater()
         return added
     }
 
-    /** Cancels the requests that open a proposal for that file. Returns whether there were any. */
-    fun giveUpOpening(path: String): Boolean {
-        val opening = pending.filter { it.opens == path }
-        opening.forEach { it.fail(CompanionBundle.message("diff.error.none")) }
-        return opening.isNotEmpty()
-    }
-
     override fun dispose() = pending.forEach { it.fail(CompanionBundle.message("diff.error.closed")) }
 
-    inner class Pending(
-        private val request: EditorRequest,
-        val opens: String?,
-    ) : EditorRequest {
+    inner class Pending(private val request: EditorRequest) : EditorRequest {
         /** Whether the server still waits for the answer. */
         val isWaiting get() = this in pending
 

@@ -88,9 +88,8 @@ internal open class ProposalService protected constructor(
     fun endOfClosed() = background.execute { queue.later { proposals.filter { it.core.isClosed }.forEach(::finish) } }
 
     /** Called on the server's thread, as are the next three: returns at once. */
-    fun open(core: CompanionCore, request: EditorRequest, diff: OpenDiff) {
-        requests.giveUpOpening(diff.filePath)
-        prepare(request, opens = diff.filePath) { pending ->
+    fun open(core: CompanionCore, request: EditorRequest, diff: OpenDiff) =
+        prepare(request) { pending ->
             val target = Target.find(project, diff.filePath)
             val text = ProposedText(project, target, diff)
             later(pending) {
@@ -99,20 +98,11 @@ internal open class ProposalService protected constructor(
                 pending.complete()
             }
         }
-    }
 
     fun close(request: EditorRequest, filePath: String) {
-        val wasOpening = requests.giveUpOpening(filePath)
         val pending = requests.add(request)
-        if (wasOpening) {
-            // Nobody has edited it, so the CLI's own text is right. The proposal that this one would have replaced
-            // closes, too.
-            pending.fail(CompanionBundle.message("diff.error.none"))
-            queue.later { waiting().filter { it.path == filePath }.forEach(::finish) }
-        } else {
-            // Without the user's text the CLI would use its own. So this is answered even while a dialog is open.
-            pending.waitFor(::evenBelowDialogs) { closeNow(pending, filePath) }
-        }
+        // Without the user's text the CLI would use its own. So this is answered even while a dialog is open.
+        pending.waitFor(::evenBelowDialogs) { closeNow(pending, filePath) }
     }
 
     fun accept(request: EditorRequest, filePath: String) =
@@ -425,8 +415,8 @@ internal open class ProposalService protected constructor(
     private fun waiting(path: String) =
         waiting().find { it.path == path } ?: throw TargetException(CompanionBundle.message("diff.error.none"))
 
-    private fun prepare(request: EditorRequest, opens: String? = null, job: (PendingRequests.Pending) -> Unit) {
-        val pending = requests.add(request, opens)
+    private fun prepare(request: EditorRequest, job: (PendingRequests.Pending) -> Unit) {
+        val pending = requests.add(request)
         pending.waitFor({ background.execute(it) }) {
             if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
             job(pending)

@@ -1,0 +1,79 @@
+//! Simulates the editor. It shows a proposal, or fails, or does not answer in time.
+
+use super::{Request, Script, World, others};
+use crate::calls::CallId;
+use crate::companion::tests::exhaustive::client::text;
+use crate::companion::{Input, Limits, Now};
+use crate::diffs::EditorCommand;
+
+impl World {
+    /// The editor carries out a request.
+    pub(super) fn edit(&mut self, script: &Script, index: usize) {
+        let Some((call, ask)) = self.asks.remove(index) else { return };
+        let input = match (call, ask) {
+            (Some(call), EditorCommand::Open(path)) => {
+                self.late.remove(&call);
+                let Some(Request::Open(question)) = self.opens.remove(&call) else {
+                    return self.show_other(&path, call);
+                };
+                self.is_others_shown &= script.paths[0] != &*path;
+                assert_eq!(script.paths[question], &*path);
+                self.views.insert(path, question);
+                Input::EditorDid(call, None)
+            }
+            (Some(call), EditorCommand::Close(path) | EditorCommand::Abandon(path)) => {
+                match self.views.remove(&path) {
+                    Some(question) => Input::EditorDid(call, Some(text(question))),
+                    None if self.is_others_shown && script.paths[0] == &*path => {
+                        self.is_others_shown = false;
+                        Input::EditorDid(call, Some(others::text()))
+                    }
+                    None => Input::EditorFailed(call, "no such view"),
+                }
+            }
+            (None, EditorCommand::Abandon(path)) => {
+                self.views.remove(&path);
+                self.is_others_shown &= script.paths[0] != &*path;
+                return;
+            }
+            (_, ask) => panic!("{ask:?}"),
+        };
+        self.handle(input);
+    }
+
+    /// The editor can't show a proposal, and closes the one that it would replace.
+    pub(super) fn fail_to_open(&mut self, script: &Script) {
+        let Some((Some(call), ask)) = self.asks.pop_front() else { return };
+        self.failures -= 1;
+        self.late.remove(&call);
+        self.opens.remove(&call);
+        self.views.remove(ask.path());
+        self.is_others_shown &= script.paths[0] != &**ask.path();
+        self.handle(Input::EditorFailed(call, "the file is binary"));
+    }
+
+    /// The editor has not answered for so long that the calls have failed.
+    pub(super) fn time_out(&mut self) {
+        self.timeouts -= 1;
+        self.late.extend(self.opens.keys());
+        let now = Now { elapsed: Limits::default().host_timeout, date: 0 };
+        self.handle_at(now, Input::Time);
+    }
+
+    /// Whether the editor may close a view before it shows, too late.
+    pub(super) fn may_overtake(&self) -> bool {
+        let is_late = |(call, _): &(Option<CallId>, EditorCommand)| {
+            call.is_some_and(|call| self.late.contains(&call))
+        };
+        self.asks.front().is_some_and(is_late)
+            && matches!(self.asks.get(1), Some((_, EditorCommand::Abandon(_))))
+    }
+
+    /// Whether the editor still has time to answer an open of that path.
+    pub(super) fn is_opening(&self, path: &str) -> bool {
+        self.asks.iter().any(|(call, ask)| {
+            let is_late = call.is_some_and(|call| self.late.contains(&call));
+            matches!(ask, EditorCommand::Open(of) if **of == *path) && !is_late
+        })
+    }
+}

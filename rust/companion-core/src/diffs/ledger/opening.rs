@@ -1,0 +1,98 @@
+//! Sends requests to the editor: none about a path while a view for it opens.
+//!
+//! So an editor never has to cancel a view that opens, and the requests about a path can't overtake
+//! each other in an editor with several threads.
+
+use std::sync::Arc;
+
+use super::{EditorCommand, Effect, Ledger, PendingEditorRequest};
+use crate::calls::CallId;
+
+/// The most late opens that are remembered.
+const MAX_LATE_OPENS: usize = 256;
+
+/// An open that the editor has not answered.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Opening {
+    call: CallId,
+    /// The requests about the same path that wait for the answer.
+    waiting: Vec<(Option<CallId>, EditorCommand)>,
+}
+
+impl Ledger {
+    /// Sends the editor a request, once it has answered the open of that path.
+    pub(super) fn ask(
+        &mut self,
+        call: Option<CallId>,
+        command: EditorCommand,
+        effects: &mut Vec<Effect>,
+    ) {
+        let path = command.path();
+        if let Some(opening) = self.opening.get_mut(path) {
+            let request = (call, command);
+            if !opening.waiting.contains(&request) {
+                opening.waiting.push(request);
+            }
+            return;
+        }
+        if let (EditorCommand::Open(path), Some(call)) = (&command, call) {
+            self.opening.insert(Arc::clone(path), Opening { call, waiting: Vec::new() });
+        }
+        effects.push(Effect::Ask(call, command));
+    }
+
+    /// Removes a call's request that the editor has not answered. If it was not sent, it never is.
+    pub(super) fn forget_request(&mut self, call: CallId) -> Option<PendingEditorRequest> {
+        for opening in self.opening.values_mut() {
+            opening.waiting.retain(|(waiting, _)| *waiting != Some(call));
+        }
+        self.asked.remove(&call)
+    }
+
+    /// Handles the editor's answer to an open. A view that shows too late closes again, unless another
+    /// one has replaced it.
+    pub(super) fn open_answered(
+        &mut self,
+        call: CallId,
+        may_show: bool,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.end_opening(call, effects);
+        if let Some(path) = self.late.remove(&call)
+            && may_show
+            && !self.open.contains_key(&path)
+        {
+            self.ask(None, EditorCommand::Abandon(path), effects);
+        }
+    }
+
+    /// Handles the deadline of an open. Other requests about its path wait no longer.
+    pub(super) fn open_timed_out(&mut self, call: CallId, effects: &mut Vec<Effect>) {
+        if let Some(path) = self.end_opening(call, effects) {
+            self.late.insert(call, path);
+        }
+        if self.late.len() > MAX_LATE_OPENS {
+            self.late.pop_first();
+        }
+    }
+
+    /// Sends the requests that have waited for this open. Returns its path.
+    fn end_opening(&mut self, call: CallId, effects: &mut Vec<Effect>) -> Option<Arc<str>> {
+        let is_opened = |(_, opening): &(&Arc<str>, &Opening)| opening.call == call;
+        let path = Arc::clone(self.opening.iter().find(is_opened)?.0);
+        for (call, command) in self.opening.remove(&path)?.waiting {
+            self.ask(call, command, effects);
+        }
+        Some(path)
+    }
+
+    /// Whether the editor still has time to answer this open.
+    pub(crate) fn is_opening(&self, call: CallId) -> bool {
+        self.opening.values().any(|opening| opening.call == call)
+    }
+
+    /// Whether an answer to this open, however late, still has an effect.
+    pub(crate) fn is_open_unanswered(&self, call: CallId) -> bool {
+        self.is_opening(call) || self.late.contains_key(&call)
+    }
+}

@@ -1,0 +1,120 @@
+//! Tests that the editor gets no request about a path while a view for it opens.
+
+use super::*;
+
+#[test]
+fn a_diff_that_is_closed_while_its_view_opens_is_answered_at_once_and_closes_afterwards() {
+    for opens in [true, false] {
+        let mut book = Book::new();
+        let (open, _) = book.open(book.a);
+        let (close, effects) = book.close(book.a, true);
+        assert_eq!(book.told(&effects), ["1 Closed"]);
+        let untouched = Effect::Answer(close, Answer::Closed(None));
+        assert!(effects.contains(&untouched), "nobody has seen it");
+        let effects = if opens {
+            book.ledger.completed(open, None)
+        } else {
+            book.ledger.failed(open, "The file is binary.")
+        };
+        assert_eq!(book.told(&effects), ["abandon"]);
+        assert!(book.user_decided(Some("typed")).is_empty());
+    }
+}
+
+#[test]
+fn the_next_diff_of_a_path_waits_until_the_first_view_shows() {
+    let mut book = Book::new();
+    let (first, _) = book.open(book.a);
+    let (_, effects) = book.open(book.a);
+    assert_eq!(book.told(&effects), ["1 Replaced"]);
+    let (third, effects) = book.open(book.b);
+    assert_eq!(book.told(&effects), ["a rejected", "2 Replaced"]);
+    let (accept, effects) = book.request_decision(true);
+    assert!(effects.is_empty());
+    let effects = book.ledger.completed(first, None);
+    assert_eq!(book.told(&effects), ["open"], "the second is over");
+    let effects = book.ledger.completed(third, None);
+    assert_eq!(effects[0], Effect::Answer(third, Answer::Opened));
+    assert_eq!(effects[1], Effect::Ask(Some(accept), EditorCommand::Accept(path())));
+}
+
+/// Otherwise the editor would accept the proposal that the next one has replaced.
+#[test]
+fn a_decision_for_a_view_that_does_not_open_is_never_sent() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (open, _) = book.open(book.b);
+    let (accept, _) = book.request_decision(true);
+    let effects = book.ledger.failed(open, "The file is binary.");
+    let failed = Answer::Decided { accept: true, outcome: Outcome::Failed };
+    assert!(effects.contains(&Effect::Answer(accept, failed)));
+    assert_eq!(book.told(&effects), ["2 Failed"]);
+}
+
+#[test]
+fn other_paths_do_not_wait() {
+    let mut book = Book::new();
+    book.open(book.a);
+    let call = book.call();
+    let effects = book.ledger.open(book.a, &Arc::from("/other"), proposed(), call);
+    assert_eq!(book.told(&effects), ["open"]);
+}
+
+#[test]
+fn a_view_that_has_timed_out_frees_its_path_and_closes_when_it_shows() {
+    let mut book = Book::new();
+    let (open, _) = book.open(book.a);
+    book.close(book.a, true);
+    assert!(book.ledger.is_open_unanswered(open));
+    let effects = book.ledger.expired(open);
+    assert_eq!(book.told(&effects), ["abandon"]);
+    let effects = book.ledger.completed(open, None);
+    assert_eq!(book.told(&effects), ["abandon"], "the editor may have closed it before it showed");
+    assert!(!book.ledger.is_open_unanswered(open));
+}
+
+#[test]
+fn a_view_that_shows_too_late_is_not_taken_for_the_next_one() {
+    for shows in [true, false] {
+        let mut book = Book::new();
+        let (late, _) = book.open(book.a);
+        book.ledger.expired(late);
+        let (open, effects) = book.open(book.a);
+        assert_eq!(book.told(&effects), ["open"]);
+        let effects =
+            if shows { book.ledger.completed(late, None) } else { book.ledger.failed(late, "no") };
+        assert!(effects.is_empty());
+        book.ledger.completed(open, None);
+        let effects = book.user_decided(None);
+        assert_eq!(book.told(&effects), ["a rejected", "2 Rejected"]);
+    }
+}
+
+/// Otherwise an editor that never answers would cost memory for each call.
+#[test]
+fn only_so_many_late_views_are_remembered() {
+    let mut book = Book::new();
+    let (first, _) = book.open(book.a);
+    book.ledger.expired(first);
+    for number in 0..256 {
+        let call = book.call();
+        book.ledger.open(book.a, &Arc::from(format!("/{number}")), proposed(), call);
+        book.ledger.expired(call);
+        assert!(book.ledger.is_open_unanswered(call));
+    }
+    assert!(!book.ledger.is_open_unanswered(first));
+}
+
+/// The client closes many diffs while the editor is busy.
+#[test]
+fn a_view_that_opens_is_closed_once() {
+    let mut book = Book::new();
+    let (first, _) = book.open(book.a);
+    for _ in 0..10 {
+        book.close(book.a, true);
+        book.open(book.a);
+    }
+    book.close(book.a, true);
+    let effects = book.ledger.completed(first, None);
+    assert_eq!(book.told(&effects), ["abandon"]);
+}
