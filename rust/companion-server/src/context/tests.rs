@@ -1,5 +1,6 @@
 //! Tests the context: its content, limits and times.
 
+use std::path::Path;
 use std::time::Duration;
 
 use companion_protocol::ide::{MAX_OPEN_FILES, MAX_SELECTED_TEXT, OpenFile, Position};
@@ -8,6 +9,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::*;
+use crate::disk::paths::SharedFolders;
 use crate::testing::{Rig, Stream};
 
 fn cursor(line: u32, character: u32) -> Position {
@@ -321,7 +323,7 @@ async fn on_a_dead_disk_other_rules_take_back_everything() {
     let dead = DEAD.lock();
     let is_file =
         |path: &str| path != "/dead" || DEAD.try_lock_for(Duration::from_mins(1)).is_some();
-    let privacy = Arc::new(Privacy::new(crate::disk::paths::Roots::default()));
+    let privacy = Arc::new(Privacy::new(SharedFolders::default()));
     let disk = FileScan::with(is_file, Arc::clone(&privacy));
     let context = EditorContext::new(ContextModel::default(), Arc::clone(&rig.host));
     let publishing =
@@ -343,12 +345,18 @@ async fn on_a_dead_disk_other_rules_take_back_everything() {
     }
 }
 
+fn privacy_of(folder: &Path) -> Arc<Privacy> {
+    let folders = SharedFolders::default();
+    folders.lock().open.push(folder.to_owned());
+    Arc::new(Privacy::new(folders))
+}
+
 #[tokio::test]
 async fn a_rule_that_comes_just_before_its_folder_is_watched_counts() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name| dir.path().join(name).to_str().unwrap().to_owned();
     let (key, last) = (at("x.hid"), at("last"));
-    let privacy = Arc::new(Privacy::new(Arc::new(Mutex::new(vec![dir.path().to_owned()]))));
+    let privacy = privacy_of(dir.path());
     // The scan has already read the folder's rules when it checks the last file.
     let is_file = |path: &str| {
         if let Some(dir) = path.strip_suffix("last") {
@@ -369,7 +377,7 @@ async fn what_the_system_does_not_watch_is_looked_at_by_the_clock() {
     for (folder, is_watched) in [("", true), ("that/is/not/there", false)] {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join(folder).join("a").to_str().unwrap().to_owned();
-        let privacy = Arc::new(Privacy::new(Arc::new(Mutex::new(vec![dir.path().to_owned()]))));
+        let privacy = privacy_of(dir.path());
         let mut disk = FileScan::with(|_| true, privacy);
         disk.look(&BlockingPool::of_test(), vec![file], Instant::now()).await;
         let news = timeout(Duration::from_mins(1), disk.has_news()).await;

@@ -11,8 +11,24 @@ use parking_lot::Mutex;
 /// The longest path of any system (Windows), in UTF-16 code units.
 const MAX_PATH: usize = 32_767;
 
-/// The roots of the workspace.
-pub(crate) type Roots = Arc<Mutex<Vec<PathBuf>>>;
+/// The folders of the workspace, for all that look at them.
+pub(crate) type SharedFolders = Arc<Mutex<Folders>>;
+
+/// The folders of the workspace.
+#[derive(Default)]
+pub(crate) struct Folders {
+    /// The folders that the editor has open.
+    pub(crate) open: Vec<PathBuf>,
+    /// Other worktrees of their repositories.
+    pub(crate) worktrees: Vec<PathBuf>,
+}
+
+impl Folders {
+    /// The roots of the workspace: all of them.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &PathBuf> {
+        self.open.iter().chain(&self.worktrees)
+    }
+}
 
 /// Whether a file can have this path.
 pub(crate) fn check_path(path: &str) -> Result<(), &'static str> {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::disk::paths::{Roots, resolve, without_parents};
+use crate::disk::paths::{SharedFolders, resolve, without_parents};
 use files::{EffectiveRules, Files};
 use rules::{MAX_COMPILED, NAMES, Rules, is_named, lowercase, takes_back};
 use secrets::Secret;
@@ -61,15 +61,15 @@ impl fmt::Display for PrivateBy {
 }
 
 pub(crate) struct Privacy {
-    roots: Roots,
+    folders: SharedFolders,
     files: Files,
     /// Notified when the set of private files may have changed.
     changed: Arc<Notify>,
 }
 
 impl Privacy {
-    pub(crate) fn new(roots: Roots) -> Self {
-        Self { roots, files: Files::default(), changed: Arc::default() }
+    pub(crate) fn new(folders: SharedFolders) -> Self {
+        Self { folders, files: Files::default(), changed: Arc::default() }
     }
 
     /// Waits until the set of private files may have changed.
@@ -84,7 +84,7 @@ impl Privacy {
 
     /// Starts a scan of the disk with the present roots.
     pub(crate) fn look(&self) -> PrivacyScan<'_> {
-        let roots = self.roots.lock().clone();
+        let roots: Vec<_> = self.folders.lock().roots().cloned().collect();
         let roots = roots.into_iter().map(|root| {
             let leads_to = root.canonicalize().ok();
             Root { path: without_parents(&root), leads_to }

@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
-use crate::disk::paths::{Roots, resolve, without_parents};
+use crate::disk::paths::{Folders, SharedFolders, resolve, without_parents};
 use crate::disk::pool::BlockingPool;
 use crate::privacy::Privacy;
 
@@ -38,10 +38,7 @@ pub(crate) fn is_refusal(why: &str) -> bool {
 pub(crate) const DISK_TIMED_OUT: &str = "the disk does not answer";
 
 pub(crate) struct Workspace {
-    /// The folders that the editor has open.
-    open: Mutex<Vec<PathBuf>>,
-    /// The same, and other worktrees of their repositories.
-    roots: Roots,
+    folders: SharedFolders,
     /// Notified when the editor opens or closes a folder.
     changed: Arc<Notify>,
     privacy: Arc<Privacy>,
@@ -52,17 +49,17 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    pub(crate) fn new(roots: Vec<PathBuf>, pool: Arc<BlockingPool>) -> Self {
+    pub(crate) fn new(open: Vec<PathBuf>, pool: Arc<BlockingPool>) -> Self {
         let looking = Arc::new(Semaphore::new(1));
-        let open = Mutex::new(roots.clone());
-        let roots: Roots = Arc::new(Mutex::new(roots));
-        let privacy = Arc::new(Privacy::new(Arc::clone(&roots)));
-        Self { open, roots, changed: Arc::default(), privacy, is_within, looking, pool }
+        let folders = Folders { open, worktrees: Vec::new() };
+        let folders: SharedFolders = Arc::new(Mutex::new(folders));
+        let privacy = Arc::new(Privacy::new(Arc::clone(&folders)));
+        Self { folders, changed: Arc::default(), privacy, is_within, looking, pool }
     }
 
     /// The folders that the editor has open.
     pub(crate) fn open(&self) -> Vec<PathBuf> {
-        self.open.lock().clone()
+        self.folders.lock().open.clone()
     }
 
     /// Notifies when the open folders, or something that is known about them, may have changed.
@@ -73,13 +70,11 @@ impl Workspace {
     /// Adds the other worktrees of the repositories of `open`. Returns false if nothing changed, or if
     /// other folders are open by now.
     pub(crate) fn set_worktrees(&self, open: &[PathBuf], worktrees: &[PathBuf]) -> bool {
-        let now_open = self.open.lock();
-        let roots: Vec<_> = open.iter().chain(worktrees).cloned().collect();
-        let mut known = self.roots.lock();
-        if *now_open != open || *known == roots {
+        let mut folders = self.folders.lock();
+        if folders.open != open || folders.worktrees == worktrees {
             return false;
         }
-        *known = roots;
+        folders.worktrees = worktrees.to_vec();
         self.privacy.changed().notify_one();
         true
     }
@@ -90,10 +85,8 @@ impl Workspace {
     }
 
     /// Replaces the open folders. Their worktrees follow.
-    pub(crate) fn change(&self, roots: Vec<PathBuf>) {
-        let mut open = self.open.lock();
-        open.clone_from(&roots);
-        *self.roots.lock() = roots;
+    pub(crate) fn change(&self, open: Vec<PathBuf>) {
+        *self.folders.lock() = Folders { open, worktrees: Vec::new() };
         self.privacy.changed().notify_one();
         self.changed.notify_one();
     }
@@ -101,9 +94,9 @@ impl Workspace {
     /// The path from its root, by name; the whole path if it is in no root. It is the same for a
     /// client in a container.
     pub(crate) fn relative(&self, path: &str) -> String {
-        let roots = self.roots.lock();
-        let mut rests = roots
-            .iter()
+        let folders = self.folders.lock();
+        let mut rests = folders
+            .roots()
             .filter_map(|root| relative_to(Platform::CURRENT, path, root.to_str()?))
             .filter_map(|rest| rest.get(1..));
         rests.next().unwrap_or(path).to_owned()
@@ -141,7 +134,7 @@ impl Workspace {
         is_private: fn(&Privacy, &str) -> io::Result<bool>,
     ) -> Vec<Result<(), &'static str>> {
         let count = paths.len();
-        let roots = self.roots.lock().clone();
+        let roots: Vec<_> = self.folders.lock().roots().cloned().collect();
         if roots.is_empty() {
             return vec![Err("no folder is open in the editor"); count];
         }

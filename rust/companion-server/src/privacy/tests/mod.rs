@@ -22,7 +22,8 @@ impl Scene {
     fn new(files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
-        let scene = Self { privacy: Privacy::new(Roots::default()), base: base.clone(), _dir: dir };
+        let scene =
+            Self { privacy: Privacy::new(SharedFolders::default()), base: base.clone(), _dir: dir };
         scene.roots(&["project"]);
         create_dir_all(base.join("project")).unwrap();
         for (path, text) in files {
@@ -32,7 +33,7 @@ impl Scene {
     }
 
     fn roots(&self, names: &[&str]) {
-        *self.privacy.roots.lock() = names.iter().map(|name| self.base.join(name)).collect();
+        self.privacy.folders.lock().open = names.iter().map(|name| self.base.join(name)).collect();
     }
 
     fn at(&self, path: &str) -> String {
