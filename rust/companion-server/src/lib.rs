@@ -8,6 +8,9 @@
 //! statuses) → `net::guard` (admission) → `session` (the client) → `mcp::dispatch` (methods) →
 //! `mcp::tools` (arguments) → `driver` (the core, which decides) → the editor. Notifications go up: the
 //! editor → `driver` or `context` → `session` (waiting items per client) → `http`.
+//!
+//! The modules stand in layers, and each uses only lower ones (`LAYERS` in `rust/xtask/tests/tidy.rs`).
+//! A module takes the parts that it needs. `parts` builds all of them, for `server` alone.
 
 mod agent;
 mod clients;
