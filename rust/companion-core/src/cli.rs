@@ -377,6 +377,11 @@ impl Clis {
         self.clis.iter().any(|cli| cli.connection == Some(session))
     }
 
+    /// The clients whose CLIs are known.
+    pub fn connections(&self) -> Vec<SessionId> {
+        self.clis.iter().filter_map(|cli| cli.connection).collect()
+    }
+
     /// A client that runs no hook before its diff has opened one. `original` is the file by now.
     /// Returns when the model would get a reason.
     pub fn opened_without_hook(

@@ -228,12 +228,15 @@ impl Agents {
     }
 
     fn hooked(&self) -> HookedClients {
-        let connected = self.sessions.connected_with(|client| client.replays_edits);
-        let hooked = self.driver.ask(|companion| {
-            let clis = companion.clis();
-            connected.iter().filter(|session| clis.knows(**session)).count()
+        let known = self.driver.ask(|companion| companion.clis().connections());
+        let mut clients = HookedClients { connected: 0, hooked: 0 };
+        self.sessions.for_each_connected(|session| {
+            if session.client.replays_edits {
+                clients.connected += 1;
+                clients.hooked += usize::from(known.contains(&session.id));
+            }
         });
-        HookedClients { connected: connected.len(), hooked }
+        clients
     }
 
     /// Answers an event. The answer is empty if the CLI goes on as without a hook.

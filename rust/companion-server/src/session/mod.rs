@@ -342,11 +342,13 @@ impl Sessions {
         self.streams.load(Ordering::Relaxed)
     }
 
-    /// The connected clients with these traits.
-    pub(crate) fn connected_with(&self, has: impl Fn(&ClientTraits) -> bool) -> Vec<SessionId> {
-        let by_id = self.by_id.lock();
-        let sessions = by_id.values().filter(|of| of.mailbox.has_stream() && has(&of.client));
-        sessions.map(|session| session.id).collect()
+    /// Calls `each` for each connected client.
+    pub(crate) fn for_each_connected(&self, mut each: impl FnMut(&Session)) {
+        for session in self.by_id.lock().values() {
+            if session.mailbox.has_stream() {
+                each(session);
+            }
+        }
     }
 
     /// The connected clients with these traits, and those of the last process that may still come back.
