@@ -70,4 +70,31 @@ describe('in a window', () => {
     await scene.noProposal();
     await other.close();
   });
+
+  scene.test('in the unified viewer F7 does the same', async (scene) => {
+    const other = await scene.connect();
+    const [a, b] = [scene.sandbox.file('e.txt', OLD), scene.sandbox.file('f.txt', OLD)];
+    const first = await scene.propose(a, NEW);
+    const second = await scene.propose(b, NEW, other);
+    await scene.turnTo(first.title);
+    await scene.ide.click('text', { text: 'Side-by-side viewer' });
+    await scene.ide.until(({ tableRows }) => tableRows.some((row) => row.startsWith('Unified viewer')), 'the viewers');
+    await scene.ide.display.press('End', 'Return');
+    await scene.ide.tab(first.title, ({ right }) => right?.startsWith('one\nONE\ntwo\n'));
+    await scene.clickInto(first.title);
+    await scene.ide.display.press('ctrl+Home', 'F7');
+    await scene.ide.until(({ focus }) => focus?.line === 6, 'the caret at the second change');
+    await scene.ide.display.press('F7');
+    const hint = (text) => text.includes('Press F7 again to go to the next proposal');
+    await scene.ide.until(({ texts }) => texts.some(hint), 'the hint');
+    await scene.picture('next-change-unified');
+    await scene.ide.display.press('F7');
+    await scene.ide.tab(second.title, ({ isSelected }) => isSelected);
+    for (const { title, decision } of [first, second]) {
+      await scene.ide.invoke('Companion.RejectProposal', title);
+      assert.deepEqual(await decision, REJECTED);
+    }
+    await scene.noProposal();
+    await other.close();
+  });
 });

@@ -18,9 +18,9 @@ class FileTimesTest : TestCase() {
 
     private fun <T> offEdt(work: () -> T): T = ForkJoinPool.commonPool().submit(Callable { work() }).get()
 
-    /** A path of a file system whose views [fail]. */
-    private fun remote(fail: () -> Throwable): Path {
-        val provider = RemoteProvider(file.fileSystem.provider(), file, fail)
+    /** A path of a file system whose attributes by name are [attributes]. */
+    private fun remote(attributes: () -> Map<String, Any>): Path {
+        val provider = RemoteProvider(file.fileSystem.provider(), file, attributes)
         val system = RemoteSystem(file.fileSystem, provider)
         val path = Proxy.newProxyInstance(javaClass.classLoader, arrayOf(Path::class.java)) { _, method, _ ->
             if (method.name == "getFileSystem") system else error(method.name)
@@ -38,8 +38,9 @@ class FileTimesTest : TestCase() {
     fun testAFileSystemWithoutViewsHasTheTimeOfTheContent() {
         file.toFile().setLastModified(1_000)
         for (failure in listOf(UnsupportedOperationException(), IllegalArgumentException(), NotImplementedError())) {
-            assertEquals(1_000L, offEdt { FileTimes.lastChange(remote { failure }) })
+            assertEquals(1_000L, offEdt { FileTimes.lastChange(remote { throw failure }) })
         }
+        assertEquals("views without times", 1_000L, offEdt { FileTimes.lastChange(remote { emptyMap() }) })
     }
 }
 
@@ -76,10 +77,12 @@ private class RemoteSystem(
 private class RemoteProvider(
     private val local: FileSystemProvider,
     private val file: Path,
-    private val fail: () -> Throwable,
+    private val attributes: () -> Map<String, Any>,
 ) : FileSystemProvider() {
+    private fun fail() = UnsupportedOperationException()
+
     override fun readAttributes(path: Path, attributes: String, vararg options: LinkOption): Map<String, Any> =
-        throw fail()
+        this.attributes()
 
     override fun <A : BasicFileAttributes> readAttributes(path: Path, type: Class<A>, vararg options: LinkOption): A =
         local.readAttributes(file, type, *options)

@@ -7,16 +7,20 @@ import com.intellij.diff.tools.fragmented.UnifiedDiffTool
 import com.intellij.diff.tools.fragmented.UnifiedDiffViewer
 import com.intellij.diff.tools.util.DiffDataKeys
 import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.DataContext
 import com.intellij.openapi.actionSystem.DataProvider
 import com.intellij.openapi.actionSystem.PlatformDataKeys
+import com.intellij.openapi.actionSystem.ex.ActionUtil
+import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.LogicalPosition
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.review.DiffTestCase
+import dev.companion.gemini.review.NextChangeAction
 
 class UnifiedViewerTest : DiffTestCase() {
     private val settings get() = DiffSettingsHolder.DiffSettings.getSettings()
@@ -51,9 +55,7 @@ class UnifiedViewerTest : DiffTestCase() {
         return checkNotNull(find())
     }
 
-    private fun revertAt(editor: Editor, line: Int): Boolean {
-        editor.caretModel.moveToLogicalPosition(LogicalPosition(line, 0))
-        val action = ActionManager.getInstance().getAction("Companion.RevertChange")
+    private fun update(editor: Editor, action: AnAction): AnActionEvent {
         val data = mapOf(
             CommonDataKeys.PROJECT.name to project,
             CommonDataKeys.EDITOR.name to editor,
@@ -61,8 +63,35 @@ class UnifiedViewerTest : DiffTestCase() {
         )
         val event = AnActionEvent.createFromAnAction(action, null, "test", DataContext(data::get))
         action.update(event)
+        return event
+    }
+
+    /** Performs an action as a key does. Returns whether it was enabled. */
+    private fun perform(editor: Editor, action: AnAction): Boolean {
+        val event = update(editor, action)
         if (event.presentation.isEnabled) action.actionPerformed(event)
         return event.presentation.isEnabled
+    }
+
+    private fun action(id: String) = ActionManager.getInstance().getAction(id)
+
+    private fun nextChange(editor: Editor): NextChangeAction {
+        val find = {
+            ActionUtil
+                .getActions(
+                    editor.contentComponent,
+                ).filterIsInstance<NextChangeAction>()
+                .singleOrNull()
+        }
+        await("the action") { find() != null }
+        return checkNotNull(find())
+    }
+
+    private fun line(editor: Editor) = editor.caretModel.logicalPosition.line
+
+    private fun revertAt(editor: Editor, line: Int): Boolean {
+        editor.caretModel.moveToLogicalPosition(LogicalPosition(line, 0))
+        return perform(editor, action("Companion.RevertChange"))
     }
 
     private fun proposed(view: View) = checkNotNull(view.file.proposal).document.text
@@ -113,5 +142,75 @@ class UnifiedViewerTest : DiffTestCase() {
         assertEquals(1..2, lines(2..4))
         assertNull("a line that the proposal removes", lines(3..3))
         assertEquals(path("a.txt"), comments.place(editor, 4..4)?.path)
+    }
+
+    fun `test the lines of a new file are commented on and reverted`() {
+        val view = propose("new.txt", "one\ntwo\n")
+        val editor = editor(view)
+        val line = editor.document.text.lines().indexOf("two")
+        assertEquals(1..1, CommentService.getInstance(project).place(editor, line..line)?.lines)
+        assertTrue(revertAt(editor, line))
+        assertEquals("", proposed(view))
+    }
+
+    fun `test the action comments on the line at the caret`() {
+        file("a.txt", before)
+        val editor = editor(propose("a.txt", after))
+        for ((line, isFound) in mapOf(3 to false, 4 to true)) {
+            editor.caretModel.moveToLogicalPosition(LogicalPosition(line, 0))
+            assertEquals("$line", isFound, update(editor, action("Companion.Comment")).presentation.isVisible)
+        }
+    }
+
+    fun `test the list of comments leads to the line`() {
+        file("a.txt", before)
+        val editor = editor(propose("a.txt", after))
+        val comments = CommentService.getInstance(project)
+        comments.write(null, checkNotNull(comments.place(editor, 4..4)), "why")
+        editor.caretModel.moveToOffset(0)
+        try {
+            comments.show(comments.pending().single())
+            await("the line") { line(editor) == 4 }
+        } finally {
+            comments.pending().forEach(comments::remove)
+        }
+    }
+
+    fun `test the key for the next change leads to each change and on to the next proposal`() {
+        file("a.txt", before)
+        propose("a.txt", after)
+        propose("b.txt", "two")
+        val view = view("a.txt")
+        service.review(checkNotNull(view.file.proposal))
+        val editor = editor(view)
+        editor.caretModel.moveToOffset(0)
+        val next = nextChange(editor)
+        assertTrue(perform(editor, next))
+        assertEquals("the second change", 3, line(editor))
+        assertTrue(perform(editor, next))
+        assertTrue("the first key shows a hint", view.file in myManager.selectedFiles)
+        assertTrue(perform(editor, next))
+        await("the next proposal") { tabs().single { it.targetPath == path("b.txt") } in myManager.selectedFiles }
+    }
+
+    fun `test another comparison than the proposal's has the platform's key`() {
+        file("a.txt", " one\ntwo\n")
+        val editor = editor(propose("a.txt", "one\nTWO\n"))
+        val next = nextChange(editor)
+        assertTrue(update(editor, next).presentation.isEnabled)
+        WriteCommandAction.runWriteCommandAction(project) { editor.document.insertString(0, "zero\n") }
+        assertFalse(update(editor, next).presentation.isEnabled)
+    }
+
+    fun `test the caret stays in its line when the viewer is replaced`() {
+        val view = propose("a.txt", "one\ntwo\nthree\n")
+        val former = editor(view)
+        former.caretModel.moveToOffset(former.document.text.indexOf("three") + 2)
+        file("a.txt", "one\nzero\n")
+        virtualFile(root).refresh(false, true)
+        await("the new viewer") { former.isDisposed }
+        val editor = editor(view)
+        val offset = { editor.caretModel.offset - editor.document.text.indexOf("three") }
+        await("the caret") { offset() == 2 }
     }
 }

@@ -6,12 +6,12 @@ import com.intellij.openapi.roots.ProjectFileIndex
 import com.intellij.openapi.vfs.VFileProperty
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.newvfs.NewVirtualFile
-import dev.companion.gemini.context.systemPath
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.FileTimes
+import dev.companion.gemini.disk.systemPath
 import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.LinkOption

@@ -11,8 +11,6 @@ import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.EditorFactory
-import com.intellij.openapi.editor.LogicalPosition
-import com.intellij.openapi.editor.ScrollType
 import com.intellij.openapi.editor.event.DocumentEvent
 import com.intellij.openapi.editor.event.DocumentListener
 import com.intellij.openapi.fileEditor.FileDocumentManager
@@ -21,16 +19,16 @@ import com.intellij.openapi.fileEditor.FileEditorManagerListener
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.concurrency.AppExecutorUtil
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
-import dev.companion.gemini.context.systemPath
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.disk.idePath
+import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.review.ProposalListener
 import dev.companion.gemini.review.ProposalService
@@ -142,13 +140,10 @@ class CommentService(private val project: Project) : Disposable {
         val proposal = proposalOf(comment)
         if (proposal != null) {
             proposals.review(proposal)
-            for (editor in EditorFactory.getInstance().getEditors(proposal.document, project)) {
-                editor.caretModel.moveToLogicalPosition(LogicalPosition(comment.lines.first, 0))
-                editor.scrollingModel.scrollToCaret(ScrollType.CENTER)
-            }
+            proposal.file.editors.forEach { it.goTo(comment.lines.first) }
             return
         }
-        val path = FileUtil.toSystemIndependentName(comment.params.path)
+        val path = idePath(comment.params.path)
         val file = LocalFileSystem.getInstance().findFileByPath(path) ?: return
         OpenFileDescriptor(project, file, comment.lines.first, 0).navigate(true)
     }
@@ -244,7 +239,7 @@ class CommentService(private val project: Project) : Disposable {
 
     /** The document of a comment's file, if it has a tab. A CLI names files by their real paths. */
     private fun openFile(comment: Comment): Document? {
-        val path = FileUtil.toSystemIndependentName(comment.params.path)
+        val path = idePath(comment.params.path)
         val file = FileEditorManager.getInstance(project).openFiles.find {
             it.isInLocalFileSystem && (it.path == path || it.canonicalPath == path)
         }

@@ -25,6 +25,7 @@ import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.VirtualFileManager
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.disk.systemPath
 import java.awt.EventQueue
 
 /**

@@ -2,7 +2,6 @@
 
 package dev.companion.gemini.context
 
-import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.newvfs.BulkFileListener
 import com.intellij.openapi.vfs.newvfs.events.VFileDeleteEvent
@@ -10,11 +9,7 @@ import com.intellij.openapi.vfs.newvfs.events.VFileEvent
 import com.intellij.openapi.vfs.newvfs.events.VFileMoveEvent
 import com.intellij.openapi.vfs.newvfs.events.VFilePropertyChangeEvent
 import dev.companion.gemini.core.CompanionCore
-
-/** Returns the path in the system's own form. The virtual file system always uses `/`. */
-internal fun systemPath(file: VirtualFile) = systemPath(file.path)
-
-private fun systemPath(path: String) = FileUtil.toSystemDependentName(path)
+import dev.companion.gemini.disk.systemPath
 
 /**
  * Reports files and directories, open or not, because the server knows which ones are open. Called in a write action,

@@ -13,6 +13,7 @@ import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.PostponedWrites
+import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.Platform
 import java.io.IOException
 import java.nio.file.Path

@@ -21,7 +21,7 @@ internal object FileTimes {
         assertNotEdt()
         for (view in VIEWS) {
             val times = read { Files.readAttributes(path, view, LinkOption.NOFOLLOW_LINKS).values } ?: continue
-            return times.filterIsInstance<FileTime>().maxOf { it.toMillis() }
+            return times.filterIsInstance<FileTime>().maxOfOrNull { it.toMillis() } ?: continue
         }
         return lastModified(path)
     }

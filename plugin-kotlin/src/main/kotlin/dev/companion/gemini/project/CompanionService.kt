@@ -16,7 +16,6 @@ import dev.companion.gemini.changes.ChangesService
 import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.context.EditorContext
 import dev.companion.gemini.context.UnsavedFiles
-import dev.companion.gemini.context.systemPath
 import dev.companion.gemini.core.AgentChange
 import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.CommentOnLines
@@ -31,6 +30,7 @@ import dev.companion.gemini.core.UnsavedResponder
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.diagnostics.DiagnosticsService
+import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.review.ProposalService
 import java.awt.EventQueue

@@ -39,7 +39,8 @@ internal class RevertChangeAction : CompanionAction() {
 
 /**
  * Goes to the next change. Pressed again after the last change, goes to the next proposal. The platform's own action
- * stops at the last change and has the same key, so this action is registered on the inner editor.
+ * stops at the last change and has the same key, so this action is registered on the inner editor. In a unified viewer
+ * with other changes than the proposal's, such as without whitespace, the platform's action remains.
  */
 internal class NextChangeAction(
     private val editor: Editor,
@@ -54,13 +55,13 @@ internal class NextChangeAction(
     }
 
     override fun update(event: AnActionEvent) {
-        event.presentation.isEnabled = ProposalActions.proposal(event) != null
+        event.presentation.isEnabled = ProposalActions.proposal(event)?.lineIn(editor, 0) != null
     }
 
     override fun actionPerformed(event: AnActionEvent) {
         val project = event.project ?: return
         val proposal = ProposalActions.proposal(event) ?: return
-        val next = proposal.changes?.next(line(editor))
+        val next = proposal.nextChange(editor, line(editor))
         val place = Pair(proposal, editor.caretModel.offset)
         when {
             next != null && next < editor.document.lineCount -> {

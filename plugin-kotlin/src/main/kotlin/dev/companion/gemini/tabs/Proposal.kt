@@ -10,6 +10,7 @@ import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
+import com.intellij.openapi.editor.EditorFactory
 import com.intellij.openapi.editor.event.DocumentEvent
 import com.intellij.openapi.editor.event.DocumentListener
 import com.intellij.openapi.fileTypes.FileType
@@ -259,10 +260,19 @@ internal class Proposal(
             else -> unifiedLines(editor)?.changeAt(line)
         }
 
+    /** The first line of the next change below a line of an editor; null below the last one. */
+    fun nextChange(editor: Editor, line: Int): Int? =
+        if (editor.document === document) changes?.next(line) else unifiedLines(editor)?.next(line)
+
+    /** Returns where an editor of the tab shows a line of the proposal; null if that is unknown. */
+    fun lineIn(editor: Editor, line: Int): Int? =
+        if (editor.document === document) line else unifiedLines(editor)?.ofProposal(line)
+
     /** The lines of both sides, if [editor] is the unified viewer of the tab. */
     fun unifiedLines(editor: Editor): UnifiedLines? {
-        val file = target.document?.takeIf { this.file.editors.any { it.contains(editor) } } ?: return null
-        return currentChanges?.unified(editor.document, file, document)
+        if (editor.document === document || file.editors.none { it.contains(editor) }) return null
+        val current = target.document ?: EditorFactory.getInstance().createDocument("")
+        return currentChanges?.unified(editor.document, current, document)
     }
 
     /** Restores the file's lines for one of [currentChanges], as an undoable step. */

@@ -8,6 +8,7 @@ import com.intellij.diff.DiffRequestPanel
 import com.intellij.diff.requests.DiffRequest
 import com.intellij.diff.requests.SimpleDiffRequest
 import com.intellij.diff.util.DiffUserDataKeys
+import com.intellij.diff.util.DiffUserDataKeysEx
 import com.intellij.diff.util.Side
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.application.ApplicationManager
@@ -16,6 +17,8 @@ import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.EditorFactory
+import com.intellij.openapi.editor.LogicalPosition
+import com.intellij.openapi.editor.ScrollType
 import com.intellij.openapi.editor.event.EditorFactoryEvent
 import com.intellij.openapi.editor.event.EditorFactoryListener
 import com.intellij.openapi.fileEditor.DocumentsEditor
@@ -70,8 +73,8 @@ internal class ProposalEditor(
     private val viewer = showingFailure { DiffManager.getInstance().createRequestPanel(project, this, null) }
     private var banner: ProposalBanner? = null
 
-    /** The caret's position in an editor that the viewer will replace. */
-    private var caret: Pair<Editor, Int>? = null
+    /** The carets of both sides in the last viewer. */
+    private var carets: Array<LogicalPosition>? = null
 
     /** The editor with the actions of its own. */
     private var withActions: WeakReference<Editor>? = null
@@ -94,27 +97,20 @@ internal class ProposalEditor(
         val listener = object : EditorFactoryListener {
             /** The viewer does not contain the editor yet. */
             override fun editorCreated(event: EditorFactoryEvent) =
-                ApplicationManager.getApplication().invokeLater(::finishEditors, ModalityState.any(), project.disposed)
+                ApplicationManager.getApplication().invokeLater(::addActions, ModalityState.any(), project.disposed)
         }
         EditorFactory.getInstance().addEditorFactoryListener(listener, this)
     }
 
-    /** Shows the present state of the tab. Keeps the caret's position, although the viewer may replace the editor. */
+    /** Shows the present state of the tab. */
     fun showProposal() {
         assertEdt()
         val proposal = file.proposal ?: return
         showingFailure {
-            editorOf(proposal)?.let { caret = Pair(it, it.caretModel.offset) }
             viewer?.setRequest(request(proposal))
-            restoreCaret()
             addActions()
             showBanner()
         }
-    }
-
-    private fun finishEditors() {
-        restoreCaret()
-        addActions()
     }
 
     /** Adds the action to the present editor, because the viewer may replace its editors. */
@@ -122,13 +118,6 @@ internal class ProposalEditor(
         val editor = proposal?.let(::editorOf)?.takeIf { it !== withActions?.get() } ?: return
         withActions = WeakReference(editor)
         file.decisions.registerActions(editor, this)
-    }
-
-    private fun restoreCaret() {
-        val (former, offset) = caret ?: return
-        val editor = proposal?.let(::editorOf)?.takeIf { it !== former } ?: return
-        caret = null
-        editor.caretModel.moveToOffset(offset)
     }
 
     /** Shows a failure in the tab. An editor that throws in its constructor, even an Error, has blocked IDEs. */
@@ -145,17 +134,30 @@ internal class ProposalEditor(
             null
         }
 
-    /** The editor of the proposal's side. */
+    /** The editor of the proposal's side, or of both sides in the unified viewer. */
     val text: JComponent? get() = proposal?.let(::editorOf)?.contentComponent
 
-    /** The editor that shows this proposal; null while the tab shows another one. */
     private fun editorOf(proposal: Proposal): Editor? =
+        sideOf(proposal) ?: EditorFactory.getInstance().allEditors.filter(::contains).singleOrNull()
+
+    /** Null in the unified viewer. */
+    private fun sideOf(proposal: Proposal): Editor? =
         EditorFactory
             .getInstance()
             .getEditors(proposal.document)
             .find(::contains)
 
     fun contains(editor: Editor): Boolean = SwingUtilities.isDescendingFrom(editor.component, panel)
+
+    /** Moves the caret to a line of the proposal, 0-based. */
+    fun goTo(line: Int) {
+        assertEdt()
+        val proposal = proposal ?: return
+        val editor = editorOf(proposal) ?: return
+        val shown = proposal.lineIn(editor, line) ?: return
+        editor.caretModel.moveToLogicalPosition(LogicalPosition(shown, 0))
+        editor.scrollingModel.scrollToCaret(ScrollType.CENTER)
+    }
 
     fun showBanner() {
         assertEdt()
@@ -191,14 +193,21 @@ internal class ProposalEditor(
         val current = target.document
             ?.let { FileSide(contents.create(project, it, target.type)) }
             ?: contents.create(project, "", target.type)
-        val title = if (target.document == null) "diff.side.none" else "diff.side.current"
-        val request = SimpleDiffRequest(
-            file.name,
-            current,
-            contents.create(project, proposal.document, proposal.type),
-            CompanionBundle.message(title, proposal.shownPath),
-            CompanionBundle.message("diff.side.proposed"),
-        )
+        val proposed = contents.create(project, proposal.document, proposal.type)
+        val key = if (target.document == null) "diff.side.none" else "diff.side.current"
+        val left = CompanionBundle.message(key, proposal.shownPath)
+        val right = CompanionBundle.message("diff.side.proposed")
+        val request = object : SimpleDiffRequest(file.name, current, proposed, left, right) {
+            /** A viewer that ends leaves its carets in its request. The next viewer begins with those in its own. */
+            override fun onAssigned(isAssigned: Boolean) {
+                if (isAssigned) {
+                    putUserData(DiffUserDataKeysEx.EDITORS_CARET_POSITION, carets)
+                } else {
+                    carets = getUserData(DiffUserDataKeysEx.EDITORS_CARET_POSITION)
+                }
+                super.onAssigned(isAssigned)
+            }
+        }
         request.putUserData(DiffUserDataKeys.FORCE_READ_ONLY_CONTENTS, booleanArrayOf(true, false))
         request.putUserData(DiffUserDataKeys.PREFERRED_FOCUS_SIDE, Side.RIGHT)
         request.putUserData(
@@ -212,8 +221,12 @@ internal class ProposalEditor(
 
     override fun getComponent(): JComponent = panel
 
-    /** Before the tab is visible, the viewer would return its toolbar. */
-    override fun getPreferredFocusedComponent(): JComponent? = text ?: viewer?.preferredFocusedComponent
+    /**
+     * Before the tab is visible, the viewer would return its toolbar. The unified viewer hides its text while it compares,
+     * and gives the text the focus of its toolbar then.
+     */
+    override fun getPreferredFocusedComponent(): JComponent? =
+        proposal?.let(::sideOf)?.contentComponent ?: viewer?.preferredFocusedComponent
 
     override fun getName(): String = CompanionBundle.message("diff.type")
 

@@ -17,6 +17,15 @@ internal class UnifiedLines private constructor(private val blocks: List<Block>)
 
     fun changeAt(line: Int): LineFragment? = blocks.find { line in it.start until it.end }?.change
 
+    /** The first line of the next change below [line]; null below the last one. */
+    fun next(line: Int): Int? = blocks.map { it.start }.find { it > line }
+
+    /** Returns where a line of the proposal is. */
+    fun ofProposal(line: Int): Int {
+        val above = blocks.lastOrNull { it.change.startLine2 <= line } ?: return line
+        return line - above.change.startLine2 + above.added
+    }
+
     /** Returns the lines of the proposal; null if all of [lines] are removed ones. */
     fun inProposal(lines: IntRange): IntRange? {
         val found = lines.mapNotNull(::inProposal)

@@ -5,8 +5,8 @@ package dev.companion.gemini.target
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ProjectRootManager
-import com.intellij.openapi.util.io.FileUtil
 import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.disk.idePath
 import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.Path
@@ -30,7 +30,7 @@ internal class OpenedPath private constructor(
                 Pair(roots(project), FileEditorManager.getInstance(project).openFiles.filter { it.isInLocalFileSystem })
             }
             val own = belowRoot(roots, path)
-            val name = FileUtil.toSystemIndependentName(path.toString())
+            val name = idePath(path.toString())
             val others = opened.filter { it.canonicalPath == name }.map { Paths.get(it.path) }
             val shown = when {
                 opened.any { it.path == name } -> path

@@ -11,11 +11,11 @@ import com.intellij.openapi.fileTypes.PlainTextFileType
 import com.intellij.openapi.fileTypes.UnknownFileType
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.ThrowableComputable
-import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.disk.idePath
 import java.nio.ByteBuffer
 import java.nio.charset.CharacterCodingException
 import java.nio.file.Files
@@ -50,7 +50,7 @@ internal class Target private constructor(
     val name: String get() = path.fileName.toString()
 
     /** The path as the VFS writes it. */
-    val systemIndependentPath: String = FileUtil.toSystemIndependentName(path.toString())
+    val systemIndependentPath: String = idePath(path.toString())
 
     /** Returns the form on the disk. Missing properties are taken from [proposed]. */
     fun form(proposed: TextForm): TextForm {

@@ -3,8 +3,8 @@
 package dev.companion.gemini.terminal
 
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.util.io.FileUtil
 import com.intellij.ui.content.Content
+import dev.companion.gemini.disk.systemPath
 import java.lang.reflect.InvocationTargetException
 import kotlin.coroutines.Continuation
 import kotlin.coroutines.EmptyCoroutineContext
@@ -82,7 +82,7 @@ internal object ReworkedTerminal {
         type("com.intellij.terminal.frontend.toolwindow.TerminalToolWindowTabsManager")
             .call("getInstance", project)
             .call("createTabBuilder")
-            .call("workingDirectory", project.basePath?.let(FileUtil::toSystemDependentName))
+            .call("workingDirectory", project.basePath?.let(::systemPath))
             .call("tabName", name)
 
     private fun <T> unlessMissing(ask: () -> T): T? =

@@ -9,12 +9,12 @@ import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.util.SystemInfo
 import com.intellij.openapi.vfs.VirtualFile
+import dev.companion.gemini.disk.idePath
 import dev.companion.gemini.platform.CompanionAction
 import dev.companion.gemini.tabs.ProposalFile
 import dev.companion.gemini.tabs.ProposalPanel
 import dev.companion.gemini.terminal.CliPlace
 import dev.companion.gemini.terminal.PromptText
-import java.io.File
 
 class AddToPromptAction : CompanionAction() {
     override val asksForFiles get() = true
@@ -49,7 +49,7 @@ class AddToPromptAction : CompanionAction() {
     /** Returns the path for a CLI. A proposal has the path of the file that it would change. */
     private fun pathOf(file: VirtualFile): String? =
         when {
-            file is ProposalFile -> file.targetPath.replace(File.separatorChar, '/')
+            file is ProposalFile -> idePath(file.targetPath)
             file.isInLocalFileSystem -> file.path
             else -> null
         }

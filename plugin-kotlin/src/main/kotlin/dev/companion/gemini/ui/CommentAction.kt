@@ -23,7 +23,7 @@ class CommentAction : CompanionAction() {
     private fun hasPlace(e: AnActionEvent): Boolean {
         val project = e.project ?: return false
         val editor = e.getData(CommonDataKeys.EDITOR) ?: return false
-        return CommentService.getInstance(project).place(editor.document, lines(e, editor)) != null
+        return CommentService.getInstance(project).place(editor, lines(e, editor)) != null
     }
 
     /** Whether a server would give a comment to a model. */
