@@ -32,6 +32,9 @@ import java.awt.Component
 import java.awt.Dimension
 import java.awt.FlowLayout
 import java.awt.Font
+import java.awt.GridBagConstraints
+import java.awt.GridBagLayout
+import java.awt.Insets
 import java.awt.Point
 import java.nio.file.Paths
 import javax.swing.Box
@@ -45,6 +48,9 @@ internal class StatusPopup(private val project: Project) {
     private val comments = CommentService.getInstance(project)
     private var popup: JBPopup? = null
 
+    /** The topmost link, which has the focus at first. */
+    private var first: JComponent? = null
+
     fun showAbove(component: Component) {
         val popup = create()
         popup.show(RelativePoint(component, Point(0, -popup.content.preferredSize.height)))
@@ -54,9 +60,8 @@ internal class StatusPopup(private val project: Project) {
     fun showInCenter() = create().showCenteredInCurrentWindow(project)
 
     private fun create(): JBPopup {
-        val links = links()
-        val content = scrolling(content(CompanionService.getInstance(project), links))
-        val builder = JBPopupFactory.getInstance().createComponentPopupBuilder(content, links.firstOrNull())
+        val content = scrolling(content(CompanionService.getInstance(project)))
+        val builder = JBPopupFactory.getInstance().createComponentPopupBuilder(content, first)
         return builder.setRequestFocus(true).createPopup().also { popup = it }
     }
 
@@ -73,7 +78,7 @@ internal class StatusPopup(private val project: Project) {
         return scroll
     }
 
-    private fun content(service: CompanionService, links: List<JComponent>): JComponent {
+    internal fun content(service: CompanionService): JComponent {
         val state = service.state
         val title = JBLabel(StatusText.title(state), StatusText.icon(state), JBLabel.LEADING)
         title.font = title.font.deriveFont(Font.BOLD)
@@ -86,19 +91,21 @@ internal class StatusPopup(private val project: Project) {
             CompanionState.Starting -> Unit
         }
         val waiting = proposals.waiting()
-        waiting.forEach { form.addComponent(inRow(proposal(it))) }
+        if (waiting.isNotEmpty()) form.addComponent(inColumns(waiting.map(::proposal)))
         if (waiting.size > 1) form.addComponent(inRow(decideAll()))
         changed()?.let { form.addComponent(inRow(it)) }
         val pending = comments.pending()
-        if (pending.isNotEmpty()) row(form, "status.popup.comments", pending.size.toString())
-        pending.forEach { form.addComponent(inRow(comment(it))) }
-        val panel = form.addComponent(inRow(links), LINK_GAP).panel
+        if (pending.isNotEmpty()) {
+            row(form, "status.popup.comments", pending.size.toString())
+            form.addComponent(inColumns(pending.map(::comment)))
+        }
+        val panel = form.addComponent(inRow(links()), LINK_GAP).panel
         panel.border = JBUI.Borders.empty(PADDING, PADDING + 2)
         return panel
     }
 
-    private fun proposal(proposal: Proposal): List<JComponent> =
-        listOfNotNull(
+    private fun proposal(proposal: Proposal): List<JComponent?> =
+        listOf(
             link(proposal.shownPath) { proposals.review(proposal) },
             proposal.changes?.let { JBLabel(it.summary) },
             proposal.place.cli?.let { JBLabel(Place.shown(it)) },
@@ -128,6 +135,22 @@ internal class StatusPopup(private val project: Project) {
             link(message("status.popup.accept.all")) { proposals.acceptAll() },
             link(message("status.popup.reject.all")) { proposals.rejectAll() },
         )
+
+    /** Puts the parts of each row below those of the row above. */
+    private fun inColumns(rows: List<List<JComponent?>>): JComponent {
+        val table = JPanel(GridBagLayout()).apply { isOpaque = false }
+        val place = GridBagConstraints()
+        place.anchor = GridBagConstraints.LINE_START
+        place.insets = Insets(0, 0, JBUI.scale(ROW_GAP), JBUI.scale(LINK_GAP))
+        for ((y, row) in rows.withIndex()) {
+            place.gridy = y
+            for ((x, part) in row.withIndex()) {
+                place.gridx = x
+                part?.let { table.add(it, place) }
+            }
+        }
+        return inRow(listOf(table))
+    }
 
     /** Puts the links side by side, each with its own width. */
     private fun inRow(links: List<JComponent>): JComponent {
@@ -178,8 +201,6 @@ internal class StatusPopup(private val project: Project) {
 
     private fun links() =
         listOfNotNull(
-            link(message("status.popup.restart")) { CompanionCommands.restart(project) }
-                .takeIf { CompanionCommands.canRestart(project) },
             link(message("status.popup.report")) { CompanionCommands.copyHealthReport(project) },
             link(
                 message(
@@ -195,6 +216,8 @@ internal class StatusPopup(private val project: Project) {
             ) {
                 ProjectSettings.setAllReviewed(project, !ProjectSettings.isAllReviewed(project))
             }.also { it.toolTipText = message("status.popup.review.tooltip") },
+            link(message("status.popup.restart")) { CompanionCommands.restart(project) }
+                .takeIf { CompanionCommands.canRestart(project) },
             link(message("status.popup.settings")) { CompanionCommands.openSettings(project) },
         )
 
@@ -203,13 +226,15 @@ internal class StatusPopup(private val project: Project) {
         link(text, command).also { it.accessibleContext.accessibleName = "$text $subject" }
 
     private fun link(text: String, command: () -> Unit): JComponent =
-        Platform.link(text) {
-            popup?.cancel()
-            command()
-        }
+        Platform
+            .link(text) {
+                popup?.cancel()
+                command()
+            }.also { first = first ?: it }
 
     private companion object {
         const val LINK_GAP = 16
+        const val ROW_GAP = 4
         const val PADDING = 10
         const val TEXT_WIDTH = 320
         const val MAX_HEIGHT = 400
