@@ -12,6 +12,7 @@ import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.util.Disposer
+import com.intellij.util.text.DateFormatUtil
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.AgentChange
@@ -38,17 +39,18 @@ class ChangesServiceTest : ChangesTestCase() {
     private fun panel() = ChangesPanel(project).also { Disposer.register(testRootDisposable, it) }
 
     /** Returns the rows of the tree as the user reads them. */
-    private fun shown(panel: ChangesPanel): List<String> =
+    private fun rendered(panel: ChangesPanel): List<String> =
         (0 until panel.tree.rowCount).map { row ->
             val node = panel.tree.getPathForRow(row).lastPathComponent
-            val cell = panel.tree.cellRenderer
-                .getTreeCellRendererComponent(panel.tree, node, false, true, true, row, false)
-            cell
-                .toString()
-                .replace(
-                    ShownPath.of(project, root.toPath()),
-                    "ROOT",
-                ).replace(Regex(" {2}\\S+ \\d+:\\d\\d\\s[AP]M"), "")
+            val renderer = panel.tree.cellRenderer
+            "${renderer.getTreeCellRendererComponent(panel.tree, node, false, true, true, row, false)}"
+        }
+
+    /** Returns the rows without the times of prompts, and with a short name of the root. */
+    private fun shown(panel: ChangesPanel): List<String> =
+        rendered(panel).map { text ->
+            val short = text.replace(ShownPath.of(project, root.toPath()), "ROOT")
+            short.replace(Regex(" {2}\\S+ \\d+:\\d\\d\\s[AP]M"), "")
         }
 
     private fun select(panel: ChangesPanel, vararg names: String) {
@@ -187,6 +189,22 @@ class ChangesServiceTest : ChangesTestCase() {
         assertEquals(listOf(path("b/31.txt")), panel.tree.selectedFiles.map { it.path })
     }
 
+    fun testAnOlderPromptHasItsDay() {
+        val now = System.currentTimeMillis()
+        val days = mapOf(
+            0 to "Moments ago",
+            1 to "Yesterday " + DateFormatUtil.formatTime(now - DAY_MILLIS),
+            9 to DateFormatUtil.formatDateTime(now - 9 * DAY_MILLIS),
+        )
+        for (age in days.keys) {
+            val file = ChangedFile(path("$age.txt"), revertible = true)
+            service.changed(core, AgentChange("s", 9L - age, "prompt", now - age * DAY_MILLIS, listOf(file)))
+        }
+        UIUtil.dispatchAllInvocationEvents()
+        val expected = days.values.map { "prompt  $it  1 file" }
+        assertEquals(expected, rendered(panel()).filter { it.startsWith("prompt") })
+    }
+
     fun testPathsAreCopied() {
         file("a.txt", "one")
         changed(1, Edit("a.txt", "one", "two"), Edit("b.txt", null, "two"))
@@ -271,5 +289,9 @@ class ChangesServiceTest : ChangesTestCase() {
             AgentChange("s", 1, "p", 1, listOf(ChangedFile(path("a.txt"), ChangeKind.CHANGED))),
         )
         await("the label of another server's first prompt") { labels() - before == 3 }
+    }
+
+    private companion object {
+        const val DAY_MILLIS = 24 * 3_600_000L
     }
 }
