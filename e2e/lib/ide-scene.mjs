@@ -31,7 +31,8 @@ export class Scene {
 
   /** Starts the IDE, and waits until its server is ready; clients may be reconnecting. */
   async openIde(options) {
-    this.ide = await Ide.start(this.sandbox, options);
+    const isDark = process.env.COMPANION_DARK === 'true';
+    this.ide = await Ide.start(this.sandbox, { isDark, ...options });
     const isReady = (text) => text === WAITING || / CLIs? connected$/.test(text);
     const ready = ({ statusBar }) => statusBar.some(isReady);
     await this.ide.until(ready, WAITING);
