@@ -12,8 +12,11 @@ internal object Sampler {
     /** The time in ns for each of the plugin's methods, and for what each has called. */
     private val nanos = ConcurrentHashMap<String, Long>()
 
-    /** The longest time in ns that a method of the plugin kept the EDT without a pause. */
-    private val longest = ConcurrentHashMap<String, Long>()
+    /**
+     * The times in ns from the first to the last sample in which a method of the plugin kept the EDT. They are a
+     * millisecond too short: the time before the first sample may be the machine's, which runs this thread late.
+     */
+    private val pauses = HashMap<String, MutableList<Long>>()
 
     /** Samples until the IDE ends, if the script asks for it. */
     fun start() {
@@ -24,8 +27,8 @@ internal object Sampler {
 
     fun result(): Map<String, Long> = nanos.toMap()
 
-    /** Returns the longest times since the last call. */
-    fun takeLongest(): Map<String, Long> = longest.toMap().also { longest.clear() }
+    /** Returns the times since the last call. */
+    fun takePauses(): Map<String, List<Long>> = synchronized(pauses) { pauses.toMap().also { pauses.clear() } }
 
     private fun sample(edt: Thread) {
         var last = System.nanoTime()
@@ -37,12 +40,14 @@ internal object Sampler {
             val own = if (stack.any { it.isOfRobot() }) -1 else stack.indexOfFirst { it.isOfPlugin() }
             val now = System.nanoTime()
             val outermost = if (own < 0) null else stack.outermost()
-            if (outermost != entry) entered = last
+            if (outermost != entry) {
+                entry?.let { synchronized(pauses) { pauses.getOrPut(it) { ArrayList() } += last - entered } }
+                entered = now
+            }
             entry = outermost
             if (outermost != null) {
                 val name = listOfNotNull(stack[own], stack.getOrNull(own - 1)).joinToString(" → ") { it.name() }
                 nanos.merge(name, now - last, Long::plus)
-                longest.merge(outermost, now - entered, ::maxOf)
             }
             last = now
         }

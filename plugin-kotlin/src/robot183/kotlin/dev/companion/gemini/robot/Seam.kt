@@ -18,7 +18,8 @@ internal object Seam {
         )
     val deeds: Map<String, Command> =
         mapOf(
-            "take longest in plugin" to { Sampler.takeLongest() },
+            "show plain popups" to { PlainPopup.times(it.number("count")) },
+            "take pauses by plugin" to { Sampler.takePauses() },
             "watch painting" to { Painting.watch() },
             "type" to { Typing.run(it.text("path"), it.number("count")) },
         )
