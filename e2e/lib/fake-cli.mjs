@@ -16,8 +16,6 @@ export class FakeCli {
   diff;
   /** All sessions so far. */
   sessions = [];
-  /** Whether the companion has matched its hooks with its connection by a diff. */
-  isMatched = false;
   /** The decisions that the client has received, as `{method, filePath, content}`. */
   #decisions = new Inbox('a decision');
   #window;
@@ -78,22 +76,8 @@ export class FakeCli {
     return this.#call('connectBridge', byDiscovery(this.#window.sandbox));
   }
 
-  /** Whether the companion knows which connection is that of the hooks. */
-  get #isSeen() {
-    return this.hasHooks && (this.name === 'direct' || this.isMatched);
-  }
-
-  /**
-   * Whether it may begin an edit of the file whose diff `other` shows. If the companion sees neither
-   * connection, and the hook of `other` is not heard in time, it takes the diff for this edit.
-   */
-  canShare(other) {
-    return this !== other && this.hasHooks && (this.#isSeen || other.#isSeen);
-  }
-
   /** Opens the stream again, after a restart. The bridge does that itself. */
   async listen() {
-    this.isMatched = false;
     if (this.name !== 'bridged') await this.#call('listen', this.#ready);
   }
 

@@ -11,7 +11,7 @@ import { HookCli } from '../lib/hook-cli.mjs';
 import { startCli } from '../lib/notes.mjs';
 import { Proxy } from '../lib/proxy.mjs';
 import { openWindow } from '../lib/scene.mjs';
-import { ShellCli } from '../lib/shell-cli.mjs';
+import { Window } from '../lib/window.mjs';
 
 const REASON = 'not so';
 
@@ -55,6 +55,17 @@ async function heardBy(clis) {
     told += await hooks.prompt('go on');
   }
   return told;
+}
+
+/** A CLI whose connection leads through a bridge. */
+function startBridged(window, session) {
+  return startCli(window, session, { env: bridgeEnv(window.sandbox, byDiscovery(window.sandbox)) });
+}
+
+/** A CLI whose connection leads through a port of another process. */
+async function startForwarded(window, session) {
+  const proxy = await Proxy.start(window.sandbox, window.companion);
+  return startCli(window, session, { env: proxy.env(window.sandbox) });
 }
 
 async function open(t, options) {
@@ -157,24 +168,94 @@ test('an editor learns which CLIs run hooks, and which reason no model gets', as
 describe('a reason arrives at once', { concurrency: 3 }, () => {
   test('through a bridge', async (t) => {
     const window = await open(t);
-    const env = bridgeEnv(window.sandbox, byDiscovery(window.sandbox));
-    const own = await startCli(window, 'a', { env });
-    const other = await startCli(window, 'b', { env });
+    const own = await startBridged(window, 'a');
+    const other = await startBridged(window, 'b');
     await own.hooks.before(window.file);
     const diff = await openDiff(window, own, window.file);
     assert.equal(diff.arrival, 'now');
     await assertHolds(window, own, diff, [other]);
   });
 
+  test('through a bridge that a launcher starts', async (t) => {
+    const window = await open(t);
+    const { sandbox } = window;
+    const program = process.env.GEMINI_COMPANION;
+    // As npm's: the program is not a child of the CLI.
+    const launcher = sandbox.file('bin/gemini-companion', `#!/bin/sh\n"${program}" "$@"\nexit $?\n`);
+    fs.chmodSync(launcher, 0o755);
+    const own = await startCli(window, 'a', {
+      env: bridgeEnv(sandbox, byDiscovery(sandbox), { program: launcher }),
+    });
+    await own.hooks.before(window.file);
+    const diff = await openDiff(window, own, window.file);
+    assert.equal(diff.arrival, 'now');
+    await assertHolds(window, own, diff, []);
+  });
+
   test('through a forwarded port, where the companion sees another process', async (t) => {
     const window = await open(t);
-    const proxy = await Proxy.start(window.sandbox, window.companion);
-    const env = proxy.env(window.sandbox);
-    const own = await startCli(window, 'a', { env });
-    const other = await startCli(window, 'b', { env });
+    const own = await startForwarded(window, 'a');
+    const other = await startCli(window, 'b');
+    await other.hooks.prompt('go');
     await own.hooks.before(window.file);
     const diff = await openDiff(window, own, window.file);
     assert.equal(diff.arrival, 'now');
     await assertHolds(window, own, diff, [other]);
   });
+
+  test('right after a restart, before the clients open their streams again', async (t) => {
+    const window = await Window.open(t);
+    const file = window.sandbox.file('a', 'one\n');
+    const clis = [await startCli(window, 'a'), await startCli(window, 'b')];
+    for (const { hooks } of clis) await hooks.prompt('go');
+    await window.stop();
+    await window.start();
+    for (const own of clis) {
+      await own.hooks.before(file);
+      const diff = await openDiff(window, own, file);
+      assert.equal(diff.arrival, 'now');
+      const others = clis.filter((cli) => cli !== own);
+      await assertHolds(window, own, diff, others);
+    }
+    assert.doesNotMatch(window.companion.log, /is back on its stream/);
+  });
+});
+
+describe('a diff whose own hook is not heard', { concurrency: 3 }, () => {
+  for (const [own, first] of [
+    ['bridged', 'bridged'],
+    ['bridged', 'forwarded'],
+    ['forwarded', 'bridged'],
+    ['forwarded', 'forwarded'],
+  ]) {
+    test(`of a ${own} CLI is not taken for the edit of a ${first} one`, async (t) => {
+      const window = await open(t);
+      const start = { bridged: startBridged, forwarded: startForwarded };
+      const cli = await start[own](window, 'a');
+      const other = await start[first](window, 'b');
+      await other.hooks.before(window.file);
+      const diff = await openDiff(window, cli, window.file);
+      assert.equal(diff.arrival, 'never');
+      await assertHolds(window, cli, diff, [other]);
+    });
+  }
+});
+
+test('two CLIs behind forwarded ports are told apart after an acceptance', async (t) => {
+  const window = await open(t);
+  const clis = [await startForwarded(window, 'a'), await startForwarded(window, 'b')];
+  const [first] = clis;
+  await first.hooks.before(window.file);
+  const unclear = await openDiff(window, first, window.file);
+  assert.equal(unclear.arrival, 'never', 'it could be of the other one');
+  window.editor.accept(window.file);
+  assert.equal((await unclear.decision).status, 'accepted');
+  await first.hooks.after(window.file);
+  for (const own of clis) {
+    await own.hooks.before(window.file);
+    const diff = await openDiff(window, own, window.file);
+    assert.equal(diff.arrival, 'now');
+    const others = clis.filter((cli) => cli !== own);
+    await assertHolds(window, own, diff, others);
+  }
 });

@@ -15,7 +15,7 @@ use companion_client::discover::{Environment, resolve_to_real_path};
 use companion_client::http::{
     self, Endpoint, HookAnswer, Stage, confirm_hook, hook_senders, post_hook,
 };
-use companion_platform::{Ancestor, SuspendedMark, ancestors, loopback_ports};
+use companion_platform::{Ancestor, SuspendedMark, loopback_ports};
 use companion_protocol::dialect;
 use companion_protocol::hook::{
     BEGIN_TIMEOUT, CliProcess, HookAck, HookCall, HookReply, MAX_EVENT,
@@ -27,6 +27,7 @@ use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::find::{FindArgs, Parent, explain, vars};
+use crate::programs::{PROGRAM, programs};
 
 /// The time between two attempts to reach a companion that does not answer. A companion that runs
 /// again clears its mark earlier, unless it has another folder for state, as outside of a container.
@@ -40,31 +41,6 @@ const ACK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The time between two attempts to confirm to a companion that was killed.
 const ACK_INTERVAL: Duration = Duration::from_millis(100);
-
-/// The variable with the process id of `npm/gemini-companion.js`.
-const LAUNCHER: &str = "GEMINI_COMPANION_LAUNCHER";
-
-/// This program, as package managers name their launchers, too. Linux cuts the name.
-const PROGRAM: &str = "gemini-companion";
-const CUT_PROGRAM: &str = "gemini-companio";
-
-/// The programs by which a CLI starts a hook.
-const SHELLS: [&str; 14] = [
-    "sh",
-    "bash",
-    "dash",
-    "ash",
-    "zsh",
-    "ksh",
-    "mksh",
-    "fish",
-    "busybox",
-    "csh",
-    "tcsh",
-    "cmd",
-    "powershell",
-    "pwsh",
-];
 
 /// Pass an event of Gemini CLI or Qwen Code to the companion, as a hook.
 ///
@@ -200,7 +176,7 @@ async fn relay(event: HookMoment, find: FindArgs) -> Result<HookAnswer, Box<dyn 
     let found = tokio::task::spawn_blocking(move || {
         prepare(event, find).map_err(|error| error.to_string())
     });
-    let Prepared { endpoints, call, ancestors } = found.await??;
+    let Prepared { endpoints, call, programs } = found.await??;
     let mut why = String::new();
     for hosts in endpoints.chunk_by(|a, b| (a.port, &a.token) == (b.port, &b.token)) {
         let mark = SuspendedMark::of(hosts[0].port);
@@ -212,7 +188,7 @@ async fn relay(event: HookMoment, find: FindArgs) -> Result<HookAnswer, Box<dyn 
             }
             Some(_) => RETRY_TIMEOUT,
         };
-        let call = call.to_json(cli_process(&ancestors, hosts))?;
+        let call = call.to_json(cli_process(&programs, hosts))?;
         match post_hook(hosts, call.into(), limit).await {
             Ok(answer) => {
                 answered(mark);
@@ -230,16 +206,9 @@ async fn relay(event: HookMoment, find: FindArgs) -> Result<HookAnswer, Box<dyn 
     Err(why.into())
 }
 
-/// The process of the CLI that runs this hook, and its connections to the companion. The CLI starts
-/// hooks by a shell.
-fn cli_process(ancestors: &[Ancestor], hosts: &[Endpoint]) -> Option<CliProcess> {
-    // The launcher of the npm package has another process for each hook.
-    let launcher = std::env::var(LAUNCHER).ok().and_then(|pid| pid.parse::<u32>().ok());
-    let cli = ancestors.iter().find(|ancestor| {
-        let name = ancestor.name.trim_start_matches('-').to_ascii_lowercase();
-        let is_launcher = Some(ancestor.pid) == launcher || name == PROGRAM || name == CUT_PROGRAM;
-        !is_launcher && !SHELLS.contains(&&*name)
-    })?;
+/// The process of the CLI that runs this hook, and its connections to the companion.
+fn cli_process(programs: &[Ancestor], hosts: &[Endpoint]) -> Option<CliProcess> {
+    let cli = programs.first()?;
     let is_local = |host: &Endpoint| match host.host.parse::<IpAddr>() {
         Ok(address) => address.is_loopback(),
         Err(_) => host.host == "localhost",
@@ -314,7 +283,8 @@ async fn confirm(endpoint: &Endpoint, ack: &HookAck) -> Result<(), Box<dyn Error
 struct Prepared {
     endpoints: Vec<Endpoint>,
     call: Call,
-    ancestors: Vec<Ancestor>,
+    /// The programs that have started this one, the CLI first.
+    programs: Vec<Ancestor>,
 }
 
 /// The parts of a [`HookCall`].
@@ -362,7 +332,7 @@ fn prepare(event: HookMoment, find: FindArgs) -> Result<Prepared, Box<dyn Error>
     let corrects_edits =
         client.is_some_and(|client| corrects_edits(&Environment::with_vars(client, vars(), cwd)));
     let call = Call { file_path, shown_path, corrects_edits, event: raw };
-    Ok(Prepared { endpoints, call, ancestors: ancestors() })
+    Ok(Prepared { endpoints, call, programs: programs() })
 }
 
 /// Returns JSON in ASCII, so that no shell can misread it: Windows PowerShell reads the output of

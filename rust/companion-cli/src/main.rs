@@ -13,6 +13,7 @@ mod find;
 mod hook;
 mod logging;
 mod mcp;
+mod programs;
 mod running;
 mod serve;
 mod setup;

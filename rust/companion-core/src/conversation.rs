@@ -96,9 +96,26 @@ impl Conversation {
         self.clis.before_edit(caller, path, None, true, now);
     }
 
-    /// A client has opened a diff. Returns when the model would get a reason.
-    pub fn opened(&mut self, session: SessionId, path: &str, now: u64) -> Opened {
-        self.clis.opened(session, path, now)
+    /// A client has opened a diff. `connected` are the clients of its kind that are connected. Returns
+    /// when the model would get a reason.
+    pub fn opened(
+        &mut self,
+        session: SessionId,
+        path: &str,
+        connected: &[SessionId],
+        now: u64,
+    ) -> Opened {
+        self.clis.opened(session, path, connected, now)
+    }
+
+    /// The bridge of a client was started by these processes, the nearest first.
+    pub fn bridged(&mut self, session: SessionId, ancestors: Vec<Arc<str>>) {
+        self.clis.bridged(session, ancestors);
+    }
+
+    /// The user has accepted the diff of a client.
+    pub fn accepted(&mut self, session: SessionId, path: &str) {
+        self.clis.diff_accepted(session, path);
     }
 
     /// A tool has ended. Its model gets the reasons of this edit, or else all comments. A comment never

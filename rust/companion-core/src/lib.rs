@@ -11,6 +11,7 @@
 //! # use companion_core::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Proposed};
 //! # use companion_core::record::Left;
 //! # use companion_core::session::{ClientTraits, SessionId};
+//! # use companion_protocol::editor::ReasonArrival;
 //! # use companion_protocol::jsonrpc::Id;
 //! # let mut companion = Companion::new(Limits::default(), DiffId(1), 1, false, Left::default());
 //! # let (session, client) = (SessionId::new(), ClientTraits::default());
@@ -22,13 +23,15 @@
 //! handle(Input::Connected(session, client));
 //! handle(Input::StreamOpened { session, stream: 1, last: &EventId::default(), is_answer: false });
 //!
-//! // The editor is asked to show the proposal. When it shows, the call is answered.
+//! // The editor is asked to show the proposal. No model would get a reason. When the view shows, the
+//! // call is answered.
 //! let (call, path) = (CallId(1), "/project/a");
 //! let from = CallOrigin { session, id: &Id::from(1), sent: Attempt::OnceForAll };
 //! let proposed = Proposed::new("the proposed text", client);
-//! let action = Action::Open { proposed, held: 0, is_editor_busy: false };
+//! let action = Action::Open { proposed, held: 0, is_editor_busy: false, is_silent: false };
 //! let out = handle(Input::Call { call, from, path: path.into(), action });
-//! assert_eq!(out, [Output::Ask(Some(call), EditorCommand::Open(path.into()))]);
+//! assert_eq!(out[0], Output::Arrival(call, ReasonArrival::Never));
+//! assert_eq!(out[1], Output::Ask(Some(call), EditorCommand::Open(path.into())));
 //! assert_eq!(handle(Input::EditorDid(call, None)), [Output::Answer(call, Answer::Opened)]);
 //!
 //! // The user accepts it, and the client's stream takes the decision.
@@ -53,7 +56,8 @@
 //! # use companion_core::text::{Digest, Text};
 //! # use companion_protocol::jsonrpc::Id;
 //! # let mut companion = Companion::new(Limits::default(), DiffId(1), 1, false, Left::default());
-//! # let (session, client) = (SessionId::new(), ClientTraits::default());
+//! # let gemini = ClientTraits { replays_edits: true, empty_is_unchanged: true, ..ClientTraits::default() };
+//! # let (session, client) = (SessionId::new(), gemini);
 //! # let (call, path, now) = (CallId(1), "/project/a", Now::default());
 //! # let mut out = Vec::new();
 //! # companion.handle(now, Input::Connected(session, client), &mut out);
@@ -64,9 +68,8 @@
 //! let cli = Caller { session: "c0ffee", process: Some("4711"), connected };
 //! let before = Hook::BeforeEdit(path, FileBefore::Text(Digest::of("old")));
 //! companion.handle(now, Input::Hook(&cli, before), &mut out);
-//! companion.clis().opened(session, path, 0);
 //! # let from = CallOrigin { session, id: &Id::from(1), sent: Attempt::OnceForAll };
-//! # let action = Action::Open { proposed: Proposed::new("new", client), held: 0, is_editor_busy: false };
+//! # let action = Action::Open { proposed: Proposed::new("new", client), held: 0, is_editor_busy: false, is_silent: false };
 //! # companion.handle(now, Input::Call { call, from, path: path.into(), action }, &mut out);
 //! # companion.handle(now, Input::EditorDid(call, None), &mut out);
 //!

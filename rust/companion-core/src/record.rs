@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cli::CliSessionId;
 use crate::diffs::{Decision, DiffId};
 use crate::notes::{MAX_CONFIRMED, MAX_DELIVERED, Note, NoteId, push_limited};
 use crate::session::{ClientTraits, SessionId};
@@ -16,6 +17,8 @@ use crate::text::Text;
 pub enum Record {
     /// A client has connected and may return.
     Session(SessionId, ClientTraits),
+    /// This CLI has the connection.
+    Cli(SessionId, RecognizedCli),
     /// The client has left.
     Gone(SessionId),
     /// A client waits for a decision about the diff of that path, as it wrote it.
@@ -30,6 +33,15 @@ pub enum Record {
     NoteRemoved(NoteId),
     /// A model gets these notes.
     Delivered(DeliveredNotes),
+}
+
+/// A CLI whose connection is known.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RecognizedCli {
+    /// The last session of the CLI.
+    pub session: CliSessionId,
+    /// Its process.
+    pub process: Arc<str>,
 }
 
 /// A delivery that its hook has confirmed.
@@ -68,6 +80,8 @@ impl Record {
 pub struct Left {
     /// The clients that may return.
     pub sessions: BTreeMap<SessionId, ClientTraits>,
+    /// The CLIs of these clients.
+    pub clis: BTreeMap<SessionId, RecognizedCli>,
     /// The diffs whose clients wait.
     pub diffs: BTreeMap<DiffId, PendingDiff>,
     /// The notes that no model has got.
@@ -97,8 +111,15 @@ impl Left {
                 self.sessions.insert(session, client);
                 Vec::new()
             }
+            Record::Cli(session, cli) => {
+                if self.sessions.contains_key(&session) {
+                    self.clis.insert(session, cli);
+                }
+                Vec::new()
+            }
             Record::Gone(session) => {
                 self.sessions.remove(&session);
+                self.clis.remove(&session);
                 self.diffs.extract_if(.., |_, diff| diff.session == session).collect()
             }
             Record::Opened(diff, session, path) => {
@@ -140,6 +161,7 @@ impl Left {
     pub fn records(&self) -> impl Iterator<Item = Record> {
         let sessions =
             self.sessions.iter().map(|(session, client)| Record::Session(*session, *client));
+        let clis = self.clis.iter().map(|(session, cli)| Record::Cli(*session, cli.clone()));
         let opened = self
             .diffs
             .iter()
@@ -156,7 +178,7 @@ impl Left {
                 if index == 0 { self.delivered.iter().cloned().collect() } else { vec![] };
             Record::Delivered(DeliveredNotes { number: *number, notes: Vec::new(), comments })
         });
-        sessions.chain(opened).chain(delivered).chain(notes).chain(texts)
+        sessions.chain(clis).chain(opened).chain(delivered).chain(notes).chain(texts)
     }
 
     /// Drops the notes that have waited for too long at the time `now`, in milliseconds since 1970.
@@ -182,7 +204,8 @@ impl Left {
     /// The part that needs neither the token nor the clients: the notes.
     #[must_use]
     pub fn without_clients(self) -> Self {
-        Self { sessions: BTreeMap::new(), diffs: BTreeMap::new(), ..self }
+        let (sessions, clis, diffs) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { sessions, clis, diffs, ..self }
     }
 }
 

@@ -40,8 +40,18 @@ impl Cast {
     }
 
     fn open(&mut self, session: SessionId, path: &str) -> ReasonArrival {
+        self.open_beside(session, path, &[])
+    }
+
+    /// A client opens a diff while these clients are connected.
+    fn open_beside(
+        &mut self,
+        session: SessionId,
+        path: &str,
+        connected: &[SessionId],
+    ) -> ReasonArrival {
         self.now += 1;
-        self.conversation.opened(session, path, self.now).arrival
+        self.conversation.opened(session, path, connected, self.now).arrival
     }
 
     /// A CLI begins an edit of a file, and the client opens its diff.
@@ -179,6 +189,70 @@ fn a_cli_without_hooks_is_not_taken_for_another_one() {
 }
 
 #[test]
+fn a_diff_that_two_unknown_clients_may_have_opened_belongs_to_none() {
+    let mut cast = Cast::new();
+    let (a, b) = (cast.a, cast.b);
+    let both = [a, b];
+    cast.begin(&of_process("x", "1"), "/1");
+    assert_eq!(cast.open_beside(b, "/1", &both), Never);
+    assert_eq!(cast.reject(b, "/1"), None);
+    // The hook after an edit that was not accepted shows nothing.
+    cast.result(&of_process("x", "1"), "/1");
+    cast.begin(&of_process("x", "1"), "/1");
+    assert_eq!(cast.open_beside(a, "/1", &both), Never);
+    cast.conversation.accepted(b, "/1");
+    cast.conversation.accepted(a, "/2");
+    cast.result(&of_process("x", "1"), "/1");
+    cast.begin(&of_process("x", "1"), "/1");
+    assert_eq!(cast.open_beside(a, "/1", &both), Never);
+    cast.conversation.accepted(a, "/1");
+    cast.result(&of_process("x", "1"), "/1");
+    // By now the first one is known, and so the second one is the only unknown one.
+    cast.begin(&of_process("x", "1"), "/1");
+    assert_eq!(cast.open_beside(b, "/1", &both), Never);
+    assert_eq!(cast.open_beside(a, "/1", &both), Now);
+    cast.begin(&of_process("y", "2"), "/2");
+    assert_eq!(cast.open_beside(b, "/2", &both), Now);
+}
+
+#[test]
+fn a_bridge_belongs_to_the_process_that_has_started_it() {
+    let mut cast = Cast::new();
+    let (a, b) = (cast.a, cast.b);
+    let both = [a, b];
+    let started = |process: &str| vec![process.into(), "terminal".into()];
+    let (x, y) = (of_process("x", "1"), of_process("y", "2"));
+    // Before the first hook, and after it.
+    cast.conversation.bridged(a, started("1"));
+    cast.begin(&x, "/1");
+    cast.begin(&y, "/1");
+    cast.conversation.bridged(b, started("2"));
+    assert_eq!(cast.open_beside(b, "/1", &both), Now);
+    assert_eq!(cast.open_beside(b, "/1", &both), NextPrompt);
+    assert_eq!(cast.open_beside(a, "/1", &both), Now);
+    // A diff whose own hook is not heard.
+    cast.begin(&x, "/2");
+    assert_eq!(cast.open_beside(b, "/2", &both), NextPrompt);
+    let third = SessionId::new();
+    assert_eq!(cast.open_beside(third, "/2", &[a, b, third]), Never);
+    cast.conversation.bridged(third, started("3"));
+    cast.begin(&of_process("z", "4"), "/3");
+    assert_eq!(cast.open_beside(third, "/3", &[a, b, third]), Never);
+}
+
+#[test]
+fn a_bridge_that_another_program_starts_is_matched_by_its_diff() {
+    let mut cast = Cast::new();
+    let (a, b) = (cast.a, cast.b);
+    let through = |process: &str| vec!["npx".into(), process.into()];
+    cast.conversation.bridged(a, through("1"));
+    cast.conversation.bridged(b, through("2"));
+    cast.begin(&of_process("x", "1"), "/1");
+    assert_eq!(cast.open_beside(b, "/1", &[a, b]), Never);
+    assert_eq!(cast.open_beside(a, "/1", &[a, b]), Now);
+}
+
+#[test]
 fn after_clear_the_newest_edit_of_the_process_counts() {
     let mut cast = Cast::new();
     let a = cast.a;
@@ -263,7 +337,7 @@ fn a_path_that_the_client_corrects_belongs_to_its_edit() {
     let mut cast = Cast::new();
     let a = cast.a;
     cast.conversation.before_edit_of_absent(&cli("x"), "/p/foo.txt", 1);
-    let opened = cast.conversation.opened(a, "/p/src/foo.txt", 2);
+    let opened = cast.conversation.opened(a, "/p/src/foo.txt", &[], 2);
     assert!(opened.needs_look);
     let clis = cast.conversation.clis_mut();
     assert_eq!(clis.looked_at(a, "/p/src/foo.txt", Some(original())), Now);
@@ -271,7 +345,7 @@ fn a_path_that_the_client_corrects_belongs_to_its_edit() {
     // The result of an edit that failed names the file as the model did.
     assert_eq!(cast.result(&cli("x"), "/p/foo.txt"), ["/p/src/foo.txt"]);
     cast.conversation.before_edit_of_absent(&cli("x"), "/p/@src/new.txt", 3);
-    assert_eq!(cast.conversation.opened(a, "/p/src/new.txt", 4).arrival, NextPrompt);
+    assert_eq!(cast.conversation.opened(a, "/p/src/new.txt", &[], 4).arrival, NextPrompt);
     cast.begin(&cli("y"), "/p/there.txt");
     assert_eq!(cast.open(cast.b, "/p/src/there.txt"), Never, "the file is there");
 }
@@ -284,7 +358,7 @@ fn a_diff_without_a_hook_of_its_own_waits_for_the_prompt() {
     assert_eq!(cast.open(a, "/1"), NextPrompt, "that was another edit");
     assert_eq!(cast.open(a, "/2"), NextPrompt);
     assert_eq!(cast.reject(a, "/2"), Some(Rejection::Plain));
-    cast.conversation.clis_mut().disconnected(a);
+    cast.conversation.clis_mut().gone(a);
     assert_eq!(cast.open(a, "/2"), Never);
     assert_eq!(cast.prompt(&cli("x")), ["/2"], "the CLI may have connected again");
 }

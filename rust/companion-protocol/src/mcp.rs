@@ -13,6 +13,16 @@ use serde_json::Value;
 /// `initialize` had the header, too. For other clients the companion stores no answers.
 pub const REPEATED: &str = "companion-repeated";
 
+/// The header of a bridge's `initialize` and of its requests for a stream. It names the processes that
+/// have started the bridge, the nearest first, with commas between them. Each has the form of
+/// [`CliProcess::id`](crate::hook::CliProcess::id). Shells are left out.
+///
+/// It is not part of MCP. It tells a companion which CLI's hooks belong to the session.
+pub const ANCESTORS: &str = "companion-ancestors";
+
+/// The most names in [`ANCESTORS`].
+pub const MAX_ANCESTORS: usize = 16;
+
 /// The revisions of the protocol that have a handshake, newest first.
 pub const PROTOCOL_VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 

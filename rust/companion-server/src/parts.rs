@@ -109,7 +109,7 @@ impl Parts {
             workspace: Arc::clone(&workspace),
             probe: Arc::new(probe),
             diagnostics,
-            agents: Arc::clone(&agents),
+            context: Arc::clone(&context),
         };
         let http = Arc::new(HttpServer {
             config: Arc::clone(&config),

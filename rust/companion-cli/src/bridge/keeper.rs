@@ -44,6 +44,8 @@ const STEADY: Duration = Duration::from_secs(5);
 pub(super) struct Keeper {
     pub(super) bridge: Arc<Bridge>,
     pub(super) finder: Arc<Finder>,
+    /// The processes that have started this one, the nearest first.
+    pub(super) ancestors: Vec<String>,
     /// How long the client's `initialize` waits for a companion.
     pub(super) startup_wait: Duration,
     /// The session to end when the client leaves.
@@ -133,7 +135,8 @@ impl Keeper {
         let endpoints = found.map_err(|error| error.to_string())??;
         let mut why = Vec::new();
         for endpoint in &endpoints {
-            match initialize(endpoint, message.to_vec().into(), LIMIT).await {
+            let begun = initialize(endpoint, message.to_vec().into(), &self.ancestors, LIMIT);
+            match begun.await {
                 Ok(begun) => {
                     let server = &begun.server;
                     let (name, version) = (&server.name, &server.version);

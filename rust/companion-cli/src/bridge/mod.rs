@@ -21,6 +21,7 @@ use link::Link;
 use relay::{Bridge, Requests};
 
 use crate::find::{FindArgs, Parent};
+use crate::programs::programs;
 use crate::stdio::{self, Output};
 
 const BRIDGE_HELP: &str = "\
@@ -99,6 +100,7 @@ async fn run(
 ) -> Result<(), Box<dyn Error>> {
     let wait = args.wait.map(Duration::from_secs);
     let mapping = args.find.mapping();
+    let ancestors = programs().into_iter().map(|program| program.identity).collect();
     let finder = Arc::new(args.find.finder(Parent::Client)?);
     let output = Output::start()?;
     let mut input = stdio::input()?;
@@ -115,6 +117,7 @@ async fn run(
     let keeper = Keeper {
         bridge: Arc::clone(&bridge),
         finder,
+        ancestors,
         startup_wait: wait.unwrap_or(STARTUP_WAIT),
         session: Arc::clone(&session),
     };

@@ -34,20 +34,24 @@ pub struct Initialized {
     pub server: ServerInfo,
 }
 
-/// Begins a session with `message`, a whole request `initialize`. Takes at most `limit`.
+/// Begins a session with `message`, a whole request `initialize`. Takes at most `limit`. `ancestors`
+/// are the processes that have started a bridge, the nearest first, as
+/// [`CliProcess::id`](companion_protocol::hook::CliProcess::id).
 ///
 /// # Errors
 /// Any except [`Error::SessionEnded`].
 pub async fn initialize(
     endpoint: &Endpoint,
     message: Bytes,
+    ancestors: &[String],
     limit: Duration,
 ) -> Result<Initialized, Error> {
     let deadline = Instant::now() + limit;
     let too_late = |stage| Error::Timeout { authority: endpoint.authority(), stage };
     let stream = timeout_at(deadline, connection::open(endpoint));
     let stream = stream.await.unwrap_or_else(|_| Err(too_late(Stage::Connect)))?;
-    let begun = timeout_at(deadline, begin(stream, endpoint, message));
+    let session = Session::new(endpoint.clone(), ancestors);
+    let begun = timeout_at(deadline, begin(stream, session, message));
     begun.await.unwrap_or_else(|_| Err(too_late(Stage::Answer)))
 }
 
@@ -63,7 +67,7 @@ pub async fn connect(endpoint: &Endpoint, limit: Duration) -> Result<Initialized
     });
     let message = serde_json::to_vec(&Request::new(Id::from(0), "initialize", params))
         .expect("our messages are JSON");
-    initialize(endpoint, message.into(), limit).await
+    initialize(endpoint, message.into(), &[], limit).await
 }
 
 /// Checks whether a companion answers: begins a session and ends it. Takes at most `limit`, and
@@ -82,11 +86,11 @@ pub fn probe(endpoint: &Endpoint, limit: Duration) -> Result<ServerInfo, Error> 
 
 async fn begin(
     stream: TcpStream,
-    endpoint: &Endpoint,
+    mut session: Session,
     message: Bytes,
 ) -> Result<Initialized, Error> {
-    let mut session = Session::new(endpoint.clone());
-    let response = connection::exchange(stream, endpoint, session.first_request(message)).await?;
+    let request = session.first_request(message);
+    let response = connection::exchange(stream, session.endpoint(), request).await?;
     let id = response.headers().get(&SESSION_ID).cloned();
     let mut events = Events::new(response);
     while let Some(event) = events.next().await? {

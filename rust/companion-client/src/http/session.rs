@@ -19,6 +19,7 @@ use super::{Endpoint, Error, Events, Stage, connection};
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+const ANCESTORS: HeaderName = HeaderName::from_static(mcp::ANCESTORS);
 const REPEATED: HeaderName = HeaderName::from_static(mcp::REPEATED);
 
 /// The time for a companion to open the stream.
@@ -31,12 +32,16 @@ pub struct Session {
     /// Some servers use no id.
     id: Option<HeaderValue>,
     protocol_version: Option<HeaderValue>,
+    /// The processes that have started a bridge.
+    ancestors: Option<HeaderValue>,
 }
 
 impl Session {
     /// Creates a session that has not begun: `initialize` must be the first message.
-    pub(super) fn new(endpoint: Endpoint) -> Self {
-        Self { endpoint, id: None, protocol_version: None }
+    pub(super) fn new(endpoint: Endpoint, ancestors: &[String]) -> Self {
+        let names = ancestors.join(",");
+        let ancestors = HeaderValue::try_from(names).ok().filter(|names| !names.is_empty());
+        Self { endpoint, id: None, protocol_version: None, ancestors }
     }
 
     pub(super) fn begin(&mut self, id: Option<HeaderValue>, protocol_version: &str) {
@@ -101,10 +106,12 @@ impl Session {
         Err(none(&format!("it did not answer `{method}`")))
     }
 
-    /// Returns the `initialize` request, with a header that announces repeated requests.
+    /// Returns the `initialize` request, with the headers of a bridge: it repeats requests.
     pub(super) fn first_request(&self, message: Bytes) -> Request<Full<Bytes>> {
         let mut request = self.post_request(message);
-        request.headers_mut().insert(REPEATED, HeaderValue::from_static("false"));
+        let headers = request.headers_mut();
+        headers.insert(REPEATED, HeaderValue::from_static("false"));
+        headers.extend(self.ancestors.clone().map(|ancestors| (ANCESTORS, ancestors)));
         request
     }
 
@@ -126,6 +133,8 @@ impl Session {
         let mut request = self.request(Method::GET, Full::default());
         let headers = request.headers_mut();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        // A companion that has started again does not know them.
+        headers.extend(self.ancestors.clone().map(|ancestors| (ANCESTORS, ancestors)));
         if let Some(id) = last_event_id.and_then(|id| HeaderValue::from_str(id).ok()) {
             headers.insert(LAST_EVENT_ID, id);
         }

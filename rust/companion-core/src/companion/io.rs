@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use companion_protocol::editor::CompanionNotification;
+use companion_protocol::editor::{CompanionNotification, ReasonArrival};
 
 use crate::calls::{CallId, CallOrigin};
 use crate::cli::{Caller, CliSessionId};
@@ -27,6 +27,9 @@ pub struct Now {
 pub enum Input<'a> {
     /// A client has connected.
     Connected(SessionId, ClientTraits),
+    /// The bridge of a client was started by these processes, the nearest first. Each has the form of
+    /// [`Caller::process`].
+    Bridged(SessionId, Vec<Arc<str>>),
     /// A client has had no stream for so long that its views close.
     Away(SessionId),
     /// A client has left, and does not come back.
@@ -57,6 +60,9 @@ pub enum Input<'a> {
     StreamClosed(SessionId, u64),
     /// A client has answered the ping after the decision about a diff.
     Pong(SessionId, DiffId),
+    /// The answer to [`Output::ReadOriginal`]: the file before the edit, if a client may write its text
+    /// again without changing it.
+    Original(CallId, Option<Digest>),
     /// The editor has carried out a request. A closed view has a text.
     EditorDid(CallId, Option<Text>),
     /// The editor could not carry out a request.
@@ -119,6 +125,8 @@ pub enum Action {
         held: usize,
         /// The editor has not taken earlier proposals.
         is_editor_busy: bool,
+        /// The project shares nothing, so no model gets a reason.
+        is_silent: bool,
     },
     /// `closeDiff`
     Close {
@@ -167,6 +175,11 @@ pub enum FileBefore {
 pub enum Output {
     /// Send the editor a request, for a call if one waits for the result.
     Ask(Option<CallId>, EditorCommand),
+    /// Read the file of a proposal before the editor gets the proposal, and hand in
+    /// [`Input::Original`].
+    ReadOriginal(CallId, Arc<str>),
+    /// When the model of this proposal would get the reason of a rejection.
+    Arrival(CallId, ReasonArrival),
     /// Send the editor a notification.
     Tell(CompanionNotification),
     /// Answer a call, once all earlier records are saved.

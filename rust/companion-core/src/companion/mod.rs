@@ -5,10 +5,11 @@
 
 mod io;
 mod notes;
+mod opening;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use companion_protocol::tool::Tool;
@@ -23,6 +24,7 @@ use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
 pub use io::{Action, Delivery, FileBefore, Hook, Input, Now, Output, Outputs};
 use notes::PendingRejection;
+use opening::Opening;
 
 /// The maximum wait for a client's acknowledgement of a decision, in milliseconds.
 const ACKNOWLEDGEMENT_TIMEOUT: u64 = 1000;
@@ -68,7 +70,11 @@ pub struct Companion {
     ledger: Ledger,
     calls: Calls,
     clients: BTreeMap<SessionId, ClientTraits>,
+    /// The clients of the last process that have not opened their streams again.
+    returning: BTreeSet<SessionId>,
     conversation: Conversation,
+    /// The proposals whose files are being read.
+    openings: BTreeMap<CallId, Opening>,
     /// The rejections with a reason whose files are being looked at.
     rejections: BTreeMap<DiffId, PendingRejection>,
     /// The edits that users have just accepted, the newest first, with their times.
@@ -97,6 +103,9 @@ impl Companion {
             ledger.restore_decision(diff, left.session, left.path, left.decision);
         }
         let mut conversation = Conversation::new(first_delivery);
+        for (session, cli) in left.clis {
+            conversation.clis_mut().restore(session, cli);
+        }
         let notes = conversation.notes_mut();
         for (id, note) in left.notes {
             notes.restore(id, note, 0);
@@ -106,8 +115,10 @@ impl Companion {
         Self {
             ledger,
             calls: Calls::new(limits.kept_bytes),
+            returning: left.sessions.keys().copied().collect(),
             clients: left.sessions,
             conversation,
+            openings: BTreeMap::new(),
             rejections: BTreeMap::new(),
             accepted: VecDeque::new(),
             next_prune: 0,
@@ -117,6 +128,18 @@ impl Companion {
 
     /// Takes an input, and adds its outputs.
     pub fn handle(&mut self, now: Now, input: Input<'_>, out: &mut Outputs) {
+        self.take(now, input, out);
+        for (session, cli) in self.conversation.clis_mut().take_recognized() {
+            self.record(Record::Cli(session, cli), out);
+        }
+    }
+
+    fn take(&mut self, now: Now, input: Input<'_>, out: &mut Outputs) {
+        match &input {
+            Input::Call { path, .. } => self.end_reading(now, |_, of| of.path == *path, out),
+            Input::Away(session) => self.end_reading(now, |_, of| of.session == *session, out),
+            _ => {}
+        }
         let effects = match input {
             Input::Connected(session, client) => {
                 self.clients.insert(session, client);
@@ -125,12 +148,24 @@ impl Companion {
             Input::Away(session) => self.ledger.session_away(session),
             Input::Gone(session) => {
                 self.clients.remove(&session);
+                self.returning.remove(&session);
                 self.calls.forget(session);
-                self.conversation.clis_mut().disconnected(session);
-                self.ledger.session_gone(session)
+                self.conversation.clis_mut().gone(session);
+                let effects = self.ledger.session_gone(session);
+                self.add(now, effects, out);
+                return self.end_reading(now, |_, of| of.session == session, out);
             }
-            Input::Call { call, from, path, action } => self.call(now, call, from, &path, action),
+            Input::Bridged(session, ancestors) => {
+                return self.conversation.bridged(session, ancestors);
+            }
+            Input::Call { call, from, path, action } => {
+                self.call(now, call, from, &path, action, out)
+            }
+            Input::Original(call, original) => return self.original(now, call, original, out),
             Input::StreamOpened { session, stream, last, is_answer } => {
+                if !is_answer {
+                    self.returning.remove(&session);
+                }
                 self.ledger.attach(session, stream, last, is_answer)
             }
             Input::StreamClosed(session, stream) => self.ledger.detach(session, stream),
@@ -149,8 +184,12 @@ impl Companion {
                 self.ledger.saved(records);
                 Vec::new()
             }
-            Input::Time => self.time(now),
-            Input::Stop => self.ledger.stop(),
+            Input::Time => self.time(now, out),
+            Input::Stop => {
+                let effects = self.ledger.stop();
+                self.add(now, effects, out);
+                return self.end_reading(now, |_, _| true, out);
+            }
             Input::EndTexts => self.ledger.end_texts(),
             Input::RejectedWithReason(path, reason) => {
                 return self.begin_rejection(path, reason, out);
@@ -228,9 +267,9 @@ impl Companion {
         self.conversation.notes()
     }
 
-    /// The CLIs. No change of them has an output.
-    pub fn clis(&mut self) -> &mut Clis {
-        self.conversation.clis_mut()
+    /// The CLIs, to ask about them.
+    pub fn clis(&self) -> &Clis {
+        self.conversation.clis()
     }
 
     /// Whether the editor's answer for a call has an effect.
@@ -245,9 +284,10 @@ impl Companion {
         from: CallOrigin<'_>,
         path: &Arc<str>,
         action: Action,
+        out: &mut Outputs,
     ) -> Vec<Effect> {
         let session = from.session;
-        if let Action::Open { proposed, held, is_editor_busy } = action {
+        if let Action::Open { proposed, held, is_editor_busy, .. } = action {
             // The last process received this call, and this one reports the decision.
             if from.sent == Attempt::Again && self.ledger.is_left(session, path) {
                 return vec![Effect::Answer(call, Answer::Opened)];
@@ -259,7 +299,10 @@ impl Companion {
         let deadline = now.elapsed + self.limits.host_timeout;
         self.calls.begin(call, from, action.tool(), path, now.elapsed, deadline);
         match action {
-            Action::Open { proposed, .. } => self.ledger.open(session, path, proposed, call),
+            Action::Open { proposed, is_silent, .. } => {
+                let opening = Opening { session, path: Arc::clone(path), proposed };
+                self.open(now, call, opening, is_silent, out)
+            }
             Action::Close { suppress } => self.ledger.close(session, path, suppress, call),
             Action::Decide { accept } => self.ledger.request_decision(path, accept, call),
         }
@@ -275,12 +318,17 @@ impl Companion {
     ) -> Option<&'static str> {
         let Limits { diffs_per_session, queued_bytes, held_bytes, .. } = self.limits;
         let (waiting, bytes) = self.ledger.backlog(session);
-        if waiting + self.ledger.count(session) >= diffs_per_session || bytes >= queued_bytes {
+        let openings = || self.openings.values();
+        let opening = openings().filter(|opening| opening.session == session).count();
+        if waiting + opening + self.ledger.count(session) >= diffs_per_session
+            || bytes >= queued_bytes
+        {
             return Some(
                 "Too many diffs are open, or decided and not yet read from the event stream.",
             );
         }
-        let held = held + self.ledger.proposed_bytes();
+        let opening: usize = openings().map(|opening| opening.proposed.len()).sum();
+        let held = held + opening + self.ledger.proposed_bytes();
         if held > 0 && held + proposed.len() > held_bytes {
             return Some(
                 "Proposals that are open, and decisions that their clients have not read, take too \
@@ -306,9 +354,10 @@ impl Companion {
         if self.ledger.has_stream(session) { Delivery::Delivered } else { Delivery::Queued }
     }
 
-    fn time(&mut self, now: Now) -> Vec<Effect> {
+    fn time(&mut self, now: Now, out: &mut Outputs) -> Vec<Effect> {
         let mut effects = Vec::new();
         while let Some(call) = self.calls.overdue(now.elapsed) {
+            self.end_reading(now, |of, _| of == call, out);
             effects.extend(self.ledger.expired(call));
         }
         if let Some(time) = now.elapsed.checked_sub(self.limits.session_away) {
@@ -351,6 +400,7 @@ impl Companion {
                 Effect::Record(record) => Output::Record(record),
                 Effect::Decided(session, path, decision) => {
                     if decision.is_accepted() {
+                        self.conversation.accepted(session, &path);
                         self.note_accepted(now, session, &path);
                     }
                     Output::Decided(session, path, decision)

@@ -27,7 +27,7 @@ use companion_core::notes::Reason;
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::dialect::ClientProfile;
 use companion_protocol::editor::{
-    AgentFinished, AgentWaiting, CompanionNotification, HookedClients, ReasonArrival, UnsavedFiles,
+    AgentFinished, AgentWaiting, CompanionNotification, HookedClients, UnsavedFiles,
 };
 use companion_protocol::hook::{HookSenders, Moment};
 use companion_protocol::tool::Tool;
@@ -43,7 +43,7 @@ use crate::driver::Driver;
 use crate::host::{EditorHost, EditorRequest, UnsavedResponder};
 use crate::lifecycle::Lifecycle;
 use crate::net::json::Json;
-use crate::session::{Session, Sessions};
+use crate::session::Sessions;
 use crate::workspace::Workspace;
 use changes::{ChangeTracker, FileText};
 use comments::Comments;
@@ -177,32 +177,6 @@ impl Agents {
         if !senders.contains(&client) {
             senders.push(client);
         }
-    }
-
-    /// Returns when the model would get the reason of a rejection of the diff that a client opens.
-    pub(crate) async fn reason_arrival(&self, session: &Session, path: &str) -> ReasonArrival {
-        let (driver, now) = (&self.driver, self.driver.now().elapsed);
-        if self.context.is_silent() || !session.client.replays_edits {
-            return ReasonArrival::Never;
-        }
-        if session.client.empty_is_unchanged {
-            let expected = self.sessions.expected_with(|_| true);
-            let opened = driver.ask(|companion| {
-                companion.clis().expect_only(&expected);
-                companion.clis().opened(session.id, path, now)
-            });
-            if !opened.needs_look {
-                return opened.arrival;
-            }
-            let original = self.reader.original(path).await;
-            return driver.ask(|companion| companion.clis().looked_at(session.id, path, original));
-        }
-        if !driver.ask(|companion| companion.clis().knows(session.id)) {
-            return ReasonArrival::Never;
-        }
-        let original = self.reader.original(path).await;
-        driver
-            .ask(|companion| companion.clis().opened_without_hook(session.id, path, original, now))
     }
 
     /// Lists the clients whose hooks have reached this server, as the body of a reply.

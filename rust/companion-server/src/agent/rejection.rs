@@ -1,4 +1,5 @@
-//! Looks at the disk for rejections with a reason. The core decides what their clients get.
+//! Looks at the disk for proposals, and for rejections with a reason. The core decides what their
+//! clients get.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,6 +54,10 @@ impl Rejections {
 
     async fn carry_out(&self, look: Look) {
         match look {
+            Look::Original(call, path) => {
+                let original = self.reader.original(&path).await;
+                self.driver.handle(Input::Original(call, original));
+            }
             Look::At(diff, path) => {
                 let why = if self.reader.is_private(&path).await {
                     Some(PRIVATE)

@@ -93,12 +93,14 @@ enum ToEditor {
     Notification(CompanionNotification),
 }
 
-/// A look at the disk, for the rejection of a diff with a reason.
+/// A look at the disk, for a proposal or for the rejection of a diff with a reason.
 pub(crate) enum Look {
     /// See [`Output::LookAt`].
     At(DiffId, Arc<str>),
     /// See [`Output::Read`]. Whether there is a text to read.
     Read(DiffId, SessionId, Arc<str>, bool),
+    /// See [`Output::ReadOriginal`].
+    Original(CallId, Arc<str>),
 }
 
 /// The answers to the caller of an input, from its outputs.
@@ -179,8 +181,8 @@ impl Driver {
     }
 
     /// Asks the companion something.
-    pub(crate) fn ask<T>(&self, question: impl FnOnce(&mut Companion) -> T) -> T {
-        question(&mut self.core.lock().companion)
+    pub(crate) fn ask<T>(&self, question: impl FnOnce(&Companion) -> T) -> T {
+        question(&self.core.lock().companion)
     }
 
     /// Hands in an input, from the server's thread.
@@ -202,8 +204,13 @@ impl Driver {
         self.step(|core, now, out| core.companion.next_event(now, session, stream, out)).0
     }
 
-    /// `openDiff`
-    pub(crate) async fn open(&self, from: CallOrigin<'_>, mut proposal: Proposal) -> Answer {
+    /// `openDiff`. `is_silent`: the project shares nothing.
+    pub(crate) async fn open(
+        &self,
+        from: CallOrigin<'_>,
+        mut proposal: Proposal,
+        is_silent: bool,
+    ) -> Answer {
         let size = proposal.file_path.len() + proposal.new_content.len() + QUEUED;
         let size = u32::try_from(size.min(self.max_untaken)).unwrap_or(u32::MAX);
         // Do not wait for the turn here: a later `closeDiff` would overtake it.
@@ -212,6 +219,7 @@ impl Driver {
             proposed: Proposed::new(&proposal.new_content, proposal.client),
             held: self.texts.bytes(),
             is_editor_busy: taken.is_none(),
+            is_silent,
         };
         proposal.untaken = taken;
         let path = Arc::from(proposal.file_path.as_str());
@@ -347,6 +355,14 @@ impl Driver {
                         decided.push((session, path, decision));
                     }
                     Output::Ended(diff, outcome) => log::debug!("diff {diff} ended: {outcome:?}"),
+                    Output::ReadOriginal(call, path) => {
+                        self.look(core, Look::Original(call, path));
+                    }
+                    Output::Arrival(call, arrival) => {
+                        if let Some(proposal) = core.proposals.get_mut(&call) {
+                            proposal.reason = arrival;
+                        }
+                    }
                     Output::LookAt(diff, path) => self.look(core, Look::At(diff, path)),
                     Output::Read(diff, session, path, original) => {
                         self.look(core, Look::Read(diff, session, path, original.is_some()));

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use companion_core::companion::Input;
 use companion_core::diffs::EventId;
-use companion_protocol::hook::ENDPOINT;
+use companion_protocol::hook::{ENDPOINT, MAX_PROCESS_ID};
 use companion_protocol::jsonrpc::{
     ErrorData, ErrorObject, Id, Message, Params, Payload, code, parse,
 };
@@ -31,6 +32,7 @@ use crate::session::{Session, SessionId};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const REPEATED: HeaderName = HeaderName::from_static(mcp::REPEATED);
+const ANCESTORS: HeaderName = HeaderName::from_static(mcp::ANCESTORS);
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -118,14 +120,13 @@ where
         Ok(body) => body,
         Err(error) => return body_error(&error, server.config.limits.body),
     };
-    let mut received = match server.dispatcher.read_call(&body.bytes) {
+    let received = match server.dispatcher.read_call(&body.bytes) {
         Some(call) => call,
         None => match parse(&body.bytes) {
             Ok(Payload::Single(Message::Request { id, method, params }))
                 if method == "initialize" =>
             {
-                let repeats_requests = head.headers.contains_key(REPEATED);
-                return initialize(&server, &id, params, repeats_requests).await;
+                return initialize(&server, &id, params, &head.headers).await;
             }
             Ok(Payload::Single(Message::Request { id, method, .. }))
                 if method == "server/discover" =>
@@ -154,7 +155,6 @@ where
     {
         arrival.be_first().await;
     }
-    server.dispatcher.prepare(&session, &mut received).await;
     // The next request of the session may start after the first step of this one.
     drop(arrival);
     let is_single = !received.is_batch();
@@ -180,14 +180,16 @@ async fn initialize(
     server: &HttpServer,
     id: &Id,
     params: Params<'_>,
-    repeats_requests: bool,
+    headers: &HeaderMap,
 ) -> Reply {
+    let repeats_requests = headers.contains_key(REPEATED);
     let (result, client) = match dispatch::initialize(params, repeats_requests) {
         Ok(initialized) => initialized,
         Err(error) => return reply::error(StatusCode::OK, Some(id), error),
     };
     match server.clients.create(client) {
         Ok(session) => {
+            note_ancestors(server, &session, headers);
             server.driver.wait_until_journaled().await;
             let mut reply = reply::json(StatusCode::OK, dispatch::response(id, &result));
             let id = HeaderValue::try_from(session.id.to_string()).expect("ids are ASCII");
@@ -209,6 +211,7 @@ async fn open_stream(server: Arc<HttpServer>, head: &Parts, port: u16) -> Reply 
     match session(&server.clients, &head.headers) {
         Ok(session) => {
             session.set_stream_port(port);
+            note_ancestors(&server, &session, &head.headers);
             let last = text(&head.headers, &LAST_EVENT_ID).map(EventId::parse).unwrap_or_default();
             let stream = EventStream::open(Arc::clone(&server), session, &last);
             // Only this request says which decisions have arrived, so the journal must have it.
@@ -217,6 +220,15 @@ async fn open_stream(server: Arc<HttpServer>, head: &Parts, port: u16) -> Reply 
         }
         Err((status, error)) => reply::error(status, None, error),
     }
+}
+
+/// Notes the processes that have started the bridge of a session.
+fn note_ancestors(server: &HttpServer, session: &Session, headers: &HeaderMap) {
+    let Some(names) = text(headers, &ANCESTORS) else { return };
+    let names = names.split(',').map(str::trim);
+    let names = names.filter(|name| !name.is_empty() && name.len() <= MAX_PROCESS_ID);
+    let ancestors = names.take(mcp::MAX_ANCESTORS).map(Arc::from).collect();
+    server.driver.handle(Input::Bridged(session.id, ancestors));
 }
 
 /// `POST /hook`: answers the event of a CLI. The head of the reply comes at once, so that the CLI

@@ -163,13 +163,6 @@ impl Dispatcher {
         Some(ParsedMessage::Answer(id, json))
     }
 
-    /// Prepares a single call. The next request of the session must not start before.
-    pub(crate) async fn prepare(&self, session: &Session, received: &mut ReceivedMessages) {
-        if let [ParsedMessage::Call(_, call)] = &mut received.messages[..] {
-            self.tools.prepare(session, call).await;
-        }
-    }
-
     /// Answers the messages of a session, perhaps for the second time. Requests of a batch are
     /// answered in order.
     pub(crate) async fn answer(

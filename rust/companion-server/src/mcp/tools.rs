@@ -13,8 +13,8 @@ use companion_protocol::mcp::{CallToolParams, CallToolResult, ListToolsResult};
 use companion_protocol::tool::{Tool, ToolArguments};
 use serde::de::IgnoredAny;
 
-use crate::agent::Agents;
 use crate::config::Config;
+use crate::context::EditorContext;
 use crate::diagnostics::SharedDiagnostics;
 use crate::disk::paths::check_path;
 use crate::driver::Driver;
@@ -32,23 +32,18 @@ pub(crate) struct Tools {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) probe: Arc<TargetProbe>,
     pub(crate) diagnostics: Arc<SharedDiagnostics>,
-    pub(crate) agents: Arc<Agents>,
+    pub(crate) context: Arc<EditorContext>,
 }
 
-/// The parameters of `tools/call`.
-pub(crate) struct Call {
-    /// A call, or the error that the model reads.
-    call: Result<(Tool, ToolArguments), String>,
-    /// When the model would get the reason of a rejection, for a proposal.
-    reason: ReasonArrival,
-}
+/// The parameters of `tools/call`: a call, or the error that the model reads.
+pub(crate) struct Call(Result<(Tool, ToolArguments), String>);
 
 impl Call {
     /// A call of `tools` whose arguments have the right types.
     pub(crate) fn new(tools: &Tools, params: CallToolParams<'_, ToolArguments>) -> Self {
         let tool = match tools.find(&params.name) {
             Ok(tool) => tool,
-            Err(unknown) => return Err(unknown).into(),
+            Err(unknown) => return Self(Err(unknown)),
         };
         let mut arguments = params.arguments;
         if tool != Tool::OpenDiff {
@@ -56,29 +51,23 @@ impl Call {
         }
         if let Some(wrong) = arguments.file_path.as_deref().and_then(|path| check_path(path).err())
         {
-            return Err(format!("Invalid arguments: {wrong}")).into();
+            return Self(Err(format!("Invalid arguments: {wrong}")));
         }
-        Ok((tool, arguments)).into()
+        Self(Ok((tool, arguments)))
     }
 
     /// The tool, if the call is valid.
     pub(crate) fn tool(&self) -> Option<Tool> {
-        self.call.as_ref().ok().map(|(tool, _)| *tool)
+        self.0.as_ref().ok().map(|(tool, _)| *tool)
     }
 
     /// The bytes of its texts.
     pub(crate) fn size(&self) -> usize {
         let size = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        match &self.call {
+        match &self.0 {
             Ok((_, arguments)) => size(&arguments.file_path) + size(&arguments.new_content),
             Err(wrong) => wrong.len(),
         }
-    }
-}
-
-impl From<Result<(Tool, ToolArguments), String>> for Call {
-    fn from(call: Result<(Tool, ToolArguments), String>) -> Self {
-        Self { call, reason: ReasonArrival::Never }
     }
 }
 
@@ -102,16 +91,8 @@ impl Tools {
         params.parse().map(|params| Call::new(self, params)).or_else(|error| {
             let call: CallToolParams<IgnoredAny> = params.parse()?;
             let wrong = |_| format!("Invalid arguments: {}", describe(&error));
-            Ok(Err(self.find(&call.name).map_or_else(|unknown| unknown, wrong)).into())
+            Ok(Call(Err(self.find(&call.name).map_or_else(|unknown| unknown, wrong))))
         })
-    }
-
-    /// Finds out when the model would get the reason of a rejection, if the call is a proposal.
-    /// Call this before the next request of the session may start: it may wait for a disk.
-    pub(crate) async fn prepare(&self, session: &Session, call: &mut Call) {
-        if let Ok((Tool::OpenDiff, ToolArguments { file_path: Some(path), .. })) = &call.call {
-            call.reason = self.agents.reason_arrival(session, path).await;
-        }
     }
 
     /// Handles `tools/call`.
@@ -121,14 +102,11 @@ impl Tools {
         from: CallOrigin<'_>,
         call: Call,
     ) -> ToolResult {
-        let Call { call, reason } = call;
-        match call {
-            Ok((tool, arguments)) => {
-                match self.carry_out(session, from, tool, arguments, reason).await {
-                    Ok(result) => result,
-                    Err(wrong) => ToolResult::error(&format!("Invalid arguments: {wrong}")),
-                }
-            }
+        match call.0 {
+            Ok((tool, arguments)) => match self.carry_out(session, from, tool, arguments).await {
+                Ok(result) => result,
+                Err(wrong) => ToolResult::error(&format!("Invalid arguments: {wrong}")),
+            },
             Err(wrong) => ToolResult::error(&wrong),
         }
     }
@@ -140,7 +118,6 @@ impl Tools {
         from: CallOrigin<'_>,
         tool: Tool,
         arguments: ToolArguments,
-        reason: ReasonArrival,
     ) -> Result<ToolResult, &'static str> {
         let ToolArguments { file_path, new_content, suppress_notification, severity, only_new } =
             arguments;
@@ -161,11 +138,11 @@ impl Tools {
                         self.driver.ask(|companion| companion.diffs().count(other) > 0)
                     }),
                     client: session.client,
-                    reason,
+                    reason: ReasonArrival::Never,
                     probe: Arc::clone(&self.probe),
                     untaken: None,
                 };
-                self.driver.open(from, proposal).await
+                self.driver.open(from, proposal, self.context.is_silent()).await
             }
             Tool::CloseDiff => {
                 let suppress = suppress_notification.unwrap_or_default();

@@ -193,6 +193,11 @@ impl Script {
         question % 2 == self.unchanged
     }
 
+    /// The path that the model names, if the client corrects it.
+    pub(super) fn wrong_path(self, question: Question) -> &'static str {
+        if self.paths[question] == "/p" { "/wrong/p" } else { "/wrong/q" }
+    }
+
     /// Returns the text that the client proposes.
     pub(super) fn proposed(self, question: Question) -> String {
         if self.is_unchanged(question) { text(question).to_string() } else { "proposed".to_owned() }

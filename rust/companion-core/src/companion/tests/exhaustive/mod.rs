@@ -68,6 +68,7 @@ fn in_any_order_nothing_is_lost_invented_or_replayed() {
         failures: 0,
         timeouts: 0,
         has_hooks: false,
+        corrects: false,
         unchanged: 0,
     };
     let mut scripts = vec![
@@ -91,8 +92,18 @@ fn in_any_order_nothing_is_lost_invented_or_replayed() {
         Script { declines: 1, has_hooks: true, ..script(ONE, 1, 1, 0, 1) },
         Script { declines: 1, has_hooks: true, ..script(ONE, 1, 0, 1, 1) },
         Script { declines: 2, has_hooks: true, ..script(TWO, 1, 0, 0, 0) },
+        Script { declines: 1, has_hooks: true, corrects: true, ..script(ONE, 1, 0, 0, 1) },
+        Script { declines: 1, has_hooks: true, corrects: true, ..script(ONE, 0, 1, 0, 1) },
+        Script { declines: 1, has_hooks: true, corrects: true, ..script(ONE, 0, 0, 1, 1) },
         Script { declines: 1, ..script(ONE, 1, 0, 0, 1) },
         Script { declines: 1, others: 1, has_hooks: true, ..script(ONE, 1, 0, 0, 1) },
+        Script {
+            declines: 1,
+            others: 1,
+            has_hooks: true,
+            corrects: true,
+            ..script(ONE, 0, 0, 0, 1)
+        },
     ];
     if std::env::var_os("COMPANION_TEST_LONG").is_some_and(|long| long == "1") {
         scripts.push(Script { others: 1, ..script(ONE, 0, 0, 1, 1) });

@@ -87,6 +87,8 @@ enum Look {
     At(DiffId),
     /// Whether there is a text to read.
     Read(DiffId, bool),
+    /// For a proposal.
+    Original(CallId),
 }
 
 /// The user's reason of a rejection.
@@ -155,6 +157,10 @@ fn companion(first_diff: u64, left: Left) -> Companion {
     Companion::new(Limits::default(), DiffId(first_diff), first_diff, true, left)
 }
 
+fn open(proposed: Proposed) -> Action {
+    Action::Open { proposed, held: 0, is_editor_busy: false, is_silent: false }
+}
+
 impl World {
     pub(super) fn new(script: &Script) -> Self {
         let session = SessionId::new();
@@ -217,9 +223,8 @@ impl World {
                 return;
             }
             Request::Open(question) => {
-                self.companion.clis().opened(self.session, script.paths[*question], 0);
                 let proposed = Proposed::new(&script.proposed(*question), CLIENT);
-                (*question, Action::Open { proposed, held: 0, is_editor_busy: false })
+                (*question, open(proposed))
             }
             Request::OfOther => panic!("it is served at once"),
             Request::Close(question, _) => (*question, Action::Close { suppress: true }),
@@ -248,7 +253,12 @@ impl World {
         let request = self.client.ask(script);
         if let Request::Open(question) = request {
             let file = FileBefore::Text(Digest::of(&present()));
-            self.run_hook(script, Hook::BeforeEdit(script.paths[question], file));
+            let hook = if script.corrects {
+                Hook::BeforeEdit(script.wrong_path(question), FileBefore::Absent)
+            } else {
+                Hook::BeforeEdit(script.paths[question], file)
+            };
+            self.run_hook(script, hook);
         }
         self.requests.push(request);
     }
@@ -389,6 +399,7 @@ impl World {
                 Output::Read(diff, .., original) => {
                     self.looks.push_back(Look::Read(diff, original.is_some()));
                 }
+                Output::ReadOriginal(call, _) => self.looks.push_back(Look::Original(call)),
                 Output::Tell(CompanionNotification::ReasonLost(lost)) => {
                     self.reasons[reasons::question_of(&lost.reason)] = Reason::Lost;
                 }

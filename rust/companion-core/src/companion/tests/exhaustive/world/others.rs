@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{CLIENT, Fate, Request, Script, World};
+use companion_protocol::editor::ReasonArrival;
+
+use super::{CLIENT, Fate, Request, Script, World, open};
 use crate::calls::CallId;
 use crate::companion::{Action, Input, Output};
 use crate::diffs::{Answer, Proposed};
@@ -21,9 +23,9 @@ impl World {
         let proposed = Proposed::new("proposed by the other client", CLIENT);
         self.calls.insert(call, Request::OfOther);
         self.opens.insert(call, Request::OfOther);
-        self.companion.clis().opened(self.other, &path, 0);
-        let action = Action::Open { proposed, held: 0, is_editor_busy: false };
-        let out = self.call(self.other, call, Arc::clone(&path), action);
+        let out = self.call(self.other, call, Arc::clone(&path), open(proposed));
+        let never = Output::Arrival(call, ReasonArrival::Never);
+        assert!(out.contains(&never) || self.is_stopping, "it is taken for a CLI with hooks");
         let is_told = |of: &Output| matches!(of, Output::Decided(to, ..) if *to == self.session);
         if out.iter().any(is_told) {
             let is_replaced = |question: &usize| {
@@ -46,8 +48,8 @@ impl World {
         let waits = self.companion.diffs().is_awaited_by(self.other);
         self.calls.insert(call, Request::OfOther);
         let out = self.call(self.other, call, path, Action::Close { suppress: true });
-        let nothing = [Output::Answer(call, Answer::Closed(None))];
-        assert!(has_open || waits || out == nothing, "it closes what is not its own");
+        let closes_nothing = out.contains(&Output::Answer(call, Answer::Closed(None)));
+        assert!(has_open || waits || closes_nothing, "it closes what is not its own");
     }
 
     pub(super) fn show_other(&mut self, path: &Arc<str>, call: CallId) {

@@ -5,7 +5,7 @@ use crate::cli::{Caller, Connected};
 use crate::companion::{Hook, Input, Output};
 use crate::diffs::Decision;
 use crate::notes::{Confirmation, Note};
-use crate::text::Text;
+use crate::text::{Digest, Text};
 
 /// The user's reason of a rejection.
 fn reason(question: Question) -> Text {
@@ -54,6 +54,10 @@ impl World {
                 if self.handle(Input::Present(diff, present)).iter().any(is_declined) {
                     self.fates[self.rejected[&diff]] = Fate::Declined(self.last_stream);
                 }
+            }
+            Some(Look::Original(call)) => {
+                let original = is_good.then(|| Digest::of(&present()));
+                self.handle(Input::Original(call, original));
             }
             None => {}
         }

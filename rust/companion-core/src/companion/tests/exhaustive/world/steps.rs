@@ -26,6 +26,8 @@ pub(crate) struct Script {
     pub(crate) timeouts: u8,
     /// The CLI runs hooks.
     pub(crate) has_hooks: bool,
+    /// The model names other paths than the client opens.
+    pub(crate) corrects: bool,
     /// The user changes every second proposal; this is the first unchanged one.
     pub(crate) unchanged: Question,
 }
@@ -128,7 +130,7 @@ impl World {
         }
         let may_look = match self.looks.front() {
             Some(Look::Read(..)) => self.unsaved.is_empty(),
-            Some(Look::At(..)) => true,
+            Some(Look::At(..) | Look::Original(..)) => true,
             None => false,
         };
         if may_look {

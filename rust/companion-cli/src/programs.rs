@@ -1,0 +1,42 @@
+//! Finds the programs that have started this one.
+
+use companion_platform::{Ancestor, ancestors};
+
+/// The variable with the process id of `npm/gemini-companion.js`.
+const LAUNCHER: &str = "GEMINI_COMPANION_LAUNCHER";
+
+/// This program, as package managers name their launchers, too. Linux cuts the name.
+pub(crate) const PROGRAM: &str = "gemini-companion";
+const CUT_PROGRAM: &str = "gemini-companio";
+
+/// The programs by which a CLI starts this one.
+const SHELLS: [&str; 14] = [
+    "sh",
+    "bash",
+    "dash",
+    "ash",
+    "zsh",
+    "ksh",
+    "mksh",
+    "fish",
+    "busybox",
+    "csh",
+    "tcsh",
+    "cmd",
+    "powershell",
+    "pwsh",
+];
+
+/// Returns the programs that have started this one, the nearest first. A CLI starts it by a shell, and
+/// a package manager's launcher has another process each time: neither counts. So the first is the CLI,
+/// unless the user has put another program between them. Blocks for some milliseconds.
+pub(crate) fn programs() -> Vec<Ancestor> {
+    let launcher = std::env::var(LAUNCHER).ok().and_then(|pid| pid.parse::<u32>().ok());
+    let mut programs = ancestors();
+    programs.retain(|ancestor| {
+        let name = ancestor.name.trim_start_matches('-').to_ascii_lowercase();
+        let is_launcher = Some(ancestor.pid) == launcher || name == PROGRAM || name == CUT_PROGRAM;
+        !is_launcher && !SHELLS.contains(&&*name)
+    });
+    programs
+}

@@ -1,0 +1,99 @@
+//! An edit of a CLI, from the hook before it to the hook after it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use companion_protocol::editor::ReasonArrival;
+
+use crate::session::SessionId;
+use crate::text::Digest;
+
+/// An edit that a CLI has begun.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Edit {
+    /// The file, as the model named it.
+    pub(crate) path: Arc<str>,
+    /// The client that has opened its diff, and the file as `openDiff` named it.
+    pub(super) opened: Option<(SessionId, Arc<str>)>,
+    /// The last diff that may be its own.
+    guess: Option<Guess>,
+    /// The file before the edit. `None` if the client could change the file by writing it again.
+    pub(crate) original: Option<Digest>,
+    /// The file did not exist, so the client may correct its path.
+    is_absent: bool,
+    /// When the hook before the edit ran.
+    pub(super) begun: u64,
+}
+
+/// A diff that may be the one of an edit, or of the edit of another CLI.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Guess {
+    session: SessionId,
+    path: Arc<str>,
+    /// The user has accepted it. If the hook after the edit runs now, it was the one of this edit.
+    is_accepted: bool,
+}
+
+impl Edit {
+    pub(super) fn new(
+        path: Arc<str>,
+        original: Option<Digest>,
+        is_absent: bool,
+        begun: u64,
+    ) -> Self {
+        Self { path, opened: None, guess: None, original, is_absent, begun }
+    }
+
+    /// When the model would get a reason.
+    pub(super) fn arrival(&self) -> ReasonArrival {
+        self.original.map_or(ReasonArrival::NextPrompt, |_| ReasonArrival::Now)
+    }
+
+    /// Whether a client has opened its diff. Then the diff may still wait for a decision.
+    pub(crate) fn is_open(&self) -> bool {
+        self.opened.is_some()
+    }
+
+    pub(super) fn is_opened(&self, session: SessionId, path: &str) -> bool {
+        self.opened.as_ref().is_some_and(|(by, opened)| *by == session && **opened == *path)
+    }
+
+    pub(super) fn is_of(&self, path: &str) -> bool {
+        *self.path == *path
+            || self.opened.as_ref().is_some_and(|(_, opened)| **opened == *path)
+            || self.guess.as_ref().is_some_and(|guess| *guess.path == *path)
+    }
+
+    /// A client has opened a diff that may be its own.
+    pub(super) fn guess(&mut self, session: SessionId, path: &str) {
+        self.guess = Some(Guess { session, path: path.into(), is_accepted: false });
+    }
+
+    /// The user has accepted a diff.
+    pub(super) fn diff_accepted(&mut self, session: SessionId, path: &str) {
+        if let Some(guess) = &mut self.guess
+            && guess.session == session
+            && *guess.path == *path
+        {
+            guess.is_accepted = true;
+        }
+    }
+
+    /// The client whose diff was accepted before this edit ended.
+    pub(super) fn confirmed(&self) -> Option<SessionId> {
+        self.guess.as_ref().filter(|guess| guess.is_accepted).map(|guess| guess.session)
+    }
+
+    /// Whether the client may open the diff of this edit at `path`. Gemini CLI looks for a file that
+    /// does not exist in all folders of the workspace (`pathCorrector.js`), and drops a leading `@`.
+    pub(super) fn may_open(&self, path: &str) -> bool {
+        if self.opened.is_some() {
+            return false;
+        }
+        let name = |path: &str| {
+            let name = Path::new(path).file_name()?.to_str()?;
+            Some(name.trim_start_matches('@').to_owned())
+        };
+        *self.path == *path || self.is_absent && name(&self.path) == name(path)
+    }
+}

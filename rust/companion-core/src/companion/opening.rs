@@ -1,0 +1,108 @@
+//! Decides about a proposal, before the editor gets it, when its model would get a reason.
+
+use std::sync::Arc;
+
+use companion_protocol::editor::ReasonArrival;
+
+use super::{Companion, Now, Output, Outputs};
+use crate::calls::CallId;
+use crate::cli::Opened;
+use crate::diffs::Proposed;
+use crate::diffs::ledger::Effect;
+use crate::session::{ClientTraits, SessionId};
+use crate::text::Digest;
+
+/// A proposal whose file is being read. The editor gets it after that.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Opening {
+    pub(super) session: SessionId,
+    pub(super) path: Arc<str>,
+    pub(super) proposed: Proposed,
+}
+
+impl Companion {
+    /// `openDiff`
+    pub(super) fn open(
+        &mut self,
+        now: Now,
+        call: CallId,
+        opening: Opening,
+        is_silent: bool,
+        out: &mut Outputs,
+    ) -> Vec<Effect> {
+        let Opening { session, path, .. } = &opening;
+        let client = self.clients.get(session).copied().unwrap_or_default();
+        let opened = if is_silent || !client.replays_edits {
+            Opened::NEVER
+        } else if client.empty_is_unchanged {
+            let connected = self.connected_like(client);
+            self.conversation.opened(*session, path, &connected, now.elapsed)
+        } else if self.clis().knows(*session) {
+            Opened { needs_look: true, ..Opened::NEVER }
+        } else {
+            Opened::NEVER
+        };
+        if opened.needs_look {
+            out.push(Output::ReadOriginal(call, Arc::clone(path)));
+            self.openings.insert(call, opening);
+            return Vec::new();
+        }
+        self.open_now(call, &opening, opened.arrival, out)
+    }
+
+    fn open_now(
+        &mut self,
+        call: CallId,
+        Opening { session, path, proposed }: &Opening,
+        arrival: ReasonArrival,
+        out: &mut Outputs,
+    ) -> Vec<Effect> {
+        out.push(Output::Arrival(call, arrival));
+        self.ledger.open(*session, path, *proposed, call)
+    }
+
+    /// The file of a proposal was read, or nobody waits for that any more.
+    pub(super) fn original(
+        &mut self,
+        now: Now,
+        call: CallId,
+        original: Option<Digest>,
+        out: &mut Outputs,
+    ) {
+        let Some(opening) = self.openings.remove(&call) else { return };
+        let Opening { session, path, .. } = &opening;
+        let client = self.clients.get(session).copied().unwrap_or_default();
+        let clis = self.conversation.clis_mut();
+        let arrival = if client.empty_is_unchanged {
+            clis.looked_at(*session, path, original)
+        } else {
+            clis.opened_without_hook(*session, path, original, now.elapsed)
+        };
+        let effects = self.open_now(call, &opening, arrival, out);
+        self.add(now, effects, out);
+    }
+
+    /// Opens the proposals that `is_due` at once, because the next input concerns them.
+    pub(super) fn end_reading(
+        &mut self,
+        now: Now,
+        is_due: impl Fn(CallId, &Opening) -> bool,
+        out: &mut Outputs,
+    ) {
+        let openings = self.openings.iter().filter(|(call, opening)| is_due(**call, opening));
+        for call in openings.map(|(call, _)| *call).collect::<Vec<_>>() {
+            self.original(now, call, None, out);
+        }
+    }
+
+    /// The clients with these traits that are connected, or may return to this process. A CLI with
+    /// another connection has connected again.
+    fn connected_like(&mut self, traits: ClientTraits) -> Vec<SessionId> {
+        let is_connected = |session: &SessionId| {
+            self.ledger.has_stream(*session) || self.returning.contains(session)
+        };
+        let connected: Vec<_> = self.clients.keys().copied().filter(is_connected).collect();
+        self.conversation.clis_mut().expect_only(&connected);
+        connected.into_iter().filter(|session| self.clients[session] == traits).collect()
+    }
+}
