@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -15,6 +17,7 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::HttpServer;
+use super::read_end::ReadEnd;
 use super::route::{MAX_HEAD, route};
 
 /// The wait after `accept` has failed, for example for lack of file descriptors.
@@ -59,7 +62,9 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let slot = Arc::new(server.slots.take());
-    let service = service_fn(|request| {
+    let end = ReadEnd::default();
+    let service = service_fn(|mut request: Request<Incoming>| {
+        request.extensions_mut().insert(end.clone());
         let (server, slot) = (Arc::clone(&server), Arc::clone(&slot));
         async move { Ok::<_, std::convert::Infallible>(route(server, request, &slot, port).await) }
     });
@@ -68,7 +73,7 @@ where
             .timer(TokioTimer::new())
             .header_read_timeout(server.config.limits.header_timeout)
             .max_buf_size(MAX_HEAD)
-            .serve_connection(TokioIo::new(Lingering::new(stream)), service)
+            .serve_connection(TokioIo::new(Lingering::new(stream, end.clone())), service)
     );
     let outcome = tokio::select! {
         outcome = &mut connection => outcome,
@@ -107,13 +112,14 @@ const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
 /// 401).
 struct Lingering<S> {
     stream: S,
+    end: ReadEnd,
     /// The end of the second step, once the server's side is closed.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Lingering<S> {
-    fn new(stream: S) -> Self {
-        Self { stream, deadline: None }
+    fn new(stream: S, end: ReadEnd) -> Self {
+        Self { stream, end, deadline: None }
     }
 }
 
@@ -123,7 +129,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Lingering<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
+        if buf.filled().len() == before {
+            ready!(self.end.poll(cx));
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -133,6 +144,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.end.written();
         Pin::new(&mut self.stream).poll_write(cx, buf)
     }
 
@@ -141,6 +153,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.end.written();
         Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
     }
 
@@ -149,11 +162,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
+        self.end.flushed();
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Self { stream, deadline } = &mut *self;
+        let Self { stream, deadline, .. } = &mut *self;
         if deadline.is_none() {
             ready!(Pin::new(&mut *stream).poll_shutdown(cx))?;
         }
@@ -205,7 +220,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_stream_sends_what_it_is_given_and_at_once_when_flushed() {
         let (mut ours, theirs) = duplex(64);
-        let mut stream = Lingering::new(BufWriter::new(theirs));
+        let mut stream = Lingering::new(BufWriter::new(theirs), ReadEnd::default());
         assert!(stream.is_write_vectored(), "or each text were copied once more");
         stream.write_all(b"written").await.unwrap();
         stream.flush().await.unwrap();

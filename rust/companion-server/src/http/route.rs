@@ -20,6 +20,7 @@ use hyper::{Method, Request, StatusCode};
 use tokio::task::spawn_blocking;
 
 use super::HttpServer;
+use super::read_end::ReadEnd;
 use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
 use crate::agent::HookRequest;
@@ -120,6 +121,8 @@ where
         Ok(body) => body,
         Err(error) => return body_error(&error, server.config.limits.body),
     };
+    // From here on the request is whole.
+    let _answering = head.extensions.get::<ReadEnd>().map(ReadEnd::answering);
     let received = match server.dispatcher.read_call(&body.bytes) {
         Some(call) => call,
         None => match parse(&body.bytes) {
