@@ -206,10 +206,8 @@ export class ConversationFuzz {
     const old = fs.readFileSync(file, 'utf8');
     const { editor } = this.window;
     const decision = cli.decision();
-    let word;
-    if (how === 'reason') {
-      word = this.#note('reason', { cli: cli.name, isDue: arrival !== 'never' });
-    }
+    const isDue = arrival !== 'never';
+    const word = how === 'reason' ? this.#note('reason', { cli: cli.name, isDue }) : undefined;
     if (how === 'accept') editor.accept(file);
     else editor.reject(file, word && `because of ${word}`);
     const { method, content } = await decision;
