@@ -191,8 +191,7 @@ fn a_cli_without_hooks_is_not_taken_for_another_one() {
 #[test]
 fn a_diff_that_two_unknown_clients_may_have_opened_belongs_to_none() {
     let mut cast = Cast::new();
-    let (a, b) = (cast.a, cast.b);
-    let both = [a, b];
+    let both @ [a, b] = [cast.a, cast.b];
     cast.begin(&of_process("x", "1"), "/1");
     assert_eq!(cast.open_beside(b, "/1", &both), Never);
     assert_eq!(cast.reject(b, "/1"), None);
@@ -218,8 +217,7 @@ fn a_diff_that_two_unknown_clients_may_have_opened_belongs_to_none() {
 #[test]
 fn a_bridge_belongs_to_the_process_that_has_started_it() {
     let mut cast = Cast::new();
-    let (a, b) = (cast.a, cast.b);
-    let both = [a, b];
+    let both @ [a, b] = [cast.a, cast.b];
     let started = |process: &str| vec![process.into(), "terminal".into()];
     let (x, y) = (of_process("x", "1"), of_process("y", "2"));
     // Before the first hook, and after it.
