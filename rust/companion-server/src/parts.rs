@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use companion_core::record::Left;
+use companion_platform::SuspendedMark;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
@@ -47,7 +48,8 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// The server can be resumed if `left` is the state of the last process.
+    /// The server can be resumed if `left` is the state of the last process. Hooks set `mark` while
+    /// this process is suspended.
     pub(crate) fn new(
         port: u16,
         token: &Token,
@@ -55,6 +57,7 @@ impl Parts {
         host: Arc<dyn EditorHost>,
         left: Option<Left>,
         pool: Arc<BlockingPool>,
+        mark: Option<SuspendedMark>,
     ) -> Self {
         let config = Arc::new(config);
         let (settings, limits) = (&config.settings, &config.limits);
@@ -100,6 +103,7 @@ impl Parts {
             workspace: Arc::clone(&workspace),
             diagnostics: Arc::clone(&diagnostics),
             pool: Arc::clone(&pool),
+            mark,
             lifecycle: lifecycle.clone(),
         }));
         let tools = Tools {
@@ -157,7 +161,7 @@ impl Parts {
         // These also run during the stop, so that no call waits for a text without end.
         let driver = Arc::clone(&self.driver);
         self.until_aborted(runtime, async move { driver.run().await });
-        self.until_aborted(runtime, self.agents.rejections.clone().look());
+        self.until_aborted(runtime, self.agents.looks.clone().run());
     }
 
     /// Runs a task until the server begins to stop.

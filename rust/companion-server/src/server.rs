@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use companion_core::companion::Input;
-use companion_platform::{Platform, container_mark, is_absolute};
+use companion_platform::{Platform, SuspendedMark, container_mark, is_absolute};
 use companion_protocol::dialect::ClientProfile;
 use companion_protocol::editor::{ChangedPath, EditorNotification, EditorQuery, RejectedDiff};
 use companion_protocol::ide::DiscoveryFile;
@@ -114,7 +114,7 @@ impl Server {
         };
         let workspace_path = workspace_path(Platform::CURRENT, &texts(&config.settings.workspace));
 
-        let parts = Parts::new(port, &token, config, host, left, pool);
+        let parts = Parts::new(port, &token, config, host, left, pool, SuspendedMark::of(port));
         for socket in sockets {
             let accept = http::accept(socket, Arc::clone(&parts.http));
             parts.lifecycle.listening.spawn_on(accept, &handle);
@@ -149,7 +149,7 @@ impl Server {
         let inner = Arc::new(inner);
         let guest: Weak<Inner> = Arc::downgrade(&inner);
         runtime.host(guest);
-        inner.parts.agents.mark.begin(port);
+        inner.parts.agents.mark.clear();
         inner.parts.agents.comments.report_pending();
         Ok(Self { inner })
     }

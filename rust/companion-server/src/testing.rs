@@ -174,7 +174,7 @@ impl Rig {
             agents: Arc::clone(&agents),
             changes: Arc::clone(&changes),
         });
-        let parts = Parts::new(PORT, &token, config, Arc::clone(&host), left, pool);
+        let parts = Parts::new(PORT, &token, config, Arc::clone(&host), left, pool, None);
         parts.run(&Handle::current(), saving);
         let lock = Mutex::new(lock);
         let asked = tokio::sync::Mutex::new(asked);

@@ -7,7 +7,6 @@ use std::time::Duration;
 use companion_core::companion::Input;
 use companion_core::conversation::Due;
 use companion_core::notes::{Confirmation, Delivery};
-use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use super::changes::ChangeTracker;
@@ -33,8 +32,6 @@ pub(crate) struct Deliveries {
     pub(super) driver: Arc<Driver>,
     pub(super) workspace: Arc<Workspace>,
     pub(super) changes: Arc<ChangeTracker>,
-    /// Notified when a note begins to age.
-    pub(super) ages: Arc<Notify>,
 }
 
 impl Deliveries {
@@ -76,8 +73,7 @@ impl Deliveries {
             }
         }
         let delivery = self.driver.handle(Input::Deliver(&allowed)).notes?;
-        let (driver, ages) = (Arc::clone(&self.driver), Arc::clone(&self.ages));
-        tokio::spawn(give_back_unconfirmed(driver, ages, delivery.number));
+        tokio::spawn(give_back_unconfirmed(Arc::clone(&self.driver), delivery.number));
         Some(Checked { delivery, shared })
     }
 
@@ -94,7 +90,7 @@ impl Deliveries {
     }
 }
 
-async fn give_back_unconfirmed(driver: Arc<Driver>, ages: Arc<Notify>, number: u64) {
+async fn give_back_unconfirmed(driver: Arc<Driver>, number: u64) {
     let mut left = ACK_TIMEOUT;
     while !left.is_zero() {
         let due = Instant::now() + ACK_PART;
@@ -104,5 +100,4 @@ async fn give_back_unconfirmed(driver: Arc<Driver>, ages: Arc<Notify>, number: u
         }
     }
     driver.handle(Input::GiveBack(number));
-    ages.notify_one();
 }

@@ -10,26 +10,24 @@ use tokio::time::sleep;
 
 use super::Agents;
 
-/// The longest time between two checks. The server's timer stands still while the machine sleeps.
+/// The longest time between two checks. The server's timer stands still while the machine sleeps. No
+/// note or change that begins to wait between two checks is over before the next one.
 const CHECK_INTERVAL: Duration = Duration::from_hours(1);
 
+/// The time between two checks of a note that is over but under way.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+
 impl Agents {
-    /// Drops old notes and changes, without end. Without any it sleeps.
+    /// Drops old notes and changes, without end.
     pub(crate) async fn expire_notes(self: Arc<Self>) {
-        let max_age = u64::try_from(MAX_AGE.as_millis()).expect("it is a day");
         loop {
             let now = self.driver.now().date;
             self.driver.handle(Input::ExpireNotes);
-            let oldest = self.driver.ask(|companion| companion.notes().oldest());
-            let oldest = oldest.into_iter().chain(self.changes.expire(now)).min();
-            match oldest.map(|since| (since + max_age).saturating_sub(now)) {
-                // A note that is under way is checked again soon.
-                Some(next) => {
-                    let next = Duration::from_millis(next.max(1000)).min(CHECK_INTERVAL);
-                    sleep(next).await;
-                }
-                None => self.ages.notified().await,
-            }
+            let oldest_note = self.driver.ask(|companion| companion.notes().oldest());
+            let oldest = oldest_note.into_iter().chain(self.changes.expire(now)).min();
+            let age = oldest.map_or(0, |since| now.saturating_sub(since));
+            let left = MAX_AGE.saturating_sub(Duration::from_millis(age));
+            sleep(if left.is_zero() { RETRY_INTERVAL } else { left.min(CHECK_INTERVAL) }).await;
         }
     }
 }

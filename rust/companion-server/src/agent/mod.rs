@@ -24,6 +24,7 @@ use companion_core::cli::{Caller, Connected};
 use companion_core::companion::{FileBefore, Hook, Input};
 use companion_core::conversation::Due;
 use companion_core::notes::Reason;
+use companion_platform::SuspendedMark;
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::dialect::ClientProfile;
 use companion_protocol::editor::{
@@ -32,7 +33,7 @@ use companion_protocol::editor::{
 use companion_protocol::hook::{HookSenders, Moment};
 use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::config::Config;
@@ -52,7 +53,7 @@ pub(crate) use event::HookRequest;
 use event::{HookAnswer, HookEvent, ToolEffect};
 use mark::HookMark;
 use reader::{FileReader, READ_TIMEOUT};
-use rejection::Rejections;
+use rejection::DiskLooks;
 pub(crate) use rejection::rejected_with_reason;
 use turns::Turns;
 
@@ -75,6 +76,8 @@ pub(crate) struct AgentParts {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) diagnostics: Arc<SharedDiagnostics>,
     pub(crate) pool: Arc<BlockingPool>,
+    /// Set by hooks while this process is suspended.
+    pub(crate) mark: Option<SuspendedMark>,
     pub(crate) lifecycle: Lifecycle,
 }
 
@@ -84,10 +87,8 @@ pub(crate) struct Agents {
     pub(crate) comments: Comments,
     pub(crate) changes: Arc<ChangeTracker>,
     pub(crate) deliveries: Deliveries,
-    pub(crate) rejections: Rejections,
+    pub(crate) looks: DiskLooks,
     hooks: Mutex<HookState>,
-    /// Notified when a note or a change begins to age.
-    ages: Arc<Notify>,
     config: Arc<Config>,
     sessions: Arc<Sessions>,
     driver: Arc<Driver>,
@@ -110,11 +111,9 @@ struct HookState {
 
 impl Agents {
     pub(crate) fn new(parts: AgentParts) -> Self {
-        let ages: Arc<Notify> = Arc::default();
         let (workspace, pool) = (Arc::clone(&parts.workspace), Arc::clone(&parts.pool));
         let reader = Arc::new(FileReader::new(workspace, pool));
-        let changes = ChangeTracker::new(&parts, Arc::clone(&reader), Arc::clone(&ages));
-        let changes = Arc::new(changes);
+        let changes = Arc::new(ChangeTracker::new(&parts, Arc::clone(&reader)));
         let AgentParts {
             config,
             sessions,
@@ -124,6 +123,7 @@ impl Agents {
             workspace,
             diagnostics,
             pool,
+            mark,
             lifecycle,
         } = parts;
         let hooks = HookState {
@@ -133,7 +133,7 @@ impl Agents {
             reported: HookedClients::default(),
         };
         Self {
-            mark: HookMark::new(pool),
+            mark: HookMark::new(mark, pool),
             comments: Comments {
                 driver: Arc::clone(&driver),
                 workspace: Arc::clone(&workspace),
@@ -143,19 +143,16 @@ impl Agents {
                 driver: Arc::clone(&driver),
                 workspace: Arc::clone(&workspace),
                 changes: Arc::clone(&changes),
-                ages: Arc::clone(&ages),
             },
-            rejections: Rejections {
+            looks: DiskLooks {
                 driver: Arc::clone(&driver),
                 sessions: Arc::clone(&sessions),
                 context: Arc::clone(&context),
                 reader,
                 lifecycle,
-                ages: Arc::clone(&ages),
             },
             changes,
             hooks: Mutex::new(hooks),
-            ages,
             config,
             sessions,
             driver,

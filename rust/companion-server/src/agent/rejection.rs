@@ -7,7 +7,6 @@ use std::time::Duration;
 use companion_core::companion::Input;
 use companion_core::text::Text;
 use companion_protocol::ide::truncate_utf16;
-use tokio::sync::Notify;
 
 use super::reader::FileReader;
 use crate::context::EditorContext;
@@ -32,19 +31,17 @@ pub(crate) fn rejected_with_reason<'a>(path: &'a str, reason: &str) -> Input<'a>
 
 /// The looks at the disk that the core asks for.
 #[derive(Clone)]
-pub(crate) struct Rejections {
+pub(crate) struct DiskLooks {
     pub(super) driver: Arc<Driver>,
     pub(super) sessions: Arc<Sessions>,
     pub(super) context: Arc<EditorContext>,
     pub(super) reader: Arc<FileReader>,
     pub(super) lifecycle: Lifecycle,
-    /// Notified when a note begins to age.
-    pub(super) ages: Arc<Notify>,
 }
 
-impl Rejections {
+impl DiskLooks {
     /// Looks at the disk, without end.
-    pub(crate) async fn look(self) {
+    pub(crate) async fn run(self) {
         loop {
             let look = self.driver.next_look().await;
             let of_task = self.clone();
@@ -67,7 +64,6 @@ impl Rejections {
                     None
                 };
                 self.driver.handle(Input::LookedAt(diff, why));
-                self.ages.notify_one();
             }
             Look::Read(diff, session, path, has_text) => {
                 self.driver.wait_until_journaled().await;

@@ -9,7 +9,7 @@ use companion_core::companion::Input;
 use companion_core::notes::Revert;
 use companion_protocol::editor::{ChangedPaths, ChangedText, CompanionNotification};
 use parking_lot::Mutex;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 
 use super::super::AgentParts;
 use super::super::event::{HookEvent, ToolEffect};
@@ -42,16 +42,10 @@ pub(crate) struct ChangeTracker {
     workspace: Arc<Workspace>,
     pool: Arc<BlockingPool>,
     reader: Arc<FileReader>,
-    /// Notified when a note or a change begins to age.
-    ages: Arc<Notify>,
 }
 
 impl ChangeTracker {
-    pub(in crate::agent) fn new(
-        parts: &AgentParts,
-        reader: Arc<FileReader>,
-        ages: Arc<Notify>,
-    ) -> Self {
+    pub(in crate::agent) fn new(parts: &AgentParts, reader: Arc<FileReader>) -> Self {
         Self {
             changes: Mutex::default(),
             counting: Semaphore::new(1),
@@ -61,7 +55,6 @@ impl ChangeTracker {
             workspace: Arc::clone(&parts.workspace),
             pool: Arc::clone(&parts.pool),
             reader,
-            ages,
         }
     }
 
@@ -71,7 +64,6 @@ impl ChangeTracker {
         let now = self.driver.now().date;
         let (_, gone) = self.changes.lock().begin_prompt(&event.session, event.title.clone(), now);
         self.tell_all(gone);
-        self.ages.notify_one();
     }
 
     /// Drops the prompts that are too old at the time `now`. Returns the time of the oldest one that is
@@ -264,7 +256,6 @@ impl ChangeTracker {
             return;
         }
         self.driver.post(Input::Reverted(Arc::clone(&prompt.0), paths));
-        self.ages.notify_one();
         self.tell_all([prompt]);
     }
 
