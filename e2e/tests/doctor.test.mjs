@@ -209,7 +209,7 @@ describe('doctor', { concurrency: 4 }, () => {
     fs.writeFileSync(path.join(bin, 'nvim'), version, { mode: 0o755 });
     const { evidence } = await examine(sandbox, { env: { PATH: `${bin}:/usr/bin:/bin` } });
     const { text } = evidence.find(({ text }) => text.startsWith('Neovim: '));
-    assert.equal(text, 'Neovim: version 0.7.2 is too old, the plugin needs 0.10 or newer');
+    assert.equal(text, 'Neovim: version 0.7.2 is too old; the plugin needs 0.10 or newer');
   });
 
   test('outside an editor’s terminal there is nothing to connect to', async (t) => {

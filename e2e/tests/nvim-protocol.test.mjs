@@ -68,7 +68,7 @@ test('types.lua has each field of each message, with its type', () => {
   const seen = {};
   const classOf = (method, isResult) =>
     Object.keys(classes).find((name) => classes[name].methods.includes(method) && classes[name].isResult === isResult);
-  const parameters = [...toEditor, ...fromEditor.filter(({ method }) => method === 'comment/set')];
+  const parameters = [...toEditor, ...fromEditor.filter(({ method }) => classOf(method, false))];
   const examples = [
     ...parameters.filter(({ params }) => params).map(({ method, params }) => [method, params, false]),
     ...results.map(({ method, params }) => [method, params, true]),

@@ -89,9 +89,7 @@ fn editors(has_companion: bool) -> Vec<Finding> {
     });
     let neovim = Neovim::find(&machine).map(|neovim| {
         let (level, text) = match neovim.too_old() {
-            Some(old) => {
-                (Level::Note, format!("version {old} is too old, the plugin needs 0.10 or newer"))
-            }
+            Some(why) => (Level::Note, why),
             None if neovim.has_plugin() => (Level::Good, "the plugin is installed".to_owned()),
             None => missing(Neovim::NAME),
         };

@@ -26,9 +26,6 @@ const PAGE: &str = include_str!("../../../docs/editor-protocol.md");
 const SOURCES: [&str; 2] =
     [include_str!("../src/editor.rs"), include_str!("../../companion-server/src/host.rs")];
 
-/// The types of the plugin for Neovim. Its comments name the messages.
-const LUA_TYPES: &str = include_str!("../../../editors/nvim/lua/gemini_companion/types.lua");
-
 /// The messages of the page, in its order.
 #[derive(Default)]
 struct Examples {
@@ -335,36 +332,4 @@ fn errors() {
     assert_eq!(errors[0], json!(ErrorResponse::new(None, error)));
     let of_editor: ErrorObject = serde_json::from_value(errors[1]["error"].clone()).unwrap();
     assert_eq!((of_editor.code, errors.len()), (-32000, 2));
-}
-
-#[test]
-fn the_types_of_the_neovim_plugin_have_only_fields_of_the_messages() {
-    let Examples { from_editor, to_editor, results, .. } = Examples::read();
-    let mut checked = 0;
-    for block in LUA_TYPES.split("\n\n") {
-        let Some((kind, rest)) =
-            block.strip_prefix("--- The ").and_then(|text| text.split_once(" of the "))
-        else {
-            continue;
-        };
-        let Some(method) = code_spans(rest).next().filter(|method| method.contains('/')) else {
-            continue;
-        };
-        let messages: Vec<_> = if kind == "result" {
-            results.iter().collect()
-        } else {
-            from_editor.iter().chain(&to_editor).collect()
-        };
-        let examples: Vec<_> =
-            messages.into_iter().filter(|(of, _)| of == method).map(|(_, value)| value).collect();
-        assert!(!examples.is_empty(), "{method} is not on the page");
-        for field in block.lines().filter_map(|line| line.strip_prefix("---@field ")) {
-            let name = field.split(' ').next().unwrap().trim_end_matches('?');
-            let name = name.trim_start_matches("[\"").trim_end_matches("\"]");
-            let is_field = examples.iter().any(|example| example.get(name).is_some());
-            assert!(is_field, "{method} has no {name}");
-            checked += 1;
-        }
-    }
-    assert!(checked > 30, "{checked}");
 }

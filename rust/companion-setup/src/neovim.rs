@@ -115,8 +115,7 @@ impl Neovim {
         dry_run: bool,
     ) -> (PathBuf, (Outcome, String)) {
         let target = self.data.join("site/pack/companion/start/gemini_companion");
-        if let Some(old) = self.too_old() {
-            let why = format!("version {old} is too old; the plugin needs 0.10 or newer");
+        if let Some(why) = self.too_old() {
             return (target, (not_done(is_named), why));
         }
         let is_installed = record.known(&target).is_some() && is_plugin(&target);
@@ -146,13 +145,16 @@ impl Neovim {
         (target, outcome)
     }
 
-    /// Returns Neovim's version, if the plugin does not support it.
+    /// Returns why the plugin does not support Neovim, if it is too old.
     pub fn too_old(&self) -> Option<String> {
         let mut asked = Command::new(&self.program);
         // Otherwise Neovim would write a log into the home folder.
         let nothing = if cfg!(windows) { "NUL" } else { "/dev/null" };
         asked.arg("--version").env("NVIM_LOG_FILE", nothing).stdin(Stdio::null());
-        old_version(&String::from_utf8_lossy(&asked.output().ok()?.stdout)).map(str::to_owned)
+        let output = asked.output().ok()?;
+        let version = String::from_utf8_lossy(&output.stdout);
+        let old = old_version(&version)?;
+        Some(format!("version {old} is too old; the plugin needs 0.10 or newer"))
     }
 
     /// Whether the plugin is installed.
