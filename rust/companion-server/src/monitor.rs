@@ -1,6 +1,6 @@
 //! Keeps the watchers of `GET /events`, and queues the notifications that others publish.
 //!
-//! `diffs/mod.rs` and `context/mod.rs` make the notifications, for people who watch with curl.
+//! `driver` and `context` make the notifications, for people who watch with curl.
 //! A watcher must never hold up a client. A slow watcher misses notifications, and sees only the
 //! beginning of a very long one.
 

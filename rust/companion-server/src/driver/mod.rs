@@ -4,6 +4,7 @@
 //! it, in the order of the inputs. The messages are sent without it, because the editor may answer
 //! within the call, and by the server's one thread.
 
+mod outputs;
 #[cfg(test)]
 mod tests;
 
@@ -11,14 +12,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 
 use companion_core::calls::CallOrigin;
-use companion_core::companion::{Action, Companion, Input, Now, Output, Outputs};
-use companion_core::conversation::Due;
-use companion_core::diffs::{Answer, Decision, DiffId, EditorCommand, Outgoing, Proposed};
-use companion_core::notes::{self, Confirmation, NoteId};
+use companion_core::companion::{Action, Companion, Input, Now};
+use companion_core::diffs::{Answer, DiffId, Outgoing, Proposed};
 use companion_core::record::Left;
 use companion_core::text::{HeldTexts, Text};
-use companion_protocol::editor::{CloseDiff, CompanionNotification, DiffPath};
-use companion_protocol::ide::events;
 use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
@@ -27,13 +24,12 @@ use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::config::Limits;
-use crate::host::{
-    CallId, Delivery, DiffResponder, EditorHost, EditorRequest, Proposal, RequestOwner,
-};
+use crate::host::{CallId, EditorHost, Proposal, RequestOwner};
 use crate::journal::Journal;
 use crate::monitor::Monitors;
-use crate::net::sse;
 use crate::session::{SessionId, Sessions};
+use outputs::ToEditor;
+pub(crate) use outputs::{Look, Reply};
 
 /// The size of a request that waits for the editor, besides its texts; rounded up. In bytes.
 const QUEUED: usize = 1 << 10;
@@ -86,44 +82,6 @@ struct Waiter {
 struct Answered {
     answer: Answer,
     records: u64,
-}
-
-enum ToEditor {
-    Request(EditorRequest, DiffResponder),
-    Notification(CompanionNotification),
-}
-
-/// A look at the disk, for a proposal or for the rejection of a diff with a reason.
-pub(crate) enum Look {
-    /// See [`Output::LookAt`].
-    At(DiffId, Arc<str>),
-    /// See [`Output::Read`]. Whether there is a text to read.
-    Read(DiffId, SessionId, Arc<str>, bool),
-    /// See [`Output::ReadOriginal`].
-    Original(CallId, Arc<str>),
-}
-
-/// The answers to the caller of an input, from its outputs.
-pub(crate) struct Reply {
-    pub(crate) delivery: Delivery,
-    pub(crate) is_withdrawn: bool,
-    pub(crate) due: Due,
-    pub(crate) notes: Option<notes::Delivery>,
-    pub(crate) confirmation: Confirmation,
-    pub(crate) comment: Option<NoteId>,
-}
-
-impl Default for Reply {
-    fn default() -> Self {
-        Self {
-            delivery: Delivery::Unknown,
-            is_withdrawn: false,
-            due: Due::new(),
-            notes: None,
-            confirmation: Confirmation::Refused,
-            comment: None,
-        }
-    }
 }
 
 impl Driver {
@@ -297,16 +255,6 @@ impl Driver {
         }
     }
 
-    /// Waits for the next look at the disk.
-    pub(crate) async fn next_look(&self) -> Look {
-        loop {
-            if let Some(look) = self.core.lock().looks.pop_front() {
-                return look;
-            }
-            self.looks.notified().await;
-        }
-    }
-
     /// Waits until every connected client has acknowledged its decisions and has received its
     /// answers.
     pub(crate) async fn all_arrived(&self) {
@@ -324,121 +272,6 @@ impl Driver {
         if let Some(journal) = &self.journal {
             journal.saved(self.ask(|companion| companion.diffs().records())).await;
         }
-    }
-
-    /// Takes a step under the lock, and queues its outputs.
-    fn step<T>(&self, step: impl FnOnce(&mut Core, Now, &mut Outputs) -> T) -> (T, Reply) {
-        let mut out = Outputs::new();
-        let mut reply = Reply::default();
-        let mut decided = Vec::new();
-        let value = {
-            let core = &mut *self.core.lock();
-            let value = step(core, self.now(), &mut out);
-            let records = core.companion.diffs().records();
-            for output in out {
-                match output {
-                    Output::Ask(call, command) => self.request(core, call, command),
-                    Output::Tell(of) => core.to_editor.push_back(ToEditor::Notification(of)),
-                    Output::Answer(call, answer) => {
-                        core.proposals.remove(&call);
-                        if let Some(waiter) = core.waiters.remove(&call) {
-                            // A caller that has left needs no answer.
-                            let _ = waiter.answer.send(Answered { answer, records });
-                        }
-                    }
-                    Output::Record(record) => {
-                        if let Some(journal) = &self.journal {
-                            journal.append(record);
-                        }
-                    }
-                    Output::Decided(session, path, decision) => {
-                        decided.push((session, path, decision));
-                    }
-                    Output::Ended(diff, outcome) => log::debug!("diff {diff} ended: {outcome:?}"),
-                    Output::ReadOriginal(call, path) => {
-                        self.look(core, Look::Original(call, path));
-                    }
-                    Output::Arrival(call, arrival) => {
-                        if let Some(proposal) = core.proposals.get_mut(&call) {
-                            proposal.reason = arrival;
-                        }
-                    }
-                    Output::LookAt(diff, path) => self.look(core, Look::At(diff, path)),
-                    Output::Read(diff, session, path, original) => {
-                        self.look(core, Look::Read(diff, session, path, original.is_some()));
-                    }
-                    Output::Delivery(delivery) => reply.delivery = delivery,
-                    Output::Withdrawn(is_withdrawn) => reply.is_withdrawn = is_withdrawn,
-                    Output::Due(due) => reply.due = due,
-                    Output::Deliver(notes) => reply.notes = Some(notes),
-                    Output::Confirmed(confirmation) => reply.confirmation = confirmation,
-                    Output::CheckComment(note) => reply.comment = Some(note),
-                }
-            }
-            let next = core.companion.next_deadline();
-            if next.is_some_and(|next| core.timer.is_none_or(|timer| next < timer)) {
-                self.woken.notify_one();
-            }
-            value
-        };
-        for (session, path, decision) in decided {
-            self.publish(&path, &decision);
-            if let Some(session) = self.sessions.get(session) {
-                session.mailbox.wake();
-            }
-        }
-        self.arrived.notify_waiters();
-        (value, reply)
-    }
-
-    /// Queues a request to the editor.
-    fn request(&self, core: &mut Core, call: Option<CallId>, command: EditorCommand) {
-        let file_path = |path: Arc<str>| path.to_string();
-        let request = match command {
-            EditorCommand::Open(_) => {
-                let proposal = call.and_then(|call| core.proposals.remove(&call));
-                EditorRequest::OpenDiff(proposal.expect("only openDiff opens"))
-            }
-            EditorCommand::Close(path) => {
-                EditorRequest::CloseDiff(CloseDiff { file_path: file_path(path), abandoned: false })
-            }
-            EditorCommand::Abandon(path) => {
-                EditorRequest::CloseDiff(CloseDiff { file_path: file_path(path), abandoned: true })
-            }
-            EditorCommand::Accept(path) => {
-                EditorRequest::AcceptDiff(DiffPath { file_path: file_path(path) })
-            }
-            EditorCommand::Reject(path) => {
-                EditorRequest::RejectDiff(DiffPath { file_path: file_path(path) })
-            }
-        };
-        let responder = DiffResponder::new(self.me.clone(), call);
-        core.to_editor.push_back(ToEditor::Request(request, responder));
-    }
-
-    fn look(&self, core: &mut Core, look: Look) {
-        core.looks.push_back(look);
-        self.looks.notify_one();
-    }
-
-    /// Sends the queued messages to the editor.
-    fn send(&self) {
-        loop {
-            let Some(message) = self.core.lock().to_editor.pop_front() else { return };
-            match message {
-                ToEditor::Request(request, responder) => {
-                    self.host.request(request, responder.into());
-                }
-                ToEditor::Notification(notification) => self.host.notify(notification),
-            }
-        }
-    }
-
-    fn publish(&self, path: &str, decision: &Decision) {
-        self.monitors.publish(|| match decision {
-            Decision::Accepted(text) => sse::data(&events::diff_accepted(path, text)),
-            Decision::Rejected | Decision::Declined(_) => sse::data(&events::diff_rejected(path)),
-        });
     }
 }
 

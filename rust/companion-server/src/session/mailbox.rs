@@ -1,7 +1,7 @@
 //! Keeps the newest context and the keep-alive of a client's stream.
 //!
 //! A context is a state, so it replaces an earlier one that was not sent. A client that reads
-//! slowly skips stale contexts and holds no memory. `diffs` keeps the decisions; the mailbox asks
+//! slowly skips stale contexts and holds no memory. The core keeps the decisions; the mailbox asks
 //! it for the next one.
 
 use std::collections::VecDeque;
