@@ -312,7 +312,7 @@ impl Server {
         self.inner.parts.driver.post(Input::Withdraw(path)).is_withdrawn
     }
 
-    /// Stops the server, in the order of [`shutdown`](crate::shutdown). Blocks for up to 2 s. Does nothing if the
+    /// Stops the server, in the order of `shutdown.rs`. Blocks for up to 2 s. Does nothing if the
     /// server has stopped. Don't call it from within an [`EditorHost`].
     pub fn stop(&self) {
         self.inner.stop();
