@@ -11,7 +11,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { REJECTED, UNCHANGED, accepted } from './lib/decision.mjs';
 import { HookCli } from './lib/hook-cli.mjs';
-import { beforeEdit, hook } from './lib/hook.mjs';
+import { beforeEdit } from './lib/hook.mjs';
 import { CONNECTED, Scene } from './lib/ide-scene.mjs';
 import { IdeClient } from './lib/ide-client.mjs';
 import { recordTexts } from './lib/picture-texts.mjs';
@@ -120,10 +120,13 @@ function ask(client, file, text) {
   return { file, decision: client.openDiff(file, text) };
 }
 
+/** Runs the hook of the companion's extension, without which a rejection has no reason. */
+const runHook = (client, file, session_id = 'a') =>
+  client.hook('before-tool', beforeEdit(file, { session_id }));
+
 /** Makes the client propose an edit while the user is in an editor; then the user opens it. */
 async function propose(file, text) {
-  // The hook of the companion's extension, without which a rejection has no reason.
-  await hook(scene.sandbox, 'before-tool', beforeEdit(file, { session_id: 'reviewed' }));
+  await runHook(scene.client, file);
   const { decision } = ask(scene.client, file, text);
   await scene.status(`${CONNECTED}, 1 proposal waits for your review`);
   const { statusBar } = await scene.ide.until(
@@ -176,6 +179,7 @@ async function showTwelve() {
   for (const name of TWELVE.split(' ')) {
     const client = proposals.length === 0 ? scene.client : await scene.connect();
     const file = path.join(scene.sandbox.project, 'recipes', `${name}.md`);
+    await runHook(client, file, client === scene.client ? 'a' : name);
     const { decision } = await scene.propose(file, `# ${name}\n`, client);
     proposals.push({ client, file, decision });
   }
@@ -196,7 +200,7 @@ async function showTwelve() {
 async function showChanges(shop, readme) {
   const { ide, sandbox } = scene;
   title('The user comments on a line. The CLI gets it with the next prompt.');
-  const cli = new HookCli(sandbox);
+  const cli = new HookCli(sandbox, 'a', scene.client);
   const before = fs.readFileSync(shop, 'utf8');
   await scene.edit('shop.json', before, { line: 5 });
   await ide.display.press('ctrl+alt+shift+m');

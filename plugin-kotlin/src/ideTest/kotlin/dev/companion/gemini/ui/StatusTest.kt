@@ -156,7 +156,7 @@ class StatusTest : ServiceTestCase() {
         val heights = listOf(100, 5_000).map { height ->
             popup.scrolling(JPanel().apply { preferredSize = Dimension(300, height) }).preferredSize.height
         }
-        assertEquals(listOf(100, JBUI.scale(400)), heights)
+        assertEquals(listOf(100, JBUI.scale(500)), heights)
     }
 
     fun testAnotherCompanionIsToldOnce() {

@@ -237,7 +237,7 @@ internal class StatusPopup(private val project: Project) {
         const val ROW_GAP = 4
         const val PADDING = 10
         const val TEXT_WIDTH = 320
-        const val MAX_HEIGHT = 400
+        const val MAX_HEIGHT = 500
 
         /** The longest comment in the list. */
         const val LONGEST = 60
