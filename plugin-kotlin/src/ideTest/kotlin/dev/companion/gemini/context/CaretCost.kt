@@ -18,7 +18,7 @@ import com.intellij.testFramework.EditorTestUtil
 import dev.companion.gemini.core.LogLevel
 import dev.companion.gemini.core.NativeCompanionCore
 import dev.companion.gemini.core.NativeLibrary
-import dev.companion.gemini.core.RecordingRequests
+import dev.companion.gemini.core.RecordingEditor
 import dev.companion.gemini.core.ServerSettings
 import java.lang.management.ManagementFactory
 import java.nio.file.Paths
@@ -81,7 +81,7 @@ class CaretCost : ContextTestCase() {
     private fun server() =
         NativeLibrary.load(Paths.get(System.getProperty("companion.measure"))).let {
             val settings = ServerSettings(listOf(project.basePath ?: "/"), "jetbrains", logLevel = LogLevel.OFF)
-            NativeCompanionCore.start(settings, RecordingRequests()) { _, _ -> }
+            NativeCompanionCore.start(settings, RecordingEditor()) { _, _ -> }
         }
 
     /** Takes the time before or after the handlers, or before or after their postponed work. */

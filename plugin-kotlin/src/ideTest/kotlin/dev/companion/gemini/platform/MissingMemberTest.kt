@@ -12,7 +12,7 @@ import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Diagnostics
 import dev.companion.gemini.core.DiagnosticsRequest
 import dev.companion.gemini.core.DiagnosticsResponder
-import dev.companion.gemini.core.EditorRequests
+import dev.companion.gemini.core.EditorHost
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.ServerSettings
@@ -106,7 +106,7 @@ class MissingMemberTest : ServiceTestCase() {
         loader.install(project, DiagnosticsService::class)
         loader.install(project, CommentService::class)
         loader.install(project, ChangesService::class)
-        val launch: (ServerSettings, EditorRequests) -> CompanionCore = { _, _ -> RecordingCore() }
+        val launch: (ServerSettings, EditorHost) -> CompanionCore = { _, _ -> RecordingCore() }
         val service = loader.install(project, CompanionService::class, launch)
         service.call("start")
         await { service.call("getState") is CompanionState.Failed }

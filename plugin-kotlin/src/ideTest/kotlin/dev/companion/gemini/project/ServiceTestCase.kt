@@ -6,7 +6,7 @@ import com.intellij.openapi.util.Disposer
 import com.intellij.testFramework.PlatformTestCase
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.CompanionCore
-import dev.companion.gemini.core.EditorRequests
+import dev.companion.gemini.core.EditorHost
 import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.dispatchUntil
 import org.picocontainer.MutablePicoContainer
@@ -25,7 +25,7 @@ abstract class ServiceTestCase : PlatformTestCase() {
     protected fun set(change: CompanionSettings.Values.() -> Unit) = settings.set(settings.values.copy().apply(change))
 
     /** Replaces the project's service by one that starts servers with [launch]. */
-    protected fun serviceWith(launch: (ServerSettings, EditorRequests) -> CompanionCore): CompanionService {
+    protected fun serviceWith(launch: (ServerSettings, EditorHost) -> CompanionCore): CompanionService {
         val service = object : CompanionService(project, launch) {}
         Disposer.register(project, service)
         val container = project.picoContainer as MutablePicoContainer

@@ -24,7 +24,7 @@ data class AgentChange(
     /** The time of the prompt, in milliseconds since 1970. */
     val time: Long = 0,
     val files: List<ChangedFile> = emptyList(),
-) {
+) : EditorMessage {
     /** Without the title, because no log may contain a prompt. */
     override fun toString() = "prompt $prompt of session $session, ${files.size} files"
 }
@@ -38,7 +38,7 @@ data class AgentCommand(
     /** The time of the prompt, in milliseconds since 1970. */
     val time: Long = 0,
     val running: Boolean = false,
-) {
+) : EditorMessage {
     /** Without the title, because no log may contain a prompt. */
     override fun toString() = "command of prompt $prompt of session $session"
 }

@@ -16,7 +16,7 @@ enum class Delivery {
 
 /** The server's request to the editor about a proposal. Answer it once, by [complete] or [fail]. */
 interface EditorRequest {
-    /** Completes the request. Only [EditorRequests.closeDiff] needs [text], the proposal's text. */
+    /** Completes the request. Only [EditorMessage.Close] needs [text], the proposal's text. */
     fun complete(text: String? = null)
 
     /** Fails the request. The CLI shows [message] to its user. */
@@ -35,61 +35,6 @@ interface DiagnosticsResponder {
 fun interface UnsavedResponder {
     /** [paths] are those of the files whose text in the editor is not on the disk. */
     fun complete(paths: List<String>)
-}
-
-/**
- * The server's requests and notifications to the editor. All calls come from the thread `gemini-companion-callbacks`,
- * in causal order, and must return at once. This also holds for calls that the editor causes, such as by
- * [CompanionCore.changesKept] on the EDT.
- */
-interface EditorRequests {
-    /**
-     * Shows a proposal, in place of an open one for the same path. The decision goes to [core], which may not have
-     * started yet.
-     */
-    fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff)
-
-    /** Closes the proposal for [filePath] without a decision, and completes with its text. */
-    fun closeDiff(request: EditorRequest, filePath: String)
-
-    /** Accepts the proposal as the user would, and writes the file. */
-    fun acceptDiff(request: EditorRequest, filePath: String)
-
-    /** Rejects the proposal as the user would. */
-    fun rejectDiff(request: EditorRequest, filePath: String)
-
-    /** Reports the diagnostics of files, for their texts on the disk. After 2.5 s reports only the known ones. */
-    fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest)
-
-    /** Saves the project's files, if the user wants that, and lists those still unsaved. A prompt waits for 0.5 s. */
-    fun unsavedFiles(responder: UnsavedResponder)
-
-    /** The CLI of [session] asks its user something in its terminal; [message] is the question, in one line. */
-    fun agentWaiting(session: String, message: String)
-
-    /** The CLI of [session] has answered a prompt, after this time. */
-    fun agentFinished(session: String, seconds: Long)
-
-    /** No model gets the [reason] of a rejection of a proposal for [filePath]; [why] is a clause for the user. */
-    fun reasonLost(filePath: String, reason: String, why: String)
-
-    /** A model has got the comments with these ids. */
-    fun commentsDelivered(ids: List<String>)
-
-    /** No model gets the comment; [reason] is a sentence for the user. */
-    fun commentRefused(id: String, reason: String)
-
-    /** Comments of the last server that no model has got. This server delivers them. */
-    fun commentsPending(comments: List<CommentOnLines>)
-
-    /** The files that a CLI changed in one prompt, each time that this changes. [core] keeps their texts. */
-    fun agentChanged(core: CompanionCore, change: AgentChange)
-
-    /** A shell command of the CLI begins, or has ended. */
-    fun agentCommand(core: CompanionCore, command: AgentCommand)
-
-    /** Receives the number of connected CLIs. */
-    fun connectedChanged(count: Int)
 }
 
 /**

@@ -13,7 +13,7 @@ fun interface LogSink {
 }
 
 class NativeCompanionCore private constructor(
-    private val requests: EditorRequests,
+    private val editor: EditorHost,
     private val log: LogSink,
 ) : CompanionCore {
     /** The server's number. It is 0 before the start and after [close]. */
@@ -118,73 +118,21 @@ class NativeCompanionCore private constructor(
     private inner class Callbacks : NativeCallbacks {
         override fun request(request: Long, method: String, params: String, newContent: ByteArray?) {
             val asked = Request(request)
-            when (method) {
-                "diff/open" -> {
-                    requests.openDiff(this@NativeCompanionCore, asked, openDiff(params, newContent))
-                }
-
-                "diff/close" -> {
-                    requests.closeDiff(asked, filePath(params))
-                }
-
-                "diff/accept" -> {
-                    requests.acceptDiff(asked, filePath(params))
-                }
-
-                "diff/reject" -> {
-                    requests.rejectDiff(asked, filePath(params))
-                }
-
-                "editor/diagnostics" -> {
-                    requests.diagnostics(Responder(request), GSON.fromJson(params, DiagnosticsRequest::class.java))
-                }
-
-                "editor/unsaved" -> {
-                    requests.unsavedFiles { paths ->
-                        NativeCore.completeRequest(request, GSON.toJson(mapOf("paths" to paths)).toByteArray())
-                    }
-                }
-
-                else -> {
-                    asked.fail("The plugin does not know the request $method.")
-                }
+            val message = when (method) {
+                "diff/open" -> EditorMessage.Open(asked, openDiff(params, newContent))
+                "diff/close" -> EditorMessage.Close(asked, filePath(params))
+                "diff/accept" -> EditorMessage.Accept(asked, filePath(params))
+                "diff/reject" -> EditorMessage.Reject(asked, filePath(params))
+                "editor/diagnostics" -> EditorMessage.FindDiagnostics(Responder(request), diagnosticsRequest(params))
+                "editor/unsaved" -> EditorMessage.ListUnsaved { completeRequest(request, mapOf("paths" to it)) }
+                else -> return asked.fail("The plugin does not know the request $method.")
             }
+            editor.receive(this@NativeCompanionCore, message)
         }
 
         override fun notify(method: String, params: String) {
-            when (method) {
-                "companion/sessions" -> requests.connectedChanged(read(params)["count"].asInt)
-
-                "agent/waiting" -> read(params).let {
-                    requests.agentWaiting(it["session"].asString, it["message"].asString)
-                }
-
-                "agent/finished" -> read(params).let {
-                    requests.agentFinished(it["session"].asString, it["seconds"].asLong)
-                }
-
-                "diff/reasonLost" -> read(params).let {
-                    requests.reasonLost(it["filePath"].asString, it["reason"].asString, it["why"].asString)
-                }
-
-                "comment/delivered" -> requests.commentsDelivered(read(params)["ids"].asJsonArray.map { it.asString })
-
-                "comment/refused" -> read(
-                    params,
-                ).let { requests.commentRefused(it["id"].asString, it["reason"].asString) }
-
-                "comment/pending" -> requests.commentsPending(GSON.fromJson(params, Pending::class.java).comments)
-
-                "agent/changed" -> requests.agentChanged(
-                    this@NativeCompanionCore,
-                    GSON.fromJson(params, AgentChange::class.java),
-                )
-
-                "agent/command" -> requests.agentCommand(
-                    this@NativeCompanionCore,
-                    GSON.fromJson(params, AgentCommand::class.java),
-                )
-            }
+            val type = EditorMessage.NOTIFICATIONS[method] ?: return
+            editor.receive(this@NativeCompanionCore, GSON.fromJson(params, type))
         }
 
         override fun log(level: Int, message: String) = log.log(LEVELS[level], message)
@@ -198,22 +146,18 @@ class NativeCompanionCore private constructor(
     }
 
     private class Responder(private val number: Long) : DiagnosticsResponder {
-        override fun complete(diagnostics: Diagnostics) =
-            NativeCore.completeRequest(number, GSON.toJson(diagnostics).toByteArray())
+        override fun complete(diagnostics: Diagnostics) = completeRequest(number, diagnostics)
 
         override fun fail(message: String) = NativeCore.failRequest(number, message)
     }
-
-    /** The JSON of `comment/pending`. */
-    private class Pending(val comments: List<CommentOnLines>)
 
     companion object {
         /**
          * Starts a server in the library that [NativeLibrary.load] loaded. Writes files, so don't call it on the EDT.
          */
-        fun start(settings: ServerSettings, requests: EditorRequests, log: LogSink): CompanionCore {
+        fun start(settings: ServerSettings, editor: EditorHost, log: LogSink): CompanionCore {
             assertNotEdt()
-            val started = NativeCompanionCore(requests, log)
+            val started = NativeCompanionCore(editor, log)
             val id = NativeCore.start(GSON.toJson(settings), started.Callbacks())
             started.core.set(id)
             return started
@@ -227,12 +171,15 @@ class NativeCompanionCore private constructor(
         /** Indexed by the numbers of Rust's `log::Level`: error is 1. */
         private val LEVELS = arrayOf(Level.OFF, Level.SEVERE, Level.WARNING, Level.INFO, Level.FINE, Level.FINER)
 
-        private fun read(params: String) = GSON.fromJson(params, JsonObject::class.java)
-
-        private fun filePath(params: String) = read(params)["filePath"].asString
+        private fun filePath(params: String) = GSON.fromJson(params, JsonObject::class.java)["filePath"].asString
 
         private fun openDiff(params: String, newContent: ByteArray?) =
             GSON.fromJson(params, OpenDiff::class.java).copy(newContent = newContent!!.decodeToString())
+
+        private fun diagnosticsRequest(params: String) = GSON.fromJson(params, DiagnosticsRequest::class.java)
+
+        private fun completeRequest(request: Long, result: Any) =
+            NativeCore.completeRequest(request, GSON.toJson(result).toByteArray())
 
         private fun delivery(ordinal: Int) = Delivery.entries[ordinal]
     }

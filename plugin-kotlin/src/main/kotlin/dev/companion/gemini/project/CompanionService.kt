@@ -18,13 +18,9 @@ import dev.companion.gemini.context.EditorContext
 import dev.companion.gemini.context.UnsavedFiles
 import dev.companion.gemini.core.AgentChange
 import dev.companion.gemini.core.AgentCommand
-import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
-import dev.companion.gemini.core.DiagnosticsRequest
-import dev.companion.gemini.core.DiagnosticsResponder
-import dev.companion.gemini.core.EditorRequest
-import dev.companion.gemini.core.EditorRequests
-import dev.companion.gemini.core.OpenDiff
+import dev.companion.gemini.core.EditorHost
+import dev.companion.gemini.core.EditorMessage
 import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.core.UnsavedResponder
 import dev.companion.gemini.core.assertEdt
@@ -46,7 +42,7 @@ import java.util.concurrent.atomic.AtomicBoolean
  */
 open class CompanionService protected constructor(
     private val project: Project,
-    launch: (ServerSettings, EditorRequests) -> CompanionCore,
+    launch: (ServerSettings, EditorHost) -> CompanionCore,
 ) : Disposable {
     private val worker = AppExecutorUtil.createBoundedApplicationPoolExecutor("Companion for Gemini CLI", 1)
     private val proposals = ProposalService.getInstance(project)
@@ -55,7 +51,7 @@ open class CompanionService protected constructor(
     private val changes = ChangesService.getInstance(project)
     private val unsaved = UnsavedFiles(project, comments::update)
     private val notices = AgentNotices(project)
-    private val slot = CoreSlot { launch(it, Requests()) }
+    private val slot = CoreSlot { launch(it, EditorHost(::receive)) }
     private val refreshQueued = AtomicBoolean()
 
     private val stateLock = Any()
@@ -240,54 +236,42 @@ open class CompanionService protected constructor(
     }
 
     /** Runs on the server's callback thread. */
-    private inner class Requests : EditorRequests {
-        override fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff) =
-            proposals.open(core, request, diff)
-
-        override fun closeDiff(request: EditorRequest, filePath: String) = proposals.close(request, filePath)
-
-        override fun acceptDiff(request: EditorRequest, filePath: String) = proposals.accept(request, filePath)
-
-        override fun rejectDiff(request: EditorRequest, filePath: String) = proposals.reject(request, filePath)
-
-        override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
-            diagnostics.find(responder, asked)
-
-        override fun unsavedFiles(responder: UnsavedResponder) =
-            unsaved.list(
-                slot.settings?.workspace.orEmpty(),
-                CompanionSettings.getInstance().values.saveFiles,
-                responder,
-            )
-
-        override fun agentWaiting(session: String, message: String) = notices.waiting(session, message)
-
-        override fun agentFinished(session: String, seconds: Long) = notices.finished(session, seconds)
-
-        override fun reasonLost(filePath: String, reason: String, why: String) =
-            notices.reasonLost(Paths.get(filePath).fileName.toString(), reason, why)
-
-        override fun commentsDelivered(ids: List<String>) = comments.delivered(ids)
-
-        override fun commentRefused(id: String, reason: String) = comments.refused(id, reason)
-
-        override fun commentsPending(comments: List<CommentOnLines>) = this@CompanionService.comments.restored(comments)
-
-        override fun agentChanged(core: CompanionCore, change: AgentChange) = changes.changed(core, change)
-
-        override fun agentCommand(core: CompanionCore, command: AgentCommand) = changes.command(core, command)
-
-        /** Asks the present server for the number, because this call may come from an earlier server. */
-        override fun connectedChanged(count: Int) =
-            changeState { state ->
-                val connected = slot.core?.status?.connected
-                if (state is CompanionState.Running && connected != null) {
-                    state.copy(status = state.status.copy(connected = connected))
-                } else {
-                    state
-                }
-            }
+    private fun receive(core: CompanionCore, message: EditorMessage) {
+        when (message) {
+            is EditorMessage.Open -> proposals.open(core, message.request, message.diff)
+            is EditorMessage.Close -> proposals.close(message.request, message.filePath)
+            is EditorMessage.Accept -> proposals.accept(message.request, message.filePath)
+            is EditorMessage.Reject -> proposals.reject(message.request, message.filePath)
+            is EditorMessage.FindDiagnostics -> diagnostics.find(message.responder, message.asked)
+            is EditorMessage.ListUnsaved -> listUnsaved(message.responder)
+            is EditorMessage.Sessions -> updateConnected()
+            is EditorMessage.AgentWaiting -> notices.waiting(message.session, message.message)
+            is EditorMessage.AgentFinished -> notices.finished(message.session, message.seconds)
+            is EditorMessage.ReasonLost -> showReasonLost(message)
+            is EditorMessage.CommentsDelivered -> comments.delivered(message.ids)
+            is EditorMessage.CommentRefused -> comments.refused(message.id, message.reason)
+            is EditorMessage.CommentsPending -> comments.restored(message.comments)
+            is AgentChange -> changes.changed(core, message)
+            is AgentCommand -> changes.command(core, message)
+        }
     }
+
+    private fun listUnsaved(responder: UnsavedResponder) =
+        unsaved.list(slot.settings?.workspace.orEmpty(), CompanionSettings.getInstance().values.saveFiles, responder)
+
+    private fun showReasonLost(lost: EditorMessage.ReasonLost) =
+        notices.reasonLost(Paths.get(lost.filePath).fileName.toString(), lost.reason, lost.why)
+
+    /** Asks the present server for the number, because the message may come from an earlier server. */
+    private fun updateConnected() =
+        changeState { state ->
+            val connected = slot.core?.status?.connected
+            if (state is CompanionState.Running && connected != null) {
+                state.copy(status = state.status.copy(connected = connected))
+            } else {
+                state
+            }
+        }
 
     companion object {
         private const val START_TIMEOUT_MILLIS = 2_000L

@@ -6,7 +6,7 @@ import com.intellij.openapi.application.PathManager
 import com.intellij.openapi.diagnostic.Logger
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.CompanionCore
-import dev.companion.gemini.core.EditorRequests
+import dev.companion.gemini.core.EditorHost
 import dev.companion.gemini.core.NativeCompanionCore
 import dev.companion.gemini.core.NativeLibrary
 import dev.companion.gemini.core.NativeLibraryException
@@ -24,10 +24,10 @@ internal object ServerLaunch {
     private val LOG = Logger.getInstance("#dev.companion.gemini")
 
     /** Loads a library and writes files, so don't call it on the EDT. */
-    fun start(settings: ServerSettings, requests: EditorRequests): CompanionCore {
+    fun start(settings: ServerSettings, editor: EditorHost): CompanionCore {
         assertNotEdt()
         NativeLibrary.load(pluginDirectory())
-        return NativeCompanionCore.start(settings, requests, ::log)
+        return NativeCompanionCore.start(settings, editor, ::log)
     }
 
     /** Returns the error message for the first invalid host in a list of the settings; null if all are valid. */

@@ -43,8 +43,8 @@ object LeaveRunning {
     @JvmStatic
     fun main(arguments: Array<String>) {
         val (root, way) = arguments
-        val requests = RecordingRequests { what ->
-            if (what == "openDiff") {
+        val requests = RecordingEditor { what ->
+            if (what == "Open") {
                 println("a callback waits")
                 CountDownLatch(1).await()
             }

@@ -28,7 +28,7 @@ class FailuresTest {
     @MethodSource("whatCallbacksThrow")
     fun `a callback that throws fails its request and no other`(thrown: Throwable) {
         val broken = AtomicBoolean()
-        Window(root, RecordingRequests { if (broken.get()) throw thrown }).use { window ->
+        Window(root, RecordingEditor { if (broken.get()) throw thrown }).use { window ->
             val cli = Cli(window.core)
             broken.set(true)
             val result = cli.openDiff(root.resolve("a.txt").toString(), "text").get()
@@ -39,7 +39,7 @@ class FailuresTest {
             assertTrue("${thrown.javaClass.name}\n    at " in line, line)
             assertTrue("secret" !in line, "a message may have something of a file in it: $line")
 
-            // A second CLI, which causes connectedChanged.
+            // A second CLI, which causes another message.
             Cli(window.core)
             broken.set(false)
             assertWorks(window, cli)

@@ -36,7 +36,7 @@ class FullHeapTest {
 object FullHeap {
     @JvmStatic
     fun main(arguments: Array<String>) {
-        val requests = RecordingRequests { println(it) }
+        val requests = RecordingEditor { println(it) }
         val window = Window(Path.of(arguments.single()), requests)
         println("${window.core.status.port} ${window.core.terminalEnvironment["GEMINI_CLI_IDE_AUTH_TOKEN"]}")
         readln()

@@ -172,9 +172,9 @@ class IsolatedServer :
         return listOf(core.status.port.toString(), core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
     }
 
-    override fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff) {
-        check(diff.newContent != "throw")
-        request.complete()
+    override fun receive(core: CompanionCore, message: EditorMessage) {
+        if (message is EditorMessage.Open) check(message.diff.newContent != "throw")
+        super.receive(core, message)
     }
 
     override fun close() {

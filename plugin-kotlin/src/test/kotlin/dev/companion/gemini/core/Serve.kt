@@ -18,57 +18,23 @@ object Serve {
     private val unsaved = ConcurrentHashMap<Long, UnsavedResponder>()
 
     /** The editor at the other end of stdin and stdout. */
-    private object Editor : EditorRequests {
-        override fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff) =
-            ask(request, "diff/open", gson.toJsonTree(diff))
+    private object Editor : EditorHost {
+        override fun receive(core: CompanionCore, message: EditorMessage) =
+            when (message) {
+                is EditorMessage.Open -> ask(requests, message.request, "diff/open", message.diff)
+                is EditorMessage.Close -> ask(requests, message.request, "diff/close", path(message.filePath))
+                is EditorMessage.Accept -> ask(requests, message.request, "diff/accept", path(message.filePath))
+                is EditorMessage.Reject -> ask(requests, message.request, "diff/reject", path(message.filePath))
+                is EditorMessage.FindDiagnostics -> ask(diagnostics, message.responder, DIAGNOSTICS, message.asked)
+                is EditorMessage.ListUnsaved -> ask(unsaved, message.responder, "editor/unsaved", NOTHING)
+                else -> notify(EditorMessage.NOTIFICATIONS.entries.first { it.value == message.javaClass }.key, message)
+            }
 
-        override fun closeDiff(request: EditorRequest, filePath: String) = ask(request, "diff/close", filePath)
+        private fun path(filePath: String) = mapOf("filePath" to filePath)
 
-        override fun acceptDiff(request: EditorRequest, filePath: String) = ask(request, "diff/accept", filePath)
-
-        override fun rejectDiff(request: EditorRequest, filePath: String) = ask(request, "diff/reject", filePath)
-
-        override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) {
+        private fun <T : Any> ask(kept: MutableMap<Long, T>, answer: T, method: String, params: Any) {
             val id = lastRequest.incrementAndGet()
-            diagnostics[id] = responder
-            send(mapOf("id" to id, "method" to "editor/diagnostics", "params" to asked))
-        }
-
-        override fun unsavedFiles(responder: UnsavedResponder) {
-            val id = lastRequest.incrementAndGet()
-            unsaved[id] = responder
-            send(mapOf("id" to id, "method" to "editor/unsaved", "params" to emptyMap<String, Any>()))
-        }
-
-        override fun agentWaiting(session: String, message: String) =
-            notify("agent/waiting", mapOf("session" to session, "message" to message))
-
-        override fun agentFinished(session: String, seconds: Long) =
-            notify("agent/finished", mapOf("session" to session, "seconds" to seconds))
-
-        override fun reasonLost(filePath: String, reason: String, why: String) =
-            notify("diff/reasonLost", mapOf("filePath" to filePath, "reason" to reason, "why" to why))
-
-        override fun commentsDelivered(ids: List<String>) = notify("comment/delivered", mapOf("ids" to ids))
-
-        override fun commentRefused(id: String, reason: String) =
-            notify("comment/refused", mapOf("id" to id, "reason" to reason))
-
-        override fun commentsPending(comments: List<CommentOnLines>) =
-            notify("comment/pending", mapOf("comments" to comments))
-
-        override fun agentChanged(core: CompanionCore, change: AgentChange) = notify("agent/changed", change)
-
-        override fun agentCommand(core: CompanionCore, command: AgentCommand) = notify("agent/command", command)
-
-        override fun connectedChanged(count: Int) = notify("companion/sessions", mapOf("count" to count))
-
-        private fun ask(request: EditorRequest, method: String, filePath: String) =
-            ask(request, method, mapOf("filePath" to filePath))
-
-        private fun ask(request: EditorRequest, method: String, params: Any) {
-            val id = lastRequest.incrementAndGet()
-            requests[id] = request
+            kept[id] = answer
             send(mapOf("id" to id, "method" to method, "params" to params))
         }
     }
@@ -181,6 +147,8 @@ object Serve {
     @Synchronized
     private fun send(message: Map<String, Any>) = println(gson.toJson(mapOf("jsonrpc" to "2.0") + message))
 
+    private const val DIAGNOSTICS = "editor/diagnostics"
+    private val NOTHING = emptyMap<String, Any>()
     private const val PARSE_ERROR = -32700
     private const val INVALID_PARAMS = -32602
 }

@@ -54,15 +54,15 @@ class TextsTest {
     fun `problems come through, and why there are none`() {
         val path = Files.createFile(root.resolve("é 文.json")).toString()
         val told = cli.call("getDiagnostics", "filePath" to path, "severity" to "hint")
-        val (responder, asked) = window.requests.diagnostics.next("a question")
-        assertEquals(DiagnosticsRequest(listOf(path), Severity.HINT), asked)
+        val question = window.requests.diagnostics.next("a question")
+        assertEquals(DiagnosticsRequest(listOf(path), Severity.HINT), question.asked)
         val range = Range(Position(1, 2), Position(1, 3))
         val problem = Diagnostic(Severity.ERROR, "é 文 😀\u0000", range)
-        responder.complete(Diagnostics(listOf(FileDiagnostics(path, listOf(problem)))))
+        question.responder.complete(Diagnostics(listOf(FileDiagnostics(path, listOf(problem)))))
         assertEquals("$path:1:2: error: é 文 😀", text(told.get()))
 
         val failed = cli.call("getDiagnostics", "filePath" to path)
-        window.requests.diagnostics.next("a question").first.fail("No, 文.")
+        window.requests.diagnostics.next("a question").responder.fail("No, 文.")
         assertEquals("No, 文.", text(failed.get()))
     }
 
@@ -149,9 +149,9 @@ class TextsTest {
         val first = Window(root, configure = { it.copy(resume = true) })
         (comments + outside).forEach(first.core::commentSet)
         first.core.commentRemoved("removed")
-        val (id, reason) = first.requests.refusedComments.next("refusal")
-        assertEquals("outside", id)
-        assertTrue("workspace" in reason, reason)
+        val refused = first.requests.refusedComments.next("refusal")
+        assertEquals("outside", refused.id)
+        assertTrue("workspace" in refused.reason, refused.reason)
         first.close()
         Window(root, configure = { it.copy(resume = true) }).use { second ->
             assertEquals(comments.take(1), second.requests.pendingComments.next("comments"))

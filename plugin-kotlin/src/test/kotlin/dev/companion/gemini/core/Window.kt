@@ -29,111 +29,57 @@ class Asked(
     val request: EditorRequest,
 )
 
-/** Keeps requests until a test looks at them. [hook] runs first, on the server's thread. */
-class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequests {
+/** Keeps messages until a test looks at them. [hook] runs first, on the server's thread, with the name of the message. */
+class RecordingEditor(private val hook: (String) -> Unit = {}) : EditorHost {
     val asked = LinkedBlockingQueue<Asked>()
     val proposals = LinkedBlockingQueue<OpenDiff>()
     val connected = LinkedBlockingQueue<Int>()
     val unsaved = LinkedBlockingQueue<UnsavedResponder>()
-    val refusedComments = LinkedBlockingQueue<Pair<String, String>>()
+    val refusedComments = LinkedBlockingQueue<EditorMessage.CommentRefused>()
     val pendingComments = LinkedBlockingQueue<List<CommentOnLines>>()
     val changes = LinkedBlockingQueue<AgentChange>()
-    val diagnostics = LinkedBlockingQueue<Pair<DiagnosticsResponder, DiagnosticsRequest>>()
+    val diagnostics = LinkedBlockingQueue<EditorMessage.FindDiagnostics>()
 
-    private fun ask(what: String, path: String, text: String?, request: EditorRequest) {
-        hook(what)
-        asked.put(Asked(what, path, text, request))
+    override fun receive(core: CompanionCore, message: EditorMessage) {
+        hook(message.javaClass.simpleName)
+        when (message) {
+            is EditorMessage.Open -> open(message)
+            is EditorMessage.Close -> asked.put(Asked("closeDiff", message.filePath, null, message.request))
+            is EditorMessage.Accept -> asked.put(Asked("acceptDiff", message.filePath, null, message.request))
+            is EditorMessage.Reject -> asked.put(Asked("rejectDiff", message.filePath, null, message.request))
+            is EditorMessage.FindDiagnostics -> diagnostics.put(message)
+            is EditorMessage.ListUnsaved -> unsaved.put(message.responder)
+            is EditorMessage.Sessions -> connected.put(message.count)
+            is EditorMessage.CommentRefused -> refusedComments.put(message)
+            is EditorMessage.CommentsPending -> pendingComments.put(message.comments)
+            is AgentChange -> changes.put(message)
+            else -> Unit
+        }
     }
 
-    override fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff) {
-        proposals.put(diff)
-        ask("openDiff", diff.filePath, diff.newContent, request)
-    }
-
-    override fun closeDiff(request: EditorRequest, filePath: String) = ask("closeDiff", filePath, null, request)
-
-    override fun acceptDiff(request: EditorRequest, filePath: String) = ask("acceptDiff", filePath, null, request)
-
-    override fun rejectDiff(request: EditorRequest, filePath: String) = ask("rejectDiff", filePath, null, request)
-
-    override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) {
-        hook("diagnostics")
-        diagnostics.put(responder to asked)
-    }
-
-    override fun unsavedFiles(responder: UnsavedResponder) {
-        hook("unsavedFiles")
-        unsaved.put(responder)
-    }
-
-    override fun agentWaiting(session: String, message: String) = hook("agentWaiting")
-
-    override fun agentFinished(session: String, seconds: Long) = hook("agentFinished")
-
-    override fun reasonLost(filePath: String, reason: String, why: String) = hook("reasonLost")
-
-    override fun commentsDelivered(ids: List<String>) = hook("commentsDelivered")
-
-    override fun commentRefused(id: String, reason: String) {
-        hook("commentRefused")
-        refusedComments.put(Pair(id, reason))
-    }
-
-    override fun commentsPending(comments: List<CommentOnLines>) {
-        hook("commentsPending")
-        pendingComments.put(comments)
-    }
-
-    override fun agentChanged(core: CompanionCore, change: AgentChange) {
-        hook("agentChanged")
-        changes.put(change)
-    }
-
-    override fun agentCommand(core: CompanionCore, command: AgentCommand) = hook("agentCommand")
-
-    override fun connectedChanged(count: Int) {
-        hook("connectedChanged")
-        connected.put(count)
+    private fun open(message: EditorMessage.Open) {
+        proposals.put(message.diff)
+        asked.put(Asked("openDiff", message.diff.filePath, message.diff.newContent, message.request))
     }
 }
 
 /** An editor that shows every proposal at once. */
-open class ImmediateEditor : EditorRequests {
-    override fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff) = request.complete()
-
-    override fun closeDiff(request: EditorRequest, filePath: String) = request.complete("")
-
-    override fun acceptDiff(request: EditorRequest, filePath: String) = request.complete()
-
-    override fun rejectDiff(request: EditorRequest, filePath: String) = request.complete()
-
-    override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
-        responder.complete(Diagnostics())
-
-    override fun unsavedFiles(responder: UnsavedResponder) = responder.complete(emptyList())
-
-    override fun agentWaiting(session: String, message: String) = Unit
-
-    override fun agentFinished(session: String, seconds: Long) = Unit
-
-    override fun reasonLost(filePath: String, reason: String, why: String) = Unit
-
-    override fun commentsDelivered(ids: List<String>) = Unit
-
-    override fun commentRefused(id: String, reason: String) = Unit
-
-    override fun commentsPending(comments: List<CommentOnLines>) = Unit
-
-    override fun agentChanged(core: CompanionCore, change: AgentChange) = Unit
-
-    override fun agentCommand(core: CompanionCore, command: AgentCommand) = Unit
-
-    override fun connectedChanged(count: Int) = Unit
+open class ImmediateEditor : EditorHost {
+    override fun receive(core: CompanionCore, message: EditorMessage) =
+        when (message) {
+            is EditorMessage.Open -> message.request.complete()
+            is EditorMessage.Close -> message.request.complete("")
+            is EditorMessage.Accept -> message.request.complete()
+            is EditorMessage.Reject -> message.request.complete()
+            is EditorMessage.FindDiagnostics -> message.responder.complete(Diagnostics())
+            is EditorMessage.ListUnsaved -> message.responder.complete(emptyList())
+            else -> Unit
+        }
 }
 
 class Window(
     val root: Path,
-    val requests: RecordingRequests = RecordingRequests(),
+    val requests: RecordingEditor = RecordingEditor(),
     logLevel: LogLevel = LogLevel.INFO,
     configure: (ServerSettings) -> ServerSettings = { it },
     private val logHook: () -> Unit = {},

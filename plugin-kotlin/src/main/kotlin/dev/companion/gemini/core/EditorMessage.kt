@@ -1,0 +1,97 @@
+// Declares the server's messages to the editor.
+
+package dev.companion.gemini.core
+
+/** A message of docs/editor-protocol.md. The fields of notifications have the names of the JSON. */
+sealed interface EditorMessage {
+    /** Show a proposal, in place of an open one for the same path. The server may not have started yet. */
+    class Open(
+        val request: EditorRequest,
+        val diff: OpenDiff,
+    ) : EditorMessage
+
+    /** Close the proposal for [filePath] without a decision, and complete with its text. */
+    class Close(
+        val request: EditorRequest,
+        val filePath: String,
+    ) : EditorMessage
+
+    /** Accept the proposal as the user would, and write the file. */
+    class Accept(
+        val request: EditorRequest,
+        val filePath: String,
+    ) : EditorMessage
+
+    /** Reject the proposal as the user would. */
+    class Reject(
+        val request: EditorRequest,
+        val filePath: String,
+    ) : EditorMessage
+
+    /** Report the diagnostics of files, for their texts on the disk. After 2.5 s report only the known ones. */
+    class FindDiagnostics(
+        val responder: DiagnosticsResponder,
+        val asked: DiagnosticsRequest,
+    ) : EditorMessage
+
+    /** Save the project's files, if the user wants that, and list those still unsaved. A prompt waits for 0.5 s. */
+    class ListUnsaved(val responder: UnsavedResponder) : EditorMessage
+
+    /** The number of connected CLIs has changed. */
+    class Sessions(val count: Int) : EditorMessage
+
+    /** The CLI of [session] asks its user something in its terminal; [message] is the question, in one line. */
+    class AgentWaiting(
+        val session: String,
+        val message: String,
+    ) : EditorMessage
+
+    /** The CLI of [session] has answered a prompt, after this time. */
+    class AgentFinished(
+        val session: String,
+        val seconds: Long,
+    ) : EditorMessage
+
+    /** No model gets the [reason] of a rejection of a proposal for [filePath]; [why] is a clause for the user. */
+    class ReasonLost(
+        val filePath: String,
+        val reason: String,
+        val why: String,
+    ) : EditorMessage
+
+    /** A model has got the comments with these ids. */
+    class CommentsDelivered(val ids: List<String>) : EditorMessage
+
+    /** No model gets the comment; [reason] is a sentence for the user. */
+    class CommentRefused(
+        val id: String,
+        val reason: String,
+    ) : EditorMessage
+
+    /** Comments of the last server that no model has got. This server delivers them. */
+    class CommentsPending(val comments: List<CommentOnLines>) : EditorMessage
+
+    companion object {
+        /** The notifications, by method. */
+        val NOTIFICATIONS: Map<String, Class<out EditorMessage>> = mapOf(
+            "companion/sessions" to Sessions::class.java,
+            "agent/waiting" to AgentWaiting::class.java,
+            "agent/finished" to AgentFinished::class.java,
+            "agent/changed" to AgentChange::class.java,
+            "agent/command" to AgentCommand::class.java,
+            "diff/reasonLost" to ReasonLost::class.java,
+            "comment/delivered" to CommentsDelivered::class.java,
+            "comment/refused" to CommentRefused::class.java,
+            "comment/pending" to CommentsPending::class.java,
+        )
+    }
+}
+
+/**
+ * Receives the messages of servers. They come from the thread `gemini-companion-callbacks`, in causal order, and [receive]
+ * must return at once. This also holds for messages that the editor causes, such as by [CompanionCore.changesKept] on the
+ * EDT.
+ */
+fun interface EditorHost {
+    fun receive(core: CompanionCore, message: EditorMessage)
+}
