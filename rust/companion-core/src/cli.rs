@@ -114,9 +114,9 @@ impl Clis {
         let is_connected = self.last().connection.is_some();
         match &caller.connected {
             Connected::To(sessions) if sessions.len() == 1 => self.connect_last(sessions[0]),
-            _ if is_connected => {}
-            _ => {
-                if let Some(session) = self.bridges.of(caller.process) {
+            Connected::To(_) => {}
+            Connected::Unknown | Connected::No => {
+                if !is_connected && let Some(session) = self.bridges.of(caller.process) {
                     self.connect_last(session);
                 }
             }
@@ -196,16 +196,22 @@ impl Clis {
         let Some(nearest) = ancestors.first().cloned() else { return };
         self.bridges.insert(session, ancestors);
         let own = self.known.iter().position(|cli| cli.process.as_ref() == Some(&nearest));
-        if let Some(own) = own {
+        if let Some(own) = own
+            && !self.has_other_connection(&self.known[own], session)
+        {
             self.connect(own, session);
         }
     }
 
-    /// Whether a CLI is known not to have this connection.
+    /// Whether a CLI is known not to have this connection. What its hook has seen counts before the word
+    /// of a bridge.
     fn has_other_connection(&self, cli: &Cli, session: SessionId) -> bool {
         let process = cli.process.as_deref();
-        !self.bridges.is_of(process, session)
-            && (self.bridges.is_of_other(process, session) || cli.has_other_connection(session))
+        match &cli.connected {
+            Connected::To(_) => cli.has_other_connection(session),
+            _ if self.bridges.is_of(process, session) => false,
+            _ => self.bridges.is_of_other(process, session) || cli.has_other_connection(session),
+        }
     }
 
     /// Whether the edit of a CLI may be one of another client in `connected` than `session`.

@@ -1,0 +1,117 @@
+//! Some CLIs, whose hooks and diffs the tests control.
+
+#![allow(dead_code, clippy::unwrap_used, reason = "for several tests, which may panic")]
+
+use companion_core::cli::{Caller, Connected};
+use companion_core::conversation::{Conversation, Due, Rejection};
+use companion_core::notes::{Comment, CommentOutcome, Confirmation, Note};
+use companion_core::session::SessionId;
+use companion_core::text::Digest;
+use companion_protocol::editor::ReasonArrival;
+
+/// Some CLIs. The text of each reason is the path of its file.
+pub(crate) struct Cast {
+    pub(crate) conversation: Conversation,
+    /// Milliseconds.
+    pub(crate) now: u64,
+    pub(crate) a: SessionId,
+    pub(crate) b: SessionId,
+}
+
+pub(crate) fn cli(session: &str) -> Caller<'_> {
+    Caller { session, process: None, connected: Connected::Unknown }
+}
+
+pub(crate) fn of_process<'a>(session: &'a str, process: &'a str) -> Caller<'a> {
+    Caller { session, process: Some(process), connected: Connected::Unknown }
+}
+
+pub(crate) fn original() -> Digest {
+    Digest::of("text")
+}
+
+impl Cast {
+    pub(crate) fn new() -> Self {
+        let (a, b) = (SessionId::new(), SessionId::new());
+        Self { conversation: Conversation::new(7), now: 0, a, b }
+    }
+
+    pub(crate) fn begin(&mut self, caller: &Caller<'_>, path: &str) {
+        self.now += 1;
+        self.conversation.before_edit(caller, path, Some(original()), self.now);
+    }
+
+    pub(crate) fn open(&mut self, session: SessionId, path: &str) -> ReasonArrival {
+        self.open_beside(session, path, &[])
+    }
+
+    /// A client opens a diff while these clients are connected.
+    pub(crate) fn open_beside(
+        &mut self,
+        session: SessionId,
+        path: &str,
+        connected: &[SessionId],
+    ) -> ReasonArrival {
+        self.now += 1;
+        self.conversation.opened(session, path, connected, self.now).arrival
+    }
+
+    /// A CLI begins an edit of a file, and the client opens its diff.
+    pub(crate) fn edit(
+        &mut self,
+        caller: &Caller<'_>,
+        session: SessionId,
+        path: &str,
+    ) -> ReasonArrival {
+        self.begin(caller, path);
+        self.open(session, path)
+    }
+
+    pub(crate) fn reject(&mut self, session: SessionId, path: &str) -> Option<Rejection> {
+        let rejected = self.conversation.rejected(session, path, path.to_owned().into(), 1)?;
+        self.conversation.notes_mut().set_sent(rejected.note, Digest::of("sent"));
+        Some(rejected.rejection)
+    }
+
+    pub(crate) fn deliver(&mut self, due: &Due) -> Vec<String> {
+        let Some(delivery) = self.conversation.deliver(due) else { return Vec::new() };
+        let texts = texts(due);
+        assert!(matches!(self.conversation.confirm(delivery.number), Confirmation::Taken(_)));
+        texts
+    }
+
+    /// What the model gets with a prompt.
+    pub(crate) fn prompt(&mut self, caller: &Caller<'_>) -> Vec<String> {
+        self.now += 1;
+        let due = self.conversation.due_before_agent(caller, self.now);
+        self.deliver(&due)
+    }
+
+    /// What the model gets after a tool.
+    pub(crate) fn result(&mut self, caller: &Caller<'_>, path: &str) -> Vec<String> {
+        self.now += 1;
+        let due = self.conversation.due_after_tool(caller, path, self.now);
+        self.deliver(&due)
+    }
+
+    pub(crate) fn comment(&mut self, id: &str, line: u32, text: &str) -> CommentOutcome {
+        self.conversation.notes_mut().set_comment(Comment {
+            id: id.into(),
+            path: "/1".into(),
+            line,
+            end_line: line,
+            content: String::new().into(),
+            text: text.to_owned().into(),
+            since: 1,
+        })
+    }
+}
+
+pub(crate) fn texts(due: &Due) -> Vec<String> {
+    let text = |note: &Note| match note {
+        Note::Reason(reason) => reason.text.to_string(),
+        Note::Comment(comment) => comment.text.to_string(),
+        Note::Revert(revert) => format!("reverted {}", revert.paths.join(" ")),
+    };
+    due.iter().map(|(_, note)| text(note)).collect()
+}
