@@ -44,11 +44,15 @@ impl FileReader {
     }
 
     /// Whether the file is known to be private. An editor offers no reason for a file that was
-    /// private when its proposal came.
+    /// private when its proposal came. A file that is private only while an ignore file changes may be
+    /// shared again before the reason leaves.
     pub(super) async fn is_private(&self, path: &str) -> bool {
         let (privacy, path) = (Arc::clone(self.workspace.privacy()), path.to_owned());
-        let look = self.on_disk(move || privacy.look().is_private(&path)).await;
-        look.is_some_and(|is_private| is_private.unwrap_or(false))
+        let look = move || {
+            let mut scan = privacy.look();
+            scan.is_private(&path).unwrap_or(false) && scan.again().is_none()
+        };
+        self.on_disk(look).await.unwrap_or(false)
     }
 
     /// The result of a look at the disk; `None` if the disk does not answer in time.

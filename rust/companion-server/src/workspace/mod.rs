@@ -26,10 +26,14 @@ use crate::privacy::Privacy;
 pub(crate) const PRIVATE: &str =
     "the file stays private; an ignore file lists it, or it may contain secrets";
 
+/// The reason for a file that counts as private while an ignore file changes.
+pub(crate) const UNSETTLED: &str = "the file may be private: an ignore file is changing";
+
 /// The reason for a file that no editor of this companion has open.
 pub(crate) const OUTSIDE: &str = "the file lies outside of the workspace";
 
-/// Whether this reason lasts. The others are those of a disk, which may answer later.
+/// Whether this reason lasts. The others are those of a disk, which may answer later, and of ignore files
+/// that change.
 pub(crate) fn is_refusal(why: &str) -> bool {
     why == PRIVATE || why == OUTSIDE
 }
@@ -105,7 +109,7 @@ impl Workspace {
     /// Fails unless `path`, which may not exist, leads into a root. Waits for the disk for up to
     /// `patience`.
     pub(crate) async fn check(&self, path: &str, patience: Duration) -> Result<(), &'static str> {
-        self.look(vec![path.to_owned()], patience, |_, _| Ok(false)).await.remove(0)
+        self.look(vec![path.to_owned()], patience, |_, _| Ok(Ok(()))).await.remove(0)
     }
 
     /// Fails unless `path` leads into a root and is not private.
@@ -114,7 +118,7 @@ impl Workspace {
         path: &str,
         patience: Duration,
     ) -> Result<(), &'static str> {
-        self.look(vec![path.to_owned()], patience, is_private).await.remove(0)
+        self.look(vec![path.to_owned()], patience, shared).await.remove(0)
     }
 
     /// Does the same for each of `paths`, in one look at the disk.
@@ -124,14 +128,14 @@ impl Workspace {
         patience: Duration,
     ) -> Vec<Result<(), &'static str>> {
         let paths = paths.iter().map(ToString::to_string).collect();
-        self.look(paths, patience, is_private).await
+        self.look(paths, patience, shared).await
     }
 
     async fn look(
         &self,
         paths: Vec<String>,
         patience: Duration,
-        is_private: fn(&Privacy, &str) -> io::Result<bool>,
+        is_shared: fn(&Privacy, &str) -> io::Result<Result<(), &'static str>>,
     ) -> Vec<Result<(), &'static str>> {
         let count = paths.len();
         let roots: Vec<_> = self.folders.lock().roots().cloned().collect();
@@ -144,7 +148,7 @@ impl Workspace {
             if !is_within(Path::new(&path), &roots)? {
                 return Ok(Err(OUTSIDE));
             }
-            Ok(if is_private(&privacy, &path)? { Err(PRIVATE) } else { Ok(()) })
+            is_shared(&privacy, &path)
         };
         let unknown = Err("the path leads nowhere, or can't be followed");
         let look = async move {
@@ -159,8 +163,15 @@ impl Workspace {
     }
 }
 
-fn is_private(privacy: &Privacy, path: &str) -> io::Result<bool> {
-    privacy.look().is_private(path)
+/// Fails if the file is private.
+fn shared(privacy: &Privacy, path: &str) -> io::Result<Result<(), &'static str>> {
+    let mut scan = privacy.look();
+    let is_private = scan.is_private(path)?;
+    Ok(match scan.again() {
+        _ if !is_private => Ok(()),
+        Some(_) => Err(UNSETTLED),
+        None => Err(PRIVATE),
+    })
 }
 
 /// Whether `path` leads into one of `roots`, for both readings of `..`: some editors resolve a link

@@ -19,7 +19,7 @@ use crate::context::EditorContext;
 use crate::disk::pool::BlockingPool;
 use crate::driver::Driver;
 use crate::host::EditorHost;
-use crate::workspace::{OUTSIDE, PRIVATE, Workspace};
+use crate::workspace::{OUTSIDE, PRIVATE, UNSETTLED, Workspace};
 use companion_core::text::Digest;
 
 /// The most files that are looked at around a command.
@@ -187,7 +187,7 @@ impl ChangeTracker {
             let look = |(path, checked): (Arc<str>, Result<(), &str>)| {
                 let access = match checked {
                     Ok(()) => Access::Shared,
-                    Err(PRIVATE) => Access::Private,
+                    Err(PRIVATE | UNSETTLED) => Access::Private,
                     Err(OUTSIDE) => Access::Outside,
                     Err(_) => Access::Unknown,
                 };

@@ -78,6 +78,27 @@ async fn a_comment_on_a_private_file_is_refused() {
 }
 
 #[tokio::test]
+async fn a_comment_outlives_the_moment_in_which_an_ignore_file_is_empty() {
+    let scene = Scene::start().await;
+    let rules = scene.dir.path().join(".aiexclude");
+    std::fs::write(&rules, "secret*").unwrap();
+    scene.rig.parts.workspace.change(vec![scene.dir.path().to_owned()]);
+    scene.comment("1", "rename it").await;
+    // Many programs empty a file before they write it. An empty file of this name hides all.
+    std::fs::write(&rules, "").unwrap();
+    scene.comment("2", "and this").await;
+    assert_eq!(scene.before_agent().await, Value::Null);
+    std::fs::write(&rules, "secret*").unwrap();
+    assert_eq!(scene.before_agent().await, Value::Null, "it may be empty again");
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(1)).await;
+    tokio::time::resume();
+    let told = scene.before_agent().await;
+    assert!(context(&told).contains("rename it") && context(&told).contains("and this"));
+    assert_eq!(scene.heard(), ["delivered 1", "delivered 2"]);
+}
+
+#[tokio::test]
 async fn a_comment_waits_for_the_next_process_and_leaves_no_text() {
     let state = tempfile::tempdir().unwrap();
     let scene = Scene::of(tempfile::tempdir().unwrap(), Some(state.path())).await;
