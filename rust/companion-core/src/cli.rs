@@ -277,6 +277,9 @@ impl Clis {
         connected: &[SessionId],
         now: u64,
     ) -> Opened {
+        for edit in self.known.iter_mut().flat_map(|cli| &mut cli.edits) {
+            edit.drop_guess(path);
+        }
         let Some((index, at)) = self.edit_of(session, path, now) else {
             return if self.knows(session) { Opened::NEXT_PROMPT } else { Opened::NEVER };
         };
@@ -395,14 +398,19 @@ impl Clis {
     }
 
     /// An edit of a CLI has ended. Returns the names of its file: the client may have corrected it.
-    pub(crate) fn edit_ended(&mut self, caller: &Caller<'_>, path: &str) -> Vec<Arc<str>> {
+    pub(crate) fn edit_ended(
+        &mut self,
+        caller: &Caller<'_>,
+        path: &str,
+        now: u64,
+    ) -> Vec<Arc<str>> {
         let mut names = vec![path.into()];
         let mut confirmed = None;
         self.heard(caller).edits.retain(|edit| {
             let is_of = edit.is_of(path);
             if is_of {
                 names.extend(edit.opened.as_ref().map(|(_, opened)| Arc::clone(opened)));
-                confirmed = confirmed.or(edit.confirmed());
+                confirmed = confirmed.or(edit.confirmed(now));
             }
             !is_of
         });
@@ -415,9 +423,9 @@ impl Clis {
     }
 
     /// The user has accepted the diff of a client.
-    pub(crate) fn diff_accepted(&mut self, session: SessionId, path: &str) {
+    pub(crate) fn diff_accepted(&mut self, session: SessionId, path: &str, now: u64) {
         for edit in self.known.iter_mut().flat_map(|cli| &mut cli.edits) {
-            edit.diff_accepted(session, path);
+            edit.diff_accepted(session, path, now);
         }
     }
 

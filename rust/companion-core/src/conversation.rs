@@ -114,14 +114,14 @@ impl Conversation {
     }
 
     /// The user has accepted the diff of a client.
-    pub fn accepted(&mut self, session: SessionId, path: &str) {
-        self.clis.diff_accepted(session, path);
+    pub fn accepted(&mut self, session: SessionId, path: &str, now: u64) {
+        self.clis.diff_accepted(session, path, now);
     }
 
     /// A tool has ended. Its model gets the reasons of this edit, or else all comments. A comment never
     /// leaves with a reason: its user may still change it, which would revoke the reason, too.
     pub fn due_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> Due {
-        let names = self.clis.edit_ended(caller, path);
+        let names = self.clis.edit_ended(caller, path, now);
         let reasons = self.notes.due(now, |note| match note {
             Note::Reason(reason) => names.contains(&reason.path) && self.is_for(caller, reason),
             Note::Comment(_) | Note::Revert(_) => false,

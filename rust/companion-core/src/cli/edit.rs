@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use companion_protocol::editor::ReasonArrival;
 
+use crate::companion::ACCEPTED_TIME;
 use crate::session::SessionId;
 use crate::text::Digest;
 
@@ -30,8 +31,8 @@ pub(crate) struct Edit {
 struct Guess {
     session: SessionId,
     path: Arc<str>,
-    /// The user has accepted it. If the hook after the edit runs now, it was the one of this edit.
-    is_accepted: bool,
+    /// When the user has accepted it. If the hook after the edit follows, it was the one of this edit.
+    accepted: Option<u64>,
 }
 
 impl Edit {
@@ -64,24 +65,31 @@ impl Edit {
             || self.guess.as_ref().is_some_and(|guess| *guess.path == *path)
     }
 
+    /// A client has opened a diff. The last guess about its file does not hold any more.
+    pub(super) fn drop_guess(&mut self, path: &str) {
+        self.guess.take_if(|guess| *guess.path == *path);
+    }
+
     /// A client has opened a diff that may be its own.
     pub(super) fn guess(&mut self, session: SessionId, path: &str) {
-        self.guess = Some(Guess { session, path: path.into(), is_accepted: false });
+        self.guess = Some(Guess { session, path: path.into(), accepted: None });
     }
 
     /// The user has accepted a diff.
-    pub(super) fn diff_accepted(&mut self, session: SessionId, path: &str) {
+    pub(super) fn diff_accepted(&mut self, session: SessionId, path: &str, now: u64) {
         if let Some(guess) = &mut self.guess
             && guess.session == session
             && *guess.path == *path
         {
-            guess.is_accepted = true;
+            guess.accepted = Some(now);
         }
     }
 
-    /// The client whose diff was accepted before this edit ended.
-    pub(super) fn confirmed(&self) -> Option<SessionId> {
-        self.guess.as_ref().filter(|guess| guess.is_accepted).map(|guess| guess.session)
+    /// The client whose diff was accepted just before this edit ended.
+    pub(super) fn confirmed(&self, now: u64) -> Option<SessionId> {
+        let Guess { session, accepted, .. } = self.guess.as_ref()?;
+        let time = now.saturating_sub((*accepted)?);
+        (time < ACCEPTED_TIME).then_some(*session)
     }
 
     /// Whether the client may open the diff of this edit at `path`. Gemini CLI looks for a file that

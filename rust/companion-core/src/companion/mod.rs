@@ -31,7 +31,7 @@ const ACKNOWLEDGEMENT_TIMEOUT: u64 = 1000;
 
 /// The time from an acceptance until a CLI makes the edit, in milliseconds, and the most acceptances
 /// in it.
-const ACCEPTED_TIME: u64 = 5000;
+pub(crate) const ACCEPTED_TIME: u64 = 5000;
 const MAX_ACCEPTED: usize = 32;
 
 /// The limits of a companion.
@@ -400,7 +400,7 @@ impl Companion {
                 Effect::Record(record) => Output::Record(record),
                 Effect::Decided(session, path, decision) => {
                     if decision.is_accepted() {
-                        self.conversation.accepted(session, &path);
+                        self.conversation.accepted(session, &path, now.elapsed);
                         self.note_accepted(now, session, &path);
                     }
                     Output::Decided(session, path, decision)

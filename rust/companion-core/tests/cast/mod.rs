@@ -56,6 +56,12 @@ impl Cast {
         self.conversation.opened(session, path, connected, self.now).arrival
     }
 
+    /// The user accepts the diff of a client.
+    pub(crate) fn accept(&mut self, session: SessionId, path: &str) {
+        self.now += 1;
+        self.conversation.accepted(session, path, self.now);
+    }
+
     /// A CLI begins an edit of a file, and the client opens its diff.
     pub(crate) fn edit(
         &mut self,
