@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use companion_client::diagnose::{Diagnosis, Facts, Finding, Level, Subject, diagnose, installed};
 use companion_client::discover::Environment;
 use companion_platform::quote;
-use companion_protocol::dialect::{self, ClientProfile};
+use companion_protocol::profile::{self, ClientProfile};
 use companion_setup::{Ide, Machine, Neovim};
 
 use crate::clients;
@@ -40,7 +40,7 @@ pub(crate) struct DoctorArgs {
 /// Prints a diagnosis for each selected client, or else for each installed one. Succeeds if all of
 /// them would connect.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode, Box<dyn Error>> {
-    let environment = Environment::current(dialect::ALL[0], folder(&args.workspace)?);
+    let environment = Environment::current(profile::ALL[0], folder(&args.workspace)?);
     let clients =
         if args.client.is_empty() { installed(&environment) } else { args.client.clone() };
     let diagnoses = diagnoses(&environment, clients);
@@ -57,7 +57,7 @@ pub(crate) fn diagnoses(
     clients: Vec<&'static ClientProfile>,
 ) -> Vec<Diagnosis> {
     let diagnosis = |client| {
-        let facts = Facts::gather(environment.with_dialect(client));
+        let facts = Facts::gather(environment.with_profile(client));
         let mut diagnosis = diagnose(&facts);
         let has_companion = facts.plan.search.candidates.iter().any(|one| one.alive);
         diagnosis.evidence.extend(editors(has_companion));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use companion_client::discover::Environment;
 use companion_platform::quote;
-use companion_protocol::dialect::ClientProfile;
+use companion_protocol::profile::ClientProfile;
 
 use crate::clients;
 use crate::running::{Running, Variables, container_marks};
@@ -77,12 +77,12 @@ pub(crate) fn env(args: &EnvArgs) -> Result<(), Box<dyn Error>> {
         if args.format == EnvFormat::Docker {
             variables.extend(running.for_container(args.host_network));
             if let Some((file, inside)) = running.file_for_container() {
-                let name = running.dialect.name;
+                let name = running.profile.name;
                 log::warn!("{name} in the container needs {} as {inside}, too", file.display());
             }
         } else {
             variables.extend(running.for_terminal());
-            variables.extend(for_sandbox(running.dialect, &environment, args.host_network));
+            variables.extend(for_sandbox(running.profile, &environment, args.host_network));
         }
     }
     let text = render(args.format, &variables)?;
@@ -95,11 +95,11 @@ pub(crate) fn env(args: &EnvArgs) -> Result<(), Box<dyn Error>> {
 /// a value would be on the command line of docker, and in the CLI's debug log. A client that reads
 /// the token from a file has its own folder in the container.
 fn for_sandbox(
-    dialect: &ClientProfile,
+    profile: &ClientProfile,
     environment: &Environment,
     host_network: bool,
 ) -> Variables {
-    let Some(token) = dialect.variables.auth_token else { return Variables::new() };
+    let Some(token) = profile.variables.auth_token else { return Variables::new() };
     let theirs = environment.set("SANDBOX_ENV").unwrap_or_default();
     let mut list: Vec<_> =
         theirs.split(',').map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect();
@@ -109,7 +109,7 @@ fn for_sandbox(
              it. A value can't contain a comma"
         );
     }
-    for (name, value) in container_marks(dialect, host_network) {
+    for (name, value) in container_marks(profile, host_network) {
         if !list.iter().any(|one| one.split('=').next() == Some(name)) {
             list.push(format!("{name}={value}"));
         }
@@ -145,7 +145,7 @@ fn render(format: EnvFormat, variables: &Variables) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use companion_protocol::dialect::GEMINI;
+    use companion_protocol::profile::GEMINI;
 
     use super::*;
 

@@ -13,14 +13,14 @@ use clap::ValueEnum;
 use companion_client::diagnose::corrects_edits;
 use companion_client::discover::{Environment, resolve_to_real_path};
 use companion_client::http::{
-    self, Endpoint, HookAnswer, Stage, confirm_hook, hook_senders, post_hook,
+    self, Endpoint, HookResponse, Stage, confirm_hook, hook_senders, post_hook,
 };
 use companion_platform::{Ancestor, SuspendedMark, loopback_ports};
-use companion_protocol::dialect;
 use companion_protocol::hook::{
     BEGIN_TIMEOUT, CliProcess, HookAck, HookCall, HookReply, MAX_EVENT,
 };
 use companion_protocol::jsonrpc::describe;
+use companion_protocol::profile;
 use companion_protocol::text;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -51,14 +51,14 @@ const ACK_INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Debug, clap::Args)]
 pub(crate) struct HookArgs {
     /// Event of the CLI.
-    event: HookMoment,
+    event: EventArg,
 
     #[command(flatten)]
     find: FindArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum HookMoment {
+enum EventArg {
     /// Before a tool changes a file or runs a shell command.
     BeforeTool,
     /// After any tool.
@@ -75,7 +75,7 @@ enum HookMoment {
     SessionEnd,
 }
 
-impl HookMoment {
+impl EventArg {
     /// Maximum time that the CLI waits for the hook.
     fn limit(self) -> Duration {
         Duration::from_millis(match self {
@@ -172,7 +172,7 @@ fn answer(args: HookArgs) -> Result<String, Box<dyn Error>> {
     answer
 }
 
-async fn relay(event: HookMoment, find: FindArgs) -> Result<HookAnswer, Box<dyn Error>> {
+async fn relay(event: EventArg, find: FindArgs) -> Result<HookResponse, Box<dyn Error>> {
     let found = tokio::task::spawn_blocking(move || {
         prepare(event, find).map_err(|error| error.to_string())
     });
@@ -241,7 +241,7 @@ fn answered(mark: Option<SuspendedMark>) {
 }
 
 /// Returns the text for the CLI. Confirms to the companion before that it will be printed.
-async fn output(answer: &HookAnswer) -> Result<String, Box<dyn Error>> {
+async fn output(answer: &HookResponse) -> Result<String, Box<dyn Error>> {
     if answer.body.is_empty() {
         return Ok(String::new());
     }
@@ -305,7 +305,7 @@ impl Call {
 }
 
 /// Reads the event, and finds the companions.
-fn prepare(event: HookMoment, find: FindArgs) -> Result<Prepared, Box<dyn Error>> {
+fn prepare(event: EventArg, find: FindArgs) -> Result<Prepared, Box<dyn Error>> {
     let mut bytes = Vec::new();
     io::stdin().lock().take(MAX_EVENT).read_to_end(&mut bytes)?;
     let json = String::from_utf8_lossy(&bytes);
@@ -327,8 +327,8 @@ fn prepare(event: HookMoment, find: FindArgs) -> Result<Prepared, Box<dyn Error>
         None => (path, None),
     };
     let name = parts.hook_event_name.and_then(string).unwrap_or_default();
-    let client = dialect::hook(&name).map(|(client, _)| client);
-    let client = client.filter(|_| matches!(event, HookMoment::BeforeTool));
+    let client = profile::hook(&name).map(|(client, _)| client);
+    let client = client.filter(|_| matches!(event, EventArg::BeforeTool));
     let corrects_edits =
         client.is_some_and(|client| corrects_edits(&Environment::with_vars(client, vars(), cwd)));
     let call = Call { file_path, shown_path, corrects_edits, event: raw };

@@ -8,7 +8,7 @@ use companion_client::discover::{
     Candidate, CandidateStatus, Environment, Plan, Reason, Token, validate,
 };
 use companion_client::http::{Endpoint, probe};
-use companion_protocol::dialect::{ClientProfile, Naming};
+use companion_protocol::profile::{ClientProfile, Naming};
 
 /// Names and values of environment variables.
 pub(crate) type Variables = BTreeMap<&'static str, String>;
@@ -32,7 +32,7 @@ pub(crate) struct Running {
     /// Whether this program runs in a container.
     in_container: bool,
     /// The client that must find it.
-    pub(crate) dialect: &'static ClientProfile,
+    pub(crate) profile: &'static ClientProfile,
 }
 
 impl Running {
@@ -42,7 +42,7 @@ impl Running {
         environment: &Environment,
         clients: &[&'static ClientProfile],
     ) -> Result<Vec<Self>, String> {
-        let found = clients.iter().map(|client| Self::find(&environment.with_dialect(client)));
+        let found = clients.iter().map(|client| Self::find(&environment.with_profile(client)));
         let (found, missing): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
         match missing.into_iter().next() {
             Some(Err(why)) if found.is_empty() => Err(why),
@@ -81,14 +81,14 @@ impl Running {
             ide_pid: candidate.ide_pid,
             file: Some(candidate.path.clone()),
             in_container: environment.container.is_some(),
-            dialect: environment.dialect,
+            profile: environment.profile,
         })
     }
 
     fn of_variables(environment: &Environment) -> Option<Self> {
-        let names = &environment.dialect.variables;
+        let names = &environment.profile.variables;
         let workspace_path = environment.set(names.workspace_path)?.to_owned();
-        validate(environment.dialect.roots, Some(&workspace_path), &environment.cwd).ok()?;
+        validate(environment.profile.roots, Some(&workspace_path), &environment.cwd).ok()?;
         Some(Self {
             host: environment.hosts().last().expect("there is at least one"),
             port: environment.set(names.port)?.parse().ok()?,
@@ -97,7 +97,7 @@ impl Running {
             ide_pid: environment.named_ide_process(),
             file: None,
             in_container: environment.container.is_some(),
-            dialect: environment.dialect,
+            profile: environment.profile,
         })
     }
 
@@ -116,7 +116,7 @@ impl Running {
     pub(crate) fn for_terminal(&self) -> Variables {
         let mut variables = self.address();
         if self.in_container && self.host == "127.0.0.1" {
-            variables.extend(stay_local(self.dialect));
+            variables.extend(stay_local(self.profile));
         }
         variables
     }
@@ -126,7 +126,7 @@ impl Running {
     pub(crate) fn for_container(&self, host_network: bool) -> Variables {
         let mut variables = self.address();
         if self.file_for_container().is_none() {
-            variables.extend(container_marks(self.dialect, host_network));
+            variables.extend(container_marks(self.profile, host_network));
         }
         variables
     }
@@ -134,12 +134,12 @@ impl Running {
     /// Returns the discovery file for a container, and its path there, if the client reads the
     /// token only from a file. The old file name works for every home folder.
     pub(crate) fn file_for_container(&self) -> Option<(&Path, String)> {
-        let Naming::Port { old_prefix, .. } = self.dialect.naming else { return None };
+        let Naming::Port { old_prefix, .. } = self.profile.naming else { return None };
         Some((self.file.as_deref()?, format!("/tmp/{old_prefix}{}.json", self.port)))
     }
 
     fn address(&self) -> Variables {
-        let names = &self.dialect.variables;
+        let names = &self.profile.variables;
         let mut variables = Variables::from([
             (names.port, self.port.to_string()),
             (names.workspace_path, self.workspace_path.clone()),
@@ -153,14 +153,14 @@ impl Running {
 
 /// Returns the variables besides the address for a client in a container. Without a discovery file
 /// the client must recognize the terminal.
-pub(crate) fn container_marks(dialect: &ClientProfile, host_network: bool) -> Variables {
-    let (name, value) = dialect.terminal;
+pub(crate) fn container_marks(profile: &ClientProfile, host_network: bool) -> Variables {
+    let (name, value) = profile.terminal;
     let mut marks = Variables::from([(name, value.to_owned())]);
-    marks.extend(stay_local(dialect).filter(|_| host_network));
+    marks.extend(stay_local(profile).filter(|_| host_network));
     marks
 }
 
 /// Makes a client in a container look for the companion at 127.0.0.1.
-fn stay_local(dialect: &ClientProfile) -> Option<(&'static str, String)> {
-    Some((dialect.variables.stay_local?, "1".to_owned()))
+fn stay_local(profile: &ClientProfile) -> Option<(&'static str, String)> {
+    Some((profile.variables.stay_local?, "1".to_owned()))
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 
 use companion_platform::parent_process;
-use companion_protocol::dialect::ClientProfile;
 use companion_protocol::editor::Ready;
 use companion_protocol::jsonrpc::Notification;
+use companion_protocol::profile::ClientProfile;
 use companion_protocol::settings::{AllowedHost, ListenAddress, Settings, WrongSetting};
 use companion_server::{Config, Runtime, Server};
 

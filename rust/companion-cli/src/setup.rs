@@ -14,7 +14,7 @@ use companion_client::diagnose::{
     Diagnosis, HookObstacle, Problem, hook_switches, installed, user_settings,
 };
 use companion_client::discover::Environment;
-use companion_protocol::dialect::{self, ClientProfile};
+use companion_protocol::profile::{self, ClientProfile};
 use companion_server::remove_left;
 use companion_setup::{Client, Installed, Machine, Neovim, Outcome, Package, Report, Setup, Step};
 use serde::Serialize;
@@ -86,7 +86,7 @@ struct JsonReport<'a> {
 pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
     let machine = Machine::current().ok_or("no home folder; set HOME")?;
     machine.check_home()?;
-    let environment = Environment::current(dialect::ALL[0], current_folder()?);
+    let environment = Environment::current(profile::ALL[0], current_folder()?);
     let run = Run { args, installed: installed(&environment), environment };
     if args.remove {
         if let Err(why) = args.check_removal(&machine)? {
@@ -198,8 +198,8 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn clients(&self) -> Vec<Client> {
-        let client = |dialect: &&'static ClientProfile| {
-            let environment = self.environment.with_dialect(dialect);
+        let client = |profile: &&'static ClientProfile| {
+            let environment = self.environment.with_profile(profile);
             let settings = user_settings(&environment);
             let extensions = settings.parent().map(|folder| folder.join("extensions"));
             let obstacles = hook_switches(&environment);
@@ -207,13 +207,13 @@ impl Run<'_> {
                 HookObstacle::SourceNotAllowed(setting, file) => Some(format!(
                     "{} would not start with it: {setting} in {} allows only extensions with a known \
                      source",
-                    dialect.name,
+                    profile.name,
                     file.display()
                 )),
                 _ => None,
             });
-            let hooks_off = obstacles.into_iter().find_map(|obstacle| of_ours(obstacle, dialect));
-            let name = dialect.name.to_owned();
+            let hooks_off = obstacles.into_iter().find_map(|obstacle| of_ours(obstacle, profile));
+            let name = profile.name.to_owned();
             Client { name, settings, extensions, hooks_off, refuses_copies }
         };
         self.installed.iter().map(client).collect()

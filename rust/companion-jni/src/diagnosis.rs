@@ -26,6 +26,6 @@ pub(crate) fn text(server: &Server) -> String {
     let environment = Environment::with_vars(first, vars, folder);
     let told = installed(&environment).into_iter().filter(|client| clients.contains(client));
     let texts =
-        told.map(|client| diagnose(&Facts::gather(environment.with_dialect(client))).to_string());
+        told.map(|client| diagnose(&Facts::gather(environment.with_profile(client))).to_string());
     texts.collect::<Vec<_>>().join("\n\n")
 }

@@ -1,6 +1,6 @@
 //! Defines the message of the endpoint `/hook`, and how the CLIs run hooks.
 //!
-//! A CLI runs `gemini-companion hook` at certain moments and gives it an event as JSON. The program
+//! A CLI runs `gemini-companion hook` at certain events and gives it an event as JSON. The program
 //! posts the event as a [`HookCall`], and prints the server's answer, which the CLI reads.
 
 use std::time::Duration;
@@ -84,7 +84,7 @@ pub struct HookSenders {
 
 /// When a CLI runs a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Moment {
+pub enum HookEventKind {
     /// Before a tool. [`HookProfile::confirms_after_hook`] says whether the user has confirmed the
     /// call by then.
     BeforeTool,
@@ -102,8 +102,8 @@ pub enum Moment {
     SessionEnd,
 }
 
-impl Moment {
-    /// All moments.
+impl HookEventKind {
+    /// All events.
     pub const ALL: [Self; 5] = [
         Self::BeforeTool,
         Self::AfterTool,
@@ -113,16 +113,16 @@ impl Moment {
     ];
 }
 
-/// How a CLI runs hooks: its names of the moments and of its tools, and the order of events.
+/// How a CLI runs hooks: its names of the events and of its tools, and the order of events.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HookProfile {
-    /// [`Moment::BeforeTool`]
+    /// [`HookEventKind::BeforeTool`]
     pub before_tool: &'static str,
-    /// [`Moment::AfterTool`]
+    /// [`HookEventKind::AfterTool`]
     pub after_tool: &'static str,
-    /// [`Moment::BeforeAgent`]
+    /// [`HookEventKind::BeforeAgent`]
     pub before_agent: &'static str,
-    /// [`Moment::AfterAgent`]
+    /// [`HookEventKind::AfterAgent`]
     pub after_agent: &'static str,
     /// The tools that change a file.
     pub edits: &'static [&'static str],
@@ -130,9 +130,9 @@ pub struct HookProfile {
     pub writes: &'static str,
     /// The tool that runs a shell command.
     pub command: &'static str,
-    /// The user confirms an edit after [`Moment::BeforeTool`], not before it.
+    /// The user confirms an edit after [`HookEventKind::BeforeTool`], not before it.
     pub confirms_after_hook: bool,
-    /// The CLI runs [`Moment::BeforeAgent`] also when it goes on after a tool, with an empty prompt.
+    /// The CLI runs [`HookEventKind::BeforeAgent`] also when it goes on after a tool, with an empty prompt.
     pub prompts_after_tool: bool,
     /// The files and settings that decide whether the CLI runs hooks.
     pub switches: HookSwitches,
@@ -176,16 +176,16 @@ pub struct TrustProfile {
 
 impl HookProfile {
     /// The moment of that name.
-    pub fn moment(&self, name: &str) -> Option<Moment> {
+    pub fn moment(&self, name: &str) -> Option<HookEventKind> {
         let Self { before_tool, after_tool, before_agent, after_agent, .. } = *self;
         [
-            (before_tool, Moment::BeforeTool),
-            (after_tool, Moment::AfterTool),
-            (before_agent, Moment::BeforeAgent),
-            (after_agent, Moment::AfterAgent),
-            ("Notification", Moment::Notification),
-            ("SessionStart", Moment::SessionStart),
-            ("SessionEnd", Moment::SessionEnd),
+            (before_tool, HookEventKind::BeforeTool),
+            (after_tool, HookEventKind::AfterTool),
+            (before_agent, HookEventKind::BeforeAgent),
+            (after_agent, HookEventKind::AfterAgent),
+            ("Notification", HookEventKind::Notification),
+            ("SessionStart", HookEventKind::SessionStart),
+            ("SessionEnd", HookEventKind::SessionEnd),
         ]
         .into_iter()
         .find_map(|(of, moment)| (of == name).then_some(moment))

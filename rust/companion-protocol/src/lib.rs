@@ -8,7 +8,7 @@
 //! - [`mcp`]: handshake and tools, from the Model Context Protocol.
 //! - [`ide`]: Gemini CLI's additions to MCP: context, diffs, the discovery file.
 //! - [`diagnostics`]: the errors and warnings that an editor found in its files.
-//! - [`dialect`]: how each client finds a companion.
+//! - [`profile`]: how each client finds a companion.
 //! - [`editor`]: the messages between `gemini-companion serve` and an editor.
 //! - [`hook`]: the messages between a CLI's hook and a companion.
 //! - [`settings`]: the settings of a server.
@@ -16,12 +16,12 @@
 //! - [`status`]: the state of a server, for the editor.
 
 pub mod diagnostics;
-pub mod dialect;
 pub mod editor;
 pub mod hook;
 pub mod ide;
 pub mod jsonrpc;
 pub mod mcp;
+pub mod profile;
 pub mod settings;
 pub mod status;
 pub mod text;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use serde::Serialize;
 
-use crate::dialect::ClientProfile;
+use crate::profile::ClientProfile;
 
 /// The status of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

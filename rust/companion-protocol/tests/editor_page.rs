@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use companion_protocol::diagnostics::{Diagnostics, DiagnosticsRequest, Severity};
-use companion_protocol::dialect::GEMINI;
 use companion_protocol::editor::{
     AcceptedDiff, AgentChanged, AgentCommand, AgentFinished, AgentWaiting, ChangeKind, ChangedFile,
     ChangedPath, ChangedPaths, ChangedText, CloseDiff, CommentId, CommentOnLines, CommentRefused,
@@ -17,6 +16,7 @@ use companion_protocol::editor::{
 };
 use companion_protocol::ide::Position;
 use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Message, Payload, parse};
+use companion_protocol::profile::GEMINI;
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@
 use companion_protocol::diagnostics::{
     Diagnostic, Diagnostics, DiagnosticsRequest, FileDiagnostics, Range, Severity,
 };
-use companion_protocol::dialect::GEMINI;
 use companion_protocol::ide::Position;
+use companion_protocol::profile::GEMINI;
 use companion_protocol::settings::Settings;
 use companion_protocol::status::{DiscoveryStatus, Status};
 use serde_json::{Value, json};

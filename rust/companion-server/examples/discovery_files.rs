@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use companion_protocol::dialect::{self, Base};
+use companion_protocol::profile::{self, Base};
 use companion_protocol::settings::Settings;
 use companion_server::{Config, Runtime, Server};
 use no_editor::NoEditor;
@@ -28,8 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let home = tempfile::tempdir()?;
     let mut again = Command::new(env::current_exe()?);
     again.arg("here").envs(["HOME", "TMPDIR"].map(|name| (name, home.path())));
-    for dialect in dialect::ALL {
-        if let Base::Own { variable, name } = dialect.folder.base {
+    for profile in profile::ALL {
+        if let Base::Own { variable, name } = profile.folder.base {
             fs::create_dir(home.path().join(name))?;
             again.env_remove(variable);
         }
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn measure() -> Result<(), Box<dyn Error>> {
     let runtime = Runtime::start()?;
-    let all = dialect::ALL;
+    let all = profile::ALL;
     let mut times = all.map(|_| Vec::with_capacity(ROUNDS));
     let mut threads = all.map(|_| 0);
     for round in 0..ROUNDS {

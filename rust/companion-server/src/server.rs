@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use companion_core::companion::Input;
 use companion_platform::{Platform, SuspendedMark, container_mark, is_absolute};
-use companion_protocol::dialect::ClientProfile;
 use companion_protocol::editor::{ChangedPath, EditorNotification, EditorQuery, RejectedDiff};
 use companion_protocol::ide::DiscoveryFile;
 use companion_protocol::jsonrpc::{ErrorObject, code};
+use companion_protocol::profile::ClientProfile;
 use companion_protocol::settings::{AllowedHost, Settings};
 use companion_protocol::status::Status;
 use parking_lot::Mutex;

@@ -9,13 +9,13 @@ use std::io::{Read as _, Write as _};
 use std::sync::mpsc::channel;
 
 use common::{Rig, read_until};
-use companion_protocol::dialect;
+use companion_protocol::profile;
 use companion_server::{Runtime, Server};
 
 /// Starts a server with a connected client, drops both with `end`, and checks that nothing is left.
 fn after(end: impl FnOnce(Runtime, Server)) {
     let rig = Rig::start();
-    assert_eq!(fs::read_dir(rig.discovery.path()).unwrap().count(), dialect::ALL.len());
+    assert_eq!(fs::read_dir(rig.discovery.path()).unwrap().count(), profile::ALL.len());
     let mut stream = rig.connect();
     stream.write_all(rig.head("GET /events", "").as_bytes()).unwrap();
     read_until(&mut stream, "openFiles");

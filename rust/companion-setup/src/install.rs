@@ -115,10 +115,10 @@ impl Bundle<'_> {
         let item = record.known(target).filter(|_| is_installed);
         let done = match item.map(|item| stays(target, item, &hash)).transpose() {
             Err(error) => Err(error),
-            Ok(Some(Stays::Same)) => {
+            Ok(Some(ReplaceDecision::Same)) => {
                 return (Outcome::Unchanged, format!("it is installed{note}"));
             }
-            Ok(Some(Stays::Because(why))) => return (Outcome::Skipped, why),
+            Ok(Some(ReplaceDecision::Because(why))) => return (Outcome::Skipped, why),
             Ok(_) => {
                 let copies = if is_installed { vec![target.to_owned()] } else { Vec::new() };
                 let checked = above(target).and_then(|staging| check(target, &copies, &staging));
@@ -139,7 +139,7 @@ impl Bundle<'_> {
 }
 
 /// Whether installed files stay although other files are available.
-enum Stays {
+enum ReplaceDecision {
     /// They are the same.
     Same,
     /// They stay for this reason.
@@ -148,16 +148,16 @@ enum Stays {
 }
 
 /// Decides whether the item at `target` stays although files with this hash are available.
-fn stays(target: &Path, item: &InstalledItem, hash: &str) -> io::Result<Stays> {
+fn stays(target: &Path, item: &InstalledItem, hash: &str) -> io::Result<ReplaceDecision> {
     let there = hash_dir(target)?;
     Ok(if there == hash {
-        Stays::Same
+        ReplaceDecision::Same
     } else if !item.has(&there) {
-        Stays::Because(format!("{CHANGED}; to get this version, move it away"))
+        ReplaceDecision::Because(format!("{CHANGED}; to get this version, move it away"))
     } else if let Some(newer) = item.newer() {
-        Stays::Because(format!("{newer} is installed, which is newer"))
+        ReplaceDecision::Because(format!("{newer} is installed, which is newer"))
     } else {
-        Stays::No
+        ReplaceDecision::No
     })
 }
 

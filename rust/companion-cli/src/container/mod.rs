@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode};
 
 use companion_client::discover::Environment;
 use companion_platform::{quote, run_instead};
-use companion_protocol::dialect::{self, ClientProfile};
+use companion_protocol::profile::{self, ClientProfile};
 
 use crate::clients;
 use crate::running::{Running, Variables};
@@ -80,7 +80,7 @@ pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>
     command.args(&prepared.words[1..]);
     // Removes the terminal's own variables, unless the container needs them. Otherwise the user's
     // `--env` could pass them on.
-    for name in dialect::ALL.iter().flat_map(|dialect| dialect.variables.names()) {
+    for name in profile::ALL.iter().flat_map(|profile| profile.variables.names()) {
         command.env_remove(name);
     }
     // The command line has only the names, because every user of this machine can read it.
@@ -117,8 +117,8 @@ fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
 
 /// Returns the selected clients, or else the one that the command starts, or else all.
 fn clients(args: &ContainerArgs) -> Vec<&'static ClientProfile> {
-    let is_named = |dialect: &&ClientProfile| args.command.iter().any(|word| word == dialect.id);
-    let named: Vec<_> = dialect::ALL.into_iter().filter(is_named).collect();
+    let is_named = |profile: &&ClientProfile| args.command.iter().any(|word| word == profile.id);
+    let named: Vec<_> = profile::ALL.into_iter().filter(is_named).collect();
     clients::or_all(if args.client.is_empty() { &named } else { &args.client })
 }
 
@@ -127,7 +127,7 @@ fn is_selinux_enforced() -> bool {
 }
 
 fn is_token(name: &str) -> bool {
-    dialect::ALL.iter().any(|dialect| dialect.variables.auth_token == Some(name))
+    profile::ALL.iter().any(|profile| profile.variables.auth_token == Some(name))
 }
 
 /// Returns the command as a user would type it, without the token.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use companion_platform::{Platform, relative_to};
-use companion_protocol::dialect::{Base, Folder};
+use companion_protocol::profile::{Base, Folder};
 
 use super::command::{Engine, Invocation, Mount, Verb};
 use crate::running::{Running, Variables, container_marks};
@@ -167,7 +167,7 @@ fn give_files(
             Some((file, inside)) => notes.push(format!(
                 "{} takes the token from a file only; mount {} as {inside} when the container is \
                  created",
-                running.dialect.name,
+                running.profile.name,
                 file.display()
             )),
             None => {}
@@ -274,7 +274,7 @@ fn bring_bridge(
         return Err(format!("--bridge {}: program does not exist", program.display()));
     }
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let Folder { base, names } = running.dialect.folder;
+    let Folder { base, names } = running.profile.folder;
     // With `--temp-dir` the bridge looks for a client's own folder there, not in the home folder.
     let own = if let Base::Own { name, .. } = base { Some(name) } else { None };
     let folders = own.iter().chain(names).copied().collect::<Vec<_>>().join("/");
@@ -292,9 +292,9 @@ fn bring_bridge(
     let roots = roots.collect::<Vec<_>>().join(&separator.to_string());
     let args = serde_json::to_string(&args).expect("texts are JSON");
     let mut variables = Variables::new();
-    for Running { dialect, .. } in all {
-        let names = &dialect.variables;
-        variables.extend(container_marks(dialect, network == Network::Host));
+    for Running { profile, .. } in all {
+        let names = &profile.variables;
+        variables.extend(container_marks(profile, network == Network::Host));
         variables.extend([
             (names.workspace_path, roots.clone()),
             (names.stdio_command, PROGRAM.to_owned()),

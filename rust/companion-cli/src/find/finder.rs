@@ -128,7 +128,7 @@ fn discover(
     found.extend(others);
     let mut found: Vec<_> = found.into_iter().filter_map(port_and_token).collect();
 
-    let names = &environment.dialect.variables;
+    let names = &environment.profile.variables;
     let variable = environment.set(names.port).and_then(|port| port.parse().ok());
     let token = || environment.token().map(|token| token.expose().to_owned());
     found.extend(variable.map(|port| (port, token())));
@@ -165,7 +165,7 @@ fn none_found(plan: &Plan, environment: &Environment, folder: Option<&str>) -> S
 mod tests {
     use std::collections::BTreeMap;
 
-    use companion_protocol::dialect::GEMINI;
+    use companion_protocol::profile::GEMINI;
 
     use super::*;
 

@@ -12,7 +12,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args as _, FromArgMatches as _};
 use companion_client::discover::{Environment, Stdio, resolve_to_real_path};
 use companion_client::http as client;
-use companion_protocol::dialect::{self, GEMINI};
+use companion_protocol::profile::{self, GEMINI};
 
 pub(crate) use companion_platform::vars;
 pub(crate) use finder::Finder;
@@ -76,8 +76,8 @@ impl FindArgs {
         if self != Self::default() {
             return self;
         }
-        let of_bridge = |dialect| {
-            let client = Environment::with_vars(dialect, vars(), PathBuf::new());
+        let of_bridge = |profile| {
+            let client = Environment::with_vars(profile, vars(), PathBuf::new());
             let Stdio { command, args } = client.stdio()?;
             let is_ours = Path::new(&command).file_stem()? == "gemini-companion";
             if !is_ours || args.first()? != "bridge" {
@@ -88,7 +88,7 @@ impl FindArgs {
             let command = command.arg(clap::Arg::new("wait").long("wait"));
             Self::from_arg_matches(&command.try_get_matches_from(args).ok()?).ok()
         };
-        dialect::ALL.into_iter().find_map(of_bridge).unwrap_or(self)
+        profile::ALL.into_iter().find_map(of_bridge).unwrap_or(self)
     }
 
     /// Creates the finder for these arguments.
@@ -119,8 +119,8 @@ impl FindArgs {
         };
         let hosts = self.host.map_or_else(|| hosts(&environment), |host| vec![host]);
         let Some(port) = self.port else {
-            let environments = dialect::ALL.map(|dialect| {
-                let environment = environment.with_dialect(dialect);
+            let environments = profile::ALL.map(|profile| {
+                let environment = environment.with_profile(profile);
                 match &self.temp_dir {
                     Some(dir) => environment.with_files_of_another_machine(dir.clone()),
                     None => environment,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use companion_protocol::dialect::{Base, ClientProfile, Folder};
+use companion_protocol::profile::{Base, ClientProfile, Folder};
 
 use super::Problem;
 use super::facts::Facts;
@@ -15,15 +15,15 @@ use crate::discover::{CandidateStatus, Origin, Target};
 const NAME_THE_HOST: &str = "Start the container with gemini-companion container -- docker run \
                              IMAGE, or with --add-host host.docker.internal:host-gateway.";
 
-fn new_terminal(dialect: &ClientProfile) -> String {
-    format!("Open a new terminal in the editor, and start {} there.", dialect.id)
+fn new_terminal(profile: &ClientProfile) -> String {
+    format!("Open a new terminal in the editor, and start {} there.", profile.id)
 }
 
-fn start(dialect: &ClientProfile) -> String {
+fn start(profile: &ClientProfile) -> String {
     format!(
         "Open the project in an editor that has the companion, and wait until it has loaded. Then \
          type /ide enable in {}.",
-        dialect.name
+        profile.name
     )
 }
 
@@ -32,15 +32,15 @@ pub(super) fn advice(facts: &Facts, problem: Option<Problem>) -> Vec<String> {
     let mut advice = problem.map(|problem| of_problem(facts, problem)).unwrap_or_default();
     let obstacles = facts.hooks.obstacles.iter();
     let obstacles = obstacles.filter(|one| **one != HookObstacle::NotInstalled);
-    advice.extend(obstacles.map(|one| one.fix(facts.environment.dialect)));
+    advice.extend(obstacles.map(|one| one.fix(facts.environment.profile)));
     advice.dedup();
     advice
 }
 
 fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
     let environment = &facts.environment;
-    let dialect = environment.dialect;
-    let names = &dialect.variables;
+    let profile = environment.profile;
+    let names = &profile.variables;
     let in_container = environment.container.is_some();
     let fixed = |advice: &[&str]| advice.iter().map(|text| (*text).to_owned()).collect();
     match problem {
@@ -48,7 +48,7 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
         Problem::NoFolder => fixed(&["Open a folder in the editor. Then type /ide enable."]),
         Problem::OtherFolder => other_folder(facts),
         Problem::NoRoute => {
-            fixed(&["Restart the companion in the editor.", &new_terminal(dialect)])
+            fixed(&["Restart the companion in the editor.", &new_terminal(profile)])
         }
         Problem::BadProxy => vec![format!(
             "Write {} with http:// in front, or unset it. The CLI does not use a proxy for its \
@@ -75,7 +75,7 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
         ]),
         Problem::LooksOnHost => {
             let variable = names.stay_local.unwrap_or_default();
-            vec![format!("export {variable}=1, then start {}.", dialect.id)]
+            vec![format!("export {variable}=1, then start {}.", profile.id)]
         }
         Problem::LooksInContainer => vec![format!(
             "Unset {}: it says that the editor is in this container.",
@@ -86,7 +86,7 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
         }
         Problem::NotACompanion => {
             let restart = "Restart the companion in the editor; it takes another port.";
-            fixed(&[restart, &new_terminal(dialect)])
+            fixed(&[restart, &new_terminal(profile)])
         }
         Problem::BadCommand => vec![format!(
             "Correct {} and {}, or unset them. Try the command by hand: it should wait for input.",
@@ -111,14 +111,14 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
                     file.display()
                 )];
             }
-            vec![format!("Type /ide enable in {}. It remembers that.", dialect.name)]
+            vec![format!("Type /ide enable in {}. It remembers that.", profile.name)]
         }
         Problem::ToolSandbox => match &facts.ide_mode {
             IdeMode::Sandboxed(setting, file) => vec![format!(
                 "Take {} out of {}, and start {} again.",
                 setting,
                 file.display(),
-                dialect.id
+                profile.id
             )],
             _ => Vec::new(),
         },
@@ -127,7 +127,7 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
 
 fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
     let environment = &facts.environment;
-    let ClientProfile { id, terminal: (variable, value), .. } = environment.dialect;
+    let ClientProfile { id, terminal: (variable, value), .. } = environment.profile;
     let mut advice = Vec::new();
     if let Some((folder, _)) = &facts.foreign_folder {
         advice.push(format!(
@@ -142,7 +142,7 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
         ));
     }
     if let Some(file) = facts.elsewhere.first() {
-        let Folder { base, names } = environment.dialect.folder;
+        let Folder { base, names } = environment.profile.folder;
         let folder = file.ancestors().nth(names.len() + 1).unwrap_or(Path::new("/"));
         let (what, variable) = match base {
             Base::Temp => ("for temporary files", "TMPDIR"),
@@ -166,7 +166,7 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
         ));
     }
     if problem == Problem::UnknownTerminal
-        && environment.set(environment.dialect.variables.port).is_some()
+        && environment.set(environment.profile.variables.port).is_some()
     {
         advice.push(format!(
             "Run: export {variable}={value}. The CLI accepts only terminals of editors that it \
@@ -195,13 +195,13 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
                 .to_owned(),
         );
     }
-    advice.push(start(facts.environment.dialect));
+    advice.push(start(facts.environment.profile));
     advice
 }
 
 fn other_folder(facts: &Facts) -> Vec<String> {
     let mut advice = Vec::new();
-    let id = facts.environment.dialect.id;
+    let id = facts.environment.profile.id;
     if facts.worktree_of.is_some() {
         advice.push(
             "Let worktrees belong to the project: take --no-worktrees from gemini-companion serve, or \
@@ -245,8 +245,8 @@ fn left_over(facts: &Facts) -> Vec<String> {
         tried.route.origin == Origin::Variable && matches!(tried.route.target, Target::Http { .. })
     });
     if of_variable {
-        advice.push(new_terminal(facts.environment.dialect));
+        advice.push(new_terminal(facts.environment.profile));
     }
-    advice.push(start(facts.environment.dialect));
+    advice.push(start(facts.environment.profile));
     advice
 }

@@ -1,6 +1,6 @@
 //! Writes the evidence of a diagnosis as sentences.
 
-use companion_protocol::dialect::ClientProfile;
+use companion_protocol::profile::ClientProfile;
 
 use super::facts::{Facts, Tried};
 use super::features::missing;
@@ -187,7 +187,7 @@ fn connection(facts: &Facts, findings: &mut Vec<Finding>) {
 
 fn environment(facts: &Facts, findings: &mut Vec<Finding>) {
     let environment = &facts.environment;
-    let names = &environment.dialect.variables;
+    let names = &environment.profile.variables;
     let mut add = |level, text: String| findings.push(finding(Subject::Environment, level, text));
     let told = [Some(names.port), Some(names.workspace_path), names.pid, Some(names.stdio_command)];
     for name in told.into_iter().flatten() {
@@ -278,7 +278,7 @@ fn client(facts: &Facts, findings: &mut Vec<Finding>) {
             );
         }
     }
-    let ClientProfile { id, installation, .. } = facts.environment.dialect;
+    let ClientProfile { id, installation, .. } = facts.environment.profile;
     let tested = installation.tested;
     match &facts.client_program {
         ClientProgram::Version(version) if version == tested => {
@@ -314,7 +314,7 @@ fn client(facts: &Facts, findings: &mut Vec<Finding>) {
 /// Reports the hooks, and each feature that does not work without them.
 fn hooks(facts: &Facts, findings: &mut Vec<Finding>) {
     let mut add = |level, text: String| findings.push(finding(Subject::Hooks, level, text));
-    let client = facts.environment.dialect;
+    let client = facts.environment.profile;
     let Hooks { obstacles, runner, server_off, .. } = &facts.hooks;
     // A user without the extension may not want these features.
     let level = match obstacles.first() {

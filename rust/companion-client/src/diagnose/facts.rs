@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use companion_platform::{foreign_owner, sibling_worktrees};
-use companion_protocol::dialect::Base;
+use companion_protocol::profile::Base;
 
 use super::hooks::Hooks;
 use super::probe::{Failure, LIMIT, Probed, over_http, over_stdio};
@@ -154,7 +154,7 @@ fn ask_for_hooks(environment: &Environment, plan: &Plan, tried: &[Tried]) -> Opt
     let token = route.token.as_ref().or(plan.token.as_ref());
     let endpoint = Endpoint::new(host, port, token.map(|token| token.expose().to_owned()));
     let senders = block_on(hook_senders(&endpoint, LIMIT)).ok()?;
-    Some(senders.iter().any(|sender| sender == environment.dialect.id))
+    Some(senders.iter().any(|sender| sender == environment.profile.id))
 }
 
 /// Returns the name of a proxy variable whose value is not a URL. The client's HTTP library fails
@@ -213,7 +213,7 @@ fn ask_with_own_token(environment: &Environment, plan: &Plan) -> Option<Probed> 
 ///
 /// A client with a folder of its own has another one only if its variable is not set everywhere.
 fn elsewhere(environment: &Environment) -> Vec<PathBuf> {
-    if let Base::Own { variable, .. } = environment.dialect.folder.base {
+    if let Base::Own { variable, .. } = environment.profile.folder.base {
         let mut vars = environment.vars.clone();
         let is_set = vars.remove(variable).is_some_and(|value| !value.is_empty());
         let there = Environment { vars, ..environment.clone() };
@@ -244,7 +244,7 @@ fn elsewhere(environment: &Environment) -> Vec<PathBuf> {
 fn foreign_folder(environment: &Environment) -> Option<(PathBuf, String)> {
     environment.uid?; // a client that asks no owner, or files of another machine
     let dir = environment.discovery_dir();
-    let count = environment.dialect.folder.names.len();
+    let count = environment.profile.folder.names.len();
     let mut folders: Vec<_> = dir.ancestors().take(count).collect();
     folders.reverse();
     folders.into_iter().find_map(|folder| Some((folder.to_owned(), foreign_owner(folder)?)))

@@ -2,8 +2,8 @@
 //!
 //! `docs/troubleshooting.md` has these tables, and a test compares them.
 
-use companion_protocol::dialect::ClientProfile;
-use companion_protocol::hook::Moment;
+use companion_protocol::hook::HookEventKind;
+use companion_protocol::profile::ClientProfile;
 
 use super::hooks::{HookObstacle, Hooks};
 use super::runner::RunnerProblem;
@@ -13,7 +13,7 @@ pub(super) struct Feature {
     /// Its name for users.
     pub name: &'static str,
     /// The hooks that it needs.
-    pub hooks: &'static [Moment],
+    pub hooks: &'static [HookEventKind],
     /// Whether a client of this profile has it.
     pub is_for: fn(&ClientProfile) -> bool,
 }
@@ -25,44 +25,44 @@ const EVERY: fn(&ClientProfile) -> bool = |_| true;
 pub(super) const FEATURES: [Feature; 7] = [
     Feature {
         name: "a rejection with a reason, and the CLI goes on",
-        hooks: &[Moment::BeforeTool, Moment::AfterTool, Moment::BeforeAgent],
+        hooks: &[HookEventKind::BeforeTool, HookEventKind::AfterTool, HookEventKind::BeforeAgent],
         is_for: EVERY,
     },
     Feature {
         name: "comments on lines for the model",
-        hooks: &[Moment::BeforeAgent],
+        hooks: &[HookEventKind::BeforeAgent],
         is_for: EVERY,
     },
     Feature {
         name: "problems for the model after an edit",
-        hooks: &[Moment::BeforeTool, Moment::AfterTool],
+        hooks: &[HookEventKind::BeforeTool, HookEventKind::AfterTool],
         is_for: EVERY,
     },
     Feature {
         name: "the list of changes by prompt, and their revert",
-        hooks: &[Moment::BeforeTool, Moment::AfterTool, Moment::BeforeAgent],
+        hooks: &[HookEventKind::BeforeTool, HookEventKind::AfterTool, HookEventKind::BeforeAgent],
         is_for: EVERY,
     },
     Feature {
         name: "the review of every edit, also in YOLO mode",
-        hooks: &[Moment::BeforeTool],
+        hooks: &[HookEventKind::BeforeTool],
         is_for: |client| client.hooks.confirms_after_hook,
     },
     Feature {
         name: "the names of unsaved files for the model",
-        hooks: &[Moment::BeforeAgent],
+        hooks: &[HookEventKind::BeforeAgent],
         is_for: EVERY,
     },
     Feature {
         name: "the notice that the CLI waits or has finished",
-        hooks: &[Moment::AfterAgent, Moment::Notification],
+        hooks: &[HookEventKind::AfterAgent, HookEventKind::Notification],
         is_for: EVERY,
     },
 ];
 
 /// The features that do not work.
 pub(super) fn missing(client: &ClientProfile, hooks: &Hooks) -> Vec<&'static Feature> {
-    let runs = |moment: &Moment| hooks.moments.contains(moment);
+    let runs = |moment: &HookEventKind| hooks.events.contains(moment);
     FEATURES
         .iter()
         .filter(|feature| (feature.is_for)(client) && !feature.hooks.iter().all(runs))

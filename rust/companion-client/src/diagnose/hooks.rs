@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use companion_protocol::hook::Moment;
+use companion_protocol::hook::HookEventKind;
 use serde_json::Value;
 
 use super::enablement::disabling_rule;
@@ -35,7 +35,7 @@ pub enum HookObstacle {
     NamesOff(&'static str, PathBuf, Vec<String>),
     /// The program that the hooks run does not work.
     Program(PathBuf, RunnerProblem),
-    /// The extension has no hook for some moments, so it is of an earlier version.
+    /// The extension has no hook for some events, so it is of an earlier version.
     Incomplete(PathBuf),
 }
 
@@ -44,8 +44,8 @@ pub enum HookObstacle {
 pub struct Hooks {
     /// What keeps them from running. The first one is the most important.
     pub obstacles: Vec<HookObstacle>,
-    /// The moments at which the client runs a hook.
-    pub moments: Vec<Moment>,
+    /// The events at which the client runs a hook.
+    pub events: Vec<HookEventKind>,
     /// The program that they run.
     pub runner: Option<Runner>,
     /// Why the client does not start the extension's MCP server, if it runs the hooks.
@@ -54,7 +54,7 @@ pub struct Hooks {
 
 /// A hook in the extension's file.
 struct Hook {
-    moment: Moment,
+    moment: HookEventKind,
     name: String,
     command: String,
 }
@@ -63,12 +63,12 @@ impl Hooks {
     /// Reads the extension, the settings and the enablement. Starts the program of the hooks, unless
     /// it is this one.
     pub fn of(environment: &Environment) -> Self {
-        let switches = &environment.dialect.hooks.switches;
+        let switches = &environment.profile.hooks.switches;
         let folder = installed_folder(environment);
         let manifest = folder.join(switches.manifest);
         if !manifest.exists() {
             let obstacles = vec![HookObstacle::NotInstalled];
-            return Self { obstacles, moments: Vec::new(), runner: None, server_off: None };
+            return Self { obstacles, events: Vec::new(), runner: None, server_off: None };
         }
         let Some(content) = json(&manifest) else { return Self::broken(manifest) };
         let file = folder.join(switches.file);
@@ -76,18 +76,18 @@ impl Hooks {
             return Self::broken(file);
         };
         let mut obstacles = hook_switches(environment);
-        let mut moments: Vec<_> = hooks.iter().map(|hook| hook.moment).collect();
-        let complete = Moment::ALL.iter().all(|moment| moments.contains(moment));
+        let mut events: Vec<_> = hooks.iter().map(|hook| hook.moment).collect();
+        let complete = HookEventKind::ALL.iter().all(|moment| events.contains(moment));
         match obstacles.last_mut() {
             Some(HookObstacle::NamesOff(_, _, names)) => {
                 names.retain(|name| hooks.iter().any(|hook| hook.name == *name));
                 let is_on = |hook: &&Hook| !names.contains(&hook.name);
-                moments = hooks.iter().filter(is_on).map(|hook| hook.moment).collect();
+                events = hooks.iter().filter(is_on).map(|hook| hook.moment).collect();
                 if names.is_empty() {
                     obstacles.pop();
                 }
             }
-            Some(_) => moments.clear(),
+            Some(_) => events.clear(),
             None => {}
         }
         let mut programs: BTreeSet<_> =
@@ -99,19 +99,19 @@ impl Hooks {
         if let Some(Runner { program, problem: Some(problem), .. }) = failing {
             obstacles.push(HookObstacle::Program(program.into(), problem.clone()));
             if *problem != RunnerProblem::OtherVersion {
-                moments.clear();
+                events.clear();
             }
         }
         if !complete {
             obstacles.push(HookObstacle::Incomplete(file));
         }
         let runner = failing.or(runners.first()).cloned();
-        Self { obstacles, moments, runner, server_off: server_off(environment) }
+        Self { obstacles, events, runner, server_off: server_off(environment) }
     }
 
     fn broken(file: PathBuf) -> Self {
         let obstacles = vec![HookObstacle::Broken(file)];
-        Self { obstacles, moments: Vec::new(), runner: None, server_off: None }
+        Self { obstacles, events: Vec::new(), runner: None, server_off: None }
     }
 }
 
@@ -119,7 +119,7 @@ impl Hooks {
 /// its folder. The extension need not be installed. The client runs none of them, unless the result is
 /// empty or [`HookObstacle::NamesOff`].
 pub fn hook_switches(environment: &Environment) -> Vec<HookObstacle> {
-    let switches = &environment.dialect.hooks.switches;
+    let switches = &environment.profile.hooks.switches;
     let mut obstacles = Vec::new();
     let is_true = |value: &str| matches!(value.trim().to_ascii_lowercase().as_str(), "1" | "true");
     if let Some(name) = switches.safe_mode
@@ -185,7 +185,7 @@ fn extension_folder(environment: &Environment) -> PathBuf {
 /// The folder with the extension's files, which may be linked.
 fn installed_folder(environment: &Environment) -> PathBuf {
     let folder = extension_folder(environment);
-    let metadata = json(&folder.join(environment.dialect.hooks.switches.install_metadata));
+    let metadata = json(&folder.join(environment.profile.hooks.switches.install_metadata));
     match metadata {
         Some(metadata) if metadata["type"] == "link" => {
             metadata["source"].as_str().map_or(folder, PathBuf::from)
@@ -202,7 +202,7 @@ fn json(file: &Path) -> Option<Value> {
 fn of_file(environment: &Environment, content: &Value) -> Option<Vec<Hook>> {
     let mut found = Vec::new();
     for (event, definitions) in content["hooks"].as_object()? {
-        let Some(moment) = environment.dialect.hooks.moment(event) else { continue };
+        let Some(moment) = environment.profile.hooks.moment(event) else { continue };
         let hooks = definitions.as_array().into_iter().flatten();
         for hook in hooks.flat_map(|one| one["hooks"].as_array().into_iter().flatten()) {
             let Some(command) = hook["command"].as_str().filter(|text| text.contains(" hook "))
@@ -231,7 +231,7 @@ fn first_word(command: &str) -> String {
 /// Why the client does not start the extension's MCP server.
 fn server_off(environment: &Environment) -> Option<String> {
     let settings = Settings::read(environment).ok()?;
-    let name = environment.dialect.name;
+    let name = environment.profile.name;
     let lists =
         |value: &Value| value.as_array().is_some_and(|names| names.iter().any(|one| one == NAME));
     match settings.trust() {

@@ -11,10 +11,10 @@ use crate::discover::{CandidateStatus, Origin, Plan, Target, WorkspaceError};
 /// Finds the problem, and explains it with verdict, advice and evidence.
 pub fn diagnose(facts: &Facts) -> Diagnosis {
     let problem = problem(facts);
-    let dialect = facts.environment.dialect;
+    let profile = facts.environment.profile;
     Diagnosis {
-        client: dialect.id,
-        name: dialect.name,
+        client: profile.id,
+        name: profile.name,
         connects: problem.is_none(),
         problem,
         verdict: verdict(facts, problem),
@@ -111,7 +111,7 @@ fn of_failure(tried: &Tried) -> Problem {
 /// Returns the first line of the client's own message (`ide-client`, `ide-connection-utils`). Other
 /// versions may use other words.
 fn client_message(facts: &Facts, problem: Problem) -> String {
-    let (dialect, plan) = (facts.environment.dialect, &facts.plan);
+    let (profile, plan) = (facts.environment.profile, &facts.plan);
     let tried_port = facts.tried.iter().any(|one| matches!(one.route.target, Target::Http { .. }));
     let text = match (&plan.ide, &plan.workspace) {
         _ if problem == Problem::BadSettings => {
@@ -121,7 +121,7 @@ fn client_message(facts: &Facts, problem: Problem) -> String {
             "Failed to load extension gemini-companion. The .gemini-extension-install.json file is \
              missing or misconfigured."
         }
-        (None, _) => dialect.unsupported,
+        (None, _) => profile.unsupported,
         (_, Err(WorkspaceError::Unknown)) => {
             "Failed to connect to IDE companion extension. Please ensure the extension is running. \
              To install the extension, run /ide install."
@@ -133,7 +133,7 @@ fn client_message(facts: &Facts, problem: Problem) -> String {
             return format!(
                 "Directory mismatch. {} is running in a different location than the open \
                  workspace in the IDE. Please run the CLI from one of the following directories: {}",
-                dialect.name,
+                profile.name,
                 super::text::list(folders)
             );
         }
@@ -141,13 +141,13 @@ fn client_message(facts: &Facts, problem: Problem) -> String {
             "IDE integration is currently disabled. To enable it, run /ide enable."
         }
         _ if problem == Problem::ToolSandbox => "Unknown command: /ide status",
-        _ if tried_port && dialect.lost.is_some() => dialect.lost.unwrap_or_default(),
+        _ if tried_port && profile.lost.is_some() => profile.lost.unwrap_or_default(),
         _ if plan.rejected => {
             return format!(
                 "Found IDE companion extension, but its workspace does not match the current \
                  directory. Run {} from the workspace open in your IDE, or switch the IDE to this \
                  project.",
-                dialect.name
+                profile.name
             );
         }
         (Some(ide), Ok(())) => {
@@ -163,16 +163,16 @@ fn client_message(facts: &Facts, problem: Problem) -> String {
 /// Returns the verdict, in one sentence.
 fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
     let cwd = facts.environment.cwd.display();
-    let name = facts.environment.dialect.name;
+    let name = facts.environment.profile.name;
     let at = most_telling(&facts.tried, facts.environment.hosts().len());
     let at = at.map_or_else(String::new, |tried| place(&tried.route.target));
-    let port = facts.environment.dialect.variables.port;
+    let port = facts.environment.profile.variables.port;
     let Some(problem) = problem else {
         let ide = facts.plan.ide.as_deref().unwrap_or("the editor");
         let by = facts.connected().map_or_else(String::new, |tried| place(&tried.route.target));
         let hooks = match facts.hooks.obstacles.first() {
             None | Some(HookObstacle::NotInstalled) => "",
-            Some(_) if facts.hooks.moments.is_empty() => " Its hooks do not run.",
+            Some(_) if facts.hooks.events.is_empty() => " Its hooks do not run.",
             Some(_) => " Not all of its hooks work.",
         };
         return format!("{name} connects to {ide}, at {by}.{hooks}");
@@ -246,7 +246,7 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
         }
         Problem::RefusedExtension => {
             let obstacle = facts.hooks.obstacles.first();
-            let why = obstacle.map(|why| why.reason(facts.environment.dialect));
+            let why = obstacle.map(|why| why.reason(facts.environment.profile));
             return format!("{}.", why.unwrap_or_default());
         }
         Problem::SwitchedOff => {

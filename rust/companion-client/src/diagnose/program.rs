@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use companion_platform::is_executable;
-use companion_protocol::dialect::{self, ClientProfile, Installation};
+use companion_protocol::profile::{self, ClientProfile, Installation};
 
 use super::settings::{parse, user_settings};
 use crate::discover::Environment;
@@ -23,8 +23,8 @@ pub enum ClientProgram {
 impl ClientProgram {
     /// Reads the version from the package, without starting the client.
     pub(super) fn of(environment: &Environment) -> Self {
-        let Installation { package, .. } = environment.dialect.installation;
-        let Some(program) = find_program(environment, environment.dialect.id) else {
+        let Installation { package, .. } = environment.profile.installation;
+        let Some(program) = find_program(environment, environment.profile.id) else {
             return Self::Missing;
         };
         let real = program.canonicalize().unwrap_or_else(|_| program.clone());
@@ -46,13 +46,13 @@ fn package_version(file: &Path, name: &str) -> Option<String> {
 /// Returns the installed clients. A client is installed if its program is in the PATH, or if the
 /// folder of its settings exists, as with npx. If none is installed, returns the first client.
 pub fn installed(environment: &Environment) -> Vec<&'static ClientProfile> {
-    let is_installed = |dialect: &&'static ClientProfile| {
-        let there = environment.with_dialect(dialect);
+    let is_installed = |profile: &&'static ClientProfile| {
+        let there = environment.with_profile(profile);
         let has_settings = || user_settings(&there).parent().is_some_and(Path::is_dir);
-        find_program(&there, dialect.id).is_some() || has_settings()
+        find_program(&there, profile.id).is_some() || has_settings()
     };
-    let found: Vec<_> = dialect::ALL.into_iter().filter(is_installed).collect();
-    if found.is_empty() { dialect::ALL[..1].to_vec() } else { found }
+    let found: Vec<_> = profile::ALL.into_iter().filter(is_installed).collect();
+    if found.is_empty() { profile::ALL[..1].to_vec() } else { found }
 }
 
 /// Returns the program of that name that the shell would start.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_protocol::dialect::{Base, ClientProfile, Installation};
+use companion_protocol::profile::{Base, ClientProfile, Installation};
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ impl IdeMode {
             Ok(settings) => settings,
             Err(file) => return Self::Unreadable(file.clone()),
         };
-        let Installation { tool_sandbox, .. } = environment.dialect.installation;
+        let Installation { tool_sandbox, .. } = environment.profile.installation;
         if let Some(setting) = tool_sandbox
             && let Some((_, file)) = settings.of_operators(setting).next()
         {
@@ -79,7 +79,7 @@ impl Settings {
     pub fn read(environment: &Environment) -> Result<Self, PathBuf> {
         let system = system_settings(environment);
         let defaults = system_defaults(environment, &system);
-        let project = environment.cwd.join(environment.dialect.installation.settings).join(FILE);
+        let project = environment.cwd.join(environment.profile.installation.settings).join(FILE);
         let mut settings = Self { files: Vec::new(), project, trust: Trust::Trusted };
         for file in [system, settings.project.clone(), user_settings(environment), defaults] {
             match read(&file) {
@@ -139,7 +139,7 @@ pub(super) fn read(file: &Path) -> Option<Result<Value, Unreadable>> {
 /// Whether the client's settings let a model correct an edit that does not fit, by the setting
 /// [`Installation::no_correction`]. Settings that can't be read count as such.
 pub fn corrects_edits(environment: &Environment) -> bool {
-    let Some(setting) = environment.dialect.installation.no_correction else { return false };
+    let Some(setting) = environment.profile.installation.no_correction else { return false };
     let Ok(settings) = Settings::read(environment) else { return true };
     // The CLI may come to trust the folder while it runs, so both answers count.
     let first = |mut values: Values<'_>| values.find_map(|(value, _)| value.as_bool());
@@ -148,7 +148,7 @@ pub fn corrects_edits(environment: &Environment) -> bool {
 }
 
 fn system_settings(environment: &Environment) -> PathBuf {
-    let Installation { system_settings, system_folders, .. } = environment.dialect.installation;
+    let Installation { system_settings, system_folders, .. } = environment.profile.installation;
     if let Some(path) = environment.set(system_settings) {
         return path.into();
     }
@@ -164,7 +164,7 @@ fn system_settings(environment: &Environment) -> PathBuf {
 }
 
 fn system_defaults(environment: &Environment, system_settings: &Path) -> PathBuf {
-    match environment.set(environment.dialect.installation.system_defaults) {
+    match environment.set(environment.profile.installation.system_defaults) {
         Some(path) => path.into(),
         None => system_settings.with_file_name("system-defaults.json"),
     }
@@ -172,7 +172,7 @@ fn system_defaults(environment: &Environment, system_settings: &Path) -> PathBuf
 
 /// Returns the file of the user's settings.
 pub fn user_settings(environment: &Environment) -> PathBuf {
-    let ClientProfile { folder, installation, .. } = environment.dialect;
+    let ClientProfile { folder, installation, .. } = environment.profile;
     let folder = match folder.base {
         own @ Base::Own { .. } => environment.folder(own),
         Base::Temp => {

@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use companion_protocol::dialect::{GEMINI, QWEN};
-use companion_protocol::hook::Moment;
+use companion_protocol::hook::HookEventKind;
 use companion_protocol::ide::IdeInfo;
+use companion_protocol::profile::{GEMINI, QWEN};
 
 use super::features::{FEATURES, Feature};
 use super::probe::{Failure, Probed};
@@ -55,7 +55,7 @@ fn connected() -> Facts {
     let chosen = candidate(4100, 41234, "IntelliJ IDEA", CandidateStatus::Chosen(Reason::OnlyOne));
     Facts {
         environment: Environment {
-            dialect: &GEMINI,
+            profile: &GEMINI,
             vars: std::collections::BTreeMap::new(),
             cwd: "/home/me/project".into(),
             temp_dir: "/tmp".into(),
@@ -89,7 +89,7 @@ fn connected() -> Facts {
         trust: Some(Trust::Trusted),
         hooks: Hooks {
             obstacles: Vec::new(),
-            moments: Moment::ALL.to_vec(),
+            events: HookEventKind::ALL.to_vec(),
             runner: Some(Runner { program: "gemini-companion".to_owned(), problem: None }),
             server_off: None,
         },
@@ -208,7 +208,7 @@ fn much_is_wrong() {
 fn without_hooks(obstacle: HookObstacle) -> Facts {
     let mut facts = connected();
     facts.hooks.obstacles = vec![obstacle];
-    facts.hooks.moments.clear();
+    facts.hooks.events.clear();
     facts.hooks.runner = None;
     facts
 }
@@ -221,17 +221,17 @@ fn hooks_do_not_run() {
     let name = vec!["companion-before-prompt".to_owned()];
     let setting = "hooksConfig.disabled";
     names.hooks.obstacles = vec![HookObstacle::NamesOff(setting, settings(), name)];
-    names.hooks.moments.retain(|moment| *moment != Moment::BeforeAgent);
+    names.hooks.events.retain(|moment| *moment != HookEventKind::BeforeAgent);
     let program = |problem| {
         without_hooks(HookObstacle::Program("/home/me/bin/gemini-companion".into(), problem))
     };
     let mut older = program(RunnerProblem::OtherVersion);
-    older.hooks.moments = Moment::ALL.to_vec();
+    older.hooks.events = HookEventKind::ALL.to_vec();
     let mut silent = connected();
     silent.hooks_arrived = Some(false);
     silent.hooks.server_off = Some("Gemini CLI does not trust this folder, by X".to_owned());
     let mut qwen = without_hooks(HookObstacle::SafeMode("QWEN_CODE_SAFE_MODE"));
-    qwen.environment.dialect = &QWEN;
+    qwen.environment.profile = &QWEN;
     let mut text = String::new();
     for facts in [
         without_hooks(HookObstacle::NotInstalled),
@@ -353,7 +353,7 @@ fn no_way() -> Vec<(Problem, Facts)> {
     let mut bad = connected();
     bad.ide_mode = IdeMode::Unreadable("/home/me/.gemini/settings.json".into());
     let mut sandboxed = connected();
-    sandboxed.environment.dialect = &QWEN;
+    sandboxed.environment.profile = &QWEN;
     let file = "/home/me/.qwen/settings.json".into();
     sandboxed.ide_mode = IdeMode::Sandboxed("tools.executionSandbox", file);
     let name = Failure::WrongName("Forbidden: unknown host".to_owned());

@@ -27,7 +27,7 @@ impl Trust {
     /// # Errors
     /// The file of decisions, if it is invalid. It prevents the client from starting.
     pub(super) fn of(environment: &Environment, settings: &Settings) -> Result<Self, PathBuf> {
-        let profile = &environment.dialect.hooks.switches.trust;
+        let profile = &environment.profile.hooks.switches.trust;
         let is = |name: Option<&'static str>, value| {
             name.filter(|name| environment.var(name) == Some(value))
         };

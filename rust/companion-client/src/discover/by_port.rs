@@ -26,13 +26,13 @@ pub(super) fn search(environment: &Environment, dir: PathBuf, old_prefix: &str) 
     let mut candidates: Vec<_> = old.map(at).into_iter().collect();
     let old_is_chosen = candidates.first().is_some_and(fits_or_names_none);
 
-    let (names, listed) = match names(environment.dialect.naming, &dir) {
+    let (names, listed) = match names(environment.profile.naming, &dir) {
         Ok(names) => (names, Ok(())),
         Err(error) => (Vec::new(), Err(error.kind())),
     };
     let mut files: Vec<_> = names.into_iter().map(|name| at(dir.join(name))).collect();
     files.sort_by_key(|one| Reverse(written(&one.path)));
-    let own = port.map(|port| environment.dialect.naming.file_name(0, port));
+    let own = port.map(|port| environment.profile.naming.file_name(0, port));
     let own = files.iter().position(|one| one.path.file_name() == own.as_ref().map(AsRef::as_ref));
     if let Some(own) = own {
         let own = files.remove(own);
@@ -64,7 +64,7 @@ pub(super) fn search(environment: &Environment, dir: PathBuf, old_prefix: &str) 
 
 /// Returns the port that the terminal's variable names, if it is valid.
 pub(super) fn terminal_port(environment: &Environment) -> Option<u16> {
-    let port = environment.set(environment.dialect.variables.port)?;
+    let port = environment.set(environment.profile.variables.port)?;
     let digits = port.bytes().all(|byte| byte.is_ascii_digit());
     port.parse().ok().filter(|port| digits && *port > 0)
 }

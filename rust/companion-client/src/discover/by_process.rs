@@ -15,7 +15,7 @@ pub(super) fn search(environment: &Environment, dir: PathBuf, prefix: &str) -> S
     let old_is_chosen = old.connection.is_some();
     candidates.extend(old_is_chosen.then_some(old));
 
-    let naming = environment.dialect.naming;
+    let naming = environment.profile.naming;
     let (names, listed) = match names(naming, &dir) {
         Ok(names) => (names, Ok(())),
         Err(error) => (Vec::new(), Err(error.kind())),
@@ -46,7 +46,7 @@ pub(super) fn search(environment: &Environment, dir: PathBuf, prefix: &str) -> S
 
 fn choose(environment: &Environment, candidates: &mut [Candidate]) {
     let fits = |one: &Candidate| one.standing == CandidateStatus::Outranked;
-    let port = environment.set(environment.dialect.variables.port);
+    let port = environment.set(environment.profile.variables.port);
     let has_port = |one: &Candidate| port.is_some() && one.port() == port;
     let fitting = candidates.iter().filter(|one| fits(one)).count();
     let (pool, reason): (&dyn Fn(&Candidate) -> bool, _) = match fitting {

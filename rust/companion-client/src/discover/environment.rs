@@ -7,7 +7,7 @@ use companion_platform::{
     Platform, container_mark, current_user, home_dir, is_process_alive, temp_dir, vars,
 };
 
-use companion_protocol::dialect::{Base, ClientProfile, Folder, Naming, Surroundings};
+use companion_protocol::profile::{Base, ClientProfile, Folder, Naming, Surroundings};
 
 use super::ide_process::ide_process;
 use super::{Stdio, Token};
@@ -17,7 +17,7 @@ use super::{Stdio, Token};
 #[derive(Clone, Debug)]
 pub struct Environment {
     /// The client.
-    pub dialect: &'static ClientProfile,
+    pub profile: &'static ClientProfile,
     /// The environment variables, except values that are not Unicode.
     pub vars: BTreeMap<String, String>,
     /// The folder in which the client was started.
@@ -42,8 +42,8 @@ const HOST: &str = "host.docker.internal";
 
 impl Environment {
     /// Returns the environment of a client that is started in `cwd`, in place of this process.
-    pub fn current(dialect: &'static ClientProfile, cwd: PathBuf) -> Self {
-        let mut environment = Self::with_vars(dialect, vars(), cwd);
+    pub fn current(profile: &'static ClientProfile, cwd: PathBuf) -> Self {
+        let mut environment = Self::with_vars(profile, vars(), cwd);
         environment.ide_pid = environment.named_ide_process().unwrap_or_else(ide_process);
         environment
     }
@@ -51,20 +51,20 @@ impl Environment {
     /// Returns the environment of a client of this user with these variables. The editor's process
     /// is the one that they name, or none.
     pub fn with_vars(
-        dialect: &'static ClientProfile,
+        profile: &'static ClientProfile,
         vars: BTreeMap<String, String>,
         cwd: PathBuf,
     ) -> Self {
         let temp_dir = temp_dir(Platform::CURRENT, |name| vars.get(name).cloned()).into();
         let mut environment = Self {
-            dialect,
+            profile,
             vars,
             cwd,
             temp_dir,
-            uid: current_user().filter(|_| dialect.asks_owner),
+            uid: current_user().filter(|_| profile.asks_owner),
             ide_pid: 0,
             // On Windows a client with processes in file names considers each process alive.
-            is_alive: match dialect.naming {
+            is_alive: match profile.naming {
                 Naming::Process { .. } if cfg!(windows) => |pid| pid > 0,
                 _ => is_process_alive,
             },
@@ -76,8 +76,8 @@ impl Environment {
 
     /// Returns the environment of another client in the same place.
     #[must_use]
-    pub fn with_dialect(&self, dialect: &'static ClientProfile) -> Self {
-        let other = Self::with_vars(dialect, self.vars.clone(), self.cwd.clone());
+    pub fn with_profile(&self, profile: &'static ClientProfile) -> Self {
+        let other = Self::with_vars(profile, self.vars.clone(), self.cwd.clone());
         let ide_pid = if other.ide_pid == 0 { self.ide_pid } else { other.ide_pid };
         Self { temp_dir: self.temp_dir.clone(), container: self.container, ide_pid, ..other }
     }
@@ -88,7 +88,7 @@ impl Environment {
     /// `temp_dir`, as without a home folder.
     #[must_use]
     pub fn with_files_of_another_machine(mut self, temp_dir: PathBuf) -> Self {
-        if let Base::Own { variable, .. } = self.dialect.folder.base {
+        if let Base::Own { variable, .. } = self.profile.folder.base {
             self.vars.remove(variable);
         }
         for home in ["HOME", "USERPROFILE"] {
@@ -109,12 +109,12 @@ impl Environment {
 
     /// Returns the token from its variable, if the client reads one.
     pub fn token(&self) -> Option<Token> {
-        Some(self.var(self.dialect.variables.auth_token?)?.to_owned().into())
+        Some(self.var(self.profile.variables.auth_token?)?.to_owned().into())
     }
 
     /// Returns the program that the variables name as a companion.
     pub fn stdio(&self) -> Option<Stdio> {
-        let names = &self.dialect.variables;
+        let names = &self.profile.variables;
         let command = self.set(names.stdio_command)?.to_owned();
         let args = self.set(names.stdio_args);
         let args = args.and_then(|args| serde_json::from_str(args).ok()).unwrap_or_default();
@@ -123,7 +123,7 @@ impl Environment {
 
     /// Returns the folder that the client searches for discovery files.
     pub fn discovery_dir(&self) -> PathBuf {
-        let Folder { base, names } = self.dialect.folder;
+        let Folder { base, names } = self.profile.folder;
         names.iter().fold(self.folder(base), |dir, name| dir.join(name))
     }
 
@@ -145,12 +145,12 @@ impl Environment {
 
     /// Returns the editor's process, if its variable names one.
     pub fn named_ide_process(&self) -> Option<u32> {
-        super::leading_number(self.set(self.dialect.variables.pid?)?)
+        super::leading_number(self.set(self.profile.variables.pid?)?)
     }
 
     /// Returns the variable that makes a client in a container stay on 127.0.0.1.
     pub fn stays_local(&self) -> Option<&'static str> {
-        let stay_local = self.dialect.variables.stay_local?;
+        let stay_local = self.profile.variables.stay_local?;
         ["SSH_CONNECTION", "VSCODE_REMOTE_CONTAINERS_SESSION", stay_local]
             .into_iter()
             .find(|name| self.set(name).is_some())
@@ -158,7 +158,7 @@ impl Environment {
 
     /// Returns the possible hosts of the companion, in the client's order (`getIdeServerHost`).
     pub fn hosts(&self) -> &'static [&'static str] {
-        match (self.container, self.dialect.variables.stay_local) {
+        match (self.container, self.profile.variables.stay_local) {
             (None, _) => &[HERE],
             (Some(_), None) => &[HERE, HOST],
             (Some(_), Some(_)) if self.stays_local().is_some() => &[HERE],

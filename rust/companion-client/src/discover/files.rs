@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use companion_platform::owner;
-use companion_protocol::dialect::Naming;
 use companion_protocol::ide::IdeInfo;
+use companion_protocol::profile::Naming;
 use serde_json::Value;
 
 use super::{Environment, Stdio, Token, WorkspaceError, validate};
@@ -164,7 +164,7 @@ pub(super) fn candidate(
         Ok(json) => match Connection::parse(&json) {
             Some(connection) => {
                 let roots = connection.workspace_path.as_deref();
-                let workspace = validate(environment.dialect.roots, roots, &environment.cwd);
+                let workspace = validate(environment.profile.roots, roots, &environment.cwd);
                 (
                     Some(connection),
                     workspace

@@ -1,7 +1,7 @@
 //! Predicts the client's connection attempts, by repeating its decisions step by step.
 //!
 //! Source: the client's `ide-client.js` (`connect`), `ide-connection-utils.js`, `detect-ide.js` and
-//! `process-utils.js`, in the versions that the dialect names. All results depend only on an
+//! `process-utils.js`, in the versions that the profile names. All results depend only on an
 //! [`Environment`] and on the files in the folder that it names. This module does not connect to
 //! companions, and does not change files.
 
@@ -18,7 +18,7 @@ mod workspace;
 use std::fmt;
 use std::path::PathBuf;
 
-use companion_protocol::dialect::Naming;
+use companion_protocol::profile::Naming;
 
 pub use environment::Environment;
 pub use files::{Candidate, CandidateStatus, Connection, Reason, Search};
@@ -133,7 +133,7 @@ impl Plan {
 
     /// Predicts the client's connection attempts in this environment.
     pub fn of(environment: &Environment) -> Self {
-        let names = &environment.dialect.variables;
+        let names = &environment.profile.variables;
         let search = Search::of(environment);
         let chosen = search.chosen().and_then(|candidate| candidate.connection.as_ref());
 
@@ -143,7 +143,7 @@ impl Plan {
         let workspace_path = chosen
             .and_then(|connection| connection.workspace_path.as_deref())
             .or_else(|| environment.var(names.workspace_path));
-        let workspace = validate(environment.dialect.roots, workspace_path, &environment.cwd);
+        let workspace = validate(environment.profile.roots, workspace_path, &environment.cwd);
 
         let mut routes = Vec::new();
         // The client keeps the last token that it finds.
@@ -153,7 +153,7 @@ impl Plan {
             let targets = targets.into_iter().flatten();
             let route = |target| Route { target, origin: Origin::File, token: None };
             routes.extend(targets.map(route));
-            if !routes.is_empty() && matches!(environment.dialect.naming, Naming::Port { .. }) {
+            if !routes.is_empty() && matches!(environment.profile.naming, Naming::Port { .. }) {
                 own_token = add_others(environment, &search, connection, &mut routes);
             }
             let stdio = connection.stdio.clone().map(Target::Stdio);
@@ -209,7 +209,7 @@ fn rejected<'a>(
     environment: &Environment,
     search: &'a Search,
 ) -> impl Iterator<Item = &'a Candidate> {
-    let by_port = matches!(environment.dialect.naming, Naming::Port { .. });
+    let by_port = matches!(environment.profile.naming, Naming::Port { .. });
     let elsewhere = |one: &&Candidate| matches!(&one.standing, CandidateStatus::Workspace(why) if *why != WorkspaceError::Unknown);
     let before = |one: &&Candidate| !matches!(one.standing, CandidateStatus::Chosen(_));
     search.candidates.iter().take_while(before).filter(elsewhere).filter(move |_| by_port)
@@ -234,7 +234,7 @@ impl Search {
     /// Finds all files that a client in this environment checks.
     pub(crate) fn of(environment: &Environment) -> Self {
         let dir = environment.discovery_dir();
-        match environment.dialect.naming {
+        match environment.profile.naming {
             Naming::Process { prefix } => by_process::search(environment, dir, prefix),
             Naming::Port { old_prefix, .. } => by_port::search(environment, dir, old_prefix),
         }

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use companion_platform::{ProcessInfo, current_user};
-use companion_protocol::dialect::{GEMINI, Roots};
+use companion_protocol::profile::{GEMINI, Roots};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -36,7 +36,7 @@ impl Scene {
             fs::create_dir_all(at(dir)).unwrap();
         }
         let environment = Environment {
-            dialect: &GEMINI,
+            profile: &GEMINI,
             vars: std::collections::BTreeMap::new(),
             cwd: at("project"),
             temp_dir: at("tmp"),

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use companion_platform::{Platform, is_absolute, relative_to, strip_verbatim};
-use companion_protocol::dialect::Roots;
+use companion_protocol::profile::Roots;
 
 /// The reason why the client does not connect from its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]

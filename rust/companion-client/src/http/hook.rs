@@ -19,7 +19,7 @@ use super::{Endpoint, Error, MAX_MESSAGE, Stage, connection};
 
 /// The answer of a companion to an event.
 #[derive(Debug)]
-pub struct HookAnswer {
+pub struct HookResponse {
     /// A [`HookReply`](companion_protocol::hook::HookReply); may be empty.
     pub body: Bytes,
     /// The address of the companion that answered.
@@ -42,7 +42,7 @@ pub async fn post_hook(
     hosts: &[Endpoint],
     event: Bytes,
     limit: Duration,
-) -> Result<HookAnswer, Error> {
+) -> Result<HookResponse, Error> {
     let deadline = Instant::now() + limit;
     let mut connecting: JoinSet<_> = hosts
         .iter()
@@ -63,7 +63,7 @@ pub async fn post_hook(
                 let response = send(stream, &endpoint, event, deadline).await?;
                 let body = Limited::new(response.into_body(), MAX_MESSAGE).collect().await;
                 let body = body.map_err(|error| Error::Broken { reason: error.to_string() })?;
-                return Ok(HookAnswer { body: body.to_bytes(), endpoint });
+                return Ok(HookResponse { body: body.to_bytes(), endpoint });
             }
             Some(Ok((Err(error), _))) => why = error,
             Some(Err(_panicked)) => {}
@@ -147,7 +147,7 @@ mod tests {
     static LARGE: [u8; MAX_WITHOUT_SIGN + 1] = [b' '; MAX_WITHOUT_SIGN + 1];
 
     /// Posts an event to a companion that writes `first`, and answers after the limit.
-    async fn post(event: &'static [u8], first: &'static [u8]) -> Result<HookAnswer, Error> {
+    async fn post(event: &'static [u8], first: &'static [u8]) -> Result<HookResponse, Error> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         thread::spawn(move || {

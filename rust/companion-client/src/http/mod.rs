@@ -18,7 +18,7 @@ use std::fmt;
 pub use error::{Error, Stage};
 pub use events::Events;
 pub use handshake::{Initialized, ServerInfo, connect, initialize, probe};
-pub use hook::{HookAnswer, confirm_hook, hook_senders, post_hook};
+pub use hook::{HookResponse, confirm_hook, hook_senders, post_hook};
 pub use session::Session;
 pub use sse::Event;
 

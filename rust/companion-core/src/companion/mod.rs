@@ -401,7 +401,7 @@ impl Companion {
                 Effect::Decided(session, path, decision) => {
                     if decision.is_accepted() {
                         self.conversation.accepted(session, &path, now.elapsed);
-                        self.note_accepted(now, session, &path);
+                        self.remember_acceptance(now, session, &path);
                     }
                     Output::Decided(session, path, decision)
                 }
@@ -413,7 +413,7 @@ impl Companion {
 
     /// Notes an acceptance for the hook of a CLI that runs it after the acceptance. Gemini CLI runs it
     /// before it opens the diff.
-    fn note_accepted(&mut self, now: Now, session: SessionId, path: &Arc<str>) {
+    fn remember_acceptance(&mut self, now: Now, session: SessionId, path: &Arc<str>) {
         let client = self.clients.get(&session);
         if client.is_some_and(|of| of.replays_edits && !of.empty_is_unchanged) {
             self.accepted.truncate(MAX_ACCEPTED - 1);

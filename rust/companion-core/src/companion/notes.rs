@@ -85,7 +85,7 @@ impl Companion {
     /// The user rejects the diff that is shown for `path`. Until its file was looked at, no other
     /// decision of the user counts.
     pub(super) fn begin_rejection(&mut self, path: &str, reason: Text, out: &mut Outputs) {
-        let Some((diff, session)) = self.ledger.begin_decline(path) else {
+        let Some((diff, session)) = self.ledger.begin_rejection(path) else {
             return out.push(Output::Delivery(Delivery::Unknown));
         };
         let path: Arc<str> = path.into();
@@ -150,7 +150,7 @@ impl Companion {
         let effects = match kept {
             Some(((note, original), present)) => {
                 self.conversation.notes_mut().set_sent(note, original);
-                self.ledger.decline(diff, present)
+                self.ledger.reject_with_reason(diff, present)
             }
             None => self.ledger.reject(diff),
         };

@@ -11,7 +11,7 @@ pub enum Decision<T = Text> {
     Rejected,
     /// Rejected with a reason. The client receives the file's present text as an acceptance, which
     /// changes nothing, so that its turn goes on.
-    Declined(T),
+    RejectedWithReason(T),
 }
 
 impl<T> Decision<T> {
@@ -24,14 +24,14 @@ impl<T> Decision<T> {
     pub fn text(&self) -> Option<&T> {
         match self {
             Self::Accepted(text) => Some(text),
-            Self::Rejected | Self::Declined(_) => None,
+            Self::Rejected | Self::RejectedWithReason(_) => None,
         }
     }
 
     /// The text that the client receives with an acceptance.
     pub fn sent_text(&self) -> Option<&T> {
         match self {
-            Self::Accepted(text) | Self::Declined(text) => Some(text),
+            Self::Accepted(text) | Self::RejectedWithReason(text) => Some(text),
             Self::Rejected => None,
         }
     }
@@ -40,7 +40,7 @@ impl<T> Decision<T> {
     pub fn into_text(self) -> Option<T> {
         match self {
             Self::Accepted(text) => Some(text),
-            Self::Rejected | Self::Declined(_) => None,
+            Self::Rejected | Self::RejectedWithReason(_) => None,
         }
     }
 
@@ -57,7 +57,7 @@ impl<T> Decision<T> {
         match self {
             Self::Accepted(text) => Decision::Accepted(change(text)),
             Self::Rejected => Decision::Rejected,
-            Self::Declined(text) => Decision::Declined(change(text)),
+            Self::RejectedWithReason(text) => Decision::RejectedWithReason(change(text)),
         }
     }
 }

@@ -75,12 +75,12 @@ pub(crate) struct Outbox {
 pub(crate) struct Closing {
     pub diff: DiffId,
     pub(crate) call: CallId,
-    pub(crate) wants: Wants,
+    pub(crate) route: DecisionRoute,
 }
 
 /// How the caller receives the decision.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Wants {
+pub(crate) enum DecisionRoute {
     /// By the answer only.
     Answer,
     /// By the notification, followed by the answer with this text.
@@ -223,16 +223,16 @@ impl Outbox {
         for queued in &mut self.queue {
             queued.sent = queued.sent.filter(|stream| Some(*stream) == arriving);
         }
-        self.reject_declined();
+        self.reject_unsent_texts();
         arrived
     }
 
-    /// Rejects the declined diffs whose texts are not sent. The file may change until then, and the
+    /// Rejects the rejected with a reason diffs whose texts are not sent. The file may change until then, and the
     /// client would undo that.
-    pub(crate) fn reject_declined(&mut self) {
+    pub(crate) fn reject_unsent_texts(&mut self) {
         let unsent = self.queue.iter_mut().filter(|queued| queued.sent.is_none());
         for queued in unsent {
-            if matches!(queued.decision, Decision::Declined(_)) {
+            if matches!(queued.decision, Decision::RejectedWithReason(_)) {
                 queued.decision = Decision::Rejected;
             }
         }
@@ -244,7 +244,8 @@ impl Outbox {
             return Vec::new();
         }
         self.stream = None;
-        let is_told = |closing: &mut Closing| matches!(closing.wants, Wants::Notification(_));
+        let is_told =
+            |closing: &mut Closing| matches!(closing.route, DecisionRoute::Notification(_));
         self.closing.extract_if(.., is_told).collect()
     }
 

@@ -12,8 +12,8 @@ use log::LevelFilter;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::dialect::{self, ClientProfile};
 use crate::ide::IdeInfo;
+use crate::profile::{self, ClientProfile};
 pub use allowed_host::AllowedHost;
 pub use listen_address::ListenAddress;
 
@@ -73,7 +73,7 @@ impl Default for Settings {
             ide_name: "companion".to_owned(),
             ide_display_name: "Companion for Gemini CLI".to_owned(),
             ide_pid: std::process::id(),
-            clients: dialect::ALL.to_vec(),
+            clients: profile::ALL.to_vec(),
             trusted: None,
             worktrees: true,
             diffs: true,

@@ -11,7 +11,7 @@ use companion_protocol::diagnostics::Severity;
 use companion_protocol::editor::{
     AgentFinished, AgentWaiting, CompanionNotification, UnsavedFiles,
 };
-use companion_protocol::hook::Moment;
+use companion_protocol::hook::HookEventKind;
 use companion_protocol::tool::Tool;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use super::Agents;
 use super::changes::FileText;
 use super::delivery::Checked;
-use super::event::{HookAnswer, HookEvent, ToolEffect};
+use super::event::{HookEvent, HookOutput, ToolEffect};
 use super::reader::READ_TIMEOUT;
 use crate::host::{EditorRequest, UnsavedResponder};
 use crate::net::json::Json;
@@ -34,7 +34,7 @@ const KNOWN_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_UNSAVED: usize = 20;
 
 /// An answer, and the number of the delivery of its notes.
-type Answer = (HookAnswer, Option<u64>);
+type Answer = (HookOutput, Option<u64>);
 
 impl Agents {
     /// Answers an event. The answer is empty if the CLI goes on as without a hook.
@@ -42,11 +42,11 @@ impl Agents {
         self.note_sender(event.client);
         let caller = event.caller(&self.sessions);
         let (answer, ack) = match event.moment {
-            Moment::BeforeTool => self.before_tool(&event, &caller).await,
-            Moment::AfterTool => self.after_tool(&event, &caller).await,
-            Moment::BeforeAgent => self.before_agent(&event, &caller).await,
-            Moment::AfterAgent => self.after_agent(&event, &caller).await,
-            Moment::Notification => {
+            HookEventKind::BeforeTool => self.before_tool(&event, &caller).await,
+            HookEventKind::AfterTool => self.after_tool(&event, &caller).await,
+            HookEventKind::BeforeAgent => self.before_agent(&event, &caller).await,
+            HookEventKind::AfterAgent => self.after_agent(&event, &caller).await,
+            HookEventKind::Notification => {
                 // The editor shows an edit as a proposal.
                 let open = || self.driver.ask(|companion| companion.diffs().open_count());
                 if !(event.is_about_edit && open() > 0) {
@@ -56,11 +56,11 @@ impl Agents {
                 }
                 Answer::default()
             }
-            Moment::SessionStart => {
+            HookEventKind::SessionStart => {
                 self.driver.handle(Input::Hook(&caller, Hook::SessionStart));
                 Answer::default()
             }
-            Moment::SessionEnd => {
+            HookEventKind::SessionEnd => {
                 self.driver.handle(Input::Hook(&caller, Hook::SessionEnd));
                 self.changes.end_calls(&event.session);
                 Answer::default()
@@ -87,14 +87,14 @@ impl Agents {
             };
             self.driver.handle(Input::Hook(caller, Hook::BeforeEdit(path, before)));
             let is_asked = self.is_reviewed(caller);
-            return (if is_asked { HookAnswer::ask() } else { HookAnswer::default() }, None);
+            return (if is_asked { HookOutput::ask() } else { HookOutput::default() }, None);
         }
         let input = event.input.filter(|_| !self.context.is_silent());
         let due = self.driver.handle(Input::Hook(caller, Hook::BeforeWrite(path, input))).due;
         let Some(Checked { delivery, .. }) = self.deliveries.deliver(due).await else {
             return Answer::default();
         };
-        let answer = HookAnswer::deny(rejected(event, path, delivery.reasons()));
+        let answer = HookOutput::deny(rejected(event, path, delivery.reasons()));
         (answer, Some(delivery.number))
     }
 
@@ -126,22 +126,22 @@ impl Agents {
         let mut texts = Vec::from_iter(problems);
         let due = self.due(caller, Hook::AfterTool(path));
         let Some(Checked { delivery, .. }) = self.deliveries.deliver(due).await else {
-            return (HookAnswer::context(event, &texts), None);
+            return (HookOutput::context(event, &texts), None);
         };
         texts.extend(self.comments.text(delivery.comments()));
         let shown = event.shown_path.as_deref().unwrap_or(path);
         let answer = if delivery.reasons().next().is_none() {
-            HookAnswer::context(event, &texts)
+            HookOutput::context(event, &texts)
         } else if event.effect == ToolEffect::Made {
             // The user has accepted the edit in the terminal at the same time.
             for Reason { text, .. } in delivery.reasons() {
                 texts
                     .push(format!("The user has a remark about this edit of {shown}: {}", &**text));
             }
-            HookAnswer::context(event, &texts)
+            HookOutput::context(event, &texts)
         } else {
             texts.insert(0, rejected(event, path, delivery.reasons()));
-            HookAnswer::deny(texts.join("\n\n"))
+            HookOutput::deny(texts.join("\n\n"))
         };
         (answer, Some(delivery.number))
     }
@@ -188,7 +188,7 @@ impl Agents {
             unsaved.join(", ")
         ));
         }
-        (HookAnswer::context(event, &texts), ack)
+        (HookOutput::context(event, &texts), ack)
     }
 
     /// A turn that ends goes on with the user's comments, once.
@@ -209,7 +209,7 @@ impl Agents {
         };
         let Some(text) = self.comments.text(delivery.comments()) else { return Answer::default() };
         self.hooks.lock().turns.begin(&event.session);
-        (HookAnswer::go_on(text), Some(delivery.number))
+        (HookOutput::go_on(text), Some(delivery.number))
     }
 
     /// Asks for the problems of a file, so that only new ones are reported after the edit.

@@ -1,9 +1,9 @@
 //! Reads the events of CLIs, and writes the answers to them.
 
 use companion_core::cli::{Caller, Connected};
-use companion_protocol::dialect::{self, ClientProfile};
-use companion_protocol::hook::{HookAck, HookCall, HookReply, MAX_PROCESS_ID, Moment};
+use companion_protocol::hook::{HookAck, HookCall, HookEventKind, HookReply, MAX_PROCESS_ID};
 use companion_protocol::ide::one_line;
+use companion_protocol::profile::{self, ClientProfile};
 use companion_protocol::text;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -58,7 +58,7 @@ pub(crate) struct HookEvent {
     /// The ports of its connections.
     ports: Option<Vec<u16>>,
     pub(crate) client: &'static ClientProfile,
-    pub(crate) moment: Moment,
+    pub(crate) moment: HookEventKind,
     /// The CLI's name of the moment.
     pub(crate) name: String,
     /// The file of the tool's call.
@@ -177,19 +177,19 @@ impl HookEvent {
         let event: Event<'_> = serde_json::from_str(call.event.get())
             .map_err(|_| "the event is not an event of a CLI")?;
         let name = string(event.hook_event_name).ok_or("the event has no hook_event_name")?;
-        let (client, moment) = dialect::hook(&name).ok_or("the event is not known")?;
+        let (client, moment) = profile::hook(&name).ok_or("the event is not known")?;
         let valid = |session: &String| !session.is_empty() && session.len() <= MAX_SESSION;
         let session = string(event.session_id).filter(valid);
         let session = session.ok_or("the event has no valid session_id")?;
         let tool = string(event.tool_name).unwrap_or_default();
-        let is_confirmed = moment == Moment::BeforeTool && !client.hooks.confirms_after_hook;
+        let is_confirmed = moment == HookEventKind::BeforeTool && !client.hooks.confirms_after_hook;
         let input = event.tool_input.filter(|_| is_confirmed);
         let input: Option<ToolInput<'_>> =
             input.and_then(|raw| serde_json::from_str(raw.get()).ok());
         let input = input.and_then(|input| string(input.content.or(input.new_string)));
         let is_edit = client.hooks.edits.contains(&&*tool);
         let is_command = client.hooks.command == tool;
-        let response = event.tool_response.filter(|_| moment == Moment::AfterTool);
+        let response = event.tool_response.filter(|_| moment == HookEventKind::AfterTool);
         let (effect, original) = response.map_or((ToolEffect::Made, None), effect);
         let prompt = string(event.prompt).unwrap_or_default();
         let title = prompt.trim_start().lines().next().unwrap_or_default();
@@ -269,7 +269,7 @@ fn effect(response: &RawValue) -> (ToolEffect, Option<Original>) {
 /// The answer to an event. The CLI reads it as JSON.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct HookAnswer {
+pub(crate) struct HookOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -287,7 +287,7 @@ struct HookSpecificOutput {
     additional_context: String,
 }
 
-impl HookAnswer {
+impl HookOutput {
     /// The CLI asks the user for a confirmation, which opens a diff.
     pub(crate) fn ask() -> Self {
         let message = "Review this edit in your editor.";

@@ -21,9 +21,9 @@ mod turns;
 use std::sync::Arc;
 
 use companion_platform::SuspendedMark;
-use companion_protocol::dialect::ClientProfile;
 use companion_protocol::editor::{CompanionNotification, HookedClients};
 use companion_protocol::hook::HookSenders;
+use companion_protocol::profile::ClientProfile;
 use parking_lot::Mutex;
 
 use crate::config::Config;

@@ -13,8 +13,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
 use companion_platform::{PrivateDir, Watch};
-use companion_protocol::dialect::ClientProfile;
 use companion_protocol::ide::DiscoveryFile;
+use companion_protocol::profile::ClientProfile;
 use tokio::sync::oneshot;
 
 use super::{Entry, Presence, sweep};
@@ -108,7 +108,7 @@ impl Keeper {
             let later = retry;
             retry = MAX_RETRY_DELAY.min(retry * 2);
             let seen = self.look();
-            let patience = match seen {
+            let limit = match seen {
                 CheckResult { failed: true, .. } => Some(later),
                 CheckResult { watched: false, .. } => Some(later.min(POLL_INTERVAL)),
                 _ => {
@@ -117,7 +117,7 @@ impl Keeper {
                 }
             };
             _watch = seen.watch; // only now the old one ends, so that nothing is missed
-            if let Err(gone) = self.listen(patience, true) {
+            if let Err(gone) = self.listen(limit, true) {
                 return gone;
             }
             let pause = if seen.restored { RESTORE_INTERVAL } else { SETTLE_TIME };
@@ -127,7 +127,7 @@ impl Keeper {
         }
     }
 
-    /// Handles commands for up to `patience`. With `for_change`, it returns when a file may have
+    /// Handles commands for up to `limit`. With `for_change`, it returns when a file may have
     /// changed.
     ///
     /// # Errors
@@ -135,10 +135,10 @@ impl Keeper {
     /// If the files must be removed.
     fn listen(
         &mut self,
-        patience: Option<Duration>,
+        limit: Option<Duration>,
         for_change: bool,
     ) -> Result<(), Option<oneshot::Sender<()>>> {
-        let end = patience.map(|patience| Instant::now() + patience);
+        let end = limit.map(|limit| Instant::now() + limit);
         loop {
             let command = match end {
                 None => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -292,7 +292,7 @@ impl WatchedFile {
         *self.file.presence.lock() = Presence::Missing;
         let reason = error.to_string();
         if self.trouble.as_ref() != Some(&reason) {
-            let ClientProfile { name, variables, .. } = self.file.dialect;
+            let ClientProfile { name, variables, .. } = self.file.profile;
             let finds = match variables.auth_token {
                 Some(_) => "finds this editor only from a terminal that has its environment",
                 None => "does not find this editor",

@@ -19,8 +19,8 @@ use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
 use companion_platform::{Platform, Watch, is_process_alive};
-use companion_protocol::dialect::{ClientProfile, Naming};
 use companion_protocol::ide::DiscoveryFile;
+use companion_protocol::profile::{ClientProfile, Naming};
 use companion_protocol::status::DiscoveryStatus;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
@@ -45,7 +45,7 @@ pub(crate) struct Discovery {
 
 #[derive(Debug)]
 struct Entry {
-    dialect: &'static ClientProfile,
+    profile: &'static ClientProfile,
     place: DiscoveryDir,
     pid: u32,
     port: u16,
@@ -66,10 +66,10 @@ pub(crate) enum Presence {
 }
 
 impl Entry {
-    fn new(dialect: &'static ClientProfile, place: DiscoveryDir, pid: u32, port: u16) -> Self {
-        let name = dialect.naming.file_name(pid, port);
+    fn new(profile: &'static ClientProfile, place: DiscoveryDir, pid: u32, port: u16) -> Self {
+        let name = profile.naming.file_name(pid, port);
         let presence = if place.is_optional() { Presence::Unwanted } else { Presence::Missing };
-        Self { dialect, place, pid, port, name, presence: Mutex::new(presence) }
+        Self { profile, place, pid, port, name, presence: Mutex::new(presence) }
     }
 
     fn path(&self) -> PathBuf {
@@ -80,7 +80,7 @@ impl Entry {
     /// whose process does not run, so the server's own id replaces that of an editor that can't be
     /// seen.
     fn published_process(&self) -> Option<u32> {
-        let told = matches!(self.dialect.naming, Naming::Port { .. });
+        let told = matches!(self.profile.naming, Naming::Port { .. });
         let alive = Some(self.pid).filter(|pid| is_process_alive(*pid));
         told.then(|| alive.unwrap_or_else(std::process::id))
     }
@@ -96,14 +96,14 @@ impl Discovery {
     /// environment.
     pub(crate) fn publish(
         alive: &ThreadGuard,
-        dialects: &[&'static ClientProfile],
+        profiles: &[&'static ClientProfile],
         dir: Option<&Path>,
         pid: u32,
         content: &DiscoveryFile,
     ) -> Self {
         let place =
-            |dialect: &&'static ClientProfile| (*dialect, DiscoveryDir::new(&dialect.folder, dir));
-        Self::publish_in(alive, dialects.iter().map(place), pid, content)
+            |profile: &&'static ClientProfile| (*profile, DiscoveryDir::new(&profile.folder, dir));
+        Self::publish_in(alive, profiles.iter().map(place), pid, content)
     }
 
     fn publish_in(
@@ -112,7 +112,7 @@ impl Discovery {
         pid: u32,
         content: &DiscoveryFile,
     ) -> Self {
-        let file = |(dialect, place)| Arc::new(Entry::new(dialect, place, pid, content.port));
+        let file = |(profile, place)| Arc::new(Entry::new(profile, place, pid, content.port));
         let files: Vec<_> = places.into_iter().map(file).collect();
         let removed = Arc::default();
         let (sender, commands) = mpsc::channel();
@@ -169,7 +169,7 @@ impl Discovery {
         let status = |file: &Arc<Entry>| {
             let presence = *file.presence.lock();
             (presence != Presence::Unwanted).then(|| DiscoveryStatus {
-                client: file.dialect,
+                client: file.profile,
                 path: file.path().to_string_lossy().into_owned(),
                 in_place: presence == Presence::InPlace && !removed,
             })

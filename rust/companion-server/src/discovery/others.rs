@@ -18,7 +18,7 @@ impl Entry {
         let names = dir.own_files().unwrap_or_default();
         let mut opened = Vec::new();
         for name in names.iter().filter(|name| **name != self.name).take(MAX_FILES) {
-            let Some(owner) = Owner::parse(self.dialect.naming, name) else { continue };
+            let Some(owner) = Owner::parse(self.profile.naming, name) else { continue };
             let Ok(Some((content, _))) = dir.read(name, MAX_FILE) else { continue };
             let Ok(content) = serde_json::from_slice::<DiscoveryFile>(&content) else { continue };
             // A companion that was killed has no folder open.

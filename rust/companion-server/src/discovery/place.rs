@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use companion_platform::{Platform, PrivateDir, home_dir, others_can_rename_in, temp_dir};
-use companion_protocol::dialect::{Base, Folder, Surroundings};
+use companion_protocol::profile::{Base, Folder, Surroundings};
 
 /// A folder for discovery files.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use companion_platform::{PrivateDir, Processes};
-use companion_protocol::dialect::Naming;
 use companion_protocol::ide::DiscoveryFile;
+use companion_protocol::profile::Naming;
 
 use super::Entry;
 
@@ -52,7 +52,7 @@ pub(super) fn sweep(ours: &Entry, removed: &AtomicBool) {
         if removed.load(SeqCst) {
             break;
         }
-        let Some(owner) = Owner::of(ours.dialect.naming, &dir, &name) else { continue };
+        let Some(owner) = Owner::of(ours.profile.naming, &dir, &name) else { continue };
         let may_be_stale = match owner.pid {
             Some(pid) if pid == ours.pid => owner.port.is_some_and(|port| port != ours.port),
             Some(pid) => {
@@ -70,7 +70,7 @@ pub(super) fn sweep(ours: &Entry, removed: &AtomicBool) {
         }
     }
     if count > 0 {
-        log::info!("removed {count} stale discovery files of {}", ours.dialect.name);
+        log::info!("removed {count} stale discovery files of {}", ours.profile.name);
     }
 }
 

@@ -168,7 +168,9 @@ impl Driver {
     fn publish(&self, path: &str, decision: &Decision) {
         self.monitors.publish(|| match decision {
             Decision::Accepted(text) => sse::data(&events::diff_accepted(path, text)),
-            Decision::Rejected | Decision::Declined(_) => sse::data(&events::diff_rejected(path)),
+            Decision::Rejected | Decision::RejectedWithReason(_) => {
+                sse::data(&events::diff_rejected(path))
+            }
         });
     }
 

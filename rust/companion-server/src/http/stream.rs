@@ -79,7 +79,7 @@ impl EventStream {
 
 fn decision(Outgoing { path, decision, .. }: &Outgoing) -> Json {
     let message = match decision {
-        Decision::Accepted(text) | Decision::Declined(text) => {
+        Decision::Accepted(text) | Decision::RejectedWithReason(text) => {
             Json::with_text(text.clone(), Depth::String, |text| {
                 json::write(&ide::diff_accepted(path, text), text.len())
             })

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use companion_core::calls::{Attempt, CallOrigin};
 use companion_core::diffs::DiffId;
-use companion_protocol::dialect::{empty_is_unchanged, replays_edits};
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Params, Payload, Response, code, invalid_params,
     parse_request,
@@ -14,6 +13,7 @@ use companion_protocol::jsonrpc::{
 use companion_protocol::mcp::{
     Empty, Implementation, InitializeParams, InitializeResult, ServerCapabilities, negotiate,
 };
+use companion_protocol::profile::{empty_is_unchanged, replays_edits};
 use companion_protocol::tool::Tool;
 use serde::Serialize;
 

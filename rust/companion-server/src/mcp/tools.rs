@@ -151,9 +151,9 @@ impl Tools {
             Tool::AcceptDiff => {
                 // The user may accept any proposal in the editor. A client may accept only within
                 // the workspace.
-                let patience = self.config.limits.host_timeout;
+                let limit = self.config.limits.host_timeout;
                 let path = named?;
-                if let Err(why) = self.workspace.check(&path, patience).await {
+                if let Err(why) = self.workspace.check(&path, limit).await {
                     let why = format!("acceptDiff: {why}; accept it in the editor");
                     return Ok(ToolResult::error(&why));
                 }

@@ -113,17 +113,17 @@ pub(super) fn key(ide: &str, root: Option<&Path>) -> String {
 
 /// Takes a slot: this editor's, or else one whose editor has ended, or else an empty one. A running
 /// editor may return to its own slot. Removes files that no server will resume. If a fitting slot
-/// belongs to a server that is ending, waits up to `patience`.
+/// belongs to a server that is ending, waits up to `limit`.
 pub(super) fn claim(
     dir: PrivateDir,
     key: &str,
     ide_pid: u32,
-    patience: Duration,
+    limit: Duration,
 ) -> io::Result<Claim> {
     let begun = Instant::now();
     let mut told = false;
     let (name, lock, running, fit, mut adopted) = loop {
-        let in_time = begun.elapsed() < patience;
+        let in_time = begun.elapsed() < limit;
         // A sweep removes unused locks, so no other process may be about to take one.
         let choosing = dir.try_lock(CHOICE_LOCK)?;
         let chosen = match &choosing {
@@ -337,8 +337,8 @@ mod tests {
         PrivateDir::open(dir.path(), &["slots"]).unwrap()
     }
 
-    fn take(dir: &TempDir, patience: Duration) -> io::Result<Slot> {
-        claim(open(dir), "key", ALIVE, patience).map(|claim| claim.slot)
+    fn take(dir: &TempDir, limit: Duration) -> io::Result<Slot> {
+        claim(open(dir), "key", ALIVE, limit).map(|claim| claim.slot)
     }
 
     /// Leaves a file in a slot, like the server of that editor.

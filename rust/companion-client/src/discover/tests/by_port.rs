@@ -2,14 +2,14 @@
 
 use std::time::{Duration, SystemTime};
 
-use companion_protocol::dialect::QWEN;
+use companion_protocol::profile::QWEN;
 
 use super::*;
 
 /// Creates a client whose home folder contains `.qwen/ide`.
 fn scene() -> Scene {
     let mut scene = Scene::new();
-    scene.environment.dialect = &QWEN;
+    scene.environment.profile = &QWEN;
     let home = scene.path("home");
     scene.var("HOME", &home).var("USERPROFILE", &home);
     fs::create_dir_all(scene.environment.discovery_dir()).unwrap();

@@ -1,7 +1,7 @@
 //! Delivers decisions to their clients: knows their streams and acknowledgements.
 
 use super::{Effect, Ledger, PendingEditorRequest};
-use crate::diffs::outbox::{Closing, EventId, Outbox, Outgoing, Queued, Wants};
+use crate::diffs::outbox::{Closing, DecisionRoute, EventId, Outbox, Outgoing, Queued};
 use crate::diffs::{Answer, Decision, DiffId};
 use crate::session::SessionId;
 
@@ -135,9 +135,9 @@ impl Ledger {
 impl Closing {
     /// The answer, if the decision is known.
     pub(super) fn answer(self, decision: Option<Decision>) -> Effect {
-        let content = match self.wants {
-            Wants::Answer => decision.and_then(Decision::into_text),
-            Wants::Notification(content) => content,
+        let content = match self.route {
+            DecisionRoute::Answer => decision.and_then(Decision::into_text),
+            DecisionRoute::Notification(content) => content,
         };
         Effect::Answer(self.call, Answer::Closed(content))
     }

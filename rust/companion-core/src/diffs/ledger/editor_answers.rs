@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Diff, EditorCommand, Effect, Ledger, Outcome, PendingEditorRequest};
 use crate::calls::CallId;
-use crate::diffs::outbox::{Closing, Wants};
+use crate::diffs::outbox::{Closing, DecisionRoute};
 use crate::diffs::{Answer, Decision, DiffId};
 use crate::record::Record;
 use crate::session::SessionId;
@@ -15,7 +15,7 @@ const NO_ANSWER: &str = "The editor did not answer in time.";
 impl Ledger {
     /// Handles the user's decision.
     pub(crate) fn user_decided(&mut self, path: &str, decision: Decision) -> Vec<Effect> {
-        if self.open.get(path).is_some_and(|diff| diff.opening.is_none() && !diff.is_declining)
+        if self.open.get(path).is_some_and(|diff| diff.opening.is_none() && !diff.is_being_rejected)
             && let Some((path, diff)) = self.open.remove_entry(path)
         {
             return self.decided(path, diff, decision);
@@ -44,33 +44,33 @@ impl Ledger {
     }
 
     /// The user rejects the diff that is shown for `path`, with a reason. Until [`Self::reject`] or
-    /// [`Self::decline`] no other decision of the user counts. Returns the diff and its client.
-    pub(crate) fn begin_decline(&mut self, path: &str) -> Option<(DiffId, SessionId)> {
-        let is_open = |diff: &&mut Diff| diff.opening.is_none() && !diff.is_declining;
+    /// [`Self::reject_with_reason`] no other decision of the user counts. Returns the diff and its client.
+    pub(crate) fn begin_rejection(&mut self, path: &str) -> Option<(DiffId, SessionId)> {
+        let is_open = |diff: &&mut Diff| diff.opening.is_none() && !diff.is_being_rejected;
         let diff = self.open.get_mut(path).filter(is_open)?;
-        diff.is_declining = true;
+        diff.is_being_rejected = true;
         Some((diff.id, diff.asker))
     }
 
-    /// Rejects a diff after [`Self::begin_decline`].
+    /// Rejects a diff after [`Self::begin_rejection`].
     pub(crate) fn reject(&mut self, diff: DiffId) -> Vec<Effect> {
-        self.end_decline(diff, None)
+        self.end_rejection(diff, None)
     }
 
-    /// Rejects a diff after [`Self::begin_decline`]. Its client receives `present`, the file's text,
+    /// Rejects a diff after [`Self::begin_rejection`]. Its client receives `present`, the file's text,
     /// as an acceptance. A client without a stream receives a rejection: the file may change until
     /// it returns. So does a client for an empty text, which it would take for an unchanged
     /// proposal.
-    pub(crate) fn decline(&mut self, diff: DiffId, present: Text) -> Vec<Effect> {
-        self.end_decline(diff, Some(present).filter(|present| !present.is_empty()))
+    pub(crate) fn reject_with_reason(&mut self, diff: DiffId, present: Text) -> Vec<Effect> {
+        self.end_rejection(diff, Some(present).filter(|present| !present.is_empty()))
     }
 
-    fn end_decline(&mut self, id: DiffId, present: Option<Text>) -> Vec<Effect> {
+    fn end_rejection(&mut self, id: DiffId, present: Option<Text>) -> Vec<Effect> {
         let mut open = self.open.extract_if(.., |_, diff| diff.id == id);
         let Some((path, diff)) = open.next() else { return Vec::new() };
         drop(open);
         let present = present.filter(|_| self.has_stream(diff.asker) && !self.stopped);
-        self.decided(path, diff, present.map_or(Decision::Rejected, Decision::Declined))
+        self.decided(path, diff, present.map_or(Decision::Rejected, Decision::RejectedWithReason))
     }
 
     /// Makes a waiting acceptance a rejection, because the editor writes the accepted text itself
@@ -134,9 +134,9 @@ impl Ledger {
         let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.give_up(call)?)));
         if let Some((session, closing)) = waiting {
             let mut effects = Vec::new();
-            let told = match closing.wants {
-                Wants::Answer => self.take(session, closing.diff, &mut effects),
-                Wants::Notification(_) => None,
+            let told = match closing.route {
+                DecisionRoute::Answer => self.take(session, closing.diff, &mut effects),
+                DecisionRoute::Notification(_) => None,
             };
             effects.push(closing.answer(told));
             return effects;
@@ -159,7 +159,7 @@ impl Ledger {
             && let Some(outbox) = self.outboxes.get_mut(&session)
             && outbox.may_tell(diff)
         {
-            outbox.close_later(Closing { diff, call, wants: Wants::Notification(content) });
+            outbox.close_later(Closing { diff, call, route: DecisionRoute::Notification(content) });
             return Effect::ShortenDeadline(call);
         }
         Effect::Answer(call, Answer::Closed(content))

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Proposed;
-use super::outbox::{Closing, Outbox, Queued, Wants};
+use super::outbox::{Closing, DecisionRoute, Outbox, Queued};
 use super::{Answer, Outcome};
 use crate::calls::CallId;
 use crate::diffs::{Decision, DiffId};
@@ -101,7 +101,7 @@ struct Diff {
     /// an earlier view and ends nothing.
     opening: Option<CallId>,
     /// The user has rejected it, and the server looks at the file.
-    is_declining: bool,
+    is_being_rejected: bool,
     /// The calls of `acceptDiff` and `rejectDiff` that wait for the end.
     pending_decisions: Vec<(CallId, bool)>,
 }
@@ -211,7 +211,7 @@ impl Ledger {
             asker,
             proposed,
             opening,
-            is_declining: false,
+            is_being_rejected: false,
             pending_decisions: Vec::new(),
         };
         self.open.insert(Arc::clone(path), diff);
@@ -279,7 +279,7 @@ impl Ledger {
         }
         if outbox.is_on_its_way(diff) {
             // If the answer arrived first, the decision would answer the client's next question.
-            outbox.close_later(Closing { diff, call, wants: Wants::Answer });
+            outbox.close_later(Closing { diff, call, route: DecisionRoute::Answer });
             return vec![Effect::ShortenDeadline(call)];
         }
         let mut effects = Vec::new();
@@ -360,7 +360,7 @@ impl Ledger {
     /// neither a notification nor a text.
     pub(crate) fn stop(&mut self) -> Vec<Effect> {
         self.stopped = true;
-        self.outboxes.values_mut().for_each(Outbox::reject_declined);
+        self.outboxes.values_mut().for_each(Outbox::reject_unsent_texts);
         let mut effects = Vec::new();
         for (path, diff) in std::mem::take(&mut self.open) {
             self.queue_decision(&diff, path, Decision::Rejected, &mut effects);

@@ -82,8 +82,8 @@ impl Book {
             Effect::Decided(to, _, Decision::Accepted(text)) => {
                 Some(format!("{} accepted {}", name(to), &**text))
             }
-            Effect::Decided(to, _, Decision::Declined(text)) => {
-                Some(format!("{} declined {}", name(to), &**text))
+            Effect::Decided(to, _, Decision::RejectedWithReason(text)) => {
+                Some(format!("{} rejected with a reason {}", name(to), &**text))
             }
             Effect::Decided(to, _, Decision::Rejected) => Some(format!("{} rejected", name(to))),
             Effect::Ask(_, EditorCommand::Open(..)) => Some("open".to_owned()),

@@ -129,7 +129,7 @@ impl Scene {
     }
 
     /// The user rejects the edit, and the client reads only the ping.
-    async fn decline_unread(&mut self) {
+    async fn reject_unread(&mut self) {
         self.reject_now();
         let ping = self.stream.any_message().await.unwrap();
         let answer = json!({ "jsonrpc": "2.0", "id": ping["id"], "result": {} });
@@ -238,7 +238,7 @@ async fn a_client_without_a_stream_gets_a_rejection_and_the_reason_with_the_next
 async fn a_text_that_is_not_read_before_the_stream_breaks_is_not_sent_again() {
     let mut scene = Scene::start().await;
     scene.propose().await;
-    scene.decline_unread().await;
+    scene.reject_unread().await;
     scene.come_back().await;
     assert_eq!(scene.message().await["method"], "ide/diffRejected");
 }
@@ -272,7 +272,7 @@ async fn the_first_decision_counts() {
 async fn a_server_that_stops_sends_no_text_in_place_of_a_rejection() {
     let mut scene = Scene::start().await;
     scene.propose().await;
-    scene.decline_unread().await;
+    scene.reject_unread().await;
     scene.rig.parts.driver.handle(Input::Stop);
     assert_eq!(scene.message().await["method"], "ide/diffRejected");
 }

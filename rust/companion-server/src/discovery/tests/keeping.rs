@@ -14,24 +14,24 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(25);
 /// A file that is kept in place, in a separate temporary folder.
 pub(super) struct Kept {
     tmp: TempDir,
-    dialect: &'static ClientProfile,
+    profile: &'static ClientProfile,
     pub(super) discovery: Discovery,
     runtime: Runtime,
 }
 
 impl Kept {
     /// Starts to keep the file of a client that is used here.
-    pub(super) fn start(dialect: &'static ClientProfile) -> Self {
+    pub(super) fn start(profile: &'static ClientProfile) -> Self {
         let tmp = tempfile::tempdir().unwrap();
-        fs::create_dir_all(place_below(dialect, tmp.path()).1.path()).unwrap();
-        Self::start_in(tmp, dialect)
+        fs::create_dir_all(place_below(profile, tmp.path()).1.path()).unwrap();
+        Self::start_in(tmp, profile)
     }
 
-    pub(super) fn start_in(tmp: TempDir, dialect: &'static ClientProfile) -> Self {
+    pub(super) fn start_in(tmp: TempDir, profile: &'static ClientProfile) -> Self {
         let runtime = Runtime::start().unwrap();
-        let place = place_below(dialect, tmp.path());
+        let place = place_below(profile, tmp.path());
         let discovery = Discovery::publish_in(runtime.alive(), [place], 7, &content(4000));
-        Self { tmp, dialect, discovery, runtime }
+        Self { tmp, profile, discovery, runtime }
     }
 
     /// Waits until no thread keeps the file any more.
@@ -49,18 +49,18 @@ impl Kept {
 
     /// Returns the folder of the file.
     fn folder(&self) -> PathBuf {
-        place_below(self.dialect, self.tmp.path()).1.path()
+        place_below(self.profile, self.tmp.path()).1.path()
     }
 
     /// Returns the path of the file.
     pub(super) fn file(&self) -> PathBuf {
-        self.folder().join(self.dialect.naming.file_name(7, 4000))
+        self.folder().join(self.profile.naming.file_name(7, 4000))
     }
 
     /// Returns its expected content.
     pub(super) fn wanted(&self) -> Vec<u8> {
-        let (dialect, place) = place_below(self.dialect, self.tmp.path());
-        let ppid = Entry::new(dialect, place, 7, 4000).published_process();
+        let (profile, place) = place_below(self.profile, self.tmp.path());
+        let ppid = Entry::new(profile, place, 7, 4000).published_process();
         json(&DiscoveryFile { ppid, ..content(4000) })
     }
 
@@ -96,16 +96,16 @@ pub(super) async fn until(what: &str, condition: impl Fn() -> bool) {
 
 #[tokio::test]
 async fn a_file_that_is_removed_comes_back() {
-    for dialect in dialect::ALL {
-        let kept = Kept::start(dialect);
+    for profile in profile::ALL {
+        let kept = Kept::start(profile);
         kept.survives(|| fs::remove_file(kept.file()).unwrap()).await;
     }
 }
 
 #[tokio::test]
 async fn a_file_that_is_edited_is_written_anew() {
-    for dialect in dialect::ALL {
-        let kept = Kept::start(dialect);
+    for profile in profile::ALL {
+        let kept = Kept::start(profile);
         let edited = String::from_utf8(kept.wanted()).unwrap().replace("secret", "SECRET");
         kept.survives(|| fs::write(kept.file(), &edited).unwrap()).await;
         kept.survives(|| fs::write(kept.file(), "").unwrap()).await;
@@ -130,8 +130,8 @@ async fn a_folder_that_is_removed_is_made_again() {
 
 #[tokio::test]
 async fn a_folder_that_is_moved_away_is_made_again() {
-    for (dialect, folder) in [(&GEMINI, "gemini/ide"), (&GEMINI, "gemini"), (&QWEN, ".qwen/ide")] {
-        let kept = Kept::start(dialect);
+    for (profile, folder) in [(&GEMINI, "gemini/ide"), (&GEMINI, "gemini"), (&QWEN, ".qwen/ide")] {
+        let kept = Kept::start(profile);
         let away = kept.at("away");
         let move_away = || {
             let _ = fs::remove_dir_all(&away);
@@ -174,11 +174,11 @@ async fn a_clients_own_folder_may_come_bit_by_bit() {
 
 #[tokio::test]
 async fn what_could_not_be_written_is_tried_again() {
-    for (dialect, in_the_way) in [(&GEMINI, "gemini"), (&QWEN, ".qwen")] {
+    for (profile, in_the_way) in [(&GEMINI, "gemini"), (&QWEN, ".qwen")] {
         let tmp = tempfile::tempdir().unwrap();
         let in_the_way = tmp.path().join(in_the_way);
         fs::write(&in_the_way, "").unwrap();
-        let kept = Kept::start_in(tmp, dialect);
+        let kept = Kept::start_in(tmp, profile);
         assert_eq!(in_place(&kept.discovery), None);
         assert!(kept.discovery.set_workspace(&["/work".to_owned()], Vec::new()).is_err());
         fs::remove_file(&in_the_way).unwrap();
@@ -194,7 +194,7 @@ async fn each_file_is_kept_whatever_becomes_of_the_others() {
     let tmp = tempfile::tempdir().unwrap();
     fs::write(tmp.path().join(".qwen"), "").unwrap();
     let runtime = Runtime::start().unwrap();
-    let places = dialect::ALL.map(|dialect| place_below(dialect, tmp.path()));
+    let places = profile::ALL.map(|profile| place_below(profile, tmp.path()));
     let discovery = Discovery::publish_in(runtime.alive(), places, 7, &content(4000));
     let status = || discovery.files().into_iter().map(|file| (file.client.id, file.in_place));
     assert_eq!(status().collect::<Vec<_>>(), [("gemini", true), ("qwen", false)]);
@@ -211,8 +211,8 @@ async fn each_file_is_kept_whatever_becomes_of_the_others() {
 
 #[tokio::test]
 async fn nothing_brings_the_file_back_after_the_end() {
-    for dialect in [dialect::ALL; 10].as_flattened() {
-        let kept = Kept::start(dialect);
+    for profile in [profile::ALL; 10].as_flattened() {
+        let kept = Kept::start(profile);
         kept.in_place().await;
         // The watch and the keeper are about to notice that the file is gone.
         fs::remove_file(kept.file()).unwrap();

@@ -7,8 +7,8 @@ mod keeping;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use companion_protocol::dialect::{self, Base, ClientProfile, GEMINI, QWEN};
 use companion_protocol::ide::{DiscoveryFile, IdeInfo};
+use companion_protocol::profile::{self, Base, ClientProfile, GEMINI, QWEN};
 
 use super::*;
 use crate::runtime::Runtime;
@@ -49,16 +49,16 @@ fn closed_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Returns the folder where the clients of a dialect look, moved below `tmp`.
+/// Returns the folder where the clients of a profile look, moved below `tmp`.
 fn place_below(
-    dialect: &'static ClientProfile,
+    profile: &'static ClientProfile,
     tmp: &Path,
 ) -> (&'static ClientProfile, DiscoveryDir) {
-    let base = match dialect.folder.base {
+    let base = match profile.folder.base {
         Base::Temp => tmp.to_owned(),
         Base::Own { name, .. } => tmp.join(name),
     };
-    (dialect, DiscoveryDir::below(&dialect.folder, base))
+    (profile, DiscoveryDir::below(&profile.folder, base))
 }
 
 /// Returns the path of the file if it is in place.
@@ -71,7 +71,7 @@ fn the_files_are_there_as_long_as_their_owner() {
     let dir = tempfile::tempdir().unwrap();
     let runtime = Runtime::start().unwrap();
     let pid = std::process::id();
-    let (all, at) = (&dialect::ALL, Some(dir.path()));
+    let (all, at) = (&profile::ALL, Some(dir.path()));
     let discovery = Discovery::publish(runtime.alive(), all, at, pid, &content(4000));
     let gemini = format!("gemini-ide-server-{pid}-4000.json");
     let files = ["4000.lock", &*gemini];
@@ -141,9 +141,9 @@ impl Swept {
         self.kept.push(name);
     }
 
-    fn check(mut self, dialect: &'static ClientProfile, pid: u32, port: u16) {
-        let place = DiscoveryDir::new(&dialect.folder, Some(self.dir.path()));
-        let ours = Entry::new(dialect, place, pid, port);
+    fn check(mut self, profile: &'static ClientProfile, pid: u32, port: u16) {
+        let place = DiscoveryDir::new(&profile.folder, Some(self.dir.path()));
+        let ours = Entry::new(profile, place, pid, port);
         self.stays(ours.name.clone(), "{}");
         sweep::sweep(&ours, &AtomicBool::new(false));
         self.kept.sort();

@@ -53,10 +53,10 @@ impl World {
         let is_right = match (&self.fates[question], outcome) {
             (_, None | Some(Outcome::Failed)) => true,
             (fate, Some(Outcome::Accepted(Some(content)))) => {
-                let in_terminal =
-                    self.is_closed(question) && !matches!(fate, Fate::Rejected | Fate::Declined(_));
+                let in_terminal = self.is_closed(question)
+                    && !matches!(fate, Fate::Rejected | Fate::RejectedWithReason(_));
                 if *content == present() {
-                    return self.check_declined(question);
+                    return self.check_rejected_with_reason(question);
                 }
                 let in_editor = matches!(fate, Fate::Accepted | Fate::Unsaved);
                 *content == script.content(question) && (in_editor || in_terminal)
@@ -68,7 +68,7 @@ impl World {
                 self.is_closed(question)
                     || matches!(
                         fate,
-                        Fate::Rejected | Fate::Declined(_) | Fate::Ended | Fate::Unsaved
+                        Fate::Rejected | Fate::RejectedWithReason(_) | Fate::Ended | Fate::Unsaved
                     )
             }
         };
@@ -80,9 +80,9 @@ impl World {
     }
 
     /// The client writes the file's text only for a question that was rejected with a reason.
-    fn check_declined(&self, question: Question) -> Result<(), String> {
+    fn check_rejected_with_reason(&self, question: Question) -> Result<(), String> {
         match self.fates[question] {
-            Fate::Declined(_) => Ok(()),
+            Fate::RejectedWithReason(_) => Ok(()),
             ref fate => Err(format!("question {question}, which is {fate:?}, ends unchanged")),
         }
     }

@@ -74,7 +74,7 @@ enum Fate {
     Accepted,
     Rejected,
     /// It was rejected with a reason, and the client gets the file's text on this stream.
-    Declined(u64),
+    RejectedWithReason(u64),
     /// Its view closed with its process.
     Ended,
     /// The user accepted, but the process ended before that was saved.
@@ -140,7 +140,7 @@ pub(super) struct World {
     stops: u8,
     closes: u8,
     others: u8,
-    declines: u8,
+    rejections_with_reason: u8,
     failures: u8,
     timeouts: u8,
     other: SessionId,
@@ -193,7 +193,7 @@ impl World {
             stops: script.stops,
             closes: script.closes,
             others: script.others,
-            declines: script.declines,
+            rejections_with_reason: script.rejections_with_reason,
             failures: script.failures,
             timeouts: script.timeouts,
             other: SessionId::new(),
@@ -309,8 +309,14 @@ impl World {
                     self.client.take_id(number, id);
                 }
                 let ended = self.client.take(&outgoing);
-                if let (Some(question), Decision::Declined(_)) = (ended, &outgoing.decision) {
-                    assert_eq!(self.fates[question], Fate::Declined(number), "the text is stale");
+                if let (Some(question), Decision::RejectedWithReason(_)) =
+                    (ended, &outgoing.decision)
+                {
+                    assert_eq!(
+                        self.fates[question],
+                        Fate::RejectedWithReason(number),
+                        "the text is stale"
+                    );
                 }
             }
             Some(Event::Ping(diff)) => self.requests.push(Request::Pong(diff)),

@@ -49,10 +49,11 @@ impl World {
             }
             Some(Look::Read(diff, is_kept)) => {
                 let present = (is_good && is_kept).then(present);
-                let is_declined =
-                    |of: &Output| matches!(of, Output::Decided(.., Decision::Declined(_)));
-                if self.handle(Input::Present(diff, present)).iter().any(is_declined) {
-                    self.fates[self.rejected[&diff]] = Fate::Declined(self.last_stream);
+                let is_rejected = |of: &Output| {
+                    matches!(of, Output::Decided(.., Decision::RejectedWithReason(_)))
+                };
+                if self.handle(Input::Present(diff, present)).iter().any(is_rejected) {
+                    self.fates[self.rejected[&diff]] = Fate::RejectedWithReason(self.last_stream);
                 }
             }
             Some(Look::Original(call)) => {
@@ -74,8 +75,8 @@ impl World {
     }
 
     /// The user rejects with a reason, which closes the view.
-    pub(super) fn decline(&mut self, script: &Script, question: Question) {
-        self.declines -= 1;
+    pub(super) fn reject_with_reason(&mut self, script: &Script, question: Question) {
+        self.rejections_with_reason -= 1;
         let path = script.paths[question];
         self.views.remove(path);
         let out = self.handle(Input::RejectedWithReason(path, reason(question)));

@@ -19,7 +19,7 @@ pub(crate) struct Script {
     /// How often another client asks about the path of the first question.
     pub(crate) others: u8,
     /// The number of questions that the user rejects with a reason.
-    pub(crate) declines: u8,
+    pub(crate) rejections_with_reason: u8,
     /// How many opens the editor fails.
     pub(crate) failures: u8,
     /// How often the editor does not answer in time.
@@ -60,7 +60,7 @@ pub(crate) enum Step {
     /// The user decides in the editor.
     Decide(Question, bool),
     /// rejects with a reason,
-    Decline(Question),
+    RejectWithReason(Question),
     /// or decides in the terminal.
     Terminal(Question, bool),
     /// Another client proposes an edit of the same file, or closes what it takes for its own,
@@ -112,8 +112,8 @@ impl World {
         steps.extend((0..self.requests.len()).map(Step::Serve));
         steps.extend((0..self.replies.len()).map(Step::Reply));
         steps.extend((0..self.wires.len()).filter(can_read).map(Step::Read));
-        if self.declines > 0 {
-            steps.extend(self.views.values().map(|question| Step::Decline(*question)));
+        if self.rejections_with_reason > 0 {
+            steps.extend(self.views.values().map(|question| Step::RejectWithReason(*question)));
         }
         for accept in [true, false] {
             steps.extend(self.views.values().map(|question| Step::Decide(*question, accept)));
@@ -170,7 +170,7 @@ impl World {
             Step::FailToOpen => world.fail_to_open(script),
             Step::TimeOut => world.time_out(),
             Step::Decide(question, accept) => world.decide(script, question, accept),
-            Step::Decline(question) => world.decline(script, question),
+            Step::RejectWithReason(question) => world.reject_with_reason(script, question),
             Step::Terminal(question, accept) => {
                 world.closes -= 1;
                 world.requests.push(world.client.close(question, accept));

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::hook::{HookProfile, Moment};
+use crate::hook::{HookEventKind, HookProfile};
 pub use clients::{GEMINI, QWEN};
 
 /// The profile of a client: how it finds a companion, and how it is installed.
@@ -294,13 +294,13 @@ pub fn empty_is_unchanged(name: &str, version: &str) -> bool {
 
 /// The client and the moment of a hook event. If several clients have an event of that name, such as
 /// `Notification`, this is the first of them in [`ALL`].
-pub fn hook(event: &str) -> Option<(&'static ClientProfile, Moment)> {
+pub fn hook(event: &str) -> Option<(&'static ClientProfile, HookEventKind)> {
     ALL.into_iter().find_map(|client| Some((client, client.hooks.moment(event)?)))
 }
 
 /// The one with this id.
 pub fn named(id: &str) -> Option<&'static ClientProfile> {
-    ALL.into_iter().find(|dialect| dialect.id == id)
+    ALL.into_iter().find(|profile| profile.id == id)
 }
 
 #[cfg(test)]
@@ -309,8 +309,8 @@ mod tests {
 
     #[test]
     fn names_are_read_as_the_clients_read_them() {
-        let read = |dialect: &ClientProfile, name| {
-            dialect.naming.parse(name).map(|FileName { pid, port }| (pid, port))
+        let read = |profile: &ClientProfile, name| {
+            profile.naming.parse(name).map(|FileName { pid, port }| (pid, port))
         };
         for (name, numbers) in [
             ("gemini-ide-server-12-4000.json", Some((Some("12"), Some("4000")))),
