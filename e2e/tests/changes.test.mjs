@@ -31,7 +31,7 @@ async function changed({ companion }, title, files) {
 const keyOf = ({ session, prompt }) => ({ session, prompt });
 
 const texts = ({ companion }, { session, prompt }, file) =>
-  companion.request('agent/before', { session, prompt, path: file });
+  companion.request('agent/texts', { session, prompt, path: file });
 
 test('the changes of Qwen Code are listed and reverted as well', { skip: noTerminal }, async (t) => {
   const steps = ({ a, crlf }) => [
@@ -54,10 +54,10 @@ test('the changes of Qwen Code are listed and reverted as well', { skip: noTermi
   await terminal.shows(/That was the first\./);
   const expected = { a: 'changed', crlf: 'changed', 'a-new': 'created' };
   const first = await changed(window, 'Change a', expected);
-  const both = { content: 'one\ntwo\n', left: 'ONE\nTWO\n' };
+  const both = { before: 'one\ntwo\n', after: 'ONE\nTWO\n' };
   assert.deepEqual(await texts(window, first, file.a), both);
-  assert.equal((await texts(window, first, file.crlf)).content, files.crlf, 'the bytes of the file');
-  assert.deepEqual(await texts(window, first, `${file.a}-new`), { left: 'new\n' });
+  assert.equal((await texts(window, first, file.crlf)).before, files.crlf, 'the bytes of the file');
+  assert.deepEqual(await texts(window, first, `${file.a}-new`), { after: 'new\n' });
 
   await terminal.enter('Run it');
   await terminal.shows(/That was the second\./);
@@ -65,8 +65,8 @@ test('the changes of Qwen Code are listed and reverted as well', { skip: noTermi
   assert.deepEqual([begun.title, begun.running], ['Run it', true]);
   const deleted = { 'a-new': 'deleted', crlf: 'deleted' };
   const second = await changed(window, 'Run it', { b: 'changed', ...deleted });
-  assert.equal((await texts(window, second, file.crlf)).left, undefined);
-  const { content } = await texts(window, second, file.b);
+  assert.equal((await texts(window, second, file.crlf)).after, undefined);
+  const { before: content } = await texts(window, second, file.b);
   assert.equal(content, 'b\n');
 
   fs.writeFileSync(file.b, content);

@@ -62,8 +62,8 @@ describe('a file that becomes a FIFO', { concurrency: 2 }, () => {
     await cli.write(other, 'new\n');
     const { session, prompt, files } = (await window.companion.next('agent/changed')).params;
     assert.equal(files[0].revertible, true);
-    const texts = await window.companion.request('agent/before', { session, prompt, path: other });
-    assert.deepEqual(texts, { content: 'old\n', left: 'new\n' });
+    const texts = await window.companion.request('agent/texts', { session, prompt, path: other });
+    assert.deepEqual(texts, { before: 'old\n', after: 'new\n' });
   });
 
   test('makes no other file private, as an ignore file', async (t) => {

@@ -35,7 +35,7 @@ describe('Gemini CLI', { skip, concurrency: 2 }, () => {
     assert.equal(fs.readFileSync(window.file['src/foo.txt'], 'utf8'), 'one\nTWO\n');
     assert.ok(!fs.existsSync(path.join(window.sandbox.project, 'foo.txt')));
     const key = { session, prompt, path: window.file['src/foo.txt'] };
-    assert.equal((await window.companion.request('agent/before', key)).left, 'one\nTWO\n');
+    assert.equal((await window.companion.request('agent/texts', key)).after, 'one\nTWO\n');
   });
 
   test('gets the reason for an edit whose path was wrong', async (t) => {

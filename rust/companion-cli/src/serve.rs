@@ -190,7 +190,7 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
             (_, true) => Some(false),
             (false, false) => None,
         },
-        diffs: !args.context_only,
+        review: !args.context_only,
         worktrees: !args.no_worktrees,
         diagnostics: !args.no_diagnostics,
         silent: args.silent,

@@ -112,7 +112,7 @@ impl EditorNotification {
 /// A request from the editor, which the companion answers at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditorQuery {
-    /// `agent/before`; the result is a [`ChangedText`].
+    /// `agent/texts`; the result is a [`ChangedText`].
     Before(ChangedPath),
 }
 
@@ -122,7 +122,7 @@ impl EditorQuery {
     /// # Errors
     /// If the companion does not know the method, or if `params` don't fit it.
     pub fn parse(method: &str, params: Params<'_>) -> Result<Self, ErrorObject> {
-        if method != "agent/before" {
+        if method != "agent/texts" {
             return Err(unknown(method));
         }
         params.parse().map(Self::Before).map_err(|error| invalid_params(method, &error))

@@ -281,7 +281,7 @@ fn messages_from_the_editor() {
     for (method, params) in Examples::read().from_editor {
         let read = |params: &Value| {
             let params = params.to_string();
-            if method == "agent/before" {
+            if method == "agent/texts" {
                 EditorQuery::from_json(&method, &params).map(|query| format!("{query:?}"))
             } else {
                 Read::from_json(&method, &params).map(|notification| format!("{notification:?}"))
@@ -308,11 +308,11 @@ fn results() {
     let results = Examples::read().results;
     let methods: Vec<_> = results.iter().map(|(method, _)| &**method).collect();
     let (open, close, problems) = ("diff/open", "diff/close", "editor/diagnostics");
-    assert_eq!(methods, [open, "agent/before", close, "editor/unsaved", problems]);
-    let texts = ChangedText { content: Some("old\n".into()), left: Some("new\n".into()) };
+    assert_eq!(methods, [open, "agent/texts", close, "editor/unsaved", problems]);
+    let texts = ChangedText { before: Some("old\n".into()), after: Some("new\n".into()) };
     assert_eq!(results[1].1, json!(texts));
-    let created = ChangedText { content: None, ..texts };
-    assert_eq!(json!(created), json!({ "left": "new\n" }));
+    let created = ChangedText { before: None, ..texts };
+    assert_eq!(json!(created), json!({ "after": "new\n" }));
     let closed: DiffResult = serde_json::from_str(&results[2].1.to_string()).unwrap();
     assert_eq!(closed.content.as_deref(), Some("new\n"));
     let unsaved: UnsavedFiles = serde_json::from_value(results[3].1.clone()).unwrap();

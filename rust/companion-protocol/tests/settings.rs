@@ -88,9 +88,9 @@ fn absent_settings_have_their_defaults() {
 #[test]
 fn a_setting_of_a_neighbouring_version_is_named_and_left_out() {
     let (settings, unknown) =
-        Settings::from_json(r#"{"colour": {"diffs": 1}, "diffs": false, "Diffs": 7}"#).unwrap();
-    assert!(!settings.diffs);
-    assert_eq!(unknown, ["Diffs", "colour"]);
+        Settings::from_json(r#"{"colour": {"review": 1}, "review": false, "Review": 7}"#).unwrap();
+    assert!(!settings.review);
+    assert_eq!(unknown, ["Review", "colour"]);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_wrong_setting_is_named() {
         (r#"{"trusted": 2}"#, "trusted: invalid type: integer `2`, expected a boolean"),
         (r#"{"workspace": "/a"}"#, "workspace: invalid type: string \"/a\", expected a sequence"),
         (r#"{"port": 1, "idePid": -1}"#, "idePid: invalid value: integer `-1`, expected u32"),
-        (r#"{"diffs": null}"#, "diffs: invalid type: null, expected a boolean"),
+        (r#"{"review": null}"#, "review: invalid type: null, expected a boolean"),
         (r#"{"bodyLimit": 0}"#, "bodyLimit: 0 is not from 1 to 65535"),
         (r#"{"bodyLimit": 65536}"#, "bodyLimit: invalid value: integer `65536`, expected u16"),
         (

@@ -185,7 +185,7 @@ end
 --- Gets the kept texts of a file. Calls `act` with them, or `fail` with the reason.
 local function with_texts(change, path, act, fail)
   local params = { session = change.session, prompt = change.prompt, path = path }
-  server.request('agent/before', params, act, fail)
+  server.request('agent/texts', params, act, fail)
 end
 
 --- Returns the bar above the file in a comparison.
@@ -265,7 +265,7 @@ local function open(change, changed)
     local comparison = {
       key = key_of(change),
       path = changed.path,
-      content = kept.content,
+      content = kept.before,
       bars = bars(change, changed),
       on_equal = function()
         local current = prompts[key_of(change)]

@@ -40,18 +40,18 @@ end
 local function loss(reversal)
   local kept, now = reversal.kept, reversal.now
   local function is_kept(bytes)
-    return bytes == kept.left or bytes == kept.content
+    return bytes == kept.after or bytes == kept.before
   end
   if now.unsaved and not is_kept(now.unsaved) then
-    return ('has other, unsaved changes (%s)'):format(difference(kept.left or '', now.unsaved))
+    return ('has other, unsaved changes (%s)'):format(difference(kept.after or '', now.unsaved))
   elseif not is_kept(now.disk) then
     if not now.disk then
       return 'was deleted since'
-    elseif not kept.left then
+    elseif not kept.after then
       return 'exists again'
     end
     local by = reversal.is_later and ', by a later prompt as well' or ''
-    return ('has changed since%s (%s)'):format(by, difference(kept.left, now.disk))
+    return ('has changed since%s (%s)'):format(by, difference(kept.after, now.disk))
   elseif reversal.is_later then
     return 'was changed by a later prompt as well'
   end
@@ -60,7 +60,7 @@ end
 
 --- Returns whether a file has its text from before already.
 local function is_reverted(reversal)
-  local content, now = reversal.kept.content, reversal.now
+  local content, now = reversal.kept.before, reversal.now
   return now.disk == content and (now.unsaved == nil or now.unsaved == content)
 end
 
@@ -69,21 +69,21 @@ local function warning(reversal)
   if is_reverted(reversal) then
     return nil
   end
-  return loss(reversal) or (not reversal.kept.content and 'was created by the CLI' or nil)
+  return loss(reversal) or (not reversal.kept.before and 'was created by the CLI' or nil)
 end
 
 --- Asks about one file. Returns whether to revert it. Shows the difference if the user wants to see it.
 local function ask_about(reversal, words)
   local kept, now = reversal.kept, reversal.now
-  local verb = kept.content and 'Revert' or 'Delete'
+  local verb = kept.before and 'Revert' or 'Delete'
   local question = ('%s %s. %s it?'):format(file.short(reversal.path), words, verb)
-  local can_show = kept.left ~= nil and (now.unsaved or now.disk or kept.left) ~= kept.left
+  local can_show = kept.after ~= nil and (now.unsaved or now.disk or kept.after) ~= kept.after
   local choices = can_show and '&%s\n&Show differences\n&Cancel' or '&%s\n&Cancel'
   local answer = vim.fn.confirm(question, choices:format(verb), can_show and 3 or 2)
   if can_show and answer == 2 then
     local bars = { 'As the CLI left it', 'Now' }
     local key = 'left ' .. reversal.key
-    local ok, why = compare.show({ key = key, path = reversal.path, content = kept.left, bars = bars })
+    local ok, why = compare.show({ key = key, path = reversal.path, content = kept.after, bars = bars })
     if not ok then
       log.fail(why)
     end
@@ -95,7 +95,7 @@ end
 local function ask_about_all(reversals, warned)
   local lines = {}
   for _, reversal in ipairs(vim.list_slice(warned, 1, MAX_NAMED)) do
-    local ending = reversal.kept.content and '' or ', and will be deleted'
+    local ending = reversal.kept.before and '' or ', and will be deleted'
     lines[#lines + 1] = ('%s %s%s'):format(file.short(reversal.path), warning(reversal), ending)
   end
   if #warned > MAX_NAMED then
@@ -156,7 +156,7 @@ end
 
 --- Reverts a file in its buffer.
 local function revert_buffer(reversal, now, buffer)
-  local path, content = reversal.path, reversal.kept.content
+  local path, content = reversal.path, reversal.kept.before
   if not now.unsaved and now.disk then
     -- So that `u` brings this text back.
     reload.reload(path)
@@ -174,7 +174,7 @@ end
 
 --- Reverts a file that is not open on the disk alone: many buffers would mean many swap files and language servers.
 local function revert_file(reversal, now)
-  local path, content = reversal.path, reversal.kept.content
+  local path, content = reversal.path, reversal.kept.before
   local ok, why
   if content then
     ok, why = file.write(path, content)

@@ -119,7 +119,7 @@ local function arguments(folders, ide_name)
   if not options.worktrees then
     list[#list + 1] = '--no-worktrees'
   end
-  if not options.diffs then
+  if not options.review then
     list[#list + 1] = '--context-only'
   end
   if not options.diagnostics then

@@ -24,7 +24,7 @@
 ---@field focus? boolean
 ---@field layout? 'vertical'|'horizontal'|'unified'
 ---@field worktrees? boolean
----@field diffs? boolean
+---@field review? boolean
 ---@field diagnostics? boolean
 ---@field share? boolean
 ---@field review_all? boolean
@@ -181,10 +181,10 @@
 ---@field ["private"] boolean
 ---@field mixed boolean something else may have changed the file since the prompt
 
---- The result of the request `agent/before`.
+--- The result of the request `agent/texts`.
 ---@class GeminiCompanion.KeptTexts
----@field content? string the text before the prompt, nil if the file did not exist
----@field left? string the text as the CLI left it, nil if the CLI deleted the file
+---@field before? string the text before the prompt, nil if the file did not exist
+---@field after? string the text as the CLI left it, nil if the CLI deleted the file
 
 --- A file that the user wants back as it was before a prompt.
 ---@class GeminiCompanion.Reversal

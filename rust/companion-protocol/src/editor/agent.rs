@@ -111,7 +111,7 @@ pub enum ChangeKind {
     Deleted,
 }
 
-/// The parameters of `agent/before`.
+/// The parameters of `agent/texts`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ChangedPath {
     /// The CLI session, from its hooks.
@@ -133,16 +133,16 @@ pub struct ChangedPaths {
     pub paths: Vec<String>,
 }
 
-/// The result of `agent/before`: a file's texts as they were on the disk, with the line endings and
+/// The result of `agent/texts`: a file's texts as they were on the disk, with the line endings and
 /// the byte order mark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChangedText {
     /// Before the first edit since the prompt; absent if the file did not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub content: Option<Arc<str>>,
+    pub before: Option<Arc<str>>,
     /// After the last edit; absent if the CLI has deleted the file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub left: Option<Arc<str>>,
+    pub after: Option<Arc<str>>,
 }
 
 /// A comment of the user on lines of a file, for the model.

@@ -39,7 +39,7 @@ pub struct Settings {
     /// Whether the other worktrees of the workspace's Git repository belong to the workspace.
     pub worktrees: bool,
     /// Whether edits are reviewed in the editor. Otherwise the client gets only the context.
-    pub diffs: bool,
+    pub review: bool,
     /// Whether clients may request the editor's diagnostics.
     pub diagnostics: bool,
     /// Whether clients get no context and no diagnostics for now. Edits are still reviewed.
@@ -76,7 +76,7 @@ impl Default for Settings {
             clients: profile::ALL.to_vec(),
             trusted: None,
             worktrees: true,
-            diffs: true,
+            review: true,
             diagnostics: true,
             silent: false,
             review_all: false,

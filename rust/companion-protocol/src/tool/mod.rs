@@ -75,7 +75,7 @@ impl Tool {
     pub const fn is_offered(self, settings: &Settings) -> bool {
         match self {
             Self::OpenDiff | Self::CloseDiff | Self::AcceptDiff | Self::RejectDiff => {
-                settings.diffs
+                settings.review
             }
             Self::GetDiagnostics => settings.diagnostics,
         }

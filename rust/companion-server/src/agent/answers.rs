@@ -101,7 +101,7 @@ impl Agents {
     /// Whether the CLI has to show an edit that it would make without asking. A CLI that is not connected
     /// could only ask in its terminal, which may not exist.
     fn is_reviewed(&self, caller: &Caller<'_>) -> bool {
-        if !self.hooks.lock().review_all || !self.config.settings.diffs {
+        if !self.hooks.lock().review_all || !self.config.settings.review {
             return false;
         }
         let expected = self.sessions.expected_with(|client| client.replays_edits);

@@ -18,23 +18,23 @@ pub(crate) struct Head {
     /// The editor's process.
     pub(super) ide_pid: u32,
     /// Whether clients let the user review edits.
-    pub(super) diffs: bool,
+    pub(super) review: bool,
 }
 
 impl Head {
     /// The head of a server that no client knows.
-    pub(super) fn new(ide_pid: u32, diffs: bool) -> Self {
-        Self { version: VERSION, token: Token::random(), port: 0, ide_pid, diffs }
+    pub(super) fn new(ide_pid: u32, review: bool) -> Self {
+        Self { version: VERSION, token: Token::random(), port: 0, ide_pid, review }
     }
 
     /// The head of the same editor, without a token that a client knows.
     pub(super) fn without_clients(&self) -> Self {
-        Self::new(self.ide_pid, self.diffs)
+        Self::new(self.ide_pid, self.review)
     }
 
     /// The head of a server that continues in this process.
-    pub(super) fn continued(self, ide_pid: u32, diffs: bool) -> Self {
-        Self { ide_pid, diffs, ..self }
+    pub(super) fn continued(self, ide_pid: u32, review: bool) -> Self {
+        Self { ide_pid, review, ..self }
     }
 }
 

@@ -94,24 +94,24 @@ impl Resume {
             let message = "the environment does not say where programs keep their state; set HOME";
             io::Error::new(io::ErrorKind::NotFound, message)
         })?;
-        let Settings { workspace, ide_name, ide_pid, diffs, .. } = &config.settings;
+        let Settings { workspace, ide_name, ide_pid, review, .. } = &config.settings;
         let dir = PrivateDir::open(&dir, &DIRS)?;
         let key = slots::key(ide_name, workspace.first().map(PathBuf::as_path));
         let Claim { slot, running, last, adopted } =
             slots::claim(dir, &key, *ide_pid, END_TIMEOUT)?;
-        let afresh = Head::new(*ide_pid, *diffs);
+        let afresh = Head::new(*ide_pid, *review);
         let had_clients = last.as_ref().is_some_and(|(_, left, _)| !left.sessions.is_empty());
         let (head, mut left, why) = match last {
             None => (afresh, Left::default(), None),
             Some((_, left, age)) if slots::is_over(age) => {
                 (afresh, left.without_clients(), Some("its clients have gone"))
             }
-            Some((head, left, _)) if head.diffs && !diffs => {
+            Some((head, left, _)) if head.review && !review => {
                 // The user asked for this once, and the edits of such clients would fail.
                 let why = "its clients believe that edits are reviewed here";
                 (afresh, left.without_clients(), Some(why))
             }
-            Some((head, left, _)) => (head.continued(*ide_pid, *diffs), left, None),
+            Some((head, left, _)) => (head.continued(*ide_pid, *review), left, None),
         };
         left.drop_old_notes(now_ms());
         let is_changed = why.is_some() || !adopted.is_empty();
@@ -177,8 +177,8 @@ impl Resume {
             "not listening on port {known} again: {why}. CLIs that were connected to it have to \
              reconnect (/ide enable)"
         );
-        let Self { slot, running, head: Head { ide_pid, diffs, .. }, left } = self;
-        let head = Head::new(ide_pid, diffs);
+        let Self { slot, running, head: Head { ide_pid, review, .. }, left } = self;
+        let head = Head::new(ide_pid, review);
         let afresh = Self { slot, running, head, left: left.without_clients() };
         let afresh = on_disk(runtime, move || Ok(afresh.saved()?.0));
         (Listeners::bind(port, more), afresh)

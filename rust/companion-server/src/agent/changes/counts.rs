@@ -18,11 +18,11 @@ pub(crate) struct LineCounts {
 
 impl LineCounts {
     /// Compares two texts. Takes about 200 ms at most.
-    pub(super) fn of(before: &FileText, left: &FileText) -> Self {
-        let (before, left) = (lines(before), lines(left));
+    pub(super) fn of(before: &FileText, after: &FileText) -> Self {
+        let (before, after) = (lines(before), lines(after));
         let deadline = Instant::now() + PRECISE;
         let mut counts = Self::default();
-        for op in capture_diff_slices_deadline(Algorithm::Myers, &before, &left, Some(deadline)) {
+        for op in capture_diff_slices_deadline(Algorithm::Myers, &before, &after, Some(deadline)) {
             match op {
                 DiffOp::Equal { .. } => {}
                 DiffOp::Delete { old_len, .. } => counts.removed += old_len,

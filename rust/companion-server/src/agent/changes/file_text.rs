@@ -81,13 +81,13 @@ fn is_same(on_disk: &str, of_cli: &str) -> bool {
 
 /// Gives a text of a CLI the byte order mark and the line endings that the file has after the edit,
 /// because a CLI keeps them.
-pub(super) fn as_on_disk(of_cli: &str, left: &FileText) -> Arc<str> {
-    let FileText::Text(left) = left else { return of_cli.into() };
+pub(super) fn as_on_disk(of_cli: &str, after: &FileText) -> Arc<str> {
+    let FileText::Text(after) = after else { return of_cli.into() };
     let mut text = of_cli.to_owned();
-    if left.contains("\r\n") && !text.contains("\r\n") {
+    if after.contains("\r\n") && !text.contains("\r\n") {
         text = text.replace('\n', "\r\n");
     }
-    if left.starts_with(BOM) && !text.starts_with(BOM) {
+    if after.starts_with(BOM) && !text.starts_with(BOM) {
         text.insert(0, BOM);
     }
     text.into()

@@ -71,7 +71,7 @@ struct Change {
     path: Arc<str>,
     before: FileText,
     /// The file as the CLI left it.
-    left: FileText,
+    after: FileText,
     counts: Option<LineCounts>,
     is_private: bool,
     /// Something else may have changed the file since the prompt.
@@ -118,11 +118,11 @@ pub(crate) enum Original {
 }
 
 impl Original {
-    /// The file on the disk, if it is `left` after the edit.
-    fn on_disk(&self, left: &FileText) -> FileText {
+    /// The file on the disk, if it has the text `after` now.
+    fn on_disk(&self, after: &FileText) -> FileText {
         match self {
             Self::Absent => FileText::Absent,
-            Self::Text(text) => FileText::Text(as_on_disk(text, left)),
+            Self::Text(text) => FileText::Text(as_on_disk(text, after)),
         }
     }
 }
@@ -132,27 +132,27 @@ impl Original {
 pub(crate) struct Reverted {
     pub(crate) prompt: PromptId,
     pub(crate) path: Arc<str>,
-    left: FileText,
+    after: FileText,
 }
 
 impl Reverted {
     /// Whether the user has undone the revert, so that the file is as the CLI left it.
     pub(crate) fn is_undone(&self, now: &FileText) -> bool {
-        *now == self.left
+        *now == self.after
     }
 }
 
 impl Change {
     fn size(&self) -> usize {
-        self.before.size() + self.left.size()
+        self.before.size() + self.after.size()
     }
 
     fn is_revertible(&self) -> bool {
-        !matches!(self.before, FileText::Unkept(_)) && !matches!(self.left, FileText::Unkept(_))
+        !matches!(self.before, FileText::Unkept(_)) && !matches!(self.after, FileText::Unkept(_))
     }
 
     fn kind(&self) -> ChangeKind {
-        match (&self.before, &self.left) {
+        match (&self.before, &self.after) {
             (FileText::Absent, _) => ChangeKind::Created,
             (_, FileText::Absent) => ChangeKind::Deleted,
             _ => ChangeKind::Changed,
@@ -211,49 +211,49 @@ impl AgentChanges {
         prompts.flat_map(|prompt| &prompt.files).map(|change| &change.path)
     }
 
-    /// A tool has edited a file, which is `left` by now. With `original` the file before the edit
+    /// A tool has edited a file, which is `after` by now. With `original` the file before the edit
     /// is known from the CLI, too. Returns the prompt, if the file has changed.
     pub(crate) fn edited(
         &mut self,
         agent: &str,
         original: Option<Original>,
-        left: Look,
+        after: Look,
     ) -> Option<PromptId> {
-        if left.access == Access::Outside {
+        if after.access == Access::Outside {
             return None;
         }
-        let before = self.calls.end_edit(agent, &left.path);
+        let before = self.calls.end_edit(agent, &after.path);
         // The CLI reports the text of any file. A revert must not write it where there is no file.
-        let is_there = matches!(left.text, FileText::Text(_));
-        let original = original.filter(|_| left.access == Access::Shared && is_there);
-        if before.is_none() && original.is_none() && left.text == FileText::Absent {
+        let is_there = matches!(after.text, FileText::Text(_));
+        let original = original.filter(|_| after.access == Access::Shared && is_there);
+        if before.is_none() && original.is_none() && after.text == FileText::Absent {
             return None;
         }
         let (before, is_mixed) = match (before, original) {
             (Some(look), Some(Original::Text(of_cli))) if look.text.differs_from(&of_cli) => {
                 // The user has changed the file between the look and the edit.
-                (FileText::Text(as_on_disk(&of_cli, &left.text)), true)
+                (FileText::Text(as_on_disk(&of_cli, &after.text)), true)
             }
             (Some(look), _) => (look.text, false),
             // Only the CLI says what the file was, so the user is asked before a revert.
-            (None, Some(original)) => (original.on_disk(&left.text), true),
+            (None, Some(original)) => (original.on_disk(&after.text), true),
             (None, None) => (FileText::Unkept(None), false),
         };
-        self.record(agent, before, left, is_mixed)
+        self.record(agent, before, after, is_mixed)
     }
 
-    /// A command has ended. `left` are the files by now. Returns the prompt, if a file has changed.
+    /// A command has ended. `after` are the files by now. Returns the prompt, if a file has changed.
     pub(crate) fn command_ended(
         &mut self,
         agent: &str,
         command: Digest,
-        left: Vec<Look>,
+        after: Vec<Look>,
     ) -> Option<PromptId> {
         let files = self.calls.end_command(agent, command)?;
         let mut before: BTreeMap<_, _> =
             files.into_iter().map(|look| (look.path, look.text)).collect();
         let mut prompt = None;
-        for look in left {
+        for look in after {
             let Some(before) = before.remove(&look.path) else { continue };
             if self.is_known(agent, &look) {
                 continue;
@@ -268,7 +268,7 @@ impl AgentChanges {
     fn is_known(&self, agent: &str, look: &Look) -> bool {
         self.current_index(agent).is_some_and(|index| {
             let mut files = self.prompts[index].files.iter();
-            files.any(|of| of.path == look.path && of.left == look.text && !of.is_reverted)
+            files.any(|of| of.path == look.path && of.after == look.text && !of.is_reverted)
         })
     }
 
@@ -276,20 +276,20 @@ impl AgentChanges {
         &mut self,
         agent: &str,
         mut before: FileText,
-        left: Look,
+        after: Look,
         is_mixed: bool,
     ) -> Option<PromptId> {
-        let Look { path, text: left, access } = left;
+        let Look { path, text: after, access } = after;
         let is_private = access == Access::Private;
         if is_private {
             before.forget();
             let all = self.prompts.iter_mut().flat_map(|prompt| &mut prompt.files);
             for change in all.filter(|change| change.path == path) {
                 change.before.forget();
-                change.left.forget();
+                change.after.forget();
             }
         }
-        if before == left && before != FileText::Unkept(None) {
+        if before == after && before != FileText::Unkept(None) {
             return None;
         }
         let current = self.current_index(agent)?;
@@ -297,10 +297,11 @@ impl AgentChanges {
         match prompt.files.iter().position(|change| change.path == path) {
             Some(index) => {
                 let change = &mut prompt.files[index];
-                let is_own = before == change.left || change.is_reverted && before == change.before;
+                let is_own =
+                    before == change.after || change.is_reverted && before == change.before;
                 change.is_mixed |= is_mixed || !is_own;
                 change.is_reverted = false;
-                change.left = left;
+                change.after = after;
                 change.is_private |= is_private;
                 change.counts = None;
             }
@@ -308,7 +309,7 @@ impl AgentChanges {
             None => prompt.files.push(Change {
                 path,
                 before,
-                left,
+                after,
                 counts: None,
                 is_private,
                 is_mixed,
@@ -316,7 +317,7 @@ impl AgentChanges {
             }),
         }
         // The CLI may have taken back its edit.
-        prompt.files.retain(|change| change.before != change.left || !change.is_revertible());
+        prompt.files.retain(|change| change.before != change.after || !change.is_revertible());
         Some(prompt.id.clone())
     }
 
@@ -334,7 +335,7 @@ impl AgentChanges {
                 if change.size() > 0 {
                     bytes -= change.size();
                     change.before.forget();
-                    change.left.forget();
+                    change.after.forget();
                     if shrunk.last() != Some(&prompt.id) {
                         shrunk.push(prompt.id.clone());
                     }
@@ -373,19 +374,19 @@ impl AgentChanges {
         let uncounted =
             files.iter().filter(|change| change.counts.is_none() && change.is_revertible());
         uncounted
-            .map(|change| (Arc::clone(&change.path), change.before.clone(), change.left.clone()))
+            .map(|change| (Arc::clone(&change.path), change.before.clone(), change.after.clone()))
             .collect()
     }
 
-    /// Keeps the counts of a change, if its text is still `left`.
+    /// Keeps the counts of a change, if its text is still `after`.
     pub(crate) fn counted(
         &mut self,
         id: &PromptId,
         path: &str,
-        left: &FileText,
+        after: &FileText,
         counts: LineCounts,
     ) {
-        if let Some(change) = self.change(id, path).filter(|change| change.left == *left) {
+        if let Some(change) = self.change(id, path).filter(|change| change.after == *after) {
             change.counts = Some(counts);
         }
     }
@@ -397,7 +398,7 @@ impl AgentChanges {
             FileText::Text(text) => Some(Arc::clone(text)),
             FileText::Absent | FileText::Unkept(_) => None,
         };
-        let texts = || ChangedText { content: text(&change.before), left: text(&change.left) };
+        let texts = || ChangedText { before: text(&change.before), after: text(&change.after) };
         change.is_revertible().then(texts)
     }
 
@@ -422,7 +423,7 @@ impl AgentChanges {
             let of = |change: &Change| Reverted {
                 prompt: prompt.id.clone(),
                 path: Arc::clone(&change.path),
-                left: change.left.clone(),
+                after: change.after.clone(),
             };
             files.map(of).collect::<Vec<_>>()
         };

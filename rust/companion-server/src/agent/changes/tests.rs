@@ -26,9 +26,9 @@ fn begin(changes: &mut AgentChanges) -> PromptId {
 }
 
 /// An edit of a CLI, with the file before and after it.
-fn edit(changes: &mut AgentChanges, path: &str, before: FileText, left: FileText) {
+fn edit(changes: &mut AgentChanges, path: &str, before: FileText, after: FileText) {
     changes.calls.begin(CLI, None, vec![look(path, before)]);
-    changes.edited(CLI, None, look(path, left));
+    changes.edited(CLI, None, look(path, after));
 }
 
 fn list(changes: &AgentChanges, id: &PromptId) -> Vec<String> {
@@ -60,9 +60,9 @@ fn the_text_before_the_first_edit_and_the_one_after_the_last_are_kept() {
     edit(&mut changes, "/c", text("old"), FileText::Absent);
     assert_eq!(list(&changes, &id), ["changed /a", "created /b", "deleted /c"]);
     let kept = changes.texts(&id, "/a").unwrap();
-    assert_eq!((kept.content.as_deref(), kept.left.as_deref()), (Some("one"), Some("three")));
-    assert_eq!(changes.texts(&id, "/b").unwrap().content, None);
-    assert_eq!(changes.texts(&id, "/c").unwrap().left, None);
+    assert_eq!((kept.before.as_deref(), kept.after.as_deref()), (Some("one"), Some("three")));
+    assert_eq!(changes.texts(&id, "/b").unwrap().before, None);
+    assert_eq!(changes.texts(&id, "/c").unwrap().after, None);
     assert_eq!(changes.texts(&id, "/d"), None);
 }
 
@@ -73,8 +73,8 @@ fn each_prompt_has_its_own_changes() {
     edit(&mut changes, "/a", text("one"), text("two"));
     let second = begin(&mut changes);
     edit(&mut changes, "/a", text("two"), text("three"));
-    assert_eq!(changes.texts(&first, "/a").unwrap().content.as_deref(), Some("one"));
-    assert_eq!(changes.texts(&second, "/a").unwrap().content.as_deref(), Some("two"));
+    assert_eq!(changes.texts(&first, "/a").unwrap().before.as_deref(), Some("one"));
+    assert_eq!(changes.texts(&second, "/a").unwrap().before.as_deref(), Some("two"));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_change_by_the_user_while_the_cli_asks_is_not_that_of_the_cli() {
     let id = begin(&mut changes);
     changes.calls.begin(CLI, None, vec![look("/a", text("one\r\n"))]);
     changes.edited(CLI, Some(Original::Text("of the user\n".into())), look("/a", text("two\r\n")));
-    let before = changes.texts(&id, "/a").unwrap().content;
+    let before = changes.texts(&id, "/a").unwrap().before;
     assert_eq!(before.as_deref(), Some("of the user\r\n"), "with the line endings of the file");
 }
 
@@ -117,7 +117,7 @@ fn a_text_of_the_cli_does_not_replace_the_bytes_of_the_file() {
         Some(Original::Text("one\nmixed\n".into())),
         look("/a", text("\u{feff}two\r\n")),
     );
-    assert_eq!(changes.texts(&id, "/a").unwrap().content.as_deref(), Some(before));
+    assert_eq!(changes.texts(&id, "/a").unwrap().before.as_deref(), Some(before));
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn a_command_changes_the_files_that_were_looked_at() {
         vec![look("/a", text("one")), look("/b", text("same"))],
     );
     assert_eq!(changes.calls.files_of_command(CLI, command()), ["/a".into(), "/b".into()]);
-    let left = vec![look("/a", FileText::Absent), look("/b", text("same"))];
-    assert_eq!(changes.command_ended(CLI, command(), left), Some(id.clone()));
+    let after = vec![look("/a", FileText::Absent), look("/b", text("same"))];
+    assert_eq!(changes.command_ended(CLI, command(), after), Some(id.clone()));
     assert_eq!(list(&changes, &id), ["deleted /a mixed"], "the user may have done it");
     assert_eq!(changes.command_ended(CLI, command(), Vec::new()), None);
 }
@@ -164,7 +164,7 @@ fn without_a_look_before_there_is_no_way_back() {
     changes.edited(CLI, None, look("/a", text("two")));
     assert_eq!(list(&changes, &id), ["changed /a not revertible"]);
     changes.edited(CLI, Some(Original::Text("one".into())), look("/b", text("two")));
-    assert_eq!(changes.texts(&id, "/b").unwrap().content.as_deref(), Some("one"));
+    assert_eq!(changes.texts(&id, "/b").unwrap().before.as_deref(), Some("one"));
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn two_clis_have_their_own_prompts() {
 
 #[test]
 fn lines_are_counted() {
-    let counts = |before, left| LineCounts::of(&before, &left);
+    let counts = |before, after| LineCounts::of(&before, &after);
     assert_eq!(
         counts(text("a\nb\nc\n"), text("a\nB\nc\nd\n")),
         LineCounts { added: 2, removed: 1 }

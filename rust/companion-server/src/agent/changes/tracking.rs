@@ -120,10 +120,10 @@ impl ChangeTracker {
         }
         let prompt = if let Some(command) = event.command {
             let files = self.changes.lock().calls.files_of_command(&event.session, command);
-            let left = self.look(files).await;
+            let after = self.look(files).await;
             let (prompt, is_running) = {
                 let mut changes = self.changes.lock();
-                let prompt = changes.command_ended(&event.session, command, left);
+                let prompt = changes.command_ended(&event.session, command, after);
                 (prompt, changes.calls.is_running(&event.session))
             };
             if !is_running {
@@ -133,8 +133,8 @@ impl ChangeTracker {
         } else if let Some(path) = event.path.as_deref().filter(|_| event.is_edit) {
             if event.effect == ToolEffect::Made {
                 self.ensure_prompt(event);
-                let left = self.look_at(path).await;
-                self.changes.lock().edited(&event.session, event.original.clone(), left)
+                let after = self.look_at(path).await;
+                self.changes.lock().edited(&event.session, event.original.clone(), after)
             } else {
                 self.changes.lock().calls.forget_edits(&event.session, path);
                 None
@@ -212,12 +212,12 @@ impl ChangeTracker {
             changes.reports.retain(|of| of != prompt);
             changes.uncounted(prompt)
         };
-        for (path, before, left) in uncounted {
-            let of = left.clone();
+        for (path, before, after) in uncounted {
+            let of = after.clone();
             let Ok(counts) = self.pool.run(move || LineCounts::of(&before, &of)).await else {
                 return;
             };
-            self.changes.lock().counted(prompt, &path, &left, counts);
+            self.changes.lock().counted(prompt, &path, &after, counts);
         }
     }
 

@@ -61,8 +61,8 @@ async fn the_editor_hears_what_a_prompt_has_changed_and_gets_the_text_from_befor
     assert_eq!((file.added, file.removed), (Some(2), Some(1)));
     assert!(file.revertible && !file.mixed && !file.private);
     let texts = scene.rig.parts.agents.changes.texts("cli", changed.prompt, &scene.path()).unwrap();
-    assert_eq!(texts.content.as_deref(), Some(super::TEXT));
-    assert_eq!(texts.left.as_deref(), Some("one\r\n2\r\n3\r\n"));
+    assert_eq!(texts.before.as_deref(), Some(super::TEXT));
+    assert_eq!(texts.after.as_deref(), Some("one\r\n2\r\n3\r\n"));
 }
 
 #[tokio::test]
@@ -116,7 +116,7 @@ async fn qwen_code_goes_on_with_a_prompt_after_a_tool() {
     scene.write("newer").await;
     let changed = scene.changed(|of| of.files.len() == 1).await;
     let texts = scene.rig.parts.agents.changes.texts("cli", changed.prompt, &scene.path()).unwrap();
-    assert_eq!(texts.content.as_deref(), Some(super::TEXT));
+    assert_eq!(texts.before.as_deref(), Some(super::TEXT));
 }
 
 #[tokio::test]

@@ -262,7 +262,7 @@ async fn tool_calls_that_can_not_be_carried_out() {
 
 #[tokio::test]
 async fn in_context_only_mode_no_tool_is_about_diffs() {
-    let mut x = Exchanges::with(Rig::with(|config| config.settings.diffs = false)).await;
+    let mut x = Exchanges::with(Rig::with(|config| config.settings.review = false)).await;
     x.post("tools/list", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
     let params = json!({ "name": "openDiff", "arguments": { "filePath": "/a", "newContent": "" } });
     let body = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params });

@@ -139,9 +139,9 @@ fn what_one_start_does_not_resume_no_later_one_does() {
     let dir = TempDir::new().unwrap();
     let (token, killed) = run(&dir, &config("/a", ALIVE), 4001);
     drop(killed);
-    let mut without_diffs = config("/a", ALIVE);
-    without_diffs.settings.diffs = false;
-    assert_ne!(next(&dir, &without_diffs).0, token);
+    let mut without_review = config("/a", ALIVE);
+    without_review.settings.review = false;
+    assert_ne!(next(&dir, &without_review).0, token);
     assert_ne!(next(&dir, &config("/a", ALIVE)).0, token);
 }
 
@@ -222,15 +222,15 @@ fn after_an_append_that_failed_the_file_is_written_again_as_a_whole() {
 #[test]
 fn clients_that_have_edits_reviewed_here_lose_a_server_that_does_not() {
     let dir = TempDir::new().unwrap();
-    let with_diffs = config("/a", ALIVE);
-    let mut without = with_diffs.clone();
-    without.settings.diffs = false;
-    let (first, killed) = run(&dir, &with_diffs, 4001);
+    let with_review = config("/a", ALIVE);
+    let mut without = with_review.clone();
+    without.settings.review = false;
+    let (first, killed) = run(&dir, &with_review, 4001);
     drop(killed);
     let (second, killed) = run(&dir, &without, 4002);
     drop(killed);
     assert_ne!(first, second);
-    assert_eq!(next(&dir, &with_diffs).0, second, "they are only told more");
+    assert_eq!(next(&dir, &with_review).0, second, "they are only told more");
 }
 
 /// Starts the next process, which listens at `wanted` or at the known port. Returns its port and

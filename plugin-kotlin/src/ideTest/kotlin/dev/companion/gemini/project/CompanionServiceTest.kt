@@ -128,7 +128,7 @@ class CompanionServiceTest : ServiceTestCase() {
         val port = running.status.port
         set {
             context = false
-            diffs = false
+            review = false
             diagnostics = false
         }
         await { service.state == CompanionState.Off }
@@ -136,7 +136,7 @@ class CompanionServiceTest : ServiceTestCase() {
         assertNull(service.core)
         set { diagnostics = true }
         await { service.state is CompanionState.Running }
-        assertEquals("false true", offEdt { ProjectConfig.of(project)?.run { "$diffs $diagnostics" } })
+        assertEquals("false true", offEdt { ProjectConfig.of(project)?.run { "$review $diagnostics" } })
     }
 
     fun testWithoutTheContextConnectedCLIsForgetTheFiles() {

@@ -31,9 +31,9 @@ class CompanionSettingsTest : LightPlatformTestCase() {
     }
 
     fun testAFileOfAnotherVersionMayLackAndHaveMore() {
-        val element = JDOMUtil.load("<c><option name='diffs' value='false'/><option name='other' value='1'/></c>")
+        val element = JDOMUtil.load("<c><option name='review' value='false'/><option name='other' value='1'/></c>")
         settings.loadState(XmlSerializer.deserialize(element, CompanionSettings.Values::class.java))
-        assertEquals(CompanionSettings.Values(diffs = false), settings.state)
+        assertEquals(CompanionSettings.Values(review = false), settings.state)
     }
 
     fun testAFileThatWasEditedByHandCanDoNoHarm() {

@@ -71,7 +71,7 @@ class CoreSlotTest {
     fun `what a server can't be told restarts it`() {
         slot.bring(settings)
         val quiet = settings.copy(logLevel = LogLevel.OFF)
-        for (other in listOf(settings.copy(diffs = false), settings.copy(bodyLimit = 1), quiet)) {
+        for (other in listOf(settings.copy(review = false), settings.copy(bodyLimit = 1), quiet)) {
             val before = slot.core
             slot.bring(other)
             assertTrue((before as RecordingCore).isClosed)
@@ -84,7 +84,7 @@ class CoreSlotTest {
         slot.bring(settings)
         failure = IllegalStateException("no port")
         try {
-            slot.bring(settings.copy(diffs = false))
+            slot.bring(settings.copy(review = false))
             fail("nobody hears of the failure")
         } catch (e: IllegalStateException) {
             assertEquals("no port", e.message)

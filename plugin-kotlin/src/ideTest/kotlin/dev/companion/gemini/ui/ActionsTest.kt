@@ -86,7 +86,7 @@ class ActionsTest : ServiceTestCase() {
         assertTrue("running", enabled())
         set {
             context = false
-            diffs = false
+            review = false
             diagnostics = false
         }
         await { service.state == CompanionState.Off }

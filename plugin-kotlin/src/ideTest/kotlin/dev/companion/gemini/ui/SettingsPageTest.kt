@@ -55,7 +55,7 @@ class SettingsPageTest : LightPlatformTestCase() {
             ),
         )
         configurable.reset()
-        assertEquals("false true false", "${context.isSelected} ${diffs.isSelected} ${diagnostics.isSelected}")
+        assertEquals("false true false", "${context.isSelected} ${review.isSelected} ${diagnostics.isSelected}")
         assertEquals("true false", "${gemini.isSelected} ${qwen.isSelected}")
         assertEquals("The CLI decides", trust.selectedItem?.toString())
         assertEquals("7", limit.text)
@@ -68,7 +68,7 @@ class SettingsPageTest : LightPlatformTestCase() {
     fun testEachFieldCountsAndIsApplied() {
         val changes = listOf<Pair<Values, () -> Unit>>(
             Values(context = false) to { context.doClick() },
-            Values(diffs = false) to { diffs.doClick() },
+            Values(review = false) to { review.doClick() },
             Values(diagnostics = false) to { diagnostics.doClick() },
             Values(saveFiles = false) to { save.doClick() },
             Values(notifyCli = false) to { notify.doClick() },
@@ -106,7 +106,7 @@ class SettingsPageTest : LightPlatformTestCase() {
 
     fun testANumberThatIsNoneIsRefused() {
         for (wrong in listOf("0", "-1", "1025", "6.4", "sixty", "", "99999999999")) {
-            diffs.isSelected = false
+            review.isSelected = false
             limit.text = wrong
             assertTrue(configurable.isModified)
             assertEquals("Enter a whole number from 1 to 1024 for the largest request, in MB.", refusal())
@@ -200,7 +200,7 @@ class SettingsPageTest : LightPlatformTestCase() {
         }
 
     private val context get() = all<JCheckBox>()[0]
-    private val diffs get() = all<JCheckBox>()[1]
+    private val review get() = all<JCheckBox>()[1]
     private val diagnostics get() = all<JCheckBox>()[2]
     private val save get() = all<JCheckBox>()[3]
     private val notify get() = all<JCheckBox>()[4]

@@ -114,7 +114,7 @@ class StatusTest : ServiceTestCase() {
 
     fun testTheGreetingSaysNoMoreThanTheSettingsAllow() {
         val settings = { context: Boolean, problems: Boolean ->
-            CompanionSettings.Values(context = context, diagnostics = problems, diffs = false)
+            CompanionSettings.Values(context = context, diagnostics = problems, review = false)
         }
         assertEquals("The CLI sees open files and the selection", Greeting.told(settings(true, false)))
         assertEquals("The CLI sees problems that the IDE finds", Greeting.told(settings(false, true)))

@@ -62,10 +62,10 @@ internal class ChangeDiffs(
         SimpleDiffRequest(
             file.shownPath,
             shown(file.before, file),
-            shown(file.left, file),
+            shown(file.after, file),
             shown(file.now?.toString(), file),
             message(if (file.before == null) "changes.side.none" else "changes.side.before"),
-            message(if (file.left == null) "changes.side.left.deleted" else "changes.side.left"),
+            message(if (file.after == null) "changes.side.after.deleted" else "changes.side.after"),
             message(if (file.now == null) "changes.side.deleted" else "changes.side.now"),
         )
 

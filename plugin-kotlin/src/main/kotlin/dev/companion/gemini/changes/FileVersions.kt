@@ -28,7 +28,7 @@ internal class FileVersions private constructor(
     /** The text before, as on the disk; null if there was no file. */
     val before: String?,
     /** The text as the CLI left it, as on the disk; null if it deleted the file. */
-    val left: String?,
+    val after: String?,
     val file: VirtualFile?,
     val document: Document?,
     /** The text now; null if there is no file. */
@@ -48,7 +48,7 @@ internal class FileVersions private constructor(
         }
 
     /** Whether the file has the text that the CLI left. */
-    private val isAsLeft = isNow(left)
+    private val isAfter = isNow(after)
 
     /** Whether a revert would change nothing. */
     val isAsBefore = isNow(before)
@@ -57,7 +57,7 @@ internal class FileVersions private constructor(
     val keepsForm: Boolean = before == null || hasForm(before)
 
     /** Whether a revert may lose a change that is not the CLI's. Another prompt's changes are not considered. */
-    val isChangedSince: Boolean = !isAsLeft || !isContinuous || rows.any { it.edit?.mixed == true }
+    val isChangedSince: Boolean = !isAfter || !isContinuous || rows.any { it.edit?.mixed == true }
 
     /** Whether the text now has the form of [raw]; null means no file. */
     private fun isNow(raw: String?): Boolean {
@@ -102,12 +102,12 @@ internal class FileVersions private constructor(
                     path,
                     ShownPath.of(project, path),
                     type(known, path),
-                    texts.first().content,
-                    texts.last().left,
+                    texts.first().before,
+                    texts.last().after,
                     known,
                     whole,
                     whole?.immutableCharSequence,
-                    texts.zipWithNext().all { (older, newer) -> older.left == newer.content },
+                    texts.zipWithNext().all { (older, newer) -> older.after == newer.before },
                 )
             }
             versions.hasConflict = versions.file?.let { FileOnDisk.isUnsaved(it) && !FileOnDisk.isKnown(it) } == true

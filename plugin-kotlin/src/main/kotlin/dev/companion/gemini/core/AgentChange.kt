@@ -64,10 +64,10 @@ data class ChangedFile(
 /** Two texts of a changed file, exactly as on the disk, with its line endings and its BOM. */
 data class ChangedText(
     /** The text before the prompt; null if the file did not exist. */
-    val content: String? = null,
+    val before: String? = null,
     /** The text as the CLI left it; null if the CLI deleted the file. */
-    val left: String? = null,
+    val after: String? = null,
 ) {
     /** Without the texts, because no log may contain them. */
-    override fun toString() = "texts of ${content?.length} and ${left?.length} characters"
+    override fun toString() = "texts of ${before?.length} and ${after?.length} characters"
 }

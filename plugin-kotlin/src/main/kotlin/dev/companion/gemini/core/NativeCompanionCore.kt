@@ -66,7 +66,7 @@ class NativeCompanionCore private constructor(
     override fun textBefore(session: String, prompt: Long, path: String): ChangedText? {
         assertNotEdt()
         val params = GSON.toJson(mapOf("session" to session, "prompt" to prompt, "path" to path))
-        val answer = ask(null) { NativeCore.request(it, "agent/before", params) } ?: return null
+        val answer = ask(null) { NativeCore.request(it, "agent/texts", params) } ?: return null
         return GSON.fromJson(answer.decodeToString(), ChangedText::class.java)
     }
 

@@ -30,7 +30,7 @@ data class ServerSettings(
     /** Whether the other worktrees of the workspace's Git repository belong to the workspace. */
     val worktrees: Boolean = true,
     /** Whether edits are reviewed in the IDE. */
-    val diffs: Boolean = true,
+    val review: Boolean = true,
     /** Whether CLIs may request the IDE's diagnostics. */
     val diagnostics: Boolean = true,
     /** Whether CLIs receive no context and no diagnostics for now. Edits are still reviewed. */

@@ -23,7 +23,7 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         /** Whether CLIs receive open files and the selection. */
         var context: Boolean = true,
         /** Whether edits are reviewed in the IDE. */
-        var diffs: Boolean = true,
+        var review: Boolean = true,
         /** Whether CLIs receive the IDE's diagnostics. */
         var diagnostics: Boolean = true,
         /** Whether Gemini CLI and Qwen Code can find the projects. */
@@ -52,7 +52,7 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         fun server() =
             ServerSettings(
                 worktrees = worktrees,
-                diffs = diffs,
+                review = review,
                 diagnostics = diagnostics,
                 clients = clients(),
                 bodyLimit = bodyLimitMegabytes,

@@ -23,7 +23,7 @@ internal object ProjectConfig {
     fun of(project: Project): ServerSettings? {
         assertNotEdt()
         val settings = CompanionSettings.getInstance().values
-        if (!settings.context && !settings.diffs && !settings.diagnostics) return null
+        if (!settings.context && !settings.review && !settings.diagnostics) return null
         val facts = ApplicationManager.getApplication().runReadAction(Computable { facts(project) }) ?: return null
         return settings.server().copy(
             workspace = facts.folders.map { Paths.get(it) }.distinct().filter(Files::isDirectory).map(Path::toString),

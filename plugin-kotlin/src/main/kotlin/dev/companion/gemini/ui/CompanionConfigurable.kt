@@ -56,7 +56,7 @@ class CompanionConfigurable : SearchableConfigurable {
 /** The components of the page, with their values. */
 internal class SettingsPage {
     val context = checkBox("settings.context")
-    val diffs = checkBox("settings.diffs")
+    val review = checkBox("settings.review")
     val diagnostics = checkBox("settings.diagnostics")
     val saveFiles = checkBox("settings.save")
     val notifyCli = checkBox("settings.notify")
@@ -73,8 +73,8 @@ internal class SettingsPage {
         .group("settings.group.cli", 0)
         .addComponent(context)
         .addComponent(explanation("settings.context.explanation", CHECK_BOX_INDENT), 0)
-        .addComponent(diffs)
-        .addComponent(explanation("settings.diffs.explanation", CHECK_BOX_INDENT), 0)
+        .addComponent(review)
+        .addComponent(explanation("settings.review.explanation", CHECK_BOX_INDENT), 0)
         .addComponent(diagnostics)
         .addComponent(explanation("settings.diagnostics.explanation", CHECK_BOX_INDENT), 0)
         .addComponent(saveFiles)
@@ -105,7 +105,7 @@ internal class SettingsPage {
 
     fun show(values: CompanionSettings.Values) {
         context.isSelected = values.context
-        diffs.isSelected = values.diffs
+        review.isSelected = values.review
         diagnostics.isSelected = values.diagnostics
         saveFiles.isSelected = values.saveFiles
         notifyCli.isSelected = values.notifyCli
@@ -141,7 +141,7 @@ internal class SettingsPage {
     private fun chosen(limit: Int) =
         CompanionSettings.Values(
             context = context.isSelected,
-            diffs = diffs.isSelected,
+            review = review.isSelected,
             diagnostics = diagnostics.isSelected,
             gemini = clients.getValue(Client.GEMINI).isSelected,
             qwen = clients.getValue(Client.QWEN).isSelected,

@@ -21,7 +21,7 @@ internal object Greeting {
 
     /** Describes how users review edits. */
     fun review(settings: CompanionSettings.Values): String {
-        if (!settings.diffs) return message("greeting.review.terminal")
+        if (!settings.review) return message("greeting.review.terminal")
         val accept = ActionManager.getInstance().getAction(ProposalActionIds.ACCEPT)
         val keys = KeymapUtil.getFirstKeyboardShortcutText(accept)
         return if (keys.isEmpty()) message("greeting.review") else message("greeting.review.keys", keys)

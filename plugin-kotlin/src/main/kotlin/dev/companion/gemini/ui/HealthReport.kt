@@ -74,7 +74,7 @@ internal object HealthReport {
 
     private fun settings(values: CompanionSettings.Values): String {
         val command = if (values.cliCommand == CompanionSettings.DEFAULT_COMMAND) "default" else "changed"
-        return "context ${onOff(values.context)}, diffs ${onOff(values.diffs)}, " +
+        return "context ${onOff(values.context)}, review ${onOff(values.review)}, " +
             "problems ${onOff(values.diagnostics)}, saving ${onOff(values.saveFiles)}, " +
             "notices ${onOff(values.notifyCli)}, worktrees ${onOff(values.worktrees)}, trust by ${values.trust}, " +
             "clients ${values.clients().joinToString(" and ") { it.name.lowercase() }}, " +

@@ -79,7 +79,7 @@ object Serve {
             val params = message.getAsJsonObject("params")
             when {
                 method == null -> answered(message)
-                method == "agent/before" -> send(before(core, params) + ("id" to message["id"]))
+                method == "agent/texts" -> send(before(core, params) + ("id" to message["id"]))
                 else -> told(core, method, params)
             }
         } catch (e: JsonParseException) {
