@@ -146,9 +146,9 @@ pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
     let server = Server::open(&runtime, config, host)?;
 
     editor_connection::write(&ready(&server), outgoing, end.clone())?;
-    let told = server.clone();
+    let reader = server.clone();
     std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
-        editor_connection::read(&told, &editor, std::io::stdin().lock());
+        editor_connection::read(&reader, &editor, std::io::stdin().lock());
         let _ = end.send(());
     })?;
 

@@ -138,10 +138,10 @@ fn run<I: KotlinSide>(ide: &I, messages: &Receiver<Message<I::Object>>) {
 
 /// Runs `call` while attached. A JVM without memory may refuse; then this tries again.
 fn attached<I: KotlinSide>(ide: &I, mut call: impl FnMut(&mut dyn Calls<I::Object>)) {
-    let mut told = false;
+    let mut is_logged = false;
     while let Err(error) = ide.attached(&mut call) {
         // The IDE's log gets the reason as soon as a call succeeds.
-        if !std::mem::replace(&mut told, true) {
+        if !std::mem::replace(&mut is_logged, true) {
             log::warn!("the IDE can't be called, and will be as soon as it can: {error}");
         }
         std::thread::sleep(ATTACH_INTERVAL);

@@ -24,8 +24,8 @@ pub(crate) fn text(server: &Server) -> String {
     let vars: std::collections::BTreeMap<_, _> = vars.collect();
     let Some(first) = clients.first() else { return String::new() };
     let environment = Environment::with_vars(first, vars, folder);
-    let told = installed(&environment).into_iter().filter(|client| clients.contains(client));
+    let chosen = installed(&environment).into_iter().filter(|client| clients.contains(client));
     let texts =
-        told.map(|client| diagnose(&Facts::gather(environment.with_profile(client))).to_string());
+        chosen.map(|client| diagnose(&Facts::gather(environment.with_profile(client))).to_string());
     texts.collect::<Vec<_>>().join("\n\n")
 }

@@ -23,14 +23,14 @@ impl Watch {
         names: HashSet<OsString>,
         changed: impl Fn() + Send + 'static,
     ) -> io::Result<Self> {
-        let tell = move |event: notify::Result<Event>| {
+        let on_event = move |event: notify::Result<Event>| {
             if event.is_ok_and(|event| !concerns(&names, &event)) {
                 return;
             }
             changed();
         };
         let config = Config::default().with_follow_symlinks(false);
-        let watcher = RecommendedWatcher::new(tell, config).map_err(io::Error::other)?;
+        let watcher = RecommendedWatcher::new(on_event, config).map_err(io::Error::other)?;
         Ok(Self { watcher })
     }
 

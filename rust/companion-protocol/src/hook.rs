@@ -1,6 +1,6 @@
 //! Defines the message of the endpoint `/hook`, and how the CLIs run hooks.
 //!
-//! A CLI runs `gemini-companion hook` at certain events and gives it an event as JSON. The program
+//! A CLI runs `gemini-companion hook` at certain moments and gives it an event as JSON. The program
 //! posts the event as a [`HookCall`], and prints the server's answer, which the CLI reads.
 
 use std::time::Duration;
@@ -175,8 +175,8 @@ pub struct TrustProfile {
 }
 
 impl HookProfile {
-    /// The moment of that name.
-    pub fn moment(&self, name: &str) -> Option<HookEventKind> {
+    /// The kind of the event of that name.
+    pub fn event_kind(&self, name: &str) -> Option<HookEventKind> {
         let Self { before_tool, after_tool, before_agent, after_agent, .. } = *self;
         [
             (before_tool, HookEventKind::BeforeTool),
@@ -188,6 +188,6 @@ impl HookProfile {
             ("SessionEnd", HookEventKind::SessionEnd),
         ]
         .into_iter()
-        .find_map(|(of, moment)| (of == name).then_some(moment))
+        .find_map(|(of, event_kind)| (of == name).then_some(event_kind))
     }
 }

@@ -132,7 +132,7 @@ impl Server {
         let dir = parts.config.discovery_dir.as_deref();
         let Settings { clients, ide_pid, worktrees, .. } = &parts.config.settings;
         let discovery = Discovery::publish(runtime.alive(), clients, dir, *ide_pid, &file);
-        tell(&addresses, &missing);
+        log_addresses(&addresses, &missing);
         if *worktrees {
             let (workspace, pool) = (Arc::clone(&parts.workspace), Arc::clone(&parts.pool));
             parts.until_stopped(&handle, worktrees::follow(workspace, pool, discovery.clone()));
@@ -336,7 +336,7 @@ fn on_runtime(socket: std::net::TcpListener) -> io::Result<tokio::net::TcpListen
 }
 
 /// Logs where the server listens, and where it does not.
-fn tell(addresses: &[SocketAddr], missing: &[UnavailableAddress]) {
+fn log_addresses(addresses: &[SocketAddr], missing: &[UnavailableAddress]) {
     let list: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
     log::info!("listening on {}", list.join(" and "));
     if addresses.iter().any(|address| address.ip().is_unspecified()) {

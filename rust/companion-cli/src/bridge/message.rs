@@ -181,8 +181,8 @@ pub(super) fn from_companion(text: &str) -> Result<FromCompanion, String> {
 fn problems(text: &str, result: &CallResult<'_>) -> Option<FromCompanion> {
     let structured = result.structured_content?;
     let report = serde_json::from_str(structured.get()).ok()?;
-    let [Block { text: Some(told) }] = result.content.as_slice() else { return None };
-    let (json, text) = (place(text, structured)?, place(text, told)?);
+    let [Block { text: Some(content) }] = result.content.as_slice() else { return None };
+    let (json, text) = (place(text, structured)?, place(text, content)?);
     Some(FromCompanion::Problems(ReportField { report, json, text }))
 }
 

@@ -189,8 +189,9 @@ fn environment(facts: &Facts, findings: &mut Vec<Finding>) {
     let environment = &facts.environment;
     let names = &environment.profile.variables;
     let mut add = |level, text: String| findings.push(finding(Subject::Environment, level, text));
-    let told = [Some(names.port), Some(names.workspace_path), names.pid, Some(names.stdio_command)];
-    for name in told.into_iter().flatten() {
+    let expected =
+        [Some(names.port), Some(names.workspace_path), names.pid, Some(names.stdio_command)];
+    for name in expected.into_iter().flatten() {
         if let Some(value) = environment.set(name) {
             add(Level::Note, format!("{name} is {value}"));
         }

@@ -62,7 +62,7 @@ pub(super) const FEATURES: [Feature; 7] = [
 
 /// The features that do not work.
 pub(super) fn missing(client: &ClientProfile, hooks: &Hooks) -> Vec<&'static Feature> {
-    let runs = |moment: &HookEventKind| hooks.events.contains(moment);
+    let runs = |event_kind: &HookEventKind| hooks.events.contains(event_kind);
     FEATURES
         .iter()
         .filter(|feature| (feature.is_for)(client) && !feature.hooks.iter().all(runs))

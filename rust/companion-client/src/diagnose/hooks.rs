@@ -54,7 +54,7 @@ pub struct Hooks {
 
 /// A hook in the extension's file.
 struct Hook {
-    moment: HookEventKind,
+    event_kind: HookEventKind,
     name: String,
     command: String,
 }
@@ -76,13 +76,13 @@ impl Hooks {
             return Self::broken(file);
         };
         let mut obstacles = hook_switches(environment);
-        let mut events: Vec<_> = hooks.iter().map(|hook| hook.moment).collect();
-        let complete = HookEventKind::ALL.iter().all(|moment| events.contains(moment));
+        let mut events: Vec<_> = hooks.iter().map(|hook| hook.event_kind).collect();
+        let complete = HookEventKind::ALL.iter().all(|event_kind| events.contains(event_kind));
         match obstacles.last_mut() {
             Some(HookObstacle::NamesOff(_, _, names)) => {
                 names.retain(|name| hooks.iter().any(|hook| hook.name == *name));
                 let is_on = |hook: &&Hook| !names.contains(&hook.name);
-                events = hooks.iter().filter(is_on).map(|hook| hook.moment).collect();
+                events = hooks.iter().filter(is_on).map(|hook| hook.event_kind).collect();
                 if names.is_empty() {
                     obstacles.pop();
                 }
@@ -202,7 +202,7 @@ fn json(file: &Path) -> Option<Value> {
 fn of_file(environment: &Environment, content: &Value) -> Option<Vec<Hook>> {
     let mut found = Vec::new();
     for (event, definitions) in content["hooks"].as_object()? {
-        let Some(moment) = environment.profile.hooks.moment(event) else { continue };
+        let Some(event_kind) = environment.profile.hooks.event_kind(event) else { continue };
         let hooks = definitions.as_array().into_iter().flatten();
         for hook in hooks.flat_map(|one| one["hooks"].as_array().into_iter().flatten()) {
             let Some(command) = hook["command"].as_str().filter(|text| text.contains(" hook "))
@@ -210,7 +210,7 @@ fn of_file(environment: &Environment, content: &Value) -> Option<Vec<Hook>> {
                 continue;
             };
             let name = hook["name"].as_str().unwrap_or(command).to_owned();
-            found.push(Hook { moment, name, command: command.to_owned() });
+            found.push(Hook { event_kind, name, command: command.to_owned() });
         }
     }
     Some(found)

@@ -49,7 +49,7 @@ fn problem(facts: &Facts) -> Option<Problem> {
         };
     }
     let hosts = facts.environment.hosts();
-    let Some(first) = most_telling(&facts.tried, hosts.len()) else {
+    let Some(first) = most_relevant(&facts.tried, hosts.len()) else {
         return Some(no_folder_fits(&facts.plan).unwrap_or(Problem::NoRoute));
     };
     if let Some((_, Ok(_))) = facts.other_host {
@@ -81,7 +81,7 @@ fn no_folder_fits(plan: &Plan) -> Option<Problem> {
 
 /// Returns the first attempt. If the client tries a port on several hosts, returns the most
 /// informative of these attempts. A host without an address does not count.
-fn most_telling(tried: &[Tried], hosts: usize) -> Option<&Tried> {
+fn most_relevant(tried: &[Tried], hosts: usize) -> Option<&Tried> {
     if hosts == 1 {
         return tried.first();
     }
@@ -164,7 +164,7 @@ fn client_message(facts: &Facts, problem: Problem) -> String {
 fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
     let cwd = facts.environment.cwd.display();
     let name = facts.environment.profile.name;
-    let at = most_telling(&facts.tried, facts.environment.hosts().len());
+    let at = most_relevant(&facts.tried, facts.environment.hosts().len());
     let at = at.map_or_else(String::new, |tried| place(&tried.route.target));
     let port = facts.environment.profile.variables.port;
     let Some(problem) = problem else {

@@ -221,7 +221,7 @@ fn hooks_do_not_run() {
     let name = vec!["companion-before-prompt".to_owned()];
     let setting = "hooksConfig.disabled";
     names.hooks.obstacles = vec![HookObstacle::NamesOff(setting, settings(), name)];
-    names.hooks.events.retain(|moment| *moment != HookEventKind::BeforeAgent);
+    names.hooks.events.retain(|event_kind| *event_kind != HookEventKind::BeforeAgent);
     let program = |problem| {
         without_hooks(HookObstacle::Program("/home/me/bin/gemini-companion".into(), problem))
     };
@@ -409,7 +409,7 @@ fn problem_table() -> String {
 fn feature_table() -> String {
     let mut table = String::new();
     for Feature { name, hooks, is_for } in FEATURES {
-        let names = hooks.iter().map(|moment| format!("`{moment:?}`"));
+        let names = hooks.iter().map(|event_kind| format!("`{event_kind:?}`"));
         let names: Vec<_> = names.collect();
         let only = if is_for(&QWEN) { "" } else { " (Gemini CLI)" };
         writeln!(table, "| {name}{only} | {} |", names.join(", ")).unwrap();

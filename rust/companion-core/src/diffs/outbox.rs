@@ -181,7 +181,7 @@ impl Outbox {
     }
 
     /// Whether a decision must still arrive and has a stream.
-    pub(crate) fn may_tell(&self, diff: DiffId) -> bool {
+    pub(crate) fn may_notify(&self, diff: DiffId) -> bool {
         self.has_stream() && self.queue.iter().any(|queued| queued.diff == diff)
     }
 
@@ -244,9 +244,9 @@ impl Outbox {
             return Vec::new();
         }
         self.stream = None;
-        let is_told =
+        let is_notified =
             |closing: &mut Closing| matches!(closing.route, DecisionRoute::Notification(_));
-        self.closing.extract_if(.., is_told).collect()
+        self.closing.extract_if(.., is_notified).collect()
     }
 
     /// Returns the next decision for the stream `number`.
@@ -292,9 +292,9 @@ impl Outbox {
 
     /// Returns the id of the next event.
     pub(crate) fn event_id(&self) -> EventId {
-        let told = self.queue.iter().filter(|queued| queued.sent.is_some());
-        let told = told.map(|queued| queued.diff);
-        EventId(told.chain(self.settling.iter().map(|(diff, _)| *diff)).collect())
+        let sent = self.queue.iter().filter(|queued| queued.sent.is_some());
+        let sent = sent.map(|queued| queued.diff);
+        EventId(sent.chain(self.settling.iter().map(|(diff, _)| *diff)).collect())
     }
 
     /// Notes that the record of this number ends a diff for this client. Until it is saved, the

@@ -292,10 +292,10 @@ pub fn empty_is_unchanged(name: &str, version: &str) -> bool {
     })
 }
 
-/// The client and the moment of a hook event. If several clients have an event of that name, such as
+/// The client and the kind of a hook event. If several clients have an event of that name, such as
 /// `Notification`, this is the first of them in [`ALL`].
 pub fn hook(event: &str) -> Option<(&'static ClientProfile, HookEventKind)> {
-    ALL.into_iter().find_map(|client| Some((client, client.hooks.moment(event)?)))
+    ALL.into_iter().find_map(|client| Some((client, client.hooks.event_kind(event)?)))
 }
 
 /// The one with this id.

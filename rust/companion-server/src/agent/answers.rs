@@ -41,7 +41,7 @@ impl Agents {
     pub(crate) async fn answer(self: Arc<Self>, event: HookEvent) -> Json {
         self.note_sender(event.client);
         let caller = event.caller(&self.sessions);
-        let (answer, ack) = match event.moment {
+        let (answer, ack) = match event.event_kind {
             HookEventKind::BeforeTool => self.before_tool(&event, &caller).await,
             HookEventKind::AfterTool => self.after_tool(&event, &caller).await,
             HookEventKind::BeforeAgent => self.before_agent(&event, &caller).await,

@@ -58,8 +58,8 @@ pub(crate) struct HookEvent {
     /// The ports of its connections.
     ports: Option<Vec<u16>>,
     pub(crate) client: &'static ClientProfile,
-    pub(crate) moment: HookEventKind,
-    /// The CLI's name of the moment.
+    pub(crate) event_kind: HookEventKind,
+    /// The CLI's name of the event.
     pub(crate) name: String,
     /// The file of the tool's call.
     pub(crate) path: Option<String>,
@@ -177,19 +177,20 @@ impl HookEvent {
         let event: Event<'_> = serde_json::from_str(call.event.get())
             .map_err(|_| "the event is not an event of a CLI")?;
         let name = string(event.hook_event_name).ok_or("the event has no hook_event_name")?;
-        let (client, moment) = profile::hook(&name).ok_or("the event is not known")?;
+        let (client, event_kind) = profile::hook(&name).ok_or("the event is not known")?;
         let valid = |session: &String| !session.is_empty() && session.len() <= MAX_SESSION;
         let session = string(event.session_id).filter(valid);
         let session = session.ok_or("the event has no valid session_id")?;
         let tool = string(event.tool_name).unwrap_or_default();
-        let is_confirmed = moment == HookEventKind::BeforeTool && !client.hooks.confirms_after_hook;
+        let is_confirmed =
+            event_kind == HookEventKind::BeforeTool && !client.hooks.confirms_after_hook;
         let input = event.tool_input.filter(|_| is_confirmed);
         let input: Option<ToolInput<'_>> =
             input.and_then(|raw| serde_json::from_str(raw.get()).ok());
         let input = input.and_then(|input| string(input.content.or(input.new_string)));
         let is_edit = client.hooks.edits.contains(&&*tool);
         let is_command = client.hooks.command == tool;
-        let response = event.tool_response.filter(|_| moment == HookEventKind::AfterTool);
+        let response = event.tool_response.filter(|_| event_kind == HookEventKind::AfterTool);
         let (effect, original) = response.map_or((ToolEffect::Made, None), effect);
         let prompt = string(event.prompt).unwrap_or_default();
         let title = prompt.trim_start().lines().next().unwrap_or_default();
@@ -202,7 +203,7 @@ impl HookEvent {
             process: process.filter(|id| id.len() <= MAX_PROCESS_ID),
             ports,
             client,
-            moment,
+            event_kind,
             name,
             path: call.file_path.filter(valid),
             shown_path: call.shown_path.filter(|path| path.len() <= MAX_PATH),

@@ -40,7 +40,7 @@ pub(super) struct FileScan {
 #[derive(Debug, Default)]
 pub(super) struct ScanResult {
     /// The files that exist and may be shared.
-    pub(super) told: Vec<String>,
+    pub(super) shared: Vec<String>,
     /// The files that exist and are private, among the checked ones.
     pub(super) private: PrivateFiles,
     /// The time of the next question, even if nothing happens.
@@ -105,7 +105,7 @@ impl FileScan {
     /// The last answer, without files that may be private by now.
     fn still(&mut self) -> &ScanResult {
         if self.stale {
-            self.seen.told.clear();
+            self.seen.shared.clear();
         }
         &self.seen
     }
@@ -142,7 +142,7 @@ impl ScanResult {
         // An editor may name one file by a link and by its own path.
         let mut targets = HashSet::new();
         for path in paths {
-            if seen.told.len() == ide::MAX_OPEN_FILES {
+            if seen.shared.len() == ide::MAX_OPEN_FILES {
                 break;
             }
             if !is_file(path) {
@@ -157,7 +157,7 @@ impl ScanResult {
                 seen.private.paths.push(path.clone());
                 seen.private.reasons.insert(path.clone(), why);
             } else if targets.insert(target) {
-                seen.told.push(path.clone());
+                seen.shared.push(path.clone());
             }
         }
         seen.again = look.again();

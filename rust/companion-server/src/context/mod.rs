@@ -180,7 +180,7 @@ impl EditorContext {
         let seen = disk.look(pool, paths, due).await;
         self.note_private(&seen.private);
         // Files that were opened in the meantime follow with the next burst.
-        self.state.lock().model.snapshot(|path| seen.told.iter().any(|told| told == path))
+        self.state.lock().model.snapshot(|path| seen.shared.iter().any(|shared| shared == path))
     }
 
     /// Sends the editor the list of its private files, if it has changed.

@@ -124,11 +124,11 @@ impl ContextModel {
         self.files.iter().map(|file| file.path.clone()).collect()
     }
 
-    /// The context: the newest files for which `is_told` returns true.
-    pub(crate) fn snapshot(&self, is_told: impl Fn(&str) -> bool) -> IdeContext {
-        let told = |file: &TrackedFile| !self.silent && is_told(&file.path);
-        let told = self.files.iter().enumerate().filter(|(_, file)| told(file));
-        let open_files = told.take(MAX_OPEN_FILES).map(|(position, file)| {
+    /// The context: the newest files for which `is_shared` returns true.
+    pub(crate) fn snapshot(&self, is_shared: impl Fn(&str) -> bool) -> IdeContext {
+        let shared = |file: &TrackedFile| !self.silent && is_shared(&file.path);
+        let shared = self.files.iter().enumerate().filter(|(_, file)| shared(file));
+        let open_files = shared.take(MAX_OPEN_FILES).map(|(position, file)| {
             let is_active = self.active && position == 0;
             OpenFile {
                 path: file.path.clone(),

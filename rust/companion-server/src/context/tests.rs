@@ -367,7 +367,7 @@ async fn a_rule_that_comes_just_before_its_folder_is_watched_counts() {
     let mut disk = FileScan::with(is_file, privacy);
     let files = vec![key.clone(), last.clone()];
     let seen = disk.look(&BlockingPool::of_test(), files, Instant::now()).await;
-    assert_eq!((&seen.told, &seen.private.paths), (&vec![last], &vec![key]));
+    assert_eq!((&seen.shared, &seen.private.paths), (&vec![last], &vec![key]));
 }
 
 /// Windows watches whole roots, so this does not apply there.

@@ -80,9 +80,9 @@ impl Entry {
     /// whose process does not run, so the server's own id replaces that of an editor that can't be
     /// seen.
     fn published_process(&self) -> Option<u32> {
-        let told = matches!(self.profile.naming, Naming::Port { .. });
+        let has_pid = matches!(self.profile.naming, Naming::Port { .. });
         let alive = Some(self.pid).filter(|pid| is_process_alive(*pid));
-        told.then(|| alive.unwrap_or_else(std::process::id))
+        has_pid.then(|| alive.unwrap_or_else(std::process::id))
     }
 
     fn is_in_place(&self) -> bool {

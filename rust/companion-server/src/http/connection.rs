@@ -29,7 +29,7 @@ const LOG_INTERVAL: Duration = Duration::from_mins(1);
 /// Accepts connections until the server stops. While it can't accept, peers wait in the system's
 /// queue.
 pub(crate) async fn accept(listener: TcpListener, server: Arc<HttpServer>) {
-    let mut told: Option<Instant> = None;
+    let mut logged: Option<Instant> = None;
     while let Some(accepted) =
         server.lifecycle.stopping.run_until_cancelled(listener.accept()).await
     {
@@ -45,9 +45,9 @@ pub(crate) async fn accept(listener: TcpListener, server: Arc<HttpServer>) {
             }
             Err(_) if server.slots.make_room() => yield_now().await,
             Err(error) => {
-                if told.is_none_or(|told| told.elapsed() >= LOG_INTERVAL) {
+                if logged.is_none_or(|logged| logged.elapsed() >= LOG_INTERVAL) {
                     log::warn!("could not accept a connection, and will go on trying: {error}");
-                    told = Some(Instant::now());
+                    logged = Some(Instant::now());
                 }
                 server.lifecycle.stopping.run_until_cancelled(sleep(ACCEPT_RETRY_DELAY)).await;
             }

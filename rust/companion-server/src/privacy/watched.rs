@@ -85,11 +85,11 @@ impl Watched {
         let names =
             NAMES.map(OsString::from).into_iter().chain(of_paths.map(OsString::from)).collect();
         let (changed, alive) = (Arc::clone(privacy.changed()), alive.cloned());
-        let tell = move || {
+        let on_change = move || {
             let _held_by_its_thread = &alive;
             changed.notify_one();
         };
         let roots = look.roots.iter().flat_map(Root::places).cloned().collect();
-        self.watch.insert(Watch::start(names, tell)?).add_within(&roots, &folders)
+        self.watch.insert(Watch::start(names, on_change)?).add_within(&roots, &folders)
     }
 }

@@ -190,10 +190,10 @@ impl Resume {
         head.port = port;
         let token = head.token.clone();
         let mut saving = Saving { file: ResumeFile::new(slot, head, left.clone()), failed: false };
-        let (told, written) = mpsc::sync_channel(1);
+        let (done, written) = mpsc::sync_channel(1);
         let saving = pool.run(move || {
-            saving.tell(ResumeFile::write);
-            let _ = told.send(());
+            saving.attempt(ResumeFile::write);
+            let _ = done.send(());
             saving
         });
         if written.recv_timeout(DISK_TIMEOUT).is_err() {
@@ -238,7 +238,7 @@ pub(crate) struct Saving {
 
 impl Saving {
     /// Accesses the file. Logs when the access begins to fail or succeeds again.
-    fn tell(&mut self, save: impl FnOnce(&mut ResumeFile) -> io::Result<()>) -> bool {
+    fn attempt(&mut self, save: impl FnOnce(&mut ResumeFile) -> io::Result<()>) -> bool {
         let saved = save(&mut self.file);
         match &saved {
             Err(error) if !self.failed => {
@@ -265,7 +265,7 @@ pub(crate) async fn keep(
         let batch = journal.next().await;
         let (count, ends) = (batch.records.len(), batch.ends);
         let written = pool.run(move || {
-            let saved = saving.tell(|file| file.take(batch));
+            let saved = saving.attempt(|file| file.take(batch));
             (saving, saved)
         });
         let saved;

@@ -121,7 +121,7 @@ pub(super) fn claim(
     limit: Duration,
 ) -> io::Result<Claim> {
     let begun = Instant::now();
-    let mut told = false;
+    let mut is_logged = false;
     let (name, lock, running, fit, mut adopted) = loop {
         let in_time = begun.elapsed() < limit;
         // A sweep removes unused locks, so no other process may be about to take one.
@@ -141,7 +141,7 @@ pub(super) fn claim(
                 return Err(io::Error::new(io::ErrorKind::ResourceBusy, message));
             }
         }
-        if !std::mem::replace(&mut told, true) {
+        if !std::mem::replace(&mut is_logged, true) {
             log::info!("the last companion is ending; waiting for its end");
         }
         drop(choosing);

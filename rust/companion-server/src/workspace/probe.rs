@@ -40,15 +40,15 @@ impl TargetProbe {
         }
         let (path, exists, asking) = (path.to_owned(), self.exists, Arc::clone(&self.asking));
         let privacy = Arc::clone(&self.privacy);
-        let (tell, told) = mpsc::sync_channel(2);
+        let (sender, receiver) = mpsc::sync_channel(2);
         self.pool.run(move || {
-            let _ = tell.send(exists(Path::new(&path)));
+            let _ = sender.send(exists(Path::new(&path)));
             let is_private = privacy.look().is_private(&path).unwrap_or(false);
             asking.store(false, Ordering::Relaxed);
-            let _ = tell.send(is_private);
+            let _ = sender.send(is_private);
         });
         let end = Instant::now() + PROBE_TIMEOUT;
-        let answer = || told.recv_timeout(end.saturating_duration_since(Instant::now()));
+        let answer = || receiver.recv_timeout(end.saturating_duration_since(Instant::now()));
         let kind = match answer() {
             Ok(false) => ProposalKind::Create,
             Ok(true) | Err(_) => ProposalKind::Change,

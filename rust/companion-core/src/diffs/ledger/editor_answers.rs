@@ -99,9 +99,9 @@ impl Ledger {
                 let opening = self.open.get_mut(&path).and_then(|diff| diff.opening.take());
                 effects.extend(opening.map(|call| Effect::Answer(call, Answer::Opened)));
             }
-            Some(PendingEditorRequest::Close { told, proposed, .. }) => {
+            Some(PendingEditorRequest::Close { notify, proposed, .. }) => {
                 let content = content.map(|text| proposed.content(&proposed.accept(text)));
-                effects.push(self.closed(call, told, content));
+                effects.push(self.closed(call, notify, content));
             }
             // The decision answers that call. Until the decision arrives, the deadline can do so.
             Some(decide @ PendingEditorRequest::Decide(_)) => {
@@ -134,11 +134,11 @@ impl Ledger {
         let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.give_up(call)?)));
         if let Some((session, closing)) = waiting {
             let mut effects = Vec::new();
-            let told = match closing.route {
+            let text = match closing.route {
                 DecisionRoute::Answer => self.take(session, closing.diff, &mut effects),
                 DecisionRoute::Notification(_) => None,
             };
-            effects.push(closing.answer(told));
+            effects.push(closing.answer(text));
             return effects;
         }
         let mut effects = self.give_up(call, NO_ANSWER, Outcome::TimedOut);
@@ -152,12 +152,12 @@ impl Ledger {
     pub(super) fn closed(
         &mut self,
         call: CallId,
-        told: Option<(SessionId, DiffId)>,
+        notify: Option<(SessionId, DiffId)>,
         content: Option<Text>,
     ) -> Effect {
-        if let Some((session, diff)) = told
+        if let Some((session, diff)) = notify
             && let Some(outbox) = self.outboxes.get_mut(&session)
-            && outbox.may_tell(diff)
+            && outbox.may_notify(diff)
         {
             outbox.close_later(Closing { diff, call, route: DecisionRoute::Notification(content) });
             return Effect::ShortenDeadline(call);
@@ -181,10 +181,10 @@ impl Ledger {
                 }
             }
             // A caller that is notified of the end does not read the text.
-            Some(PendingEditorRequest::Close { told, .. })
-                if outcome == Outcome::Failed || told.is_some() =>
+            Some(PendingEditorRequest::Close { notify, .. })
+                if outcome == Outcome::Failed || notify.is_some() =>
             {
-                effects.push(self.closed(call, told, None));
+                effects.push(self.closed(call, notify, None));
             }
             Some(PendingEditorRequest::Close { .. }) => {
                 effects.push(Effect::Answer(call, failed()));

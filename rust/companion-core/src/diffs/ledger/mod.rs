@@ -113,7 +113,7 @@ enum PendingEditorRequest {
         /// The user's decision about this path may be under way.
         path: Arc<str>,
         /// The caller and its diff, if a notification reports the end.
-        told: Option<(SessionId, DiffId)>,
+        notify: Option<(SessionId, DiffId)>,
         proposed: Proposed,
     },
     Decide(Arc<str>),
@@ -122,7 +122,7 @@ enum PendingEditorRequest {
 impl PendingEditorRequest {
     /// Whether the caller waits for the user's text.
     fn is_for_text(&self) -> bool {
-        matches!(self, Self::Close { told: None, .. })
+        matches!(self, Self::Close { notify: None, .. })
     }
 }
 
@@ -244,18 +244,18 @@ impl Ledger {
         } else {
             self.queue_decision(&diff, Arc::clone(path), Decision::Rejected, &mut effects);
         }
-        let told = (!suppress).then_some((caller, diff.id));
+        let notify = (!suppress).then_some((caller, diff.id));
         let (proposed, is_opening) = (diff.proposed, diff.opening.is_some());
         self.end(diff, Outcome::Closed, &mut effects);
         if is_opening {
             self.ask(None, EditorCommand::Abandon(Arc::clone(path)), &mut effects);
-            effects.push(self.closed(call, told, None));
+            effects.push(self.closed(call, notify, None));
             return effects;
         }
         // A client that is being disabled or ends does not read the text (`ide-client.js`,
         // `disconnect`).
-        let ask = if told.is_some() { EditorCommand::Abandon } else { EditorCommand::Close };
-        let pending = PendingEditorRequest::Close { path: Arc::clone(path), told, proposed };
+        let ask = if notify.is_some() { EditorCommand::Abandon } else { EditorCommand::Close };
+        let pending = PendingEditorRequest::Close { path: Arc::clone(path), notify, proposed };
         self.asked.insert(call, pending);
         self.ask(Some(call), ask(Arc::clone(path)), &mut effects);
         effects
@@ -344,12 +344,12 @@ impl Ledger {
     fn close_all(
         &mut self,
         session: SessionId,
-        tell: impl Fn(&mut Self, Arc<str>, &Diff, &mut Vec<Effect>),
+        announce: impl Fn(&mut Self, Arc<str>, &Diff, &mut Vec<Effect>),
     ) -> Vec<Effect> {
         let mut effects = Vec::new();
         let gone: Vec<_> = self.open.extract_if(.., |_, diff| diff.asker == session).collect();
         for (path, diff) in gone {
-            tell(self, Arc::clone(&path), &diff, &mut effects);
+            announce(self, Arc::clone(&path), &diff, &mut effects);
             self.end(diff, Outcome::Closed, &mut effects);
             self.ask(None, EditorCommand::Abandon(path), &mut effects);
         }
@@ -368,8 +368,8 @@ impl Ledger {
         }
         let others: Vec<_> = self.asked.extract_if(.., |_, asked| !asked.is_for_text()).collect();
         for (call, asked) in others {
-            if let PendingEditorRequest::Close { told, .. } = asked {
-                effects.push(self.closed(call, told, None));
+            if let PendingEditorRequest::Close { notify, .. } = asked {
+                effects.push(self.closed(call, notify, None));
             }
         }
         effects

@@ -63,7 +63,7 @@ impl ChangeTracker {
         self.end_calls(&event.session);
         let now = self.driver.now().date;
         let (_, gone) = self.changes.lock().begin_prompt(&event.session, event.title.clone(), now);
-        self.tell_all(gone);
+        self.report_all(gone);
     }
 
     /// Drops the prompts that are too old at the time `now`. Returns the time of the oldest one that is
@@ -73,7 +73,7 @@ impl ChangeTracker {
             let mut changes = self.changes.lock();
             (changes.expire(now), changes.oldest())
         };
-        self.tell_all(expired);
+        self.report_all(expired);
         oldest
     }
 
@@ -81,7 +81,7 @@ impl ChangeTracker {
     pub(crate) fn end_calls(&self, agent: &str) {
         let was_command = self.changes.lock().calls.end_all(agent);
         if was_command {
-            self.tell_command(agent, false);
+            self.report_command(agent, false);
         }
     }
 
@@ -95,7 +95,7 @@ impl ChangeTracker {
             let files = self.files_of_command(&event.session);
             let files = self.look(files).await;
             self.begin_call(&event.session, event.command, files);
-            self.tell_command(&event.session, true);
+            self.report_command(&event.session, true);
             return None;
         }
         let path = event.path.as_deref().filter(|_| event.is_edit)?;
@@ -110,7 +110,7 @@ impl ChangeTracker {
             changes.calls.begin(session, command, files);
             changes.shrink()
         };
-        self.tell_all(shrunk);
+        self.report_all(shrunk);
     }
 
     /// Finds what a tool has changed, after its call.
@@ -127,7 +127,7 @@ impl ChangeTracker {
                 (prompt, changes.calls.is_running(&event.session))
             };
             if !is_running {
-                self.tell_command(&event.session, false);
+                self.report_command(&event.session, false);
             }
             prompt
         } else if let Some(path) = event.path.as_deref().filter(|_| event.is_edit) {
@@ -144,13 +144,13 @@ impl ChangeTracker {
         };
         let Some(prompt) = prompt else { return };
         let shrunk = self.changes.lock().shrink();
-        self.tell_all(shrunk);
+        self.report_all(shrunk);
         // A report has all files of the prompt, so one is enough for all changes up to it.
         if self.changes.lock().begin_report(&prompt) {
             let tracker = Arc::clone(self);
             tokio::spawn(async move {
                 tracker.count_lines(&prompt).await;
-                tracker.tell_all([prompt]);
+                tracker.report_all([prompt]);
             });
         }
     }
@@ -222,7 +222,7 @@ impl ChangeTracker {
     }
 
     /// Tells the editor the changes of these prompts, the newest last.
-    fn tell_all(&self, prompts: impl IntoIterator<Item = PromptId>) {
+    fn report_all(&self, prompts: impl IntoIterator<Item = PromptId>) {
         let changes = self.changes.lock();
         for prompt in prompts {
             let of_prompt = changes.to_editor(&prompt);
@@ -230,7 +230,7 @@ impl ChangeTracker {
         }
     }
 
-    fn tell_command(&self, agent: &str, running: bool) {
+    fn report_command(&self, agent: &str, running: bool) {
         let command = self.changes.lock().command_to_editor(agent, running);
         let Some(command) = command else { return };
         self.host.notify(CompanionNotification::AgentCommand(command));
@@ -245,7 +245,7 @@ impl ChangeTracker {
     pub(crate) fn kept(&self, kept: &ChangedPaths) {
         let prompt = (kept.session.as_str().into(), kept.prompt);
         self.changes.lock().remove(&prompt, &kept.paths);
-        self.tell_all([prompt]);
+        self.report_all([prompt]);
     }
 
     /// The user has reverted these changes. The model hears it with the next prompt.
@@ -256,7 +256,7 @@ impl ChangeTracker {
             return;
         }
         self.driver.post(Input::Reverted(Arc::clone(&prompt.0), paths));
-        self.tell_all([prompt]);
+        self.report_all([prompt]);
     }
 
     /// The user has undone the revert of these changes, so the model does not hear of it.
@@ -302,7 +302,7 @@ impl ChangeTracker {
         for Reverted { path, .. } in undone.iter().filter(|of| !standing.contains(&of.path)) {
             self.driver.post(Input::RevertUndone(agent, path));
         }
-        self.tell_all(undone.iter().map(|of| of.prompt.clone()).collect::<HashSet<_>>());
+        self.report_all(undone.iter().map(|of| of.prompt.clone()).collect::<HashSet<_>>());
     }
 
     /// The model has heard of these reverts, so they leave the list.
@@ -312,11 +312,12 @@ impl ChangeTracker {
     ) {
         for Revert { cli: agent, paths, .. } in reverts {
             let unheard = self.changes.lock().unheard_reverts(agent);
-            let told: Vec<_> = unheard.into_iter().filter(|of| paths.contains(&of.path)).collect();
-            for of in &told {
+            let undone: Vec<_> =
+                unheard.into_iter().filter(|of| paths.contains(&of.path)).collect();
+            for of in &undone {
                 self.changes.lock().remove(&of.prompt, std::slice::from_ref(&of.path));
             }
-            self.tell_all(told.into_iter().map(|of| of.prompt).collect::<HashSet<_>>());
+            self.report_all(undone.into_iter().map(|of| of.prompt).collect::<HashSet<_>>());
         }
     }
 

@@ -213,8 +213,8 @@ impl World {
         let accepted = Rc::clone(&self.accepted);
         self.call(client, "closeDiff", arguments, move |client, result| {
             client.closing.remove(path);
-            let may_tell = client.stream.is_some() && client.broken == broken;
-            if !suppress && may_tell && begun.elapsed() < ACKNOWLEDGEMENT_TIMEOUT {
+            let may_notify = client.stream.is_some() && client.broken == broken;
+            if !suppress && may_notify && begun.elapsed() < ACKNOWLEDGEMENT_TIMEOUT {
                 let waits =
                     |text| client.shown.contains(text) && client.waiters.get(path) == Some(text);
                 assert!(!asked.as_ref().is_some_and(waits), "it stops to listen before it is told");

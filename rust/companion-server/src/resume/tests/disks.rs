@@ -16,7 +16,7 @@ use crate::testing::logged;
 use companion_core::text::Text;
 
 fn take(saving: &mut Saving, records: Vec<Record>) -> bool {
-    saving.tell(|file| file.take(Batch { records, ends: false }))
+    saving.attempt(|file| file.take(Batch { records, ends: false }))
 }
 
 fn diff(number: &str) -> DiffId {
@@ -149,7 +149,7 @@ fn the_log_says_once_that_nothing_can_be_saved_and_once_that_it_can_again() {
         (Ok(()), None),
         (full(), Some(lost)),
     ] {
-        saving.tell(|_| saved);
+        saving.attempt(|_| saved);
         assert_eq!(logged(), Vec::from_iter(said));
     }
 }
@@ -208,7 +208,7 @@ fn the_file_is_rewritten_once_it_has_doubled_and_grown_by_64_kb() {
         let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
         let stays = Record::Opened(diff("1"), SessionId::new(), "x".repeat(written).into());
         assert!(take(&mut saving, vec![stays]));
-        assert!(saving.tell(super::super::file::ResumeFile::write));
+        assert!(saving.attempt(super::super::file::ResumeFile::write));
         let file_before = fs::File::open(file(&dir)).unwrap();
         let before = file_before.metadata().unwrap();
         let mut length = before.len();

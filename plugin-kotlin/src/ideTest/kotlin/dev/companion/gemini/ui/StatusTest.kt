@@ -116,9 +116,9 @@ class StatusTest : ServiceTestCase() {
         val settings = { context: Boolean, problems: Boolean ->
             CompanionSettings.Values(context = context, diagnostics = problems, review = false)
         }
-        assertEquals("The CLI sees open files and the selection", Greeting.told(settings(true, false)))
-        assertEquals("The CLI sees problems that the IDE finds", Greeting.told(settings(false, true)))
-        assertEquals("The CLI sees no context or problems", Greeting.told(settings(false, false)))
+        assertEquals("The CLI sees open files and the selection", Greeting.shared(settings(true, false)))
+        assertEquals("The CLI sees problems that the IDE finds", Greeting.shared(settings(false, true)))
+        assertEquals("The CLI sees no context or problems", Greeting.shared(settings(false, false)))
         assertEquals("You review its edits in its terminal.", Greeting.review(settings(true, true)))
     }
 

@@ -241,12 +241,12 @@ internal class ChangeRevert(
                 val rows = done.filter { it !in lost }.flatMap { it.rows }
                 if (rows.isNotEmpty()) service.reverted(rows)
                 if (report.isUndone) service.revertUndone(report.rows)
-                if (failures.isNotEmpty()) tell(failures)
+                if (failures.isNotEmpty()) report(failures)
             }
         }
     }
 
-    private fun tell(failures: List<Failure>) {
+    private fun report(failures: List<Failure>) {
         val shown = failures.take(SHOWN).map { message("changes.error", it.shownPath, it.reason) }
         val more = failures.size - SHOWN
         val lines = shown + if (more > 0) listOf(message("diff.ask.more", more)) else emptyList()

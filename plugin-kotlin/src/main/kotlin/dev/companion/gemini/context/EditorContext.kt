@@ -50,9 +50,9 @@ class EditorContext(
     @Volatile
     private var puttingOff = false
 
-    private val tellPendingCaret = Runnable {
+    private val sendPendingCaret = Runnable {
         caretPending = false
-        tellCaret()
+        sendCaret()
     }
 
     /**
@@ -74,7 +74,7 @@ class EditorContext(
         editors.addCaretListener(Carets(), this)
         editors.addSelectionListener(Selections(), this)
         editors.addDocumentListener(Documents(), this)
-        tellOpenFiles()
+        sendOpenFiles()
     }
 
     override fun dispose() {
@@ -82,7 +82,7 @@ class EditorContext(
     }
 
     /** Sends visible files first, because a file that is sent earlier counts as used more recently. */
-    private fun tellOpenFiles() {
+    private fun sendOpenFiles() {
         val manager = FileEditorManager.getInstance(project)
         val selected = manager.selectedFiles
         for (file in linkedSetOf(*selected, *manager.openFiles)) {
@@ -97,7 +97,7 @@ class EditorContext(
         val path = systemPath(file)
         focus = Focus(file, path, (fileEditor as? TextEditor)?.editor)
         core.fileFocused(path)
-        tellCaret()
+        sendCaret()
     }
 
     /** Handles a new path of a file or directory. */
@@ -106,22 +106,22 @@ class EditorContext(
     }
 
     private fun caretOrSelectionChanged(editor: Editor) {
-        if (editor === focus?.editor) tellCaretLater()
+        if (editor === focus?.editor) sendCaretLater()
     }
 
     /**
      * Sends the caret once for the many events of a keystroke, a drag or a change in many places. During these events
      * the primary caret is not settled, and in a bulk update the offsets are invalid.
      */
-    private fun tellCaretLater() {
+    private fun sendCaretLater() {
         if (caretPending) return
         caretPending = true
         puttingOff = true
-        ApplicationManager.getApplication().invokeLater(tellPendingCaret, noLongerPending)
+        ApplicationManager.getApplication().invokeLater(sendPendingCaret, noLongerPending)
         puttingOff = false
     }
 
-    private fun tellCaret() {
+    private fun sendCaret() {
         val focus = focus ?: return
         val editor = focus.editor ?: return
         if (editor.isDisposed) return
@@ -183,7 +183,7 @@ class EditorContext(
     private inner class Documents : DocumentListener {
         /** Any thread: background write actions also change documents. */
         override fun documentChanged(event: DocumentEvent) {
-            val look = Runnable { if (event.document === focus?.editor?.document) tellCaretLater() }
+            val look = Runnable { if (event.document === focus?.editor?.document) sendCaretLater() }
             if (EventQueue.isDispatchThread()) {
                 look.run()
             } else {

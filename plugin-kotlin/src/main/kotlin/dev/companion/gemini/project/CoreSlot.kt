@@ -38,7 +38,7 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
             val current = running
             when {
                 wanted == null || ended -> stop()
-                current != null && canTell(current.settings, wanted) -> tell(current, wanted)
+                current != null && canApply(current.settings, wanted) -> apply(current, wanted)
                 else -> start(wanted)
             }
         }
@@ -84,7 +84,7 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
      * Returns whether a running server can take the change: roots, silence, the review of every edit, and trust unless
      * it is left to the CLI.
      */
-    private fun canTell(old: ServerSettings, new: ServerSettings) =
+    private fun canApply(old: ServerSettings, new: ServerSettings) =
         (old.trusted == new.trusted || (old.trusted != null && new.trusted != null)) &&
             old == new.copy(
                 workspace = old.workspace,
@@ -93,7 +93,7 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
                 trusted = old.trusted,
             )
 
-    private fun tell(current: Running, wanted: ServerSettings) {
+    private fun apply(current: Running, wanted: ServerSettings) {
         if (wanted.silent != current.settings.silent) current.core.silenceChanged(wanted.silent)
         if (wanted.reviewAll != current.settings.reviewAll) current.core.reviewChanged(wanted.reviewAll)
         if (wanted.workspace != current.settings.workspace) current.core.rootsChanged(wanted.workspace)

@@ -42,7 +42,7 @@ internal class ProposalNotices(
         )
         if (!isNews) return
         val group = Platform.stickyNotificationGroup()
-        waiting = tell(text.joinToString(" "), CompanionBundle.message("diff.show"), group, review)
+        waiting = report(text.joinToString(" "), CompanionBundle.message("diff.show"), group, review)
     }
 
     /**
@@ -55,21 +55,21 @@ internal class ProposalNotices(
         val file = LightVirtualFile(CompanionBundle.message("diff.back.tab", name), type, proposal.document.text)
         // The file is only for copying. Typed text would be lost with its tab, without a question.
         file.isWritable = false
-        tell(CompanionBundle.message(why, proposal.shownPath), CompanionBundle.message("diff.back.show")) {
+        report(CompanionBundle.message(why, proposal.shownPath), CompanionBundle.message("diff.back.show")) {
             FileEditorManager.getInstance(project).openFile(file, true)
         }
     }
 
     /** Lists the bulk-accepted proposals that stayed open, each with the reason. */
-    fun tellLeft(left: List<Pair<Proposal, String>>) {
+    fun reportLeft(left: List<Pair<Proposal, String>>) {
         if (left.isEmpty()) return
         val text = left.joinToString(
             " ",
         ) { (proposal, why) -> CompanionBundle.message("diff.left", proposal.shownPath, why) }
-        tell(text, CompanionBundle.message("diff.show")) { left.forEach { (proposal, _) -> show(proposal) } }
+        report(text, CompanionBundle.message("diff.show")) { left.forEach { (proposal, _) -> show(proposal) } }
     }
 
-    private fun tell(
+    private fun report(
         text: String,
         label: String,
         group: NotificationGroup = Platform.notificationGroup(),

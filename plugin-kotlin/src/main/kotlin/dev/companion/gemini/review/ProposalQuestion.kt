@@ -27,7 +27,7 @@ internal object ProposalQuestion {
         ask(project, message("diff.ask.apply.queued", proposal.shownPath), "diff.ask.none", "diff.apply")
 
     /** Shows the reason why the text cannot be written into the file; there is no choice. */
-    fun tellUnapplied(project: Project, why: String) =
+    fun reportUnapplied(project: Project, why: String) =
         Messages.showErrorDialog(project, Platform.dialogMessage(why), message("diff.apply"))
 
     fun isProjectClosed(project: Project, proposals: List<Proposal>): Boolean =

@@ -196,7 +196,7 @@ internal open class ProposalService protected constructor(
                 val why = objection ?: CompanionBundle.message(proposal.undelivered)
                 Pair(proposal, why).takeIf { proposal.state != Proposal.State.ENDED }
             }
-            notices.tellLeft(left)
+            notices.reportLeft(left)
         }
 
     /** Rejects waiting proposals: all, or those of one CLI if the user chooses that. EDT. */

@@ -51,6 +51,6 @@ internal class UndeliveredProposals(
         try {
             work()
         } catch (e: TargetException) {
-            ProposalQuestion.tellUnapplied(project, e.message.orEmpty())
+            ProposalQuestion.reportUnapplied(project, e.message.orEmpty())
         }
 }

@@ -87,7 +87,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
         kept.setValue(GREETED, true)
         val settings = CompanionSettings.getInstance().values
         val notification = create(Greeting.review(settings), NotificationType.INFORMATION)
-        notification.setTitle(Greeting.told(settings))
+        notification.setTitle(Greeting.shared(settings))
         notification.addAction(settingsAction("greeting.off")).notify(project)
     }
 

@@ -11,7 +11,7 @@ import dev.companion.gemini.tabs.ProposalActionIds
 /** Each text must fit into one line: a balloon hides the rest of a longer text until it is clicked. */
 internal object Greeting {
     /** Describes the context that the CLI receives. */
-    fun told(settings: CompanionSettings.Values): String =
+    fun shared(settings: CompanionSettings.Values): String =
         when {
             settings.context && settings.diagnostics -> message("greeting.shared")
             settings.context -> message("greeting.shared.context")
