@@ -6,7 +6,7 @@
 mod common;
 
 use std::io::Read;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
 use common::editor::{Editor, new_dir, next_line, of};
@@ -17,24 +17,32 @@ const PROPOSALS: usize = 40;
 /// The number of proposals of 1 MB, with their paths, that fit into twice the largest body of 8 MB.
 const FIT: usize = 15;
 
-#[test]
-fn large_proposals_to_an_editor_that_does_not_read_are_refused_and_fill_no_memory() {
-    let mut editor = Editor::start_with(new_dir(), &["--body-limit", "8"]);
-    let session = editor.connect();
-    let arguments = json!({ "filePath": "/a", "newContent": "x".repeat(MB) });
-    let params = json!({ "name": "openDiff", "arguments": arguments });
-    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-    let call = call.to_string();
+/// Opens diffs of 1 MB for the files that `path` names by their numbers. Returns a channel with the
+/// answers.
+fn propose_all(editor: &Editor, session: &str, path: fn(usize) -> String) -> Receiver<String> {
+    let text = "x".repeat(MB);
     let (answered, answers) = mpsc::channel();
-    for _ in 0..PROPOSALS {
-        let mut reply = editor.send("POST", &of(&session), &call);
+    for n in 0..PROPOSALS {
+        let arguments = json!({ "filePath": path(n), "newContent": text });
+        let params = json!({ "name": "openDiff", "arguments": arguments });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let mut reply = editor.send("POST", &of(session), &call.to_string());
         let answered = answered.clone();
         thread::spawn(move || {
             let mut text = String::new();
             reply.read_to_string(&mut text).unwrap();
-            answered.send(text).unwrap();
+            // A test that has failed receives nothing.
+            let _ = answered.send(text);
         });
     }
+    answers
+}
+
+#[test]
+fn large_proposals_to_an_editor_that_does_not_read_are_refused_and_fill_no_memory() {
+    let mut editor = Editor::start_with(new_dir(), &["--body-limit", "8"]);
+    let session = editor.connect();
+    let answers = propose_all(&editor, &session, |n| format!("/{n}"));
     let mut refused = 0;
     let mut others = 0;
     while refused < PROPOSALS - FIT {
@@ -53,6 +61,20 @@ fn large_proposals_to_an_editor_that_does_not_read_are_refused_and_fill_no_memor
         assert!(!answers.recv().unwrap().contains("has not taken"));
     }
     editor.propose(&session, "/b");
+    editor.kill();
+}
+
+#[test]
+fn of_the_proposals_for_a_file_only_the_newest_waits_for_an_editor_that_does_not_read() {
+    let editor = Editor::start_with(new_dir(), &["--body-limit", "8"]);
+    let session = editor.connect();
+    let answers = propose_all(&editor, &session, |_| "/a".to_owned());
+    for _ in 1..PROPOSALS {
+        let answer = answers.recv().unwrap();
+        assert!(answer.contains(r#""content":[]"#), "{answer}");
+    }
+    let memory = editor.peak_memory();
+    assert!(memory < 60 * MB, "{} MB", memory / MB);
     editor.kill();
 }
 
