@@ -181,7 +181,7 @@ pub enum Output {
     /// When the model of this proposal would get the reason of a rejection.
     Arrival(CallId, ReasonArrival),
     /// Send the editor a notification.
-    Notify(CompanionNotification),
+    Notification(CompanionNotification),
     /// Answer a call, once all earlier records are saved.
     Answer(CallId, Answer),
     /// Save this for the next process.

@@ -214,7 +214,10 @@ impl Companion {
             CommentOutcome::Delivered => comments_delivered(vec![id]),
             CommentOutcome::TooMany => {
                 let reason = "Too many comments wait.".to_owned();
-                Output::Notify(CompanionNotification::CommentRefused(CommentRefused { id, reason }))
+                Output::Notification(CompanionNotification::CommentRefused(CommentRefused {
+                    id,
+                    reason,
+                }))
             }
         });
     }
@@ -236,14 +239,14 @@ fn lost(note: &Note, why: &str) -> Option<Output> {
         Note::Comment(Comment { id, .. }) => {
             let reason = format!("No model gets this comment: {why}.");
             let refused = CommentRefused { id: id.to_string(), reason };
-            Some(Output::Notify(CompanionNotification::CommentRefused(refused)))
+            Some(Output::Notification(CompanionNotification::CommentRefused(refused)))
         }
         Note::Revert(_) => None,
     }
 }
 
 fn reason_lost(path: &str, reason: &str, why: &str) -> Output {
-    Output::Notify(CompanionNotification::ReasonLost(ReasonLost {
+    Output::Notification(CompanionNotification::ReasonLost(ReasonLost {
         file_path: path.to_owned(),
         reason: reason.to_owned(),
         why: why.to_owned(),
@@ -251,5 +254,5 @@ fn reason_lost(path: &str, reason: &str, why: &str) -> Output {
 }
 
 fn comments_delivered(ids: Vec<String>) -> Output {
-    Output::Notify(CompanionNotification::CommentsDelivered(CommentsDelivered { ids }))
+    Output::Notification(CompanionNotification::CommentsDelivered(CommentsDelivered { ids }))
 }

@@ -69,7 +69,9 @@ impl Driver {
             for output in out {
                 match output {
                     Output::Ask(call, command) => self.request(core, call, command),
-                    Output::Notify(of) => core.to_editor.push_back(ToEditor::Notification(of)),
+                    Output::Notification(of) => {
+                        core.to_editor.push_back(ToEditor::Notification(of));
+                    }
                     Output::Answer(call, answer) => {
                         core.proposals.remove(&call);
                         if let Some(waiter) = core.waiters.remove(&call) {

@@ -406,7 +406,7 @@ impl World {
                     self.looks.push_back(Look::Read(diff, original.is_some()));
                 }
                 Output::ReadOriginal(call, _) => self.looks.push_back(Look::Original(call)),
-                Output::Notify(CompanionNotification::ReasonLost(lost)) => {
+                Output::Notification(CompanionNotification::ReasonLost(lost)) => {
                     self.reasons[reasons::question_of(&lost.reason)] = Reason::Lost;
                 }
                 Output::Answer(call, answer) => {
