@@ -21,12 +21,13 @@ impl Ledger {
             return self.decided(path, diff, decision);
         }
         // The user decided while the request to close the view was under way. The caller gets the
-        // accepted text.
+        // accepted text. While a view opens, a decision is one about the view that it replaces.
         let is_closing = |asked: &PendingEditorRequest| match asked {
             PendingEditorRequest::Close { path: closing, .. } => **closing == *path,
             PendingEditorRequest::Open(_) | PendingEditorRequest::Decide(_) => false,
         };
         if decision.is_accepted()
+            && !self.opening.contains_key(path)
             && let Some((&call, _)) = self.asked.iter().find(|(_, asked)| is_closing(asked))
         {
             return self.completed(call, decision.into_text());
@@ -140,6 +141,9 @@ impl Ledger {
             };
             effects.push(closing.answer(text));
             return effects;
+        }
+        if self.stop_waiting_to_close(call) {
+            return vec![Effect::Answer(call, Answer::Closed(None))];
         }
         let mut effects = self.give_up(call, NO_ANSWER, Outcome::TimedOut);
         self.open_timed_out(call, &mut effects);

@@ -221,8 +221,8 @@ impl Ledger {
         effects
     }
 
-    /// `closeDiff`. The call is answered when the editor has closed the view. While the view opens, the
-    /// user has not seen the proposal, so the call is answered at once, without a text.
+    /// `closeDiff`. The call is answered when the editor has closed the view. If the view still opens, it
+    /// waits for that only shortly, because the user has hardly edited the proposal.
     ///
     /// A client closes only its own diff. With `suppress` it receives no notification of the end.
     /// Otherwise it receives a rejection before the answer, because to close without accepting is
@@ -245,19 +245,24 @@ impl Ledger {
             self.queue_decision(&diff, Arc::clone(path), Decision::Rejected, &mut effects);
         }
         let notify = (!suppress).then_some((caller, diff.id));
-        let (proposed, is_opening) = (diff.proposed, diff.opening.is_some());
+        let (proposed, opening) = (diff.proposed, diff.opening);
         self.end(diff, Outcome::Closed, &mut effects);
-        if is_opening {
+        // A client that is being disabled or ends does not read the text (`ide-client.js`,
+        // `disconnect`).
+        let reads_text = notify.is_none();
+        let may_have_text = opening.is_none_or(|open| reads_text && self.is_opening(open));
+        if !may_have_text {
             self.ask(None, EditorCommand::Abandon(Arc::clone(path)), &mut effects);
             effects.push(self.closed(call, notify, None));
             return effects;
         }
-        // A client that is being disabled or ends does not read the text (`ide-client.js`,
-        // `disconnect`).
-        let ask = if notify.is_some() { EditorCommand::Abandon } else { EditorCommand::Close };
+        let ask = if reads_text { EditorCommand::Close } else { EditorCommand::Abandon };
         let pending = PendingEditorRequest::Close { path: Arc::clone(path), notify, proposed };
         self.asked.insert(call, pending);
         self.ask(Some(call), ask(Arc::clone(path)), &mut effects);
+        if opening.is_some() {
+            effects.push(Effect::ShortenDeadline(call));
+        }
         effects
     }
 

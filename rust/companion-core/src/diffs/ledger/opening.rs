@@ -29,9 +29,12 @@ impl Ledger {
     ) {
         let path = command.path();
         if let Some(opening) = self.opening.get_mut(path) {
-            let request = (call, command);
-            if !opening.waiting.contains(&request) {
-                opening.waiting.push(request);
+            let closes = |command: &EditorCommand| {
+                matches!(command, EditorCommand::Close(_) | EditorCommand::Abandon(_))
+            };
+            let is_closed = opening.waiting.last().is_some_and(|(_, last)| closes(last));
+            if !(is_closed && matches!(command, EditorCommand::Abandon(_))) {
+                opening.waiting.push((call, command));
             }
             return;
         }
@@ -47,6 +50,24 @@ impl Ledger {
             opening.waiting.retain(|(waiting, _)| *waiting != Some(call));
         }
         self.asked.remove(&call)
+    }
+
+    /// The time of a call is over that waits to close a view once that shows. Nobody waits for its text
+    /// then. Returns whether there is such a call.
+    pub(super) fn stop_waiting_to_close(&mut self, call: CallId) -> bool {
+        for opening in self.opening.values_mut() {
+            for (waiting, command) in &mut opening.waiting {
+                if *waiting == Some(call)
+                    && let EditorCommand::Close(path) = command
+                {
+                    *command = EditorCommand::Abandon(Arc::clone(path));
+                    *waiting = None;
+                    self.asked.remove(&call);
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// Handles the editor's answer to an open. A view that shows too late closes again, unless another

@@ -3,22 +3,48 @@
 use super::*;
 
 #[test]
-fn a_diff_that_is_closed_while_its_view_opens_is_answered_at_once_and_closes_afterwards() {
-    for opens in [true, false] {
+fn a_diff_that_is_closed_while_its_view_opens_is_closed_with_its_text_once_it_shows() {
+    for shows in [true, false] {
         let mut book = Book::new();
         let (open, _) = book.open(book.a);
         let (close, effects) = book.close(book.a, true);
         assert_eq!(book.told(&effects), ["1 Closed"]);
-        let untouched = Effect::Answer(close, Answer::Closed(None));
-        assert!(effects.contains(&untouched), "nobody has seen it");
-        let effects = if opens {
-            book.ledger.completed(open, None)
+        assert!(effects.contains(&Effect::ShortenDeadline(close)));
+        let (effects, text) = if shows {
+            let effects = book.ledger.completed(open, None);
+            assert_eq!(book.told(&effects), ["close"]);
+            (book.ledger.completed(close, Some(text("typed"))), Some(text("typed")))
         } else {
-            book.ledger.failed(open, "The file is binary.")
+            let effects = book.ledger.failed(open, "The file is binary.");
+            assert_eq!(book.told(&effects), ["close"]);
+            (book.ledger.failed(close, "no such view"), None)
         };
-        assert_eq!(book.told(&effects), ["abandon"]);
+        assert_eq!(effects, [Effect::Answer(close, Answer::Closed(text))]);
         assert!(book.user_decided(Some("typed")).is_empty());
     }
+}
+
+#[test]
+fn a_client_waits_shortly_for_a_view_that_opens() {
+    let mut book = Book::new();
+    let (open, _) = book.open(book.a);
+    let (close, _) = book.close(book.a, true);
+    let (next, _) = book.open(book.a);
+    let effects = book.ledger.expired(close);
+    assert_eq!(effects, [Effect::Answer(close, Answer::Closed(None))]);
+    let effects = book.ledger.completed(open, None);
+    assert_eq!(book.told(&effects), ["abandon", "open"]);
+    assert!(book.ledger.is_opening(next));
+}
+
+#[test]
+fn a_client_that_does_not_read_the_text_does_not_wait_for_a_view_that_opens() {
+    let mut book = Book::new();
+    let (open, _) = book.open(book.a);
+    let (close, effects) = book.close(book.a, false);
+    assert!(!effects.contains(&Effect::Ask(Some(close), EditorCommand::Abandon(path()))));
+    let effects = book.ledger.completed(open, None);
+    assert_eq!(book.told(&effects), ["abandon"]);
 }
 
 #[test]
@@ -64,7 +90,8 @@ fn other_paths_do_not_wait() {
 fn a_view_that_has_timed_out_frees_its_path_and_closes_when_it_shows() {
     let mut book = Book::new();
     let (open, _) = book.open(book.a);
-    book.close(book.a, true);
+    let (close, _) = book.close(book.a, true);
+    book.ledger.expired(close);
     assert!(book.ledger.is_open_unanswered(open));
     let effects = book.ledger.expired(open);
     assert_eq!(book.told(&effects), ["abandon"]);
@@ -116,5 +143,5 @@ fn a_view_that_opens_is_closed_once() {
     }
     book.close(book.a, true);
     let effects = book.ledger.completed(first, None);
-    assert_eq!(book.told(&effects), ["abandon"]);
+    assert_eq!(book.told(&effects), ["close"]);
 }
