@@ -195,12 +195,13 @@ impl Agents {
     async fn after_agent(&self, event: &HookEvent, caller: &Caller<'_>) -> Answer {
         self.changes.end_calls(&event.session);
         let ended = self.hooks.lock().turns.end(&event.session);
+        // A comment that the user writes after that waits for the next prompt.
+        let due = self.due(caller, Hook::AfterAgent);
         if let Some(time) = ended {
             let finished =
                 AgentFinished { session: event.session.clone(), seconds: time.as_secs() };
             self.host.notify(CompanionNotification::AgentFinished(finished));
         }
-        let due = self.due(caller, Hook::AfterAgent);
         if event.is_continued {
             return Answer::default();
         }
