@@ -23,10 +23,10 @@ const SLACK = 10;
 /**
  * How many the platform keeps: all notifications, the files of 150 places seen and 150 edited, and
  * some tabs that are gone, with up to six links each: those that had the focus last, were painted
- * last or were about to have a tooltip. The actions of a link stay with it.
+ * last or were about to have a tooltip. The actions, keys and border of a link stay with it.
  */
 const KEPT = [
-  [/\.ProposalBanner\$(Link$|\$Lambda)|\.KeyboardAccess\$add\$/, 6 * SLACK],
+  [/\.ProposalBanner\$(Link$|\$Lambda)|\.KeyboardAccess\$/, 6 * SLACK],
   [/\.ProposalNotices\$\$Lambda/, Infinity],
   [/\.ProposalFile(Type)?$|\.ProposalService\$add\$file\$1$/, 300],
 ];
