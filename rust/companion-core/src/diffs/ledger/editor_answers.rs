@@ -142,8 +142,8 @@ impl Ledger {
             effects.push(closing.answer(text));
             return effects;
         }
-        if self.stop_waiting_to_close(call) {
-            return vec![Effect::Answer(call, Answer::Closed(None))];
+        if let Some(answer) = self.stop_waiting_to_close(call) {
+            return vec![answer];
         }
         let mut effects = self.give_up(call, NO_ANSWER, Outcome::TimedOut);
         self.open_timed_out(call, &mut effects);

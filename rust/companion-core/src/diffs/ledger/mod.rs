@@ -249,14 +249,13 @@ impl Ledger {
         self.end(diff, Outcome::Closed, &mut effects);
         // A client that is being disabled or ends does not read the text (`ide-client.js`,
         // `disconnect`).
-        let reads_text = notify.is_none();
-        let may_have_text = opening.is_none_or(|open| reads_text && self.is_opening(open));
-        if !may_have_text {
+        let ask = if notify.is_some() { EditorCommand::Abandon } else { EditorCommand::Close };
+        if opening.is_some_and(|open| !self.is_opening(open)) {
+            // The editor has not heard of this diff, but may show one that this has replaced.
             self.ask(None, EditorCommand::Abandon(Arc::clone(path)), &mut effects);
             effects.push(self.closed(call, notify, None));
             return effects;
         }
-        let ask = if reads_text { EditorCommand::Close } else { EditorCommand::Abandon };
         let pending = PendingEditorRequest::Close { path: Arc::clone(path), notify, proposed };
         self.asked.insert(call, pending);
         self.ask(Some(call), ask(Arc::clone(path)), &mut effects);

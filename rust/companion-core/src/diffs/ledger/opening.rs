@@ -33,7 +33,7 @@ impl Ledger {
                 matches!(command, EditorCommand::Close(_) | EditorCommand::Abandon(_))
             };
             let is_closed = opening.waiting.last().is_some_and(|(_, last)| closes(last));
-            if !(is_closed && matches!(command, EditorCommand::Abandon(_))) {
+            if !(is_closed && call.is_none() && closes(&command)) {
                 opening.waiting.push((call, command));
             }
             return;
@@ -53,21 +53,20 @@ impl Ledger {
     }
 
     /// The time of a call is over that waits to close a view once that shows. Nobody waits for its text
-    /// then. Returns whether there is such a call.
-    pub(super) fn stop_waiting_to_close(&mut self, call: CallId) -> bool {
-        for opening in self.opening.values_mut() {
-            for (waiting, command) in &mut opening.waiting {
-                if *waiting == Some(call)
-                    && let EditorCommand::Close(path) = command
-                {
-                    *command = EditorCommand::Abandon(Arc::clone(path));
-                    *waiting = None;
-                    self.asked.remove(&call);
-                    return true;
-                }
-            }
-        }
-        false
+    /// then. Returns its answer, if there is such a call.
+    pub(super) fn stop_waiting_to_close(&mut self, call: CallId) -> Option<Effect> {
+        let mut requests = self.opening.values_mut().flat_map(|opening| &mut opening.waiting);
+        let (waiting, command) = requests.find(|(waiting, _)| *waiting == Some(call))?;
+        let (EditorCommand::Close(path) | EditorCommand::Abandon(path)) = &*command else {
+            return None;
+        };
+        *command = EditorCommand::Abandon(Arc::clone(path));
+        *waiting = None;
+        let notify = match self.asked.remove(&call) {
+            Some(PendingEditorRequest::Close { notify, .. }) => notify,
+            _ => None,
+        };
+        Some(self.closed(call, notify, None))
     }
 
     /// Handles the editor's answer to an open. A view that shows too late closes again, unless another

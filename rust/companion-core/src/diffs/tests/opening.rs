@@ -38,13 +38,13 @@ fn a_client_waits_shortly_for_a_view_that_opens() {
 }
 
 #[test]
-fn a_client_that_does_not_read_the_text_does_not_wait_for_a_view_that_opens() {
+fn a_client_that_hears_of_the_end_waits_as_long_for_a_view_that_opens() {
     let mut book = Book::new();
     let (open, _) = book.open(book.a);
     let (close, effects) = book.close(book.a, false);
-    assert!(!effects.contains(&Effect::Ask(Some(close), EditorCommand::Abandon(path()))));
+    assert!(effects.contains(&Effect::ShortenDeadline(close)));
     let effects = book.ledger.completed(open, None);
-    assert_eq!(book.told(&effects), ["abandon"]);
+    assert!(effects.contains(&Effect::Ask(Some(close), EditorCommand::Abandon(path()))));
 }
 
 #[test]
