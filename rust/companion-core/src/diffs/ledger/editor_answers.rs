@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::opening::View;
 use super::{Diff, EditorCommand, Effect, Ledger, Outcome, PendingEditorRequest};
 use crate::calls::CallId;
 use crate::diffs::outbox::{Closing, DecisionRoute};
@@ -110,14 +111,14 @@ impl Ledger {
             }
             None => {}
         }
-        self.open_answered(call, true, &mut effects);
+        self.open_answered(call, View::Shows, &mut effects);
         effects
     }
 
     /// Handles the editor's failure.
     pub(crate) fn failed(&mut self, call: CallId, message: &str) -> Vec<Effect> {
         let mut effects = self.give_up(call, message, Outcome::Failed);
-        self.open_answered(call, false, &mut effects);
+        self.open_answered(call, View::Fails, &mut effects);
         effects
     }
 
@@ -125,7 +126,7 @@ impl Ledger {
     /// not answered. Above all the text is unknown, which differs from no text.
     pub(crate) fn unreadable(&mut self, call: CallId, message: &str) -> Vec<Effect> {
         let mut effects = self.give_up(call, message, Outcome::TimedOut);
-        self.open_answered(call, true, &mut effects);
+        self.open_answered(call, View::MayShow, &mut effects);
         effects
     }
 

@@ -73,6 +73,11 @@ impl EditorCommand {
             | Self::Reject(path) => path,
         }
     }
+
+    /// Whether it closes a view.
+    fn closes(&self) -> bool {
+        matches!(self, Self::Close(_) | Self::Abandon(_))
+    }
 }
 
 /// The diffs of all clients.

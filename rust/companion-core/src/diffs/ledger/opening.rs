@@ -19,6 +19,14 @@ pub(super) struct Opening {
     waiting: Vec<(Option<CallId>, EditorCommand)>,
 }
 
+/// What is known of a view after the time of its open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum View {
+    Shows,
+    MayShow,
+    Fails,
+}
+
 impl Ledger {
     /// Sends the editor a request, once it has answered the open of that path.
     pub(super) fn ask(
@@ -29,11 +37,8 @@ impl Ledger {
     ) {
         let path = command.path();
         if let Some(opening) = self.opening.get_mut(path) {
-            let closes = |command: &EditorCommand| {
-                matches!(command, EditorCommand::Close(_) | EditorCommand::Abandon(_))
-            };
-            let is_closed = opening.waiting.last().is_some_and(|(_, last)| closes(last));
-            if !(is_closed && call.is_none() && closes(&command)) {
+            let is_closed = opening.waiting.last().is_some_and(|(_, last)| last.closes());
+            if !(is_closed && call.is_none() && command.closes()) {
                 opening.waiting.push((call, command));
             }
             return;
@@ -57,29 +62,28 @@ impl Ledger {
     pub(super) fn stop_waiting_to_close(&mut self, call: CallId) -> Option<Effect> {
         let mut requests = self.opening.values_mut().flat_map(|opening| &mut opening.waiting);
         let (waiting, command) = requests.find(|(waiting, _)| *waiting == Some(call))?;
-        let (EditorCommand::Close(path) | EditorCommand::Abandon(path)) = &*command else {
+        if !command.closes() {
             return None;
-        };
-        *command = EditorCommand::Abandon(Arc::clone(path));
+        }
+        *command = EditorCommand::Abandon(Arc::clone(command.path()));
         *waiting = None;
-        let notify = match self.asked.remove(&call) {
-            Some(PendingEditorRequest::Close { notify, .. }) => notify,
-            _ => None,
-        };
-        Some(self.closed(call, notify, None))
+        self.closed_without_text(call)
+    }
+
+    /// Answers a call that closes a view, unless the stop of the server has answered it.
+    fn closed_without_text(&mut self, call: CallId) -> Option<Effect> {
+        match self.asked.remove(&call)? {
+            PendingEditorRequest::Close { notify, .. } => Some(self.closed(call, notify, None)),
+            PendingEditorRequest::Open(_) | PendingEditorRequest::Decide(_) => None,
+        }
     }
 
     /// Handles the editor's answer to an open. A view that shows too late closes again, unless another
     /// one has replaced it.
-    pub(super) fn open_answered(
-        &mut self,
-        call: CallId,
-        may_show: bool,
-        effects: &mut Vec<Effect>,
-    ) {
-        self.end_opening(call, effects);
+    pub(super) fn open_answered(&mut self, call: CallId, view: View, effects: &mut Vec<Effect>) {
+        self.end_opening(call, view, effects);
         if let Some(path) = self.late.remove(&call)
-            && may_show
+            && view != View::Fails
             && !self.open.contains_key(&path)
         {
             self.ask(None, EditorCommand::Abandon(path), effects);
@@ -88,7 +92,7 @@ impl Ledger {
 
     /// Handles the deadline of an open. Other requests about its path wait no longer.
     pub(super) fn open_timed_out(&mut self, call: CallId, effects: &mut Vec<Effect>) {
-        if let Some(path) = self.end_opening(call, effects) {
+        if let Some(path) = self.end_opening(call, View::MayShow, effects) {
             self.late.insert(call, path);
         }
         if self.late.len() > MAX_LATE_OPENS {
@@ -97,11 +101,23 @@ impl Ledger {
     }
 
     /// Sends the requests that have waited for this open. Returns its path.
-    fn end_opening(&mut self, call: CallId, effects: &mut Vec<Effect>) -> Option<Arc<str>> {
+    fn end_opening(
+        &mut self,
+        call: CallId,
+        view: View,
+        effects: &mut Vec<Effect>,
+    ) -> Option<Arc<str>> {
         let is_opened = |(_, opening): &(&Arc<str>, &Opening)| opening.call == call;
         let path = Arc::clone(self.opening.iter().find(is_opened)?.0);
         for (call, command) in self.opening.remove(&path)?.waiting {
-            self.ask(call, command, effects);
+            match call {
+                // The text could be that of an earlier view, which another client may have opened.
+                Some(call) if view != View::Shows && command.closes() => {
+                    effects.extend(self.closed_without_text(call));
+                    self.ask(None, EditorCommand::Abandon(Arc::clone(&path)), effects);
+                }
+                _ => self.ask(call, command, effects),
+            }
         }
         Some(path)
     }

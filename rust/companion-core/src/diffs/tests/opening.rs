@@ -4,23 +4,35 @@ use super::*;
 
 #[test]
 fn a_diff_that_is_closed_while_its_view_opens_is_closed_with_its_text_once_it_shows() {
-    for shows in [true, false] {
+    let mut book = Book::new();
+    let (open, _) = book.open(book.a);
+    let (close, effects) = book.close(book.a, true);
+    assert_eq!(book.told(&effects), ["1 Closed"]);
+    assert!(effects.contains(&Effect::ShortenDeadline(close)));
+    let effects = book.ledger.completed(open, None);
+    assert_eq!(book.told(&effects), ["close"]);
+    let effects = book.ledger.completed(close, Some(text("typed")));
+    assert_eq!(effects, [Effect::Answer(close, Answer::Closed(Some(text("typed"))))]);
+    assert!(book.user_decided(Some("typed")).is_empty());
+}
+
+/// The editor may still show the view of another client, and its text is none of this one's business.
+#[test]
+fn a_diff_that_is_closed_and_whose_view_does_not_open_has_no_text() {
+    type End = fn(&mut Ledger, CallId) -> Vec<Effect>;
+    let ends: [End; 3] = [
+        |ledger, open| ledger.failed(open, "The file is binary."),
+        |ledger, open| ledger.unreadable(open, "no JSON"),
+        |ledger, open| ledger.expired(open),
+    ];
+    for end in ends {
         let mut book = Book::new();
+        book.opened(book.b);
         let (open, _) = book.open(book.a);
-        let (close, effects) = book.close(book.a, true);
-        assert_eq!(book.told(&effects), ["1 Closed"]);
-        assert!(effects.contains(&Effect::ShortenDeadline(close)));
-        let (effects, text) = if shows {
-            let effects = book.ledger.completed(open, None);
-            assert_eq!(book.told(&effects), ["close"]);
-            (book.ledger.completed(close, Some(text("typed"))), Some(text("typed")))
-        } else {
-            let effects = book.ledger.failed(open, "The file is binary.");
-            assert_eq!(book.told(&effects), ["close"]);
-            (book.ledger.failed(close, "no such view"), None)
-        };
-        assert_eq!(effects, [Effect::Answer(close, Answer::Closed(text))]);
-        assert!(book.user_decided(Some("typed")).is_empty());
+        let (close, _) = book.close(book.a, true);
+        let effects = end(&mut book.ledger, open);
+        assert!(effects.contains(&Effect::Answer(close, Answer::Closed(None))));
+        assert_eq!(book.told(&effects), ["abandon"]);
     }
 }
 
@@ -45,6 +57,20 @@ fn a_client_that_hears_of_the_end_waits_as_long_for_a_view_that_opens() {
     assert!(effects.contains(&Effect::ShortenDeadline(close)));
     let effects = book.ledger.completed(open, None);
     assert!(effects.contains(&Effect::Ask(Some(close), EditorCommand::Abandon(path()))));
+}
+
+#[test]
+fn a_stop_answers_a_call_that_waits_for_a_view_once() {
+    for suppress in [true, false] {
+        let mut book = Book::new();
+        let (open, _) = book.open(book.a);
+        let (close, _) = book.close(book.a, suppress);
+        let mut effects = book.ledger.stop();
+        effects.extend(book.ledger.failed(open, "The editor has ended."));
+        effects.extend(book.ledger.expired(close));
+        let answers = |effect: &&Effect| matches!(effect, Effect::Answer(of, _) if *of == close);
+        assert_eq!(effects.iter().filter(answers).count(), 1, "{effects:?}");
+    }
 }
 
 #[test]
