@@ -176,7 +176,7 @@ async fn relay(event: EventArg, find: FindArgs) -> Result<HookResponse, Box<dyn 
     let found = tokio::task::spawn_blocking(move || {
         prepare(event, find).map_err(|error| error.to_string())
     });
-    let Prepared { endpoints, call, programs } = found.await??;
+    let Prepared { endpoints, call, cli } = found.await??;
     let mut why = String::new();
     for hosts in endpoints.chunk_by(|a, b| (a.port, &a.token) == (b.port, &b.token)) {
         let mark = SuspendedMark::of(hosts[0].port);
@@ -188,7 +188,7 @@ async fn relay(event: EventArg, find: FindArgs) -> Result<HookResponse, Box<dyn 
             }
             Some(_) => RETRY_TIMEOUT,
         };
-        let call = call.to_json(cli_process(&programs, hosts))?;
+        let call = call.to_json(cli.as_ref().map(|cli| cli_process(cli, hosts)))?;
         match post_hook(hosts, call.into(), limit).await {
             Ok(answer) => {
                 answered(mark);
@@ -207,8 +207,7 @@ async fn relay(event: EventArg, find: FindArgs) -> Result<HookResponse, Box<dyn 
 }
 
 /// The process of the CLI that runs this hook, and its connections to the companion.
-fn cli_process(programs: &[Ancestor], hosts: &[Endpoint]) -> Option<CliProcess> {
-    let cli = programs.first()?;
+fn cli_process(cli: &Ancestor, hosts: &[Endpoint]) -> CliProcess {
     let is_local = |host: &Endpoint| match host.host.parse::<IpAddr>() {
         Ok(address) => address.is_loopback(),
         Err(_) => host.host == "localhost",
@@ -218,7 +217,7 @@ fn cli_process(programs: &[Ancestor], hosts: &[Endpoint]) -> Option<CliProcess> 
     } else {
         None
     };
-    Some(CliProcess { id: cli.identity.clone(), ports })
+    CliProcess { id: cli.identity.clone(), ports }
 }
 
 /// Marks a companion that has not shown that it is alive. One that has begun to read a large event or
@@ -283,8 +282,8 @@ async fn confirm(endpoint: &Endpoint, ack: &HookAck) -> Result<(), Box<dyn Error
 struct Prepared {
     endpoints: Vec<Endpoint>,
     call: Call,
-    /// The programs that have started this one, the CLI first.
-    programs: Vec<Ancestor>,
+    /// The process of the CLI.
+    cli: Option<Ancestor>,
 }
 
 /// The parts of a [`HookCall`].
@@ -332,7 +331,7 @@ fn prepare(event: EventArg, find: FindArgs) -> Result<Prepared, Box<dyn Error>> 
     let corrects_edits =
         client.is_some_and(|client| corrects_edits(&Environment::with_vars(client, vars(), cwd)));
     let call = Call { file_path, shown_path, corrects_edits, event: raw };
-    Ok(Prepared { endpoints, call, programs: programs() })
+    Ok(Prepared { endpoints, call, cli: programs().into_iter().next() })
 }
 
 /// Returns JSON in ASCII, so that no shell can misread it: Windows PowerShell reads the output of

@@ -43,6 +43,9 @@ pub const MAX_CLIS: usize = 64;
 /// if nothing but the file shows that they belong together.
 const OPEN_TIMEOUT: u64 = 10_000;
 
+/// The longest time from an acceptance until a CLI makes the edit, in milliseconds.
+pub(crate) const ACCEPTED_TIME: u64 = 5000;
+
 /// The connections of a CLI's process, as its hook sees them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Connected {
@@ -192,7 +195,7 @@ impl Clis {
     }
 
     /// The bridge of an MCP session has these ancestors, the nearest first.
-    pub(crate) fn bridged(&mut self, session: SessionId, ancestors: Vec<Arc<str>>) {
+    pub fn bridged(&mut self, session: SessionId, ancestors: Vec<Arc<str>>) {
         let Some(nearest) = ancestors.first().cloned() else { return };
         self.bridges.insert(session, ancestors);
         let own = self.known.iter().position(|cli| cli.process.as_ref() == Some(&nearest));
@@ -269,8 +272,9 @@ impl Clis {
         self.heard(caller).begin(Edit::new(path.into(), original, is_absent, now));
     }
 
-    /// A client has opened a diff. `connected` are the clients of its kind that are connected.
-    pub(crate) fn opened(
+    /// A client has opened a diff. `connected` are the clients of its kind that are connected. Returns
+    /// when the model would get a reason.
+    pub fn opened(
         &mut self,
         session: SessionId,
         path: &str,
@@ -423,7 +427,7 @@ impl Clis {
     }
 
     /// The user has accepted the diff of a client.
-    pub(crate) fn diff_accepted(&mut self, session: SessionId, path: &str, now: u64) {
+    pub fn diff_accepted(&mut self, session: SessionId, path: &str, now: u64) {
         for edit in self.known.iter_mut().flat_map(|cli| &mut cli.edits) {
             edit.diff_accepted(session, path, now);
         }

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use crate::cli::{Caller, CliSessionId, Clis, Edit, Opened};
+use crate::cli::{Caller, CliSessionId, Clis, Edit};
 use crate::notes::{Confirmation, Delivery, Note, NoteId, Notes, Reason, Revert};
 use crate::session::SessionId;
 use crate::text::{Digest, Text};
@@ -94,28 +94,6 @@ impl Conversation {
     /// A CLI begins an edit of a file that does not exist. It creates the file, or corrects the path.
     pub fn before_edit_of_absent(&mut self, caller: &Caller<'_>, path: &str, now: u64) {
         self.clis.before_edit(caller, path, None, true, now);
-    }
-
-    /// A client has opened a diff. `connected` are the clients of its kind that are connected. Returns
-    /// when the model would get a reason.
-    pub fn opened(
-        &mut self,
-        session: SessionId,
-        path: &str,
-        connected: &[SessionId],
-        now: u64,
-    ) -> Opened {
-        self.clis.opened(session, path, connected, now)
-    }
-
-    /// The bridge of a client was started by these processes, the nearest first.
-    pub fn bridged(&mut self, session: SessionId, ancestors: Vec<Arc<str>>) {
-        self.clis.bridged(session, ancestors);
-    }
-
-    /// The user has accepted the diff of a client.
-    pub fn accepted(&mut self, session: SessionId, path: &str, now: u64) {
-        self.clis.diff_accepted(session, path, now);
     }
 
     /// A tool has ended. Its model gets the reasons of this edit, or else all comments. A comment never

@@ -99,10 +99,10 @@ fn a_bridge_belongs_to_the_process_that_has_started_it() {
     let started = |process: &str| vec![process.into(), "terminal".into()];
     let (x, y) = (of_process("x", "1"), of_process("y", "2"));
     // Before the first hook, and after it.
-    cast.conversation.bridged(a, started("1"));
+    cast.conversation.clis_mut().bridged(a, started("1"));
     cast.begin(&x, "/1");
     cast.begin(&y, "/1");
-    cast.conversation.bridged(b, started("2"));
+    cast.conversation.clis_mut().bridged(b, started("2"));
     assert_eq!(cast.open_beside(b, "/1", &both), Now);
     assert_eq!(cast.open_beside(b, "/1", &both), NextPrompt);
     assert_eq!(cast.open_beside(a, "/1", &both), Now);
@@ -111,7 +111,7 @@ fn a_bridge_belongs_to_the_process_that_has_started_it() {
     assert_eq!(cast.open_beside(b, "/2", &both), NextPrompt);
     let third = SessionId::new();
     assert_eq!(cast.open_beside(third, "/2", &[a, b, third]), Never);
-    cast.conversation.bridged(third, started("3"));
+    cast.conversation.clis_mut().bridged(third, started("3"));
     cast.begin(&of_process("z", "4"), "/3");
     assert_eq!(cast.open_beside(third, "/3", &[a, b, third]), Never);
 }
@@ -121,8 +121,8 @@ fn a_bridge_that_another_program_starts_is_matched_by_its_diff() {
     let mut cast = Cast::new();
     let (a, b) = (cast.a, cast.b);
     let through = |process: &str| vec!["npx".into(), process.into()];
-    cast.conversation.bridged(a, through("1"));
-    cast.conversation.bridged(b, through("2"));
+    cast.conversation.clis_mut().bridged(a, through("1"));
+    cast.conversation.clis_mut().bridged(b, through("2"));
     cast.begin(&of_process("x", "1"), "/1");
     assert_eq!(cast.open_beside(b, "/1", &[a, b]), Never);
     assert_eq!(cast.open_beside(a, "/1", &[a, b]), Now);
@@ -165,7 +165,7 @@ fn a_path_that_the_client_corrects_belongs_to_its_edit() {
     let mut cast = Cast::new();
     let a = cast.a;
     cast.conversation.before_edit_of_absent(&cli("x"), "/p/foo.txt", 1);
-    let opened = cast.conversation.opened(a, "/p/src/foo.txt", &[], 2);
+    let opened = cast.conversation.clis_mut().opened(a, "/p/src/foo.txt", &[], 2);
     assert!(opened.needs_look);
     let clis = cast.conversation.clis_mut();
     assert_eq!(clis.looked_at(a, "/p/src/foo.txt", Some(original())), Now);
@@ -173,7 +173,10 @@ fn a_path_that_the_client_corrects_belongs_to_its_edit() {
     // The result of an edit that failed names the file as the model did.
     assert_eq!(cast.result(&cli("x"), "/p/foo.txt"), ["/p/src/foo.txt"]);
     cast.conversation.before_edit_of_absent(&cli("x"), "/p/@src/new.txt", 3);
-    assert_eq!(cast.conversation.opened(a, "/p/src/new.txt", &[], 4).arrival, NextPrompt);
+    assert_eq!(
+        cast.conversation.clis_mut().opened(a, "/p/src/new.txt", &[], 4).arrival,
+        NextPrompt
+    );
     cast.begin(&cli("y"), "/p/there.txt");
     assert_eq!(cast.open(cast.b, "/p/src/there.txt"), Never, "the file is there");
 }
@@ -196,7 +199,7 @@ fn the_word_of_a_bridge_does_not_count_against_the_connections_of_a_process() {
     let both @ [a, b] = [cast.a, cast.b];
     let x = Caller { session: "x", process: Some("1"), connected: Connected::To(vec![a]) };
     cast.begin(&x, "/1");
-    cast.conversation.bridged(b, vec!["1".into()]);
+    cast.conversation.clis_mut().bridged(b, vec!["1".into()]);
     assert_eq!(cast.open_beside(b, "/1", &both), Never);
     assert_eq!(cast.open_beside(a, "/1", &both), Now);
 }

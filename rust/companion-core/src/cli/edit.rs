@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use companion_protocol::editor::ReasonArrival;
 
-use crate::companion::ACCEPTED_TIME;
+use super::ACCEPTED_TIME;
 use crate::session::SessionId;
 use crate::text::Digest;
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use companion_protocol::tool::Tool;
 
 use crate::calls::{Attempt, CallId, CallOrigin, Calls, Repeated};
-use crate::cli::Clis;
+use crate::cli::{ACCEPTED_TIME, Clis};
 use crate::conversation::Conversation;
 use crate::diffs::ledger::{Effect, Ledger};
 use crate::diffs::{Answer, Decision, DiffId, EventId, Outgoing, Proposed};
@@ -24,14 +24,12 @@ use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
 pub use io::{Action, Delivery, FileBefore, Hook, Input, Now, Output, Outputs};
 use notes::PendingRejection;
-use opening::Opening;
+use opening::UnreadProposal;
 
 /// The maximum wait for a client's acknowledgement of a decision, in milliseconds.
 const ACKNOWLEDGEMENT_TIMEOUT: u64 = 1000;
 
-/// The time from an acceptance until a CLI makes the edit, in milliseconds, and the most acceptances
-/// in it.
-pub(crate) const ACCEPTED_TIME: u64 = 5000;
+/// The most acceptances that are kept for [`ACCEPTED_TIME`].
 const MAX_ACCEPTED: usize = 32;
 
 /// The limits of a companion.
@@ -74,7 +72,7 @@ pub struct Companion {
     returning: BTreeSet<SessionId>,
     conversation: Conversation,
     /// The proposals whose files are being read.
-    openings: BTreeMap<CallId, Opening>,
+    unread: BTreeMap<CallId, UnreadProposal>,
     /// The rejections with a reason whose files are being looked at.
     rejections: BTreeMap<DiffId, PendingRejection>,
     /// The edits that users have just accepted, the newest first, with their times.
@@ -118,7 +116,7 @@ impl Companion {
             returning: left.sessions.keys().copied().collect(),
             clients: left.sessions,
             conversation,
-            openings: BTreeMap::new(),
+            unread: BTreeMap::new(),
             rejections: BTreeMap::new(),
             accepted: VecDeque::new(),
             next_prune: 0,
@@ -156,7 +154,7 @@ impl Companion {
                 return self.end_reading(now, |_, of| of.session == session, out);
             }
             Input::Bridged(session, ancestors) => {
-                return self.conversation.bridged(session, ancestors);
+                return self.conversation.clis_mut().bridged(session, ancestors);
             }
             Input::Call { call, from, path, action } => {
                 self.call(now, call, from, &path, action, out)
@@ -300,7 +298,7 @@ impl Companion {
         self.calls.begin(call, from, action.tool(), path, now.elapsed, deadline);
         match action {
             Action::Open { proposed, is_silent, .. } => {
-                let opening = Opening { session, path: Arc::clone(path), proposed };
+                let opening = UnreadProposal { session, path: Arc::clone(path), proposed };
                 self.open(now, call, opening, is_silent, out)
             }
             Action::Close { suppress } => self.ledger.close(session, path, suppress, call),
@@ -318,7 +316,7 @@ impl Companion {
     ) -> Option<&'static str> {
         let Limits { diffs_per_session, queued_bytes, held_bytes, .. } = self.limits;
         let (waiting, bytes) = self.ledger.backlog(session);
-        let openings = || self.openings.values();
+        let openings = || self.unread.values();
         let opening = openings().filter(|opening| opening.session == session).count();
         if waiting + opening + self.ledger.count(session) >= diffs_per_session
             || bytes >= queued_bytes
@@ -400,7 +398,7 @@ impl Companion {
                 Effect::Record(record) => Output::Record(record),
                 Effect::Decided(session, path, decision) => {
                     if decision.is_accepted() {
-                        self.conversation.accepted(session, &path, now.elapsed);
+                        self.conversation.clis_mut().diff_accepted(session, &path, now.elapsed);
                         self.remember_acceptance(now, session, &path);
                     }
                     Output::Decided(session, path, decision)

@@ -14,7 +14,7 @@ use crate::text::Digest;
 
 /// A proposal whose file is being read. The editor gets it after that.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Opening {
+pub(super) struct UnreadProposal {
     pub(super) session: SessionId,
     pub(super) path: Arc<str>,
     pub(super) proposed: Proposed,
@@ -26,17 +26,17 @@ impl Companion {
         &mut self,
         now: Now,
         call: CallId,
-        opening: Opening,
+        opening: UnreadProposal,
         is_silent: bool,
         out: &mut Outputs,
     ) -> Vec<Effect> {
-        let Opening { session, path, .. } = &opening;
+        let UnreadProposal { session, path, .. } = &opening;
         let client = self.clients.get(session).copied().unwrap_or_default();
         let opened = if is_silent || !client.replays_edits {
             Opened::NEVER
         } else if client.empty_is_unchanged {
             let connected = self.connected_like(client);
-            self.conversation.opened(*session, path, &connected, now.elapsed)
+            self.conversation.clis_mut().opened(*session, path, &connected, now.elapsed)
         } else if self.clis().knows(*session) {
             Opened { needs_look: true, ..Opened::NEVER }
         } else {
@@ -44,7 +44,7 @@ impl Companion {
         };
         if opened.needs_look {
             out.push(Output::ReadOriginal(call, Arc::clone(path)));
-            self.openings.insert(call, opening);
+            self.unread.insert(call, opening);
             return Vec::new();
         }
         self.open_now(call, &opening, opened.arrival, out)
@@ -53,7 +53,7 @@ impl Companion {
     fn open_now(
         &mut self,
         call: CallId,
-        Opening { session, path, proposed }: &Opening,
+        UnreadProposal { session, path, proposed }: &UnreadProposal,
         arrival: ReasonArrival,
         out: &mut Outputs,
     ) -> Vec<Effect> {
@@ -69,8 +69,8 @@ impl Companion {
         original: Option<Digest>,
         out: &mut Outputs,
     ) {
-        let Some(opening) = self.openings.remove(&call) else { return };
-        let Opening { session, path, .. } = &opening;
+        let Some(opening) = self.unread.remove(&call) else { return };
+        let UnreadProposal { session, path, .. } = &opening;
         let client = self.clients.get(session).copied().unwrap_or_default();
         let clis = self.conversation.clis_mut();
         let arrival = if client.empty_is_unchanged {
@@ -86,10 +86,10 @@ impl Companion {
     pub(super) fn end_reading(
         &mut self,
         now: Now,
-        is_due: impl Fn(CallId, &Opening) -> bool,
+        is_due: impl Fn(CallId, &UnreadProposal) -> bool,
         out: &mut Outputs,
     ) {
-        let openings = self.openings.iter().filter(|(call, opening)| is_due(**call, opening));
+        let openings = self.unread.iter().filter(|(call, opening)| is_due(**call, opening));
         for call in openings.map(|(call, _)| *call).collect::<Vec<_>>() {
             self.original(now, call, None, out);
         }

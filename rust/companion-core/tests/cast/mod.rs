@@ -53,13 +53,13 @@ impl Cast {
         connected: &[SessionId],
     ) -> ReasonArrival {
         self.now += 1;
-        self.conversation.opened(session, path, connected, self.now).arrival
+        self.conversation.clis_mut().opened(session, path, connected, self.now).arrival
     }
 
     /// The user accepts the diff of a client.
     pub(crate) fn accept(&mut self, session: SessionId, path: &str) {
         self.now += 1;
-        self.conversation.accepted(session, path, self.now);
+        self.conversation.clis_mut().diff_accepted(session, path, self.now);
     }
 
     /// A CLI begins an edit of a file, and the client opens its diff.

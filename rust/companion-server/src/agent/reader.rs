@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::original;
 use crate::disk::pool::BlockingPool;
-use crate::workspace::Workspace;
+use crate::workspace::{PRIVATE, Workspace, shared};
 
 /// The time for the disk before an edit, and when a proposal is rejected.
 pub(super) const READ_TIMEOUT: Duration = Duration::from_millis(500);
@@ -48,11 +48,8 @@ impl FileReader {
     /// shared again before the reason leaves.
     pub(super) async fn is_private(&self, path: &str) -> bool {
         let (privacy, path) = (Arc::clone(self.workspace.privacy()), path.to_owned());
-        let look = move || {
-            let mut scan = privacy.look();
-            scan.is_private(&path).unwrap_or(false) && scan.again().is_none()
-        };
-        self.on_disk(look).await.unwrap_or(false)
+        let look = self.on_disk(move || shared(&privacy, &path)).await;
+        matches!(look, Some(Ok(Err(PRIVATE))))
     }
 
     /// The result of a look at the disk; `None` if the disk does not answer in time.

@@ -91,8 +91,8 @@ impl SharedDiagnostics {
     }
 
     async fn check_shared(&self, path: &str, deadline: Instant) -> Result<(), &'static str> {
-        let patience = deadline.saturating_duration_since(Instant::now());
-        self.workspace.check_shared(path, patience).await
+        let limit = deadline.saturating_duration_since(Instant::now());
+        self.workspace.check_shared(path, limit).await
     }
 }
 

@@ -107,34 +107,34 @@ impl Workspace {
     }
 
     /// Fails unless `path`, which may not exist, leads into a root. Waits for the disk for up to
-    /// `patience`.
-    pub(crate) async fn check(&self, path: &str, patience: Duration) -> Result<(), &'static str> {
-        self.look(vec![path.to_owned()], patience, |_, _| Ok(Ok(()))).await.remove(0)
+    /// `limit`.
+    pub(crate) async fn check(&self, path: &str, limit: Duration) -> Result<(), &'static str> {
+        self.look(vec![path.to_owned()], limit, |_, _| Ok(Ok(()))).await.remove(0)
     }
 
     /// Fails unless `path` leads into a root and is not private.
     pub(crate) async fn check_shared(
         &self,
         path: &str,
-        patience: Duration,
+        limit: Duration,
     ) -> Result<(), &'static str> {
-        self.look(vec![path.to_owned()], patience, shared).await.remove(0)
+        self.look(vec![path.to_owned()], limit, shared).await.remove(0)
     }
 
     /// Does the same for each of `paths`, in one look at the disk.
     pub(crate) async fn check_all_shared(
         &self,
         paths: &[Arc<str>],
-        patience: Duration,
+        limit: Duration,
     ) -> Vec<Result<(), &'static str>> {
         let paths = paths.iter().map(ToString::to_string).collect();
-        self.look(paths, patience, shared).await
+        self.look(paths, limit, shared).await
     }
 
     async fn look(
         &self,
         paths: Vec<String>,
-        patience: Duration,
+        limit: Duration,
         is_shared: fn(&Privacy, &str) -> io::Result<Result<(), &'static str>>,
     ) -> Vec<Result<(), &'static str>> {
         let count = paths.len();
@@ -159,12 +159,12 @@ impl Workspace {
             });
             look.await.unwrap_or_else(|_| vec![unknown; count])
         };
-        timeout(patience, look).await.unwrap_or_else(|_| vec![Err(DISK_TIMED_OUT); count])
+        timeout(limit, look).await.unwrap_or_else(|_| vec![Err(DISK_TIMED_OUT); count])
     }
 }
 
-/// Fails if the file is private.
-fn shared(privacy: &Privacy, path: &str) -> io::Result<Result<(), &'static str>> {
+/// Fails if the file is private. Blocks on the disk.
+pub(crate) fn shared(privacy: &Privacy, path: &str) -> io::Result<Result<(), &'static str>> {
     let mut scan = privacy.look();
     let is_private = scan.is_private(path)?;
     Ok(match scan.again() {
