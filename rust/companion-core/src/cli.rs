@@ -189,9 +189,13 @@ impl Clis {
 
     /// Adds a CLI that the last process has recognized.
     pub(crate) fn restore(&mut self, session: SessionId, cli: RecognizedCli) {
-        let index = self.add(cli.session);
-        self.known[index].process = Some(cli.process);
-        self.known[index].connection = Some(session);
+        let known = self.known.iter().position(|known| known.session == cli.session);
+        let index = known.unwrap_or_else(|| self.add(cli.session));
+        let known = &mut self.known[index];
+        known.process = Some(cli.process);
+        known.connection = Some(session);
+        // A hook may have seen that the CLI had no connection to this process.
+        known.connected = Connected::Unknown;
     }
 
     /// The bridge of an MCP session has these ancestors, the nearest first.

@@ -232,7 +232,7 @@ pub struct Notes {
     delivered: VecDeque<(Arc<str>, Option<Digest>)>,
     /// The newest confirmed deliveries.
     confirmed: VecDeque<u64>,
-    last_note: u64,
+    pub(crate) last_note: u64,
     last_delivery: u64,
 }
 

@@ -188,17 +188,21 @@ impl Left {
 
     /// Adds the notes of another process, behind its own ones.
     pub fn adopt_notes(&mut self, other: &Self) {
-        let mut last = self.notes.keys().next_back().map_or(0, |note| note.0);
-        for note in other.notes.values() {
-            last += 1;
-            self.notes.insert(NoteId(last), note.clone());
-        }
+        let last = self.notes.keys().next_back().copied().unwrap_or(NoteId(0));
+        self.notes.extend(other.clone().with_notes_after(last).notes);
         for comment in &other.delivered {
             push_limited(&mut self.delivered, Arc::clone(comment), MAX_DELIVERED);
         }
         for number in &other.confirmed {
             push_limited(&mut self.confirmed, *number, MAX_CONFIRMED);
         }
+    }
+
+    /// Numbers the notes from the one after `last`.
+    #[must_use]
+    pub fn with_notes_after(self, last: NoteId) -> Self {
+        let numbers = (last.0 + 1..).map(NoteId);
+        Self { notes: numbers.zip(self.notes.into_values()).collect(), ..self }
     }
 
     /// The part that needs neither the token nor the clients: the notes.

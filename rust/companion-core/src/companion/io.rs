@@ -9,7 +9,7 @@ use crate::cli::{Caller, CliSessionId};
 use crate::conversation::Due;
 use crate::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Outcome, Proposed};
 use crate::notes::{self, Comment, Confirmation, NoteId};
-use crate::record::Record;
+use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
 use crate::text::{Digest, Text};
 
@@ -27,6 +27,8 @@ pub struct Now {
 pub enum Input<'a> {
     /// A client has connected.
     Connected(SessionId, ClientTraits),
+    /// Another companion has ended, and its clients go on with this one.
+    Adopted(Left),
     /// The bridge of a client was started by these processes, the nearest first. Each has the form of
     /// [`Caller::process`].
     Bridged(SessionId, Vec<Arc<str>>),

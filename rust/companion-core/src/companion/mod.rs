@@ -19,7 +19,7 @@ use crate::cli::{ACCEPTED_TIME, Clis};
 use crate::conversation::Conversation;
 use crate::diffs::ledger::{Effect, Ledger};
 use crate::diffs::{Answer, Decision, DiffId, EventId, Outgoing, Proposed};
-use crate::notes::Notes;
+use crate::notes::{NoteId, Notes};
 use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
 pub use io::{Action, Delivery, FileBefore, Hook, Input, Now, Output, Outputs};
@@ -68,7 +68,7 @@ pub struct Companion {
     ledger: Ledger,
     calls: Calls,
     clients: BTreeMap<SessionId, ClientTraits>,
-    /// The clients of the last process that have not opened their streams again.
+    /// The clients of an earlier process that have not opened their streams again.
     returning: BTreeSet<SessionId>,
     conversation: Conversation,
     /// The proposals whose files are being read.
@@ -93,35 +93,50 @@ impl Companion {
         keep_records: bool,
         left: Left,
     ) -> Self {
-        let mut ledger = Ledger::new(first_diff, keep_records);
-        for session in left.sessions.keys() {
-            ledger.restore_session(*session);
-        }
-        for (diff, left) in left.diffs {
-            ledger.restore_decision(diff, left.session, left.path, left.decision);
-        }
-        let mut conversation = Conversation::new(first_delivery);
-        for (session, cli) in left.clis {
-            conversation.clis_mut().restore(session, cli);
-        }
-        let notes = conversation.notes_mut();
-        for (id, note) in left.notes {
-            notes.restore(id, note, 0);
-        }
-        left.delivered.into_iter().for_each(|comment| notes.restore_delivered(comment));
-        left.confirmed.into_iter().for_each(|number| notes.restore_confirmed(number));
-        Self {
-            ledger,
+        let mut companion = Self {
+            ledger: Ledger::new(first_diff, keep_records),
             calls: Calls::new(limits.kept_bytes),
-            returning: left.sessions.keys().copied().collect(),
-            clients: left.sessions,
-            conversation,
+            clients: BTreeMap::new(),
+            returning: BTreeSet::new(),
+            conversation: Conversation::new(first_delivery),
             unread: BTreeMap::new(),
             rejections: BTreeMap::new(),
             accepted: VecDeque::new(),
             next_prune: 0,
             limits,
+        };
+        companion.restore(left, 0);
+        companion
+    }
+
+    /// Adds the state of a process that has ended.
+    fn restore(&mut self, left: Left, now: u64) {
+        for (session, client) in left.sessions {
+            self.ledger.restore_session(session);
+            self.returning.insert(session);
+            self.clients.insert(session, client);
         }
+        for (diff, left) in left.diffs {
+            self.ledger.restore_decision(diff, left.session, left.path, left.decision);
+        }
+        for (session, cli) in left.clis {
+            self.conversation.clis_mut().restore(session, cli);
+        }
+        let notes = self.conversation.notes_mut();
+        for (id, note) in left.notes {
+            notes.restore(id, note, now);
+        }
+        left.delivered.into_iter().for_each(|comment| notes.restore_delivered(comment));
+        left.confirmed.into_iter().for_each(|number| notes.restore_confirmed(number));
+    }
+
+    /// Adds the state of another process to this one, and records it.
+    fn adopt(&mut self, now: Now, left: Left, out: &mut Outputs) {
+        let left = left.with_notes_after(NoteId(self.notes().last_note));
+        for record in left.records() {
+            self.record(record, out);
+        }
+        self.restore(left, now.elapsed);
     }
 
     /// Takes an input, and adds its outputs.
@@ -143,6 +158,7 @@ impl Companion {
                 self.clients.insert(session, client);
                 self.ledger.session_begun(session, client)
             }
+            Input::Adopted(left) => return self.adopt(now, left, out),
             Input::Away(session) => self.ledger.session_away(session),
             Input::Gone(session) => {
                 self.clients.remove(&session);

@@ -1,4 +1,5 @@
-//! Tests every order of a few inputs, over a restart at each step.
+//! Tests every order of a few inputs, over a restart at each step, or over the end of a process whose
+//! clients another one takes over.
 //!
 //! - No client receives a decision about another question.
 //! - No decision is lost.
@@ -69,6 +70,7 @@ fn in_any_order_nothing_is_lost_invented_or_replayed() {
         timeouts: 0,
         has_hooks: false,
         corrects: false,
+        hands_over: false,
         unchanged: 0,
     };
     let mut scripts = vec![
@@ -111,6 +113,17 @@ fn in_any_order_nothing_is_lost_invented_or_replayed() {
             ..script(ONE, 0, 0, 1, 1)
         },
         Script { rejections_with_reason: 1, ..script(ONE, 1, 0, 0, 1) },
+        Script { hands_over: true, ..script(ONE, 1, 1, 0, 1) },
+        Script { hands_over: true, ..script(ONE, 1, 0, 1, 1) },
+        Script { hands_over: true, others: 1, ..script(ONE, 0, 1, 0, 1) },
+        Script { hands_over: true, ..script(ONE, 0, 2, 0, 1) },
+        Script { hands_over: true, ..script(TWO, 0, 1, 0, 0) },
+        Script {
+            hands_over: true,
+            rejections_with_reason: 1,
+            has_hooks: true,
+            ..script(ONE, 0, 1, 0, 1)
+        },
         Script { rejections_with_reason: 1, others: 1, has_hooks: true, ..script(ONE, 1, 0, 0, 1) },
         Script {
             rejections_with_reason: 1,

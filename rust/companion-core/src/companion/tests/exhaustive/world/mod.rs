@@ -144,6 +144,8 @@ pub(super) struct World {
     failures: u8,
     timeouts: u8,
     other: SessionId,
+    /// The client of the process that takes the clients over.
+    neighbor: SessionId,
     /// Whether the view of the other client's proposal is shown.
     is_others_shown: bool,
 }
@@ -197,6 +199,7 @@ impl World {
             failures: script.failures,
             timeouts: script.timeouts,
             other: SessionId::new(),
+            neighbor: SessionId::new(),
             is_others_shown: false,
         };
         for session in [session, world.other] {

@@ -1,8 +1,8 @@
 //! Simulates the end of a process and the start of the next one.
 
-use super::{Fate, Look, Reason, Reply, Request, Script, World, companion};
+use super::{CLIENT, Fate, Look, Reason, Reply, Request, Script, World, companion};
 use crate::companion::Input;
-use crate::record::Record;
+use crate::record::{Left, Record};
 
 impl World {
     pub(super) fn end_stream(&mut self, arrives: usize) {
@@ -70,7 +70,20 @@ impl World {
                 self.reasons[self.rejected[&diff]] = Reason::Lost;
             }
         }
+        if script.hands_over {
+            return self.hand_over();
+        }
         self.companion = companion(1000, self.disk.clone());
+    }
+
+    /// Another process, which has a client, takes the clients over.
+    fn hand_over(&mut self) {
+        let left = std::mem::take(&mut self.disk);
+        self.companion = companion(1000, Left::default());
+        self.handle(Input::Connected(self.neighbor, CLIENT));
+        self.handle(Input::Adopted(left));
+        // The records of the last process stay until these are saved.
+        self.save_all();
     }
 
     /// Closes the views of the process.

@@ -6,6 +6,7 @@ use crate::diffs::EditorCommand;
 
 /// The limits of the steps.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 pub(crate) struct Script {
     /// The path of each question.
     pub(crate) paths: &'static [&'static str],
@@ -28,6 +29,8 @@ pub(crate) struct Script {
     pub(crate) has_hooks: bool,
     /// The model names other paths than the client opens.
     pub(crate) corrects: bool,
+    /// The next process is one that runs already, and has a client.
+    pub(crate) hands_over: bool,
     /// The user changes every second proposal; this is the first unchanged one.
     pub(crate) unchanged: Question,
 }
