@@ -4,6 +4,7 @@
 //! stdout. `docs/editor-protocol.md` has an example of each.
 
 mod agent;
+mod revert;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,9 @@ pub use agent::{
     AgentChanged, AgentCommand, AgentFinished, AgentWaiting, ChangeKind, ChangedFile, ChangedPath,
     ChangedPaths, ChangedText, CommentId, CommentOnLines, CommentRefused, CommentsDelivered,
     CommentsPending, HookedClients, ReasonLost,
+};
+pub use revert::{
+    FileToRevert, PlanRevert, PlannedFile, PromptOfSession, RevertAction, RevertPlan,
 };
 
 /// A notification from the editor.
@@ -114,6 +118,8 @@ impl EditorNotification {
 pub enum EditorQuery {
     /// `agent/texts`; the result is a [`ChangedText`].
     Before(ChangedPath),
+    /// `agent/revertPlan`; the result is a [`RevertPlan`].
+    RevertPlan(PlanRevert),
 }
 
 impl EditorQuery {
@@ -122,10 +128,12 @@ impl EditorQuery {
     /// # Errors
     /// If the companion does not know the method, or if `params` don't fit it.
     pub fn parse(method: &str, params: Params<'_>) -> Result<Self, ErrorObject> {
-        if method != "agent/texts" {
-            return Err(unknown(method));
-        }
-        params.parse().map(Self::Before).map_err(|error| invalid_params(method, &error))
+        let parsed = match method {
+            "agent/texts" => params.parse().map(Self::Before),
+            "agent/revertPlan" => params.parse().map(Self::RevertPlan),
+            _ => return Err(unknown(method)),
+        };
+        parsed.map_err(|error| invalid_params(method, &error))
     }
 
     /// Reads the request `method` whose parameters are JSON.

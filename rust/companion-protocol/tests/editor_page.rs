@@ -10,9 +10,10 @@ use companion_protocol::editor::{
     AcceptedDiff, AgentChanged, AgentCommand, AgentFinished, AgentWaiting, ChangeKind, ChangedFile,
     ChangedPath, ChangedPaths, ChangedText, CloseDiff, CommentId, CommentOnLines, CommentRefused,
     CommentsDelivered, CommentsPending, CompanionNotification as Sent, CursorMoved, DiffPath,
-    DiffResult, EditorNotification as Read, EditorQuery, FilePath, Folders, HookedClients,
-    OpenDiff, PrivateFiles, ProposalKind, Ready, ReasonArrival, ReasonLost, RejectedDiff, Renamed,
-    Review, SelectionChanged, Sessions, Silent, Trust, UnsavedFiles,
+    DiffResult, EditorNotification as Read, EditorQuery, FilePath, FileToRevert, Folders,
+    HookedClients, OpenDiff, PlanRevert, PlannedFile, PrivateFiles, PromptOfSession, ProposalKind,
+    Ready, ReasonArrival, ReasonLost, RejectedDiff, Renamed, RevertAction, RevertPlan, Review,
+    SelectionChanged, Sessions, Silent, Trust, UnsavedFiles,
 };
 use companion_protocol::ide::Position;
 use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Message, Payload, parse};
@@ -281,7 +282,7 @@ fn messages_from_the_editor() {
     for (method, params) in Examples::read().from_editor {
         let read = |params: &Value| {
             let params = params.to_string();
-            if method == "agent/texts" {
+            if ["agent/texts", "agent/revertPlan"].contains(&&*method) {
                 EditorQuery::from_json(&method, &params).map(|query| format!("{query:?}"))
             } else {
                 Read::from_json(&method, &params).map(|notification| format!("{notification:?}"))
@@ -298,8 +299,12 @@ fn messages_from_the_editor() {
     }
     let query =
         EditorQuery::Before(ChangedPath { session: "s".to_owned(), prompt: 1, path: path() });
+    let prompts = vec![PromptOfSession { session: "s".to_owned(), prompt: 1 }];
+    let (disk, unsaved) = (Some("new\n".to_owned()), Some("mine\n".to_owned()));
+    let files = vec![FileToRevert { path: path(), prompts, disk, unsaved }];
+    let plan = EditorQuery::RevertPlan(PlanRevert { files, undoes_deletions: true });
     let mut expected: Vec<_> = expected.iter().map(|read| format!("{read:?}")).collect();
-    expected.push(format!("{query:?}"));
+    expected.extend([format!("{query:?}"), format!("{plan:?}")]);
     assert_eq!(notifications, expected);
 }
 
@@ -308,17 +313,33 @@ fn results() {
     let results = Examples::read().results;
     let methods: Vec<_> = results.iter().map(|(method, _)| &**method).collect();
     let (open, close, problems) = ("diff/open", "diff/close", "editor/diagnostics");
-    assert_eq!(methods, [open, "agent/texts", close, "editor/unsaved", problems]);
+    let plan = "agent/revertPlan";
+    assert_eq!(methods, [open, "agent/texts", plan, close, "editor/unsaved", problems]);
     let texts = ChangedText { before: Some("old\n".into()), after: Some("new\n".into()) };
     assert_eq!(results[1].1, json!(texts));
     let created = ChangedText { before: None, ..texts };
     assert_eq!(json!(created), json!({ "after": "new\n" }));
-    let closed: DiffResult = serde_json::from_str(&results[2].1.to_string()).unwrap();
+    let file = PlannedFile {
+        path: path(),
+        action: RevertAction::Write { text: "old\n".into() },
+        warning: Some("has other, unsaved changes (+1 −1)".to_owned()),
+        differs: true,
+    };
+    let reason = "the earlier text is no longer available".to_owned();
+    let refused = PlannedFile {
+        path: "/p/b.txt".to_owned(),
+        action: RevertAction::Refuse { reason },
+        warning: None,
+        differs: false,
+    };
+    let question = Some("a.txt has other, unsaved changes (+1 −1). Revert it?".to_owned());
+    assert_eq!(results[2].1, json!(RevertPlan { files: vec![file, refused], question }));
+    let closed: DiffResult = serde_json::from_str(&results[3].1.to_string()).unwrap();
     assert_eq!(closed.content.as_deref(), Some("new\n"));
-    let unsaved: UnsavedFiles = serde_json::from_value(results[3].1.clone()).unwrap();
+    let unsaved: UnsavedFiles = serde_json::from_value(results[4].1.clone()).unwrap();
     assert_eq!(unsaved.paths, [path()]);
-    let problems: Diagnostics = serde_json::from_value(results[4].1.clone()).unwrap();
-    assert_eq!(json!(problems), results[4].1, "no field is unknown");
+    let problems: Diagnostics = serde_json::from_value(results[5].1.clone()).unwrap();
+    assert_eq!(json!(problems), results[5].1, "no field is unknown");
 }
 
 #[test]

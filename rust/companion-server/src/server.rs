@@ -292,11 +292,18 @@ impl Server {
     /// # Errors
     /// If the server does not know what the request names.
     pub fn answer(&self, query: EditorQuery) -> Result<String, ErrorObject> {
-        let EditorQuery::Before(ChangedPath { session, prompt, path }) = query;
-        let texts = self.inner.parts.agents.changes.texts(&session, prompt, &path);
-        let unkept = "Invalid params: no text of this change is kept";
-        let texts = texts.ok_or_else(|| ErrorObject::new(code::INVALID_PARAMS, unkept))?;
-        Ok(serde_json::to_string(&texts).expect("texts are JSON"))
+        let changes = &self.inner.parts.agents.changes;
+        let answer = match query {
+            EditorQuery::Before(ChangedPath { session, prompt, path }) => {
+                let unkept = "Invalid params: no text of this change is kept";
+                let texts = changes.texts(&session, prompt, &path);
+                serde_json::to_string(
+                    &texts.ok_or_else(|| ErrorObject::new(code::INVALID_PARAMS, unkept))?,
+                )
+            }
+            EditorQuery::RevertPlan(plan) => serde_json::to_string(&changes.revert_plan(&plan)),
+        };
+        Ok(answer.expect("an answer is JSON"))
     }
 
     /// Replaces the roots of the workspace, all absolute.

@@ -324,43 +324,6 @@ function M.list()
   return true
 end
 
---- Returns whether a later prompt has changed a file as well.
-local function has_later(change, path)
-  for _, other in pairs(prompts) do
-    local changed = is_later(other, change) and file_of(other, path)
-    if changed and not changed.reverted then
-      return true
-    end
-  end
-  return false
-end
-
---- Gets the kept texts of files, and passes those whose texts are kept to `act`.
-local function with_reversals(change, files, act)
-  local reversals, waiting = {}, #files
-  local function finish()
-    waiting = waiting - 1
-    if waiting == 0 then
-      act(reversals)
-    end
-  end
-  for _, changed in ipairs(files) do
-    with_texts(change, changed.path, function(kept)
-      reversals[#reversals + 1] = {
-        key = key_of(change),
-        path = changed.path,
-        kept = kept,
-        mixed = changed.mixed,
-        is_later = has_later(change, changed.path),
-      }
-      finish()
-    end, function(why)
-      log.warn(('%s is not reverted: %s'):format(file.short(changed.path), why))
-      finish()
-    end)
-  end
-end
-
 --- Takes files back to their text from before a prompt: `prompt` is all files of the prompt, a path is that file, and
 --- nil the file that the user is in. Asks where the user would lose something. Returns whether that is possible, and if
 --- not, the cause.
@@ -381,15 +344,16 @@ function M.revert(what)
   elseif #kept < #files then
     log.warn(('%d of %d files stay as they are: their text from before is not kept'):format(#files - #kept, #files))
   end
-  with_reversals(change, kept, function(reversals)
-    revert.run(reversals, function(reverted)
-      local paths = {}
-      for index, one in ipairs(reverted) do
-        paths[index] = one.path
-        watch_undo(key_of(change), one)
-      end
-      report_reverted(change, paths)
-    end)
+  local wanted = vim.tbl_map(function(changed)
+    return changed.path
+  end, kept)
+  revert.run(change, wanted, function(reverted)
+    local paths = {}
+    for index, one in ipairs(reverted) do
+      paths[index] = one.path
+      watch_undo(key_of(change), one)
+    end
+    report_reverted(change, paths)
   end)
   return true
 end

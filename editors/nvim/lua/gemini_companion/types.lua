@@ -186,14 +186,18 @@
 ---@field before? string the text before the prompt, nil if the file did not exist
 ---@field after? string the text as the CLI left it, nil if the CLI deleted the file
 
---- A file that the user wants back as it was before a prompt.
----@class GeminiCompanion.Reversal
----@field key string identifies the prompt
+--- The result of the request `agent/revertPlan`.
+---@class GeminiCompanion.RevertPlan
+---@field files GeminiCompanion.PlannedFile[]
+---@field question? string
+
+---@class GeminiCompanion.PlannedFile
 ---@field path string
----@field kept GeminiCompanion.KeptTexts
----@field mixed boolean
----@field is_later boolean a later prompt has changed the file as well
----@field now GeminiCompanion.TextsNow
+---@field action 'write'|'delete'|'nothing'|'refuse'
+---@field text? string to write
+---@field reason? string of a refusal
+---@field warning? string what the user would lose
+---@field differs? boolean the file's text is not the text that the CLI left
 
 --- A file that has its text from before a prompt again.
 ---@class GeminiCompanion.Reverted
@@ -206,11 +210,6 @@
 ---@field before GeminiCompanion.Text
 ---@field after GeminiCompanion.Text
 ---@field opened fun(buffer: integer)
-
---- The texts of a file at one moment.
----@class GeminiCompanion.TextsNow
----@field disk? string nil if the file does not exist
----@field unsaved? string the text of a buffer with unsaved changes
 
 --- A comparison of a file with a text.
 ---@class GeminiCompanion.Comparison

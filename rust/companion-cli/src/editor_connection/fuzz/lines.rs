@@ -188,6 +188,7 @@ fn invalid() -> BoxedStrategy<String> {
         r#"["2.0",1,"editor/focused",{"path":"{folder}/a"}]"#,
         r#"{"jsonrpc":"2.0","method":"editor/focused","params":{"path":"{folder}/a"}} x"#,
         r#"{"jsonrpc":"2.0","id":1,"method":"agent/texts","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"agent/revertPlan","params":{"files":[{}]}}"#,
         r#"{"jsonrpc":"2.0","id":1}"#,
         r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}}"#,
     ];

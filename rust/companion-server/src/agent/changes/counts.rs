@@ -19,6 +19,11 @@ pub(crate) struct LineCounts {
 impl LineCounts {
     /// Compares two texts. Takes about 200 ms at most.
     pub(super) fn of(before: &FileText, after: &FileText) -> Self {
+        Self::of_texts(before.text().map(|text| &**text), after.text().map(|text| &**text))
+    }
+
+    /// Does the same with the texts; `None` is no file.
+    pub(super) fn of_texts(before: Option<&str>, after: Option<&str>) -> Self {
         let (before, after) = (lines(before), lines(after));
         let deadline = Instant::now() + PRECISE;
         let mut counts = Self::default();
@@ -37,9 +42,6 @@ impl LineCounts {
     }
 }
 
-fn lines(text: &FileText) -> Vec<&str> {
-    match text {
-        FileText::Text(text) => text.split_inclusive('\n').collect(),
-        FileText::Absent | FileText::Unkept(_) => Vec::new(),
-    }
+fn lines(text: Option<&str>) -> Vec<&str> {
+    text.unwrap_or_default().split_inclusive('\n').collect()
 }

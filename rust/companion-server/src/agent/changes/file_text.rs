@@ -55,12 +55,17 @@ impl FileText {
         }
     }
 
+    /// The text, if it is kept.
+    pub(super) fn text(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Absent | Self::Unkept(_) => None,
+        }
+    }
+
     /// The bytes of its text.
     pub(super) fn size(&self) -> usize {
-        match self {
-            Self::Text(text) => text.len(),
-            Self::Absent | Self::Unkept(_) => 0,
-        }
+        self.text().map_or(0, |text| text.len())
     }
 
     /// Drops the text.

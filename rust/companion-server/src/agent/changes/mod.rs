@@ -3,6 +3,7 @@
 mod calls;
 mod counts;
 mod file_text;
+mod revert;
 #[cfg(test)]
 mod tests;
 mod tracking;
@@ -149,6 +150,11 @@ impl Change {
 
     fn is_revertible(&self) -> bool {
         !matches!(self.before, FileText::Unkept(_)) && !matches!(self.after, FileText::Unkept(_))
+    }
+
+    fn texts(&self) -> ChangedText {
+        let (before, after) = (self.before.text().cloned(), self.after.text().cloned());
+        ChangedText { before, after }
     }
 
     fn kind(&self) -> ChangeKind {
@@ -394,12 +400,7 @@ impl AgentChanges {
     /// The texts of a change; `None` if they are not kept.
     pub(crate) fn texts(&self, id: &PromptId, path: &str) -> Option<ChangedText> {
         let change = self.prompt(id)?.files.iter().find(|change| &*change.path == path)?;
-        let text = |text: &FileText| match text {
-            FileText::Text(text) => Some(Arc::clone(text)),
-            FileText::Absent | FileText::Unkept(_) => None,
-        };
-        let texts = || ChangedText { before: text(&change.before), after: text(&change.after) };
-        change.is_revertible().then(texts)
+        change.is_revertible().then(|| change.texts())
     }
 
     /// The user has reverted these changes. Returns the paths that are new to the model.

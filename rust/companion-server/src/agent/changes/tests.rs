@@ -5,9 +5,9 @@ use companion_protocol::editor::{AgentChanged, ChangeKind};
 use super::calls::MAX_BYTES_OF_CALLS;
 use super::*;
 
-const CLI: &str = "cli";
+pub(super) const CLI: &str = "cli";
 
-fn text(text: &str) -> FileText {
+pub(super) fn text(text: &str) -> FileText {
     FileText::Text(text.into())
 }
 
@@ -19,14 +19,14 @@ fn look(path: &str, text: FileText) -> Look {
     Look { path: path.into(), text, access: Access::Shared }
 }
 
-fn begin(changes: &mut AgentChanges) -> PromptId {
+pub(super) fn begin(changes: &mut AgentChanges) -> PromptId {
     let (id, gone) = changes.begin_prompt(CLI, "title".to_owned(), 1000);
     assert_eq!((changes.current(CLI), gone), (Some(id.clone()), Vec::new()));
     id
 }
 
 /// An edit of a CLI, with the file before and after it.
-fn edit(changes: &mut AgentChanges, path: &str, before: FileText, after: FileText) {
+pub(super) fn edit(changes: &mut AgentChanges, path: &str, before: FileText, after: FileText) {
     changes.calls.begin(CLI, None, vec![look(path, before)]);
     changes.edited(CLI, None, look(path, after));
 }

@@ -7,14 +7,16 @@ use std::sync::Arc;
 
 use companion_core::companion::Input;
 use companion_core::notes::Revert;
-use companion_protocol::editor::{ChangedPaths, ChangedText, CompanionNotification};
+use companion_protocol::editor::{
+    ChangedPaths, ChangedText, CompanionNotification, PlanRevert, RevertPlan,
+};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::super::AgentParts;
 use super::super::event::{HookEvent, ToolEffect};
 use super::super::reader::{FileReader, READ_TIMEOUT};
-use super::{Access, AgentChanges, FileText, LineCounts, Look, PromptId, Reverted};
+use super::{Access, AgentChanges, FileText, LineCounts, Look, PromptId, Reverted, revert};
 use crate::context::EditorContext;
 use crate::disk::pool::BlockingPool;
 use crate::driver::Driver;
@@ -239,6 +241,15 @@ impl ChangeTracker {
     /// The texts of a change; `None` if they are not kept.
     pub(crate) fn texts(&self, session: &str, prompt: u64, path: &str) -> Option<ChangedText> {
         self.changes.lock().texts(&(session.into(), prompt), path)
+    }
+
+    /// Decides how the editor reverts files.
+    pub(crate) fn revert_plan(&self, wanted: &PlanRevert) -> RevertPlan {
+        let reversals: Vec<_> = {
+            let changes = self.changes.lock();
+            wanted.files.iter().map(|file| changes.reversal(file)).collect()
+        };
+        revert::plan(wanted, &reversals, |path| self.workspace.relative(path))
     }
 
     /// The user keeps these changes, so they leave the list.

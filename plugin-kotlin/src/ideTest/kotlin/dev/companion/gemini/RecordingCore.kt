@@ -6,6 +6,10 @@ import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
+import dev.companion.gemini.core.FileToRevert
+import dev.companion.gemini.core.PlannedFile
+import dev.companion.gemini.core.RevertAction
+import dev.companion.gemini.core.RevertPlan
 import dev.companion.gemini.core.ServerStatus
 import java.awt.EventQueue
 import java.util.concurrent.ConcurrentHashMap
@@ -71,6 +75,32 @@ open class RecordingCore : CompanionCore {
     override fun textBefore(session: String, prompt: Long, path: String): ChangedText? {
         check(!EventQueue.isDispatchThread())
         return texts[Triple(session, prompt, path)]
+    }
+
+    /** The warnings of the plan, by path. */
+    val warnings = ConcurrentHashMap<String, String>()
+
+    /** The files of the requests for a plan. */
+    val planned = CopyOnWriteArrayList<FileToRevert>()
+
+    /** Plans the text before the oldest prompt; no rule about a question is here. */
+    override fun revertPlan(files: List<FileToRevert>): RevertPlan {
+        check(!EventQueue.isDispatchThread())
+        planned += files
+        val plans = files.map { file ->
+            val oldest = file.prompts.minBy { it.prompt }
+            val kept = texts[Triple(oldest.session, oldest.prompt, file.path)]
+            val action = when {
+                kept == null -> RevertAction.REFUSE
+                file.disk == kept.before && (file.unsaved ?: kept.before) == kept.before -> RevertAction.NOTHING
+                kept.before == null -> RevertAction.DELETE
+                else -> RevertAction.WRITE
+            }
+            val warning = warnings[file.path].takeIf { action != RevertAction.NOTHING }
+            PlannedFile(file.path, action, kept?.before, "the text is gone".takeIf { kept == null }, warning)
+        }
+        val warned = plans.mapNotNull { it.warning }
+        return RevertPlan(plans, warned.joinToString("\n").takeIf { warned.isNotEmpty() })
     }
 
     override fun changesReverted(session: String, prompt: Long, paths: List<String>) =

@@ -78,16 +78,4 @@ class ChangeListTest : TestCase() {
         assertEquals(7, list.prompts.single().more)
         assertEquals(files.size, list.fileCount)
     }
-
-    fun testALaterPromptIsKnown() {
-        update(1, edit("/a"), edit("/b"))
-        update(2, edit("/a"))
-        update(1, edit("/b"), session = "t")
-        assertTrue(list.isChangedLater(row(1, "/a"), emptyList()))
-        assertFalse(list.isChangedLater(row(2, "/a"), emptyList()))
-        assertFalse("it is reverted as well", list.isChangedLater(row(1, "/a"), listOf(row(2, "/a"))))
-        update(2, edit("/a", reverted = true))
-        assertFalse("it is reverted", list.isChangedLater(row(1, "/a"), emptyList()))
-        assertFalse("the other session was not later", list.isChangedLater(row(1, "/b"), emptyList()))
-    }
 }

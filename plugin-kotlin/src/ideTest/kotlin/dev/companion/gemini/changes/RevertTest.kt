@@ -10,11 +10,22 @@ import com.intellij.openapi.editor.event.DocumentEvent
 import com.intellij.openapi.editor.event.DocumentListener
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditorManager
+import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.offEdt
 import java.io.File
 
 class RevertTest : ChangesTestCase() {
     private fun isUnsaved(name: String) = FileDocumentManager.getInstance().isFileModified(virtualFile(name))
+
+    /** Makes the server warn about a file. */
+    private fun warned(name: String) {
+        core.warnings[path(name)] = "$name has changed"
+    }
+
+    private fun read(row: ChangeRow): Pair<FileVersions, ChangedText> {
+        val rows = listOf(row)
+        return Pair(checkNotNull(FileVersions.of(project, rows)), checkNotNull(service.texts(rows)))
+    }
 
     fun testAChangedFileIsRevertedSavedAndUndone() {
         file("a.txt", "one\ntwo\n")
@@ -113,10 +124,9 @@ class RevertTest : ChangesTestCase() {
         file("a.txt", "one")
         changed(1, Edit("a.txt", "one", "two"))
         type("a.txt", "two and mine")
+        warned("a.txt")
         revertInVain(row(1, "a.txt"))
-        val question = questions.single()
-        val expected = "a.txt changed after the CLI\u2019s edits.\nReverting also removes the later changes."
-        assertTrue(question, question.endsWith(expected))
+        assertEquals("the server's question", "a.txt has changed", questions.single())
         assertEquals("two and mine", document("a.txt").text)
         answering(2)
         revert(row(1, "a.txt"))
@@ -129,46 +139,54 @@ class RevertTest : ChangesTestCase() {
         file("a.txt", "one")
         changed(1, Edit("a.txt", "one", "two"))
         type("a.txt", "two and mine")
+        warned("a.txt")
         answering(2) { if (questions.size == 1) type("a.txt", "two and more") }
         revert(row(1, "a.txt"))
         assertEquals("asked about the later text", 2, questions.size)
         assertEquals("one", onDisk("a.txt"))
     }
 
-    fun testAFileThatSomethingElseChangedIsAskedAbout() {
-        file("a.txt", "one")
-        changed(1, Edit("a.txt", "one", "two", mixed = true))
-        revertInVain(row(1, "a.txt"))
-        assertEquals(1, questions.size)
-    }
-
-    fun testALaterPromptIsAskedAboutUnlessItIsRevertedToo() {
+    fun testAChangeOnTheDiskDuringTheQuestionIsAskedAboutAgain() {
         file("a.txt", "one")
         changed(1, Edit("a.txt", "one", "two"))
-        changed(2, Edit("a.txt", "two", "one more"))
-        revertInVain(row(1, "a.txt"))
-        assertEquals(1, questions.size)
+        warned("a.txt")
+        answering(2) { if (questions.size == 1) write("a.txt", "by another program") }
+        revert(row(1, "a.txt"))
+        assertEquals("asked about the later text", 2, questions.size)
+        val by = "by another program"
+        assertEquals(listOf("two", by, by), core.planned.map { it.disk })
+        assertEquals("one", onDisk("a.txt"))
+    }
+
+    fun testTwoPromptsAreRevertedTogether() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"))
+        changed(2, Edit("a.txt", "two", "three"))
         revert(row(1, "a.txt"), row(2, "a.txt"))
-        assertEquals("no further question", 1, questions.size)
+        assertEquals(listOf(1L, 2L), core.planned.single().prompts.map { it.prompt })
         assertEquals("one", onDisk("a.txt"))
         assertEquals(listOf("reverted s 1 a.txt", "reverted s 2 a.txt"), told)
     }
 
-    fun testAnEditBetweenTwoPromptsIsAskedAbout() {
-        file("a.txt", "one")
-        changed(1, Edit("a.txt", "one", "two"))
-        changed(2, Edit("a.txt", "mine", "three"))
-        revertInVain(row(1, "a.txt"), row(2, "a.txt"))
-        assertEquals(1, questions.size)
+    fun testTheServerGetsTheTextsAsOnTheDisk() {
+        file("a.txt", "\uFEFFone\r\n")
+        changed(1, Edit("a.txt", "\uFEFFone\r\n", "\uFEFFtwo\r\nthree\r\n"))
+        warned("a.txt")
+        revertInVain(row(1, "a.txt"))
+        type("a.txt", "mine\n")
+        revertInVain(row(1, "a.txt"))
+        val texts = core.planned.map { Pair(it.disk, it.unsaved) }
+        val disk = "\uFEFFtwo\r\nthree\r\n"
+        assertEquals(listOf(Pair(disk, null), Pair(disk, "\uFEFFmine\r\n")), texts)
+        FileDocumentManager.getInstance().reloadFromDisk(document("a.txt"))
     }
 
-    fun testAFileThatTheUserCreatedAgainIsAskedAbout() {
-        file("a.txt", "one")
-        changed(1, Edit("a.txt", "one", null))
-        file("a.txt", "mine")
-        revertInVain(row(1, "a.txt"))
-        assertEquals(1, questions.size)
-        assertEquals("mine", onDisk("a.txt"))
+    fun testMixedLineEndingsComeBack() {
+        file("a.txt", "one\r\ntwo\n")
+        changed(1, Edit("a.txt", "one\r\ntwo\n", "ONE\ntwo\n"))
+        revert(row(1, "a.txt"))
+        assertEquals("one\r\ntwo\n", onDisk("a.txt"))
+        assertEquals("one\ntwo\n", document("a.txt").text)
     }
 
     fun testOnlyTheOtherFilesAreRevertedIfTheUserWants() {
@@ -176,9 +194,10 @@ class RevertTest : ChangesTestCase() {
         file("b.txt", "b")
         changed(1, Edit("a.txt", "a", "A"), Edit("b.txt", "b", "B"))
         type("b.txt", "mine")
+        warned("b.txt")
         answering(2)
         revert(*rows(1).toTypedArray())
-        assertTrue(questions.single(), "One of 2 files changed after the CLI\u2019s edits." in questions.single())
+        assertEquals(listOf("b.txt has changed"), questions)
         assertEquals("a", onDisk("a.txt"))
         assertEquals("mine", document("b.txt").text)
         assertEquals(listOf("reverted s 1 a.txt"), told)
@@ -199,7 +218,7 @@ class RevertTest : ChangesTestCase() {
         core.texts.clear()
         revertInVain(row(1, "a.txt"))
         val text = notified.single()
-        assertTrue(text, text.endsWith("a.txt: the earlier text is no longer available"))
+        assertTrue(text, text.endsWith("a.txt: the text is gone"))
         assertEquals("two", onDisk("a.txt"))
     }
 
@@ -221,8 +240,8 @@ class RevertTest : ChangesTestCase() {
         file("a.txt", "one")
         changed(1, Edit("a.txt", "one", "two"))
         type("a.txt", "mine")
-        val versions = offEdt { checkNotNull(FileVersions.of(project, service, listOf(row(1, "a.txt")))) }
-        val request = ChangeDiffs(project, service).three(versions) as ContentDiffRequest
+        val (versions, texts) = offEdt { read(row(1, "a.txt")) }
+        val request = ChangeDiffs(project, service).three(versions, texts) as ContentDiffRequest
         val documents = request.contents.map { (it as DocumentContent).document }
         assertEquals(listOf("one", "two", "mine"), documents.map { it.text })
         assertEquals(listOf("Before the prompt", "After the CLI\u2019s edits", "Now"), request.contentTitles)
@@ -232,8 +251,8 @@ class RevertTest : ChangesTestCase() {
     fun testTheRightSideOfTheDiffIsTheFile() {
         file("a.txt", "one")
         changed(1, Edit("a.txt", "one", "two"))
-        val versions = offEdt { checkNotNull(FileVersions.of(project, service, listOf(row(1, "a.txt")))) }
-        val request = ChangeDiffs(project, service).two(versions) as ContentDiffRequest
+        val (versions, texts) = offEdt { read(row(1, "a.txt")) }
+        val request = ChangeDiffs(project, service).two(versions, texts) as ContentDiffRequest
         val (before, now) = request.contents.map { (it as DocumentContent).document }
         assertEquals("one", before.text)
         assertFalse(before.isWritable)

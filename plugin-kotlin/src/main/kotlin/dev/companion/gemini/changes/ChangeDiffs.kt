@@ -15,6 +15,7 @@ import com.intellij.openapi.progress.ProgressIndicator
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.UserDataHolder
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.target.FileSide
 import dev.companion.gemini.target.ShownPath
@@ -31,19 +32,19 @@ internal class ChangeDiffs(
         assertEdt()
         val files = rows.filter { it.isComparable }
         if (files.isEmpty()) return
-        val chain = Chain(files.map(::Producer), files.indexOf(first).coerceAtLeast(0))
+        val chain = Chain(files.map { Producer(listOf(it), ::two) }, files.indexOf(first).coerceAtLeast(0))
         DiffManager.getInstance().showDiff(project, chain, DiffDialogHints.DEFAULT)
     }
 
     /** Shows the three texts of files that have changed since the CLI's edits. They are read-only. EDT. */
-    fun showThree(files: List<FileVersions>) {
+    fun showThree(files: List<List<ChangeRow>>) {
         assertEdt()
-        val chain = Chain(files.map { Ready(it.shownPath, three(it)) }, 0)
+        val chain = Chain(files.map { Producer(it, ::three) }, 0)
         DiffManager.getInstance().showDiff(project, chain, DiffDialogHints.DEFAULT)
     }
 
     /** The text before the prompt, and the file itself, where the viewer's arrows take changes back. */
-    fun two(file: FileVersions): DiffRequest {
+    fun two(file: FileVersions, texts: ChangedText): DiffRequest {
         val contents = DiffContentFactory.getInstance()
         val now = when {
             file.document != null -> FileSide(contents.create(project, file.document, file.type))
@@ -51,26 +52,23 @@ internal class ChangeDiffs(
         }
         return SimpleDiffRequest(
             file.shownPath,
-            text(file.before, file),
+            if (texts.before == null) contents.createEmpty() else shown(texts.before, file),
             now,
-            message(if (file.before == null) "changes.side.none" else "changes.side.before"),
+            message(if (texts.before == null) "changes.side.none" else "changes.side.before"),
             message(if (file.file == null) "changes.side.deleted" else "changes.side.now"),
         )
     }
 
-    fun three(file: FileVersions): DiffRequest =
+    fun three(file: FileVersions, texts: ChangedText): DiffRequest =
         SimpleDiffRequest(
             file.shownPath,
-            shown(file.before, file),
-            shown(file.after, file),
+            shown(texts.before, file),
+            shown(texts.after, file),
             shown(file.now?.toString(), file),
-            message(if (file.before == null) "changes.side.none" else "changes.side.before"),
-            message(if (file.after == null) "changes.side.after.deleted" else "changes.side.after"),
+            message(if (texts.before == null) "changes.side.none" else "changes.side.before"),
+            message(if (texts.after == null) "changes.side.after.deleted" else "changes.side.after"),
             message(if (file.now == null) "changes.side.deleted" else "changes.side.now"),
         )
-
-    private fun text(raw: String?, file: FileVersions): DiffContent =
-        if (raw == null) DiffContentFactory.getInstance().createEmpty() else shown(raw, file)
 
     /** A viewer of three sides has no empty side, so a missing file has an empty text. */
     private fun shown(raw: String?, file: FileVersions): DiffContent =
@@ -83,25 +81,22 @@ internal class ChangeDiffs(
         override fun getRequests(): List<DiffRequestProducer> = producers
     }
 
-    private class Ready(
-        private val title: String,
-        private val request: DiffRequest,
+    /** [rows] are those of one file. */
+    private inner class Producer(
+        private val rows: List<ChangeRow>,
+        private val request: (FileVersions, ChangedText) -> DiffRequest,
     ) : DiffRequestProducer {
-        override fun getName() = title
-
-        override fun process(context: UserDataHolder, indicator: ProgressIndicator) = request
-    }
-
-    private inner class Producer(private val row: ChangeRow) : DiffRequestProducer {
-        override fun getName() = ShownPath.of(project, Paths.get(row.path))
+        override fun getName() = ShownPath.of(project, Paths.get(rows.first().path))
 
         override fun process(context: UserDataHolder, indicator: ProgressIndicator): DiffRequest {
             val file = try {
-                FileVersions.of(project, service, listOf(row))
+                FileVersions.of(project, rows)
             } catch (e: TargetException) {
                 throw DiffRequestProducerException(e.message)
             }
-            return two(file ?: throw DiffRequestProducerException(message("changes.error.gone")))
+            val texts = service.texts(rows)
+            if (file == null || texts == null) throw DiffRequestProducerException(message("changes.error.gone"))
+            return request(file, texts)
         }
     }
 }

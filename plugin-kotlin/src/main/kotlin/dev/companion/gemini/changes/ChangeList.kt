@@ -146,17 +146,6 @@ internal class ChangeList {
         }
     }
 
-    /** Returns whether a prompt after that of [row] has changed the file, and the user has not taken that back. */
-    fun isChangedLater(row: ChangeRow, except: Collection<ChangeRow>): Boolean {
-        val time = byKey[row.prompt]?.time ?: return false
-        return prompts.filter { it.key != row.prompt && isAfter(it, row.prompt, time) }.any { prompt ->
-            prompt.rows.any { it.path == row.path && it.edit?.reverted != true && it !in except }
-        }
-    }
-
-    private fun isAfter(prompt: PromptChanges, key: PromptKey, time: Long) =
-        if (prompt.key.session == key.session) prompt.key.number > key.number else prompt.time > time
-
     fun removeIf(isGone: (PromptKey) -> Boolean) {
         if (!byKey.keys.removeIf(isGone)) return
         kept.removeIf(isGone)

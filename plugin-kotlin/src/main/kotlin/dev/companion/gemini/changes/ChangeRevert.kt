@@ -7,6 +7,7 @@ import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.command.undo.GlobalUndoableAction
 import com.intellij.openapi.command.undo.UndoManager
+import com.intellij.openapi.editor.Document
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.ReadonlyStatusHandler
@@ -15,6 +16,9 @@ import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.ThrowableRunnable
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.FileToRevert
+import dev.companion.gemini.core.PlannedFile
+import dev.companion.gemini.core.RevertAction
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.PostponedWrites
 import dev.companion.gemini.platform.Platform
@@ -22,11 +26,12 @@ import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.target.TargetException
 import dev.companion.gemini.target.TextForm
 import java.io.IOException
+import java.nio.file.Path
 import java.nio.file.Paths
 
 /**
- * Reads texts and files in the background, asks, and writes all files in one command on the EDT. If a file changes
- * meanwhile, it begins again.
+ * Reads files in the background, gets the server's plan, asks its question, and writes all files in one command on the
+ * EDT. If a file changes meanwhile, it begins again.
  */
 internal class ChangeRevert(
     private val project: Project,
@@ -38,78 +43,93 @@ internal class ChangeRevert(
         val reason: String,
     )
 
+    /** A file and the server's plan for it. */
+    private class Planned(
+        val versions: FileVersions,
+        val plan: PlannedFile,
+    ) {
+        val rows get() = versions.rows
+        val file get() = versions.file
+        val shownPath get() = versions.shownPath
+
+        /** The text to write; null if the file is deleted. */
+        val before get() = plan.text
+
+        val isAsBefore get() = plan.action == RevertAction.NOTHING
+
+        /** Whether the line endings and the BOM stay in a revert. A document can't undo a change of them. */
+        val keepsForm: Boolean
+            get() {
+                val (before, disk) = Pair(before ?: return true, versions.disk ?: return true)
+                return TextForm.of(before) == TextForm.of(disk)
+            }
+    }
+
     /** EDT. Rows that can't be taken back are left out. */
     fun revert(rows: Collection<ChangeRow>) {
         assertEdt()
         val order = service.prompts.map { it.key }.asReversed()
         val files = rows.filter { it.isRevertible }.groupBy { it.path }.values
-        if (files.isNotEmpty()) look(files.map { those -> those.sortedBy { order.indexOf(it.prompt) } }, null)
+        if (files.isNotEmpty()) look(files.map { those -> those.sortedBy { order.indexOf(it.prompt) } }, emptySet())
     }
 
-    /** [answer] is the user's answer to an earlier question about the same files. */
-    private fun look(files: List<List<ChangeRow>>, answer: Asked?) {
+    /** Reads the files and asks for a plan. The user has agreed to lose the changes of [agreed]. */
+    private fun look(files: List<List<ChangeRow>>, agreed: Set<FileToRevert>) {
         ApplicationManager.getApplication().executeOnPooledThread {
             try {
-                val versions = files.associateWith { FileVersions.of(project, service, it) }
-                later { decide(files, versions, answer) }
+                val failures = ArrayList<Failure>()
+                val readable = ArrayList<FileVersions>()
+                for (rows in files) {
+                    val versions = FileVersions.of(project, rows)
+                    val obstacle = if (versions == null) "changes.error.gone" else versions.obstacle
+                    if (versions != null && obstacle == null) {
+                        readable += versions
+                    } else {
+                        val shownPath = ShownPath.of(project, Paths.get(rows.first().path))
+                        failures += Failure(shownPath, message(obstacle.orEmpty()))
+                    }
+                }
+                val plan = service.revertPlan(readable)
+                later { decide(files, readable.zip(plan.files, ::Planned), plan.question, failures, agreed) }
             } catch (_: TargetException) {
                 // The project has ended.
             }
         }
     }
 
-    /** The files whose later changes the user has agreed to lose, with the texts of the time of the question. */
-    private class Asked(val agreed: Map<List<ChangeRow>, CharSequence?>)
-
-    private fun decide(files: List<List<ChangeRow>>, found: Map<List<ChangeRow>, FileVersions?>, answer: Asked?) {
+    private fun decide(
+        files: List<List<ChangeRow>>,
+        planned: List<Planned>,
+        question: String?,
+        failures: MutableList<Failure>,
+        agreed: Set<FileToRevert>,
+    ) {
         assertEdt()
-        val all = files.flatten()
-        val failures = files.filter { found[it] == null }.mapTo(
-            ArrayList(),
-        ) { failure(it.first(), "changes.error.gone") }
-        val known = files.mapNotNull { found[it] }
-        known.mapNotNullTo(failures) { file -> file.obstacle?.let { Failure(file.shownPath, message(it)) } }
-        val possible = known.filter { it.obstacle == null }
-        val changed = possible.filter { file ->
-            val isLater = file.rows.any { service.isChangedLater(it, all) }
-            !file.isAsBefore && (file.isChangedSince || isLater) && !isAgreed(file, answer)
-        }
-        if (changed.isEmpty()) return write(possible, failures, files, answer)
-        when (RevertQuestion.ask(project, possible, changed)) {
+        val (refused, possible) = planned.partition { it.plan.action == RevertAction.REFUSE }
+        refused.mapTo(failures) { Failure(it.shownPath, it.plan.reason ?: message("changes.error.gone")) }
+        val warned = possible.filter { it.plan.warning != null && it.versions.toRevert() !in agreed }
+        if (question == null || warned.isEmpty()) return write(possible, failures, agreed)
+        when (RevertQuestion.ask(project, question, possible.size, warned.size)) {
             RevertQuestion.Answer.CANCEL -> {
                 Unit
             }
 
             RevertQuestion.Answer.SHOW -> {
-                ChangeDiffs(project, service).showThree(changed)
+                ChangeDiffs(project, service).showThree(warned.map { it.rows })
             }
 
+            // The files may have changed while the question was open.
             RevertQuestion.Answer.UNCHANGED -> {
-                write(possible - changed.toSet(), failures, files, answer)
+                look(files - warned.mapTo(HashSet()) { it.rows }, agreed)
             }
 
             RevertQuestion.Answer.ALL -> {
-                val agreed = answer?.agreed.orEmpty() + changed.associate { it.rows to it.now }
-                write(possible, failures, files, Asked(agreed))
+                look(files, agreed + warned.map { it.versions.toRevert() })
             }
         }
     }
 
-    private fun isAgreed(file: FileVersions, answer: Asked?): Boolean {
-        val agreed = answer?.agreed ?: return false
-        if (file.rows !in agreed) return false
-        val then = agreed[file.rows]
-        return if (then == null || file.now == null) then == null && file.now == null else then === file.now
-    }
-
-    private fun failure(row: ChangeRow, key: String) = Failure(ShownPath.of(project, Paths.get(row.path)), message(key))
-
-    private fun write(
-        files: List<FileVersions>,
-        failures: MutableList<Failure>,
-        all: List<List<ChangeRow>>,
-        answer: Asked?,
-    ) {
+    private fun write(files: List<Planned>, failures: MutableList<Failure>, agreed: Set<FileToRevert>) {
         assertEdt()
         val changing = files.filter { !it.isAsBefore }
         val existing = changing.mapNotNull { it.file }
@@ -118,12 +138,9 @@ internal class ChangeRevert(
         } else {
             ReadonlyStatusHandler.getInstance(project).ensureFilesWritable(existing).readonlyFiles.asList()
         }
-        // The user may have typed while a question was open.
-        if (!files.all { it.isCurrent() }) {
-            val wanted = files.mapTo(HashSet()) { it.rows }
-            return look(all.filter { it in wanted }, answer)
-        }
-        val written = ArrayList<FileVersions>()
+        // The user may have typed meanwhile.
+        if (!files.all { it.versions.isCurrent() }) return look(files.map { it.rows }, agreed)
+        val written = ArrayList<Planned>()
         for (file in changing) {
             val reason = if (file.file in readOnly) message("diff.error.readOnly") else encodingProblem(file)
             if (reason == null) written += file else failures += Failure(file.shownPath, reason)
@@ -138,7 +155,7 @@ internal class ChangeRevert(
     }
 
     /** The platform would replace characters that the encoding lacks by question marks. */
-    private fun encodingProblem(file: FileVersions): String? {
+    private fun encodingProblem(file: Planned): String? {
         val charset = file.file?.charset ?: return null
         val text = file.before ?: return null
         if (charset.canEncode() && charset.newEncoder().canEncode(text)) return null
@@ -146,8 +163,8 @@ internal class ChangeRevert(
     }
 
     /** Returns the reasons of failures. */
-    private fun inCommand(files: List<FileVersions>, report: Report): Map<FileVersions, String> {
-        val failed = HashMap<FileVersions, String>()
+    private fun inCommand(files: List<Planned>, report: Report): Map<Planned, String> {
+        val failed = HashMap<Planned, String>()
         WriteCommandAction
             .writeCommandAction(project)
             .withName(message("changes.command", files.size))
@@ -167,41 +184,39 @@ internal class ChangeRevert(
             )
         val documents = FileDocumentManager.getInstance()
         for (file in files.filter { it !in failed }) {
-            val document = file.document?.takeIf { file.before != null } ?: continue
+            val document = file.versions.document?.takeIf { file.before != null } ?: continue
             // Exactly the text before: trailing spaces are not stripped.
             documents.saveDocumentAsIs(document)
-            if (file.file != null && documents.isFileModified(file.file)) failed[file] = message("diff.error.notSaved")
+            if (file.file?.let(documents::isFileModified) == true) failed[file] = message("diff.error.notSaved")
         }
         return failed
     }
 
-    private fun write(versions: FileVersions) {
-        val (before, file, document) = Triple(versions.before, versions.file, versions.document)
+    private fun write(planned: Planned) {
+        val (before, file, document) = Triple(planned.before, planned.file, planned.versions.document)
         when {
             before == null -> file?.delete(this)
-            file == null || document == null -> create(versions, before)
-            else -> overwrite(file, before, versions)
+            file == null || document == null -> create(planned.versions.path, before)
+            else -> overwrite(file, document, before)
         }
     }
 
-    private fun create(versions: FileVersions, before: String) {
-        val directory = VfsUtil.createDirectories(versions.path.parent.toString())
-        val file = directory.createChildData(this, versions.path.fileName.toString())
-        file.setBinaryContent(before.toByteArray())
+    private fun create(path: Path, before: String) {
+        val directory = VfsUtil.createDirectories(path.parent.toString())
+        directory.createChildData(this, path.fileName.toString()).setBinaryContent(before.toByteArray())
     }
 
-    private fun overwrite(file: VirtualFile, before: String, versions: FileVersions) {
+    private fun overwrite(file: VirtualFile, document: Document, before: String) {
         val form = TextForm.of(before)
         val plain = TextForm.plain(before)
         file.bom = if (form.bom) TextForm.UTF8_BOM else null
         if ('\n' in plain) file.detectedLineSeparator = form.lineEnding
-        val document = checkNotNull(versions.document)
-        if (plain.contentEquals(document.immutableCharSequence)) {
-            // Only line endings or the BOM differ, and a document has neither.
+        val isSame = plain.contentEquals(document.immutableCharSequence)
+        if (!isSame) document.setText(plain)
+        if (isSame || form.apply(plain) != before) {
+            // A document has no line endings and no BOM, and writes one line ending only.
             FileDocumentManager.getInstance().saveDocumentAsIs(document)
             file.setBinaryContent(before.toByteArray(file.charset))
-        } else {
-            document.setText(plain)
         }
     }
 
@@ -225,16 +240,16 @@ internal class ChangeRevert(
     }
 
     /** Reports the files once they are on the disk. The user may undo the revert before that. */
-    private fun finish(done: List<FileVersions>, failures: MutableList<Failure>, report: Report) {
+    private fun finish(done: List<Planned>, failures: MutableList<Failure>, report: Report) {
         ApplicationManager.getApplication().executeOnPooledThread {
-            val lost = HashSet<FileVersions>()
-            for (versions in done) {
-                val file = versions.file?.takeIf { it.isValid } ?: continue
+            val lost = HashSet<Planned>()
+            for (planned in done) {
+                val file = planned.file?.takeIf { it.isValid } ?: continue
                 try {
                     PostponedWrites.flush(file)
                 } catch (e: IOException) {
-                    lost += versions
-                    failures += Failure(versions.shownPath, e.message.orEmpty())
+                    lost += planned
+                    failures += Failure(planned.shownPath, e.message.orEmpty())
                 }
             }
             later {

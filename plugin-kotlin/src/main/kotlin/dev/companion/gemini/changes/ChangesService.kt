@@ -12,6 +12,8 @@ import dev.companion.gemini.core.AgentChange
 import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.PlannedFile
+import dev.companion.gemini.core.RevertPlan
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.platform.Platform
@@ -75,10 +77,24 @@ class ChangesService(private val project: Project) : Disposable {
         publish()
     }
 
-    /** Not for the EDT. Returns null if the server does not keep the texts. */
-    internal fun texts(row: ChangeRow): ChangedText? {
+    /**
+     * Returns the text before the first of [rows], and as the CLI left it in the last; null if the server does not keep
+     * them. The rows are those of one file, from the oldest to the newest. Not for the EDT.
+     */
+    internal fun texts(rows: List<ChangeRow>): ChangedText? {
         assertNotEdt()
-        return cores[row.prompt]?.textBefore(row.prompt.session, row.prompt.number, row.path)
+        val texts = listOf(rows.first(), rows.last()).map { row ->
+            cores[row.prompt]?.textBefore(row.prompt.session, row.prompt.number, row.path) ?: return null
+        }
+        return ChangedText(texts.first().before, texts.last().after)
+    }
+
+    /** Not for the EDT. Refuses all files if the server has ended. */
+    internal fun revertPlan(files: List<FileVersions>): RevertPlan {
+        assertNotEdt()
+        val core = files.firstNotNullOfOrNull { cores[it.rows.first().prompt] }
+        val toRevert = files.map { it.toRevert() }
+        return core?.revertPlan(toRevert) ?: RevertPlan(toRevert.map { PlannedFile(it.path) })
     }
 
     /** The file of a row, as far as the IDE knows it. */
@@ -86,8 +102,6 @@ class ChangesService(private val project: Project) : Disposable {
 
     /** The folder of a row's file, as far as the IDE knows it. */
     internal fun folder(row: ChangeRow): VirtualFile? = files[row.path]?.folder?.takeIf { it.isValid }
-
-    internal fun isChangedLater(row: ChangeRow, except: Collection<ChangeRow>) = list.isChangedLater(row, except)
 
     internal fun keep(rows: Collection<ChangeRow>) {
         assertEdt()

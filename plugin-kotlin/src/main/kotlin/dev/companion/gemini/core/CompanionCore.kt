@@ -99,6 +99,12 @@ interface CompanionCore : AutoCloseable {
      */
     fun textBefore(session: String, prompt: Long, path: String): ChangedText?
 
+    /**
+     * Plans how to revert files, and what the user is asked first. Compares texts, so don't call it on the EDT. Returns
+     * null if the server has ended.
+     */
+    fun revertPlan(files: List<FileToRevert>): RevertPlan?
+
     /** The user took back the CLI's changes of these files. The model gets that with the next prompt. */
     fun changesReverted(session: String, prompt: Long, paths: List<String>)
 

@@ -70,6 +70,13 @@ class NativeCompanionCore private constructor(
         return GSON.fromJson(answer.decodeToString(), ChangedText::class.java)
     }
 
+    override fun revertPlan(files: List<FileToRevert>): RevertPlan? {
+        assertNotEdt()
+        val params = GSON.toJson(mapOf("files" to files, "undoesDeletions" to true))
+        val answer = ask(null) { NativeCore.request(it, "agent/revertPlan", params) } ?: return null
+        return GSON.fromJson(answer.decodeToString(), RevertPlan::class.java)
+    }
+
     override fun changesReverted(session: String, prompt: Long, paths: List<String>) =
         send("agent/reverted", changes(session, prompt, paths))
 

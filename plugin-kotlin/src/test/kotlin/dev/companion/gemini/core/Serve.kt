@@ -78,9 +78,22 @@ object Serve {
             val method = message["method"]?.asString
             val params = message.getAsJsonObject("params")
             when {
-                method == null -> answered(message)
-                method == "agent/texts" -> send(before(core, params) + ("id" to message["id"]))
-                else -> told(core, method, params)
+                method == null -> {
+                    answered(message)
+                }
+
+                method == "agent/texts" -> {
+                    send(before(core, params) + ("id" to message["id"]))
+                }
+
+                method == "agent/revertPlan" -> {
+                    val files = params.getAsJsonArray("files").map { gson.fromJson(it, FileToRevert::class.java) }
+                    send(mapOf("result" to core.revertPlan(files)!!, "id" to message["id"]))
+                }
+
+                else -> {
+                    told(core, method, params)
+                }
             }
         } catch (e: JsonParseException) {
             send(mapOf("error" to mapOf("code" to PARSE_ERROR, "message" to e.toString())))

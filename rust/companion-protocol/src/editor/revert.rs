@@ -1,0 +1,86 @@
+//! Defines the messages about the revert of a CLI's changes.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// The parameters of `agent/revertPlan`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanRevert {
+    /// The files, each once.
+    pub files: Vec<FileToRevert>,
+    /// The editor's undo restores a deleted file, so the user is not asked about deletions.
+    #[serde(default)]
+    pub undoes_deletions: bool,
+}
+
+/// A file to revert, with its texts at this moment.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct FileToRevert {
+    /// A path from `agent/changed`.
+    pub path: String,
+    /// The prompts whose changes of the file to revert.
+    pub prompts: Vec<PromptOfSession>,
+    /// The text on the disk; absent if the file does not exist.
+    #[serde(default)]
+    pub disk: Option<String>,
+    /// The unsaved text in the editor; absent if nothing is unsaved.
+    #[serde(default)]
+    pub unsaved: Option<String>,
+}
+
+/// Names a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct PromptOfSession {
+    /// The CLI session, from its hooks.
+    pub session: String,
+    /// The number of the prompt.
+    pub prompt: u64,
+}
+
+/// The result of `agent/revertPlan`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RevertPlan {
+    /// In the order of the parameters.
+    pub files: Vec<PlannedFile>,
+    /// The question before anything is written; absent if no file has a warning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+}
+
+/// How to revert a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlannedFile {
+    /// The file.
+    pub path: String,
+    /// The way to revert it.
+    #[serde(flatten)]
+    pub action: RevertAction,
+    /// What the user would lose, as the end of a sentence about the file; absent if nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    /// The file's text is not the text that the CLI left, which `agent/texts` returns.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub differs: bool,
+}
+
+/// The way to revert a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "action", rename_all = "lowercase")]
+pub enum RevertAction {
+    /// Write this text, byte for byte.
+    Write {
+        /// With the line endings and the byte order mark of the file.
+        text: Arc<str>,
+    },
+    /// Delete the file.
+    Delete,
+    /// The file has its text from before already.
+    Nothing,
+    /// Leave the file as it is.
+    Refuse {
+        /// For the user.
+        reason: String,
+    },
+}

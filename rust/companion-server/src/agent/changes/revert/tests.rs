@@ -1,0 +1,195 @@
+//! Tests what a revert writes, and what the user is asked first.
+
+use companion_protocol::editor::PromptOfSession;
+
+use super::super::FileText;
+use super::super::tests::{CLI, begin, edit, text};
+use super::*;
+
+fn file(path: &str, prompts: &[&PromptId], disk: Option<&str>) -> FileToRevert {
+    let prompt = |id: &&PromptId| PromptOfSession { session: id.0.to_string(), prompt: id.1 };
+    let prompts = prompts.iter().map(prompt).collect();
+    FileToRevert { path: path.to_owned(), prompts, disk: disk.map(str::to_owned), unsaved: None }
+}
+
+fn plan_of(changes: &AgentChanges, files: Vec<FileToRevert>) -> RevertPlan {
+    let wanted = PlanRevert { files, undoes_deletions: false };
+    let reversals: Vec<_> = wanted.files.iter().map(|file| changes.reversal(file)).collect();
+    plan(&wanted, &reversals, |path| path[1..].to_owned())
+}
+
+fn action(plan: &RevertPlan) -> String {
+    match &plan.files[0].action {
+        RevertAction::Write { text } => format!("write {text}"),
+        RevertAction::Delete => "delete".to_owned(),
+        RevertAction::Nothing => "nothing".to_owned(),
+        RevertAction::Refuse { reason } => format!("refuse: {reason}"),
+    }
+}
+
+/// A change of `/a` from `before` to `after`, and the plan of its revert with these texts now.
+fn one(
+    before: Option<&str>,
+    after: Option<&str>,
+    disk: Option<&str>,
+    unsaved: Option<&str>,
+) -> RevertPlan {
+    let kept = |of: Option<&str>| of.map_or(FileText::Absent, text);
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", kept(before), kept(after));
+    let unsaved = unsaved.map(str::to_owned);
+    plan_of(&changes, vec![FileToRevert { unsaved, ..file("/a", &[&id], disk) }])
+}
+
+#[test]
+fn each_state_of_a_file_has_its_action_and_its_question() {
+    let (old, new) = (Some("one\n"), Some("two\n"));
+    for (before, after, disk, unsaved, expected, question) in [
+        (old, new, new, None, "write one\n", None),
+        (old, new, new, new, "write one\n", None),
+        (old, new, old, None, "nothing", None),
+        (old, new, old, old, "nothing", None),
+        (old, new, new, old, "write one\n", None),
+        (
+            old,
+            new,
+            Some("three\n"),
+            old,
+            "write one\n",
+            Some("a has changed since (+1 −1). Revert it?"),
+        ),
+        (
+            old,
+            new,
+            Some("two\nmine\n"),
+            None,
+            "write one\n",
+            Some("a has changed since (+1 −0). Revert it?"),
+        ),
+        (
+            old,
+            new,
+            new,
+            Some("mine\n"),
+            "write one\n",
+            Some("a has other, unsaved changes (+1 −1). Revert it?"),
+        ),
+        (old, new, None, None, "write one\n", Some("a was deleted since. Revert it?")),
+        (None, new, new, None, "delete", Some("a was created by the CLI. Delete it?")),
+        (None, new, None, None, "nothing", None),
+        (
+            None,
+            new,
+            Some("mine\n"),
+            None,
+            "delete",
+            Some("a has changed since (+1 −1). Delete it?"),
+        ),
+        (old, None, None, None, "write one\n", None),
+        (old, None, Some("mine\n"), None, "write one\n", Some("a exists again. Revert it?")),
+    ] {
+        let plan = one(before, after, disk, unsaved);
+        let case = format!("{before:?} {after:?} {disk:?} {unsaved:?}");
+        assert_eq!(
+            (action(&plan).as_str(), plan.question.as_deref()),
+            (expected, question),
+            "{case}"
+        );
+    }
+}
+
+#[test]
+fn a_comparison_with_the_text_of_the_cli_is_offered_where_there_are_two_texts() {
+    let (old, new) = (Some("one\n"), Some("two\n"));
+    for (before, after, disk, unsaved, expected) in [
+        (old, new, new, None, false),
+        (old, new, Some("mine\n"), None, true),
+        (old, new, new, Some("mine\n"), true),
+        (old, new, None, None, false),
+        (old, None, Some("mine\n"), None, false),
+        (None, new, Some("mine\n"), None, true),
+    ] {
+        assert_eq!(one(before, after, disk, unsaved).files[0].differs, expected);
+    }
+}
+
+#[test]
+fn an_editor_whose_undo_restores_files_does_not_ask_about_deletions() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", FileText::Absent, text("new"));
+    let files = vec![file("/a", &[&id], Some("new"))];
+    let wanted = PlanRevert { files, undoes_deletions: true };
+    let reversals = [changes.reversal(&wanted.files[0])];
+    let plan = plan(&wanted, &reversals, str::to_owned);
+    assert_eq!((action(&plan).as_str(), plan.question), ("delete", None));
+}
+
+#[test]
+fn a_later_prompt_is_asked_about_unless_it_is_reverted_too() {
+    let mut changes = AgentChanges::default();
+    let first = begin(&mut changes);
+    edit(&mut changes, "/a", text("one"), text("two"));
+    let second = begin(&mut changes);
+    edit(&mut changes, "/a", text("two"), text("three"));
+    let plan_both = plan_of(&changes, vec![file("/a", &[&second, &first], Some("three"))]);
+    assert_eq!((action(&plan_both).as_str(), plan_both.question), ("write one", None));
+    let plan_first = plan_of(&changes, vec![file("/a", &[&first], Some("three"))]);
+    let expected = "a has changed since, by a later prompt as well (+1 −1). Revert it?";
+    assert_eq!(plan_first.question.as_deref(), Some(expected));
+    let plan_same = plan_of(&changes, vec![file("/a", &[&first], Some("two"))]);
+    let expected = "a was changed by a later prompt as well. Revert it?";
+    assert_eq!(plan_same.question.as_deref(), Some(expected));
+    changes.reverted(&second, &["/a".to_owned()]);
+    assert_eq!(plan_of(&changes, vec![file("/a", &[&first], Some("two"))]).question, None);
+}
+
+#[test]
+fn an_edit_by_something_else_between_two_prompts_is_asked_about() {
+    let mut changes = AgentChanges::default();
+    let first = begin(&mut changes);
+    edit(&mut changes, "/a", text("one"), text("two"));
+    let second = begin(&mut changes);
+    edit(&mut changes, "/a", text("mine"), text("three"));
+    let plan = plan_of(&changes, vec![file("/a", &[&first, &second], Some("three"))]);
+    let expected = "a may have been changed by something else during the prompt. Revert it?";
+    assert_eq!(plan.question.as_deref(), Some(expected));
+}
+
+#[test]
+fn a_text_that_is_not_kept_refuses_its_file_alone() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", FileText::Unkept(None), text("two"));
+    edit(&mut changes, "/b", text("one"), text("two"));
+    let files = vec![file("/a", &[&id], Some("two")), file("/b", &[&id], Some("mine"))];
+    let plan = plan_of(&changes, files);
+    assert_eq!(action(&plan), "refuse: the earlier text is no longer available");
+    assert_eq!(plan.question.as_deref(), Some("b has changed since (+1 −1). Revert it?"));
+    let other = (CLI.into(), 9);
+    let unknown = [file("/b", &[&other], None), file("/c", &[&id], None), file("/b", &[], None)];
+    for file in unknown {
+        assert_eq!(
+            action(&plan_of(&changes, vec![file])),
+            "refuse: the earlier text is no longer available"
+        );
+    }
+}
+
+#[test]
+fn a_question_about_many_files_names_ten() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    let mut files = Vec::new();
+    for number in 0..14 {
+        let path = format!("/{number}");
+        edit(&mut changes, &path, FileText::Absent, text("new"));
+        files.push(file(&path, &[&id], Some(if number == 0 { "mine" } else { "new" })));
+    }
+    let question = plan_of(&changes, files).question.unwrap();
+    let lines: Vec<_> = question.lines().collect();
+    assert_eq!(lines[0], "0 has changed since (+1 −1), and will be deleted");
+    assert_eq!(lines[1], "1 was created by the CLI, and will be deleted");
+    assert_eq!(lines[10..], ["… and 4 more", "Revert all 14 files?"]);
+}
