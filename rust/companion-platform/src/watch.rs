@@ -1,7 +1,7 @@
 //! Watches directories for changes of files, with the system's events and without polling.
 
 use std::collections::{BTreeSet, HashSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,8 +23,16 @@ impl Watch {
         names: HashSet<OsString>,
         changed: impl Fn() + Send + 'static,
     ) -> io::Result<Self> {
+        Self::start_for(move |name| names.is_empty() || names.contains(name), changed)
+    }
+
+    /// Starts to watch the entries whose names `is_watched` accepts.
+    pub fn start_for(
+        is_watched: impl Fn(&OsStr) -> bool + Send + 'static,
+        changed: impl Fn() + Send + 'static,
+    ) -> io::Result<Self> {
         let on_event = move |event: notify::Result<Event>| {
-            if event.is_ok_and(|event| !concerns(&names, &event)) {
+            if event.is_ok_and(|event| !concerns(&is_watched, &event)) {
                 return;
             }
             changed();
@@ -60,17 +68,15 @@ impl Watch {
     }
 }
 
-/// Whether an event concerns `names`. Ignores reads and changes of times or permissions.
-fn concerns(names: &HashSet<OsString>, event: &Event) -> bool {
+/// Whether an event concerns a watched name. Ignores reads and changes of times or permissions.
+fn concerns(is_watched: &impl Fn(&OsStr) -> bool, event: &Event) -> bool {
     let changes = match event.kind {
         EventKind::Access(kind) => kind == AccessKind::Close(AccessMode::Write),
         EventKind::Modify(ModifyKind::Metadata(_)) => false,
         _ => true,
     };
     // By name, not by path: macOS reports paths with links resolved.
-    let ours = |path: &PathBuf| {
-        names.is_empty() || Path::file_name(path).is_some_and(|name| names.contains(name))
-    };
+    let ours = |path: &PathBuf| path.file_name().is_some_and(is_watched);
     event.need_rescan() || (changes && event.paths.iter().any(ours))
 }
 

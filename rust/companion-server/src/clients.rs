@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use companion_core::companion::Input;
 use companion_core::diffs::{DiffId, EventId};
+use companion_core::record::Left;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
@@ -52,6 +53,13 @@ impl Clients {
         self.driver.handle(Input::Connected(session.id, client));
         self.inhabited.notify_one();
         Ok(session)
+    }
+
+    /// Adds the clients of another companion, and all that it has left for them.
+    pub(crate) fn adopt(&self, left: Left) {
+        self.sessions.adopt(left.sessions.clone());
+        self.driver.handle(Input::Adopted(left));
+        self.inhabited.notify_one();
     }
 
     pub(crate) fn get(&self, id: SessionId) -> Option<Arc<Session>> {

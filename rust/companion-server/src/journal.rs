@@ -22,14 +22,17 @@ struct Queue {
     records: Vec<Record>,
     /// The server is alive, even if it has nothing to save.
     alive: bool,
+    rewrites: bool,
     ending: bool,
 }
 
 impl Queue {
     fn next(&mut self) -> Option<Batch> {
         let records = std::mem::take(&mut self.records);
-        let is_due = self.ending || !records.is_empty() || std::mem::take(&mut self.alive);
-        is_due.then_some(Batch { records, ends: self.ending })
+        let (is_alive, rewrites) =
+            (std::mem::take(&mut self.alive), std::mem::take(&mut self.rewrites));
+        let is_due = self.ending || rewrites || is_alive || !records.is_empty();
+        is_due.then_some(Batch { records, rewrites, ends: self.ending })
     }
 }
 
@@ -46,6 +49,8 @@ struct Progress {
 pub(crate) struct Batch {
     /// If empty, the file only shows that the server is alive.
     pub(crate) records: Vec<Record>,
+    /// The head of the file has changed.
+    pub(crate) rewrites: bool,
     /// No more records follow.
     pub(crate) ends: bool,
 }
@@ -69,6 +74,12 @@ impl Journal {
     /// Marks the server as alive in the file.
     pub(crate) fn alive(&self) {
         self.queue.lock().alive = true;
+        self.something.notify_one();
+    }
+
+    /// Requests that the whole file is written again, because its head has changed.
+    pub(crate) fn rewrite(&self) {
+        self.queue.lock().rewrites = true;
         self.something.notify_one();
     }
 

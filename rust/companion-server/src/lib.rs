@@ -21,6 +21,7 @@ mod diagnostics;
 mod discovery;
 mod disk;
 mod driver;
+mod hand_over;
 mod host;
 mod http;
 mod journal;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use companion_core::record::Left;
 use companion_platform::SuspendedMark;
 use tokio::runtime::Handle;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::agent::{AgentParts, Agents};
@@ -14,6 +15,7 @@ use crate::context::{ContextModel, EditorContext};
 use crate::diagnostics::SharedDiagnostics;
 use crate::disk::pool::BlockingPool;
 use crate::driver::Driver;
+use crate::hand_over::HandOver;
 use crate::host::EditorHost;
 use crate::http::HttpServer;
 use crate::journal::Journal;
@@ -22,9 +24,9 @@ use crate::mcp::dispatch::Dispatcher;
 use crate::mcp::tools::Tools;
 use crate::monitor::Monitors;
 use crate::net::bodies::BodyBudget;
-use crate::net::guard::Guard;
+use crate::net::endpoint::Endpoint;
 use crate::net::slots::UnauthenticatedSlots;
-use crate::resume::{self, Saving, Token};
+use crate::resume::{self, Peers, Saving, Token};
 use crate::session::Sessions;
 use crate::shutdown::Shutdown;
 use crate::workspace::Workspace;
@@ -115,9 +117,11 @@ impl Parts {
             diagnostics,
             context: Arc::clone(&context),
         };
+        let (token, hosts) = (token.expose(), &settings.allowed_hosts);
+        let endpoint = Endpoint::new(port, token, hosts, &lifecycle.stopping);
         let http = Arc::new(HttpServer {
             config: Arc::clone(&config),
-            guard: Guard::new(port, token.expose(), &settings.allowed_hosts),
+            endpoint: Arc::new(endpoint),
             slots: UnauthenticatedSlots::default(),
             bodies: BodyBudget::new(limits),
             lifecycle: lifecycle.clone(),
@@ -162,6 +166,28 @@ impl Parts {
         let driver = Arc::clone(&self.driver);
         self.until_aborted(runtime, async move { driver.run().await });
         self.until_aborted(runtime, self.agents.looks.clone().run());
+    }
+
+    /// Takes over the clients of other companions of the folder when these end. `changed` is notified
+    /// when the folders change.
+    pub(crate) fn follow_peers(&self, runtime: &Handle, peers: Peers, changed: Arc<Notify>) {
+        let Some(journal) = self.journal.clone() else { return };
+        let hand_over = HandOver {
+            config: Arc::clone(&self.config),
+            pool: Arc::clone(&self.pool),
+            workspace: Arc::clone(&self.workspace),
+            sessions: Arc::clone(&self.sessions),
+            clients: Arc::clone(&self.clients),
+            driver: Arc::clone(&self.driver),
+            journal,
+            http: Arc::clone(&self.http),
+            agents: Arc::clone(&self.agents),
+            lifecycle: self.lifecycle.clone(),
+            changed,
+            endpoints: Vec::new(),
+            head: peers.head(),
+        };
+        self.until_stopped(runtime, hand_over.run(peers));
     }
 
     /// Runs a task until the server begins to stop.

@@ -19,6 +19,7 @@ use companion_protocol::settings::{AllowedHost, Settings};
 use companion_protocol::status::Status;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
+use tokio::sync::Notify;
 
 use crate::agent;
 use crate::clock::now_ms;
@@ -52,6 +53,7 @@ struct Inner {
     missing: Vec<UnavailableAddress>,
     token: Token,
     discovery: Discovery,
+    folders_changed: Arc<Notify>,
     runtime: Handle,
     /// `None` once the server has stopped.
     running: Mutex<Option<Running>>,
@@ -106,20 +108,25 @@ impl Server {
             sockets.into_iter().map(on_runtime).collect::<io::Result<Vec<_>>>()?
         };
         let pool = Arc::new(BlockingPool::new(runtime.alive().clone())?);
-        let (token, left, lock, saving) = match last.map(|last| last.begin(port, &pool)) {
-            Some(Resumed { token, left, running, saving }) => {
-                (token, Some(left), Some(running), Some(saving))
+        let (token, left, lock, saving, peers) = match last.map(|last| last.begin(port, &pool)) {
+            Some(Resumed { token, left, running, saving, peers }) => {
+                (token, Some(left), Some(running), Some(saving), Some(peers))
             }
-            None => (Token::random(), None, None, None),
+            None => (Token::random(), None, None, None, None),
         };
         let workspace_path = workspace_path(Platform::CURRENT, &texts(&config.settings.workspace));
 
         let parts = Parts::new(port, &token, config, host, left, pool, SuspendedMark::of(port));
         for socket in sockets {
-            let accept = http::accept(socket, Arc::clone(&parts.http));
+            let http = &parts.http;
+            let accept = http::accept(socket, Arc::clone(&http.endpoint), Arc::clone(http));
             parts.lifecycle.listening.spawn_on(accept, &handle);
         }
         parts.run(&handle, saving);
+        let folders_changed = Arc::new(Notify::new());
+        if let Some(peers) = peers {
+            parts.follow_peers(&handle, peers, Arc::clone(&folders_changed));
+        }
 
         let file = DiscoveryFile {
             port,
@@ -143,6 +150,7 @@ impl Server {
             missing,
             token,
             discovery,
+            folders_changed,
             runtime: handle,
             running: Mutex::new(Some(Running { _lock: lock })),
         };
@@ -309,6 +317,7 @@ impl Server {
     /// Replaces the roots of the workspace, all absolute.
     fn workspace_changed(&self, roots: &[String]) -> io::Result<()> {
         self.inner.parts.workspace.change(roots.iter().map(PathBuf::from).collect());
+        self.inner.folders_changed.notify_one();
         self.inner.discovery.set_workspace(roots, Vec::new())
     }
 

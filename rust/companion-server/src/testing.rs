@@ -18,6 +18,7 @@ use hyper::{Request, Response};
 use log::{LevelFilter, Metadata, Record};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout};
@@ -28,7 +29,7 @@ use crate::host::{
     DiagnosticsResponder, DiffResponder, EditorHost, EditorRequest, Proposal, Responder,
     UnsavedResponder,
 };
-use crate::http::{ReplyBody, route};
+use crate::http::{ReplyBody, route, serve};
 use crate::parts::Parts;
 use crate::resume::{Resume, Resumed, Token};
 
@@ -226,7 +227,17 @@ impl Rig {
             request = request.header(*name, *value);
         }
         let request = request.body(Full::new(body.into())).unwrap();
-        route(Arc::clone(&self.parts.http), request, &self.parts.http.slots.take(), 0).await
+        let http = &self.parts.http;
+        route(Arc::clone(http), &http.endpoint, request, &http.slots.take(), 0).await
+    }
+
+    /// Serves a connection.
+    pub(crate) fn serve<S>(&self, stream: S) -> impl Future<Output = ()> + use<S>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let http = &self.parts.http;
+        serve(stream, 0, Arc::clone(&http.endpoint), Arc::clone(http))
     }
 
     /// Begins a session and returns its id.

@@ -132,7 +132,7 @@ fn the_core_does_no_io() {
 }
 
 /// The layers of the server's modules, the lowest first. A module uses only layers below its own.
-const LAYERS: [&[&str]; 14] = [
+const LAYERS: [&[&str]; 15] = [
     &["clock", "config", "journal", "lifecycle", "runtime"],
     &["discovery", "disk", "net"],
     &["monitor", "privacy"],
@@ -145,6 +145,7 @@ const LAYERS: [&[&str]; 14] = [
     &["agent"],
     &["mcp"],
     &["http"],
+    &["hand_over"],
     &["parts"],
     &["server", "testing"],
 ];

@@ -230,6 +230,8 @@ impl HookEvent {
     pub(crate) fn caller(&self, sessions: &Sessions) -> Caller<'_> {
         let connected = match self.ports.as_deref() {
             None => Connected::Unknown,
+            // The hook knows only one port of this server.
+            Some([]) if sessions.has_adopted() => Connected::Unknown,
             Some([]) => Connected::No,
             Some(ports) => match sessions.with_ports(ports) {
                 // The connections lead through a tunnel.

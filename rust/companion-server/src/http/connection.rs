@@ -19,6 +19,7 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::HttpServer;
 use super::read_end::ReadEnd;
 use super::route::{MAX_HEAD, route};
+use crate::net::endpoint::Endpoint;
 
 /// The wait after `accept` has failed, for example for lack of file descriptors.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
@@ -26,20 +27,23 @@ const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 /// The interval of the log line while `accept` fails.
 const LOG_INTERVAL: Duration = Duration::from_mins(1);
 
-/// Accepts connections until the server stops. While it can't accept, peers wait in the system's
+/// Accepts connections until the endpoint closes. While it can't accept, peers wait in the system's
 /// queue.
-pub(crate) async fn accept(listener: TcpListener, server: Arc<HttpServer>) {
+pub(crate) async fn accept(
+    listener: TcpListener,
+    endpoint: Arc<Endpoint>,
+    server: Arc<HttpServer>,
+) {
     let mut logged: Option<Instant> = None;
-    while let Some(accepted) =
-        server.lifecycle.stopping.run_until_cancelled(listener.accept()).await
-    {
+    while let Some(accepted) = endpoint.closing.run_until_cancelled(listener.accept()).await {
         match accepted {
             Ok((stream, peer)) => {
                 // Otherwise an answer waits for the peer's delayed ACK.
                 if let Err(error) = stream.set_nodelay(true) {
                     log::debug!("could not set TCP_NODELAY: {error}");
                 }
-                server.lifecycle.tasks.spawn(serve(stream, peer.port(), Arc::clone(&server)));
+                let serve = serve(stream, peer.port(), Arc::clone(&endpoint), Arc::clone(&server));
+                server.lifecycle.tasks.spawn(serve);
                 // Lets the connection send its token before the next one, which may need the slot.
                 yield_now().await;
             }
@@ -49,7 +53,7 @@ pub(crate) async fn accept(listener: TcpListener, server: Arc<HttpServer>) {
                     log::warn!("could not accept a connection, and will go on trying: {error}");
                     logged = Some(Instant::now());
                 }
-                server.lifecycle.stopping.run_until_cancelled(sleep(ACCEPT_RETRY_DELAY)).await;
+                endpoint.closing.run_until_cancelled(sleep(ACCEPT_RETRY_DELAY)).await;
             }
         }
     }
@@ -57,7 +61,7 @@ pub(crate) async fn accept(listener: TcpListener, server: Arc<HttpServer>) {
 
 /// Serves one connection until its peer closes it. If the server stops, it finishes the request
 /// that has begun. `port` is the peer's.
-pub(crate) async fn serve<S>(stream: S, port: u16, server: Arc<HttpServer>)
+pub(crate) async fn serve<S>(stream: S, port: u16, endpoint: Arc<Endpoint>, server: Arc<HttpServer>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -66,7 +70,11 @@ where
     let service = service_fn(|mut request: Request<Incoming>| {
         request.extensions_mut().insert(end.clone());
         let (server, slot) = (Arc::clone(&server), Arc::clone(&slot));
-        async move { Ok::<_, std::convert::Infallible>(route(server, request, &slot, port).await) }
+        let endpoint = Arc::clone(&endpoint);
+        async move {
+            let reply = route(server, &endpoint, request, &slot, port).await;
+            Ok::<_, std::convert::Infallible>(reply)
+        }
     });
     let mut connection = pin!(
         http1::Builder::new()
@@ -212,7 +220,7 @@ mod tests {
             ours.write_all(sent.as_bytes()).await.unwrap();
             let _ours = stays.then_some(ours);
             logged();
-            serve(theirs, 0, Arc::clone(&rig.parts.http)).await;
+            rig.serve(theirs).await;
             assert_eq!(logged(), [format!("DEBUG a connection ended early: {why}")], "{sent:?}");
         }
     }
@@ -244,7 +252,8 @@ mod tests {
         let rig = Rig::start();
         let _strangers = [rig.parts.http.slots.take(), rig.parts.http.slots.take()];
         logged();
-        tokio::spawn(accept(deaf(), Arc::clone(&rig.parts.http)));
+        let http = &rig.parts.http;
+        tokio::spawn(accept(deaf(), Arc::clone(&http.endpoint), Arc::clone(http)));
         for _ in 0..100 {
             yield_now().await;
         }

@@ -20,16 +20,17 @@ use crate::driver::Driver;
 use crate::lifecycle::Lifecycle;
 use crate::mcp::dispatch::Dispatcher;
 use crate::net::bodies::BodyBudget;
-use crate::net::guard::Guard;
+use crate::net::endpoint::Endpoint;
 use crate::net::slots::UnauthenticatedSlots;
 pub(crate) use connection::accept;
 #[cfg(test)]
-pub(crate) use {reply::ReplyBody, route::route};
+pub(crate) use {connection::serve, reply::ReplyBody, route::route};
 
 /// An HTTP server: what admits a request, and what answers it.
 pub(crate) struct HttpServer {
     pub(crate) config: Arc<Config>,
-    pub(crate) guard: Guard,
+    /// Where the discovery file leads.
+    pub(crate) endpoint: Arc<Endpoint>,
     pub(crate) slots: UnauthenticatedSlots,
     pub(crate) bodies: BodyBudget,
     pub(crate) lifecycle: Lifecycle,

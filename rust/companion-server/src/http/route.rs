@@ -27,6 +27,7 @@ use crate::agent::HookRequest;
 use crate::clients::Clients;
 use crate::mcp::dispatch::{self, DispatchReply};
 use crate::net::bodies::BodyError;
+use crate::net::endpoint::Endpoint;
 use crate::net::guard::Refusal;
 use crate::net::slots::SlotGuard;
 use crate::session::{Session, SessionId};
@@ -45,9 +46,11 @@ const MAX_EVENT_HERE: usize = 64 << 10;
 
 const FULL: &str = "Service unavailable: too many clients are connected";
 
-/// Answers a request of the peer at `port`. The order of the checks is part of the protocol; none reads the body.
+/// Answers a request of the peer at `port` to `endpoint`. The order of the checks is part of the
+/// protocol; none reads the body.
 pub(crate) async fn route<B>(
     server: Arc<HttpServer>,
+    endpoint: &Endpoint,
     request: Request<B>,
     slot: &SlotGuard,
     port: u16,
@@ -56,7 +59,7 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let (head, body) = request.into_parts();
-    if let Err(refusal) = server.guard.check(&head) {
+    if let Err(refusal) = endpoint.guard.check(&head) {
         return refuse(refusal);
     }
     slot.token_shown();
@@ -65,9 +68,9 @@ where
         return server_error(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, message);
     }
     match (head.uri.path(), &head.method) {
-        ("/mcp", &Method::POST) => post(server, head, body, port).await,
-        ("/mcp", &Method::GET) => open_stream(server, &head, port).await,
-        ("/mcp", &Method::DELETE) => delete(&server, &head),
+        ("/mcp", &Method::POST) => post(server, endpoint, head, body, port).await,
+        ("/mcp", &Method::GET) => open_stream(server, endpoint, &head, port).await,
+        ("/mcp", &Method::DELETE) => delete(&server, endpoint, &head),
         ("/events", &Method::GET) => monitor(&server, &head),
         (ENDPOINT, &Method::POST) => hook(server, head, body).await,
         (ENDPOINT, &Method::GET) => hook_senders(&server),
@@ -105,7 +108,13 @@ fn refuse(refusal: Refusal) -> Reply {
 }
 
 /// `POST /mcp`: a message or a batch.
-async fn post<B>(server: Arc<HttpServer>, head: Parts, body: B, port: u16) -> Reply
+async fn post<B>(
+    server: Arc<HttpServer>,
+    endpoint: &Endpoint,
+    head: Parts,
+    body: B,
+    port: u16,
+) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -115,7 +124,7 @@ where
     if let Some(reply) = unsupported_coding(&head.headers) {
         return reply;
     }
-    let sender = session(&server.clients, &head.headers).ok();
+    let sender = session(&server.clients, endpoint, &head.headers).ok();
     let arrival = sender.as_ref().map(|sender| sender.request_order.begin());
     let body = match server.bodies.read(body).await {
         Ok(body) => body,
@@ -129,7 +138,7 @@ where
             Ok(Payload::Single(Message::Request { id, method, params }))
                 if method == "initialize" =>
             {
-                return initialize(&server, &id, params, &head.headers).await;
+                return initialize(&server, endpoint, &id, params, &head.headers).await;
             }
             Ok(Payload::Single(Message::Request { id, method, .. }))
                 if method == "server/discover" =>
@@ -146,7 +155,7 @@ where
     if let Some(reply) = unsupported_version(&head.headers, received.request_id()) {
         return reply;
     }
-    let session = match session(&server.clients, &head.headers) {
+    let session = match session(&server.clients, endpoint, &head.headers) {
         Ok(session) => session,
         Err((status, error)) => return reply::error(status, received.request_id(), error),
     };
@@ -181,6 +190,7 @@ where
 
 async fn initialize(
     server: &HttpServer,
+    endpoint: &Endpoint,
     id: &Id,
     params: Params<'_>,
     headers: &HeaderMap,
@@ -192,6 +202,7 @@ async fn initialize(
     };
     match server.clients.create(client) {
         Ok(session) => {
+            session.reached_at(endpoint.port);
             note_ancestors(server, &session, headers);
             server.driver.wait_until_journaled().await;
             let mut reply = reply::json(StatusCode::OK, dispatch::response(id, &result));
@@ -204,14 +215,19 @@ async fn initialize(
 }
 
 /// `GET /mcp`: opens the stream of notifications. It replaces the session's earlier stream.
-async fn open_stream(server: Arc<HttpServer>, head: &Parts, port: u16) -> Reply {
+async fn open_stream(
+    server: Arc<HttpServer>,
+    endpoint: &Endpoint,
+    head: &Parts,
+    port: u16,
+) -> Reply {
     if !accepts(&head.headers, "text/event-stream") {
         return not_acceptable("text/event-stream");
     }
     if let Some(reply) = unsupported_version(&head.headers, None) {
         return reply;
     }
-    match session(&server.clients, &head.headers) {
+    match session(&server.clients, endpoint, &head.headers) {
         Ok(session) => {
             session.set_stream_port(port);
             note_ancestors(&server, &session, &head.headers);
@@ -276,8 +292,8 @@ fn hook_senders(server: &HttpServer) -> Reply {
 }
 
 /// `DELETE /mcp`: ends the session.
-fn delete(server: &HttpServer, head: &Parts) -> Reply {
-    match session(&server.clients, &head.headers) {
+fn delete(server: &HttpServer, endpoint: &Endpoint, head: &Parts) -> Reply {
+    match session(&server.clients, endpoint, &head.headers) {
         Ok(session) => {
             server.clients.end(session.id);
             reply::empty(StatusCode::NO_CONTENT)
@@ -303,6 +319,7 @@ fn monitor(server: &HttpServer, head: &Parts) -> Reply {
 /// Finds the session of a request, or the reason why there is none.
 fn session(
     clients: &Clients,
+    endpoint: &Endpoint,
     headers: &HeaderMap,
 ) -> Result<Arc<Session>, (StatusCode, ErrorObject)> {
     let Some(value) = headers.get(&SESSION_ID) else {
@@ -310,10 +327,12 @@ fn session(
         return Err((StatusCode::BAD_REQUEST, ErrorObject::new(code::SERVER_ERROR, message)));
     };
     let id = value.to_str().ok().and_then(SessionId::parse);
-    id.and_then(|id| clients.get(id)).ok_or_else(|| {
+    let session = id.and_then(|id| clients.get(id)).ok_or_else(|| {
         let message = "Session not found: it is unknown or has ended; send initialize again";
         (StatusCode::NOT_FOUND, ErrorObject::new(code::SESSION_NOT_FOUND, message))
-    })
+    })?;
+    session.reached_at(endpoint.port);
+    Ok(session)
 }
 
 /// Refuses a protocol revision that the server does not know. A client of a later revision without

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use companion_core::record::{Left, TextId};
 
-use super::lines::{Head, write_line};
+use super::lines::{SharedHead, write_line};
 use super::slots::{MAX_FILE, Slot};
 use crate::journal::Batch;
 
@@ -23,7 +23,7 @@ const MAX_WRITTEN: usize = MAX_FILE / 2;
 /// The resume file of a running server.
 pub(super) struct ResumeFile {
     slot: Slot,
-    head: Head,
+    head: SharedHead,
     /// The state after all records.
     left: Left,
     /// The open file. `None` if it must be rewritten.
@@ -39,7 +39,7 @@ pub(super) struct ResumeFile {
 }
 
 impl ResumeFile {
-    pub(super) fn new(slot: Slot, head: Head, left: Left) -> Self {
+    pub(super) fn new(slot: Slot, head: SharedHead, left: Left) -> Self {
         let texts = BTreeMap::new();
         Self { slot, head, left, open: None, written: 0, length: 0, texts, left_out: 0 }
     }
@@ -61,7 +61,8 @@ impl ResumeFile {
             }
         }
         let length = self.length + lines.len();
-        let is_due = batch.ends || length > self.written + self.written.max(MIN_APPENDED);
+        let is_due =
+            batch.ends || batch.rewrites || length > self.written + self.written.max(MIN_APPENDED);
         if let Some(file) = self.open.take().filter(|_| !is_due)
             && let Ok(file) = append(file, self.length, &lines).and_then(|file| erase(file, &over))
         {
@@ -82,7 +83,7 @@ impl ResumeFile {
         self.open = None;
         self.texts.clear();
         let mut lines = Vec::new();
-        write_line(&mut lines, &self.head);
+        write_line(&mut lines, &*self.head.lock());
         let mut left_out = 0;
         // The possible ends of the file: before each text. The longest texts come last.
         let mut ends = Vec::new();

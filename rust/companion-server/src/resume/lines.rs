@@ -1,12 +1,17 @@
 //! Writes and reads the lines of the resume file: its head, then one record per line.
 
+use std::iter;
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use companion_core::record::{Left, Record};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::Token;
 
 /// Changes when the meaning of the file changes.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// The first line.
 #[derive(Clone, Serialize, Deserialize)]
@@ -19,17 +24,41 @@ pub(crate) struct Head {
     pub(super) ide_pid: u32,
     /// Whether clients let the user review edits.
     pub(super) review: bool,
+    /// The roots of the workspace, without links and sorted. Empty if other companions must not take
+    /// the clients over.
+    pub(super) workspace: Vec<PathBuf>,
+    /// The ports and tokens of other companions, whose clients this server has taken over.
+    pub(crate) adopted: Vec<Address>,
 }
+
+/// A port and its token.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Address {
+    pub(crate) port: u16,
+    pub(crate) token: Token,
+}
+
+/// The head of the file of a running server.
+pub(crate) type SharedHead = Arc<Mutex<Head>>;
 
 impl Head {
     /// The head of a server that no client knows.
     pub(super) fn new(ide_pid: u32, review: bool) -> Self {
-        Self { version: VERSION, token: Token::random(), port: 0, ide_pid, review }
+        let (workspace, adopted) = (Vec::new(), Vec::new());
+        let token = Token::random();
+        Self { version: VERSION, token, port: 0, ide_pid, review, workspace, adopted }
+    }
+
+    /// All ports and tokens that clients know.
+    pub(super) fn addresses(&self) -> Vec<Address> {
+        let own = Address { port: self.port, token: self.token.clone() };
+        iter::once(own).chain(self.adopted.iter().cloned()).collect()
     }
 
     /// The head of the same editor, without a token that a client knows.
     pub(super) fn without_clients(&self) -> Self {
-        Self::new(self.ide_pid, self.review)
+        let workspace = self.workspace.clone();
+        Self { workspace, ..Self::new(self.ide_pid, self.review) }
     }
 
     /// The head of a server that continues in this process.

@@ -7,6 +7,7 @@
 
 mod file;
 mod lines;
+mod peers;
 mod slots;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use companion_core::companion::Input;
 use companion_core::record::Left;
 use companion_platform::{PrivateDir, state_dir};
 use companion_protocol::settings::{ListenAddress, Settings};
+use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use crate::clock::now_ms;
@@ -33,7 +35,9 @@ use crate::journal::Journal;
 use crate::net::listen::Listeners;
 use crate::runtime::Runtime;
 use file::ResumeFile;
-pub(crate) use lines::Head;
+pub(crate) use lines::{Address, Head, SharedHead};
+use peers::real;
+pub(crate) use peers::{Legacy, Peers, Sight, real_folders};
 use slots::{Claim, Slot};
 pub(crate) use token::Token;
 
@@ -71,6 +75,7 @@ pub fn remove_left(dry_run: bool) -> io::Result<Option<PathBuf>> {
 /// the server that uses it.
 pub(crate) struct Resume {
     slot: Slot,
+    folder_key: String,
     running: std::fs::File,
     /// The port is 0 if no clients are expected.
     head: Head,
@@ -94,14 +99,16 @@ impl Resume {
             let message = "the environment does not say where programs keep their state; set HOME";
             io::Error::new(io::ErrorKind::NotFound, message)
         })?;
-        let Settings { workspace, ide_name, ide_pid, review, .. } = &config.settings;
+        let Settings { workspace, ide_name, ide_pid, review, port, .. } = &config.settings;
         let dir = PrivateDir::open(&dir, &DIRS)?;
-        let key = slots::key(ide_name, workspace.first().map(PathBuf::as_path));
+        let first = workspace.first().map(|root| real(root));
+        let folder_key = slots::folder_key(first.as_deref());
+        let key = slots::key(ide_name, &folder_key);
         let Claim { slot, running, last, adopted } =
             slots::claim(dir, &key, *ide_pid, END_TIMEOUT)?;
         let afresh = Head::new(*ide_pid, *review);
         let had_clients = last.as_ref().is_some_and(|(_, left, _)| !left.sessions.is_empty());
-        let (head, mut left, why) = match last {
+        let (mut head, mut left, why) = match last {
             None => (afresh, Left::default(), None),
             Some((_, left, age)) if slots::is_over(age) => {
                 (afresh, left.without_clients(), Some("its clients have gone"))
@@ -113,6 +120,9 @@ impl Resume {
             }
             Some((head, left, _)) => (head.continued(*ide_pid, *review), left, None),
         };
+        // Something else may lead clients to a port that the user has chosen, and its own editor must
+        // get it again.
+        head.workspace = if *port == 0 { real_folders(workspace) } else { Vec::new() };
         left.drop_old_notes(now_ms());
         let is_changed = why.is_some() || !adopted.is_empty();
         left.adopt_notes(&adopted.left);
@@ -123,7 +133,7 @@ impl Resume {
             }
             _ => {}
         }
-        let claimed = Self { slot, running, head, left };
+        let claimed = Self { slot, folder_key, running, head, left };
         if !is_changed {
             return Ok(claimed);
         }
@@ -177,18 +187,19 @@ impl Resume {
             "not listening on port {known} again: {why}. CLIs that were connected to it have to \
              reconnect (/ide enable)"
         );
-        let Self { slot, running, head: Head { ide_pid, review, .. }, left } = self;
-        let head = Head::new(ide_pid, review);
-        let afresh = Self { slot, running, head, left: left.without_clients() };
+        let (head, left) = (self.head.without_clients(), self.left.without_clients());
+        let afresh = Self { head, left, ..self };
         let afresh = on_disk(runtime, move || Ok(afresh.saved()?.0));
         (Listeners::bind(port, more), afresh)
     }
 
     /// Saves that the server now listens on `port`, and returns the state to continue with.
     pub(crate) fn begin(self, port: u16, pool: &BlockingPool) -> Resumed {
-        let Self { slot, running, mut head, left } = self;
+        let Self { slot, folder_key, running, mut head, left } = self;
         head.port = port;
         let token = head.token.clone();
+        let head = Arc::new(Mutex::new(head));
+        let peers = Peers::new(&slot, folder_key, Arc::clone(&head));
         let mut saving = Saving { file: ResumeFile::new(slot, head, left.clone()), failed: false };
         let (done, written) = mpsc::sync_channel(1);
         let saving = pool.run(move || {
@@ -199,7 +210,7 @@ impl Resume {
         if written.recv_timeout(DISK_TIMEOUT).is_err() {
             log::warn!("resume disk timed out");
         }
-        Resumed { token, left, running, saving }
+        Resumed { token, left, running, saving, peers }
     }
 }
 
@@ -210,6 +221,7 @@ pub(crate) struct Resumed {
     /// Locked until the server begins to end. The next process waits for that.
     pub(crate) running: std::fs::File,
     pub(crate) saving: JoinHandle<Saving>,
+    pub(crate) peers: Peers,
 }
 
 /// Runs a function before the server runs. Returns `None` and logs a warning if that fails, or if

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use companion_core::record::Left;
@@ -34,15 +35,29 @@ const MAX_CLOCK_ADVANCE: Duration = Duration::from_mins(1);
 const NO_PROCESS: u32 = u32::MAX;
 /// Locked while a slot is chosen and others are swept, which takes milliseconds.
 const CHOICE_LOCK: &str = "choosing.lock";
+const FILE_ENDING: &str = ".jsonl";
+/// The ending of the lock that a server releases when it begins to end.
+pub(super) const RUNNING_ENDING: &str = ".running";
 
 /// A slot that this process owns while this value lives.
 pub(super) struct Slot {
-    dir: PrivateDir,
+    pub(super) dir: Arc<PrivateDir>,
     file: String,
     _lock: File,
 }
 
 impl Slot {
+    /// The name of the slot.
+    pub(super) fn name(&self) -> &str {
+        name_of(&self.file).expect("it has the ending")
+    }
+
+    /// Leaves only the notes of a server that has ended.
+    pub(super) fn forget_clients(&self, head: &Head, left: Left) -> io::Result<()> {
+        let content = lines::write(&head.without_clients(), &left.without_clients());
+        self.write(&content).map(drop)
+    }
+
     /// Replaces the file, and returns it for writing.
     pub(super) fn write(&self, content: &[u8]) -> io::Result<File> {
         self.dir.write(&self.file, content)?;
@@ -102,11 +117,20 @@ enum Fit {
     Empty,
 }
 
-/// Returns the name of a workspace's files. Only its first root counts, because further roots may
-/// change.
-pub(super) fn key(ide: &str, root: Option<&Path>) -> String {
+/// Returns the beginning of the names of a folder's files. Only the first root counts, because
+/// further roots may change. `root` has no links.
+pub(super) fn folder_key(root: Option<&Path>) -> String {
     let root = root.map(|root| root.to_string_lossy()).unwrap_or_default();
-    let hash = Sha256::digest([ide, "\0", &root].concat());
+    short_hash(&root)
+}
+
+/// Returns the name of the files of a workspace and editor.
+pub(super) fn key(ide: &str, folder_key: &str) -> String {
+    format!("{folder_key}-{}", short_hash(ide))
+}
+
+fn short_hash(text: &str) -> String {
+    let hash = Sha256::digest(text);
     let number = u128::from_be_bytes(hash[..16].try_into().expect("it has 32 bytes"));
     format!("{number:032x}")
 }
@@ -155,7 +179,7 @@ pub(super) fn claim(
     {
         adopted.left.adopt_notes(&notes);
     }
-    let slot = Slot { dir, file: file_name(&name), _lock: lock };
+    let slot = Slot { dir: Arc::new(dir), file: file_name(&name), _lock: lock };
     Ok(Claim { slot, running, last, adopted })
 }
 
@@ -180,8 +204,8 @@ fn choose(
     }
     slots.sort_unstable();
     for (fit, _, name) in slots {
-        let lock = dir.try_lock(&format!("{name}.lock"))?;
-        let Some(running) = dir.try_lock(&format!("{name}.running"))? else { continue };
+        let lock = dir.try_lock(&lock_name(&name))?;
+        let Some(running) = dir.try_lock(&format!("{name}{RUNNING_ENDING}"))? else { continue };
         match lock {
             Some(lock) => return Ok(Some((name, lock, running, fit))),
             None if fit != Fit::Empty && wait => return Ok(None),
@@ -269,15 +293,44 @@ fn unused(dir: &PrivateDir, fits: impl Fn(&str) -> bool) -> Vec<(String, Vec<Str
     let unused = slots.into_iter().filter(|(_, files)| files.iter().all(|file| fits(file)));
     let mut locked = Vec::new();
     for (name, files) in unused {
-        if let Ok(Some(lock)) = dir.try_lock(&format!("{name}.lock")) {
+        if let Ok(Some(lock)) = dir.try_lock(&lock_name(&name)) {
             locked.push((name, files, lock));
         }
     }
     locked
 }
 
+/// The slot of a resume file; `None` for any other file.
+pub(super) fn name_of(file: &str) -> Option<&str> {
+    file.strip_suffix(FILE_ENDING)
+}
+
+/// Whether the server of a slot lives or has just ended.
+pub(super) fn is_fresh(dir: &PrivateDir, slot: &str) -> bool {
+    dir.written(&file_name(slot)).is_ok_and(|written| !is_over(age(written)))
+}
+
+/// Whether a process uses a slot.
+pub(super) fn is_locked(dir: &PrivateDir, slot: &str) -> io::Result<bool> {
+    Ok(dir.try_lock(&lock_name(slot))?.is_none())
+}
+
+/// Takes the slot of another server, if no process uses it and its file is usable.
+pub(super) fn take(dir: &Arc<PrivateDir>, slot: &str) -> io::Result<Option<(Slot, Head, Left)>> {
+    // A sweep removes unused locks.
+    let Some(_choosing) = dir.try_lock(CHOICE_LOCK)? else { return Ok(None) };
+    let Some(lock) = dir.try_lock(&lock_name(slot))? else { return Ok(None) };
+    let Some(((head, left), age)) = usable(read(dir, slot, lines::read)) else { return Ok(None) };
+    let slot = Slot { dir: Arc::clone(dir), file: file_name(slot), _lock: lock };
+    Ok((!is_over(age)).then_some((slot, head, left)))
+}
+
+fn lock_name(slot: &str) -> String {
+    format!("{slot}.lock")
+}
+
 fn file_name(slot: &str) -> String {
-    format!("{slot}.jsonl")
+    format!("{slot}{FILE_ENDING}")
 }
 
 /// Logs a warning if a file is unusable.

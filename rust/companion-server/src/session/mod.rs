@@ -7,7 +7,7 @@ mod request_order;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -49,6 +49,8 @@ struct SessionState {
     /// The client's port of its stream, and of its last request.
     stream_port: Option<u16>,
     request_port: Option<u16>,
+    /// The server's port where the client has reached it.
+    endpoint: Option<u16>,
 }
 
 impl Session {
@@ -67,6 +69,7 @@ impl Session {
                 idle_since: Instant::now(),
                 stream_port: None,
                 request_port: None,
+                endpoint: None,
             }),
         }
     }
@@ -79,6 +82,11 @@ impl Session {
     /// Notes the client's port of a request.
     pub(crate) fn set_request_port(&self, port: u16) {
         self.state.lock().request_port = Some(port);
+    }
+
+    /// Notes the server's port of a request.
+    pub(crate) fn reached_at(&self, port: u16) {
+        self.state.lock().endpoint = Some(port);
     }
 
     /// Whether the client has one of these ports.
@@ -158,6 +166,8 @@ pub(crate) struct Sessions {
     by_id: Mutex<HashMap<SessionId, Arc<Session>>>,
     /// The number of sessions with a stream, which is the number of connected clients.
     streams: AtomicUsize,
+    /// Whether clients of other companions know the server by other ports.
+    has_adopted: AtomicBool,
     limits: Limits,
     host: Arc<dyn EditorHost>,
 }
@@ -182,9 +192,37 @@ impl Sessions {
         host: Arc<dyn EditorHost>,
         left: impl IntoIterator<Item = (SessionId, ClientTraits)>,
     ) -> Self {
+        let sessions = Self {
+            by_id: Mutex::default(),
+            streams: AtomicUsize::new(0),
+            has_adopted: AtomicBool::new(false),
+            limits,
+            host,
+        };
+        sessions.adopt(left);
+        sessions
+    }
+
+    /// Adds clients of an earlier process, which are expected to return.
+    pub(crate) fn adopt(&self, left: impl IntoIterator<Item = (SessionId, ClientTraits)>) {
         let session = |(id, client)| (id, Arc::new(Session::new(id, client, true)));
-        let left = left.into_iter().map(session);
-        Self { by_id: Mutex::new(left.collect()), streams: AtomicUsize::new(0), limits, host }
+        self.by_id.lock().extend(left.into_iter().map(session));
+    }
+
+    /// Whether a client reaches the server at this port, or may do so when it returns.
+    pub(crate) fn may_reach(&self, port: u16) -> bool {
+        let by_id = self.by_id.lock();
+        by_id.values().any(|session| session.state.lock().endpoint.is_none_or(|of| of == port))
+    }
+
+    /// Notes whether the server has ports of other companions.
+    pub(crate) fn set_adopted(&self, has_adopted: bool) {
+        self.has_adopted.store(has_adopted, Ordering::Relaxed);
+    }
+
+    /// Whether a client may have a connection to a port that its hooks do not know.
+    pub(crate) fn has_adopted(&self) -> bool {
+        self.has_adopted.load(Ordering::Relaxed)
     }
 
     /// Creates a session. If there are too many, evicts the sessions that were idle longest, and

@@ -38,9 +38,8 @@ impl Exchanges {
             request = request.header(name, value);
         }
         let request = request.body(Full::from(body.to_owned())).unwrap();
-        let reply =
-            route(Arc::clone(&self.rig.parts.http), request, &self.rig.parts.http.slots.take(), 0)
-                .await;
+        let http = &self.rig.parts.http;
+        let reply = route(Arc::clone(http), &http.endpoint, request, &http.slots.take(), 0).await;
         let (head, body) = reply.into_parts();
         writeln!(self.text, "### {what}\n{}", head.status).unwrap();
         for (name, value) in &head.headers {

@@ -11,12 +11,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::super::connection::serve;
 use crate::testing::{EditorCall, PORT, Rig, Stream, TOKEN};
 
 fn connect(rig: &Rig) -> DuplexStream {
     let (ours, theirs) = duplex(1 << 16);
-    tokio::spawn(serve(theirs, 0, Arc::clone(&rig.parts.http)));
+    tokio::spawn(rig.serve(theirs));
     ours
 }
 
@@ -177,7 +176,7 @@ async fn stopping_does_not_wait_for_a_client_that_does_not_read() {
     let rig = Rig::start();
     let session = rig.initialize().await;
     let (mut ours, theirs) = duplex(64);
-    rig.parts.lifecycle.tasks.spawn(serve(theirs, 0, Arc::clone(&rig.parts.http)));
+    rig.parts.lifecycle.tasks.spawn(rig.serve(theirs));
     let head = format!(
         "GET /mcp HTTP/1.1\r\nhost: 127.0.0.1:{PORT}\r\nauthorization: Bearer {TOKEN}\r\n\
          mcp-session-id: {session}\r\n\r\n"
@@ -200,7 +199,7 @@ async fn a_server_that_stops_is_there_for_a_client_that_is_slow_to_show_that_it_
     assert_eq!(stream.message().await.unwrap()["method"], "ide/diffAccepted");
     let ping = stream.any_message().await.unwrap();
     let (mut ours, theirs) = duplex(1 << 16);
-    rig.parts.lifecycle.tasks.spawn(serve(theirs, 0, Arc::clone(&rig.parts.http)));
+    rig.parts.lifecycle.tasks.spawn(rig.serve(theirs));
 
     let answering = async {
         sleep(Duration::from_millis(900)).await;
@@ -231,7 +230,7 @@ async fn a_refused_peer_that_never_stops_sending_is_let_go() {
     let chunk = format!("100000\r\n{}\r\n", "x".repeat(1 << 20));
     let flood = async { while ours.write_all(chunk.as_bytes()).await.is_ok() {} };
     let served = async {
-        tokio::join!(tokio::spawn(serve(theirs, 0, Arc::clone(&rig.parts.http))), flood).0.unwrap();
+        tokio::join!(tokio::spawn(rig.serve(theirs)), flood).0.unwrap();
     };
     timeout(Duration::from_secs(20), served).await.expect("it has to end");
 }
@@ -285,7 +284,7 @@ async fn a_server_that_stops_still_gives_the_text_to_whoever_closes_its_diff() {
     drop(stream);
 
     let (mut ours, theirs) = duplex(1 << 16);
-    rig.parts.lifecycle.tasks.spawn(serve(theirs, 0, Arc::clone(&rig.parts.http)));
+    rig.parts.lifecycle.tasks.spawn(rig.serve(theirs));
     let arguments = json!({ "filePath": "/a", "suppressNotification": true });
     let params = json!({ "name": "closeDiff", "arguments": arguments });
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });

@@ -16,7 +16,7 @@ use crate::testing::logged;
 use companion_core::text::Text;
 
 fn take(saving: &mut Saving, records: Vec<Record>) -> bool {
-    saving.attempt(|file| file.take(Batch { records, ends: false }))
+    saving.attempt(|file| file.take(Batch { records, ..Batch::default() }))
 }
 
 fn diff(number: &str) -> DiffId {

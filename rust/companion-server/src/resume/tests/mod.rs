@@ -2,6 +2,7 @@
 
 mod clients;
 mod disks;
+mod peers;
 mod processes;
 mod repeated;
 
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use companion_protocol::settings::Settings;
 use tempfile::TempDir;
 
-use super::{Resume, Resumed, Saving};
+use super::{Peers, Resume, Resumed, Saving};
 use crate::config::Config;
 use crate::disk::pool::BlockingPool;
 use crate::runtime::Runtime;
@@ -26,10 +27,15 @@ fn config(root: &str, pid: u32) -> Config {
 }
 
 fn begin(last: Resume, port: u16) -> (String, Saving) {
+    let token = last.head.token.expose().to_owned();
+    (token, begin_with_peers(last, port).0)
+}
+
+fn begin_with_peers(last: Resume, port: u16) -> (Saving, Peers) {
     let runtime = Runtime::start().unwrap();
     let pool = BlockingPool::new(runtime.alive().clone()).unwrap();
-    let Resumed { token, saving, .. } = last.begin(port, &pool);
-    (token.expose().to_owned(), runtime.handle().block_on(saving).unwrap())
+    let Resumed { saving, peers, .. } = last.begin(port, &pool);
+    (runtime.handle().block_on(saving).unwrap(), peers)
 }
 
 /// Starts a process that listens on `port`. Dropping the returned value kills it.

@@ -189,7 +189,7 @@ fn a_line_that_was_not_finished_counts_for_nothing() {
         Record::Session(SessionId::new(), ClientTraits::default()),
         Record::Session(SessionId::new(), ClientTraits::default()),
     ];
-    assert!(saving.attempt(|file| file.take(Batch { records, ends: false })));
+    assert!(saving.attempt(|file| file.take(Batch { records, ..Batch::default() })));
     drop(saving);
     let whole = fs::read(file(&dir)).unwrap();
     for missing in [1, 2, 20] {
@@ -212,7 +212,7 @@ fn after_an_append_that_failed_the_file_is_written_again_as_a_whole() {
     });
     for (session, client) in sessions {
         let records = vec![Record::Session(session, client)];
-        assert!(saving.attempt(|file| file.take(Batch { records, ends: false })));
+        assert!(saving.attempt(|file| file.take(Batch { records, ..Batch::default() })));
     }
     drop(saving);
     let last = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
@@ -328,7 +328,7 @@ fn a_damaged_file_is_not_used() {
 #[test]
 fn the_notes_of_a_damaged_file_or_another_version_are_kept() {
     let damages: [&dyn Fn(&str) -> String; 3] = [
-        &|text| text.replacen("\"version\":6", "\"version\":7", 1),
+        &|text| text.replacen("\"version\":7", "\"version\":8", 1),
         &|text| format!("{text}{{\"opened\":[1]}}\n"),
         &|text| text.replacen(r#"{"version""#, "{version", 1),
     ];
@@ -336,7 +336,7 @@ fn the_notes_of_a_damaged_file_or_another_version_are_kept() {
         let dir = TempDir::new().unwrap();
         let (token, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
         let records = vec![Record::Note(NoteId(3), comment())];
-        assert!(saving.attempt(|file| file.take(Batch { records, ends: false })));
+        assert!(saving.attempt(|file| file.take(Batch { records, ..Batch::default() })));
         drop(saving);
         let text = fs::read_to_string(file(&dir)).unwrap();
         assert_ne!(damage(&text), text);

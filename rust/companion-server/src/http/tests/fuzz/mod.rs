@@ -24,7 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use uuid::Uuid;
 
-use super::super::connection::{accept, serve};
+use super::super::connection::accept;
 use crate::parts::Parts;
 use crate::testing::{EditorCall, Rig, Stream};
 use input::{SESSION, input};
@@ -77,7 +77,8 @@ impl World {
         if let Transport::Sockets = transport {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             port = Some(listener.local_addr().unwrap().port());
-            tokio::spawn(accept(listener, Arc::clone(&rig.parts.http)));
+            let http = &rig.parts.http;
+            tokio::spawn(accept(listener, Arc::clone(&http.endpoint), Arc::clone(http)));
         }
         Self { rig, other, port }
     }
@@ -87,7 +88,7 @@ impl World {
             return Box::new(TcpStream::connect(("127.0.0.1", port)).await.unwrap());
         }
         let (ours, theirs) = duplex(1 << 16);
-        tokio::spawn(serve(theirs, 0, Arc::clone(&self.rig.parts.http)));
+        tokio::spawn(self.rig.serve(theirs));
         Box::new(ours)
     }
 

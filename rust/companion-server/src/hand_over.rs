@@ -1,0 +1,203 @@
+//! Goes on with the clients of another companion of the folder that has ended.
+//!
+//! The clients notice nothing, as after a restart: this server listens on the port that they know,
+//! takes their token there, and has their sessions. See `docs/architecture/restart.md`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use companion_protocol::settings::AllowedHost;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::agent::Agents;
+use crate::clients::Clients;
+use crate::config::Config;
+use crate::disk::pool::BlockingPool;
+use crate::driver::Driver;
+use crate::http::{self, HttpServer};
+use crate::journal::Journal;
+use crate::lifecycle::Lifecycle;
+use crate::net::endpoint::Endpoint;
+use crate::net::listen::Listeners;
+use crate::resume::{Address, Legacy, Peers, SharedHead, Sight, real_folders};
+use crate::session::Sessions;
+use crate::workspace::Workspace;
+
+/// The interval of looks while another companion of the folder runs. Linux reports its end at once;
+/// other systems do not report that a process was killed.
+const LOOK_INTERVAL: Duration = Duration::from_secs(2);
+
+/// The interval of looks while another companion ends. Until this one listens, its clients fail.
+const END_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The time of such looks after a report of the system. A server takes up to 2 s to end.
+const END_TIME: Duration = Duration::from_secs(3);
+
+/// The interval in which endpoints without clients are closed.
+const CLOSE_INTERVAL: Duration = Duration::from_mins(1);
+
+pub(crate) struct HandOver {
+    pub(crate) config: Arc<Config>,
+    pub(crate) pool: Arc<BlockingPool>,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) clients: Arc<Clients>,
+    pub(crate) driver: Arc<Driver>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) http: Arc<HttpServer>,
+    pub(crate) agents: Arc<Agents>,
+    pub(crate) lifecycle: Lifecycle,
+    /// Notified when the workspace has changed, or a peer.
+    pub(crate) changed: Arc<Notify>,
+    /// The endpoints of other companions.
+    pub(crate) endpoints: Vec<Arc<Endpoint>>,
+    pub(crate) head: SharedHead,
+}
+
+impl HandOver {
+    /// Takes over the clients of each companion that ends, without end.
+    pub(crate) async fn run(mut self, mut peers: Peers) {
+        self.listen_again();
+        let (changed, alive) = (Arc::clone(&self.changed), self.pool.alive());
+        let watch = self.pool.run(move || {
+            let watch = peers.watch(move || {
+                let _held_by_its_thread = &alive;
+                changed.notify_one();
+            });
+            (peers, watch)
+        });
+        let Ok((watched, watch)) = watch.await else { return };
+        peers = watched;
+        let _watch = watch.inspect_err(|error| log::debug!("peers can't be watched: {error}"));
+        let mut ending_until = Instant::now();
+        loop {
+            let roots = self.workspace.open();
+            let is_port_chosen = self.config.settings.port != 0;
+            let look = self.pool.run(move || {
+                let roots = if is_port_chosen { Vec::new() } else { real_folders(&roots) };
+                let has_changed = peers.set_workspace(roots);
+                let sight = peers.look();
+                (peers, has_changed, sight)
+            });
+            let Ok((looked, has_changed, sight)) = look.await else { return };
+            peers = looked;
+            if has_changed {
+                self.journal.rewrite();
+            }
+            let sight = sight.unwrap_or_else(|error| {
+                log::debug!("other companions can't be found: {error}");
+                Sight::Alone
+            });
+            let interval = match sight {
+                Sight::Free(legacy) => {
+                    self.adopt(*legacy).await;
+                    Duration::ZERO
+                }
+                Sight::Ended => END_INTERVAL,
+                Sight::Running if Instant::now() < ending_until => END_INTERVAL,
+                Sight::Running => LOOK_INTERVAL,
+                Sight::Alone if self.endpoints.is_empty() => Duration::MAX,
+                Sight::Alone => CLOSE_INTERVAL,
+            };
+            self.close_unused();
+            if timeout(interval, self.changed.notified()).await.is_ok() {
+                ending_until = Instant::now() + END_TIME;
+                sleep(END_INTERVAL).await;
+            }
+        }
+    }
+
+    /// Goes on with the clients of a companion that has ended.
+    async fn adopt(&mut self, legacy: Legacy) {
+        let mut bound = Vec::new();
+        for address in legacy.addresses() {
+            bound.extend(self.bind(&address).map(|listeners| (address, listeners)));
+        }
+        if bound.is_empty() {
+            // Another program may have been shown the token.
+            self.on_disk(move || legacy.forget_clients()).await;
+            return;
+        }
+        log::info!("another companion of this folder has ended; going on with its clients");
+        self.head.lock().adopted.extend(bound.iter().map(|(address, _)| address.clone()));
+        self.journal.rewrite();
+        self.clients.adopt(legacy.left.clone());
+        for (address, listeners) in bound {
+            self.listen(&address, listeners);
+        }
+        self.agents.comments.report_pending();
+        self.driver.wait_until_journaled().await;
+        self.on_disk(move || legacy.remove()).await;
+    }
+
+    async fn on_disk(&self, job: impl FnOnce() -> std::io::Result<()> + Send + 'static) {
+        if let Ok(Err(error)) = self.pool.run(job).await {
+            log::warn!("cannot remove the resume data of another companion: {error}");
+        }
+    }
+
+    /// Listens where the last process of this editor had taken clients over.
+    fn listen_again(&mut self) {
+        let addresses = self.head.lock().adopted.clone();
+        for address in addresses {
+            if let Some(listeners) = self.bind(&address) {
+                self.listen(&address, listeners);
+            } else {
+                self.head.lock().adopted.retain(|of| of.port != address.port);
+                self.journal.rewrite();
+            }
+        }
+    }
+
+    /// Binds a port, unless another program has it at any address.
+    fn bind(&self, address: &Address) -> Option<Listeners> {
+        let why = match Listeners::bind(address.port, &self.config.settings.listen) {
+            Ok(listeners) => match listeners.taken() {
+                None => return Some(listeners),
+                Some(taken) => format!("it is taken on {taken}"),
+            },
+            Err(error) => error.to_string(),
+        };
+        log::warn!(
+            "not listening on port {} of another companion: {why}. CLIs that were connected to it \
+             have to reconnect (/ide enable)",
+            address.port
+        );
+        None
+    }
+
+    /// Serves clients at `address`.
+    fn listen(&mut self, address: &Address, listeners: Listeners) {
+        let mut hosts = self.config.settings.allowed_hosts.clone();
+        hosts.extend(listeners.addresses().into_iter().flatten().map(AllowedHost::from));
+        let Address { port, token } = address;
+        let stopping = &self.lifecycle.stopping;
+        let endpoint = Arc::new(Endpoint::new(*port, token.expose(), &hosts, stopping));
+        for socket in listeners.into_parts().0 {
+            let socket = socket.set_nonblocking(true).and_then(|()| TcpListener::from_std(socket));
+            match socket {
+                Ok(socket) => {
+                    let accept =
+                        http::accept(socket, Arc::clone(&endpoint), Arc::clone(&self.http));
+                    self.lifecycle.listening.spawn(accept);
+                }
+                Err(error) => log::warn!("not listening on port {port}: {error}"),
+            }
+        }
+        self.endpoints.push(endpoint);
+        self.sessions.set_adopted(true);
+    }
+
+    /// Closes the endpoints that no client knows any more.
+    fn close_unused(&mut self) {
+        let unused = self.endpoints.extract_if(.., |of| !self.sessions.may_reach(of.port));
+        for endpoint in unused {
+            endpoint.closing.cancel();
+            self.head.lock().adopted.retain(|of| of.port != endpoint.port);
+            self.journal.rewrite();
+        }
+        self.sessions.set_adopted(!self.endpoints.is_empty());
+    }
+}

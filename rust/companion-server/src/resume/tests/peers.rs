@@ -1,0 +1,89 @@
+//! Tests which companion takes over the clients of another one that has ended.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use companion_core::record::Record;
+use tempfile::TempDir;
+
+use super::{ALIVE, DEAD, begin_with_peers, config, files};
+use crate::config::Config;
+use crate::journal::Batch;
+use crate::resume::{Peers, Resume, Saving, Sight};
+use crate::session::{ClientTraits, SessionId};
+
+/// Starts a process of an editor. Dropping the returned value kills it.
+fn start(dir: &TempDir, editor: &str, change: impl FnOnce(&mut Config)) -> (Saving, Peers) {
+    let mut config = config("/a", DEAD);
+    editor.clone_into(&mut config.settings.ide_name);
+    change(&mut config);
+    let last = Resume::try_claim(Some(dir.path().to_owned()), &config).unwrap();
+    begin_with_peers(last, 4001)
+}
+
+fn connect(saving: &mut Saving) {
+    let records = vec![Record::Session(SessionId::new(), ClientTraits::default())];
+    assert!(saving.attempt(|file| file.take(Batch { records, ..Batch::default() })));
+}
+
+#[test]
+fn one_of_several_takes_what_another_one_has_left() {
+    let dir = TempDir::new().unwrap();
+    let (_second, mut seconds) = start(&dir, "second", |_| {});
+    let (_third, mut thirds) = start(&dir, "third", |_| {});
+    let (mut first, _) = start(&dir, "first", |_| {});
+    connect(&mut first);
+    assert!(matches!(seconds.look().unwrap(), Sight::Running), "it lives");
+    drop(first);
+    let Sight::Free(legacy) = seconds.look().unwrap() else { panic!("it has ended") };
+    assert_eq!((legacy.left.sessions.len(), legacy.addresses()[0].port), (1, 4001));
+    assert!(matches!(thirds.look().unwrap(), Sight::Running), "the second process has the lock");
+    legacy.remove().unwrap();
+    assert!(matches!(thirds.look().unwrap(), Sight::Running), "nothing is left");
+}
+
+#[test]
+fn a_companion_takes_only_clients_that_find_everything_as_before() {
+    type Change = fn(&mut Config);
+    let same: Change = |_| {};
+    let differences: [(&str, Change, bool); 6] = [
+        ("nothing", same, true),
+        ("its editor runs", |config| config.settings.ide_pid = ALIVE, false),
+        ("it reviews no edits", |config| config.settings.review = false, false),
+        ("it has more folders", |config| config.settings.workspace.push("/b".into()), false),
+        ("it has another folder", |config| config.settings.workspace = vec!["/b".into()], false),
+        ("its port was chosen", |config| config.settings.port = 4001, false),
+    ];
+    for (what, change, expected) in differences {
+        let dir = TempDir::new().unwrap();
+        let (_second, mut peers) = start(&dir, "second", same);
+        let (mut first, _) = start(&dir, "first", change);
+        connect(&mut first);
+        drop(first);
+        let is_free = matches!(peers.look().unwrap(), Sight::Free(_));
+        assert_eq!(is_free, expected, "{what}");
+    }
+}
+
+#[test]
+fn what_nobody_waits_for_is_not_taken() {
+    let dir = TempDir::new().unwrap();
+    let (_second, mut peers) = start(&dir, "second", |_| {});
+    let (mut first, _) = start(&dir, "first", |_| {});
+    let first_file = || {
+        let all = files(dir.path(), ".jsonl").into_iter();
+        all.max_by_key(|file| fs::metadata(file).unwrap().len()).unwrap()
+    };
+    connect(&mut first);
+    drop(first);
+    let file = fs::File::options().write(true).open(first_file()).unwrap();
+    for (age, expected) in [(41, false), (39, true)] {
+        file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+        assert_eq!(matches!(peers.look().unwrap(), Sight::Free(_)), expected, "{age} s");
+    }
+
+    let dir = TempDir::new().unwrap();
+    let (_second, mut peers) = start(&dir, "second", |_| {});
+    drop(start(&dir, "first", |_| {}));
+    assert!(matches!(peers.look().unwrap(), Sight::Alone), "it had no clients");
+}
