@@ -121,13 +121,15 @@ const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
 struct Lingering<S> {
     stream: S,
     end: ReadEnd,
+    /// The peer has closed its side.
+    is_ended: bool,
     /// The end of the second step, once the server's side is closed.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Lingering<S> {
     fn new(stream: S, end: ReadEnd) -> Self {
-        Self { stream, end, deadline: None }
+        Self { stream, end, is_ended: false, deadline: None }
     }
 }
 
@@ -140,6 +142,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for Lingering<S> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
         if buf.filled().len() == before {
+            if !std::mem::replace(&mut self.is_ended, true) {
+                // The last bytes may complete a request, which begins to be answered before the next poll.
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
             ready!(self.end.poll(cx));
         }
         Poll::Ready(Ok(()))

@@ -43,6 +43,19 @@ async fn propose_and_accept(rig: &Rig, session: &str) {
     rig.user_decided("/a", Decision::Accepted("edited".to_owned()));
 }
 
+#[tokio::test]
+async fn a_request_is_answered_whose_peer_closed_its_side_before_it_was_read() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let (mut ours, theirs) = duplex(1 << 16);
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    ours.write_all(post(&session, &ping).as_bytes()).await.unwrap();
+    ours.shutdown().await.unwrap();
+    tokio::spawn(serve(theirs, 0, Arc::clone(&rig.parts.http)));
+    let (reply, _) = until_closed(&mut ours).await;
+    assert!(reply.starts_with("HTTP/1.1 200 OK\r\n"), "{reply}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_quiet_stream_gets_a_comment_every_20_s() {
     let rig = Rig::start();
