@@ -1,4 +1,5 @@
-// Tests the companion with the MCP project's own client libraries, 1.x and 2.x.
+// Tests the companion with the MCP project's own client libraries, 1.x and 2.x, by the revisions with a
+// handshake.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -14,22 +15,17 @@ import { openWindow } from '../lib/scene.mjs';
 const libraries = {
   'SDK 1.x': { Client, StreamableHTTPClientTransport },
   'client 2.x': second,
-  'client 2.x that would rather speak a newer revision': {
-    ...second,
-    options: { versionNegotiation: { mode: 'auto' } },
-  },
 };
 
 /** Connects a client; `notifications` has its messages. */
-async function connect({ sandbox, companion }, library, fetch) {
+async function connect({ sandbox, companion }, library) {
   const { url, authToken } = companion.ready;
-  const client = new library.Client({ name: 'test', version: '1' }, library.options);
+  const client = new library.Client({ name: 'test', version: '1' });
   const notifications = new Inbox('a notification');
   const errors = [];
   client.fallbackNotificationHandler = async (notification) => notifications.push(notification);
   client.onerror = (error) => errors.push(error);
   const transport = new library.StreamableHTTPClientTransport(new URL(url), {
-    fetch,
     requestInit: { headers: { authorization: `Bearer ${authToken}` } },
     // Its timer would outlive the test by 20 s.
     reconnectionOptions: { maxRetries: 0 },
@@ -72,18 +68,6 @@ for (const [name, library] of Object.entries(libraries)) {
     assert.equal(transport.sessionId, undefined);
   });
 }
-
-test('a client that speaks a newer revision asks for it, and falls back to the handshake', async (t) => {
-  const window = await openWindow(t);
-  const posted = [];
-  const library = libraries['client 2.x that would rather speak a newer revision'];
-  const { client } = await connect(window, library, (url, init) => {
-    if (init.method === 'POST') posted.push(JSON.parse(init.body).method);
-    return fetch(url, init);
-  });
-  assert.deepEqual(posted.slice(0, 2), ['server/discover', 'initialize']);
-  assert.equal(client.getNegotiatedProtocolVersion(), '2025-11-25');
-});
 
 test('SDK 1.x resumes its stream and gets the missed messages once', async (t) => {
   const window = await openWindow(t);

@@ -229,6 +229,7 @@ fn definition() -> ToolDefinition {
                 "severity": Severity::schema(),
             },
         }),
+        output_schema: None,
         annotations: Some(ToolAnnotations { read_only_hint: true, open_world_hint: false }),
     }
 }

@@ -205,6 +205,16 @@ impl Left {
         Self { notes: numbers.zip(self.notes.into_values()).collect(), ..self }
     }
 
+    /// Ends the sessions that ended with the process. Returns whether there are any.
+    pub fn end_single_requests(&mut self) -> bool {
+        let single = self.sessions.iter().filter(|(_, client)| client.is_one_request);
+        let single: Vec<_> = single.map(|(session, _)| *session).collect();
+        for session in &single {
+            self.apply(Record::Gone(*session));
+        }
+        !single.is_empty()
+    }
+
     /// The part that needs neither the token nor the clients: the notes.
     #[must_use]
     pub fn without_clients(self) -> Self {

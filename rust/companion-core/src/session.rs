@@ -32,6 +32,7 @@ impl fmt::Display for SessionId {
 /// give the same name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each trait is independent of the others")]
 pub struct ClientTraits {
     /// The client writes accepted files, and carries out an unchanged edit itself.
     pub replays_edits: bool,
@@ -39,4 +40,7 @@ pub struct ClientTraits {
     pub empty_is_unchanged: bool,
     /// The client repeats a request if it has no answer, as the bridge does.
     pub repeats_requests: bool,
+    /// The session is that of one request, and ends with the connection.
+    #[serde(default)]
+    pub is_one_request: bool,
 }

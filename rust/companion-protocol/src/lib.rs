@@ -23,6 +23,7 @@ pub mod jsonrpc;
 pub mod mcp;
 pub mod profile;
 pub mod settings;
+pub mod stateless;
 pub mod status;
 pub mod text;
 pub mod tool;

@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::stateless;
+
 /// The header that marks, by `true`, a request that was sent before but got no answer.
 ///
 /// It is not part of MCP. A companion runs such a request once, provided that the session's
@@ -23,15 +25,24 @@ pub const ANCESTORS: &str = "companion-ancestors";
 /// The most names in [`ANCESTORS`].
 pub const MAX_ANCESTORS: usize = 16;
 
-/// The revisions of the protocol that have a handshake, newest first.
-pub const PROTOCOL_VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+/// The revisions of the protocol, newest first. The first one has no handshake.
+pub const PROTOCOL_VERSIONS: [&str; 5] =
+    [stateless::VERSION, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// Returns the revision to answer with: the requested one if it is supported, else the newest.
+/// Whether a client of this revision begins with a handshake.
+pub fn has_handshake(version: &str) -> bool {
+    handshake_versions().any(|known| known == version)
+}
+
+/// Returns the revision to answer `initialize` with: the requested one if it is supported, else the
+/// newest.
 pub fn negotiate(requested: Option<&str>) -> &'static str {
-    PROTOCOL_VERSIONS
-        .into_iter()
-        .find(|version| Some(*version) == requested)
-        .unwrap_or(PROTOCOL_VERSIONS[0])
+    let requested = handshake_versions().find(|version| Some(*version) == requested);
+    requested.or_else(|| handshake_versions().next()).expect("there is one")
+}
+
+fn handshake_versions() -> impl Iterator<Item = &'static str> {
+    PROTOCOL_VERSIONS.into_iter().filter(|version| *version != stateless::VERSION)
 }
 
 /// The parameters of `initialize`. All may be absent: people type this request into curl.
@@ -116,6 +127,9 @@ pub struct ToolDefinition {
     pub description: &'static str,
     /// JSON Schema of the arguments.
     pub input_schema: Value,
+    /// JSON Schema of `structuredContent` in the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
     /// Guarantees for the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
@@ -195,7 +209,7 @@ pub struct TextContent {
 }
 
 impl TextContent {
-    fn new(text: impl Into<String>) -> Self {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
         Self { r#type: "text", text: text.into() }
     }
 }

@@ -37,6 +37,8 @@ pub mod code {
     pub const SERVER_ERROR: i32 = -32000;
     /// The session is unknown or has ended. MCP SDKs answer with the same code.
     pub const SESSION_NOT_FOUND: i32 = -32001;
+    /// The headers do not fit the body (MCP 2026-07-28).
+    pub const HEADER_MISMATCH: i32 = -32020;
     /// The companion does not support the protocol revision of the request (MCP 2026-07-28).
     pub const UNSUPPORTED_PROTOCOL_VERSION: i32 = -32022;
 }

@@ -122,7 +122,42 @@ impl Tool {
             .is_read_only()
             .then_some(ToolAnnotations { read_only_hint: true, open_world_hint: false });
         let input_schema = self.schema();
-        ToolDefinition { name: self.name(), title, description, input_schema, annotations }
+        ToolDefinition {
+            name: self.name(),
+            title,
+            description,
+            input_schema,
+            output_schema: None,
+            annotations,
+        }
+    }
+
+    /// The tool's entry for a client without a session; `None` if such a client has no use for the tool.
+    /// Its call of [`Tool::OpenDiff`] ends with the decision, so it needs no [`Tool::CloseDiff`].
+    pub fn stateless_definition(self) -> Option<ToolDefinition> {
+        match self {
+            Self::OpenDiff => Some(ToolDefinition {
+                description: "Shows a proposed edit in the user's editor: the file as it is beside \
+                    the proposed content, which the user can edit, accept or reject. The file may be \
+                    new. Returns when the user has decided, with the accepted content in \
+                    structuredContent. Nothing is written to the file. A cancelled call withdraws \
+                    the proposal. A diff that is open for the same file is replaced.",
+                output_schema: Some(json!({
+                    "type": "object",
+                    "properties": {
+                        "decision": { "enum": ["accepted", "rejected"] },
+                        "content": {
+                            "type": "string",
+                            "description": "The whole accepted content, with the user's edits.",
+                        },
+                    },
+                    "required": ["decision"],
+                })),
+                ..self.definition()
+            }),
+            Self::CloseDiff => None,
+            Self::AcceptDiff | Self::RejectDiff | Self::GetDiagnostics => Some(self.definition()),
+        }
     }
 
     /// Makes the JSON Schema of the arguments.

@@ -118,6 +118,11 @@ impl EditorContext {
         self.state.lock().sent.message.clone()
     }
 
+    /// The last state, as JSON.
+    pub(crate) fn json(&self) -> String {
+        serde_json::to_string(&self.state.lock().sent.context).expect("a context is JSON")
+    }
+
     /// The same message for `GET /events`.
     pub(crate) fn event(&self) -> Bytes {
         let context = self.state.lock().sent.context.clone();

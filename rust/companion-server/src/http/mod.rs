@@ -6,6 +6,7 @@ mod connection;
 mod read_end;
 mod reply;
 mod route;
+mod stateless;
 mod stream;
 #[cfg(test)]
 mod tests;

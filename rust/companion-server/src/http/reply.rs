@@ -10,6 +10,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode, Version};
 
+use super::stateless::StatelessStream;
 use super::stream::EventStream;
 use crate::monitor::MonitorStream;
 use crate::net::json::Json;
@@ -20,6 +21,8 @@ pub(crate) enum ReplyBody {
     Json(Json),
     /// `GET /mcp`
     Events(Box<EventStream>),
+    /// An answer of revision 2026-07-28 that is a stream.
+    Stateless(Box<StatelessStream>),
     /// `GET /events`
     Monitor(MonitorStream),
     /// `POST /hook`
@@ -59,6 +62,7 @@ impl Body for ReplyBody {
         match self.get_mut() {
             Self::Json(json) => Poll::Ready(json.next().map(|piece| Ok(Frame::data(piece)))),
             Self::Events(events) => Pin::new(events).poll_frame(cx),
+            Self::Stateless(stream) => Pin::new(stream).poll_frame(cx),
             Self::Monitor(monitor) => Pin::new(monitor).poll_frame(cx),
             Self::Later(later) => {
                 later.poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
@@ -71,7 +75,9 @@ impl Body for ReplyBody {
             Self::Json(json) => {
                 json.len().map_or_else(SizeHint::default, |len| SizeHint::with_exact(len as u64))
             }
-            Self::Events(_) | Self::Monitor(_) | Self::Later(_) => SizeHint::default(),
+            Self::Events(_) | Self::Stateless(_) | Self::Monitor(_) | Self::Later(_) => {
+                SizeHint::default()
+            }
         }
     }
 }

@@ -9,7 +9,8 @@ use companion_protocol::hook::{ENDPOINT, MAX_PROCESS_ID};
 use companion_protocol::jsonrpc::{
     ErrorData, ErrorObject, Id, Message, Params, Payload, code, parse,
 };
-use companion_protocol::mcp::{self, PROTOCOL_VERSIONS};
+use companion_protocol::mcp::{self, PROTOCOL_VERSIONS, has_handshake};
+use companion_protocol::stateless;
 use hyper::body::Body;
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, ALLOW, CONNECTION, CONTENT_ENCODING, HeaderMap, HeaderName,
@@ -44,7 +45,7 @@ pub(super) const MAX_HEAD: usize = 32 << 10;
 /// The largest event of a hook that is read on the server's thread, in bytes.
 const MAX_EVENT_HERE: usize = 64 << 10;
 
-const FULL: &str = "Service unavailable: too many clients are connected";
+pub(super) const FULL: &str = "Service unavailable: too many clients are connected";
 
 /// Answers a request of the peer at `port` to `endpoint`. The order of the checks is part of the
 /// protocol; none reads the body.
@@ -130,6 +131,9 @@ where
         Ok(body) => body,
         Err(error) => return body_error(&error, server.config.limits.body),
     };
+    if text(&head.headers, &PROTOCOL_VERSION) == Some(stateless::VERSION) {
+        return super::stateless::answer(server, &head, body).await;
+    }
     // From here on the request is whole.
     let _answering = head.extensions.get::<ReadEnd>().map(ReadEnd::answering);
     let received = match server.dispatcher.read_call(&body.bytes) {
@@ -340,8 +344,12 @@ fn session(
 fn unsupported_version(headers: &HeaderMap, id: Option<&Id>) -> Option<Reply> {
     let value = headers.get(&PROTOCOL_VERSION)?;
     let requested = String::from_utf8_lossy(value.as_bytes());
-    if PROTOCOL_VERSIONS.contains(&&*requested) {
+    if has_handshake(&requested) {
         return None;
+    }
+    if requested == stateless::VERSION {
+        // Its requests are handled before, and it has no stream that begins by GET.
+        return Some(method_not_allowed("POST"));
     }
     let data = ErrorData { supported: &PROTOCOL_VERSIONS, requested: requested.into_owned() };
     let error = ErrorObject {
@@ -406,7 +414,7 @@ fn method_not_allowed(allow: &'static str) -> Reply {
     reply
 }
 
-fn server_error(status: StatusCode, message: impl Into<String>) -> Reply {
+pub(super) fn server_error(status: StatusCode, message: impl Into<String>) -> Reply {
     reply::error(status, None, ErrorObject::new(code::SERVER_ERROR, message))
 }
 
@@ -428,6 +436,6 @@ fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
         })
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+pub(super) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }

@@ -30,6 +30,13 @@ pub(crate) enum DispatchReply {
     Json(Json),
 }
 
+/// The program's name for clients.
+pub(crate) const SERVER: Implementation = Implementation {
+    name: "companion-for-gemini-cli",
+    title: "Companion for Gemini CLI",
+    version: env!("CARGO_PKG_VERSION"),
+};
+
 const INSTRUCTIONS: &str = "Shows proposed edits in the user's editor. openDiff opens a diff \
     that the user edits, accepts or rejects; the decision comes as the notification \
     ide/diffAccepted or ide/diffRejected on the event stream. Notifications ide/contextUpdate \
@@ -50,15 +57,12 @@ pub(crate) fn initialize(
             &params.client_info.version,
         ),
         repeats_requests,
+        ..ClientTraits::default()
     };
     let result = InitializeResult {
         protocol_version: negotiate(params.protocol_version.as_deref()),
         capabilities: ServerCapabilities::default(),
-        server_info: Implementation {
-            name: "companion-for-gemini-cli",
-            title: "Companion for Gemini CLI",
-            version: env!("CARGO_PKG_VERSION"),
-        },
+        server_info: SERVER,
         instructions: INSTRUCTIONS,
     };
     Ok((result, client))

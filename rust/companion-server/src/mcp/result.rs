@@ -3,10 +3,12 @@
 use companion_protocol::ide::ClosedDiff;
 use companion_protocol::jsonrpc::{Id, Response};
 use companion_protocol::mcp::CallToolResult;
+use companion_protocol::stateless::Complete;
 
 use companion_core::diffs::{Answer, Outcome};
 use companion_core::text::Text;
 
+use crate::mcp::dispatch::SERVER;
 use crate::net::json::{self, Depth, Json};
 
 /// The result of a call.
@@ -21,15 +23,31 @@ impl ToolResult {
         CallToolResult::error(why).into()
     }
 
+    /// Whether the call failed.
+    pub(crate) fn is_error(&self) -> bool {
+        matches!(self, Self::Other(result) if result.is_error)
+    }
+
     /// The response to the request `id`.
     pub(crate) fn into_response(self, id: &Id) -> Json {
+        self.into_response_of(|result, room| json::write(&Response::new(id, result), room))
+    }
+
+    /// The response to the request `id` of a client without a session.
+    pub(crate) fn into_complete_response(self, id: &Id) -> Json {
+        self.into_response_of(|result, room| {
+            json::write(&Response::new(id, Complete::new(result, SERVER)), room)
+        })
+    }
+
+    fn into_response_of(self, write: impl Fn(CallToolResult, usize) -> Vec<u8>) -> Json {
         match self {
             Self::Closed(text) => Json::with_text(text, Depth::StringInString, |text| {
                 let closed = json::write(&ClosedDiff { content: text }, text.len());
                 let closed = String::from_utf8(closed).expect("JSON is UTF-8");
-                json::write(&Response::new(id, CallToolResult::text(closed)), text.len())
+                write(CallToolResult::text(closed), text.len())
             }),
-            Self::Other(result) => Json::new(&Response::new(id, result)),
+            Self::Other(result) => write(result, 0).into(),
         }
     }
 }

@@ -75,8 +75,16 @@ impl Tools {
     /// Lists the tools (`tools/list`). Without openDiff and closeDiff the client does not review
     /// edits here.
     pub(crate) fn list(&self) -> ListToolsResult {
-        let offered = Tool::ALL.into_iter().filter(|tool| tool.is_offered(&self.config.settings));
-        ListToolsResult { tools: offered.map(Tool::definition).collect() }
+        ListToolsResult { tools: self.offered().map(Tool::definition).collect() }
+    }
+
+    /// Lists the tools for clients without a session.
+    pub(crate) fn stateless_list(&self) -> ListToolsResult {
+        ListToolsResult { tools: self.offered().filter_map(Tool::stateless_definition).collect() }
+    }
+
+    fn offered(&self) -> impl Iterator<Item = Tool> {
+        Tool::ALL.into_iter().filter(|tool| tool.is_offered(&self.config.settings))
     }
 
     /// Finds the tool of that name, if the server offers it.

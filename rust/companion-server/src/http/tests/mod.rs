@@ -4,5 +4,6 @@ mod bodies;
 mod fuzz;
 mod replies;
 mod sessions;
+mod stateless;
 mod streams;
 mod timing;

@@ -26,8 +26,12 @@ pub(super) use steps::{Script, Step};
 pub(super) type Question = usize;
 
 /// The traits of the real client.
-const CLIENT: ClientTraits =
-    ClientTraits { replays_edits: true, empty_is_unchanged: true, repeats_requests: false };
+const CLIENT: ClientTraits = ClientTraits {
+    replays_edits: true,
+    empty_is_unchanged: true,
+    repeats_requests: false,
+    is_one_request: false,
+};
 
 /// A request of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,0 +1,137 @@
+//! Writes an answer that is a stream: notifications about a request, and its result at the end.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use companion_core::diffs::{Decision, EventId, Outgoing};
+use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Id, Response, code};
+use companion_protocol::stateless::{
+    Complete, DecidedResult, DiffDecision, context_updated, progress,
+};
+use hyper::body::{Body, Frame};
+
+use super::RequestSession;
+use crate::http::HttpServer;
+use crate::mcp::dispatch::SERVER;
+use crate::net::json::{self, Depth, Json};
+use crate::net::sse;
+use crate::session::Next;
+
+/// What a stream waits for.
+pub(super) enum Awaited {
+    /// The user's decision. `steps` counts the notifications that it has not come yet.
+    Decision { progress_token: Option<Id>, steps: u64 },
+    /// The end of a subscription, perhaps to changes of the context.
+    Subscription { has_context: bool },
+}
+
+pub(crate) struct StatelessStream {
+    server: Arc<HttpServer>,
+    request: RequestSession,
+    number: u64,
+    id: Id,
+    /// `None` after the result.
+    awaited: Option<Awaited>,
+    /// The rest of the current event.
+    data: Json,
+}
+
+impl StatelessStream {
+    /// Opens the stream of a request. It begins with `first`.
+    pub(super) fn open(
+        server: Arc<HttpServer>,
+        request: RequestSession,
+        id: Id,
+        awaited: Awaited,
+        first: Json,
+    ) -> Self {
+        let session = &request.session;
+        let last = EventId::default();
+        let number = server.clients.attach(session, server.context.message(), &last, true);
+        Self { server, request, number, id, awaited: Some(awaited), data: first }
+    }
+
+    /// The event that follows; empty if there is none. Ends the stream with the result.
+    fn event(&mut self, next: Option<Next<Outgoing>>) -> Json {
+        match (next, &mut self.awaited) {
+            (Some(Next::Decision(outgoing)), _) => {
+                self.awaited = None;
+                self.decision(outgoing.decision)
+            }
+            (Some(Next::Context(_)), Some(Awaited::Subscription { has_context: true })) => {
+                sse::data(&context_updated(&self.id)).into()
+            }
+            (
+                Some(Next::KeepAlive),
+                Some(Awaited::Decision { progress_token: Some(token), steps }),
+            ) => {
+                *steps += 1;
+                sse::data(&progress(token, *steps)).into()
+            }
+            (Some(Next::KeepAlive), _) => sse::KEEP_ALIVE.into(),
+            (Some(Next::Context(_) | Next::Ping(_)), _) => Json::default(),
+            (None, awaited) => match awaited.take() {
+                Some(Awaited::Subscription { .. }) => {
+                    let end = Complete::of_subscription(self.id.clone(), SERVER);
+                    sse::data(&Response::new(&self.id, end)).into()
+                }
+                Some(Awaited::Decision { .. }) => {
+                    let error = ErrorObject::new(code::SERVER_ERROR, "The companion has ended.");
+                    sse::data(&ErrorResponse::new(Some(&self.id), error)).into()
+                }
+                None => Json::default(),
+            },
+        }
+    }
+
+    /// The event with the result.
+    fn decision(&self, decision: Decision) -> Json {
+        let response = match decision {
+            Decision::Accepted(text) | Decision::RejectedWithReason(text) => {
+                Json::with_text(text, Depth::String, |text| {
+                    self.response(DiffDecision::Accepted { content: text }, text.len())
+                })
+            }
+            Decision::Rejected => self.response(DiffDecision::Rejected, 0).into(),
+        };
+        response.into_event()
+    }
+
+    fn response(&self, decision: DiffDecision<'_>, room: usize) -> Vec<u8> {
+        let result = Complete::new(DecidedResult::new(decision), SERVER);
+        json::write(&Response::new(&self.id, result), room)
+    }
+}
+
+impl Body for StatelessStream {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let this = &mut *self;
+        loop {
+            if let Some(bytes) = this.data.next() {
+                return Poll::Ready(Some(Ok(Frame::data(bytes))));
+            }
+            if this.awaited.is_none() {
+                return Poll::Ready(None);
+            }
+            let (session, number) = (&this.request.session, this.number);
+            let decisions = || this.server.driver.next_event(session.id, number);
+            let next = ready!(session.mailbox.poll_next(number, decisions, cx));
+            this.data = this.event(next);
+        }
+    }
+}
+
+impl Drop for StatelessStream {
+    fn drop(&mut self) {
+        self.server.clients.detach(&self.request.session, self.number);
+    }
+}
