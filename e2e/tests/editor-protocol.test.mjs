@@ -39,6 +39,46 @@ test('the first line contains everything for the editor', async (t) => {
   });
 });
 
+test('an editor can ask for everything that it shows about the companion', async (t) => {
+  const { sandbox, companion, client } = await openWindowWithClient(t);
+  const { port, listening, discoveryFiles, authToken, env } = companion.ready;
+  const file = sandbox.file('.env', 'TOKEN=secret\n');
+  companion.notify('editor/focused', { path: file });
+  const { params } = await companion.next('companion/private');
+  const { tasks, ...status } = await companion.request('companion/status', {});
+  assert.equal(typeof tasks, 'number');
+  assert.deepEqual(status, {
+    port,
+    listening,
+    notListening: [],
+    discoveryFiles: [{ client: 'gemini', path: discoveryFiles.gemini, inPlace: true }],
+    connected: 1,
+    unhooked: 1,
+    openDiffs: 0,
+    privateFiles: params.reasons,
+  });
+
+  assert.deepEqual(await companion.request('companion/environment', {}), { env });
+  const other = sandbox.folder('other');
+  companion.notify('workspace/folders', { paths: [other] });
+  const changed = await companion.request('companion/environment', {});
+  assert.deepEqual(changed.env, {
+    ...env,
+    GEMINI_CLI_IDE_WORKSPACE_PATH: other,
+    QWEN_CODE_IDE_WORKSPACE_PATH: other,
+  });
+
+  // A later request does not wait for the diagnosis.
+  const diagnosis = companion.request('companion/diagnosis', {});
+  await companion.request('companion/status', {});
+  const { text } = await diagnosis;
+  assert.match(text, /Gemini CLI/);
+  assert.ok(!text.includes(authToken));
+  await client.close();
+  await companion.inbox.next(({ method, params }) => method === 'companion/sessions' && params.count === 0);
+  assert.equal((await companion.request('companion/status', {})).connected, 0);
+});
+
 test('a folder that does not exist is refused', async (t) => {
   const sandbox = Sandbox.of(t);
   await assert.rejects(

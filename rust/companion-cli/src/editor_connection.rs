@@ -11,7 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use companion_protocol::editor::{CompanionNotification, EditorNotification, EditorQuery};
+use companion_client::diagnose::diagnose_terminal;
+use companion_protocol::editor::{
+    CompanionNotification, Diagnosis, EditorNotification, EditorQuery,
+};
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, Response, code, parse,
 };
@@ -191,7 +194,7 @@ impl EditorHost for Editor {
 
 /// Reads the editor's messages until it closes its end. Answers an invalid line with an error and
 /// changes nothing.
-pub(crate) fn read(server: &Server, editor: &Editor, mut input: impl BufRead) {
+pub(crate) fn read(server: &Server, editor: &Arc<Editor>, mut input: impl BufRead) {
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -219,7 +222,11 @@ pub(crate) fn read(server: &Server, editor: &Editor, mut input: impl BufRead) {
     }
 }
 
-fn take(server: &Server, editor: &Editor, line: &[u8]) -> Result<(), (Option<Id>, ErrorObject)> {
+fn take(
+    server: &Server,
+    editor: &Arc<Editor>,
+    line: &[u8],
+) -> Result<(), (Option<Id>, ErrorObject)> {
     let message = match parse(line).map_err(|error| (None, error.into_object()))? {
         Payload::Single(message) => message,
         Payload::Batch(_) => {
@@ -232,10 +239,14 @@ fn take(server: &Server, editor: &Editor, line: &[u8]) -> Result<(), (Option<Id>
             .and_then(|notification| apply(server, notification))
             .map_err(|error| (None, error)),
         Message::Request { id, method, params } => {
-            let answer = EditorQuery::parse(&method, params).and_then(|query| server.answer(query));
-            let result = answer.map_err(|error| (Some(id.clone()), error))?;
-            let result = RawValue::from_string(result).expect("an answer is JSON");
-            editor.write(&Response::new(&id, &*result));
+            let query =
+                EditorQuery::parse(&method, params).map_err(|error| (Some(id.clone()), error))?;
+            if query != EditorQuery::Diagnosis {
+                return answer(server, editor, &id, query);
+            }
+            // It takes seconds, and later lines must not wait for it.
+            let (server, editor) = (server.clone(), Arc::clone(editor));
+            std::thread::spawn(move || answer(&server, &editor, &id, query));
             Ok(())
         }
         Message::Response { id, result } => {
@@ -249,6 +260,22 @@ fn take(server: &Server, editor: &Editor, line: &[u8]) -> Result<(), (Option<Id>
             Ok(())
         }
     }
+}
+
+/// Answers a request of the editor.
+fn answer(
+    server: &Server,
+    editor: &Editor,
+    id: &Id,
+    query: EditorQuery,
+) -> Result<(), (Option<Id>, ErrorObject)> {
+    let result = server.answer(query, |server| Diagnosis {
+        text: diagnose_terminal(server.clients(), server.terminal_environment()),
+    });
+    let result = result.map_err(|error| (Some(id.clone()), error))?;
+    let result = RawValue::from_string(result).expect("an answer is JSON");
+    editor.write(&Response::new(id, &*result));
+    Ok(())
 }
 
 fn apply(server: &Server, notification: EditorNotification) -> Result<(), ErrorObject> {

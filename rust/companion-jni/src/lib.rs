@@ -19,7 +19,6 @@
 
 mod callbacks;
 mod cores;
-mod diagnosis;
 mod gate;
 mod jvm;
 mod logging;

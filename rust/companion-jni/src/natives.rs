@@ -13,18 +13,18 @@ use std::hint::black_box;
 
 use std::sync::Arc;
 
-use companion_protocol::editor::{EditorNotification, EditorQuery};
+use companion_client::diagnose::diagnose_terminal;
+use companion_protocol::editor::{Diagnosis, EditorNotification, EditorQuery};
 use companion_protocol::jsonrpc::code;
 use companion_protocol::settings::{Settings, WrongSetting};
-use companion_server::{Config, Delivery, Server};
-use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JString};
+use companion_server::{Config, Server};
+use jni::objects::{JByteArray, JClass, JObject, JString};
 use jni::refs::Reference as _;
-use jni::sys::{jboolean, jint, jlong};
+use jni::sys::{jint, jlong};
 use jni::{Env, NativeMethod, native_method};
 
 use crate::callbacks::RESPONDERS;
 use crate::cores::CORES;
-use crate::diagnosis;
 use crate::gate::{Error, Gate};
 use crate::logging;
 use crate::panics;
@@ -38,7 +38,10 @@ struct Abi {
 /// The version of the boundary. Increase it with every change of these functions or of
 /// `NativeCallbacks`: Kotlin refuses a library with another version. `cargo xtask check-libraries`
 /// finds the version in the file by the name before it.
-static ABI: Abi = Abi { name: *b"companion_jni ABI number", version: 8 };
+static ABI: Abi = Abi { name: *b"companion_jni ABI number", version: 9 };
+
+/// The variable by which clients recognize the IDE's terminal.
+const TERMINAL: (&str, &str) = ("TERMINAL_EMULATOR", "JetBrains-JediTerm");
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -60,19 +63,14 @@ natives! {
     fn start(settings: JString, callbacks: dev.companion.gemini.core.NativeCallbacks) -> jlong;
     fn settings_problem(settings: JString) -> JString;
     fn stop(core: jlong);
-    fn notify(core: jlong, method: JString, params: JString, text: jbyte[]) -> jint;
-    fn request(core: jlong, method: JString, params: JString) -> [jbyte];
+    fn notify(core: jlong, method: JString, params: JString, text: jbyte[]);
+    fn request(core: jlong, method: JString, params: JString, text: jbyte[]) -> [jbyte];
     fn complete_request(request: jlong, content: jbyte[]);
     fn fail_request(request: jlong, message: JString);
-    fn withdraw_acceptance(core: jlong, file_path: JString) -> jboolean;
-    fn terminal_environment(core: jlong) -> [JString];
-    fn diagnosis(core: jlong) -> JString;
-    fn status(core: jlong) -> JString;
 }
 
 type Class<'a> = JClass<'a>;
 type Bytes<'a> = JByteArray<'a>;
-type Strings<'a> = JObjectArray<'a, JString<'a>>;
 
 fn abi_version<'a>(_: &mut Env<'a>, _: Class<'a>) -> Result<jint> {
     // Kotlin calls this function first.
@@ -118,8 +116,7 @@ fn stop<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<()> {
     Ok(())
 }
 
-/// Applies a notification of the editor's protocol. A non-null `text` replaces the one in
-/// `params`. Returns the delivery of a decision, as the ordinal of Kotlin's `Delivery`.
+/// Applies a notification of the editor's protocol. A non-null `text` replaces the one in `params`.
 fn notify<'a>(
     env: &mut Env<'a>,
     _: Class<'a>,
@@ -127,7 +124,7 @@ fn notify<'a>(
     method: JString<'a>,
     params: JString<'a>,
     text: Bytes<'a>,
-) -> Result<jint> {
+) -> Result<()> {
     let server = CORES.get(core)?;
     let method = method.try_to_string(env)?;
     let mut notification = EditorNotification::from_json(&method, &params.try_to_string(env)?)?;
@@ -135,30 +132,33 @@ fn notify<'a>(
         notification = notification.with_text(utf8(env, &text)?);
     }
     match server.apply(notification) {
-        Ok(Some(Delivery::Delivered)) => Ok(0),
-        Ok(Some(Delivery::Queued)) => Ok(1),
-        Ok(Some(Delivery::Unknown) | None) => Ok(2),
+        Ok(_) => Ok(()),
         // Without a context for such a path, the IDE works as before.
         Err(error) if error.code == code::INVALID_PARAMS => {
             log::warn!("ignored {method} of the IDE: {}", error.message);
-            Ok(2)
+            Ok(())
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// Answers a request of the editor's protocol, with JSON in UTF-8. Returns null if the server does
-/// not know what the request names.
+/// Answers a request of the editor's protocol, with JSON in UTF-8. A non-null `text` replaces the one
+/// in `params`. Returns null if the server does not know what the request names.
 fn request<'a>(
     env: &mut Env<'a>,
     _: Class<'a>,
     core: jlong,
     method: JString<'a>,
     params: JString<'a>,
+    text: Bytes<'a>,
 ) -> Result<Bytes<'a>> {
     let server = CORES.get(core)?;
-    let (method, params) = (method.try_to_string(env)?, params.try_to_string(env)?);
-    match server.answer(EditorQuery::from_json(&method, &params)?) {
+    let method = method.try_to_string(env)?;
+    let mut query = EditorQuery::from_json(&method, &params.try_to_string(env)?)?;
+    if !text.is_null() {
+        query = query.with_text(utf8(env, &text)?);
+    }
+    match server.answer(query, diagnosis) {
         Ok(answer) => Ok(env.byte_array_from_slice(answer.as_bytes())?),
         Err(error) if error.code == code::INVALID_PARAMS => Ok(Bytes::null()),
         Err(error) => Err(error.into()),
@@ -191,44 +191,14 @@ fn fail_request<'a>(
     Ok(())
 }
 
-fn withdraw_acceptance<'a>(
-    env: &mut Env<'a>,
-    _: Class<'a>,
-    core: jlong,
-    file_path: JString<'a>,
-) -> Result<jboolean> {
-    Ok(CORES.get(core)?.withdraw_acceptance(&file_path.try_to_string(env)?))
-}
-
-/// Returns names and values alternately.
-fn terminal_environment<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<Strings<'a>> {
-    let variables = CORES.get(core)?.terminal_environment();
-    let texts: Vec<_> = variables.iter().flat_map(|(name, value)| [*name, value]).collect();
-    array(env, &texts)
-}
-
-fn diagnosis<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<JString<'a>> {
-    Ok(JString::from_str(env, diagnosis::text(&CORES.get(core)?))?)
-}
-
-/// Returns the server's status as JSON.
-fn status<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<JString<'a>> {
-    let status = CORES.get(core)?.status();
-    let text = serde_json::to_string(&status).expect("a status is JSON");
-    Ok(JString::from_str(env, text)?)
+/// Diagnoses the IDE's terminal.
+fn diagnosis(server: &Server) -> Diagnosis {
+    let mut variables = server.terminal_environment();
+    variables.insert(TERMINAL.0, TERMINAL.1.to_owned());
+    Diagnosis { text: diagnose_terminal(server.clients(), variables) }
 }
 
 fn utf8(env: &Env<'_>, bytes: &Bytes<'_>) -> Result<String> {
     let bytes = env.convert_byte_array(bytes)?;
     String::from_utf8(bytes).map_err(|_| Error::Argument("the text is not valid UTF-8"))
-}
-
-fn array<'a>(env: &mut Env<'a>, texts: &[impl AsRef<str>]) -> Result<Strings<'a>> {
-    let empty = JString::from_str(env, "")?;
-    let array = JObjectArray::<JString>::new(env, texts.len(), &empty)?;
-    for (index, text) in texts.iter().enumerate() {
-        let text = JString::from_str(env, text.as_ref())?;
-        array.set_element(env, index, &text)?;
-    }
-    Ok(array)
 }

@@ -16,7 +16,7 @@ use crate::text;
 pub use agent::{
     AgentChanged, AgentCommand, AgentFinished, AgentWaiting, ChangeKind, ChangedFile, ChangedPath,
     ChangedPaths, ChangedText, CommentId, CommentOnLines, CommentRefused, CommentsDelivered,
-    CommentsPending, HookedClients, ReasonLost,
+    CommentsPending, ReasonLost,
 };
 pub use revert::{
     FileToRevert, PlanRevert, PlannedFile, PromptOfSession, RevertAction, RevertPlan,
@@ -104,22 +104,30 @@ impl EditorNotification {
     /// Replaces the text, for a host that gets long texts beside the JSON.
     #[must_use]
     pub fn with_text(mut self, text: String) -> Self {
-        match &mut self {
-            Self::Selection(changed) => changed.text = text,
-            Self::DiffAccepted(diff) => diff.content = text,
-            _ => {}
+        if let Self::Selection(changed) = &mut self {
+            changed.text = text;
         }
         self
     }
 }
 
-/// A request from the editor, which the companion answers at once.
+/// A request from the editor. The companion answers it at once, except [`Self::Diagnosis`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditorQuery {
     /// `agent/texts`; the result is a [`ChangedText`].
     Before(ChangedPath),
     /// `agent/revertPlan`; the result is a [`RevertPlan`].
     RevertPlan(PlanRevert),
+    /// `companion/status`; the result is a [`Status`](crate::status::Status).
+    Status,
+    /// `companion/environment`; the result is a [`TerminalEnvironment`].
+    Environment,
+    /// `companion/diagnosis`; the result is a [`Diagnosis`]. It takes seconds.
+    Diagnosis,
+    /// `diff/accepted`; the result is a [`Decided`].
+    Accepted(AcceptedDiff),
+    /// `diff/withdraw`; the result is a [`Withdrawn`].
+    Withdraw(DiffPath),
 }
 
 impl EditorQuery {
@@ -128,12 +136,17 @@ impl EditorQuery {
     /// # Errors
     /// If the companion does not know the method, or if `params` don't fit it.
     pub fn parse(method: &str, params: Params<'_>) -> Result<Self, ErrorObject> {
-        let parsed = match method {
+        match method {
             "agent/texts" => params.parse().map(Self::Before),
             "agent/revertPlan" => params.parse().map(Self::RevertPlan),
+            "companion/status" => Ok(Self::Status),
+            "companion/environment" => Ok(Self::Environment),
+            "companion/diagnosis" => Ok(Self::Diagnosis),
+            "diff/accepted" => params.parse().map(Self::Accepted),
+            "diff/withdraw" => params.parse().map(Self::Withdraw),
             _ => return Err(unknown(method)),
-        };
-        parsed.map_err(|error| invalid_params(method, &error))
+        }
+        .map_err(|error| invalid_params(method, &error))
     }
 
     /// Reads the request `method` whose parameters are JSON.
@@ -142,6 +155,15 @@ impl EditorQuery {
     /// If the companion does not know the method, or if `params` don't fit it.
     pub fn from_json(method: &str, params: &str) -> Result<Self, ErrorObject> {
         Self::parse(method, params_from_json(method, params)?)
+    }
+
+    /// Replaces the text, for a host that gets long texts beside the JSON.
+    #[must_use]
+    pub fn with_text(mut self, text: String) -> Self {
+        if let Self::Accepted(diff) = &mut self {
+            diff.content = text;
+        }
+        self
     }
 }
 
@@ -162,8 +184,6 @@ pub enum CompanionNotification {
     Sessions(Sessions),
     /// `companion/private`
     PrivateFiles(PrivateFiles),
-    /// `companion/hooks`
-    HookedClients(HookedClients),
     /// `diff/reasonLost`
     ReasonLost(ReasonLost),
     /// `agent/waiting`
@@ -188,7 +208,6 @@ impl CompanionNotification {
         match self {
             Self::Sessions(_) => "companion/sessions",
             Self::PrivateFiles(_) => "companion/private",
-            Self::HookedClients(_) => "companion/hooks",
             Self::ReasonLost(_) => "diff/reasonLost",
             Self::AgentWaiting(_) => "agent/waiting",
             Self::AgentFinished(_) => "agent/finished",
@@ -204,10 +223,9 @@ impl CompanionNotification {
     /// `None` if this reports an event.
     pub fn subject(&self) -> Option<String> {
         match self {
-            Self::Sessions(_)
-            | Self::PrivateFiles(_)
-            | Self::HookedClients(_)
-            | Self::CommentsPending(_) => Some(self.method().to_owned()),
+            Self::Sessions(_) | Self::PrivateFiles(_) | Self::CommentsPending(_) => {
+                Some(self.method().to_owned())
+            }
             Self::AgentChanged(of) => Some(format!("{} {}", self.method(), of.prompt)),
             Self::ReasonLost(_)
             | Self::AgentWaiting(_)
@@ -304,6 +322,33 @@ pub struct RejectedDiff {
     pub reason: Option<String>,
 }
 
+/// The result of `diff/accepted`, if it is a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Decided {
+    /// Whether the client gets the acceptance.
+    pub delivery: Delivery,
+}
+
+/// The delivery of a decision to its client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Delivery {
+    /// The client is connected, and receives the decision.
+    Delivered,
+    /// The client's stream is down. It receives the decision when it returns.
+    Queued,
+    /// No such diff is open: it was decided, closed or replaced before, or its client is gone.
+    Unknown,
+}
+
+/// The result of `diff/withdraw`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Withdrawn {
+    /// Whether the client gets a rejection in place of the acceptance. Otherwise it may already have
+    /// received the acceptance.
+    pub withdrawn: bool,
+}
+
 /// A proposal, named by the path from `diff/open`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -340,6 +385,20 @@ pub struct Ready<'a> {
     pub discovery_files: BTreeMap<&'static str, String>,
     /// The variables that a terminal needs so that a CLI in it finds this companion.
     pub env: BTreeMap<&'static str, String>,
+}
+
+/// The result of `companion/environment`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TerminalEnvironment {
+    /// The variables that a terminal needs so that a CLI in it finds this companion.
+    pub env: BTreeMap<&'static str, String>,
+}
+
+/// The result of `companion/diagnosis`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnosis {
+    /// What `gemini-companion doctor` reports for each CLI in the editor's terminal. Without a token.
+    pub text: String,
 }
 
 /// The parameters of `companion/sessions`.

@@ -1,4 +1,4 @@
-//! Defines the status that a server reports. It crosses JNI as one JSON text.
+//! Defines the status that a server reports, as the result of `companion/status`.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -22,7 +22,8 @@ pub struct Status {
     pub discovery_files: Vec<DiscoveryStatus>,
     /// The number of connected clients.
     pub connected: usize,
-    /// The number of connected CLIs that have not run a hook. They can't be asked to show each edit.
+    /// The number of connected CLIs that have not run a hook. They can't be asked to show each edit. A CLI
+    /// runs the first hook with its first prompt at the latest.
     pub unhooked: usize,
     /// The number of open proposals.
     pub open_diffs: usize,

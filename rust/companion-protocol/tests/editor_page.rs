@@ -9,13 +9,15 @@ use companion_protocol::diagnostics::{Diagnostics, DiagnosticsRequest, Severity}
 use companion_protocol::editor::{
     AcceptedDiff, AgentChanged, AgentCommand, AgentFinished, AgentWaiting, ChangeKind, ChangedFile,
     ChangedPath, ChangedPaths, ChangedText, CloseDiff, CommentId, CommentOnLines, CommentRefused,
-    CommentsDelivered, CommentsPending, CompanionNotification as Sent, CursorMoved, DiffPath,
-    DiffResult, EditorNotification as Read, EditorQuery, FilePath, FileToRevert, Folders,
-    HookedClients, OpenDiff, PlanRevert, PlannedFile, PrivateFiles, PromptOfSession, ProposalKind,
-    Ready, ReasonArrival, ReasonLost, RejectedDiff, Renamed, RevertAction, RevertPlan, Review,
-    SelectionChanged, Sessions, Silent, Trust, UnsavedFiles,
+    CommentsDelivered, CommentsPending, CompanionNotification as Sent, CursorMoved, Decided,
+    Delivery, Diagnosis, DiffPath, DiffResult, EditorNotification as Read, EditorQuery, FilePath,
+    FileToRevert, Folders, OpenDiff, PlanRevert, PlannedFile, PrivateFiles, PromptOfSession,
+    ProposalKind, Ready, ReasonArrival, ReasonLost, RejectedDiff, Renamed, RevertAction,
+    RevertPlan, Review, SelectionChanged, Sessions, Silent, TerminalEnvironment, Trust,
+    UnsavedFiles, Withdrawn,
 };
 use companion_protocol::ide::Position;
+use companion_protocol::jsonrpc::code::METHOD_NOT_FOUND;
 use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Message, Payload, parse};
 use companion_protocol::profile::GEMINI;
 use serde::Serialize;
@@ -231,7 +233,6 @@ fn messages_to_the_editor() {
             paths: vec!["/p/key".to_owned()],
             reasons: [("/p/key".to_owned(), "An ignore file lists it.".to_owned())].into(),
         })),
-        sent(Sent::HookedClients(HookedClients { connected: 2, hooked: 1 })),
         sent(Sent::ReasonLost(lost)),
         sent(Sent::AgentWaiting(AgentWaiting {
             session: "s".to_owned(),
@@ -282,10 +283,11 @@ fn messages_from_the_editor() {
     for (method, params) in Examples::read().from_editor {
         let read = |params: &Value| {
             let params = params.to_string();
-            if ["agent/texts", "agent/revertPlan"].contains(&&*method) {
-                EditorQuery::from_json(&method, &params).map(|query| format!("{query:?}"))
-            } else {
-                Read::from_json(&method, &params).map(|notification| format!("{notification:?}"))
+            match Read::from_json(&method, &params) {
+                Err(error) if error.code == METHOD_NOT_FOUND => {
+                    EditorQuery::from_json(&method, &params).map(|query| format!("{query:?}"))
+                }
+                read => read.map(|notification| format!("{notification:?}")),
             }
         };
         // The page shows one message with an error.
@@ -305,7 +307,21 @@ fn messages_from_the_editor() {
     let plan = EditorQuery::RevertPlan(PlanRevert { files, undoes_deletions: true });
     let mut expected: Vec<_> = expected.iter().map(|read| format!("{read:?}")).collect();
     expected.extend([format!("{query:?}"), format!("{plan:?}")]);
+    expected.push(format!("{:?}", accepted()));
+    let queries = [
+        EditorQuery::Withdraw(DiffPath { file_path: path() }),
+        EditorQuery::Status,
+        EditorQuery::Environment,
+        EditorQuery::Diagnosis,
+    ];
+    expected.extend(queries.iter().map(|query| format!("{query:?}")));
     assert_eq!(notifications, expected);
+    let accepted = AcceptedDiff { file_path: path(), content: "new\n".to_owned() };
+    let params = r#"{"filePath":"/p/a.txt","content":"new\n"}"#;
+    assert_eq!(
+        EditorQuery::from_json("diff/accepted", params),
+        Ok(EditorQuery::Accepted(accepted))
+    );
 }
 
 #[test]
@@ -313,8 +329,13 @@ fn results() {
     let results = Examples::read().results;
     let methods: Vec<_> = results.iter().map(|(method, _)| &**method).collect();
     let (open, close, problems) = ("diff/open", "diff/close", "editor/diagnostics");
-    let plan = "agent/revertPlan";
-    assert_eq!(methods, [open, "agent/texts", plan, close, "editor/unsaved", problems]);
+    let (accepted, withdraw) = ("diff/accepted", "diff/withdraw");
+    let [status, environment, diagnosis] =
+        ["companion/status", "companion/environment", "companion/diagnosis"];
+    let from =
+        ["agent/texts", "agent/revertPlan", accepted, withdraw, status, environment, diagnosis];
+    let expected = [&[open], &from[..], &[close, "editor/unsaved", problems]].concat();
+    assert_eq!(methods, expected);
     let texts = ChangedText { before: Some("old\n".into()), after: Some("new\n".into()) };
     assert_eq!(results[1].1, json!(texts));
     let created = ChangedText { before: None, ..texts };
@@ -334,12 +355,23 @@ fn results() {
     };
     let question = Some("a.txt has other, unsaved changes (+1 −1). Revert it?".to_owned());
     assert_eq!(results[2].1, json!(RevertPlan { files: vec![file, refused], question }));
-    let closed: DiffResult = serde_json::from_str(&results[3].1.to_string()).unwrap();
+    assert_eq!(results[3].1, json!(Decided { delivery: Delivery::Delivered }));
+    assert_eq!(results[4].1, json!(Withdrawn { withdrawn: true }));
+    let mut shape: Value = serde_json::from_str(include_str!("status.json")).unwrap();
+    shape["port"] = 41234.into();
+    shape["listening"] = json!(["127.0.0.1:41234"]);
+    shape["privateFiles"] = json!({ "/p/key": "An ignore file lists it." });
+    assert_eq!(results[5].1, shape);
+    let env = BTreeMap::from([(GEMINI.variables.port, "41234".to_owned())]);
+    assert_eq!(results[6].1, json!(TerminalEnvironment { env }));
+    let text = "Gemini CLI connects.".to_owned();
+    assert_eq!(results[7].1, json!(Diagnosis { text }));
+    let closed: DiffResult = serde_json::from_str(&results[8].1.to_string()).unwrap();
     assert_eq!(closed.content.as_deref(), Some("new\n"));
-    let unsaved: UnsavedFiles = serde_json::from_value(results[4].1.clone()).unwrap();
+    let unsaved: UnsavedFiles = serde_json::from_value(results[9].1.clone()).unwrap();
     assert_eq!(unsaved.paths, [path()]);
-    let problems: Diagnostics = serde_json::from_value(results[5].1.clone()).unwrap();
-    assert_eq!(json!(problems), results[5].1, "no field is unknown");
+    let problems: Diagnostics = serde_json::from_value(results[10].1.clone()).unwrap();
+    assert_eq!(json!(problems), results[10].1, "no field is unknown");
 }
 
 #[test]

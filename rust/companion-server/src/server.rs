@@ -11,13 +11,17 @@ use std::time::Duration;
 
 use companion_core::companion::Input;
 use companion_platform::{Platform, SuspendedMark, container_mark, is_absolute};
-use companion_protocol::editor::{ChangedPath, EditorNotification, EditorQuery, RejectedDiff};
+use companion_protocol::editor::{
+    AcceptedDiff, ChangedPath, Decided, Diagnosis, EditorNotification, EditorQuery, RejectedDiff,
+    TerminalEnvironment, Withdrawn,
+};
 use companion_protocol::ide::DiscoveryFile;
 use companion_protocol::jsonrpc::{ErrorObject, code};
 use companion_protocol::profile::ClientProfile;
 use companion_protocol::settings::{AllowedHost, Settings};
 use companion_protocol::status::Status;
 use parking_lot::Mutex;
+use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
@@ -279,11 +283,7 @@ impl Server {
             Event::RevertUndone(paths) => agents.changes.revert_undone(&paths),
             Event::ChangesKept(paths) => agents.changes.kept(&paths),
             Event::Review(review) => agents.review_changed(review.all),
-            Event::DiffAccepted(diff) => {
-                let text = driver.hold(diff.content);
-                let accepted = Input::Accepted(&diff.file_path, text);
-                return Ok(Some(driver.post(accepted).delivery));
-            }
+            Event::DiffAccepted(diff) => return Ok(Some(self.accepted(diff))),
             Event::DiffRejected(RejectedDiff { file_path, reason }) => {
                 let rejected = match reason.as_deref().map(str::trim) {
                     None | Some("") => Input::Rejected(&file_path),
@@ -295,23 +295,41 @@ impl Server {
         Ok(None)
     }
 
-    /// Answers a request of the editor with a result in JSON. Does no IO.
+    /// Answers a request of the editor with a result in JSON. Does no IO, except by `diagnose`, which
+    /// makes the result of `companion/diagnosis`.
     ///
     /// # Errors
     /// If the server does not know what the request names.
-    pub fn answer(&self, query: EditorQuery) -> Result<String, ErrorObject> {
+    pub fn answer(
+        &self,
+        query: EditorQuery,
+        diagnose: impl FnOnce(&Self) -> Diagnosis,
+    ) -> Result<String, ErrorObject> {
         let changes = &self.inner.parts.agents.changes;
-        let answer = match query {
+        match query {
             EditorQuery::Before(ChangedPath { session, prompt, path }) => {
-                let unkept = "Invalid params: no text of this change is kept";
                 let texts = changes.texts(&session, prompt, &path);
-                serde_json::to_string(
-                    &texts.ok_or_else(|| ErrorObject::new(code::INVALID_PARAMS, unkept))?,
-                )
+                let unkept = "Invalid params: no text of this change is kept";
+                Ok(json(&texts.ok_or_else(|| ErrorObject::new(code::INVALID_PARAMS, unkept))?))
             }
-            EditorQuery::RevertPlan(plan) => serde_json::to_string(&changes.revert_plan(&plan)),
-        };
-        Ok(answer.expect("an answer is JSON"))
+            EditorQuery::RevertPlan(plan) => Ok(json(&changes.revert_plan(&plan))),
+            EditorQuery::Status => Ok(json(&self.status())),
+            EditorQuery::Environment => {
+                Ok(json(&TerminalEnvironment { env: self.terminal_environment() }))
+            }
+            EditorQuery::Diagnosis => Ok(json(&diagnose(self))),
+            EditorQuery::Accepted(diff) => Ok(json(&Decided { delivery: self.accepted(diff) })),
+            EditorQuery::Withdraw(diff) => {
+                let reply = self.inner.parts.driver.post(Input::Withdraw(&diff.file_path));
+                Ok(json(&Withdrawn { withdrawn: reply.is_withdrawn }))
+            }
+        }
+    }
+
+    fn accepted(&self, diff: AcceptedDiff) -> Delivery {
+        let driver = &self.inner.parts.driver;
+        let text = driver.hold(diff.content);
+        driver.post(Input::Accepted(&diff.file_path, text)).delivery
     }
 
     /// Replaces the roots of the workspace, all absolute.
@@ -321,18 +339,15 @@ impl Server {
         self.inner.discovery.set_workspace(roots, Vec::new())
     }
 
-    /// Turns a [queued](Delivery::Queued) acceptance into a rejection, because the editor writes the text
-    /// itself now: the client would make the edit a second time. Returns false if the client may
-    /// already have received the acceptance.
-    pub fn withdraw_acceptance(&self, path: &str) -> bool {
-        self.inner.parts.driver.post(Input::Withdraw(path)).is_withdrawn
-    }
-
     /// Stops the server, in the order of `shutdown.rs`. Blocks for up to 2 s. Does nothing if the
     /// server has stopped. Don't call it from within an [`EditorHost`].
     pub fn stop(&self) {
         self.inner.stop();
     }
+}
+
+fn json(result: &impl Serialize) -> String {
+    serde_json::to_string(result).expect("our results are JSON")
 }
 
 fn absolute(path: &str) -> Result<&str, ErrorObject> {

@@ -90,7 +90,6 @@ impl EditorHost for Notes {
             CompanionNotification::AgentFinished(_) => {
                 self.agents.lock().push("finished".to_owned());
             }
-            CompanionNotification::HookedClients(_) => {}
             CompanionNotification::ReasonLost(of) => {
                 self.agents.lock().push(format!("lost {}: {}", of.reason, of.why));
             }

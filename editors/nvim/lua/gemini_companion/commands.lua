@@ -7,6 +7,10 @@ local M = {}
 local UNHOOKED = 'Connected CLIs without a hook yet: %d. Without hooks there are no reasons, comments, problems and '
   .. 'changes. gemini-companion doctor says why'
 
+local NO_DISCOVERY_FILE = 'Only CLIs in :terminal find this Neovim, because this file could not be written: %s'
+
+local STATUS_TIMEOUT_MS = 1000
+
 local REVIEW_ON = 'You review every edit of Gemini CLI, if it has the extension.'
 
 local function echo(lines)
@@ -25,17 +29,30 @@ local function status()
     ('The companion is running: process %d, port %d.'):format(server.pid, server.port),
     ('Name in /ide status: %s'):format(server.name),
     ('Workspace: %s'):format(table.concat(require('gemini_companion.workspace').folders(), ', ')),
-    ('Connected CLIs: %d'):format(server.clients),
   }
-  if server.unhooked > 0 then
-    lines[#lines + 1] = UNHOOKED:format(server.unhooked)
+  ---@type GeminiCompanion.CompanionStatus?
+  local companion = require('gemini_companion.server').ask('companion/status', STATUS_TIMEOUT_MS)
+  if not companion then
+    lines[#lines + 1] = 'The companion does not answer. See :GeminiCompanion log'
+    return lines
+  end
+  for _, found in ipairs(companion.discoveryFiles) do
+    if not found.inPlace then
+      lines[#lines + 1] = NO_DISCOVERY_FILE:format(found.path)
+    end
+  end
+  lines[#lines + 1] = ('Connected CLIs: %d'):format(companion.connected)
+  if companion.unhooked > 0 then
+    lines[#lines + 1] = UNHOOKED:format(companion.unhooked)
   end
   local context = require('gemini_companion').status()
   if not context.share then
     lines[#lines + 1] = 'Sharing with CLIs is off. Run :GeminiCompanion share on to turn it on'
-  elseif context.private then
-    local front = require('gemini_companion.context').front()
-    lines[#lines + 1] = ('Hidden from CLIs: %s. %s'):format(vim.fn.fnamemodify(front, ':~:.'), server.private[front])
+  end
+  local front = require('gemini_companion.context').front()
+  local reason = context.share and front and companion.privateFiles[front]
+  if reason then
+    lines[#lines + 1] = ('Hidden from CLIs: %s. %s'):format(vim.fn.fnamemodify(front, ':~:.'), reason)
   end
   if context.review_all then
     lines[#lines + 1] = REVIEW_ON

@@ -5,6 +5,8 @@ local M = {}
 local start, ok, info, warn = vim.health.start, vim.health.ok, vim.health.info, vim.health.warn
 local problem = vim.health.error
 
+local DIAGNOSIS_TIMEOUT_MS = 10000
+
 local function check_programs()
   start('Programs')
   ok(('Neovim %s'):format(vim.version()))
@@ -80,6 +82,11 @@ local function check_server()
     ok(('Connected CLIs: %d'):format(status.clients))
   else
     info('No CLI is connected. Run `gemini` or `qwen` in the workspace, and `/ide enable` in it')
+  end
+  local diagnosis = require('gemini_companion.server').ask('companion/diagnosis', DIAGNOSIS_TIMEOUT_MS)
+  if diagnosis and diagnosis.text ~= '' then
+    start('CLIs in a :terminal')
+    info(diagnosis.text)
   end
 end
 

@@ -43,12 +43,14 @@ function M.autostart()
 end
 
 local function listen()
-  local server, _, _, _, workspace = modules()
+  local server, _, _, terminal, workspace = modules()
   local group = vim.api.nvim_create_augroup('gemini_companion', {})
   vim.api.nvim_create_autocmd({ 'DirChanged', 'WinClosed', 'TabClosed' }, {
     group = group,
     callback = vim.schedule_wrap(function()
-      workspace.report(server.notify)
+      if workspace.report(server.notify) then
+        server.update_environment(terminal.set)
+      end
     end),
   })
   vim.api.nvim_create_autocmd('VimLeavePre', {

@@ -46,7 +46,6 @@ local REQUESTS = {
 local NOTIFICATIONS = {
   ['companion/ready'] = { server.on_ready, { port = 'number', env = 'table', discoveryFiles = 'table' } },
   ['companion/sessions'] = { server.on_sessions, { count = 'number' } },
-  ['companion/hooks'] = { server.on_hooks, { connected = 'number', hooked = 'number' } },
   ['companion/private'] = { server.on_private, { reasons = 'table' } },
   ['diff/reasonLost'] = { reason.on_lost, { filePath = 'string', why = 'string' } },
   ['agent/waiting'] = { agent.on_waiting, { session = 'string', message = 'string' } },

@@ -240,14 +240,6 @@ function M.on_sessions(params)
   end
 end
 
---- Handles `companion/hooks`.
----@param params GeminiCompanion.HookedClients
-function M.on_hooks(params)
-  if current then
-    current.unhooked = params.connected - params.hooked
-  end
-end
-
 --- Handles `companion/private`.
 ---@param params GeminiCompanion.PrivateFiles
 function M.on_private(params)
@@ -285,6 +277,34 @@ function M.request(method, params, done, fail)
   send(server, { id = server.last_id, method = method, params = params })
 end
 
+--- Returns the result of a request without parameters; nil if it does not arrive in time.
+---@param method string
+---@param timeout_ms integer
+---@return table?
+function M.ask(method, timeout_ms)
+  local answer
+  local is_over = false
+  M.request(method, vim.empty_dict(), function(result)
+    answer, is_over = result, true
+  end, function()
+    is_over = true
+  end)
+  vim.wait(timeout_ms, function()
+    return is_over
+  end, 10)
+  return answer
+end
+
+--- Calls `set` with the variables for terminals, which have the folders of the workspace.
+---@param set fun(env: table<string, string>)
+function M.update_environment(set)
+  local server = current
+  M.request('companion/environment', vim.empty_dict(), function(result)
+    server.ready.env = result.env
+    set(result.env)
+  end, function() end)
+end
+
 --- Returns the state of the companion, or nil while none runs. `port`, `discovery_files` (by client) and `env` (for
 --- terminals) are nil until it is ready.
 ---@return GeminiCompanion.ServerStatus?
@@ -296,7 +316,6 @@ function M.status()
       name = server.name,
       stopping = server.stopping == true,
       clients = server.clients,
-      unhooked = server.unhooked or 0,
       private = server.private,
       port = server.ready and server.ready.port,
       discovery_files = server.ready and server.ready.discoveryFiles,

@@ -88,10 +88,38 @@
 ---@class GeminiCompanion.Sessions
 ---@field count integer
 
---- The parameters of the notification `companion/hooks`.
----@class GeminiCompanion.HookedClients
+--- The result of the request `companion/status`.
+---@class GeminiCompanion.CompanionStatus
+---@field port integer
+---@field listening string[]
+---@field notListening string[] a sentence for each address where the companion could not listen
+---@field discoveryFiles GeminiCompanion.DiscoveryFile[]
 ---@field connected integer
----@field hooked integer
+---@field unhooked integer connected CLIs that have not run a hook
+---@field openDiffs integer
+---@field privateFiles table<string, string> why each private file is private
+---@field tasks integer
+
+---@class GeminiCompanion.DiscoveryFile
+---@field client string
+---@field path string
+---@field inPlace boolean
+
+--- The result of the request `companion/environment`.
+---@class GeminiCompanion.TerminalEnvironment
+---@field env table<string, string>
+
+--- The result of the request `companion/diagnosis`.
+---@class GeminiCompanion.Diagnosis
+---@field text string
+
+--- The result of the request `diff/accepted`.
+---@class GeminiCompanion.Decided
+---@field delivery 'delivered'|'queued'|'unknown'
+
+--- The result of the request `diff/withdraw`.
+---@class GeminiCompanion.Withdrawn
+---@field withdrawn boolean
 
 --- The parameters of the notification `companion/private`.
 ---@class GeminiCompanion.PrivateFiles
@@ -323,7 +351,6 @@
 ---@field name string as `/ide status` shows it
 ---@field ready? GeminiCompanion.Ready
 ---@field clients integer
----@field unhooked? integer connected CLIs that have not run a hook
 ---@field ["private"] table<string, string> why each private file is private
 ---@field stopping? boolean
 ---@field on GeminiCompanion.ServerHandler
@@ -341,7 +368,6 @@
 ---@field name string
 ---@field stopping boolean
 ---@field clients integer
----@field unhooked integer connected CLIs that have not run a hook
 ---@field ["private"] table<string, string> why each private file is private
 ---@field port? integer
 ---@field discovery_files? table<string, string>

@@ -141,13 +141,17 @@ function M.begin()
   return reported
 end
 
---- Reports the folders by `notify` if they have changed. A workspace without folders is not reported.
+--- Reports the folders by `notify` if they have changed, and returns whether it did. A workspace without folders is not
+--- reported.
 ---@param notify GeminiCompanion.Notify
+---@return boolean
 function M.report(notify)
   local now = M.folders()
   if #now > 0 and not vim.deep_equal(now, reported) and notify('workspace/folders', { paths = now }) then
     reported = now
+    return true
   end
+  return false
 end
 
 return M

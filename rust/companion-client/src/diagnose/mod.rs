@@ -15,6 +15,7 @@ mod probe;
 mod program;
 mod runner;
 mod settings;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -29,6 +30,7 @@ pub use probe::{Failure, Probed};
 pub use program::{ClientProgram, installed};
 pub use runner::{Runner, RunnerProblem};
 pub use settings::{IdeMode, OnOff, Settings, corrects_edits, user_settings};
+pub use terminal::diagnose_terminal;
 pub use trust::Trust;
 
 /// The first problem that keeps the client from connecting.

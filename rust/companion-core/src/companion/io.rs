@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use companion_protocol::editor::{CompanionNotification, ReasonArrival};
+use companion_protocol::editor::{CompanionNotification, Delivery, ReasonArrival};
 
 use crate::calls::{CallId, CallOrigin};
 use crate::cli::{Caller, CliSessionId};
@@ -214,14 +214,3 @@ pub enum Output {
 
 /// The outputs so far, the oldest first.
 pub type Outputs = Vec<Output>;
-
-/// The delivery of a decision to its client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delivery {
-    /// The client is connected, and receives the decision.
-    Delivered,
-    /// The client's stream is down. It receives the decision when it returns.
-    Queued,
-    /// No such diff is open: it was decided, closed or replaced before, or its client is gone.
-    Unknown,
-}

@@ -22,7 +22,8 @@ use crate::diffs::{Answer, Decision, DiffId, EventId, Outgoing, Proposed};
 use crate::notes::{NoteId, Notes};
 use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
-pub use io::{Action, Delivery, FileBefore, Hook, Input, Now, Output, Outputs};
+pub use companion_protocol::editor::Delivery;
+pub use io::{Action, FileBefore, Hook, Input, Now, Output, Outputs};
 use notes::PendingRejection;
 use opening::UnreadProposal;
 

@@ -4,17 +4,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// The parameters of `companion/hooks`: only a CLI that runs the hooks of the companion's extension
-/// can be asked to show each edit.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct HookedClients {
-    /// The number of connected CLIs.
-    pub connected: usize,
-    /// Those of them whose hooks the companion has heard. A CLI runs the first hook with its first
-    /// prompt at the latest.
-    pub hooked: usize,
-}
-
 /// The parameters of `diff/reasonLost`: no model gets the reason of a rejection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

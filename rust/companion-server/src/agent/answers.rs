@@ -66,7 +66,6 @@ impl Agents {
                 Answer::default()
             }
         };
-        self.report_hooked();
         answer.into_json(ack)
     }
 

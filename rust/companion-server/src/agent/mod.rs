@@ -21,7 +21,6 @@ mod turns;
 use std::sync::Arc;
 
 use companion_platform::SuspendedMark;
-use companion_protocol::editor::{CompanionNotification, HookedClients};
 use companion_protocol::hook::HookSenders;
 use companion_protocol::profile::ClientProfile;
 use parking_lot::Mutex;
@@ -85,8 +84,6 @@ struct HookState {
     turns: Turns,
     /// The clients whose events have arrived.
     senders: Vec<&'static ClientProfile>,
-    /// The last report to the editor.
-    reported: HookedClients,
 }
 
 impl Agents {
@@ -110,7 +107,6 @@ impl Agents {
             review_all: config.settings.review_all,
             turns: Turns::default(),
             senders: Vec::new(),
-            reported: HookedClients::default(),
         };
         Self {
             mark: HookMark::new(mark, pool),
@@ -160,31 +156,14 @@ impl Agents {
         Json::new(&HookSenders { clients: senders.iter().map(|client| client.id.into()).collect() })
     }
 
-    /// Reports to the editor how many of the connected CLIs run hooks, if that has changed. The others
-    /// can't be asked to show each edit.
-    pub(crate) fn report_hooked(&self) {
-        let report = self.hooked();
-        let last = std::mem::replace(&mut self.hooks.lock().reported, report.clone());
-        if last != report {
-            self.host.notify(CompanionNotification::HookedClients(report));
-        }
-    }
-
     /// The number of connected CLIs that have not run a hook.
     pub(crate) fn unhooked(&self) -> usize {
-        let HookedClients { connected, hooked } = self.hooked();
-        connected - hooked
-    }
-
-    fn hooked(&self) -> HookedClients {
         let known = self.driver.ask(|companion| companion.clis().connections());
-        let mut clients = HookedClients { connected: 0, hooked: 0 };
+        let mut unhooked = 0;
         self.sessions.for_each_connected(|session| {
-            if session.client.replays_edits {
-                clients.connected += 1;
-                clients.hooked += usize::from(known.contains(&session.id));
-            }
+            let is_cli = session.client.replays_edits;
+            unhooked += usize::from(is_cli && !known.contains(&session.id));
         });
-        clients
+        unhooked
     }
 }

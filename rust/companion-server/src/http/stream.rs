@@ -60,7 +60,6 @@ impl EventStream {
     ) -> Self {
         let context = server.context.message();
         let number = server.clients.attach(&session, context, last, is_answer);
-        server.agents.report_hooked();
         Self { server, session, number, first, is_answer, data: Json::default(), ping: None }
     }
 
@@ -126,6 +125,5 @@ impl Body for EventStream {
 impl Drop for EventStream {
     fn drop(&mut self) {
         self.server.clients.detach(&self.session, self.number);
-        self.server.agents.report_hooked();
     }
 }

@@ -125,10 +125,8 @@ open class RecordingCore : CompanionCore {
         return isUnsent
     }
 
-    override fun diffRejected(filePath: String, reason: String?): Delivery {
+    override fun diffRejected(filePath: String, reason: String?) =
         tell(if (reason == null) "rejected $filePath" else "rejected $filePath '$reason'")
-        return delivery
-    }
 
     override fun close() {
         isClosed = true

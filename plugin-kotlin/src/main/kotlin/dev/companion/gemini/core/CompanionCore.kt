@@ -2,15 +2,20 @@
 
 package dev.companion.gemini.core
 
-/** The delivery of a decision, in the order of `Delivery` in Rust. */
+import com.google.gson.annotations.SerializedName
+
+/** The delivery of an acceptance. */
 enum class Delivery {
     /** The CLI is connected and receives it. */
+    @SerializedName("delivered")
     DELIVERED,
 
-    /** The CLI is disconnected. It receives the decision when it reconnects. */
+    /** The CLI is disconnected. It receives the acceptance when it reconnects. */
+    @SerializedName("queued")
     QUEUED,
 
     /** No CLI waits for it any more. */
+    @SerializedName("unknown")
     UNKNOWN,
 }
 
@@ -117,7 +122,7 @@ interface CompanionCore : AutoCloseable {
     fun diffAccepted(filePath: String, text: String): Delivery
 
     /** Sends the rejection, with the user's reason for the model. [OpenDiff.reason] says when the model gets it. */
-    fun diffRejected(filePath: String, reason: String? = null): Delivery
+    fun diffRejected(filePath: String, reason: String? = null)
 
     /**
      * Turns a [Delivery.QUEUED] acceptance into a rejection, because the IDE writes the text itself now: the CLI would

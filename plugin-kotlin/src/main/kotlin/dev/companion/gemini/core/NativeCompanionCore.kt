@@ -23,16 +23,13 @@ class NativeCompanionCore private constructor(
     override var isClosed = false
         private set
 
-    override val status: ServerStatus
-        get() = ask(ServerStatus()) { GSON.fromJson(NativeCore.status(it), ServerStatus::class.java) }
+    override val status: ServerStatus get() = request("companion/status") ?: ServerStatus()
     override val terminalEnvironment: Map<String, String>
-        get() = ask(emptyMap()) { id ->
-            NativeCore.terminalEnvironment(id).asList().chunked(2).associate { (name, value) -> name to value }
-        }
+        get() = request<TerminalEnvironment>("companion/environment")?.env.orEmpty()
 
     override fun diagnosis(): String {
         assertNotEdt()
-        return ask("") { NativeCore.diagnosis(it) }
+        return request<Diagnosis>("companion/diagnosis")?.text.orEmpty()
     }
 
     override fun fileOpened(path: String) = send("editor/opened", mapOf("path" to path))
@@ -65,16 +62,12 @@ class NativeCompanionCore private constructor(
 
     override fun textBefore(session: String, prompt: Long, path: String): ChangedText? {
         assertNotEdt()
-        val params = GSON.toJson(mapOf("session" to session, "prompt" to prompt, "path" to path))
-        val answer = ask(null) { NativeCore.request(it, "agent/texts", params) } ?: return null
-        return GSON.fromJson(answer.decodeToString(), ChangedText::class.java)
+        return request("agent/texts", mapOf("session" to session, "prompt" to prompt, "path" to path))
     }
 
     override fun revertPlan(files: List<FileToRevert>): RevertPlan? {
         assertNotEdt()
-        val params = GSON.toJson(mapOf("files" to files, "undoesDeletions" to true))
-        val answer = ask(null) { NativeCore.request(it, "agent/revertPlan", params) } ?: return null
-        return GSON.fromJson(answer.decodeToString(), RevertPlan::class.java)
+        return request("agent/revertPlan", mapOf("files" to files, "undoesDeletions" to true))
     }
 
     override fun changesReverted(session: String, prompt: Long, paths: List<String>) =
@@ -90,13 +83,15 @@ class NativeCompanionCore private constructor(
         mapOf("session" to session, "prompt" to prompt, "paths" to paths)
 
     override fun diffAccepted(filePath: String, text: String) =
-        decide("diff/accepted", mapOf("filePath" to filePath, "content" to ""), text)
+        request<Decided>("diff/accepted", mapOf("filePath" to filePath, "content" to ""), text)?.delivery
+            ?: Delivery.UNKNOWN
 
     override fun diffRejected(filePath: String, reason: String?) =
-        decide("diff/rejected", mapOf("filePath" to filePath) + listOfNotNull(reason?.let { "reason" to it }))
+        send("diff/rejected", mapOf("filePath" to filePath) + listOfNotNull(reason?.let { "reason" to it }))
 
     /** A closed server sends no acceptance, so the withdrawal succeeds. */
-    override fun withdrawAcceptance(filePath: String) = ask(true) { NativeCore.withdrawAcceptance(it, filePath) }
+    override fun withdrawAcceptance(filePath: String) =
+        request<Withdrawn>("diff/withdraw", mapOf("filePath" to filePath))?.withdrawn ?: true
 
     override fun close() {
         isClosed = true
@@ -104,23 +99,33 @@ class NativeCompanionCore private constructor(
     }
 
     private fun send(method: String, params: Any, text: String? = null) {
-        decide(method, params, text)
+        call { NativeCore.notify(it, method, GSON.toJson(params), text?.toByteArray()) }
     }
 
-    private fun decide(method: String, params: Any, text: String? = null): Delivery =
-        ask(Delivery.UNKNOWN) { delivery(NativeCore.notify(it, method, GSON.toJson(params), text?.toByteArray())) }
+    /** Returns null if the answer is an error, or if the server is closed. */
+    private inline fun <reified T> request(method: String, params: Any = NOTHING, text: String? = null): T? =
+        call { NativeCore.request(it, method, GSON.toJson(params), text?.toByteArray()) }
+            ?.let { GSON.fromJson(it.decodeToString(), T::class.java) }
 
-    /** Calls the server. Returns [otherwise] if it is closed, even if that happens during the call. */
-    private fun <T> ask(otherwise: T, question: (Long) -> T): T {
+    /** Calls the server. Returns null if it is closed, even if that happens during the call. */
+    private fun <T> call(native: (Long) -> T): T? {
         val id = core.get()
-        if (id == 0L) return otherwise
+        if (id == 0L) return null
         return try {
-            question(id)
+            native(id)
         } catch (e: IllegalStateException) {
             if (core.get() == id) throw e
-            otherwise
+            null
         }
     }
+
+    private class TerminalEnvironment(val env: Map<String, String>)
+
+    private class Diagnosis(val text: String)
+
+    private class Decided(val delivery: Delivery)
+
+    private class Withdrawn(val withdrawn: Boolean)
 
     private inner class Callbacks : NativeCallbacks {
         override fun request(request: Long, method: String, params: String, newContent: ByteArray?) {
@@ -174,6 +179,7 @@ class NativeCompanionCore private constructor(
         fun problem(settings: ServerSettings): String? = NativeCore.settingsProblem(GSON.toJson(settings))
 
         private val GSON = Gson()
+        private val NOTHING = emptyMap<String, String>()
 
         /** Indexed by the numbers of Rust's `log::Level`: error is 1. */
         private val LEVELS = arrayOf(Level.OFF, Level.SEVERE, Level.WARNING, Level.INFO, Level.FINE, Level.FINER)
@@ -187,7 +193,5 @@ class NativeCompanionCore private constructor(
 
         private fun completeRequest(request: Long, result: Any) =
             NativeCore.completeRequest(request, GSON.toJson(result).toByteArray())
-
-        private fun delivery(ordinal: Int) = Delivery.entries[ordinal]
     }
 }

@@ -8,12 +8,16 @@ package dev.companion.gemini.core
  * `core` is the number of a running server. If the server does not run, natives except [stop] throw an
  * [IllegalStateException]. A panic in Rust throws a [RuntimeException].
  *
+ * Everything that an editor asks a running server is a request of the editor's protocol. Only the start, the end and the
+ * check of settings are natives of their own: no server runs then.
+ *
  * These natives block, so the event dispatch thread must not wait for them: [start] and [notify] with
- * `workspace/folders` write files, [diagnosis] takes seconds, [stop] takes up to 2 s. The others return immediately.
+ * `workspace/folders` write files, [request] with `companion/diagnosis` takes seconds, [stop] takes up to 2 s. The others
+ * return immediately.
  */
 internal object NativeCore {
     /** Changes with every change of these natives or of [NativeCallbacks]. */
-    const val ABI_VERSION = 8
+    const val ABI_VERSION = 9
 
     /** The library's [ABI_VERSION]. */
     @JvmStatic
@@ -36,17 +40,17 @@ internal object NativeCore {
 
     /**
      * Sends a notification of the editor's protocol (docs/editor-protocol.md). [params] is JSON. [text] is UTF-8 and replaces
-     * the long text in [params]; null if there is none. Returns the ordinal of a [Delivery], for decisions.
+     * the long text in [params]; null if there is none.
      */
     @JvmStatic
-    external fun notify(core: Long, method: String, params: String, text: ByteArray?): Int
+    external fun notify(core: Long, method: String, params: String, text: ByteArray?)
 
     /**
-     * Carries out a request of the editor's protocol. [params] is JSON. Returns the answer as JSON in UTF-8; null if the
-     * answer is an error.
+     * Carries out a request of the editor's protocol, with arguments as in [notify]. Returns the answer as JSON in UTF-8;
+     * null if the answer is an error.
      */
     @JvmStatic
-    external fun request(core: Long, method: String, params: String): ByteArray?
+    external fun request(core: Long, method: String, params: String, text: ByteArray?): ByteArray?
 
     /** [content] is UTF-8: the final text for `diff/close`, the JSON of [Diagnostics] for `editor/diagnostics`, else null. */
     @JvmStatic
@@ -55,24 +59,6 @@ internal object NativeCore {
     /** Fails a request. The CLI shows [message] to its user. */
     @JvmStatic
     external fun failRequest(request: Long, message: String)
-
-    @JvmStatic
-    external fun withdrawAcceptance(core: Long, filePath: String): Boolean
-
-    /** Returns names and values alternately. */
-    @JvmStatic
-    external fun terminalEnvironment(core: Long): Array<String>
-
-    /**
-     * Reports whether a CLI in the IDE's terminal would connect, and why not. Calls companions, for a few seconds at
-     * most.
-     */
-    @JvmStatic
-    external fun diagnosis(core: Long): String
-
-    /** Returns the JSON of a [ServerStatus]. */
-    @JvmStatic
-    external fun status(core: Long): String
 }
 
 /**

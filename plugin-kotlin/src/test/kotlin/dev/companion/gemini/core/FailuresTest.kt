@@ -92,7 +92,7 @@ class FailuresTest {
         try {
             val text = byteArrayOf('a'.code.toByte(), 0xC3.toByte())
             val thrown = assertThrows(IllegalStateException::class.java) {
-                NativeCore.notify(id, "diff/accepted", "{\"filePath\": \"/a\", \"content\": \"\"}", text)
+                NativeCore.request(id, "diff/accepted", "{\"filePath\": \"/a\", \"content\": \"\"}", text)
             }
             assertEquals("the text is not valid UTF-8", thrown.message)
         } finally {

@@ -80,8 +80,8 @@ class FuzzTest {
             // That would end the server too early.
             if (native.name == "stop" && core == running) return
             val rest =
-                if (native.name == "notify" && random.nextInt(10) > 0) {
-                    notification(random)
+                if (native.name in MESSAGES && random.nextInt(10) > 0) {
+                    message(random)
                 } else {
                     native.parameterTypes.drop(1).map { argument(it, random) }
                 }
@@ -113,8 +113,8 @@ class FuzzTest {
                 else -> number(random)
             }
 
-        /** Returns a notification that the server knows, with any parameters. */
-        private fun notification(random: Random): List<Any?> {
+        /** Returns a message that the server knows, with any parameters. */
+        private fun message(random: Random): List<Any?> {
             val params =
                 FIELDS.filterKeys { random.nextInt(4) > 0 }.mapValues { (_, example) ->
                     when {
@@ -204,7 +204,7 @@ class FuzzTest {
         }
         for (name in ODD) {
             val id = start(name, name, LogLevel.OFF)
-            assertTrue("\"port\":" in NativeCore.status(id))
+            assertNotNull(NativeCore.request(id, "companion/status", "{}", null))
             NativeCore.stop(id)
             NativeCompanionCore.problem(ServerSettings(allowedHosts = listOf(name)))
             assertNotNull(NativeCompanionCore.problem(ServerSettings(listen = listOf(name))), name)
@@ -218,14 +218,13 @@ class FuzzTest {
         private const val KEPT = 20
         private const val LONG_PATIENCE = 1_800L
 
-        /** Natives with the number of a server or a request. A diagnosis would take seconds each time. */
+        /** Natives with the number of a server or a request. */
         private val NATIVES: List<Method> =
             NativeCore::class.java.declaredMethods
                 .filter {
                     Modifier.isNative(it.modifiers) &&
                         it.parameterTypes.firstOrNull() == Long::class.javaPrimitiveType
-                }.filter { it.name != "diagnosis" }
-                .sortedBy { it.name }
+                }.sortedBy { it.name }
 
         /** Numbers that belong to no server and no request. */
         private val NONE = listOf(0L, -1L, 1L shl 40, Long.MIN_VALUE, Long.MAX_VALUE)
@@ -233,16 +232,20 @@ class FuzzTest {
         /** Natives that accept a request that has ended or never existed. */
         private val ANSWERS = listOf("completeRequest", "failRequest")
 
-        /** The code in the rows of the editor's notifications, in its protocol: methods, and parameters in JSON. */
+        /** Natives that take a message of the editor's protocol. */
+        private val MESSAGES = listOf("notify", "request")
+
+        /** The code in the rows of the editor's messages, in its protocol: methods, and parameters in JSON. */
         private val ROWS: List<List<String>> =
             Path
                 .of("../docs/editor-protocol.md")
                 .toFile()
                 .readText()
                 .substringAfter("## From the editor")
-                .substringBefore("| Request")
+                .substringBefore("## To the editor")
                 .lines()
-                .filter { it.startsWith("| `") }
+                // A diagnosis would take seconds each time.
+                .filter { it.startsWith("| `") && "companion/diagnosis" !in it }
                 .map { row -> row.substringBefore(" | ").split('`').filterIndexed { index, _ -> index % 2 == 1 } }
 
         private val METHODS = ROWS.flatMap { it.dropLast(1) }
@@ -279,7 +282,7 @@ class FuzzTest {
                 "notify" to listOf(null, "{}", null),
                 "notify" to listOf("editor/opened", null, null),
                 "notify" to listOf("workspace/folders", "{\"paths\": [\"/a\", null]}", null),
-                "notify" to listOf("diff/accepted", "{\"filePath\": \"/a\"}", null),
+                "request" to listOf("diff/accepted", "{\"filePath\": \"/a\"}", null),
             )
 
         /** Checks that the call returns or is refused. A number without a server must be refused. */

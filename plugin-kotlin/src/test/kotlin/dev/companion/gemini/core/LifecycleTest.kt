@@ -116,7 +116,7 @@ class LifecycleTest {
         core.silenceChanged(true)
         core.reviewChanged(true)
         assertEquals(Delivery.UNKNOWN, core.diffAccepted(path, "text"))
-        assertEquals(Delivery.UNKNOWN, core.diffRejected(path))
+        core.diffRejected(path)
         assertEquals(ServerStatus(), core.status)
         assertEquals(emptyMap<String, String>(), core.terminalEnvironment)
     }
@@ -125,7 +125,9 @@ class LifecycleTest {
     fun `the number of a server that does not run is refused`() {
         Window(root).use {
             for (number in listOf(0, -1, Long.MAX_VALUE)) {
-                val thrown = assertThrows(IllegalStateException::class.java) { NativeCore.status(number) }
+                val thrown = assertThrows(IllegalStateException::class.java) {
+                    NativeCore.request(number, "companion/status", "{}", null)
+                }
                 assertEquals("the companion $number is not running", thrown.message)
             }
         }

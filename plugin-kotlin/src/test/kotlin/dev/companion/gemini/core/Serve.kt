@@ -78,22 +78,9 @@ object Serve {
             val method = message["method"]?.asString
             val params = message.getAsJsonObject("params")
             when {
-                method == null -> {
-                    answered(message)
-                }
-
-                method == "agent/texts" -> {
-                    send(before(core, params) + ("id" to message["id"]))
-                }
-
-                method == "agent/revertPlan" -> {
-                    val files = params.getAsJsonArray("files").map { gson.fromJson(it, FileToRevert::class.java) }
-                    send(mapOf("result" to core.revertPlan(files)!!, "id" to message["id"]))
-                }
-
-                else -> {
-                    told(core, method, params)
-                }
+                method == null -> answered(message)
+                message.has("id") -> send(answer(core, method, params) + ("id" to message["id"]))
+                else -> told(core, method, params)
             }
         } catch (e: JsonParseException) {
             send(mapOf("error" to mapOf("code" to PARSE_ERROR, "message" to e.toString())))
@@ -121,11 +108,24 @@ object Serve {
         }
     }
 
-    private fun before(core: CompanionCore, params: JsonObject): Map<String, Any> {
-        val text = core.textBefore(params["session"].asString, params["prompt"].asLong, params["path"].asString)
-        val error = mapOf("code" to INVALID_PARAMS, "message" to "no text is kept")
-        return if (text == null) mapOf("error" to error) else mapOf("result" to text)
+    private fun answer(core: CompanionCore, method: String, params: JsonObject): Map<String, Any> {
+        val text = { name: String -> params[name].asString }
+        val result: Any? = when (method) {
+            "agent/texts" -> core.textBefore(text("session"), params["prompt"].asLong, text("path"))
+            "agent/revertPlan" -> core.revertPlan(filesToRevert(params))
+            "companion/status" -> core.status
+            "companion/environment" -> mapOf("env" to core.terminalEnvironment)
+            "companion/diagnosis" -> mapOf("text" to core.diagnosis())
+            "diff/accepted" -> mapOf("delivery" to core.diffAccepted(text("filePath"), text("content")))
+            "diff/withdraw" -> mapOf("withdrawn" to core.withdrawAcceptance(text("filePath")))
+            else -> error("unknown here: $method")
+        }
+        val error = mapOf("code" to INVALID_PARAMS, "message" to "there is no answer")
+        return if (result == null) mapOf("error" to error) else mapOf("result" to result)
     }
+
+    private fun filesToRevert(params: JsonObject) =
+        params.getAsJsonArray("files").map { gson.fromJson(it, FileToRevert::class.java) }
 
     private fun told(core: CompanionCore, method: String, params: JsonObject) {
         val text = { name: String -> params[name].asString }
