@@ -305,7 +305,7 @@ test('a client does not go on with an editor', { concurrency: true }, async (t) 
       await first.kill();
       const { authToken } = first.companion.ready;
       for (const file of statesWith(sandbox, authToken)) fs.chmodSync(file, 0o644);
-      await second.companion.logged(/ignoring resume data/);
+      await second.companion.logged(/ignoring resume data of another companion/);
       assert.doesNotMatch(second.companion.log, /going on/);
       await isLost(client);
     },

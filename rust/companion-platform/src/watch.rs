@@ -15,6 +15,9 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// Whether the system reports that a process has closed a file, by its end at the latest.
+    pub const REPORTS_CLOSED_FILES: bool = cfg!(target_os = "linux");
+
     /// Starts to watch, with a thread that calls `changed`.
     ///
     /// It calls when an entry with one of `names` in a watched directory, or such a directory

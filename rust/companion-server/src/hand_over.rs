@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use companion_platform::Watch;
 use companion_protocol::settings::AllowedHost;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
@@ -25,8 +26,10 @@ use crate::resume::{Address, Legacy, Peers, SharedHead, Sight, real_folders};
 use crate::session::Sessions;
 use crate::workspace::Workspace;
 
-/// The interval of looks while another companion of the folder runs. Linux reports its end at once;
-/// other systems do not report that a process was killed.
+/// The interval of looks while another companion of the folder runs, if the system reports its end …
+const WATCH_INTERVAL: Duration = Duration::from_secs(20);
+
+/// … and if it does not.
 const LOOK_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The interval of looks while another companion ends. Until this one listens, its clients fail.
@@ -70,7 +73,8 @@ impl HandOver {
         });
         let Ok((watched, watch)) = watch.await else { return };
         peers = watched;
-        let _watch = watch.inspect_err(|error| log::debug!("peers can't be watched: {error}"));
+        let watch = watch.inspect_err(|error| log::debug!("peers can't be watched: {error}"));
+        let is_reported = watch.is_ok() && Watch::REPORTS_CLOSED_FILES;
         let mut ending_until = Instant::now();
         loop {
             let roots = self.workspace.open();
@@ -97,6 +101,7 @@ impl HandOver {
                 }
                 Sight::Ended => END_INTERVAL,
                 Sight::Running if Instant::now() < ending_until => END_INTERVAL,
+                Sight::Running if is_reported => WATCH_INTERVAL,
                 Sight::Running => LOOK_INTERVAL,
                 Sight::Alone if self.endpoints.is_empty() => Duration::MAX,
                 Sight::Alone => CLOSE_INTERVAL,

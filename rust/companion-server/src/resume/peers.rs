@@ -31,6 +31,8 @@ pub(crate) struct Peers {
     head: SharedHead,
     /// When the slots of running editors were first seen without a companion.
     free_since: HashMap<String, Instant>,
+    /// The slots that were judged for good, until a companion uses them again.
+    judged: HashSet<String>,
 }
 
 /// The result of a look at the peers. The largest value counts.
@@ -72,7 +74,7 @@ impl Legacy {
 impl Peers {
     pub(super) fn new(slot: &Slot, key: String, head: SharedHead) -> Self {
         let (dir, own) = (Arc::clone(&slot.dir), slot.name().to_owned());
-        Self { dir, key, own, head, free_since: HashMap::new() }
+        Self { dir, key, own, head, free_since: HashMap::new(), judged: HashSet::new() }
     }
 
     /// Replaces the workspace of this server, from [`real_folders`]. Returns whether it has changed.
@@ -109,32 +111,42 @@ impl Peers {
         let slots: HashSet<_> =
             slots.filter(|slot| slot.starts_with(&self.key) && **slot != *self.own).collect();
         self.free_since.retain(|slot, _| slots.contains(&**slot));
+        self.judged.retain(|slot| slots.contains(&**slot));
         for slot in slots {
             if slots::is_locked(&self.dir, slot)? {
                 self.free_since.remove(slot);
+                self.judged.remove(slot);
                 if matches!(sight, Sight::Alone) {
                     sight = Sight::Running;
                 }
-                continue;
+            } else if !self.judged.contains(slot) && slots::is_fresh(&self.dir, slot) {
+                match self.judge(slot) {
+                    Some(Sight::Ended) => sight = Sight::Ended,
+                    judged => {
+                        self.judged.insert(slot.to_owned());
+                        if let Some(free) = judged {
+                            return Ok(free);
+                        }
+                    }
+                }
             }
-            if !slots::is_fresh(&self.dir, slot) {
-                continue;
-            }
-            let Some((taken, head, left)) = slots::take(&self.dir, slot)? else {
-                sight = Sight::Ended;
-                continue;
-            };
-            if !self.may_adopt(&head, &left) {
-                continue;
-            }
-            let since = *self.free_since.entry(slot.to_owned()).or_insert_with(Instant::now);
-            if is_process_alive(head.ide_pid) && since.elapsed() < RESTART_TIME {
-                sight = Sight::Ended;
-                continue;
-            }
-            return Ok(Sight::Free(Box::new(Legacy { slot: taken, head, left })));
         }
         Ok(sight)
+    }
+
+    /// Looks at a slot that no process uses. `None` if its clients cannot go on with this companion.
+    fn judge(&mut self, slot: &str) -> Option<Sight> {
+        let taken = slots::take(&self.dir, slot)
+            .inspect_err(|error| log::warn!("ignoring resume data of another companion: {error}"));
+        let Some((taken, head, left)) = taken.ok()? else { return Some(Sight::Ended) };
+        if !self.may_adopt(&head, &left) {
+            return None;
+        }
+        let since = *self.free_since.entry(slot.to_owned()).or_insert_with(Instant::now);
+        if is_process_alive(head.ide_pid) && since.elapsed() < RESTART_TIME {
+            return Some(Sight::Ended);
+        }
+        Some(Sight::Free(Box::new(Legacy { slot: taken, head, left })))
     }
 
     /// Whether clients of that companion can go on with this one: they review edits likewise, in the

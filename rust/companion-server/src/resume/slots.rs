@@ -315,14 +315,17 @@ pub(super) fn is_locked(dir: &PrivateDir, slot: &str) -> io::Result<bool> {
     Ok(dir.try_lock(&lock_name(slot))?.is_none())
 }
 
-/// Takes the slot of another server, if no process uses it and its file is usable.
+/// Takes the slot of another server that has ended. `None` if another process looks at it.
+///
+/// # Errors
+///
+/// If the file is unusable.
 pub(super) fn take(dir: &Arc<PrivateDir>, slot: &str) -> io::Result<Option<(Slot, Head, Left)>> {
     // A sweep removes unused locks.
     let Some(_choosing) = dir.try_lock(CHOICE_LOCK)? else { return Ok(None) };
     let Some(lock) = dir.try_lock(&lock_name(slot))? else { return Ok(None) };
-    let Some(((head, left), age)) = usable(read(dir, slot, lines::read)) else { return Ok(None) };
-    let slot = Slot { dir: Arc::clone(dir), file: file_name(slot), _lock: lock };
-    Ok((!is_over(age)).then_some((slot, head, left)))
+    let Some(((head, left), _)) = read(dir, slot, lines::read)? else { return Ok(None) };
+    Ok(Some((Slot { dir: Arc::clone(dir), file: file_name(slot), _lock: lock }, head, left)))
 }
 
 fn lock_name(slot: &str) -> String {
