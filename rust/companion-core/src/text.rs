@@ -1,11 +1,12 @@
 //! Counts the bytes of texts that wait for a client, and compares texts that are not kept.
 
 use std::fmt;
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
+use foldhash::quality::RandomState;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The final text of a proposal. Clones share it.
@@ -43,9 +44,10 @@ pub struct Digest {
     hash: u64,
 }
 
-/// The key of all digests. It is random, so that nobody can craft a text that collides with
-/// another one.
-static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+/// The key of all digests. It is random and no peer learns a digest, so nobody can craft a text that
+/// collides with another one. This hash is several times as fast as the standard one, which took a fifth
+/// of the time of a large proposal.
+static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 
 impl Digest {
     /// Computes the digest of a text.
