@@ -250,4 +250,19 @@ mod tests {
             assert_eq!(left.apply(record.clone()), over, "{record:?}");
         }
     }
+
+    #[test]
+    fn a_session_of_one_request_ends_with_its_process() {
+        let [single, other] = [SessionId::new(), SessionId::new()];
+        let is_single = ClientTraits { is_one_request: true, ..ClientTraits::default() };
+        let mut left = Left::default();
+        left.apply(Record::Session(single, is_single));
+        left.apply(Record::Session(other, ClientTraits::default()));
+        left.apply(Record::Opened(DiffId(1), single, "/a".into()));
+        left.apply(Record::Opened(DiffId(2), other, "/a".into()));
+        assert!(left.end_single_requests());
+        assert_eq!(left.sessions.into_keys().collect::<Vec<_>>(), [other]);
+        assert_eq!(left.diffs.into_keys().collect::<Vec<_>>(), [DiffId(2)]);
+        assert!(!Left::default().end_single_requests());
+    }
 }

@@ -324,7 +324,8 @@ pub(super) fn take(dir: &Arc<PrivateDir>, slot: &str) -> io::Result<Option<(Slot
     // A sweep removes unused locks.
     let Some(_choosing) = dir.try_lock(CHOICE_LOCK)? else { return Ok(None) };
     let Some(lock) = dir.try_lock(&lock_name(slot))? else { return Ok(None) };
-    let Some(((head, left), _)) = read(dir, slot, lines::read)? else { return Ok(None) };
+    let Some(((head, mut left), _)) = read(dir, slot, lines::read)? else { return Ok(None) };
+    left.end_single_requests();
     Ok(Some((Slot { dir: Arc::clone(dir), file: file_name(slot), _lock: lock }, head, left)))
 }
 
