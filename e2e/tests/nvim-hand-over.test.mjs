@@ -1,5 +1,5 @@
-// Tests that the real Gemini CLI goes on with another Neovim of its folder when its own one ends: the
-// next edit, the reason of its rejection, and the context.
+// Tests that the real Gemini CLI goes on with another Neovim of its folder when its own one ends:
+// the next edit, the reason of its rejection, and the context.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
