@@ -51,7 +51,7 @@ async fn a_request_is_answered_whose_peer_closed_its_side_before_it_was_read() {
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
     ours.write_all(post(&session, &ping).as_bytes()).await.unwrap();
     ours.shutdown().await.unwrap();
-    tokio::spawn(serve(theirs, 0, Arc::clone(&rig.parts.http)));
+    tokio::spawn(rig.serve(theirs));
     let (reply, _) = until_closed(&mut ours).await;
     assert!(reply.starts_with("HTTP/1.1 200 OK\r\n"), "{reply}");
 }
