@@ -103,40 +103,41 @@ try {
   await until('Neovim starts a companion', () => fs.existsSync(discovery) && fs.readdirSync(discovery).length > 0);
   cli = new Terminal(sandbox, command, {
     cwd: sandbox.project,
-    env,
+    env: { ...env, COLORTERM: 'truecolor' },
     name: 'cli',
     columns: COLUMNS,
     rows: CLI_ROWS,
   });
   await cli.shows(/1 open file [^]*Type your message/);
-  show('Neovim and Gemini CLI know each other.', 1.5);
-  await cli.enter('listen on all addresses');
+  await cli.type('listen on all addresses');
+  show('Gemini CLI sees the open file in Neovim. Ask it for an edit.', 2.5);
+  await cli.submit();
   await cli.shows(/"timeoutSeconds": 0[^]*Apply this change\?/);
   await editor.shows(/"timeoutSeconds": 0\n/);
-  show('Gemini CLI proposes an edit. It opens in Neovim.', 3);
+  show('The proposed edit opens in Neovim.', 3);
 
   editor.send('\\c');
   await editor.shows(/Reason/);
-  await type(REASON, 'Reject it, and say why.', 2.5);
+  await type(REASON, 'Reject it, and say why: \\c', 2.5);
   editor.send('\r');
   await until('the model gets the reason', () => heard().length > 0);
   console.log(`\nThe model gets: ${heard()[0]}`);
   assert.ok(heard()[0].endsWith(REASON));
   await editor.shows(/"timeoutSeconds": 5\n/);
   await cli.shows(/"timeoutSeconds": 5[^]*Apply this change\?/);
-  show('It carries on, without a new prompt, and proposes 5 seconds.', 3);
+  show('Gemini CLI carries on, without a new prompt, and proposes 5 seconds.', 3);
 
   editor.send(':%s/ 5$/ 15/\r');
   await editor.shows(/"timeoutSeconds": 15/);
   show('Change the proposal as you like.', 2);
   editor.send('/port\r\\m');
   await editor.shows(/Comment on line 3:/);
-  await type(COMMENT, 'Comment on a line.', 1.5);
+  await type(COMMENT, 'Comment on a line: \\m', 1.5);
   editor.send('\r');
   await editor.shows(/8080,.*Is this port/);
   show('The model gets the comment with the result of its edit.', 2);
   editor.send(':w\r');
-  await cli.shows(/The shop listens/);
+  await cli.shows(/^(?![^]*Executing Hook)[^]*The shop listens/);
   await editor.shows(/"timeoutSeconds": 15/);
   show('Accept with :w. Gemini CLI writes the file with your change.', 2.5);
   const [, result] = heard();
@@ -147,18 +148,18 @@ try {
   cli.press('C-y');
   await cli.shows(/YOLO/);
   await cli.enter('use the usual port');
-  await cli.shows(/The till has a README/);
+  await cli.shows(/^(?![^]*Executing Hook)[^]*The till has a README/);
   await editor.shows(/443/);
-  show('In YOLO mode it asks nothing.', 2.5);
+  show('In YOLO mode Gemini CLI changes files without a question.', 2.5);
   editor.send(':GeminiCompanion changes\r');
   await editor.shows(/README\.md.*\+3/);
   show('Neovim lists everything that the prompt changed …', 3);
   editor.send(':GeminiCompanion revert prompt\r');
   await editor.shows(/Revert all 2 files\?/);
-  show('… and takes it back, after a question.', 2);
+  show('… and reverts it, after a question.', 2);
   editor.send('A');
   await editor.shows(/"port": 8080/);
-  show('… and takes it back, after a question.', 3);
+  show('… and reverts it, after a question.', 3);
   assert.equal(fs.readFileSync(file, 'utf8'), EDITED);
   assert.ok(!fs.existsSync(readme));
 } finally {

@@ -124,7 +124,8 @@ export function drawFrames(frames) {
     const [from, to] = [time, (time += frame.seconds)].map((at) => ((at / all) * 100).toFixed(3));
     const before = index ? '0%{visibility:hidden}' : '';
     styles.push(`@keyframes f${index}{${before}${from}%{visibility:visible}${to}%{visibility:hidden}}`);
-    styles.push(`#f${index}{visibility:hidden;animation:f${index} ${all}s step-end infinite}`);
+    const first = index ? 'hidden' : 'visible'; // without animations, the first frame shows
+    styles.push(`#f${index}{visibility:${first};animation:f${index} ${all}s step-end infinite}`);
     return `<g id="f${index}">${drawFrame(frame)}</g>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}"

@@ -94,10 +94,15 @@ export class Terminal {
     await sleep(100);
   }
 
-  /** Types a line. */
-  async enter(text) {
+  /** Types a prompt, without Enter. */
+  async type(text) {
     this.#tmux('send-keys', '-l', text);
     await this.shows(new RegExp(`[>*] +${text}`));
+  }
+
+  /** Types a prompt and presses Enter. */
+  async enter(text) {
+    await this.type(text);
     await this.submit();
   }
 
