@@ -80,12 +80,14 @@ fn without_code(text: &str) -> String {
     outside(&outside(text, "```"), "`")
 }
 
-/// Returns the texts of a product's file that users and models read: the values of a bundle, a help,
-/// or the string literals of a source file.
+/// Returns the texts of a product's file that users and models read: the values of a bundle, a help, a
+/// user's document, a plugin's description, or the string literals of a source file.
 fn product_texts(file: &str, text: &str) -> Vec<String> {
-    const PRODUCTS: [&str; 9] = [
+    const PRODUCTS: [&str; 11] = [
         "editors/",
         "extension/",
+        "npm/",
+        "plugin-kotlin/src/current/",
         "plugin-kotlin/src/main/",
         "rust/companion-cli/src/",
         "rust/companion-client/src/",
@@ -94,6 +96,16 @@ fn product_texts(file: &str, text: &str) -> Vec<String> {
         "rust/companion-server/src/",
         "rust/companion-setup/src/",
     ];
+    // The manuals of users, without the page for developers of editors.
+    let is_manual = file == "README.md"
+        || file != "docs/editor-protocol.md"
+            && file.strip_prefix("docs/").is_some_and(|name| !name.contains('/'));
+    match extension(file) {
+        "md" if is_manual => return vec![without_code(text)],
+        // The help of the program, whose source is doc comments.
+        "snap" if file.ends_with("help.snap") => return vec![without_placeholders(text)],
+        _ => {}
+    }
     let is_test = ["/tests/", "tests.rs", "/testing", "fuzz", "/snapshots/"];
     let is_product = PRODUCTS.iter().any(|product| file.starts_with(product));
     if !is_product || is_test.iter().any(|part| file.contains(part)) {
@@ -105,8 +117,10 @@ fn product_texts(file: &str, text: &str) -> Vec<String> {
             values.filter_map(|line| Some(line.split_once('=')?.1.to_owned())).collect()
         }
         "txt" => vec![without_placeholders(&without_code(text))],
+        "md" => vec![without_code(text)],
+        "xml" => vec![text.split_once("<description>").map_or("", |(_, rest)| rest).to_owned()],
         "lua" => literals(text, "--", &['"', '\'']),
-        "kt" => literals(text, "//", &['"']),
+        "json" | "kt" => literals(text, "//", &['"']),
         "rs" => literals(text.split("#[cfg(test)]\nmod").next().unwrap(), "//", &['"']),
         _ => Vec::new(),
     }
