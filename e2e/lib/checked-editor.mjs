@@ -9,7 +9,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { exampleOf, fromEditor } from './protocol-page.mjs';
+import { exampleOf, fromEditor, results } from './protocol-page.mjs';
 
 const RELAY = fileURLToPath(new URL('checked-editor-relay.mjs', import.meta.url));
 
@@ -173,6 +173,9 @@ export class CheckedEditor {
       const wrong = wrongParams(method, params);
       if (wrong) this.violations.push(`The editor sent ${wrong}.`);
       if (method.startsWith('diff/')) this.#decisions.push({ method, ...params });
+      // As the page shows it: the CLI is connected.
+      const result = results.find((example) => example.method === method)?.params;
+      if (id !== undefined) this.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
       return;
     }
     const request = this.#waiting.get(id);

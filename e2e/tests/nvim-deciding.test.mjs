@@ -178,10 +178,10 @@ test('an emptied proposal is an empty text', { skip }, async (t) => {
   const { sandbox, neovim } = await openProposal(t);
   await neovim.type(`:%d<CR>:w ${sandbox.project}/copy.txt<CR>`);
   assert.equal(fs.readFileSync(`${sandbox.project}/copy.txt`, 'utf8'), '');
-  await neovim.lua(`require('gemini_companion.diff').start(function(_, params)
+  await neovim.lua(`require('gemini_companion.server').request = function(_, params)
     vim.g.sent = params.content
     return true
-  end)`);
+  end`);
   await neovim.type(':w<CR>');
   assert.equal(await neovim.lua('return vim.g.sent'), '', 'the companion adapts it to its client');
 });

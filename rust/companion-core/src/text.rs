@@ -1,5 +1,6 @@
 //! Counts the bytes of texts that wait for a client, and compares texts that are not kept.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Deref;
@@ -68,6 +69,17 @@ impl Digest {
     /// Whether this is the digest of `text`.
     pub fn is_of(self, text: &str) -> bool {
         text.len() == self.length && Self::of(text) == self
+    }
+}
+
+/// Returns a text without a byte order mark, and with `\n` as its only line ending. Clients may write a text with the
+/// line endings of its file.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.contains('\r') {
+        Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

@@ -184,6 +184,10 @@ pub enum CompanionNotification {
     Sessions(Sessions),
     /// `companion/private`
     PrivateFiles(PrivateFiles),
+    /// `diff/written`: the client has written the accepted text.
+    Written(DiffPath),
+    /// `diff/unwritten`: it has not.
+    Unwritten(DiffPath),
     /// `diff/reasonLost`
     ReasonLost(ReasonLost),
     /// `agent/waiting`
@@ -208,6 +212,8 @@ impl CompanionNotification {
         match self {
             Self::Sessions(_) => "companion/sessions",
             Self::PrivateFiles(_) => "companion/private",
+            Self::Written(_) => "diff/written",
+            Self::Unwritten(_) => "diff/unwritten",
             Self::ReasonLost(_) => "diff/reasonLost",
             Self::AgentWaiting(_) => "agent/waiting",
             Self::AgentFinished(_) => "agent/finished",
@@ -227,7 +233,9 @@ impl CompanionNotification {
                 Some(self.method().to_owned())
             }
             Self::AgentChanged(of) => Some(format!("{} {}", self.method(), of.prompt)),
-            Self::ReasonLost(_)
+            Self::Written(_)
+            | Self::Unwritten(_)
+            | Self::ReasonLost(_)
             | Self::AgentWaiting(_)
             | Self::AgentFinished(_)
             | Self::AgentCommand(_)

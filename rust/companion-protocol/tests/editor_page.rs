@@ -233,6 +233,8 @@ fn messages_to_the_editor() {
             paths: vec!["/p/key".to_owned()],
             reasons: [("/p/key".to_owned(), "An ignore file lists it.".to_owned())].into(),
         })),
+        sent(Sent::Written(diff())),
+        sent(Sent::Unwritten(diff())),
         sent(Sent::ReasonLost(lost)),
         sent(Sent::AgentWaiting(AgentWaiting {
             session: "s".to_owned(),

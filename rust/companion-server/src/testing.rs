@@ -90,6 +90,12 @@ impl EditorHost for Notes {
             CompanionNotification::AgentFinished(_) => {
                 self.agents.lock().push("finished".to_owned());
             }
+            CompanionNotification::Written(of) => {
+                self.agents.lock().push(format!("written {}", of.file_path));
+            }
+            CompanionNotification::Unwritten(of) => {
+                self.agents.lock().push(format!("unwritten {}", of.file_path));
+            }
             CompanionNotification::ReasonLost(of) => {
                 self.agents.lock().push(format!("lost {}: {}", of.reason, of.why));
             }

@@ -10,6 +10,7 @@ local drafts = require('gemini_companion.drafts')
 local log = require('gemini_companion.log')
 local reasons = require('gemini_companion.reason')
 local reload = require('gemini_companion.reload')
+local server = require('gemini_companion.server')
 local stale = require('gemini_companion.stale')
 local text = require('gemini_companion.text')
 local view = require('gemini_companion.view')
@@ -71,26 +72,39 @@ local function final_content(proposal)
   return text.utf8(text.render(now))
 end
 
---- Waits until the CLI writes the file. `before` is the `file.state` at the decision.
-local function expect_written(proposal, before)
-  local now, changed = proposal.view:proposal()
-  reload.expect(proposal.path, before, changed and now or nil, function()
+--- Waits until the CLI writes `content` to the file. `before` is the `file.state` at the decision. Keeps a text that is
+--- not the CLI's own, and returns its buffer.
+local function expect_written(proposal, content, before)
+  reload.expect(proposal.path, before, function()
     for _, other in pairs(proposals) do
       if other.cli == proposal.cli and not other.orphan then
         return true
       end
     end
   end)
+  return content ~= proposal.proposed and drafts.expect(proposal.path, (proposal.view:proposal())) or nil
 end
 
 --- Reports an acceptance. `before` is the `file.state` when the proposal was accepted.
 local function accept(proposal, before)
-  local params = { filePath = proposal.path, content = final_content(proposal) }
-  if proposal.orphan or not notify('diff/accepted', params) then
+  local path, content = proposal.path, final_content(proposal)
+  local now = proposal.view:proposal()
+  local kept
+  local function delivered(result)
+    if result.delivery == 'queued' then
+      kept = kept or drafts.expect(path, now)
+      drafts.offer(kept, path, false, true)
+    elseif result.delivery ~= 'delivered' then
+      drafts.offer(kept or drafts.hold(path, now), path)
+    end
+  end
+  local is_sent = not proposal.orphan
+    and server.request('diff/accepted', { filePath = path, content = content }, delivered, function() end)
+  if not is_sent then
     log.warn('no CLI waits for this proposal; :w {file} saves it, :q! discards it')
     return false
   end
-  expect_written(proposal, before)
+  kept = expect_written(proposal, content, before)
   vim.bo[proposal.view.right].modified = false
   close(proposal)
   return true
@@ -252,6 +266,7 @@ local function open(diff, base)
   -- A CLI that replays edits keeps the line endings of the file, but not always its BOM. If it gets its own text back,
   -- byte for byte, it makes the model's edit. It writes any other text over the whole file.
   local adds_bom = parsed.bomb and not text.has_bom(diff.newContent)
+  proposal.proposed = diff.newContent
   proposal.content = diff.replaysEdits and not adds_bom and diff.newContent or text.render(parsed)
   proposal.base, proposal.warned = base, nil
   proposal.view.private = diff.private
@@ -318,9 +333,10 @@ end
 function M.on_close(params, done, fail)
   with_proposal(params, fail, function(proposal)
     local before = file.state(proposal.path)
-    done({ content = final_content(proposal) })
+    local content = final_content(proposal)
+    done({ content = content })
     if not params.abandoned then
-      expect_written(proposal, before)
+      expect_written(proposal, content, before)
       close(proposal)
     else
       abandon(proposal)
@@ -336,16 +352,21 @@ function M.on_accept(params, done, fail)
       fail('Only the user can accept this proposal, because the file has changed.')
       return
     end
-    local before = file.state(proposal.path)
-    if not proposal.replays_edits then
-      local ok, why = file.write(proposal.path, final_content(proposal))
-      if not ok then
-        fail(why)
-        return
-      end
-      reload.reload(proposal.path)
+    if proposal.replays_edits then
+      accept(proposal, file.state(proposal.path))
+      done()
+      return
     end
-    accept(proposal, before)
+    local content = final_content(proposal)
+    local ok, why = file.write(proposal.path, content)
+    if not ok then
+      fail(why)
+      return
+    end
+    reload.reload(proposal.path)
+    notify('diff/accepted', { filePath = proposal.path, content = content })
+    vim.bo[proposal.view.right].modified = false
+    close(proposal)
     done()
   end)
 end

@@ -1,9 +1,10 @@
--- Keeps the user's text of an ended proposal until the CLI has written it. The CLI may never do so: it may have
--- ended, or the user may have rejected the edit in the terminal.
+-- Keeps the text of an ended proposal until the companion reports that the CLI has written it. The CLI may never do so:
+-- it may have ended, or the user may have rejected the edit in the terminal.
 
 local buffers = require('gemini_companion.buffer')
 local file = require('gemini_companion.file')
 local log = require('gemini_companion.log')
+local server = require('gemini_companion.server')
 local text = require('gemini_companion.text')
 
 local M = {}
@@ -14,19 +15,31 @@ local api = vim.api
 ---@type table<integer, true>
 local held = {}
 
---- Returns whether a file has the lines of a text, with any line endings.
----@param path string
----@param parsed GeminiCompanion.Text
----@return boolean
-function M.is_written(path, parsed)
-  local bytes = file.read(path)
-  return bytes ~= nil and vim.deep_equal(text.parse(bytes).lines, parsed.lines)
+--- The buffers with texts that a CLI is to write, by path, oldest first.
+---@type table<string, integer[]>
+local expected = {}
+
+local KEPT = ':sbuffer %d has your text for %s, which is not in the file'
+local QUEUED = ':sbuffer %d has your text for %s; the CLI writes it when it is back'
+local MAY_REPEAT = 'The CLI may have received your acceptance. If you write the file, it can be edited twice.'
+
+local WITHDRAW_TIMEOUT_MS = 1000
+
+--- Takes back the acceptance of a text that the CLI would write a second time. Returns whether the user may write it.
+local function withdraw(buffer, path)
+  if not vim.tbl_contains(expected[path] or {}, buffer) then
+    return true
+  end
+  local answer = server.ask('diff/withdraw', WITHDRAW_TIMEOUT_MS, { filePath = path })
+  return not answer or answer.withdrawn or vim.fn.confirm(MAY_REPEAT, '&Write\n&Cancel', 2) == 1
 end
 
 local function save(buffer, name, path)
   local options = vim.bo[buffer]
   if path == name then
     log.warn('this text belongs to no file; :w {file} saves it')
+    return
+  elseif not withdraw(buffer, path) then
     return
   end
   local parsed = buffers.parsed(buffer)
@@ -77,11 +90,21 @@ function M.hold(path, parsed)
   return buffer
 end
 
---- Returns whether a buffer exists and its text is unsaved.
----@param buffer integer
----@return boolean
-function M.is_held(buffer)
-  return api.nvim_buf_is_valid(buffer) and held[buffer] ~= nil
+local function is_offered(buffer)
+  return not api.nvim_buf_is_valid(buffer) or vim.b[buffer].gemini_companion_offered ~= nil
+end
+
+--- Keeps a text that a CLI is to write, until the companion reports the outcome.
+---@param path string
+---@param parsed GeminiCompanion.Text
+---@return integer buffer
+function M.expect(path, parsed)
+  -- The companion looks no more for earlier texts that the user knows of.
+  expected[path] = vim.tbl_filter(function(buffer)
+    return not is_offered(buffer)
+  end, expected[path] or {})
+  table.insert(expected[path], M.hold(path, parsed))
+  return expected[path][#expected[path]]
 end
 
 --- Shows the user where the text is. From now on, Neovim asks about the buffer before it quits, unless the user has
@@ -89,23 +112,52 @@ end
 ---@param buffer integer
 ---@param path string
 ---@param is_dropped? boolean
-function M.offer(buffer, path, is_dropped)
+---@param is_queued? boolean the CLI may still write it
+function M.offer(buffer, path, is_dropped, is_queued)
   vim.bo[buffer].buflisted = true
   vim.bo[buffer].modified = not is_dropped
   vim.b[buffer].gemini_companion_offered = not is_dropped
-  local offer = ':sbuffer %d has your text for %s, which is not in the file'
-  log.warn(offer:format(buffer, file.short(path)))
+  log.warn((is_queued and QUEUED or KEPT):format(buffer, file.short(path)))
 end
 
---- Deletes a buffer after the CLI has written its text, unless the user sees it or has changed it.
----@param buffer integer
-function M.release(buffer)
-  if not api.nvim_buf_is_valid(buffer) or #vim.fn.win_findbuf(buffer) > 0 then
+--- Deletes a buffer, unless the user sees it or has changed it.
+local function release(buffer)
+  if #vim.fn.win_findbuf(buffer) > 0 then
     return
   end
   if api.nvim_buf_get_changedtick(buffer) == vim.b[buffer].gemini_companion_tick then
     api.nvim_buf_delete(buffer, { force = true })
   end
+end
+
+--- Handles `diff/written`, about the text that was accepted last.
+---@param params GeminiCompanion.DiffPath
+function M.on_written(params)
+  local buffer = table.remove(expected[params.filePath] or {})
+  if buffer and api.nvim_buf_is_valid(buffer) and held[buffer] then
+    release(buffer)
+  end
+end
+
+--- Handles `diff/unwritten`, about the oldest text that the user does not know of. The CLI may yet write it.
+---@param params GeminiCompanion.DiffPath
+function M.on_unwritten(params)
+  for _, buffer in ipairs(expected[params.filePath] or {}) do
+    if not is_offered(buffer) then
+      M.offer(buffer, params.filePath)
+      return
+    end
+  end
+end
+
+--- Offers all texts that the CLIs may not have written, since no companion looks any more.
+function M.stop()
+  for path, waiting in pairs(expected) do
+    for _ = 1, #waiting do
+      M.on_unwritten({ filePath = path })
+    end
+  end
+  expected = {}
 end
 
 return M

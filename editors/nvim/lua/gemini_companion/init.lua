@@ -71,6 +71,7 @@ function M.start()
   local changes = require('gemini_companion.changes')
   local comments = require('gemini_companion.comments')
   local diagnostics = require('gemini_companion.diagnostics')
+  local drafts = require('gemini_companion.drafts')
   local messages = require('gemini_companion.messages')
   local reload = require('gemini_companion.reload')
   local status = server.status()
@@ -100,7 +101,15 @@ function M.start()
       end)
     end,
     exit = function()
-      for _, stop in ipairs({ context.stop, diagnostics.stop, reload.stop, terminal.unset, diff.stop, changes.stop }) do
+      for _, stop in ipairs({
+        context.stop,
+        diagnostics.stop,
+        reload.stop,
+        terminal.unset,
+        diff.stop,
+        drafts.stop,
+        changes.stop,
+      }) do
         guard.call('the end of the companion', stop)
       end
       local go_on = after_exit

@@ -6,6 +6,7 @@ local changes = require('gemini_companion.changes')
 local comments = require('gemini_companion.comments')
 local diagnostics = require('gemini_companion.diagnostics')
 local diff = require('gemini_companion.diff')
+local drafts = require('gemini_companion.drafts')
 local log = require('gemini_companion.log')
 local reason = require('gemini_companion.reason')
 local server = require('gemini_companion.server')
@@ -47,6 +48,8 @@ local NOTIFICATIONS = {
   ['companion/ready'] = { server.on_ready, { port = 'number', env = 'table', discoveryFiles = 'table' } },
   ['companion/sessions'] = { server.on_sessions, { count = 'number' } },
   ['companion/private'] = { server.on_private, { reasons = 'table' } },
+  ['diff/written'] = { drafts.on_written, { filePath = 'string' } },
+  ['diff/unwritten'] = { drafts.on_unwritten, { filePath = 'string' } },
   ['diff/reasonLost'] = { reason.on_lost, { filePath = 'string', why = 'string' } },
   ['agent/waiting'] = { agent.on_waiting, { session = 'string', message = 'string' } },
   ['agent/finished'] = { agent.on_finished, { session = 'string', seconds = 'number' } },

@@ -3,7 +3,6 @@
 local file = require('gemini_companion.file')
 local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
-local drafts = require('gemini_companion.drafts')
 local log = require('gemini_companion.log')
 local text = require('gemini_companion.text')
 
@@ -18,7 +17,7 @@ local IN_USE = 'the user is working in its buffer'
 --- How often an accepted file is checked, until the CLI should have written it.
 local POLL_INTERVAL_MS = 100
 local WRITE_TIMEOUT_MS = 10000
---- How often it is checked after that, and how often all files are checked.
+--- How often all files are checked.
 local SLOW_POLL_INTERVAL_MS = 1000
 --- How long the user must have typed no key in a buffer that is reloaded.
 local QUIET_MS = 500
@@ -195,16 +194,13 @@ function M.stop()
   end
 end
 
---- Waits until the CLI has written a file, and reloads its buffer. Gives up after ten seconds, unless the user has
---- changed the proposal: `written` is then kept until the file has this text. The time does not run while
---- `is_busy()`, since Qwen Code writes all files of a turn at its end.
+--- Waits until the CLI has written a file, and reloads its buffer. Gives up after ten seconds. The time does not run
+--- while `is_busy()`, since Qwen Code writes all files of a turn at its end.
 ---@param path string
 ---@param before? string the `file.state` at the decision
----@param written? GeminiCompanion.Text the text with the user's changes
 ---@param is_busy fun(): boolean?
-function M.expect(path, before, written, is_busy)
-  local held = written and drafts.hold(path, written)
-  local waited, is_written, is_offered = 0, false, false
+function M.expect(path, before, is_busy)
+  local waited, is_written = 0, false
   -- A write by the user does not count.
   local saving = api.nvim_create_autocmd('BufWritePost', {
     callback = function(event)
@@ -226,26 +222,14 @@ function M.expect(path, before, written, is_busy)
       M.reload(path)
       before, is_written = state, true
     end
-    local is_late = waited >= WRITE_TIMEOUT_MS
     -- A file that has just changed may be half written.
-    local is_done = (is_written and not is_changed and not must_wait) or (is_late and not is_offered)
-    if held then
-      is_done = not drafts.is_held(held) or (is_done and drafts.is_written(path, written))
-    end
-    if is_done then
+    local is_done = is_written and not is_changed and not must_wait
+    if is_done or waited >= WRITE_TIMEOUT_MS then
       api.nvim_del_autocmd(saving)
-      if held then
-        drafts.release(held)
-      end
       return
     end
-    if is_late and not is_offered then
-      is_offered = true
-      drafts.offer(held, path)
-    end
-    local pause = is_late and SLOW_POLL_INTERVAL_MS or POLL_INTERVAL_MS
-    waited = waited + ((must_wait or is_busy()) and 0 or pause)
-    vim.defer_fn(poll, pause)
+    waited = waited + ((must_wait or is_busy()) and 0 or POLL_INTERVAL_MS)
+    vim.defer_fn(poll, POLL_INTERVAL_MS)
   end
   vim.defer_fn(poll, POLL_INTERVAL_MS)
 end

@@ -266,25 +266,28 @@ end
 ---@param params table
 ---@param done fun(result: table)
 ---@param fail fun(why: string)
+---@return boolean is_sent
 function M.request(method, params, done, fail)
   local server = current
   if not (server and server.ready) or server.stopping then
     fail(ENDED)
-    return
+    return false
   end
   server.last_id = server.last_id + 1
   server.pending[server.last_id] = { done = done, fail = fail }
   send(server, { id = server.last_id, method = method, params = params })
+  return true
 end
 
---- Returns the result of a request without parameters; nil if it does not arrive in time.
+--- Returns the result of a request; nil if it does not arrive in time.
 ---@param method string
 ---@param timeout_ms integer
+---@param params? table
 ---@return table?
-function M.ask(method, timeout_ms)
+function M.ask(method, timeout_ms, params)
   local answer
   local is_over = false
-  M.request(method, vim.empty_dict(), function(result)
+  M.request(method, params or vim.empty_dict(), function(result)
     answer, is_over = result, true
   end, function()
     is_over = true

@@ -71,7 +71,8 @@
 ---@field filePath string
 ---@field abandoned? boolean
 
---- The parameters of the requests `diff/accept` and `diff/reject`.
+--- The parameters of the requests `diff/accept`, `diff/reject` and `diff/withdraw`, and of the notifications
+--- `diff/written` and `diff/unwritten`.
 ---@class GeminiCompanion.DiffPath
 ---@field filePath string
 
@@ -264,6 +265,7 @@
 ---@field reason GeminiCompanion.ReasonArrival if the file does not change
 ---@field question? table identifies the last question for a reason about this text
 ---@field content string the proposed text
+---@field proposed string the text as the CLI sent it
 ---@field base string|false the bytes of the file when the proposal arrived, `false` without a file
 ---@field warned? string|false the bytes of the file at the last warning
 ---@field view GeminiCompanion.View

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use companion_protocol::editor::{CompanionNotification, Delivery, ReasonArrival};
 
+use super::writes::{ExpectedText, FoundFile};
 use crate::calls::{CallId, CallOrigin};
 use crate::cli::{Caller, CliSessionId};
 use crate::conversation::Due;
@@ -83,6 +84,8 @@ pub enum Input<'a> {
     Present(DiffId, Option<Text>),
     /// The editor writes the accepted text of this path itself.
     Withdraw(&'a str),
+    /// The answer to [`Output::LookForText`]; `None` if the disk does not answer, or if there is no file.
+    Found(DiffId, Option<FoundFile>),
     /// A CLI has run a hook.
     Hook(&'a Caller<'a>, Hook<'a>),
     /// The answer to [`Output::Due`]: the notes whose files may be shared.
@@ -200,6 +203,8 @@ pub enum Output {
     Read(DiffId, SessionId, Arc<str>, Option<Digest>),
     /// How the client of a decision receives it.
     Delivery(Delivery),
+    /// Find out whether a client has written this text, and hand in [`Input::Found`].
+    LookForText(ExpectedText),
     /// Whether the acceptance was withdrawn. Otherwise the client may have received it.
     Withdrawn(bool),
     /// Find out which files of these notes may be shared.

@@ -8,6 +8,7 @@ mod notes;
 mod opening;
 #[cfg(test)]
 mod tests;
+mod writes;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -22,10 +23,13 @@ use crate::diffs::{Answer, Decision, DiffId, EventId, Outgoing, Proposed};
 use crate::notes::{NoteId, Notes};
 use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
+use crate::text::{Digest, plain};
 pub use companion_protocol::editor::Delivery;
 pub use io::{Action, FileBefore, Hook, Input, Now, Output, Outputs};
 use notes::PendingRejection;
 use opening::UnreadProposal;
+use writes::ExpectedWrites;
+pub use writes::{ExpectedText, FoundFile};
 
 /// The maximum wait for a client's acknowledgement of a decision, in milliseconds.
 const ACKNOWLEDGEMENT_TIMEOUT: u64 = 1000;
@@ -78,6 +82,8 @@ pub struct Companion {
     rejections: BTreeMap<DiffId, PendingRejection>,
     /// The edits that users have just accepted, the newest first, with their times.
     accepted: VecDeque<(u64, SessionId, Arc<str>)>,
+    /// The accepted texts that clients have not been seen to write.
+    writes: ExpectedWrites,
     /// When old decisions are pruned next.
     next_prune: u64,
     limits: Limits,
@@ -103,6 +109,7 @@ impl Companion {
             unread: BTreeMap::new(),
             rejections: BTreeMap::new(),
             accepted: VecDeque::new(),
+            writes: ExpectedWrites::default(),
             next_prune: 0,
             limits,
         };
@@ -143,6 +150,7 @@ impl Companion {
     /// Takes an input, and adds its outputs.
     pub fn handle(&mut self, now: Now, input: Input<'_>, out: &mut Outputs) {
         self.take(now, input, out);
+        self.resume_writes(now);
         for (session, cli) in self.conversation.clis_mut().take_recognized() {
             self.record(Record::Cli(session, cli), out);
         }
@@ -192,8 +200,13 @@ impl Companion {
             Input::Rejected(path) => self.user_decided(path, Decision::Rejected, out),
             Input::Withdraw(path) => {
                 let (is_withdrawn, effects) = self.ledger.withdraw(path);
+                self.writes.forget(path);
                 out.push(Output::Withdrawn(is_withdrawn));
                 effects
+            }
+            Input::Found(diff, file) => {
+                let outcome = self.writes.found(now.elapsed, diff, file);
+                return out.extend(outcome.map(Output::Notification));
             }
             Input::Saved(records) => {
                 self.ledger.saved(records);
@@ -233,7 +246,7 @@ impl Companion {
     /// The next time at which [`Input::Time`] does something, in milliseconds since the companion
     /// began.
     pub fn next_deadline(&self) -> Option<u64> {
-        self.calls.next_deadline()
+        [self.calls.next_deadline(), self.writes.next_deadline()].into_iter().flatten().min()
     }
 
     /// Answers a repeated call, now or when the first one is answered. Returns false if the first one
@@ -264,6 +277,7 @@ impl Companion {
     ) -> Option<Outgoing> {
         let (next, effects) = self.ledger.next(session, stream);
         self.add(now, effects, out);
+        self.resume_writes(now);
         next
     }
 
@@ -375,6 +389,8 @@ impl Companion {
             self.end_reading(now, |of, _| of == call, out);
             effects.extend(self.ledger.expired(call));
         }
+        let due = self.writes.due(now.elapsed, |of| can_write(&self.ledger, of));
+        out.extend(due.into_iter().map(Output::LookForText));
         if let Some(time) = now.elapsed.checked_sub(self.limits.session_away) {
             self.calls.forget_older(time);
         }
@@ -383,6 +399,10 @@ impl Companion {
             effects.extend(self.ledger.prune_sent());
         }
         effects
+    }
+
+    fn resume_writes(&mut self, now: Now) {
+        self.writes.resume(now.elapsed, |of| can_write(&self.ledger, of));
     }
 
     fn record(&mut self, record: Record, out: &mut Outputs) {
@@ -420,6 +440,16 @@ impl Companion {
                     }
                     Output::Decided(session, path, decision)
                 }
+                Effect::Expect(diff, session, path, text, is_users) => {
+                    // Of a text that is not the user's, the client itself says that it could not write it.
+                    if is_users || self.delivery_to(session) == Delivery::Queued {
+                        let text = Digest::of(&plain(&text));
+                        let text = ExpectedText { diff, session, path, text, is_users };
+                        let earlier = self.writes.expect(now.elapsed, now.date, text);
+                        out.extend(earlier.map(Output::Notification));
+                    }
+                    continue;
+                }
                 Effect::Ended(diff, outcome) => Output::Ended(diff, outcome),
             };
             out.push(output);
@@ -446,6 +476,12 @@ impl Companion {
         self.accepted.retain(|(.., of)| **of != *path);
         only
     }
+}
+
+/// Whether a client can write a text that its user has accepted. A client such as Qwen Code writes nothing
+/// until its last proposal is decided.
+fn can_write(ledger: &Ledger, text: &ExpectedText) -> bool {
+    ledger.count(text.session) == 0 && !ledger.is_unsent(text.session, text.diff)
 }
 
 impl Action {

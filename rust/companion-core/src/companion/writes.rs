@@ -16,8 +16,11 @@ use crate::text::Digest;
 /// edit of the file may follow at once.
 const PAUSES: [u64; 7] = [100, 200, 700, 1000, 1000, 2000, 5000];
 
-/// The pause while the client can't write yet, in milliseconds.
-const CLIENT_PAUSE: u64 = 1000;
+/// The pause after the editor has heard that the text is not written, in milliseconds.
+const LONG_PAUSE: u64 = 1000;
+
+/// The number of looks after that. The client may wait for its user in the terminal.
+const LATE_LOOKS: usize = 300;
 
 /// The longest step of a file system's time (FAT), in milliseconds.
 const TIME_STEP: u64 = 2000;
@@ -46,7 +49,8 @@ pub struct FoundFile {
     pub modified: u64,
 }
 
-/// The texts that clients have not been seen to write.
+/// The texts that clients have not been seen to write. The editor hears of each text that is written, and
+/// once of each that is late.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct ExpectedWrites(BTreeMap<DiffId, ExpectedWrite>);
 
@@ -56,8 +60,9 @@ struct ExpectedWrite {
     /// The time of the acceptance, in milliseconds since 1970.
     accepted: u64,
     looks: usize,
-    /// The time of the next look; `None` while the file is looked at.
+    /// The time of the next look; `None` while the file is looked at, or while the client can't write.
     next: Option<u64>,
+    is_client_late: bool,
 }
 
 impl ExpectedWrites {
@@ -69,25 +74,38 @@ impl ExpectedWrites {
         date: u64,
         text: ExpectedText,
     ) -> Option<CompanionNotification> {
-        let earlier = self.forget(&text.path);
+        let mut earlier = self.0.values().filter(|write| write.text.path == text.path);
+        let is_news = earlier.any(|write| write.looks < PAUSES.len());
+        self.forget(&text.path);
         let next = Some(elapsed + PAUSES[0]);
         let (diff, path) = (text.diff, Arc::clone(&text.path));
-        self.0.insert(diff, ExpectedWrite { text, accepted: date, looks: 0, next });
-        earlier.then(|| CompanionNotification::Unwritten(name(&path)))
+        self.0.insert(
+            diff,
+            ExpectedWrite { text, accepted: date, looks: 0, next, is_client_late: false },
+        );
+        is_news.then(|| CompanionNotification::Unwritten(name(&path)))
     }
 
-    /// Expects no write of that file any more. Returns whether one was expected.
-    pub(super) fn forget(&mut self, path: &str) -> bool {
-        let count = self.0.len();
+    /// Expects no write of that file any more.
+    pub(super) fn forget(&mut self, path: &str) {
         self.0.retain(|_, write| *write.text.path != *path);
-        self.0.len() < count
     }
 
     pub(super) fn next_deadline(&self) -> Option<u64> {
         self.0.values().filter_map(|write| write.next).min()
     }
 
-    /// The texts to look for now. A client that can't write yet gets more time.
+    /// Begins the looks for texts whose clients could not write and now can.
+    pub(super) fn resume(&mut self, elapsed: u64, can_write: impl Fn(&ExpectedText) -> bool) {
+        for write in self.0.values_mut() {
+            if write.is_client_late && can_write(&write.text) {
+                write.is_client_late = false;
+                write.next = Some(elapsed + PAUSES[0]);
+            }
+        }
+    }
+
+    /// The texts to look for now. One whose client can't write yet waits for [`Self::resume`].
     pub(super) fn due(
         &mut self,
         elapsed: u64,
@@ -98,11 +116,10 @@ impl ExpectedWrites {
             if write.next.is_none_or(|next| next > elapsed) {
                 continue;
             }
-            if can_write(&write.text) {
-                write.next = None;
+            write.next = None;
+            write.is_client_late = !can_write(&write.text);
+            if !write.is_client_late {
                 due.push(write.text.clone());
-            } else {
-                write.next = Some(elapsed + CLIENT_PAUSE);
             }
         }
         due
@@ -123,12 +140,12 @@ impl ExpectedWrites {
             self.0.remove(&diff);
             return Some(CompanionNotification::Written(path));
         }
-        if let Some(pause) = PAUSES.get(write.looks) {
-            write.next = Some(elapsed + pause);
-            return None;
+        write.next = Some(elapsed + PAUSES.get(write.looks).unwrap_or(&LONG_PAUSE));
+        let is_late = write.looks == PAUSES.len();
+        if write.looks == PAUSES.len() + LATE_LOOKS {
+            self.0.remove(&diff);
         }
-        self.0.remove(&diff);
-        Some(CompanionNotification::Unwritten(path))
+        is_late.then_some(CompanionNotification::Unwritten(path))
     }
 }
 

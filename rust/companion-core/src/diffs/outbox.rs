@@ -190,6 +190,11 @@ impl Outbox {
         self.queue.iter().any(|queued| queued.diff == diff && queued.sent.is_some())
     }
 
+    /// Whether a decision must still be sent.
+    pub(crate) fn is_unsent(&self, diff: DiffId) -> bool {
+        self.queue.iter().any(|queued| queued.diff == diff && queued.sent.is_none())
+    }
+
     /// Whether the client must answer a ping, even if the server is stopping.
     pub(crate) fn has_any_on_its_way(&self) -> bool {
         self.stream.is_some_and(|stream| {

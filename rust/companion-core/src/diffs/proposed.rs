@@ -22,6 +22,11 @@ impl Proposed {
         self.digest.len()
     }
 
+    /// Whether the user has changed the proposal.
+    pub(crate) fn is_changed_by(self, accepted: &Text) -> bool {
+        !self.digest.is_of(accepted)
+    }
+
     /// Returns the accepted text. Clients take an empty text for an unchanged proposal
     /// (`resolution.content ?`), so an emptied one becomes a line ending.
     pub(crate) fn accept(self, text: Text) -> Text {

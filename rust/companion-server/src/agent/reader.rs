@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use companion_core::companion::{ExpectedText, FoundFile};
 use companion_core::text::Digest;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::original;
 use crate::disk::pool::BlockingPool;
+use crate::disk::written;
 use crate::workspace::{PRIVATE, Workspace, shared};
 
 /// The time for the disk before an edit, and when a proposal is rejected.
@@ -41,6 +43,12 @@ impl FileReader {
     pub(super) async fn text(&self, path: &str) -> Option<String> {
         let file = PathBuf::from(path);
         self.on_disk(move || original::read(&file, false)).await?.ok()?
+    }
+
+    /// The file, as far as a client may have written this text. `None` if there is none.
+    pub(super) async fn find(&self, text: &ExpectedText) -> Option<FoundFile> {
+        let (path, text) = (PathBuf::from(&*text.path), text.text);
+        self.on_disk(move || written::find(&path, text).ok()).await?
     }
 
     /// Whether the file is known to be private. An editor offers no reason for a file that was

@@ -1,4 +1,4 @@
-//! Looks at the disk for proposals, and for rejections with a reason. The core decides what their
+//! Looks at the disk for proposals, rejections with a reason, and accepted texts. The core decides what their
 //! clients get.
 
 use std::sync::Arc;
@@ -51,6 +51,10 @@ impl DiskLooks {
 
     async fn carry_out(&self, look: Look) {
         match look {
+            Look::ForText(text) => {
+                let found = self.reader.find(&text).await;
+                self.driver.handle(Input::Found(text.diff, found));
+            }
             Look::Original(call, path) => {
                 let original = self.reader.original(&path).await;
                 self.driver.handle(Input::Original(call, original));

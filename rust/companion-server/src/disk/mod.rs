@@ -2,3 +2,4 @@
 
 pub(crate) mod paths;
 pub(crate) mod pool;
+pub(crate) mod written;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use companion_core::companion::{Now, Output, Outputs};
+use companion_core::companion::{ExpectedText, Now, Output, Outputs};
 use companion_core::conversation::Due;
 use companion_core::diffs::{Decision, DiffId, EditorCommand};
 use companion_core::notes::{self, Confirmation, NoteId};
@@ -20,7 +20,7 @@ pub(super) enum ToEditor {
     Notification(CompanionNotification),
 }
 
-/// A look at the disk, for a proposal or for the rejection of a diff with a reason.
+/// A look at the disk.
 pub(crate) enum Look {
     /// See [`Output::LookAt`].
     At(DiffId, Arc<str>),
@@ -28,6 +28,8 @@ pub(crate) enum Look {
     Read(DiffId, SessionId, Arc<str>, bool),
     /// See [`Output::ReadOriginal`].
     Original(CallId, Arc<str>),
+    /// See [`Output::LookForText`].
+    ForText(ExpectedText),
 }
 
 /// The answers to the caller of an input, from its outputs.
@@ -100,6 +102,7 @@ impl Driver {
                     Output::Read(diff, session, path, original) => {
                         self.look(core, Look::Read(diff, session, path, original.is_some()));
                     }
+                    Output::LookForText(text) => self.look(core, Look::ForText(text)),
                     Output::Delivery(delivery) => reply.delivery = delivery,
                     Output::Withdrawn(is_withdrawn) => reply.is_withdrawn = is_withdrawn,
                     Output::Due(due) => reply.due = due,

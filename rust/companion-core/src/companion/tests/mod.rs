@@ -1,3 +1,4 @@
-//! Tests every order of inputs.
+//! Tests every order of inputs, and the looks at files that clients are to write.
 
 mod exhaustive;
+mod writes;

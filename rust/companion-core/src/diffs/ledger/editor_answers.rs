@@ -40,6 +40,11 @@ impl Ledger {
         let mut effects = Vec::new();
         let decision = decision.map_accepted(|text| diff.proposed.accept(text));
         let outcome = (&decision).into();
+        if let Some(text) = decision.text() {
+            let is_users = diff.proposed.is_changed_by(text);
+            let text = text.clone();
+            effects.push(Effect::Expect(diff.id, diff.asker, Arc::clone(&path), text, is_users));
+        }
         self.queue_decision(&diff, path, decision, &mut effects);
         self.end(diff, outcome, &mut effects);
         effects
@@ -101,9 +106,15 @@ impl Ledger {
                 let opening = self.open.get_mut(&path).and_then(|diff| diff.opening.take());
                 effects.extend(opening.map(|call| Effect::Answer(call, Answer::Opened)));
             }
-            Some(PendingEditorRequest::Close { notify, proposed, .. }) => {
-                let content = content.map(|text| proposed.content(&proposed.accept(text)));
-                effects.push(self.closed(call, notify, content));
+            Some(PendingEditorRequest::Close { path, diff, caller, notifies, proposed }) => {
+                let accepted = content.map(|text| proposed.accept(text));
+                let content = accepted.as_ref().map(|text| proposed.content(text));
+                if let Some(text) =
+                    accepted.filter(|text| !notifies && proposed.is_changed_by(text))
+                {
+                    effects.push(Effect::Expect(diff, caller, path, text, true));
+                }
+                effects.push(self.closed(call, notifies.then_some((caller, diff)), content));
             }
             // The decision answers that call. Until the decision arrives, the deadline can do so.
             Some(decide @ PendingEditorRequest::Decide(_)) => {
@@ -186,10 +197,10 @@ impl Ledger {
                 }
             }
             // A caller that is notified of the end does not read the text.
-            Some(PendingEditorRequest::Close { notify, .. })
-                if outcome == Outcome::Failed || notify.is_some() =>
+            Some(PendingEditorRequest::Close { diff, caller, notifies, .. })
+                if outcome == Outcome::Failed || notifies =>
             {
-                effects.push(self.closed(call, notify, None));
+                effects.push(self.closed(call, notifies.then_some((caller, diff)), None));
             }
             Some(PendingEditorRequest::Close { .. }) => {
                 effects.push(Effect::Answer(call, failed()));

@@ -27,6 +27,7 @@ use crate::calls::CallId;
 use crate::diffs::{Decision, DiffId};
 use crate::record::Record;
 use crate::session::{ClientTraits, SessionId};
+use crate::text::Text;
 use opening::Opening;
 
 /// A consequence of a step.
@@ -43,6 +44,9 @@ pub(crate) enum Effect {
     /// The diff of that path was decided, with the user's final text. A notification is queued
     /// for its client.
     Decided(SessionId, Arc<str>, Decision),
+    /// The client gets this accepted text, and is to write it. The flag says whether the user has changed
+    /// the proposal.
+    Expect(DiffId, SessionId, Arc<str>, Text, bool),
     /// The diff has ended; no other effect depends on it.
     Ended(DiffId, Outcome),
 }
@@ -117,8 +121,10 @@ enum PendingEditorRequest {
     Close {
         /// The user's decision about this path may be under way.
         path: Arc<str>,
-        /// The caller and its diff, if a notification reports the end.
-        notify: Option<(SessionId, DiffId)>,
+        diff: DiffId,
+        caller: SessionId,
+        /// A notification reports the end, so the caller does not read the text.
+        notifies: bool,
         proposed: Proposed,
     },
     Decide(Arc<str>),
@@ -127,7 +133,7 @@ enum PendingEditorRequest {
 impl PendingEditorRequest {
     /// Whether the caller waits for the user's text.
     fn is_for_text(&self) -> bool {
-        matches!(self, Self::Close { notify: None, .. })
+        matches!(self, Self::Close { notifies: false, .. })
     }
 }
 
@@ -250,7 +256,7 @@ impl Ledger {
             self.queue_decision(&diff, Arc::clone(path), Decision::Rejected, &mut effects);
         }
         let notify = (!suppress).then_some((caller, diff.id));
-        let (proposed, opening) = (diff.proposed, diff.opening);
+        let (id, proposed, opening) = (diff.id, diff.proposed, diff.opening);
         self.end(diff, Outcome::Closed, &mut effects);
         // A client that is being disabled or ends does not read the text (`ide-client.js`,
         // `disconnect`).
@@ -261,7 +267,13 @@ impl Ledger {
             effects.push(self.closed(call, notify, None));
             return effects;
         }
-        let pending = PendingEditorRequest::Close { path: Arc::clone(path), notify, proposed };
+        let pending = PendingEditorRequest::Close {
+            path: Arc::clone(path),
+            diff: id,
+            caller,
+            notifies: !suppress,
+            proposed,
+        };
         self.asked.insert(call, pending);
         self.ask(Some(call), ask(Arc::clone(path)), &mut effects);
         if opening.is_some() {
@@ -377,8 +389,8 @@ impl Ledger {
         }
         let others: Vec<_> = self.asked.extract_if(.., |_, asked| !asked.is_for_text()).collect();
         for (call, asked) in others {
-            if let PendingEditorRequest::Close { notify, .. } = asked {
-                effects.push(self.closed(call, notify, None));
+            if let PendingEditorRequest::Close { diff, caller, .. } = asked {
+                effects.push(self.closed(call, Some((caller, diff)), None));
             }
         }
         effects
@@ -389,6 +401,11 @@ impl Ledger {
         let texts = self.asked.extract_if(.., |_, asked| asked.is_for_text());
         let failed = || Answer::Failed(STOPPING.to_owned());
         texts.map(|(call, _)| Effect::Answer(call, failed())).collect()
+    }
+
+    /// Whether a client has not been sent the decision about this diff.
+    pub(crate) fn is_unsent(&self, session: SessionId, diff: DiffId) -> bool {
+        self.outboxes.get(&session).is_some_and(|outbox| outbox.is_unsent(diff))
     }
 
     /// The number of records so far.

@@ -73,7 +73,9 @@ impl Ledger {
     /// Answers a call that closes a view, unless the stop of the server has answered it.
     fn closed_without_text(&mut self, call: CallId) -> Option<Effect> {
         match self.asked.remove(&call)? {
-            PendingEditorRequest::Close { notify, .. } => Some(self.closed(call, notify, None)),
+            PendingEditorRequest::Close { diff, caller, notifies, .. } => {
+                Some(self.closed(call, notifies.then_some((caller, diff)), None))
+            }
             PendingEditorRequest::Open(_) | PendingEditorRequest::Decide(_) => None,
         }
     }

@@ -92,7 +92,10 @@ impl Book {
             Effect::Ask(_, EditorCommand::Accept(_)) => Some("accept".to_owned()),
             Effect::Ask(_, EditorCommand::Reject(_)) => Some("reject".to_owned()),
             Effect::Ended(diff, outcome) => Some(format!("{diff} {outcome:?}")),
-            Effect::Answer(..) | Effect::ShortenDeadline(_) | Effect::Record(_) => None,
+            Effect::Answer(..)
+            | Effect::ShortenDeadline(_)
+            | Effect::Record(_)
+            | Effect::Expect(..) => None,
         };
         effects.iter().filter_map(tell).collect()
     }

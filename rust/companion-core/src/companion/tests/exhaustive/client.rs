@@ -189,7 +189,7 @@ pub(super) fn text(question: Question) -> Text {
 }
 
 impl Script {
-    fn is_unchanged(self, question: Question) -> bool {
+    pub(super) fn is_unchanged(self, question: Question) -> bool {
         question % 2 == self.unchanged
     }
 

@@ -15,7 +15,11 @@ impl World {
         if self.asks.is_empty() && shown > self.companion.diffs().open_count() {
             return Err("a view stays, although no client waits for it".to_owned());
         }
-        if !is_last || self.client.is_cut {
+        if !is_last {
+            return Ok(());
+        }
+        self.check_texts()?;
+        if self.client.is_cut {
             return Ok(());
         }
         let asked = self.client.outcomes.iter().flatten().count();

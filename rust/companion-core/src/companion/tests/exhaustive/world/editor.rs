@@ -38,6 +38,11 @@ impl World {
             }
             (_, ask) => panic!("{ask:?}"),
         };
+        if let Input::EditorDid(call, Some(_)) = &input
+            && self.returns_changed_text(script, *call)
+        {
+            self.kept += 1;
+        }
         self.handle(input);
     }
 

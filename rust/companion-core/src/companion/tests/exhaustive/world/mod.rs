@@ -6,6 +6,7 @@ mod others;
 mod processes;
 mod reasons;
 mod steps;
+mod writes;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -152,6 +153,10 @@ pub(super) struct World {
     neighbor: SessionId,
     /// Whether the view of the other client's proposal is shown.
     is_others_shown: bool,
+    /// The texts that the editor keeps until it hears whether a client has written them.
+    kept: u8,
+    /// The looks for such texts.
+    looks_for_text: Vec<DiffId>,
 }
 
 /// The file's text, in place of a rejected proposal.
@@ -205,6 +210,8 @@ impl World {
             other: SessionId::new(),
             neighbor: SessionId::new(),
             is_others_shown: false,
+            kept: 0,
+            looks_for_text: Vec::new(),
         };
         for session in [session, world.other] {
             world.handle(Input::Connected(session, CLIENT));
@@ -375,6 +382,9 @@ impl World {
         if out.iter().any(|output| matches!(output, Output::Decided(..))) {
             self.fates[question] = if accept { Fate::Accepted } else { Fate::Rejected };
         }
+        if accept {
+            self.keep_accepted(!script.is_unchanged(question), &out);
+        }
     }
 
     /// Whether the user may answer in the terminal.
@@ -413,6 +423,10 @@ impl World {
                     self.looks.push_back(Look::Read(diff, original.is_some()));
                 }
                 Output::ReadOriginal(call, _) => self.looks.push_back(Look::Original(call)),
+                Output::LookForText(text) => self.looks_for_text.push(text.diff),
+                Output::Notification(
+                    CompanionNotification::Written(_) | CompanionNotification::Unwritten(_),
+                ) => self.kept = self.kept.checked_sub(1).expect("a text has one outcome"),
                 Output::Notification(CompanionNotification::ReasonLost(lost)) => {
                     self.reasons[reasons::question_of(&lost.reason)] = Reason::Lost;
                 }

@@ -65,6 +65,9 @@ impl World {
         let out = self.handle(input);
         let is_told = |of: &Output| matches!(of, Output::Decided(to, ..) if *to == self.session);
         assert!(!out.iter().any(is_told), "the client hears of another's diff");
+        if accept {
+            self.keep_accepted(true, &out);
+        }
     }
 
     fn next_other_call(&mut self) -> CallId {

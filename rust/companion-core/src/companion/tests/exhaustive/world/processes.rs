@@ -70,6 +70,9 @@ impl World {
                 self.reasons[self.rejected[&diff]] = Reason::Lost;
             }
         }
+        // The editor offers these texts to the user when its companion ends.
+        self.kept = 0;
+        self.looks_for_text.clear();
         if script.hands_over {
             return self.hand_over();
         }

@@ -128,7 +128,7 @@ impl World {
         if self.is_others_shown {
             steps.extend([true, false].map(Step::DecideOther));
         }
-        if is_quiet && self.companion.next_deadline() == Some(ACKNOWLEDGEMENT_TIMEOUT) {
+        if is_quiet && self.companion.calls.next_deadline() == Some(ACKNOWLEDGEMENT_TIMEOUT) {
             steps.push(Step::Expire);
         }
         let may_look = match self.looks.front() {

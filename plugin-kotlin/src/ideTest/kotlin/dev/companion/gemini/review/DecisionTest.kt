@@ -176,6 +176,16 @@ class DecisionTest : DiffTestCase() {
         assertEquals(listOf("accepted a.txt 'two'"), told)
     }
 
+    fun `test an edit that waits for the CLI's return closes once the CLI has written it, and only then`() {
+        val (written, lost) = propose("a.txt", "two") to propose("b.txt", "two")
+        core.delivery = Delivery.QUEUED
+        listOf(written, lost).forEach { it.click("Accept") }
+        service.written(path("a.txt"))
+        service.unwritten(path("b.txt"))
+        await("the end") { !written.isOpen }
+        assertTrue(lost.banner, "no longer waits" in lost.banner)
+    }
+
     fun `test a new proposal does not replace an edit that nobody heard of`() {
         val first = propose("a.txt", "two")
         core.delivery = Delivery.UNKNOWN

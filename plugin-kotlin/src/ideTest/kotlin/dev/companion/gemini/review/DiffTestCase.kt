@@ -112,6 +112,8 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
         checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
 
     /** Opens a proposal, like a request of the server. */
+    internal fun ProposalService.close(request: EditorRequest, path: String) = close(request, path, abandoned = false)
+
     internal fun ProposalService.open(request: EditorRequest, path: String, text: String, cli: Int = 1) =
         open(core, request, diff(path, text).copy(cli = cli))
 

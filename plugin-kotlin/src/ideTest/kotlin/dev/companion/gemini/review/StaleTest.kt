@@ -19,7 +19,8 @@ class StaleTest : QuestionTestCase() {
         view.type("mine")
         view.click("Accept")
         assertEquals(listOf("accepted a.txt 'mine'"), told)
-        assertTrue("Qwen Code may not write it", notified.any { "Your edits are still available" in it.content })
+        service.unwritten(path("a.txt"))
+        await("the offer: Qwen Code may not write it") { notified.any { "were not written to" in it.content } }
     }
 
     fun `test a file that another program has changed is seen to be another before anything is decided`() {

@@ -130,7 +130,13 @@ class WaitingTest : QuestionTestCase() {
         edited("action.txt").click("Reject")
         assertEquals("mine", givenBack())
         edited("client.txt")
-        answer { service.close(it, path("client.txt")) }
+        answer { service.close(it, path("client.txt"), abandoned = true) }
+        assertEquals("mine", givenBack())
+        edited("terminal.txt")
+        answer { service.close(it, path("terminal.txt")) }
+        val before = notified.size
+        service.unwritten(path("terminal.txt"))
+        await("the offer") { notified.size > before }
         assertEquals("mine", givenBack())
         edited("cli.txt")
         answer { service.reject(it, path("cli.txt")) }
@@ -146,30 +152,25 @@ class WaitingTest : QuestionTestCase() {
         assertEquals("nothing was asked", emptyList<String>(), questions)
     }
 
-    fun `test what was accepted for a file that is read-only is offered back at once`() {
-        val file = file("a.txt", "one")
-        assertTrue(file.setReadOnly())
-        edited("a.txt").click("Accept")
-        assertEquals("mine", givenBack())
-        file.setWritable(true)
-    }
-
-    fun `test what was accepted and is written nowhere is offered back, and nothing else`() {
-        val latin = file("latin.txt", "old\n")
-        EncodingProjectManager.getInstance(project).setEncoding(virtualFile(latin), Charsets.ISO_8859_1)
-        edited("latin.txt").also { it.type("caf\u00e9\n") }.click("Accept")
-        latin.writeBytes("caf\u00e9\n".toByteArray(Charsets.ISO_8859_1))
-        for (name in listOf("written.txt", "lines.txt", "denied.txt")) {
-            edited(name).also { it.type("mine\n") }.click("Accept")
-        }
+    fun `test what was accepted and is not written is offered back, and nothing else`() {
+        for (name in listOf("written.txt", "denied.txt")) edited(name).click("Accept")
         propose("untouched.txt", "two").click("Accept")
-        file("written.txt", "mine\n")
-        file("lines.txt", "\uFEFFmine\r\n")
-        assertEquals("it may yet come", emptyList<String>(), notices)
-        dispatchUntil(30, "the offer") { notices.isNotEmpty() }
+        service.written(path("written.txt"))
+        service.unwritten(path("untouched.txt"))
+        service.unwritten(path("denied.txt"))
+        await("the offer") { notices.isNotEmpty() }
         val lost = Regex("Accepted changes were not written to .*/denied\\.txt\\.")
         assertTrue(notices.single(), lost in notices.single())
-        assertEquals("mine\n", givenBack())
+        assertEquals("mine", givenBack())
+    }
+
+    fun `test what a server is still to look for is offered back when it has gone`() {
+        edited("a.txt").click("Accept")
+        assertEquals(emptyList<String>(), notices)
+        core.close()
+        service.endOfClosed()
+        await("the offer") { notices.isNotEmpty() }
+        assertEquals("mine", givenBack())
     }
 
     fun `test a name is no HTML and hides nothing`() {

@@ -10,10 +10,14 @@ sealed interface EditorMessage {
         val diff: OpenDiff,
     ) : EditorMessage
 
-    /** Close the proposal for [filePath] without a decision, and complete with its text. */
+    /**
+     * Close the proposal for [filePath] without a decision, and complete with its text. If it is [abandoned], no CLI
+     * takes the text.
+     */
     class Close(
         val request: EditorRequest,
         val filePath: String,
+        val abandoned: Boolean,
     ) : EditorMessage
 
     /** Accept the proposal as the user would, and write the file. */
@@ -52,6 +56,12 @@ sealed interface EditorMessage {
         val seconds: Long,
     ) : EditorMessage
 
+    /** The CLI has written the text that the user has accepted for [filePath]. */
+    class Written(val filePath: String) : EditorMessage
+
+    /** The CLI has not written that text. */
+    class Unwritten(val filePath: String) : EditorMessage
+
     /** No model gets the [reason] of a rejection of a proposal for [filePath]; [why] is a clause for the user. */
     class ReasonLost(
         val filePath: String,
@@ -79,6 +89,8 @@ sealed interface EditorMessage {
             "agent/finished" to AgentFinished::class.java,
             "agent/changed" to AgentChange::class.java,
             "agent/command" to AgentCommand::class.java,
+            "diff/written" to Written::class.java,
+            "diff/unwritten" to Unwritten::class.java,
             "diff/reasonLost" to ReasonLost::class.java,
             "comment/delivered" to CommentsDelivered::class.java,
             "comment/refused" to CommentRefused::class.java,

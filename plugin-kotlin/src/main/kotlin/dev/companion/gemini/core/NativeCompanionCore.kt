@@ -132,7 +132,7 @@ class NativeCompanionCore private constructor(
             val asked = Request(request)
             val message = when (method) {
                 "diff/open" -> EditorMessage.Open(asked, openDiff(params, newContent))
-                "diff/close" -> EditorMessage.Close(asked, filePath(params))
+                "diff/close" -> EditorMessage.Close(asked, filePath(params), json(params).has("abandoned"))
                 "diff/accept" -> EditorMessage.Accept(asked, filePath(params))
                 "diff/reject" -> EditorMessage.Reject(asked, filePath(params))
                 "editor/diagnostics" -> EditorMessage.FindDiagnostics(Responder(request), diagnosticsRequest(params))
@@ -184,7 +184,9 @@ class NativeCompanionCore private constructor(
         /** Indexed by the numbers of Rust's `log::Level`: error is 1. */
         private val LEVELS = arrayOf(Level.OFF, Level.SEVERE, Level.WARNING, Level.INFO, Level.FINE, Level.FINER)
 
-        private fun filePath(params: String) = GSON.fromJson(params, JsonObject::class.java)["filePath"].asString
+        private fun json(params: String) = GSON.fromJson(params, JsonObject::class.java)
+
+        private fun filePath(params: String) = json(params)["filePath"].asString
 
         private fun openDiff(params: String, newContent: ByteArray?) =
             GSON.fromJson(params, OpenDiff::class.java).copy(newContent = newContent!!.decodeToString())

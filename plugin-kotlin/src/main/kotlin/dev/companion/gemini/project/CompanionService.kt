@@ -239,7 +239,7 @@ open class CompanionService protected constructor(
     private fun receive(core: CompanionCore, message: EditorMessage) {
         when (message) {
             is EditorMessage.Open -> proposals.open(core, message.request, message.diff)
-            is EditorMessage.Close -> proposals.close(message.request, message.filePath)
+            is EditorMessage.Close -> proposals.close(message.request, message.filePath, message.abandoned)
             is EditorMessage.Accept -> proposals.accept(message.request, message.filePath)
             is EditorMessage.Reject -> proposals.reject(message.request, message.filePath)
             is EditorMessage.FindDiagnostics -> diagnostics.find(message.responder, message.asked)
@@ -247,6 +247,8 @@ open class CompanionService protected constructor(
             is EditorMessage.Sessions -> updateConnected()
             is EditorMessage.AgentWaiting -> notices.waiting(message.session, message.message)
             is EditorMessage.AgentFinished -> notices.finished(message.session, message.seconds)
+            is EditorMessage.Written -> proposals.written(message.filePath)
+            is EditorMessage.Unwritten -> proposals.unwritten(message.filePath)
             is EditorMessage.ReasonLost -> showReasonLost(message)
             is EditorMessage.CommentsDelivered -> comments.delivered(message.ids)
             is EditorMessage.CommentRefused -> comments.refused(message.id, message.reason)

@@ -33,10 +33,10 @@ import dev.companion.gemini.tabs.ProposalTabs
 import dev.companion.gemini.tabs.ProposalTitles
 import dev.companion.gemini.tabs.ProposedText
 import dev.companion.gemini.tabs.TargetBanners
+import dev.companion.gemini.target.RefreshAfterWrite
 import dev.companion.gemini.target.Target
 import dev.companion.gemini.target.TargetException
 import dev.companion.gemini.target.TargetPoller
-import dev.companion.gemini.target.WriteVerifier
 import java.nio.file.Path
 
 /**
@@ -55,13 +55,13 @@ internal open class ProposalService protected constructor(
     constructor(project: Project) : this(project, PostponedWrites::flush, Alerts.OfPlatform(project))
 
     private val requests = PendingRequests().also { Disposer.register(this, it) }
-    private val written = WriteVerifier().also { Disposer.register(this, it) }
+    private val refresher = RefreshAfterWrite().also { Disposer.register(this, it) }
     private val targets = TargetPoller(::noteOnDisk).also { Disposer.register(this, it) }
     private val background = AppExecutorUtil.createBoundedApplicationPoolExecutor("Gemini CLI proposals", 1)
     private val queue = ProposalQueue(project)
     private val tabs = ProposalTabs(project)
     private val writer = TargetWriter(project, background, queue, flush)
-    private val undelivered = UndeliveredProposals(project, background, queue, writer, ::finishDelivered)
+    private val undelivered = UndeliveredProposals(project, background, queue, writer, ::finishWritten)
     private val notices = ProposalNotices(project, ::reviewHidden, ::review)
     private val targetBanners = TargetBanners(project, ::review)
     private val alert = BackgroundAlert(alerts, this)
@@ -72,6 +72,9 @@ internal open class ProposalService protected constructor(
 
     /** The proposals that have not ended. EDT. */
     private val proposals = LinkedHashSet<Proposal>()
+
+    /** Those whose text a CLI is to write, oldest first. They may have ended. The server reports the outcome. EDT. */
+    private val expected = LinkedHashSet<Proposal>()
 
     init {
         ClosedTabs(project, this, accidentalInput, proposals)
@@ -85,7 +88,14 @@ internal open class ProposalService protected constructor(
     }
 
     /** Ends the proposals of closed servers. Any thread. */
-    fun endOfClosed() = background.execute { queue.later { proposals.filter { it.core.isClosed }.forEach(::finish) } }
+    fun endOfClosed() =
+        background.execute {
+            queue.later {
+                // No server looks for these texts any more.
+                expected.filter { it.core.isClosed }.forEach(::offerUnwritten)
+                proposals.filter { it.core.isClosed }.forEach(::finish)
+            }
+        }
 
     /** Called on the server's thread, as are the next three: returns at once. */
     fun open(core: CompanionCore, request: EditorRequest, diff: OpenDiff) =
@@ -99,10 +109,10 @@ internal open class ProposalService protected constructor(
             }
         }
 
-    fun close(request: EditorRequest, filePath: String) {
+    fun close(request: EditorRequest, filePath: String, abandoned: Boolean) {
         val pending = requests.add(request)
         // Without the user's text the CLI would use its own. So this is answered even while a dialog is open.
-        pending.waitFor(::evenBelowDialogs) { closeNow(pending, filePath) }
+        pending.waitFor(::evenBelowDialogs) { closeNow(pending, filePath, abandoned) }
     }
 
     fun accept(request: EditorRequest, filePath: String) =
@@ -136,9 +146,24 @@ internal open class ProposalService protected constructor(
         flushed.getOrThrow()
         if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
         proposal.core.diffAccepted(proposal.path, text)
-        written.lookAt(proposal.target.path)
+        refresher.lookAt(proposal.target.path)
         if (proposal.accepted == text) finishDelivered(proposal) else finish(proposal)
         pending.complete()
+    }
+
+    /** The CLI has written the text that was accepted last. Any thread, as the next. */
+    fun written(filePath: String) = queue.later { expected.findLast { it.path == filePath }?.let(::finishWritten) }
+
+    fun unwritten(filePath: String) = queue.later { expected.find { it.path == filePath }?.let(::offerUnwritten) }
+
+    private fun offerUnwritten(proposal: Proposal) {
+        expected -= proposal
+        if (proposal in proposals) {
+            keepUndelivered(proposal, Delivery.UNKNOWN)
+        } else {
+            notices.offerBack(proposal, "diff.back.unwritten")
+        }
+        changed()
     }
 
     fun reject(request: EditorRequest, filePath: String) =
@@ -227,12 +252,12 @@ internal open class ProposalService protected constructor(
 
     override fun dispose() = rejectAtEnd()
 
-    private fun closeNow(pending: PendingRequests.Pending, filePath: String) {
+    private fun closeNow(pending: PendingRequests.Pending, filePath: String, abandoned: Boolean) {
         val proposal = waiting(filePath)
         val text = proposal.accepted
-        end(proposal)
+        if (abandoned) end(proposal) else endExpecting(proposal)
         pending.complete(text)
-        written.lookAt(proposal.target.path)
+        refresher.lookAt(proposal.target.path)
         queue.later { closeTab(proposal.file, null) }
     }
 
@@ -272,26 +297,36 @@ internal open class ProposalService protected constructor(
         val text = proposal.accepted
         proposal.labelHistory()
         val delivery = proposal.core.diffAccepted(proposal.path, text)
-        written.lookAt(proposal.target.path)
-        when {
-            delivery != Delivery.DELIVERED -> keepUndelivered(proposal, delivery)
-            proposal.mayStayUnwritten -> finish(proposal, next)
-            else -> finishDelivered(proposal, next).also { if (proposal.isEdited) expectWritten(proposal, text) }
+        refresher.lookAt(proposal.target.path)
+        when (delivery) {
+            Delivery.DELIVERED -> {
+                endExpecting(proposal)
+                closeTab(proposal.file, next)
+            }
+
+            Delivery.QUEUED -> {
+                expected += proposal
+                keepUndelivered(proposal, delivery)
+            }
+
+            Delivery.UNKNOWN -> {
+                keepUndelivered(proposal, delivery)
+            }
         }
         changed()
     }
 
-    /**
-     * Checks later that the CLI has written the text. A CLI such as Qwen Code writes nothing until its last proposal is
-     * decided.
-     */
-    private fun expectWritten(proposal: Proposal, text: String): Unit =
-        written.expect(proposal.target, text) {
-            queue.later {
-                val isBusy = waiting().any { it.cli == proposal.cli }
-                if (isBusy) expectWritten(proposal, text) else notices.offerBack(proposal, "diff.back.unwritten")
-            }
-        }
+    /** Ends a proposal whose text the CLI gets. The server looks whether the CLI writes a text of the user. */
+    private fun endExpecting(proposal: Proposal) {
+        if (proposal.isOtherText) expected += proposal
+        endQuietly(proposal)
+    }
+
+    /** The file has the text. */
+    private fun finishWritten(proposal: Proposal) {
+        expected -= proposal
+        if (proposal in proposals) finishDelivered(proposal)
+    }
 
     private fun keepUndelivered(proposal: Proposal, delivery: Delivery) {
         proposal.keepUndelivered(delivery)
@@ -323,6 +358,7 @@ internal open class ProposalService protected constructor(
     }
 
     private fun end(proposal: Proposal) {
+        expected -= proposal
         if (proposal.isEdited) notices.offerBack(proposal, "diff.back")
         endQuietly(proposal)
     }

@@ -171,6 +171,9 @@ internal class Proposal(
             return if (isUnchanged) proposed.text else text
         }
 
+    /** Whether [accepted] is not the CLI's own text. */
+    val isOtherText: Boolean get() = accepted != proposed.text
+
     /** Whether the user has edited the proposal. */
     val isEdited: Boolean get() = !document.immutableCharSequence.contentEquals(proposed.plain)
 
@@ -208,11 +211,6 @@ internal class Proposal(
             Remark.ENCODING.takeIf { target.isRecoded(document.immutableCharSequence) },
             Remark.PRIVATE.takeIf { proposed.private },
         )
-
-    /**
-     * Whether its CLI may accept it and yet not write it: Qwen Code does not write a stale file.
-     */
-    val mayStayUnwritten: Boolean get() = isStale || isReadOnly
 
     /** Whether the proposal would remove changes of the file. */
     val takesBack: Boolean get() = isStale || isUnsaved()

@@ -22,13 +22,16 @@ object Serve {
         override fun receive(core: CompanionCore, message: EditorMessage) =
             when (message) {
                 is EditorMessage.Open -> ask(requests, message.request, "diff/open", message.diff)
-                is EditorMessage.Close -> ask(requests, message.request, "diff/close", path(message.filePath))
+                is EditorMessage.Close -> ask(requests, message.request, "diff/close", closed(message))
                 is EditorMessage.Accept -> ask(requests, message.request, "diff/accept", path(message.filePath))
                 is EditorMessage.Reject -> ask(requests, message.request, "diff/reject", path(message.filePath))
                 is EditorMessage.FindDiagnostics -> ask(diagnostics, message.responder, DIAGNOSTICS, message.asked)
                 is EditorMessage.ListUnsaved -> ask(unsaved, message.responder, "editor/unsaved", NOTHING)
                 else -> notify(EditorMessage.NOTIFICATIONS.entries.first { it.value == message.javaClass }.key, message)
             }
+
+        private fun closed(message: EditorMessage.Close) =
+            path(message.filePath) + if (message.abandoned) mapOf("abandoned" to true) else emptyMap()
 
         private fun path(filePath: String) = mapOf("filePath" to filePath)
 

@@ -1,0 +1,68 @@
+// Tests that an editor learns whether a CLI gets an acceptance, and whether the CLI writes the text.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import test from 'node:test';
+
+import { openWindowWithClient } from '../lib/scene.mjs';
+
+/** An acceptance of a proposal, with this text. */
+async function accept(window, file, content) {
+  const decision = window.client.openDiff(file, 'proposed\n');
+  decision.catch(() => {}); // its client may be killed
+  await window.editor.view(file);
+  const { delivery } = await window.companion.request('diff/accepted', { filePath: file, content });
+  return { delivery, decision };
+}
+
+const outcome = async ({ companion }) => {
+  const { method, params } = await companion.inbox.next(({ method }) => /^diff\/(un)?written$/.test(method));
+  return [method, params];
+};
+
+test('the user’s text is reported as written, however the CLI ends its lines', async (t) => {
+  const window = await openWindowWithClient(t);
+  const file = window.sandbox.file('a.txt', 'old\n');
+  const { delivery, decision } = await accept(window, file, 'mine\n');
+  assert.equal(delivery, 'delivered');
+  assert.equal((await decision).content, 'mine\n');
+  fs.writeFileSync(file, '\uFEFFmine\r\n');
+  assert.deepEqual(await outcome(window), ['diff/written', { filePath: file }]);
+});
+
+test('the user’s text that the CLI does not write is reported once, and again when it is written', async (t) => {
+  const window = await openWindowWithClient(t);
+  const { sandbox, client, companion } = window;
+  const [file, unchanged] = ['a.txt', 'b.txt'].map((name) => sandbox.file(name, 'old\n'));
+  await accept(window, unchanged, 'proposed\n'); // the CLI itself says if it can't write its own text
+  await accept(window, file, 'mine\n');
+  assert.deepEqual(await outcome(window), ['diff/unwritten', { filePath: file }]);
+  fs.writeFileSync(file, 'mine\n');
+  assert.deepEqual(await outcome(window), ['diff/written', { filePath: file }]);
+  // A text that the CLI takes in its terminal is reported, too.
+  const decision = client.openDiff(file, 'proposed\n');
+  await window.editor.view(file);
+  window.editor.edit(file, 'typed\n');
+  await client.resolveDiffFromCli(file, 'accepted');
+  await decision;
+  fs.writeFileSync(file, 'typed\n');
+  assert.deepEqual(await outcome(window), ['diff/written', { filePath: file }]);
+  await companion.caughtUp();
+});
+
+test('an editor takes back an acceptance that the CLI has not got', async (t) => {
+  const window = await openWindowWithClient(t);
+  const { sandbox, client, companion } = window;
+  const file = sandbox.file('a.txt', 'old\n');
+  const decision = client.openDiff(file, 'proposed\n');
+  decision.catch(() => {});
+  await window.editor.view(file);
+  client.signal('SIGKILL');
+  await companion.inbox.next(({ method, params }) => method === 'companion/sessions' && params.count === 0);
+  const accepted = { filePath: file, content: 'proposed\n' };
+  assert.deepEqual(await companion.request('diff/accepted', accepted), { delivery: 'queued' });
+  assert.deepEqual(await companion.request('diff/accepted', accepted), { delivery: 'unknown' });
+  const { filePath } = accepted;
+  assert.deepEqual(await companion.request('diff/withdraw', { filePath }), { withdrawn: true });
+  assert.deepEqual(await companion.request('diff/withdraw', { filePath }), { withdrawn: false });
+});
