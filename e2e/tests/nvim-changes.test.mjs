@@ -141,7 +141,7 @@ describe('the list of changes', { skip, concurrency: 2 }, () => {
     const complete = (line) => neovim.lua(`return vim.fn.getcompletion(..., 'cmdline')`, line);
     assert.deepEqual(await complete('GeminiCompanion revert '), ['prompt', 'a', 'b']);
     assert.deepEqual(await complete('GeminiCompanion keep p'), ['prompt']);
-    assert.deepEqual(await complete('GeminiCompanion diff '), ['a', 'b']);
+    assert.deepEqual(await complete('GeminiCompanion diff '), ['prompt', 'a', 'b']);
 
     await neovim.type('2G:GeminiCompanion keep<CR>');
     await lists(neovim, '# Rename them', 'a: +2 −2', 'b: +1 −1');

@@ -40,7 +40,7 @@ describe('a command', { skip, concurrency: 2 }, () => {
       'GeminiCompanion rev': ['revert', 'review'],
       'Gemini rev': ['revert', 'review'],
       "silent 1,2Gemini rev": ['revert', 'review'],
-      'GeminiCompanion diff ': ['./prompt', 'my file', 'src/b.txt'],
+      'GeminiCompanion diff ': ['./prompt', 'my file', 'prompt', 'src/b.txt'],
       'GeminiCompanion diff my f': ['file'],
       'GeminiCompanion diff ./s': ['./src/b.txt'],
       [`GeminiCompanion diff ${sandbox.project}/s`]: [file['src/b.txt']],

@@ -178,15 +178,16 @@ impl Conversation {
         Some(Rejected { rejection, note, dropped })
     }
 
-    /// The user has reverted changes of a CLI session. Returns the note, and the oldest revert if there
+    /// The user has reverted changes of a CLI session, or with `is_partial` some of them in these files. Returns the note, and the oldest revert if there
     /// were too many.
     pub fn reverted(
         &mut self,
         cli: CliSessionId,
         paths: Vec<Arc<str>>,
+        is_partial: bool,
         since: u64,
     ) -> (NoteId, Option<(NoteId, Note)>) {
         let process = self.clis.process_of(&cli);
-        self.notes.add_revert(Revert { cli, process, paths, since })
+        self.notes.add_revert(Revert { cli, process, paths, is_partial, since })
     }
 }

@@ -101,6 +101,9 @@ pub struct Revert {
     pub process: Option<Arc<str>>,
     /// The files.
     pub paths: Vec<Arc<str>>,
+    /// Other changes of the CLI in these files stay.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_partial: bool,
     /// See [`Note::since`].
     pub since: u64,
 }
@@ -384,9 +387,7 @@ impl Notes {
         for delivery in revoked {
             self.revoke(delivery);
         }
-        self.pending.retain(
-            |pending| !matches!(&pending.note, Note::Revert(revert) if revert.paths.is_empty()),
-        );
+        self.pending.retain(|pending| !pending.note.paths().is_empty());
         changed
     }
 

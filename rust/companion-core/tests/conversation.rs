@@ -171,7 +171,7 @@ fn a_comment_that_is_under_way_can_be_removed_changed_and_moved() {
 fn a_revert_that_is_under_way_can_be_undone() {
     let mut cast = Cast::new();
     let paths = vec!["/1".into(), "/2".into()];
-    cast.conversation.reverted("x".into(), paths, 1);
+    cast.conversation.reverted("x".into(), paths, false, 1);
     let due = cast.conversation.due_before_agent(&cli("x"), 1);
     let delivery = cast.conversation.deliver(&due).unwrap();
     cast.conversation.notes_mut().drop_revert("x", "/1");

@@ -19,7 +19,7 @@ pub use agent::{
     CommentsPending, ReasonLost,
 };
 pub use revert::{
-    FileToRevert, PlanRevert, PlannedFile, PromptOfSession, RevertAction, RevertPlan,
+    FileToRevert, Hunk, Hunks, PlanRevert, PlannedFile, PromptOfSession, RevertAction, RevertPlan,
 };
 
 /// A notification from the editor.
@@ -116,6 +116,8 @@ impl EditorNotification {
 pub enum EditorQuery {
     /// `agent/texts`; the result is a [`ChangedText`].
     Before(ChangedPath),
+    /// `agent/hunks`; the result is [`Hunks`].
+    Hunks(ChangedPath),
     /// `agent/revertPlan`; the result is a [`RevertPlan`].
     RevertPlan(PlanRevert),
     /// `companion/status`; the result is a [`Status`](crate::status::Status).
@@ -138,6 +140,7 @@ impl EditorQuery {
     pub fn parse(method: &str, params: Params<'_>) -> Result<Self, ErrorObject> {
         match method {
             "agent/texts" => params.parse().map(Self::Before),
+            "agent/hunks" => params.parse().map(Self::Hunks),
             "agent/revertPlan" => params.parse().map(Self::RevertPlan),
             "companion/status" => Ok(Self::Status),
             "companion/environment" => Ok(Self::Environment),

@@ -11,10 +11,10 @@ use companion_protocol::editor::{
     ChangedPath, ChangedPaths, ChangedText, CloseDiff, CommentId, CommentOnLines, CommentRefused,
     CommentsDelivered, CommentsPending, CompanionNotification as Sent, CursorMoved, Decided,
     Delivery, Diagnosis, DiffPath, DiffResult, EditorNotification as Read, EditorQuery, FilePath,
-    FileToRevert, Folders, OpenDiff, PlanRevert, PlannedFile, PrivateFiles, PromptOfSession,
-    ProposalKind, Ready, ReasonArrival, ReasonLost, RejectedDiff, Renamed, RevertAction,
-    RevertPlan, Review, SelectionChanged, Sessions, Silent, TerminalEnvironment, Trust,
-    UnsavedFiles, Withdrawn,
+    FileToRevert, Folders, Hunk, Hunks, OpenDiff, PlanRevert, PlannedFile, PrivateFiles,
+    PromptOfSession, ProposalKind, Ready, ReasonArrival, ReasonLost, RejectedDiff, Renamed,
+    RevertAction, RevertPlan, Review, SelectionChanged, Sessions, Silent, TerminalEnvironment,
+    Trust, UnsavedFiles, Withdrawn,
 };
 use companion_protocol::ide::Position;
 use companion_protocol::jsonrpc::code::METHOD_NOT_FOUND;
@@ -131,6 +131,11 @@ fn path() -> String {
 fn comment() -> CommentOnLines {
     let [id, content, text] = ["1", "x", "Why?"].map(str::to_owned);
     CommentOnLines { id, path: path(), line: 2, end_line: 3, content, text }
+}
+
+fn hunk() -> Hunk {
+    let lines = ["-old\n", "+new\n"].map(str::to_owned).to_vec();
+    Hunk { before: 1, after: 1, lines }
 }
 
 /// The changes of a prompt: a file of which all is known, and a private one.
@@ -254,7 +259,8 @@ fn messages_to_the_editor() {
 #[test]
 fn messages_from_the_editor() {
     let file = || FilePath { path: path() };
-    let changed = || ChangedPaths { session: "s".to_owned(), prompt: 1, paths: vec![path()] };
+    let changed =
+        || ChangedPaths { session: "s".to_owned(), prompt: 1, paths: vec![path()], hunk: None };
     let accepted =
         || Read::DiffAccepted(AcceptedDiff { file_path: path(), content: "new\n".to_owned() });
     let folders = ["/p", "/q"].map(str::to_owned).to_vec();
@@ -275,7 +281,7 @@ fn messages_from_the_editor() {
         Read::Review(Review { all: true }),
         Read::CommentSet(comment()),
         Read::CommentRemoved(CommentId { id: "1".to_owned() }),
-        Read::ChangesReverted(changed()),
+        Read::ChangesReverted(ChangedPaths { hunk: Some(hunk()), ..changed() }),
         Read::RevertUndone(changed()),
         Read::ChangesKept(changed()),
         accepted(),
@@ -301,14 +307,14 @@ fn messages_from_the_editor() {
         }
         notifications.push(whole);
     }
-    let query =
-        EditorQuery::Before(ChangedPath { session: "s".to_owned(), prompt: 1, path: path() });
+    let of = ChangedPath { session: "s".to_owned(), prompt: 1, path: path() };
+    let (query, hunks) = (EditorQuery::Before(of.clone()), EditorQuery::Hunks(of));
     let prompts = vec![PromptOfSession { session: "s".to_owned(), prompt: 1 }];
     let (disk, unsaved) = (Some("new\n".to_owned()), Some("mine\n".to_owned()));
-    let files = vec![FileToRevert { path: path(), prompts, disk, unsaved }];
+    let files = vec![FileToRevert { path: path(), prompts, disk, unsaved, hunk: Some(hunk()) }];
     let plan = EditorQuery::RevertPlan(PlanRevert { files, undoes_deletions: true });
     let mut expected: Vec<_> = expected.iter().map(|read| format!("{read:?}")).collect();
-    expected.extend([format!("{query:?}"), format!("{plan:?}")]);
+    expected.extend([format!("{query:?}"), format!("{hunks:?}"), format!("{plan:?}")]);
     expected.push(format!("{:?}", accepted()));
     let queries = [
         EditorQuery::Withdraw(DiffPath { file_path: path() }),
@@ -334,8 +340,16 @@ fn results() {
     let (accepted, withdraw) = ("diff/accepted", "diff/withdraw");
     let [status, environment, diagnosis] =
         ["companion/status", "companion/environment", "companion/diagnosis"];
-    let from =
-        ["agent/texts", "agent/revertPlan", accepted, withdraw, status, environment, diagnosis];
+    let from = [
+        "agent/texts",
+        "agent/hunks",
+        "agent/revertPlan",
+        accepted,
+        withdraw,
+        status,
+        environment,
+        diagnosis,
+    ];
     let expected = [&[open], &from[..], &[close, "editor/unsaved", problems]].concat();
     assert_eq!(methods, expected);
     let texts = ChangedText { before: Some("old\n".into()), after: Some("new\n".into()) };
@@ -356,24 +370,25 @@ fn results() {
         differs: false,
     };
     let question = Some("a.txt has other, unsaved changes (+1 −1). Revert it?".to_owned());
-    assert_eq!(results[2].1, json!(RevertPlan { files: vec![file, refused], question }));
-    assert_eq!(results[3].1, json!(Decided { delivery: Delivery::Delivered }));
-    assert_eq!(results[4].1, json!(Withdrawn { withdrawn: true }));
+    assert_eq!(results[2].1, json!(Hunks { hunks: vec![hunk()] }));
+    assert_eq!(results[3].1, json!(RevertPlan { files: vec![file, refused], question }));
+    assert_eq!(results[4].1, json!(Decided { delivery: Delivery::Delivered }));
+    assert_eq!(results[5].1, json!(Withdrawn { withdrawn: true }));
     let mut shape: Value = serde_json::from_str(include_str!("status.json")).unwrap();
     shape["port"] = 41234.into();
     shape["listening"] = json!(["127.0.0.1:41234"]);
     shape["privateFiles"] = json!({ "/p/key": "An ignore file lists it." });
-    assert_eq!(results[5].1, shape);
+    assert_eq!(results[6].1, shape);
     let env = BTreeMap::from([(GEMINI.variables.port, "41234".to_owned())]);
-    assert_eq!(results[6].1, json!(TerminalEnvironment { env }));
+    assert_eq!(results[7].1, json!(TerminalEnvironment { env }));
     let text = "Gemini CLI connects.".to_owned();
-    assert_eq!(results[7].1, json!(Diagnosis { text }));
-    let closed: DiffResult = serde_json::from_str(&results[8].1.to_string()).unwrap();
+    assert_eq!(results[8].1, json!(Diagnosis { text }));
+    let closed: DiffResult = serde_json::from_str(&results[9].1.to_string()).unwrap();
     assert_eq!(closed.content.as_deref(), Some("new\n"));
-    let unsaved: UnsavedFiles = serde_json::from_value(results[9].1.clone()).unwrap();
+    let unsaved: UnsavedFiles = serde_json::from_value(results[10].1.clone()).unwrap();
     assert_eq!(unsaved.paths, [path()]);
-    let problems: Diagnostics = serde_json::from_value(results[10].1.clone()).unwrap();
-    assert_eq!(json!(problems), results[10].1, "no field is unknown");
+    let problems: Diagnostics = serde_json::from_value(results[11].1.clone()).unwrap();
+    assert_eq!(json!(problems), results[11].1, "no field is unknown");
 }
 
 #[test]

@@ -306,11 +306,16 @@ impl Server {
         diagnose: impl FnOnce(&Self) -> Diagnosis,
     ) -> Result<String, ErrorObject> {
         let changes = &self.inner.parts.agents.changes;
+        let unkept = || {
+            let message = "Invalid params: no text of this change is kept";
+            ErrorObject::new(code::INVALID_PARAMS, message)
+        };
         match query {
             EditorQuery::Before(ChangedPath { session, prompt, path }) => {
-                let texts = changes.texts(&session, prompt, &path);
-                let unkept = "Invalid params: no text of this change is kept";
-                Ok(json(&texts.ok_or_else(|| ErrorObject::new(code::INVALID_PARAMS, unkept))?))
+                Ok(json(&changes.texts(&session, prompt, &path).ok_or_else(unkept)?))
+            }
+            EditorQuery::Hunks(ChangedPath { session, prompt, path }) => {
+                Ok(json(&changes.hunks(&session, prompt, &path).ok_or_else(unkept)?))
             }
             EditorQuery::RevertPlan(plan) => Ok(json(&changes.revert_plan(&plan))),
             EditorQuery::Status => Ok(json(&self.status())),

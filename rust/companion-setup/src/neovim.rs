@@ -24,7 +24,7 @@ const HELP: &str = "doc/gemini_companion.txt";
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
 /// The files of the plugin.
-const FILES: [(&str, &str); 50] = files![
+const FILES: [(&str, &str); 52] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/agent.lua"
     "lua/gemini_companion/anchor.lua"
@@ -46,6 +46,7 @@ const FILES: [(&str, &str); 50] = files![
     "lua/gemini_companion/form.lua"
     "lua/gemini_companion/guard.lua"
     "lua/gemini_companion/health.lua"
+    "lua/gemini_companion/hunks.lua"
     "lua/gemini_companion/idle.lua"
     "lua/gemini_companion/init.lua"
     "lua/gemini_companion/keys.lua"
@@ -73,6 +74,7 @@ const FILES: [(&str, &str); 50] = files![
     "lua/gemini_companion/unsaved.lua"
     "lua/gemini_companion/view.lua"
     "lua/gemini_companion/windows.lua"
+    "lua/gemini_companion/words.lua"
     "lua/gemini_companion/workspace.lua"
     "plugin/gemini_companion.lua"
 ];

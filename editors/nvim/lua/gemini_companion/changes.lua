@@ -4,6 +4,7 @@
 local compare = require('gemini_companion.compare')
 local file = require('gemini_companion.file')
 local guard = require('gemini_companion.guard')
+local hunks = require('gemini_companion.hunks')
 local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
 local quickfix = require('gemini_companion.quickfix')
@@ -11,16 +12,18 @@ local reload = require('gemini_companion.reload')
 local revert = require('gemini_companion.revert')
 local server = require('gemini_companion.server')
 local undone = require('gemini_companion.undone')
+local words = require('gemini_companion.words')
 
 local M = {}
 
 local api = vim.api
 
---- The longest title in a bar, in characters. Neovim would cut the beginning of a bar that is too long.
-local MAX_BAR_TITLE = 40
-
 local LIST = 'gemini_companion_changes'
 local NONE = 'no CLI has changed a file'
+--- The reverts of single changes by prompt, for undo. The latest one is last.
+---@type table<string, GeminiCompanion.RevertedHunk[]>
+local reverted_hunks = {}
+
 local NOT_KEPT = 'the text of %s from before the prompt is not kept'
 
 --- The prompts by their keys.
@@ -75,42 +78,17 @@ local function known_path(name)
   end
 end
 
---- Returns the words for a prompt in a list or in a bar.
-local function title_of(change)
-  local title = change.title ~= '' and change.title or ('prompt %d'):format(change.prompt)
-  return ('%s %s'):format(os.date('%H:%M', math.floor(change.time / 1000)), log.printable(title))
-end
-
-local KINDS = { created = 'new', deleted = 'deleted' }
-
---- Returns the words for a file in a list.
-local function words_of(changed)
-  local words = {}
-  if changed.private then
-    words[1] = 'private'
-  elseif changed.added and changed.removed then
-    words[1] = ('+%d −%d'):format(changed.added, changed.removed)
-  end
-  words[#words + 1] = KINDS[changed.kind]
-  if changed.reverted then
-    words[#words + 1] = 'reverted'
-  elseif not changed.revertible and not changed.private then
-    words[#words + 1] = "can't be reverted"
-  end
-  return table.concat(words, ', ')
-end
-
 --- Returns the items of the list: each prompt, and then its files.
 local function items()
   local list = {}
   for _, change in ipairs(in_order()) do
     local key = key_of(change)
-    list[#list + 1] = { text = title_of(change), valid = 0, user_data = { key = key } }
+    list[#list + 1] = { text = words.title(change), valid = 0, user_data = { key = key } }
     for _, changed in ipairs(change.files) do
       list[#list + 1] = {
         filename = changed.path,
         lnum = 1,
-        text = words_of(changed),
+        text = words.of_file(changed),
         user_data = { key = key, path = changed.path },
       }
     end
@@ -142,7 +120,7 @@ end
 
 --- Returns the prompt that the user means: the one of the list's item or of the comparison, or else the latest one.
 local function find_prompt()
-  local key = compare.current()
+  local key = compare.current() or hunks.current()
   return listed() or prompts[key] or in_order()[1], NONE
 end
 
@@ -156,7 +134,10 @@ local function find_file(name)
     return nil, 'this line is a prompt; go to a file'
   end
   local key, compared = compare.current()
-  if not name and prompts[key] and file_of(prompts[key], compared) then
+  if not key then
+    key, compared = hunks.current()
+  end
+  if not name and compared and prompts[key] and file_of(prompts[key], compared) then
     return prompts[key], compared
   end
   name = name or api.nvim_buf_get_name(0)
@@ -188,46 +169,24 @@ local function with_texts(change, path, act, fail)
   server.request('agent/texts', params, act, fail)
 end
 
---- Returns the bar above the file in a comparison.
-local function now_bar(path)
-  if vim.uv.fs_stat(path) then
-    return 'Now (do takes a change back, :w saves)'
-  elseif file.buffer(path) then
-    return 'Now deleted (:w writes this text again)'
-  end
-  return 'Now deleted (do and :w bring it back)'
-end
-
---- Returns the bars of a comparison. A bar expands `%`.
-local function bars(change, changed)
-  local before = changed.kind == 'created' and 'No file before: %s' or 'Before: %s'
-  local title = title_of(change)
-  if vim.fn.strchars(title) > MAX_BAR_TITLE then
-    title = vim.fn.strcharpart(title, 0, MAX_BAR_TITLE - 1) .. '…'
-  end
-  return {
-    (before:format(title):gsub('%%', '%%%%')),
-    now_bar(changed.path),
-  }
-end
-
 --- Tells the companion of files that are reverted, or whose revert is undone.
-local function report(change, paths, is_reverted)
+local function report(change, paths, is_reverted, hunk)
   for _, path in ipairs(paths) do
     local changed = file_of(change, path)
-    if changed then
+    if changed and not hunk then
       changed.reverted = is_reverted
     end
   end
   count = nil
   local method = is_reverted and 'agent/reverted' or 'agent/revertUndone'
-  server.notify(method, { session = change.session, prompt = change.prompt, paths = paths })
+  server.notify(method, { session = change.session, prompt = change.prompt, paths = paths, hunk = hunk })
 end
 
---- Reports it if the user undoes the revert of a file, or makes it again.
+--- Reports it if the user undoes the revert of a file, or makes it again. `hunk` is the state of a single change.
 ---@param key string
 ---@param reverted GeminiCompanion.Reverted
-local function watch_undo(key, reverted)
+---@param hunk? GeminiCompanion.RevertedHunk
+local function watch_undo(key, reverted, hunk)
   local path, before, after = reverted.path, reverted.before, reverted.after
   if not before then
     return
@@ -236,9 +195,15 @@ local function watch_undo(key, reverted)
     undone.watch(buffer, before.lines, function()
       local current = prompts[key]
       local changed = current and file_of(current, path)
+      if changed and hunk then
+        return hunk.is_reverted
+      end
       return changed and changed.reverted
     end, function(is_reverted)
-      report(prompts[key], { path }, is_reverted)
+      if hunk then
+        hunk.is_reverted = is_reverted
+      end
+      report(prompts[key], { path }, is_reverted, hunk and hunk.hunk)
     end)
   end
   if after then
@@ -266,7 +231,7 @@ local function open(change, changed)
       key = key_of(change),
       path = changed.path,
       content = kept.before,
-      bars = bars(change, changed),
+      bars = words.bars(change, changed),
       on_equal = function()
         local current = prompts[key_of(change)]
         local now = current and file_of(current, changed.path)
@@ -284,12 +249,73 @@ local function open(change, changed)
   end, log.fail)
 end
 
---- Compares a changed file with its text from before the prompt, in a tab page: the one with that name, or the one that
---- the user is in. Returns whether that is possible, and if not, the cause.
+--- Reverts one change of a file, and only that.
+local function revert_hunk(key, path, hunk)
+  local change = prompts[key]
+  if not change then
+    return log.fail(NONE)
+  end
+  revert.run(change, { path }, hunk, function(reverted)
+    for _, one in ipairs(reverted) do
+      local state = { hunk = hunk, reverted = one, is_reverted = true }
+      local list = reverted_hunks[key] or {}
+      reverted_hunks[key] = list
+      list[#list + 1] = state
+      report(change, { path }, true, hunk)
+      watch_undo(key, one, state)
+      log.notify(('reverted a change in %s; the model learns it with your next prompt'):format(file.short(path)))
+    end
+  end)
+end
+
+--- Undoes the last revert of a single change, if the user has not undone it in the file.
+local function undo_hunk(key)
+  local list = reverted_hunks[key] or {}
+  while #list > 0 and not list[#list].is_reverted do
+    table.remove(list)
+  end
+  local last, change = list[#list], prompts[key]
+  if not last or not change then
+    return log.fail('no revert is left to undo')
+  end
+  local ok, why = revert.undo(last.reverted)
+  if not ok then
+    return log.fail(('the revert is not undone: %s'):format(why))
+  end
+  if last.is_reverted then
+    last.is_reverted = false
+    report(change, { last.reverted.path }, false, last.hunk)
+  end
+end
+
+local function keep_hunk(key, path, hunk)
+  local change = prompts[key]
+  if change then
+    local params = { session = change.session, prompt = change.prompt, paths = { path }, hunk = hunk }
+    server.notify('agent/kept', params)
+  end
+end
+
+--- Shows all changes of a prompt in one buffer.
+local function show_hunks(change)
+  local actions = { revert = revert_hunk, keep = keep_hunk, undo = undo_hunk }
+  hunks.show(key_of(change), words.title(change), change, actions)
+end
+
+--- Compares a changed file with its text from before the prompt, in a tab page: the one with that name, or the one
+--- that the user is in. `prompt` shows all changes of the prompt in one buffer. Returns whether that is possible,
+--- and if not, the cause.
 ---@param name? string
 ---@return boolean
 ---@return string? why
 function M.diff(name)
+  if name == 'prompt' then
+    local change, why = find_prompt()
+    if change then
+      show_hunks(change)
+    end
+    return change ~= nil, why
+  end
   local change, path = find_file(name)
   if not change then
     return false, path
@@ -302,9 +328,14 @@ function M.diff(name)
   return true
 end
 
---- Goes to the file of an item in the quickfix list: to its comparison if the text from before is kept.
+--- Goes to the file of an item in the quickfix list: to its comparison if the text from before is kept. Shows all
+--- changes of a prompt's own item.
 local function go_to(item)
   local change, path = prompt_of(item)
+  if change and not path then
+    show_hunks(change)
+    return true
+  end
   local changed = change and path and file_of(change, path)
   if changed and changed.revertible then
     open(change, changed)
@@ -347,7 +378,7 @@ function M.revert(what)
   local wanted = vim.tbl_map(function(changed)
     return changed.path
   end, kept)
-  revert.run(change, wanted, function(reverted)
+  revert.run(change, wanted, nil, function(reverted)
     local paths = {}
     for index, one in ipairs(reverted) do
       paths[index] = one.path
@@ -422,7 +453,10 @@ end
 --- Handles `agent/changed`.
 ---@param params GeminiCompanion.AgentChanged
 function M.on_changed(params)
-  prompts[key_of(params)] = #params.files > 0 and params or nil
+  local key = key_of(params)
+  prompts[key] = #params.files > 0 and params or nil
+  reverted_hunks[key] = prompts[key] and reverted_hunks[key]
+  guard.call('the changes of a prompt', hunks.update, key, words.title(params), params)
   reload.refresh_soon()
   announce(params)
 end
@@ -438,6 +472,7 @@ end
 --- Empties the list after the companion has ended, which kept the texts.
 function M.stop()
   undone.stop()
+  reverted_hunks = {}
   for key, change in pairs(prompts) do
     prompts[key] = nil
     change.files = {}

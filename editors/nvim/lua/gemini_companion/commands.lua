@@ -257,7 +257,7 @@ local function arguments(name, begun)
   local candidates = vim.tbl_map(function(path)
     return typed(path, begun)
   end, list)
-  if name == 'revert' or name == 'keep' then
+  if name == 'diff' or name == 'revert' or name == 'keep' then
     table.insert(candidates, 1, 'prompt')
   end
   return candidates

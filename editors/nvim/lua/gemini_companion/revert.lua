@@ -178,6 +178,9 @@ local function carry_out(change, plan, texts, done)
   for _, planned in ipairs(ok and chosen or {}) do
     local is_reverted, result = without_autocommands(revert, planned, texts[planned.path])
     if is_reverted then
+      local now = texts[planned.path]
+      result.bytes = now.unsaved or now.disk
+      result.now = texts_now(planned.path)
       reverted[#reverted + 1] = result
     else
       fail(planned.path, result)
@@ -186,7 +189,7 @@ local function carry_out(change, plan, texts, done)
   done(reverted)
 end
 
-local function run(change, paths, done)
+local function run(change, paths, hunk, done)
   local files, texts = {}, {}
   for _, path in ipairs(paths) do
     local now, why = texts_now(path)
@@ -197,6 +200,7 @@ local function run(change, paths, done)
         prompts = { { session = change.session, prompt = change.prompt } },
         disk = now.disk and text.utf8(now.disk),
         unsaved = now.unsaved and text.utf8(now.unsaved),
+        hunk = hunk,
       }
     else
       fail(path, why)
@@ -209,18 +213,33 @@ local function run(change, paths, done)
     idle.when_idle_later(function()
       carry_out(change, plan, texts, done)
     end)
-  end, log.fail)
+  end, function(why)
+    for _, wanted in ipairs(files) do
+      fail(wanted.path, why)
+    end
+  end)
 end
 
 --- Reverts files of a prompt, after a question where the user would lose something. Passes the reverted ones to `done`,
 --- also if others fail.
 ---@param change GeminiCompanion.AgentChanged
 ---@param paths string[]
+---@param hunk? GeminiCompanion.Hunk the only change to revert, in one file
 ---@param done fun(reverted: GeminiCompanion.Reverted[])
-function M.run(change, paths, done)
+function M.run(change, paths, hunk, done)
   idle.when_idle_later(function()
-    run(change, paths, done)
+    run(change, paths, hunk, done)
   end)
+end
+
+--- Writes back the text that a file had before a revert, if nobody has changed the file since. Returns whether that is
+--- done, and the reason if not.
+---@param reverted GeminiCompanion.Reverted
+---@return boolean
+---@return string? why
+function M.undo(reverted)
+  local planned = { path = reverted.path, action = 'write', text = reverted.bytes }
+  return without_autocommands(revert, planned, reverted.now)
 end
 
 return M

@@ -215,6 +215,43 @@
 ---@field before? string the text before the prompt, nil if the file did not exist
 ---@field after? string the text as the CLI left it, nil if the CLI deleted the file
 
+--- The result of the request `agent/hunks`.
+---@class GeminiCompanion.Hunks
+---@field hunks GeminiCompanion.Hunk[]
+
+--- A run of changed lines with the lines around it.
+---@class GeminiCompanion.Hunk
+---@field before integer the number of its first line in the text before the prompt
+---@field after integer the number of its first line in the text as the CLI left it
+---@field lines string[] each begins with a space, `-` or `+`
+
+--- A single change that the user has reverted in the buffer of all changes.
+---@class GeminiCompanion.RevertedHunk
+---@field hunk GeminiCompanion.Hunk
+---@field reverted GeminiCompanion.Reverted
+---@field is_reverted boolean false if the user has undone that
+
+--- What the keys in the buffer of all changes do.
+---@class GeminiCompanion.HunkActions
+---@field revert fun(key: string, path: string, hunk: GeminiCompanion.Hunk)
+---@field keep fun(key: string, path: string, hunk: GeminiCompanion.Hunk)
+---@field undo fun(key: string)
+
+--- The buffer with all changes of a prompt.
+---@class GeminiCompanion.HunksView
+---@field key string
+---@field buffer integer
+---@field places table<integer, GeminiCompanion.HunkPlace> by line
+---@field change? GeminiCompanion.AgentChanged the state that it shows
+---@field ready? fun() called once the buffer is filled
+
+--- The place in a file that a line of that buffer shows.
+---@class GeminiCompanion.HunkPlace
+---@field path string
+---@field line integer
+---@field text? string
+---@field hunk? GeminiCompanion.Hunk
+
 --- The result of the request `agent/revertPlan`.
 ---@class GeminiCompanion.RevertPlan
 ---@field files GeminiCompanion.PlannedFile[]
@@ -233,6 +270,8 @@
 ---@field path string
 ---@field before? GeminiCompanion.Text the text before the revert, nil if that was the same
 ---@field after? GeminiCompanion.Text the text since, if the file is not open
+---@field bytes? string the bytes before the revert, nil if there was no file
+---@field now? table the texts just after it, on the disk and unsaved
 
 --- The revert of a file that was not open. `opened` is called with its buffer once the file is open.
 ---@class GeminiCompanion.ClosedRevert

@@ -103,8 +103,15 @@ pub enum Input<'a> {
     CommentChecked(NoteId, &'a str, Option<&'static str>),
     /// The user has removed the comment with this id.
     CommentRemoved(&'a str),
-    /// The user has reverted these files, which a CLI session had changed.
-    Reverted(CliSessionId, Vec<Arc<str>>),
+    /// The user has reverted these files, which a CLI session had changed, or only some changes in them.
+    Reverted {
+        /// The CLI session.
+        cli: CliSessionId,
+        /// The files.
+        paths: Vec<Arc<str>>,
+        /// Other changes of the CLI in these files stay.
+        is_partial: bool,
+    },
     /// The revert of this file was undone.
     RevertUndone(&'a str, &'a str),
     /// The notes that have waited for too long are over.

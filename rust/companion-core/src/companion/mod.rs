@@ -236,7 +236,9 @@ impl Companion {
                 return self.comment_checked(note, path, why, out);
             }
             Input::CommentRemoved(id) => return self.comment_removed(id, out),
-            Input::Reverted(cli, paths) => return self.reverted(now, cli, paths, out),
+            Input::Reverted { cli, paths, is_partial } => {
+                return self.reverted(now, cli, paths, is_partial, out);
+            }
             Input::RevertUndone(cli, path) => return self.revert_undone(cli, path, out),
             Input::ExpireNotes => return self.expire_notes(now, out),
         };

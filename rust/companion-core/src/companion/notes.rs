@@ -60,9 +60,10 @@ impl Companion {
         now: Now,
         cli: CliSessionId,
         paths: Vec<Arc<str>>,
+        is_partial: bool,
         out: &mut Outputs,
     ) {
-        let (note, dropped) = self.conversation.reverted(cli, paths, now.date);
+        let (note, dropped) = self.conversation.reverted(cli, paths, is_partial, now.date);
         if let Some((dropped, _)) = dropped {
             self.record(Record::NoteRemoved(dropped), out);
         }

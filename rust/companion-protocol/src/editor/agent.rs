@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::revert::Hunk;
+
 /// The parameters of `diff/reasonLost`: no model gets the reason of a rejection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -120,6 +122,9 @@ pub struct ChangedPaths {
     pub prompt: u64,
     /// Paths from `agent/changed`.
     pub paths: Vec<String>,
+    /// The only change that is meant, of one path; absent if all.
+    #[serde(default)]
+    pub hunk: Option<Hunk>,
 }
 
 /// The result of `agent/texts`: a file's texts as they were on the disk, with the line endings and

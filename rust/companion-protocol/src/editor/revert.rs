@@ -28,6 +28,28 @@ pub struct FileToRevert {
     /// The unsaved text in the editor; absent if nothing is unsaved.
     #[serde(default)]
     pub unsaved: Option<String>,
+    /// The only change to revert, of one prompt; absent if all.
+    #[serde(default)]
+    pub hunk: Option<Hunk>,
+}
+
+/// The result of `agent/hunks`: the changes in a file, from its first line to its last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hunks {
+    /// Empty if only the file as such was created or deleted.
+    pub hunks: Vec<Hunk>,
+}
+
+/// A run of changed lines with the lines around it, as in a unified diff.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hunk {
+    /// The number of its first line in the text before the prompt, from 1.
+    pub before: usize,
+    /// The number of its first line in the text as the CLI left it, from 1.
+    pub after: usize,
+    /// Its lines, each with its line ending. A line begins with a space if it stays, with `-` if it was
+    /// removed, and with `+` if it was added. A last line of a file may have no line ending.
+    pub lines: Vec<String>,
 }
 
 /// Names a prompt.

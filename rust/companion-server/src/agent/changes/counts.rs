@@ -1,13 +1,9 @@
 //! Counts the lines that a change adds and removes.
 
-use std::time::{Duration, Instant};
-
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use similar::DiffOp;
 
 use super::FileText;
-
-/// The time after which the comparison becomes coarse, so that it counts too many lines.
-const PRECISE: Duration = Duration::from_millis(200);
+use super::hunks::{compare, lines};
 
 /// The numbers of added and removed lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,17 +13,16 @@ pub(crate) struct LineCounts {
 }
 
 impl LineCounts {
-    /// Compares two texts. Takes about 200 ms at most.
+    /// Compares two texts. Takes about 200 ms at most, and then counts too many lines.
     pub(super) fn of(before: &FileText, after: &FileText) -> Self {
         Self::of_texts(before.text().map(|text| &**text), after.text().map(|text| &**text))
     }
 
     /// Does the same with the texts; `None` is no file.
     pub(super) fn of_texts(before: Option<&str>, after: Option<&str>) -> Self {
-        let (before, after) = (lines(before), lines(after));
-        let deadline = Instant::now() + PRECISE;
+        let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
         let mut counts = Self::default();
-        for op in capture_diff_slices_deadline(Algorithm::Myers, &before, &after, Some(deadline)) {
+        for op in compare(&lines(before), &lines(after)) {
             match op {
                 DiffOp::Equal { .. } => {}
                 DiffOp::Delete { old_len, .. } => counts.removed += old_len,
@@ -40,8 +35,4 @@ impl LineCounts {
         }
         counts
     }
-}
-
-fn lines(text: Option<&str>) -> Vec<&str> {
-    text.unwrap_or_default().split_inclusive('\n').collect()
 }

@@ -3,7 +3,9 @@
 mod calls;
 mod counts;
 mod file_text;
+mod hunks;
 mod revert;
+mod reverted;
 #[cfg(test)]
 mod tests;
 mod tracking;
@@ -24,6 +26,8 @@ use companion_core::text::Digest;
 pub(crate) use counts::LineCounts;
 pub(crate) use file_text::FileText;
 use file_text::as_on_disk;
+pub(crate) use reverted::Reverted;
+use reverted::RevertedHunk;
 pub(crate) use tracking::ChangeTracker;
 
 /// The most bytes of texts. Above it the oldest changes can't be reverted any more. With the copies of
@@ -78,6 +82,8 @@ struct Change {
     /// Something else may have changed the file since the prompt.
     is_mixed: bool,
     is_reverted: bool,
+    /// The hunks that the user has taken out of `after`, in this order.
+    reverted_hunks: Vec<RevertedHunk>,
 }
 
 /// A look at a file.
@@ -128,24 +134,16 @@ impl Original {
     }
 }
 
-/// A revert that the model has not heard of.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Reverted {
-    pub(crate) prompt: PromptId,
-    pub(crate) path: Arc<str>,
-    after: FileText,
-}
-
-impl Reverted {
-    /// Whether the user has undone the revert, so that the file is as the CLI left it.
-    pub(crate) fn is_undone(&self, now: &FileText) -> bool {
-        *now == self.after
-    }
-}
-
 impl Change {
     fn size(&self) -> usize {
-        self.before.size() + self.after.size()
+        let earlier: usize = self.reverted_hunks.iter().map(|of| of.after.size()).sum();
+        self.before.size() + self.after.size() + earlier
+    }
+
+    fn forget_texts(&mut self) {
+        self.before.forget();
+        self.after.forget();
+        self.reverted_hunks.clear();
     }
 
     fn is_revertible(&self) -> bool {
@@ -291,8 +289,7 @@ impl AgentChanges {
             before.forget();
             let all = self.prompts.iter_mut().flat_map(|prompt| &mut prompt.files);
             for change in all.filter(|change| change.path == path) {
-                change.before.forget();
-                change.after.forget();
+                change.forget_texts();
             }
         }
         if before == after && before != FileText::Unkept(None) {
@@ -307,6 +304,7 @@ impl AgentChanges {
                     before == change.after || change.is_reverted && before == change.before;
                 change.is_mixed |= is_mixed || !is_own;
                 change.is_reverted = false;
+                change.reverted_hunks.clear();
                 change.after = after;
                 change.is_private |= is_private;
                 change.counts = None;
@@ -320,6 +318,7 @@ impl AgentChanges {
                 is_private,
                 is_mixed,
                 is_reverted: false,
+                reverted_hunks: Vec::new(),
             }),
         }
         // The CLI may have taken back its edit.
@@ -340,8 +339,7 @@ impl AgentChanges {
                 }
                 if change.size() > 0 {
                     bytes -= change.size();
-                    change.before.forget();
-                    change.after.forget();
+                    change.forget_texts();
                     if shrunk.last() != Some(&prompt.id) {
                         shrunk.push(prompt.id.clone());
                     }
@@ -401,41 +399,6 @@ impl AgentChanges {
     pub(crate) fn texts(&self, id: &PromptId, path: &str) -> Option<ChangedText> {
         let change = self.prompt(id)?.files.iter().find(|change| &*change.path == path)?;
         change.is_revertible().then(|| change.texts())
-    }
-
-    /// The user has reverted these changes. Returns the paths that are new to the model.
-    pub(crate) fn reverted(&mut self, id: &PromptId, paths: &[String]) -> Vec<Arc<str>> {
-        let mut new = Vec::new();
-        for path in paths {
-            let Some(change) = self.change(id, path).filter(|change| !change.is_reverted) else {
-                continue;
-            };
-            change.is_reverted = true;
-            new.push(Arc::clone(&change.path));
-        }
-        new
-    }
-
-    /// The reverts that the model of a CLI has not heard of.
-    pub(crate) fn unheard_reverts(&self, agent: &str) -> Vec<Reverted> {
-        let prompts = self.prompts.iter().filter(|prompt| &*prompt.id.0 == agent);
-        let reverted = |prompt: &Prompt| {
-            let files = prompt.files.iter().filter(|change| change.is_reverted);
-            let of = |change: &Change| Reverted {
-                prompt: prompt.id.clone(),
-                path: Arc::clone(&change.path),
-                after: change.after.clone(),
-            };
-            files.map(of).collect::<Vec<_>>()
-        };
-        prompts.flat_map(reverted).collect()
-    }
-
-    /// The user has undone a revert.
-    pub(crate) fn revert_undone(&mut self, id: &PromptId, path: &str) {
-        if let Some(change) = self.change(id, path) {
-            change.is_reverted = false;
-        }
     }
 
     /// These changes leave the list.

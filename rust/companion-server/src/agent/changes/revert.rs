@@ -5,9 +5,11 @@ mod tests;
 
 use std::sync::Arc;
 
-use companion_protocol::editor::{FileToRevert, PlanRevert, PlannedFile, RevertAction, RevertPlan};
+use companion_protocol::editor::{
+    FileToRevert, Hunk, PlanRevert, PlannedFile, RevertAction, RevertPlan,
+};
 
-use super::{AgentChanges, LineCounts, PromptId};
+use super::{AgentChanges, LineCounts, PromptId, hunks};
 
 /// The most files that a question names.
 const MAX_NAMED: usize = 10;
@@ -64,6 +66,9 @@ impl AgentChanges {
 impl Reversal {
     /// With `is_sized`, a warning has the number of changed lines.
     fn plan(&self, file: &FileToRevert, undoes_deletions: bool, is_sized: bool) -> PlannedFile {
+        if let (Some(hunk), Some(_), Some(after)) = (&file.hunk, &self.before, &self.after) {
+            return self.plan_hunk(file, after, hunk);
+        }
         let before = self.before.as_deref();
         let is_reverted = file.disk.as_deref() == before
             && file.unsaved.as_deref().is_none_or(|text| Some(text) == before);
@@ -79,6 +84,29 @@ impl Reversal {
         let warning = if is_reverted { None } else { self.loss(file, is_sized).or_else(deletion) };
         let now = file.unsaved.as_deref().or(file.disk.as_deref());
         let differs = self.after.is_some() && now.is_some() && now != self.after.as_deref();
+        PlannedFile { path: file.path.clone(), action, warning, differs }
+    }
+
+    /// Plans the revert of one hunk. A file that was created or deleted has no single hunk.
+    fn plan_hunk(&self, file: &FileToRevert, after: &str, hunk: &Hunk) -> PlannedFile {
+        let now = file.unsaved.as_deref().or(file.disk.as_deref());
+        let text = now.map(|now| hunks::revert_in(now, after, hunk));
+        let refuse = |reason: &str| RevertAction::Refuse { reason: reason.to_owned() };
+        let action = match text {
+            None => refuse("the file was deleted since"),
+            Some(None) => refuse("these lines have changed since; compare the whole file"),
+            Some(Some(text)) => RevertAction::Write { text: text.into() },
+        };
+        let is_written = matches!(action, RevertAction::Write { .. });
+        let warning = if file.unsaved.is_some() && file.unsaved != file.disk {
+            Some("has unsaved changes, which the revert also saves")
+        } else if self.is_mixed {
+            Some("may have been changed by something else during the prompt")
+        } else {
+            None
+        };
+        let warning = warning.filter(|_| is_written).map(str::to_owned);
+        let differs = now.is_some_and(|now| now != after);
         PlannedFile { path: file.path.clone(), action, warning, differs }
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use companion_core::companion::Input;
 use companion_core::notes::Revert;
 use companion_protocol::editor::{
-    ChangedPaths, ChangedText, CompanionNotification, PlanRevert, RevertPlan,
+    ChangedPaths, ChangedText, CompanionNotification, Hunk, Hunks, PlanRevert, RevertPlan,
 };
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
@@ -16,7 +16,8 @@ use tokio::sync::Semaphore;
 use super::super::AgentParts;
 use super::super::event::{HookEvent, ToolEffect};
 use super::super::reader::{FileReader, READ_TIMEOUT};
-use super::{Access, AgentChanges, FileText, LineCounts, Look, PromptId, Reverted, revert};
+use super::reverted::HunkEffect;
+use super::{Access, AgentChanges, FileText, LineCounts, Look, PromptId, Reverted, hunks, revert};
 use crate::context::EditorContext;
 use crate::disk::pool::BlockingPool;
 use crate::driver::Driver;
@@ -243,6 +244,13 @@ impl ChangeTracker {
         self.changes.lock().texts(&(session.into(), prompt), path)
     }
 
+    /// The hunks of a change; `None` if its texts are not kept. Takes about 200 ms at most.
+    pub(crate) fn hunks(&self, session: &str, prompt: u64, path: &str) -> Option<Hunks> {
+        let ChangedText { before, after } = self.texts(session, prompt, path)?;
+        let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+        Some(Hunks { hunks: hunks::hunks(&before, &after) })
+    }
+
     /// Decides how the editor reverts files.
     pub(crate) fn revert_plan(&self, wanted: &PlanRevert) -> RevertPlan {
         let reversals: Vec<_> = {
@@ -255,28 +263,69 @@ impl ChangeTracker {
     /// The user keeps these changes, so they leave the list.
     pub(crate) fn kept(&self, kept: &ChangedPaths) {
         let prompt = (kept.session.as_str().into(), kept.prompt);
-        self.changes.lock().remove(&prompt, &kept.paths);
+        match (&kept.hunk, &kept.paths[..]) {
+            (Some(hunk), [path]) => self.changes.lock().hunk_kept(&prompt, path, hunk),
+            _ => self.changes.lock().remove(&prompt, &kept.paths),
+        }
         self.report_all([prompt]);
     }
 
     /// The user has reverted these changes. The model hears it with the next prompt.
     pub(crate) fn reverted(&self, reverted: &ChangedPaths) {
         let prompt: PromptId = (reverted.session.as_str().into(), reverted.prompt);
-        let paths = self.changes.lock().reverted(&prompt, &reverted.paths);
-        if paths.is_empty() {
-            return;
+        let mut is_partial = false;
+        let mut paths = Vec::new();
+        if let (Some(hunk), [path]) = (&reverted.hunk, &reverted.paths[..]) {
+            let effect = self.changes.lock().hunk_reverted(&prompt, path, hunk);
+            let Some(effect) = effect else { return };
+            is_partial = effect != HunkEffect::Whole;
+            // The model hears once that a part of the file was reverted.
+            if effect != HunkEffect::Further {
+                paths.push(path.as_str().into());
+            }
+        } else {
+            paths = self.changes.lock().reverted(&prompt, &reverted.paths);
+            if paths.is_empty() {
+                return;
+            }
         }
-        self.driver.post(Input::Reverted(Arc::clone(&prompt.0), paths));
+        if !paths.is_empty() {
+            self.driver.post(Input::Reverted { cli: Arc::clone(&prompt.0), paths, is_partial });
+        }
         self.report_all([prompt]);
     }
 
     /// The user has undone the revert of these changes, so the model does not hear of it.
     pub(crate) fn revert_undone(&self, undone: &ChangedPaths) {
+        if let (Some(hunk), [path]) = (&undone.hunk, &undone.paths[..]) {
+            return self.hunk_revert_undone(undone, path, hunk);
+        }
         let mut reverts = self.changes.lock().unheard_reverts(&undone.session);
         reverts.retain(|of| {
             of.prompt.1 == undone.prompt && undone.paths.iter().any(|path| **path == *of.path)
         });
         self.forget_reverts(&undone.session, &reverts);
+    }
+
+    fn hunk_revert_undone(&self, undone: &ChangedPaths, path: &str, hunk: &Hunk) {
+        let prompt: PromptId = (undone.session.as_str().into(), undone.prompt);
+        let Some(is_undone) = self.changes.lock().hunk_revert_undone(&prompt, path, hunk) else {
+            return;
+        };
+        let standing = self.changes.lock().unheard_reverts(&undone.session);
+        let mut standing = standing.iter().filter(|of| *of.path == *path).peekable();
+        if is_undone && standing.peek().is_some() {
+            // The revert of another prompt's change stands.
+            return self.report_all([prompt]);
+        }
+        self.driver.post(Input::RevertUndone(&undone.session, path));
+        if !is_undone {
+            // Other hunks stay reverted.
+            let is_partial = standing.all(|of| of.is_partial);
+            let paths = vec![path.into()];
+            self.driver.post(Input::Reverted { cli: Arc::clone(&prompt.0), paths, is_partial });
+        }
+        self.report_all([prompt]);
     }
 
     /// Finds the reverts that the user has undone without the editor's knowledge.
@@ -326,7 +375,7 @@ impl ChangeTracker {
             let undone: Vec<_> =
                 unheard.into_iter().filter(|of| paths.contains(&of.path)).collect();
             for of in &undone {
-                self.changes.lock().remove(&of.prompt, std::slice::from_ref(&of.path));
+                self.changes.lock().revert_heard(of);
             }
             self.report_all(undone.into_iter().map(|of| of.prompt).collect::<HashSet<_>>());
         }
@@ -339,22 +388,40 @@ impl ChangeTracker {
         shared: &HashSet<Arc<str>>,
     ) -> Option<String> {
         let mut seen = HashSet::new();
-        let mut paths = Vec::new();
-        for path in reverts.flat_map(|revert| &revert.paths) {
-            if shared.contains(path) && seen.insert(Arc::clone(path)) {
-                paths.push(self.workspace.relative(path));
+        let (mut whole, mut partial) = (Vec::new(), Vec::new());
+        let mut reverts: Vec<_> = reverts.collect();
+        // A file that is reverted as a whole is not named a second time for a part.
+        reverts.sort_by_key(|revert| revert.is_partial);
+        for Revert { paths, is_partial, .. } in reverts {
+            for path in paths {
+                if shared.contains(path) && seen.insert(Arc::clone(path)) {
+                    let list = if *is_partial { &mut partial } else { &mut whole };
+                    list.push(self.workspace.relative(path));
+                }
             }
         }
-        if paths.is_empty() {
+        let mut text = String::new();
+        for (paths, amount) in [(whole, ""), (partial, "some of ")] {
+            if !paths.is_empty() {
+                let _ =
+                    write!(text, "The user reverted {amount}your changes to {}. ", named(paths));
+            }
+        }
+        if text.is_empty() {
             return None;
         }
-        let others = paths.len().saturating_sub(MAX_NAMED);
-        paths.truncate(MAX_NAMED);
-        let mut text = format!("The user reverted your changes to {}", paths.join(", "));
-        if others > 0 {
-            let _ = write!(text, " and {others} other files");
-        }
-        text.push_str(". Read a file again before you edit it.");
+        text.push_str("Read a file again before you edit it.");
         Some(text)
     }
+}
+
+/// Lists paths; of many only the first ones.
+fn named(mut paths: Vec<String>) -> String {
+    let others = paths.len().saturating_sub(MAX_NAMED);
+    paths.truncate(MAX_NAMED);
+    let mut text = paths.join(", ");
+    if others > 0 {
+        let _ = write!(text, " and {others} other files");
+    }
+    text
 }

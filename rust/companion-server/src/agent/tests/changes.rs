@@ -45,7 +45,7 @@ impl Scene {
 
     fn paths(&self, of: &AgentChanged) -> ChangedPaths {
         let (session, prompt) = (of.session.clone(), of.prompt);
-        ChangedPaths { session, prompt, paths: vec![self.path()] }
+        ChangedPaths { session, prompt, paths: vec![self.path()], hunk: None }
     }
 }
 
@@ -197,4 +197,30 @@ async fn a_command_that_was_cancelled_ends_with_its_prompt() {
     scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
     scene.hook("AfterAgent", json!({})).await;
     assert_eq!(scene.rig.agents.lock().iter().filter(|of| *of == "command ends").count(), 2);
+}
+
+#[tokio::test]
+async fn the_model_hears_that_some_of_its_changes_were_reverted_unless_that_is_undone() {
+    let scene = Scene::start().await;
+    let lines: String = (1..=20).map(|line| line.to_string() + "\n").collect();
+    std::fs::write(scene.path(), &lines).unwrap();
+    scene.prompt("Write").await;
+    scene.write(&lines.replacen("2\n", "two\n", 1).replace("19\n", "nineteen\n")).await;
+    let changed = scene.changed(|of| of.files.len() == 1).await;
+    let tracker = &scene.rig.parts.agents.changes;
+    let hunks = tracker.hunks("cli", changed.prompt, &scene.path()).unwrap().hunks;
+    let reverted = ChangedPaths { hunk: Some(hunks[0].clone()), ..scene.paths(&changed) };
+    let write_reverted = || {
+        std::fs::write(scene.path(), lines.replace("19\n", "nineteen\n")).unwrap();
+        tracker.reverted(&reverted);
+    };
+    write_reverted();
+    tracker.revert_undone(&reverted);
+    assert_eq!(scene.prompt("Go on").await, Value::Null);
+    write_reverted();
+    let told = scene.prompt("Go on").await;
+    assert!(super::context(&told).contains("reverted some of your changes to"), "{told}");
+    let left = scene.changed(|of| of.files.len() == 1).await;
+    assert_eq!((left.files[0].added, left.files[0].reverted), (Some(1), false));
+    assert_eq!(scene.prompt("Go on").await, Value::Null);
 }

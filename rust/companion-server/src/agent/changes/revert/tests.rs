@@ -3,13 +3,20 @@
 use companion_protocol::editor::PromptOfSession;
 
 use super::super::FileText;
+use super::super::reverted::HunkEffect;
 use super::super::tests::{CLI, begin, edit, text};
 use super::*;
 
 fn file(path: &str, prompts: &[&PromptId], disk: Option<&str>) -> FileToRevert {
     let prompt = |id: &&PromptId| PromptOfSession { session: id.0.to_string(), prompt: id.1 };
     let prompts = prompts.iter().map(prompt).collect();
-    FileToRevert { path: path.to_owned(), prompts, disk: disk.map(str::to_owned), unsaved: None }
+    FileToRevert {
+        path: path.to_owned(),
+        prompts,
+        disk: disk.map(str::to_owned),
+        unsaved: None,
+        hunk: None,
+    }
 }
 
 fn plan_of(changes: &AgentChanges, files: Vec<FileToRevert>) -> RevertPlan {
@@ -192,4 +199,93 @@ fn a_question_about_many_files_names_ten() {
     assert_eq!(lines[0], "0 has changed since (+1 −1), and will be deleted");
     assert_eq!(lines[1], "1 was created by the CLI, and will be deleted");
     assert_eq!(lines[10..], ["… and 4 more", "Revert all 14 files?"]);
+}
+
+#[test]
+fn one_hunk_is_reverted_where_its_lines_are_now() {
+    let (before, after) = ("1\n2\n3\n", "1\nTWO\n3\n");
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", text(before), text(after));
+    let hunk = Some(hunks::hunks(before, after).remove(0));
+    let plan = |disk: Option<&str>, unsaved: Option<&str>| {
+        let unsaved = unsaved.map(str::to_owned);
+        let hunk = hunk.clone();
+        plan_of(&changes, vec![FileToRevert { unsaved, hunk, ..file("/a", &[&id], disk) }])
+    };
+    let refused = "refuse: these lines have changed since; compare the whole file";
+    let unsaved = "a has unsaved changes, which the revert also saves. Revert it?";
+    for (disk, edited, expected, question) in [
+        (Some(after), None, "write 1\n2\n3\n", None),
+        (Some("mine\n1\nTWO\n3\n"), None, "write mine\n1\n2\n3\n", None),
+        (Some("1\nTwo\n3\n"), None, refused, None),
+        (None, None, "refuse: the file was deleted since", None),
+        (Some(after), Some("1\nTWO\n3\nmine\n"), "write 1\n2\n3\nmine\n", Some(unsaved)),
+        (Some(after), Some("mine\n"), refused, None),
+    ] {
+        let plan = plan(disk, edited);
+        assert_eq!((action(&plan).as_str(), plan.question.as_deref()), (expected, question));
+    }
+}
+
+#[test]
+fn a_created_file_is_deleted_with_its_only_hunk() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", FileText::Absent, text("new\n"));
+    let hunk = hunks::hunks("", "new\n").remove(0);
+    let of = FileToRevert { hunk: Some(hunk.clone()), ..file("/a", &[&id], Some("new\n")) };
+    assert_eq!(action(&plan_of(&changes, vec![of])), "delete");
+    assert_eq!(changes.hunk_reverted(&id, "/a", &hunk), Some(HunkEffect::Whole));
+}
+
+/// A change with two hunks.
+fn two_hunks() -> (AgentChanges, PromptId, Vec<Hunk>) {
+    let before: String = (1..=20).map(|line| line.to_string() + "\n").collect();
+    let after = before.replacen("2\n", "two\n", 1).replace("19\n", "");
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    edit(&mut changes, "/a", text(&before), text(&after));
+    let counts = LineCounts { added: 1, removed: 2 };
+    changes.counted(&id, "/a", &text(&after), counts);
+    (changes, id, hunks::hunks(&before, &after))
+}
+
+fn counts(changes: &AgentChanges, id: &PromptId) -> (usize, usize) {
+    let file = changes.to_editor(id).files.remove(0);
+    (file.added.unwrap(), file.removed.unwrap())
+}
+
+#[test]
+fn a_reverted_hunk_leaves_the_change_and_comes_back() {
+    let (mut changes, id, of) = two_hunks();
+    let original = changes.texts(&id, "/a").unwrap();
+    assert_eq!(changes.hunk_reverted(&id, "/a", &of[0]), Some(HunkEffect::First));
+    assert_eq!(changes.hunk_reverted(&id, "/a", &of[0]), None, "it is reverted already");
+    assert_eq!(counts(&changes, &id), (0, 1));
+    let unheard = changes.unheard_reverts(CLI).remove(0);
+    assert!(unheard.is_partial && unheard.is_undone(&text(original.after.as_ref().unwrap())));
+    // The rest of the change is reverted without a question.
+    let now = changes.texts(&id, "/a").unwrap().after;
+    assert_eq!(plan_of(&changes, vec![file("/a", &[&id], now.as_deref())]).question, None);
+    assert_eq!(changes.hunk_reverted(&id, "/a", &of[1]), Some(HunkEffect::Whole));
+    assert!(!changes.unheard_reverts(CLI)[0].is_partial);
+    assert_eq!(changes.hunk_revert_undone(&id, "/a", &of[1]), Some(false));
+    assert_eq!(changes.hunk_revert_undone(&id, "/a", &of[1]), None, "it is not the latest");
+    assert_eq!(changes.hunk_revert_undone(&id, "/a", &of[0]), Some(true));
+    assert_eq!(changes.texts(&id, "/a").unwrap(), original);
+    assert_eq!(counts(&changes, &id), (1, 2));
+    assert_eq!(changes.unheard_reverts(CLI), []);
+}
+
+#[test]
+fn after_the_model_has_heard_of_a_hunk_the_rest_stays_in_the_list() {
+    let (mut changes, id, of) = two_hunks();
+    changes.hunk_reverted(&id, "/a", &of[0]);
+    let unheard = changes.unheard_reverts(CLI).remove(0);
+    changes.revert_heard(&unheard);
+    assert_eq!(changes.unheard_reverts(CLI), []);
+    assert_eq!(counts(&changes, &id), (0, 1));
+    changes.hunk_kept(&id, "/a", &of[1]);
+    assert!(changes.to_editor(&id).files.is_empty(), "nothing of the change is left");
 }

@@ -1,0 +1,243 @@
+-- Shows all changes of a prompt in one buffer, as a unified diff. Enter goes to a line in its file; keys revert or keep
+-- the change under the cursor.
+
+local buffers = require('gemini_companion.buffer')
+local file = require('gemini_companion.file')
+local guard = require('gemini_companion.guard')
+local idle = require('gemini_companion.idle')
+local log = require('gemini_companion.log')
+local server = require('gemini_companion.server')
+
+local M = {}
+
+local api = vim.api
+
+local HELP = '# Enter: go to the line   X: revert the change   K: keep it   u: undo the last revert'
+
+--- The most files that the buffer shows.
+local MAX_FILES = 200
+
+--- The most lines that are searched, in each direction, for a line that has moved.
+local MAX_MOVED = 1000
+
+--- The views by the keys of their prompts.
+---@type table<string, GeminiCompanion.HunksView>
+local views = {}
+
+--- Adds the lines of a hunk, and notes the line of the file for each.
+local function add_hunk(lines, places, path, hunk)
+  local old, new = 0, 0
+  for _, line in ipairs(hunk.lines) do
+    local mark = line:sub(1, 1)
+    old = old + (mark == '+' and 0 or 1)
+    new = new + (mark == '-' and 0 or 1)
+  end
+  lines[#lines + 1] = ('@@ -%d,%d +%d,%d @@'):format(hunk.before, old, hunk.after, new)
+  places[#lines] = { path = path, hunk = hunk, line = hunk.after }
+  local number = hunk.after
+  for _, line in ipairs(hunk.lines) do
+    local content = line:gsub('\r?\n$', '')
+    lines[#lines + 1] = content
+    places[#lines] = { path = path, hunk = hunk, line = number, text = content:sub(2) }
+    if line:sub(1, 1) ~= '-' then
+      number = number + 1
+    end
+    if not line:find('\n$') then
+      lines[#lines + 1] = '\\ No newline at end of file'
+    end
+  end
+end
+
+--- Returns the lines of the buffer, and the places by line.
+local function rendered(title, change, found)
+  local lines, places = { '# ' .. title, HELP }, {}
+  for index, changed in ipairs(change.files) do
+    if index > MAX_FILES then
+      lines[#lines + 1] = ('# … and %d more files'):format(#change.files - MAX_FILES)
+      break
+    end
+    local name = log.printable(file.short(changed.path))
+    lines[#lines + 1] = '--- ' .. (changed.kind == 'created' and '/dev/null' or 'a/' .. name)
+    lines[#lines + 1] = '+++ ' .. (changed.kind == 'deleted' and '/dev/null' or 'b/' .. name)
+    places[#lines - 1] = { path = changed.path, line = 1 }
+    places[#lines] = places[#lines - 1]
+    for _, hunk in ipairs(found[changed.path] or {}) do
+      add_hunk(lines, places, changed.path, hunk)
+    end
+    if changed.private then
+      lines[#lines + 1] = '# private'
+    elseif changed.reverted then
+      lines[#lines + 1] = '# reverted'
+    elseif not changed.revertible then
+      lines[#lines + 1] = "# can't be reverted: the text from before is not kept"
+    end
+  end
+  if #change.files == 0 then
+    lines[#lines + 1] = '# no change is left'
+  end
+  return lines, places
+end
+
+--- Gets the hunks of all files, and passes them by path to `done`.
+local function with_hunks(change, done)
+  local found, waiting = {}, 1
+  local function finish()
+    waiting = waiting - 1
+    if waiting == 0 then
+      done(found)
+    end
+  end
+  for _, changed in ipairs(vim.list_slice(change.files, 1, MAX_FILES)) do
+    if changed.revertible and not changed.reverted then
+      waiting = waiting + 1
+      local params = { session = change.session, prompt = change.prompt, path = changed.path }
+      server.request('agent/hunks', params, function(result)
+        found[changed.path] = result.hunks
+        finish()
+      end, finish)
+    end
+  end
+  finish()
+end
+
+--- Fills the buffer of a view, unless a newer state of its prompt has come.
+local function fill(view, change, title)
+  view.change = change
+  with_hunks(change, function(found)
+    vim.schedule(function()
+      if view.change ~= change or not api.nvim_buf_is_loaded(view.buffer) then
+        return
+      end
+      local lines, places = rendered(title, change, found)
+      view.places = places
+      buffers.set_lines(view.buffer, { lines = lines, dos = false, bomb = false, eol = true, empty = false })
+      vim.bo[view.buffer].modified = false
+      if view.ready then
+        view.ready()
+        view.ready = nil
+      end
+    end)
+  end)
+end
+
+--- Returns the line of a buffer that is nearest to `line` and has the text.
+local function nearest(buffer, line, text)
+  local first = math.max(0, line - 1 - MAX_MOVED) --[[@as integer]]
+  local best = line
+  local distance = math.huge
+  for index, found in ipairs(api.nvim_buf_get_lines(buffer, first, line + MAX_MOVED, false)) do
+    local number = first + index
+    if found == text and math.abs(number - line) < distance then
+      best, distance = number, math.abs(number - line)
+    end
+  end
+  return math.min(best, api.nvim_buf_line_count(buffer))
+end
+
+local function place(view)
+  return view.places[api.nvim_win_get_cursor(0)[1]]
+end
+
+--- Goes to the line under the cursor in its file, also if the line has moved.
+local function go(view)
+  local at = place(view)
+  if not at then
+    return
+  elseif not vim.uv.fs_stat(at.path) then
+    return log.fail(('%s does not exist'):format(file.short(at.path)))
+  end
+  local ok, why = pcall(vim.cmd.drop, vim.fn.fnameescape(at.path))
+  if not ok then
+    return log.fail(guard.reason(why))
+  end
+  local line = at.text and nearest(0, at.line, at.text) or math.min(at.line, api.nvim_buf_line_count(0))
+  api.nvim_win_set_cursor(0, { line, 0 })
+  vim.cmd('normal! zv')
+end
+
+local function map(view, key, description, act)
+  vim.keymap.set('n', key, function()
+    act(view)
+  end, { buffer = view.buffer, nowait = true, desc = description })
+end
+
+--- Passes the hunk under the cursor to `act`.
+local function on_hunk(act)
+  return function(view)
+    local at = place(view)
+    if at and at.hunk then
+      act(view.key, at.path, at.hunk)
+    else
+      log.fail('go to a change first')
+    end
+  end
+end
+
+--- Creates the buffer of a prompt.
+local function create(key, actions)
+  local view = { key = key, buffer = buffers.create('changes of ' .. key, 'nofile', 'hide'), places = {} }
+  vim.bo[view.buffer].modifiable = false
+  -- The user's plugins may fail in a buffer without a file.
+  pcall(function()
+    vim.bo[view.buffer].filetype = 'diff'
+  end)
+  map(view, '<CR>', 'go to the line in its file', go)
+  map(view, 'X', 'revert the change under the cursor', on_hunk(actions.revert))
+  map(view, 'K', 'keep the change under the cursor', on_hunk(actions.keep))
+  map(view, 'u', 'undo the last revert', function()
+    actions.undo(key)
+  end)
+  views[key] = view
+  return view
+end
+
+--- Returns the prompt and the path under the cursor in a buffer of all changes, or nil.
+---@return string? key
+---@return string? path
+function M.current()
+  for key, view in pairs(views) do
+    if view.buffer == api.nvim_get_current_buf() then
+      local at = place(view)
+      return key, at and at.path
+    end
+  end
+end
+
+--- Shows all changes of a prompt in a tab page.
+---@param key string
+---@param title string
+---@param change GeminiCompanion.AgentChanged
+---@param actions GeminiCompanion.HunkActions
+function M.show(key, title, change, actions)
+  local view = views[key]
+  if not view or not api.nvim_buf_is_loaded(view.buffer) then
+    view = create(key, actions)
+  end
+  view.ready = function()
+    idle.when_idle_later(function()
+      if not api.nvim_buf_is_loaded(view.buffer) then
+        return
+      end
+      local window = vim.fn.win_findbuf(view.buffer)[1]
+      if window then
+        api.nvim_set_current_win(window)
+      else
+        vim.cmd('tab sbuffer ' .. view.buffer)
+      end
+    end)
+  end
+  fill(view, change, title)
+end
+
+--- Updates the buffer of a prompt, if it is open.
+---@param key string
+---@param title string
+---@param change GeminiCompanion.AgentChanged
+function M.update(key, title, change)
+  local view = views[key]
+  if view and api.nvim_buf_is_loaded(view.buffer) then
+    fill(view, change, title)
+  end
+end
+
+return M

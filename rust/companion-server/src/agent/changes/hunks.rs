@@ -1,0 +1,123 @@
+//! Divides a change into hunks, and takes single hunks out of a text.
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use companion_protocol::editor::Hunk;
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
+
+/// The unchanged lines before and after the changed ones.
+const CONTEXT: usize = 3;
+
+/// The time after which a comparison becomes coarse.
+const PRECISE: Duration = Duration::from_millis(200);
+
+/// The lines of a text, with their line endings.
+pub(super) fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
+/// Compares two texts by lines. Takes about 200 ms at most.
+pub(super) fn compare(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    let deadline = Instant::now() + PRECISE;
+    let mut ops = capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline));
+    // similar 2.7.0 moves a removal or an addition, but not its index in the other text.
+    let (mut old_end, mut new_end) = (0, 0);
+    for op in &mut ops {
+        match op {
+            DiffOp::Delete { new_index, .. } => *new_index = new_end,
+            DiffOp::Insert { old_index, .. } => *old_index = old_end,
+            DiffOp::Equal { .. } | DiffOp::Replace { .. } => {}
+        }
+        (old_end, new_end) = (op.old_range().end, op.new_range().end);
+    }
+    ops
+}
+
+/// The hunks from one text to another.
+pub(super) fn hunks(before: &str, after: &str) -> Vec<Hunk> {
+    let (old, new) = (lines(before), lines(after));
+    let mut hunks = Vec::new();
+    for group in group_diff_ops(compare(&old, &new), CONTEXT) {
+        let Some(first) = group.first() else { continue };
+        let (before, after) = (first.old_range().start + 1, first.new_range().start + 1);
+        let mut lines = Vec::new();
+        let mut add = |mark: char, from: &[&str]| {
+            lines.extend(from.iter().map(|line| format!("{mark}{line}")));
+        };
+        for op in &group {
+            if matches!(op, DiffOp::Equal { .. }) {
+                add(' ', &old[op.old_range()]);
+            } else {
+                add('-', &old[op.old_range()]);
+                add('+', &new[op.new_range()]);
+            }
+        }
+        hunks.push(Hunk { before, after, lines });
+    }
+    hunks
+}
+
+/// One side of a hunk: the lines that stay, and those that begin with `mark`.
+fn side(hunk: &Hunk, mark: char) -> Vec<&str> {
+    let of_side = |line: &&String| line.starts_with([' ', mark]);
+    hunk.lines.iter().filter(of_side).map(|line| &line[1..]).collect()
+}
+
+/// Puts one side of a hunk in place of the other, whose first line has the index `at`. `None` if the
+/// text has other lines there.
+fn replace(text: &str, at: usize, from: &[&str], to: &[&str]) -> Option<String> {
+    let text = lines(text);
+    if text.get(at..at.checked_add(from.len())?)? != from {
+        return None;
+    }
+    Some([&text[..at], to, &text[at + from.len()..]].concat().concat())
+}
+
+/// Takes a hunk out of the text as the CLI left it.
+pub(super) fn revert(after: &str, hunk: &Hunk) -> Option<String> {
+    replace(after, hunk.after.checked_sub(1)?, &side(hunk, '+'), &side(hunk, '-'))
+}
+
+/// Puts a hunk into the text before the prompt.
+pub(super) fn apply(before: &str, hunk: &Hunk) -> Option<String> {
+    replace(before, hunk.before.checked_sub(1)?, &side(hunk, '-'), &side(hunk, '+'))
+}
+
+/// The changed lines of a hunk, as indexes of its `lines`.
+fn core(hunk: &Hunk) -> Option<Range<usize>> {
+    let is_changed = |line: &String| !line.starts_with(' ');
+    let first = hunk.lines.iter().position(is_changed)?;
+    let last = hunk.lines.iter().rposition(is_changed)?;
+    Some(first..last + 1)
+}
+
+/// Takes a hunk of `after` out of the text `now`, which may have further changes. `None` if its
+/// lines, or one next to them, are not there as the CLI left them.
+pub(super) fn revert_in(now: &str, after: &str, hunk: &Hunk) -> Option<String> {
+    // Only the lines next to the change must be as they were.
+    let core = core(hunk)?;
+    let skipped = core.start.saturating_sub(1);
+    let end = hunk.lines.len().min(core.end + 1);
+    let near = Hunk {
+        before: hunk.before.checked_add(skipped)?,
+        after: hunk.after.checked_add(skipped)?,
+        lines: hunk.lines[skipped..end].to_vec(),
+    };
+    let (from, to) = (side(&near, '+'), side(&near, '-'));
+    let start = near.after.checked_sub(1)?;
+    replace(after, start, &from, &to)?;
+    let (old, new) = (lines(after), lines(now));
+    let wanted = start..start + from.len();
+    for op in compare(&old, &new) {
+        let DiffOp::Equal { old_index, new_index, len } = op else { continue };
+        if old_index <= wanted.start && wanted.end <= old_index + len {
+            return replace(now, wanted.start - old_index + new_index, &from, &to);
+        }
+    }
+    // A file without other lines: there is nothing that could have moved.
+    if old == new { replace(now, start, &from, &to) } else { None }
+}

@@ -1,0 +1,162 @@
+//! Keeps which changes the user has reverted, whole or by hunks, until the model has heard of it.
+
+use std::sync::Arc;
+
+use companion_protocol::editor::Hunk;
+
+use super::{AgentChanges, Change, FileText, LineCounts, Prompt, PromptId, hunks};
+
+/// A revert that the model has not heard of.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Reverted {
+    pub(crate) prompt: PromptId,
+    pub(crate) path: Arc<str>,
+    /// Other changes in the file stay.
+    pub(crate) is_partial: bool,
+    after: FileText,
+}
+
+impl Reverted {
+    /// Whether the user has undone the revert, so that the file is as the CLI left it.
+    pub(crate) fn is_undone(&self, now: &FileText) -> bool {
+        *now == self.after
+    }
+}
+
+/// A hunk that the user has reverted, and the change before that.
+#[derive(Debug)]
+pub(super) struct RevertedHunk {
+    hunk: Hunk,
+    pub(super) after: FileText,
+    counts: Option<LineCounts>,
+}
+
+/// The effect of a hunk's revert.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum HunkEffect {
+    /// The first of a change whose other hunks stay.
+    First,
+    /// Another one of such a change.
+    Further,
+    /// No hunk of the change is left.
+    Whole,
+}
+
+impl Change {
+    fn is_partly_reverted(&self) -> bool {
+        !self.is_reverted && !self.reverted_hunks.is_empty()
+    }
+
+    /// Takes the numbers of a hunk's lines out of the counts.
+    fn uncount(&mut self, hunk: &Hunk) {
+        let Some(counts) = &mut self.counts else { return };
+        let count = |mark| hunk.lines.iter().filter(|line| line.starts_with(mark)).count();
+        counts.added = counts.added.saturating_sub(count('+'));
+        counts.removed = counts.removed.saturating_sub(count('-'));
+    }
+}
+
+impl AgentChanges {
+    /// The user has reverted these changes. Returns the paths that are new to the model.
+    pub(crate) fn reverted(&mut self, id: &PromptId, paths: &[String]) -> Vec<Arc<str>> {
+        let mut new = Vec::new();
+        for path in paths {
+            let Some(change) = self.change(id, path).filter(|change| !change.is_reverted) else {
+                continue;
+            };
+            change.is_reverted = true;
+            new.push(Arc::clone(&change.path));
+        }
+        new
+    }
+
+    /// The user has reverted one hunk. `None` if the change has no such hunk.
+    pub(crate) fn hunk_reverted(
+        &mut self,
+        id: &PromptId,
+        path: &str,
+        hunk: &Hunk,
+    ) -> Option<HunkEffect> {
+        let change = self.change(id, path).filter(|change| !change.is_reverted)?;
+        let (FileText::Text(before), FileText::Text(after)) = (&change.before, &change.after)
+        else {
+            // A file that was created or deleted has no single hunk.
+            change.is_reverted = change.is_revertible();
+            return change.is_reverted.then_some(HunkEffect::Whole);
+        };
+        let text = hunks::revert(after, hunk)?;
+        if **before == *text {
+            change.is_reverted = true;
+            return Some(HunkEffect::Whole);
+        }
+        let after = std::mem::replace(&mut change.after, FileText::Text(text.into()));
+        let counts = change.counts;
+        change.uncount(hunk);
+        change.reverted_hunks.push(RevertedHunk { hunk: hunk.clone(), after, counts });
+        let is_first = change.reverted_hunks.len() == 1;
+        Some(if is_first { HunkEffect::First } else { HunkEffect::Further })
+    }
+
+    /// The user has undone the latest revert of a hunk. Returns whether the change is that of the CLI
+    /// again; `None` if that was not the latest one.
+    pub(crate) fn hunk_revert_undone(
+        &mut self,
+        id: &PromptId,
+        path: &str,
+        hunk: &Hunk,
+    ) -> Option<bool> {
+        let change = self.change(id, path)?;
+        if change.is_reverted {
+            change.is_reverted = false;
+        } else {
+            let last = change.reverted_hunks.pop_if(|last| last.hunk == *hunk)?;
+            (change.after, change.counts) = (last.after, last.counts);
+        }
+        Some(change.reverted_hunks.is_empty())
+    }
+
+    /// The user keeps one hunk, so it leaves the list.
+    pub(crate) fn hunk_kept(&mut self, id: &PromptId, path: &str, hunk: &Hunk) {
+        let Some(change) = self.change(id, path) else { return };
+        let Some(before) = change.before.text() else { return };
+        let Some(text) = hunks::apply(before, hunk) else { return };
+        change.before = FileText::Text(text.into());
+        change.uncount(hunk);
+        if change.before == change.after {
+            self.remove(id, &[path]);
+        }
+    }
+
+    /// The reverts that the model of a CLI has not heard of.
+    pub(crate) fn unheard_reverts(&self, agent: &str) -> Vec<Reverted> {
+        let mut reverts = Vec::new();
+        for Prompt { id, files, .. } in self.prompts.iter().filter(|of| &*of.id.0 == agent) {
+            for change in files {
+                let is_partial = change.is_partly_reverted();
+                if change.is_reverted || is_partial {
+                    let after = change.reverted_hunks.first().map_or(&change.after, |of| &of.after);
+                    let (path, after) = (Arc::clone(&change.path), after.clone());
+                    reverts.push(Reverted { prompt: id.clone(), path, is_partial, after });
+                }
+            }
+        }
+        reverts
+    }
+
+    /// The user has undone all reverts of a change.
+    pub(crate) fn revert_undone(&mut self, id: &PromptId, path: &str) {
+        let Some(change) = self.change(id, path) else { return };
+        change.is_reverted = false;
+        if let Some(first) = std::mem::take(&mut change.reverted_hunks).into_iter().next() {
+            (change.after, change.counts) = (first.after, first.counts);
+        }
+    }
+
+    /// The model has heard of a revert. What is left of the change stays in the list.
+    pub(crate) fn revert_heard(&mut self, of: &Reverted) {
+        match self.change(&of.prompt, &of.path) {
+            Some(change) if of.is_partial => change.reverted_hunks.clear(),
+            _ => self.remove(&of.prompt, std::slice::from_ref(&of.path)),
+        }
+    }
+}
