@@ -83,10 +83,16 @@ pub(crate) struct ServeArgs {
     /// Resume the sessions of the last companion for this folder, even if it crashed.
     ///
     /// Gemini CLI stays connected over a restart within 20 seconds: port and token stay the same.
-    /// Open proposals are rejected. The companion keeps its state in a file under ~/.local/state
+    /// Open proposals are rejected, unless the editor keeps them. The companion keeps its state in a file under ~/.local/state
     /// that only you can read.
     #[arg(long)]
     pub(crate) resume: bool,
+
+    /// Take up the proposals that the editor still shows after a restart.
+    ///
+    /// The editor names them by `diff/resume` within 10 seconds. The companion rejects the others.
+    #[arg(long, requires = "resume")]
+    pub(crate) keep_proposals: bool,
 
     /// Report the workspace as trusted; this overrides Gemini CLI's own folder trust.
     ///
@@ -196,6 +202,7 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
         silent: args.silent,
         review_all: args.review_all,
         resume: args.resume,
+        keep_proposals: args.keep_proposals,
         port: args.port,
         listen: args.listen,
         listen_on_all_addresses: args.listen_on_all_addresses,

@@ -31,7 +31,7 @@
 //! let action = Action::Open { proposed, held: 0, is_editor_busy: false, is_silent: false };
 //! let out = handle(Input::Call { call, from, path: path.into(), action });
 //! assert_eq!(out[0], Output::Arrival(call, ReasonArrival::Never));
-//! assert_eq!(out[1], Output::Ask(Some(call), EditorCommand::Open(path.into())));
+//! assert_eq!(out[1], Output::Ask(Some(call), EditorCommand::Open(path.into(), DiffId(1))));
 //! assert_eq!(handle(Input::EditorDid(call, None)), [Output::Answer(call, Answer::Opened)]);
 //!
 //! // The user accepts it, and the client's stream takes the decision.
@@ -107,7 +107,8 @@
 //! left.apply(Record::Session(session, ClientTraits::default()));
 //! left.apply(Record::Opened(DiffId(1), session, "/project/a".into()));
 //!
-//! // The view is gone, so the diff is rejected. The client hears of it on its next stream.
+//! // This editor closes its views with the companion, so the diff is rejected. The client gets the
+//! // rejection on its next stream.
 //! let mut companion = Companion::new(Limits::default(), DiffId(2), 2, true, left);
 //! let (stream, last) = (1, &EventId::default());
 //! let opened = Input::StreamOpened { session, stream, last, is_answer: false };

@@ -25,6 +25,8 @@ pub enum Record {
     Opened(DiffId, SessionId, Arc<str>),
     /// The user accepted it. The client may not have received this content yet.
     Accepted(DiffId, Text),
+    /// It was rejected. The client may not know that yet.
+    Rejected(DiffId),
     /// The client no longer waits for it.
     Settled(DiffId),
     /// A model has to get this note. It replaces the one of the same id.
@@ -99,8 +101,15 @@ pub struct PendingDiff {
     pub session: SessionId,
     /// As the client wrote it in `openDiff`.
     pub path: Arc<str>,
-    /// A rejection unless it was accepted, because its view is closed.
-    pub decision: Decision,
+    /// `None` if the last process ended before it was decided. The editor may still show it.
+    pub decision: Option<Decision>,
+}
+
+impl PendingDiff {
+    /// The accepted text.
+    fn text(&self) -> Option<&Text> {
+        self.decision.as_ref()?.text()
+    }
 }
 
 impl Left {
@@ -123,13 +132,18 @@ impl Left {
                 self.diffs.extract_if(.., |_, diff| diff.session == session).collect()
             }
             Record::Opened(diff, session, path) => {
-                self.diffs
-                    .insert(diff, PendingDiff { session, path, decision: Decision::Rejected });
+                self.diffs.insert(diff, PendingDiff { session, path, decision: None });
                 Vec::new()
             }
             Record::Accepted(diff, text) => {
                 if let Some(diff) = self.diffs.get_mut(&diff) {
-                    diff.decision = Decision::Accepted(text);
+                    diff.decision = Some(Decision::Accepted(text));
+                }
+                Vec::new()
+            }
+            Record::Rejected(diff) => {
+                if let Some(diff) = self.diffs.get_mut(&diff) {
+                    diff.decision = Some(Decision::Rejected);
                 }
                 Vec::new()
             }
@@ -153,7 +167,7 @@ impl Left {
                 return notes.into_iter().map(TextId::Note).collect();
             }
         };
-        let with_text = over.into_iter().filter(|(_, diff)| diff.decision.is_accepted());
+        let with_text = over.into_iter().filter(|(_, diff)| diff.text().is_some());
         with_text.map(|(diff, _)| TextId::Diff(diff)).collect()
     }
 
@@ -166,8 +180,10 @@ impl Left {
             .diffs
             .iter()
             .map(|(id, diff)| Record::Opened(*id, diff.session, Arc::clone(&diff.path)));
-        let texts =
-            self.diffs.iter().filter_map(|(id, diff)| Some((*id, diff.decision.text()?.clone())));
+        let is_rejected =
+            |(_, diff): &(&DiffId, &PendingDiff)| diff.decision == Some(Decision::Rejected);
+        let rejected = self.diffs.iter().filter(is_rejected).map(|(id, _)| Record::Rejected(*id));
+        let texts = self.diffs.iter().filter_map(|(id, diff)| Some((*id, diff.text()?.clone())));
         let mut texts: Vec<_> = texts.collect();
         texts.sort_by_key(|(_, text)| text.len());
         let texts = texts.into_iter().map(|(id, text)| Record::Accepted(id, text));
@@ -178,12 +194,20 @@ impl Left {
                 if index == 0 { self.delivered.iter().cloned().collect() } else { vec![] };
             Record::Delivered(DeliveredNotes { number: *number, notes: Vec::new(), comments })
         });
-        sessions.chain(clis).chain(opened).chain(delivered).chain(notes).chain(texts)
+        let diffs = opened.chain(rejected);
+        sessions.chain(clis).chain(diffs).chain(delivered).chain(notes).chain(texts)
     }
 
     /// Drops the notes that have waited for too long at the time `now`, in milliseconds since 1970.
     pub fn drop_old_notes(&mut self, now: u64) {
         self.notes.retain(|_, note| !note.is_over(now));
+    }
+
+    /// Rejects the diffs that were not decided.
+    pub fn reject_undecided(&mut self) {
+        for diff in self.diffs.values_mut() {
+            diff.decision.get_or_insert(Decision::Rejected);
+        }
     }
 
     /// Adds the notes of another process, behind its own ones.

@@ -4,6 +4,7 @@
 //! stdout. `docs/editor-protocol.md` has an example of each.
 
 mod agent;
+mod restart;
 mod revert;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ pub use agent::{
     ChangedPaths, ChangedText, CommentId, CommentOnLines, CommentRefused, CommentsDelivered,
     CommentsPending, ReasonLost,
 };
+pub use restart::{Restarts, ResumedProposal, ResumedProposals, ShownProposal, ShownProposals};
 pub use revert::{
     FileToRevert, Hunk, Hunks, PlanRevert, PlannedFile, PromptOfSession, RevertAction, RevertPlan,
 };
@@ -59,6 +61,8 @@ pub enum EditorNotification {
     DiffAccepted(AcceptedDiff),
     /// `workspace/review`
     Review(Review),
+    /// `editor/restarts`
+    Restarts(Restarts),
     /// `diff/rejected`
     DiffRejected(RejectedDiff),
 }
@@ -81,6 +85,7 @@ impl EditorNotification {
             "workspace/trust" => params.parse().map(Self::Trust),
             "workspace/silent" => params.parse().map(Self::Silent),
             "workspace/review" => params.parse().map(Self::Review),
+            "editor/restarts" => params.parse().map(Self::Restarts),
             "comment/set" => params.parse().map(Self::CommentSet),
             "comment/removed" => params.parse().map(Self::CommentRemoved),
             "agent/reverted" => params.parse().map(Self::ChangesReverted),
@@ -130,6 +135,8 @@ pub enum EditorQuery {
     Accepted(AcceptedDiff),
     /// `diff/withdraw`; the result is a [`Withdrawn`].
     Withdraw(DiffPath),
+    /// `diff/resume`; the result is a [`ResumedProposals`].
+    Resume(ShownProposals),
 }
 
 impl EditorQuery {
@@ -147,6 +154,7 @@ impl EditorQuery {
             "companion/diagnosis" => Ok(Self::Diagnosis),
             "diff/accepted" => params.parse().map(Self::Accepted),
             "diff/withdraw" => params.parse().map(Self::Withdraw),
+            "diff/resume" => params.parse().map(Self::Resume),
             _ => return Err(unknown(method)),
         }
         .map_err(|error| invalid_params(method, &error))
@@ -435,6 +443,8 @@ pub struct PrivateFiles {
 pub struct OpenDiff<'a> {
     /// The proposal's file, absolute.
     pub file_path: &'a str,
+    /// Names the proposal in `diff/resume`.
+    pub diff: String,
     /// Whether accepting changes or creates the file.
     pub kind: ProposalKind,
     /// Whether the file is private: an ignore file matches it.

@@ -13,8 +13,9 @@ use companion_protocol::editor::{
     Delivery, Diagnosis, DiffPath, DiffResult, EditorNotification as Read, EditorQuery, FilePath,
     FileToRevert, Folders, Hunk, Hunks, OpenDiff, PlanRevert, PlannedFile, PrivateFiles,
     PromptOfSession, ProposalKind, Ready, ReasonArrival, ReasonLost, RejectedDiff, Renamed,
-    RevertAction, RevertPlan, Review, SelectionChanged, Sessions, Silent, TerminalEnvironment,
-    Trust, UnsavedFiles, Withdrawn,
+    Restarts, ResumedProposal, ResumedProposals, RevertAction, RevertPlan, Review,
+    SelectionChanged, Sessions, ShownProposal, ShownProposals, Silent, TerminalEnvironment, Trust,
+    UnsavedFiles, Withdrawn,
 };
 use companion_protocol::ide::Position;
 use companion_protocol::jsonrpc::code::METHOD_NOT_FOUND;
@@ -199,6 +200,7 @@ fn messages_to_the_editor() {
     };
     let open = OpenDiff {
         file_path: "/p/a.txt",
+        diff: "7f3a".to_owned(),
         kind: ProposalKind::Change,
         private: false,
         cli: 1,
@@ -279,6 +281,7 @@ fn messages_from_the_editor() {
         Read::Trust(Trust { trusted: true }),
         Read::Silent(Silent { silent: true }),
         Read::Review(Review { all: true }),
+        Read::Restarts(Restarts {}),
         Read::CommentSet(comment()),
         Read::CommentRemoved(CommentId { id: "1".to_owned() }),
         Read::ChangesReverted(ChangedPaths { hunk: Some(hunk()), ..changed() }),
@@ -316,11 +319,13 @@ fn messages_from_the_editor() {
     let mut expected: Vec<_> = expected.iter().map(|read| format!("{read:?}")).collect();
     expected.extend([format!("{query:?}"), format!("{hunks:?}"), format!("{plan:?}")]);
     expected.push(format!("{:?}", accepted()));
+    let shown = ShownProposal { diff: "7f3a".to_owned(), new_content: "new\n".to_owned() };
     let queries = [
         EditorQuery::Withdraw(DiffPath { file_path: path() }),
         EditorQuery::Status,
         EditorQuery::Environment,
         EditorQuery::Diagnosis,
+        EditorQuery::Resume(ShownProposals { proposals: vec![shown] }),
     ];
     expected.extend(queries.iter().map(|query| format!("{query:?}")));
     assert_eq!(notifications, expected);
@@ -349,6 +354,7 @@ fn results() {
         status,
         environment,
         diagnosis,
+        "diff/resume",
     ];
     let expected = [&[open], &from[..], &[close, "editor/unsaved", problems]].concat();
     assert_eq!(methods, expected);
@@ -383,12 +389,15 @@ fn results() {
     assert_eq!(results[7].1, json!(TerminalEnvironment { env }));
     let text = "Gemini CLI connects.".to_owned();
     assert_eq!(results[8].1, json!(Diagnosis { text }));
-    let closed: DiffResult = serde_json::from_str(&results[9].1.to_string()).unwrap();
+    let diff = "7f3a".to_owned();
+    let resumed = ResumedProposal { diff, cli: 1, reason: ReasonArrival::NextPrompt };
+    assert_eq!(results[9].1, json!(ResumedProposals { proposals: vec![resumed] }));
+    let closed: DiffResult = serde_json::from_str(&results[10].1.to_string()).unwrap();
     assert_eq!(closed.content.as_deref(), Some("new\n"));
-    let unsaved: UnsavedFiles = serde_json::from_value(results[10].1.clone()).unwrap();
+    let unsaved: UnsavedFiles = serde_json::from_value(results[11].1.clone()).unwrap();
     assert_eq!(unsaved.paths, [path()]);
-    let problems: Diagnostics = serde_json::from_value(results[11].1.clone()).unwrap();
-    assert_eq!(json!(problems), results[11].1, "no field is unknown");
+    let problems: Diagnostics = serde_json::from_value(results[12].1.clone()).unwrap();
+    assert_eq!(json!(problems), results[12].1, "no field is unknown");
 }
 
 #[test]

@@ -24,6 +24,21 @@ impl Config {
         let limits = Limits::of(&settings);
         Self { settings, discovery_dir: None, limits }
     }
+
+    /// The limits of the core.
+    pub(crate) fn of_core(&self) -> companion::Limits {
+        let Limits { body, host_timeout, resume_timeout, session_away, .. } = self.limits;
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        companion::Limits {
+            host_timeout: ms(host_timeout),
+            resume_timeout: if self.settings.keep_proposals { ms(resume_timeout) } else { 0 },
+            session_away: ms(session_away),
+            diffs_per_session: self.limits.diffs_per_session,
+            queued_bytes: self.limits.queued_bytes,
+            held_bytes: self.limits.held_bytes,
+            kept_bytes: body.saturating_mul(2),
+        }
+    }
 }
 
 /// Bounds of time, space and number.
@@ -41,6 +56,9 @@ pub struct Limits {
     pub body_total: Duration,
     /// The time for the editor to answer a request.
     pub host_timeout: Duration,
+    /// The time for the editor to name the proposals that it shows after a restart. Then the companion
+    /// rejects the others.
+    pub resume_timeout: Duration,
     /// The time for the editor to report diagnostics.
     pub diagnostics_timeout: Duration,
     /// The interval of comments on a quiet stream. The client gives up after 300 s of silence.
@@ -81,6 +99,7 @@ impl Limits {
             body_timeout: Duration::from_secs(30),
             body_total: Duration::from_mins(5),
             host_timeout: Duration::from_millis(core.host_timeout),
+            resume_timeout: Duration::from_secs(10),
             diagnostics_timeout: Duration::from_secs(3),
             keep_alive: Duration::from_secs(20),
             retry: Duration::from_secs(20),
@@ -92,21 +111,6 @@ impl Limits {
             queued_bytes: core.queued_bytes,
             held_bytes: core.held_bytes,
             monitors: 16,
-        }
-    }
-}
-
-impl Limits {
-    /// The part that the core keeps.
-    pub(crate) fn of_core(&self) -> companion::Limits {
-        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        companion::Limits {
-            host_timeout: ms(self.host_timeout),
-            session_away: ms(self.session_away),
-            diffs_per_session: self.diffs_per_session,
-            queued_bytes: self.queued_bytes,
-            held_bytes: self.held_bytes,
-            kept_bytes: self.body.saturating_mul(2),
         }
     }
 }

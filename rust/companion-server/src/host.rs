@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 pub(crate) use companion_core::calls::CallId;
 pub use companion_core::companion::Delivery;
+use companion_core::diffs::DiffId;
 use companion_core::session::ClientTraits;
 use companion_protocol::diagnostics::DiagnosticsRequest;
 use companion_protocol::editor::{
@@ -129,6 +130,8 @@ pub struct Proposal {
     pub file_path: String,
     /// The whole proposed text.
     pub new_content: String,
+    /// Its diff, once the companion has opened it.
+    pub(crate) diff: Option<DiffId>,
     /// The number of the client, from 1.
     pub(crate) cli: u32,
     pub(crate) client: ClientTraits,
@@ -143,11 +146,12 @@ impl Proposal {
     /// The proposal in the editor's protocol. Asks the disk for up to 0.5 s, so don't call it from
     /// within [`EditorHost::request`].
     pub fn to_show(&self) -> OpenDiff<'_> {
-        let Self { file_path, new_content, cli, client, reason, probe, .. } = self;
+        let Self { file_path, new_content, diff, cli, client, reason, probe, .. } = self;
+        let diff = diff.map(|diff| diff.to_string()).unwrap_or_default();
         let (kind, private) = probe.of(file_path);
         let replays_edits = client.replays_edits;
         let reason = if private { ReasonArrival::Never } else { *reason };
-        OpenDiff { file_path, kind, private, cli: *cli, replays_edits, reason, new_content }
+        OpenDiff { file_path, diff, kind, private, cli: *cli, replays_edits, reason, new_content }
     }
 }
 

@@ -77,7 +77,7 @@ impl Parts {
             Arc::clone(&sessions),
             Arc::clone(&monitors),
             Arc::clone(&host),
-            limits,
+            &config,
             journal.clone(),
             left,
         );

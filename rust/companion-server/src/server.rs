@@ -5,14 +5,17 @@ use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use companion_core::companion::Input;
+use companion_core::companion::{Input, ShownProposal as Shown};
+use companion_core::diffs::DiffId;
 use companion_platform::{Platform, SuspendedMark, container_mark, is_absolute};
 use companion_protocol::editor::{
-    AcceptedDiff, ChangedPath, Decided, Diagnosis, EditorNotification, EditorQuery, RejectedDiff,
+    AcceptedDiff, ChangedPath, Decided, Diagnosis, EditorNotification, EditorQuery, ReasonArrival,
+    RejectedDiff, ResumedProposal, ResumedProposals, ShownProposal, ShownProposals,
     TerminalEnvironment, Withdrawn,
 };
 use companion_protocol::ide::DiscoveryFile;
@@ -59,6 +62,8 @@ struct Inner {
     discovery: Discovery,
     folders_changed: Arc<Notify>,
     runtime: Handle,
+    /// The editor starts the next server, and keeps its proposals for that.
+    keeps_proposals: AtomicBool,
     /// `None` once the server has stopped.
     running: Mutex<Option<Running>>,
 }
@@ -156,6 +161,7 @@ impl Server {
             discovery,
             folders_changed,
             runtime: handle,
+            keeps_proposals: AtomicBool::new(false),
             running: Mutex::new(Some(Running { _lock: lock })),
         };
         let inner = Arc::new(inner);
@@ -283,6 +289,7 @@ impl Server {
             Event::RevertUndone(paths) => agents.changes.revert_undone(&paths),
             Event::ChangesKept(paths) => agents.changes.kept(&paths),
             Event::Review(review) => agents.review_changed(review.all),
+            Event::Restarts(_) => self.inner.keeps_proposals.store(true, Ordering::Relaxed),
             Event::DiffAccepted(diff) => return Ok(Some(self.accepted(diff))),
             Event::DiffRejected(RejectedDiff { file_path, reason }) => {
                 let rejected = match reason.as_deref().map(str::trim) {
@@ -328,6 +335,7 @@ impl Server {
                 let reply = self.inner.parts.driver.post(Input::Withdraw(&diff.file_path));
                 Ok(json(&Withdrawn { withdrawn: reply.is_withdrawn }))
             }
+            EditorQuery::Resume(shown) => Ok(json(&self.resume(shown))),
         }
     }
 
@@ -335,6 +343,28 @@ impl Server {
         let driver = &self.inner.parts.driver;
         let text = driver.hold(diff.content);
         driver.post(Input::Accepted(&diff.file_path, text)).delivery
+    }
+
+    /// Takes up the proposals of the last server that the editor shows.
+    fn resume(&self, shown: ShownProposals) -> ResumedProposals {
+        let Parts { driver, sessions, context, .. } = &self.inner.parts;
+        let mut named = Vec::new();
+        for ShownProposal { diff, new_content } in shown.proposals {
+            let diff = DiffId::parse(&diff);
+            named.extend(diff.map(|diff| Shown { diff, new_content: new_content.into() }));
+        }
+        let mut proposals = Vec::new();
+        for resumed in driver.post(Input::Shown(&named)).resumed {
+            let Some(session) = sessions.get(resumed.session) else { continue };
+            let has_open = |of| driver.ask(|companion| companion.diffs().count(of) > 0);
+            let is_silent = context.is_silent();
+            proposals.push(ResumedProposal {
+                diff: resumed.diff.to_string(),
+                cli: sessions.number(&session, has_open),
+                reason: if is_silent { ReasonArrival::Never } else { resumed.reason },
+            });
+        }
+        ResumedProposals { proposals }
     }
 
     /// Replaces the roots of the workspace, all absolute.
@@ -392,9 +422,10 @@ impl Guest for Inner {
         let (done, wait) = mpsc::sync_channel(1);
         let removal = self.discovery.remove();
         let shutdown = self.parts.shutdown();
+        let keeps = self.keeps_proposals.load(Ordering::Relaxed);
         self.runtime.spawn(async move {
             drop(lock);
-            shutdown.run(Some(removal)).await;
+            shutdown.run(Some(removal), keeps).await;
             let _ = done.send(());
         });
         if wait.recv_timeout(STOP_TIMEOUT).is_err() {
@@ -408,7 +439,7 @@ impl Drop for Inner {
         if let Some(lock) = self.running.get_mut().take() {
             drop(lock);
             drop(self.discovery.remove());
-            self.parts.shutdown().run_now();
+            self.parts.shutdown().run_now(*self.keeps_proposals.get_mut());
         }
     }
 }

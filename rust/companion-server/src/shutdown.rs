@@ -2,7 +2,8 @@
 //!
 //! 1. Remove the discovery file, so that no new CLI connects. This starts first, even if the
 //!    server's thread is too busy for the later steps.
-//! 2. Reject open diffs. Otherwise their clients would wait without end.
+//! 2. Reject open diffs. Otherwise their clients would wait without end. If the editor keeps them for the
+//!    next process, they stay open instead.
 //! 3. Give clients a moment to acknowledge their texts and to answer pings: an answer without a
 //!    receiver ends their connection for good. Unacknowledged texts stay on the disk for the next
 //!    process. The editor has the same time to return the texts of closed views.
@@ -49,15 +50,19 @@ pub(crate) struct Shutdown {
 }
 
 impl Shutdown {
-    /// Runs all steps after the removal of the discovery file has begun.
-    pub(crate) async fn run(&self, mut removal: Option<Removal>) {
+    /// Runs all steps after the removal of the discovery file has begun. If the editor `keeps` its
+    /// proposals for the next process, they stay open.
+    pub(crate) async fn run(&self, mut removal: Option<Removal>, keeps: bool) {
         let Lifecycle { aborting, listening, tasks, .. } = &self.lifecycle;
         let begun = Instant::now();
         let end = begun + SHUTDOWN_TIMEOUT;
         if let Some(removal) = &mut removal {
             removal.begin().await;
         }
-        self.driver.handle(Input::Stop);
+        if keeps {
+            self.driver.wait_until_journaled().await;
+        }
+        self.driver.handle(Input::Stop { keeps });
         if timeout_at(begun + DELIVERY_TIMEOUT, self.driver.all_arrived()).await.is_err() {
             log::debug!(
                 "a client has not shown that it got its texts, or the editor has not given one"
@@ -86,8 +91,8 @@ impl Shutdown {
     }
 
     /// Runs the same steps without waiting.
-    pub(crate) fn run_now(&self) {
-        self.driver.post(Input::Stop);
+    pub(crate) fn run_now(&self, keeps: bool) {
+        self.driver.post(Input::Stop { keeps });
         self.driver.post(Input::EndTexts);
         self.close();
         self.lifecycle.aborting.cancel();

@@ -10,6 +10,7 @@ local drafts = require('gemini_companion.drafts')
 local log = require('gemini_companion.log')
 local reasons = require('gemini_companion.reason')
 local reload = require('gemini_companion.reload')
+local resuming = require('gemini_companion.resuming')
 local server = require('gemini_companion.server')
 local stale = require('gemini_companion.stale')
 local text = require('gemini_companion.text')
@@ -87,16 +88,15 @@ end
 
 --- Reports an acceptance. `before` is the `file.state` when the proposal was accepted.
 local function accept(proposal, before)
+  if proposal.is_paused then
+    log.warn(resuming.PAUSED)
+    return false
+  end
   local path, content = proposal.path, final_content(proposal)
   local now = proposal.view:proposal()
   local kept
   local function delivered(result)
-    if result.delivery == 'queued' then
-      kept = kept or drafts.expect(path, now)
-      drafts.offer(kept, path, false, true)
-    elseif result.delivery ~= 'delivered' then
-      drafts.offer(kept or drafts.hold(path, now), path)
-    end
+    kept = drafts.delivered(path, now, kept, result.delivery)
   end
   local is_sent = not proposal.orphan
     and server.request('diff/accepted', { filePath = path, content = content }, delivered, function() end)
@@ -139,8 +139,8 @@ end
 --- nothing.
 local function reject_with_reason(proposal, reason)
   local arrival, why = reasons.arrival(proposal)
-  if not arrival then
-    return false, why
+  if proposal.is_paused or not arrival then
+    return false, proposal.is_paused and resuming.PAUSED or why
   end
   if not notify('diff/rejected', { filePath = proposal.path, reason = text.utf8(reason) }) then
     return false, reasons.NO_CLI
@@ -179,7 +179,7 @@ end
 
 --- Marks a proposal that no CLI waits for.
 local function set_orphan(proposal)
-  proposal.orphan = true
+  proposal.orphan, proposal.is_paused = true, nil
   update_bars()
 end
 
@@ -261,7 +261,8 @@ local function open(diff, base)
     })
     proposals[path] = proposal
   end
-  proposal.question = nil
+  proposal.question, proposal.is_paused = nil, nil
+  proposal.diff, proposal.new_content = diff.diff, diff.newContent
   proposal.cli, proposal.replays_edits, proposal.reason = diff.cli, diff.replaysEdits, diff.reason
   -- A CLI that replays edits keeps the line endings of the file, but not always its BOM. If it gets its own text back,
   -- byte for byte, it makes the model's edit. It writes any other text over the whole file.
@@ -381,18 +382,23 @@ function M.on_reject(params, done, fail)
   end)
 end
 
---- Sends decisions by `notify(method, params)` from now on.
+--- Sends decisions by `notify(method, params)` from now on. Names the paused proposals by `request`.
 ---@param notify_with GeminiCompanion.Notify
-function M.start(notify_with)
+---@param request GeminiCompanion.Request
+function M.start(notify_with, request)
   notify = notify_with
+  resuming.name(in_order(), request, abandon, update_bars)
 end
 
---- Abandons all proposals after the companion has ended. Proposals with the user's changes stay open.
-function M.stop()
+--- Pauses all proposals after the companion has ended: the next one may take them up.
+function M.pause()
   ended = ended + 1
-  for _, proposal in pairs(proposals) do
-    abandon(proposal)
-  end
+  resuming.pause(in_order())
+end
+
+--- Abandons the paused proposals. Those with the user's changes stay open.
+function M.stop()
+  resuming.stop(in_order(), abandon)
 end
 
 --- Lists the open proposals, oldest first.

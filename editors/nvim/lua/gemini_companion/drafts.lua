@@ -120,6 +120,22 @@ function M.offer(buffer, path, is_dropped, is_queued)
   log.warn((is_queued and QUEUED or KEPT):format(buffer, file.short(path)))
 end
 
+--- Offers an accepted text that its CLI has not been sent. `kept` is its buffer, if there is one. Returns that buffer.
+---@param path string
+---@param parsed GeminiCompanion.Text
+---@param kept? integer
+---@param delivery string
+---@return integer? kept
+function M.delivered(path, parsed, kept, delivery)
+  if delivery == 'queued' then
+    kept = kept or M.expect(path, parsed)
+    M.offer(kept, path, false, true)
+  elseif delivery ~= 'delivered' then
+    M.offer(kept or M.hold(path, parsed), path)
+  end
+  return kept
+end
+
 --- Deletes a buffer, unless the user sees it or has changed it.
 local function release(buffer)
   if #vim.fn.win_findbuf(buffer) > 0 then

@@ -42,6 +42,20 @@ function M.autostart()
   end
 end
 
+--- Returns the function that starts the next companion after this one has exited, or nil. `problem` says why it has
+--- exited, unless the user wanted that.
+local function successor(problem, was_ready)
+  local start = after_exit
+  after_exit = nil
+  if problem and was_ready and require('gemini_companion.revival').may() then
+    start = M.start
+    log.warn('the companion starts again: ' .. problem)
+  elseif problem then
+    log.warn(problem)
+  end
+  return start
+end
+
 local function listen()
   local server, _, _, terminal, workspace = modules()
   local group = vim.api.nvim_create_augroup('gemini_companion', {})
@@ -92,7 +106,7 @@ function M.start()
       M.share(config.options.share)
       M.review(config.options.review_all)
       workspace.report(server.notify)
-      diff.start(server.notify)
+      diff.start(server.notify, server.request)
       comments.resend()
       diagnostics.start()
       context.start(server.notify)
@@ -100,22 +114,21 @@ function M.start()
         return M.status().clients > 0
       end)
     end,
-    exit = function()
+    exit = function(problem, was_ready)
       for _, stop in ipairs({
         context.stop,
         diagnostics.stop,
         reload.stop,
         terminal.unset,
-        diff.stop,
+        diff.pause,
         drafts.stop,
         changes.stop,
       }) do
         guard.call('the end of the companion', stop)
       end
-      local go_on = after_exit
-      after_exit = nil
-      if go_on then
-        go_on()
+      local start = successor(problem, was_ready)
+      if not (start and start()) then
+        diff.stop()
       end
     end,
     request = messages.request,
@@ -131,16 +144,23 @@ function M.start()
   return ok
 end
 
---- Stops the companion; open proposals are rejected.
-function M.stop()
+--- Stops the companion. Open proposals are rejected, unless it restarts.
+---@param restarts? boolean
+function M.stop(restarts)
   after_exit = nil
-  require('gemini_companion.server').stop()
+  require('gemini_companion.server').stop(restarts == true)
 end
 
---- Restarts the companion, or starts it if it is not running.
+--- Restarts the companion, or starts it if it is not running. Open proposals stay open, unless the CLIs lose their
+--- connection.
 ---@return boolean
 function M.restart()
-  M.stop()
+  local server, _, diff, _, workspace = modules()
+  local keeps = server.is_resumable(workspace.folders())
+  M.stop(keeps)
+  if keeps then
+    diff.pause()
+  end
   return M.start()
 end
 

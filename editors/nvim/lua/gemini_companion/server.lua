@@ -109,7 +109,7 @@ end
 local function arguments(folders, ide_name)
   local options = config.options
   local list = vim.list_extend({}, config.command())
-  vim.list_extend(list, { 'serve', '--resume', '--log-level', options.log_level })
+  vim.list_extend(list, { 'serve', '--resume', '--keep-proposals', '--log-level', options.log_level })
   vim.list_extend(list, { '--ide-name', 'neovim', '--ide-display-name', ide_name })
   vim.list_extend(list, { '--ide-pid', tostring(vim.fn.getpid()) })
   vim.list_extend(list, { '--clients', table.concat(options.clients, ',') })
@@ -137,12 +137,16 @@ local function arguments(folders, ide_name)
   return list
 end
 
---- Stops the companion by closing its stdin. It then rejects the open proposals, notifies its clients, and exits. It
---- is killed after three seconds.
-function M.stop()
+--- Stops the companion by closing its stdin. It then rejects the open proposals, unless the next companion gets them,
+--- notifies its clients, and exits. It is killed after three seconds.
+---@param restarts? boolean
+function M.stop(restarts)
   local server = current
   if not server or server.stopping then
     return
+  end
+  if restarts then
+    M.notify('editor/restarts', vim.empty_dict())
   end
   server.stopping = true
   pcall(vim.fn.chanclose, server.job, 'stdin')
@@ -156,6 +160,14 @@ function M.wait()
   if current and current.stopping then
     vim.fn.jobwait({ current.job }, 2000)
   end
+end
+
+--- Returns whether the CLIs of the companion go on with one that starts now, for these folders.
+---@param folders string[]
+---@return boolean
+function M.is_resumable(folders)
+  local server = current
+  return server ~= nil and server.folders[1] == folders[1] and (config.options.review or not server.review)
 end
 
 --- Ends the companion of an earlier copy of this module, which a plugin manager has replaced.
@@ -188,7 +200,16 @@ function M.start(folders, on)
     return false, ('%s not found; see :checkhealth gemini_companion'):format(program)
   end
   end_predecessor()
-  local server = { on = on, name = name.choose(folders), clients = 0, private = {}, pending = {}, last_id = 0 }
+  local server = {
+    on = on,
+    name = name.choose(folders),
+    folders = folders,
+    review = config.options.review,
+    clients = 0,
+    private = {},
+    pending = {},
+    last_id = 0,
+  }
   local last_words
   local options = {
     on_stdout = split_lines(function(line)
@@ -206,11 +227,12 @@ function M.start(folders, on)
         current = nil
       end
       fail_pending(server)
+      local problem
       if not server.stopping then
         local why = last_words and ': ' .. last_words or ''
-        log.warn(('the companion exited with code %d%s'):format(code, why))
+        problem = ('the companion exited with code %d%s'):format(code, why)
       end
-      on.exit(server.stopping == true)
+      on.exit(problem, server.ready ~= nil)
     end,
   }
   local ok, job = pcall(vim.fn.jobstart, arguments(folders, server.name), options)

@@ -59,6 +59,7 @@
 --- The parameters of the request `diff/open`.
 ---@class GeminiCompanion.OpenDiff
 ---@field filePath string
+---@field diff string
 ---@field kind GeminiCompanion.Kind
 ---@field ["private"] boolean
 ---@field cli integer
@@ -310,6 +311,9 @@
 ---@field view GeminiCompanion.View
 ---@field decided? boolean
 ---@field orphan? boolean no CLI waits for it
+---@field is_paused? boolean its companion has ended, and the next one may take it up
+---@field diff string names it after a restart of the companion
+---@field new_content string as in `diff/open`
 
 --- An open proposal, as other modules see it.
 ---@class GeminiCompanion.ListedProposal
@@ -390,6 +394,8 @@
 ---@field job integer
 ---@field pid integer
 ---@field name string as `/ide status` shows it
+---@field folders string[] those at its start
+---@field review boolean
 ---@field ready? GeminiCompanion.Ready
 ---@field clients integer
 ---@field ["private"] table<string, string> why each private file is private
@@ -400,7 +406,7 @@
 
 ---@class GeminiCompanion.ServerHandler
 ---@field ready fun(params: GeminiCompanion.Ready)
----@field exit fun(expected: boolean)
+---@field exit fun(problem: string?, was_ready: boolean) `problem` says why it has exited by itself
 ---@field request fun(method: string, params: table, done: fun(result?: table), fail: fun(why: string, code?: integer))
 ---@field notification fun(method: string, params: table)
 
@@ -415,3 +421,6 @@
 ---@field env? table<string, string>
 
 ---@alias GeminiCompanion.Notify fun(method: string, params: table): boolean?
+
+--- Sends a request to the companion.
+---@alias GeminiCompanion.Request fun(method: string, params: table, done: fun(result: table), fail: fun(why: string))

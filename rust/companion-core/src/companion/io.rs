@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use companion_protocol::editor::{CompanionNotification, Delivery, ReasonArrival};
+use companion_protocol::tool::Tool;
 
 use super::writes::{ExpectedText, FoundFile};
 use crate::calls::{CallId, CallOrigin};
@@ -121,7 +122,12 @@ pub enum Input<'a> {
     /// Time has passed.
     Time,
     /// The companion ends. It rejects what is open, and opens nothing more.
-    Stop,
+    Stop {
+        /// The editor keeps its views for the next process, so open diffs stay open.
+        keeps: bool,
+    },
+    /// The editor shows these proposals of the last process, and no other one.
+    Shown(&'a [ShownProposal]),
     /// No text comes from the editor any more.
     EndTexts,
 }
@@ -150,6 +156,26 @@ pub enum Action {
         /// Which of them.
         accept: bool,
     },
+}
+
+/// A proposal that an editor shows after a restart.
+#[derive(Clone, Debug)]
+pub struct ShownProposal {
+    /// Its diff.
+    pub diff: DiffId,
+    /// As the client proposed it.
+    pub new_content: Text,
+}
+
+/// A proposal of the last process that is open again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResumedProposal {
+    /// Its diff.
+    pub diff: DiffId,
+    /// Its client.
+    pub session: SessionId,
+    /// When the model would get the reason of a rejection.
+    pub reason: ReasonArrival,
 }
 
 /// A hook of a CLI.
@@ -208,6 +234,8 @@ pub enum Output {
     /// When all records are saved, read this file, if its client is alive and the file still has this
     /// digest. Without a digest there is nothing to read.
     Read(DiffId, SessionId, Arc<str>, Option<Digest>),
+    /// The open ones among the proposals that the editor has named. It closes the others.
+    Resumed(Vec<ResumedProposal>),
     /// How the client of a decision receives it.
     Delivery(Delivery),
     /// Find out whether a client has written this text, and hand in [`Input::Found`].
@@ -226,3 +254,14 @@ pub enum Output {
 
 /// The outputs so far, the oldest first.
 pub type Outputs = Vec<Output>;
+
+impl Action {
+    pub(super) fn tool(self) -> Tool {
+        match self {
+            Self::Open { .. } => Tool::OpenDiff,
+            Self::Close { .. } => Tool::CloseDiff,
+            Self::Decide { accept: true } => Tool::AcceptDiff,
+            Self::Decide { accept: false } => Tool::RejectDiff,
+        }
+    }
+}

@@ -4,8 +4,10 @@
 //! the caller carries out. Nothing else changes it, so each order of events can be tried.
 
 mod io;
+mod limits;
 mod notes;
 mod opening;
+mod resuming;
 #[cfg(test)]
 mod tests;
 mod writes;
@@ -25,9 +27,13 @@ use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
 use crate::text::{Digest, plain};
 pub use companion_protocol::editor::Delivery;
-pub use io::{Action, FileBefore, Hook, Input, Now, Output, Outputs};
+pub use io::{
+    Action, FileBefore, Hook, Input, Now, Output, Outputs, ResumedProposal, ShownProposal,
+};
+pub use limits::Limits;
 use notes::PendingRejection;
 use opening::UnreadProposal;
+use resuming::{DeferredCall, End};
 use writes::ExpectedWrites;
 pub use writes::{ExpectedText, FoundFile};
 
@@ -36,36 +42,6 @@ const ACKNOWLEDGEMENT_TIMEOUT: u64 = 1000;
 
 /// The most acceptances that are kept for [`ACCEPTED_TIME`].
 const MAX_ACCEPTED: usize = 32;
-
-/// The limits of a companion.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Limits {
-    /// The time for the editor to answer a request, in milliseconds.
-    pub host_timeout: u64,
-    /// The time that a client may be away and come back, in milliseconds.
-    pub session_away: u64,
-    /// The most diffs that a session may have open, or decided and not delivered.
-    pub diffs_per_session: usize,
-    /// The most bytes of decisions that a session may leave unacknowledged.
-    pub queued_bytes: usize,
-    /// The most bytes of open proposals, and of texts that clients have not received.
-    pub held_bytes: usize,
-    /// The most bytes of calls that are kept for clients that repeat them.
-    pub kept_bytes: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            host_timeout: 30_000,
-            session_away: 300_000,
-            diffs_per_session: 256,
-            queued_bytes: 128 << 20,
-            held_bytes: 256 << 20,
-            kept_bytes: 64 << 20,
-        }
-    }
-}
 
 /// Decides how diffs end, which CLI a hook belongs to, and which model gets which note.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -76,6 +52,10 @@ pub struct Companion {
     /// The clients of an earlier process that have not opened their streams again.
     returning: BTreeSet<SessionId>,
     conversation: Conversation,
+    /// When the editor must have named the views that it still shows.
+    resume_deadline: Option<u64>,
+    /// The calls that wait for that.
+    deferred: BTreeMap<CallId, DeferredCall>,
     /// The proposals whose files are being read.
     unread: BTreeMap<CallId, UnreadProposal>,
     /// The rejections with a reason whose files are being looked at.
@@ -106,6 +86,8 @@ impl Companion {
             clients: BTreeMap::new(),
             returning: BTreeSet::new(),
             conversation: Conversation::new(first_delivery),
+            resume_deadline: None,
+            deferred: BTreeMap::new(),
             unread: BTreeMap::new(),
             rejections: BTreeMap::new(),
             accepted: VecDeque::new(),
@@ -125,7 +107,16 @@ impl Companion {
             self.clients.insert(session, client);
         }
         for (diff, left) in left.diffs {
-            self.ledger.restore_decision(diff, left.session, left.path, left.decision);
+            match left.decision {
+                None if self.limits.resume_timeout > 0 => {
+                    self.resume_deadline = Some(now + self.limits.resume_timeout);
+                    self.ledger.restore_open(diff, left.session, left.path);
+                }
+                decision => {
+                    let decision = decision.unwrap_or(Decision::Rejected);
+                    self.ledger.restore_decision(diff, left.session, left.path, decision);
+                }
+            }
         }
         for (session, cli) in left.clis {
             self.conversation.clis_mut().restore(session, cli);
@@ -140,7 +131,9 @@ impl Companion {
 
     /// Adds the state of another process to this one, and records it.
     fn adopt(&mut self, now: Now, left: Left, out: &mut Outputs) {
-        let left = left.with_notes_after(NoteId(self.notes().last_note));
+        let mut left = left.with_notes_after(NoteId(self.notes().last_note));
+        // Another editor has their views.
+        left.reject_undecided();
         for record in left.records() {
             self.record(record, out);
         }
@@ -213,8 +206,10 @@ impl Companion {
                 Vec::new()
             }
             Input::Time => self.time(now, out),
-            Input::Stop => {
-                let effects = self.ledger.stop();
+            Input::Shown(shown) => return self.shown(now, shown, out),
+            Input::Stop { keeps } => {
+                self.carry_out_deferred(now, out);
+                let effects = self.ledger.stop(keeps);
                 self.add(now, effects, out);
                 return self.end_reading(now, |_, _| true, out);
             }
@@ -248,7 +243,9 @@ impl Companion {
     /// The next time at which [`Input::Time`] does something, in milliseconds since the companion
     /// began.
     pub fn next_deadline(&self) -> Option<u64> {
-        [self.calls.next_deadline(), self.writes.next_deadline()].into_iter().flatten().min()
+        let deadlines =
+            [self.calls.next_deadline(), self.writes.next_deadline(), self.resume_deadline];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Answers a repeated call, now or when the first one is answered. Returns false if the first one
@@ -334,8 +331,14 @@ impl Companion {
                 let opening = UnreadProposal { session, path: Arc::clone(path), proposed };
                 self.open(now, call, opening, is_silent, out)
             }
-            Action::Close { suppress } => self.ledger.close(session, path, suppress, call),
-            Action::Decide { accept } => self.ledger.request_decision(path, accept, call),
+            Action::Close { suppress } => {
+                let ends = End::Close { suppress };
+                self.end_diff(now, call, DeferredCall { session, path: Arc::clone(path), ends })
+            }
+            Action::Decide { accept } => {
+                let ends = End::Decide { accept };
+                self.end_diff(now, call, DeferredCall { session, path: Arc::clone(path), ends })
+            }
         }
     }
 
@@ -387,7 +390,13 @@ impl Companion {
 
     fn time(&mut self, now: Now, out: &mut Outputs) -> Vec<Effect> {
         let mut effects = Vec::new();
+        if self.resume_deadline.is_some_and(|deadline| deadline <= now.elapsed) {
+            self.name(now, &[], out);
+        }
         while let Some(call) = self.calls.overdue(now.elapsed) {
+            if self.carry_out_one(now, call, out) {
+                continue;
+            }
             self.end_reading(now, |of, _| of == call, out);
             effects.extend(self.ledger.expired(call));
         }
@@ -484,15 +493,4 @@ impl Companion {
 /// until its last proposal is decided.
 fn can_write(ledger: &Ledger, text: &ExpectedText) -> bool {
     ledger.count(text.session) == 0 && !ledger.is_unsent(text.session, text.diff)
-}
-
-impl Action {
-    fn tool(self) -> Tool {
-        match self {
-            Self::Open { .. } => Tool::OpenDiff,
-            Self::Close { .. } => Tool::CloseDiff,
-            Self::Decide { accept: true } => Tool::AcceptDiff,
-            Self::Decide { accept: false } => Tool::RejectDiff,
-        }
-    }
 }

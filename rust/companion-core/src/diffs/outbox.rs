@@ -33,7 +33,7 @@ impl EventId {
         Self(text.split('.').filter_map(DiffId::parse).collect())
     }
 
-    fn names(&self, diff: DiffId) -> bool {
+    pub(crate) fn names(&self, diff: DiffId) -> bool {
         self.0.contains(&diff)
     }
 }

@@ -48,6 +48,8 @@ pub struct Settings {
     pub review_all: bool,
     /// Whether the server resumes its predecessor's sessions in this workspace, and stores its own.
     pub resume: bool,
+    /// Whether the editor keeps its proposals over a restart, and names them by `diff/resume`.
+    pub keep_proposals: bool,
     /// The port on all addresses; 0 lets the system pick one.
     pub port: u16,
     /// Addresses to listen on besides loopback.
@@ -81,6 +83,7 @@ impl Default for Settings {
             silent: false,
             review_all: false,
             resume: false,
+            keep_proposals: false,
             port: 0,
             listen: Vec::new(),
             listen_on_all_addresses: false,

@@ -23,7 +23,7 @@ use tokio::time::sleep_until;
 use uuid::Uuid;
 
 use crate::clock::Clock;
-use crate::config::Limits;
+use crate::config::Config;
 use crate::host::{CallId, EditorHost, Proposal, RequestOwner};
 use crate::journal::Journal;
 use crate::monitor::Monitors;
@@ -90,14 +90,14 @@ impl Driver {
         sessions: Arc<Sessions>,
         monitors: Arc<Monitors>,
         host: Arc<dyn EditorHost>,
-        limits: &Limits,
+        config: &Config,
         journal: Option<Arc<Journal>>,
         left: Left,
     ) -> Arc<Self> {
-        let max_untaken = limits.body.saturating_mul(2).min(Semaphore::MAX_PERMITS);
+        let max_untaken = config.limits.body.saturating_mul(2).min(Semaphore::MAX_PERMITS);
         let (first_delivery, _) = Uuid::new_v4().as_u64_pair();
         let companion = Companion::new(
-            limits.of_core(),
+            config.of_core(),
             DiffId::random(),
             first_delivery,
             journal.is_some(),

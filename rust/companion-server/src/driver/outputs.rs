@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use companion_core::companion::{ExpectedText, Now, Output, Outputs};
+use companion_core::companion::{ExpectedText, Now, Output, Outputs, ResumedProposal};
 use companion_core::conversation::Due;
 use companion_core::diffs::{Decision, DiffId, EditorCommand};
 use companion_core::notes::{self, Confirmation, NoteId};
@@ -10,7 +10,7 @@ use companion_protocol::editor::{CloseDiff, CompanionNotification, DiffPath};
 use companion_protocol::ide::events;
 
 use super::{Answered, Core, Driver};
-use crate::host::{CallId, Delivery, DiffResponder, EditorRequest};
+use crate::host::{CallId, Delivery, DiffResponder, EditorRequest, Proposal};
 use crate::net::sse;
 use crate::session::SessionId;
 
@@ -36,6 +36,7 @@ pub(crate) enum Look {
 pub(crate) struct Reply {
     pub(crate) delivery: Delivery,
     pub(crate) is_withdrawn: bool,
+    pub(crate) resumed: Vec<ResumedProposal>,
     pub(crate) due: Due,
     pub(crate) notes: Option<notes::Delivery>,
     pub(crate) confirmation: Confirmation,
@@ -47,6 +48,7 @@ impl Default for Reply {
         Self {
             delivery: Delivery::Unknown,
             is_withdrawn: false,
+            resumed: Vec::new(),
             due: Due::new(),
             notes: None,
             confirmation: Confirmation::Refused,
@@ -105,6 +107,7 @@ impl Driver {
                     Output::LookForText(text) => self.look(core, Look::ForText(text)),
                     Output::Delivery(delivery) => reply.delivery = delivery,
                     Output::Withdrawn(is_withdrawn) => reply.is_withdrawn = is_withdrawn,
+                    Output::Resumed(resumed) => reply.resumed = resumed,
                     Output::Due(due) => reply.due = due,
                     Output::Deliver(notes) => reply.notes = Some(notes),
                     Output::Confirmed(confirmation) => reply.confirmation = confirmation,
@@ -131,9 +134,10 @@ impl Driver {
     fn request(&self, core: &mut Core, call: Option<CallId>, command: EditorCommand) {
         let file_path = |path: Arc<str>| path.to_string();
         let request = match command {
-            EditorCommand::Open(_) => {
+            EditorCommand::Open(_, diff) => {
                 let proposal = call.and_then(|call| core.proposals.remove(&call));
-                EditorRequest::OpenDiff(proposal.expect("only openDiff opens"))
+                let proposal = proposal.expect("only openDiff opens");
+                EditorRequest::OpenDiff(Proposal { diff: Some(diff), ..proposal })
             }
             EditorCommand::Close(path) => {
                 EditorRequest::CloseDiff(CloseDiff { file_path: file_path(path), abandoned: false })

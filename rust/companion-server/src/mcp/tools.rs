@@ -142,6 +142,7 @@ impl Tools {
                 let proposal = Proposal {
                     file_path: named?,
                     new_content: new_content.ok_or("newContent is missing")?,
+                    diff: None,
                     cli: self.sessions.number(session, |other| {
                         self.driver.ask(|companion| companion.diffs().count(other) > 0)
                     }),

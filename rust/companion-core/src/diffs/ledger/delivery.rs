@@ -19,6 +19,7 @@ impl Ledger {
         let Some(outbox) = self.outboxes.get_mut(&session) else { return effects };
         let arrived = outbox.attach(stream, last, is_answer);
         self.arrived(session, arrived, &mut effects);
+        self.close_ended(session, last, &mut effects);
         effects
     }
 
@@ -71,6 +72,7 @@ impl Ledger {
 
     /// Notes that all records up to this number are saved for the next process.
     pub(crate) fn saved(&mut self, record: u64) {
+        self.saved = record;
         self.outboxes.values_mut().for_each(|outbox| outbox.saved(record));
     }
 
@@ -92,7 +94,9 @@ impl Ledger {
 
     /// Whether the client still needs the end of its diff of that path in the last process.
     pub(crate) fn is_left(&self, session: SessionId, path: &str) -> bool {
-        self.outboxes.get(&session).is_some_and(|outbox| outbox.is_left(path))
+        let open = self.open.get(path).filter(|diff| diff.asker == session);
+        open.is_some_and(|diff| diff.left.is_some())
+            || self.outboxes.get(&session).is_some_and(|outbox| outbox.is_left(path))
     }
 
     /// Whether the session has a stream.

@@ -16,7 +16,7 @@ const NO_ANSWER: &str = "The editor did not answer in time.";
 impl Ledger {
     /// Handles the user's decision.
     pub(crate) fn user_decided(&mut self, path: &str, decision: Decision) -> Vec<Effect> {
-        if self.open.get(path).is_some_and(|diff| diff.opening.is_none() && !diff.is_being_rejected)
+        if self.open.get(path).is_some_and(Diff::is_decidable)
             && let Some((path, diff)) = self.open.remove_entry(path)
         {
             return self.decided(path, diff, decision);
@@ -53,8 +53,7 @@ impl Ledger {
     /// The user rejects the diff that is shown for `path`, with a reason. Until [`Self::reject`] or
     /// [`Self::reject_with_reason`] no other decision of the user counts. Returns the diff and its client.
     pub(crate) fn begin_rejection(&mut self, path: &str) -> Option<(DiffId, SessionId)> {
-        let is_open = |diff: &&mut Diff| diff.opening.is_none() && !diff.is_being_rejected;
-        let diff = self.open.get_mut(path).filter(is_open)?;
+        let diff = self.open.get_mut(path).filter(|diff| diff.is_decidable())?;
         diff.is_being_rejected = true;
         Some((diff.id, diff.asker))
     }
@@ -92,9 +91,10 @@ impl Ledger {
         };
         queued.decision = Decision::Rejected;
         let diff = queued.diff;
-        // The next process rejects what has only been opened.
+        // The first record erases the text.
         self.record(Record::Settled(diff), &mut effects);
         self.record(Record::Opened(diff, session, Arc::from(path)), &mut effects);
+        self.record(Record::Rejected(diff), &mut effects);
         (true, effects)
     }
 

@@ -15,7 +15,9 @@
 
 mod delivery;
 mod editor_answers;
+mod ending;
 mod opening;
+mod resuming;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,8 +56,8 @@ pub(crate) enum Effect {
 /// A request to the editor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum EditorCommand {
-    /// Show the proposal.
-    Open(Arc<str>),
+    /// Show the proposal of this diff.
+    Open(Arc<str>, DiffId),
     /// Close the view, and return its text.
     Close(Arc<str>),
     /// Close the view; nobody needs the text.
@@ -70,7 +72,7 @@ impl EditorCommand {
     /// The path of the proposal.
     pub(crate) fn path(&self) -> &Arc<str> {
         match self {
-            Self::Open(path)
+            Self::Open(path, _)
             | Self::Close(path)
             | Self::Abandon(path)
             | Self::Accept(path)
@@ -98,6 +100,8 @@ pub struct Ledger {
     next_diff: DiffId,
     /// The number of records so far; `None` if no process follows.
     records: Option<u64>,
+    /// How many of them are saved.
+    saved: u64,
     stopped: bool,
 }
 
@@ -109,10 +113,38 @@ struct Diff {
     /// The call that waits until the view is shown. Until then a decision for the path is about
     /// an earlier view and ends nothing.
     opening: Option<CallId>,
+    /// The last process opened it. If the editor has not named its view, nobody knows whether it shows.
+    left: Option<Left>,
     /// The user has rejected it, and the server looks at the file.
     is_being_rejected: bool,
     /// The calls of `acceptDiff` and `rejectDiff` that wait for the end.
     pending_decisions: Vec<(CallId, bool)>,
+}
+
+/// A diff of the last process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Left {
+    /// The editor has not named it.
+    Unnamed,
+    /// The editor shows it.
+    Resumed,
+}
+
+impl Diff {
+    fn new(id: DiffId, asker: SessionId, proposed: Proposed, opening: Option<CallId>) -> Self {
+        let pending_decisions = Vec::new();
+        let (left, is_being_rejected) = (None, false);
+        Self { id, asker, proposed, opening, left, is_being_rejected, pending_decisions }
+    }
+
+    fn is_unnamed(&self) -> bool {
+        self.left == Some(Left::Unnamed)
+    }
+
+    /// Whether the user sees it and can decide.
+    fn is_decidable(&self) -> bool {
+        self.opening.is_none() && !self.is_unnamed() && !self.is_being_rejected
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -155,6 +187,7 @@ impl Ledger {
             outboxes: BTreeMap::new(),
             next_diff: first_diff,
             records: keep_records.then_some(0),
+            saved: 0,
             stopped: false,
         }
     }
@@ -216,19 +249,10 @@ impl Ledger {
         }
         let id = self.next_diff;
         self.next_diff = id.next();
-        let opening = Some(call);
-        let diff = Diff {
-            id,
-            asker,
-            proposed,
-            opening,
-            is_being_rejected: false,
-            pending_decisions: Vec::new(),
-        };
-        self.open.insert(Arc::clone(path), diff);
+        self.open.insert(Arc::clone(path), Diff::new(id, asker, proposed, Some(call)));
         self.asked.insert(call, PendingEditorRequest::Open(Arc::clone(path)));
         self.record(Record::Opened(id, asker, Arc::clone(path)), &mut effects);
-        self.ask(Some(call), EditorCommand::Open(Arc::clone(path)), &mut effects);
+        self.ask(Some(call), EditorCommand::Open(Arc::clone(path), id), &mut effects);
         effects
     }
 
@@ -257,7 +281,13 @@ impl Ledger {
         }
         let notify = (!suppress).then_some((caller, diff.id));
         let (id, proposed, opening) = (diff.id, diff.proposed, diff.opening);
+        let is_out_of_reach = diff.is_unnamed() || self.stopped;
         self.end(diff, Outcome::Closed, &mut effects);
+        if is_out_of_reach {
+            // The editor hears of its end when it names the view.
+            effects.push(self.closed(call, notify, None));
+            return effects;
+        }
         // A client that is being disabled or ends does not read the text (`ide-client.js`,
         // `disconnect`).
         let ask = if notify.is_some() { EditorCommand::Abandon } else { EditorCommand::Close };
@@ -317,6 +347,9 @@ impl Ledger {
         call: CallId,
     ) -> Vec<Effect> {
         let mut effects = Vec::new();
+        if self.stopped {
+            return vec![Effect::Answer(call, Answer::Failed(STOPPING.to_owned()))];
+        }
         if let Some(diff) = self.open.get_mut(path) {
             if diff.pending_decisions.len() == MAX_PENDING_DECISIONS {
                 let why = "Too many calls wait for the decision about this filePath.".to_owned();
@@ -339,68 +372,6 @@ impl Ledger {
         };
         effects.push(Effect::Answer(call, answer));
         effects
-    }
-
-    /// Closes the views of a session that has had no stream for too long. If its client returns,
-    /// it receives rejections.
-    pub(crate) fn session_away(&mut self, session: SessionId) -> Vec<Effect> {
-        self.close_all(session, |ledger, path, diff, effects| {
-            ledger.queue_decision(diff, path, Decision::Rejected, effects);
-        })
-    }
-
-    /// Closes the views of a session that has ended. Nobody receives the decisions.
-    pub(crate) fn session_gone(&mut self, session: SessionId) -> Vec<Effect> {
-        let mut effects = self.close_all(session, |_, _, _, _| {});
-        let queued = self.outboxes.get(&session).map(Outbox::diffs).unwrap_or_default();
-        for diff in queued {
-            self.take(session, diff, &mut effects);
-        }
-        if self.outboxes.remove(&session).is_some() {
-            self.record(Record::Gone(session), &mut effects);
-        }
-        effects
-    }
-
-    fn close_all(
-        &mut self,
-        session: SessionId,
-        announce: impl Fn(&mut Self, Arc<str>, &Diff, &mut Vec<Effect>),
-    ) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        let gone: Vec<_> = self.open.extract_if(.., |_, diff| diff.asker == session).collect();
-        for (path, diff) in gone {
-            announce(self, Arc::clone(&path), &diff, &mut effects);
-            self.end(diff, Outcome::Closed, &mut effects);
-            self.ask(None, EditorCommand::Abandon(path), &mut effects);
-        }
-        effects
-    }
-
-    /// Rejects every open diff and accepts no further one. Answers every call that waits for
-    /// neither a notification nor a text.
-    pub(crate) fn stop(&mut self) -> Vec<Effect> {
-        self.stopped = true;
-        self.outboxes.values_mut().for_each(Outbox::reject_unsent_texts);
-        let mut effects = Vec::new();
-        for (path, diff) in std::mem::take(&mut self.open) {
-            self.queue_decision(&diff, path, Decision::Rejected, &mut effects);
-            self.end(diff, Outcome::Rejected, &mut effects);
-        }
-        let others: Vec<_> = self.asked.extract_if(.., |_, asked| !asked.is_for_text()).collect();
-        for (call, asked) in others {
-            if let PendingEditorRequest::Close { diff, caller, .. } = asked {
-                effects.push(self.closed(call, Some((caller, diff)), None));
-            }
-        }
-        effects
-    }
-
-    /// Fails the calls that still wait for a text.
-    pub(crate) fn end_texts(&mut self) -> Vec<Effect> {
-        let texts = self.asked.extract_if(.., |_, asked| asked.is_for_text());
-        let failed = || Answer::Failed(STOPPING.to_owned());
-        texts.map(|(call, _)| Effect::Answer(call, failed())).collect()
     }
 
     /// Whether a client has not been sent the decision about this diff.
@@ -439,10 +410,14 @@ impl Ledger {
         let Some(outbox) = self.outboxes.get_mut(&diff.asker) else { return };
         let content = decision.clone().map_accepted(|text| diff.proposed.content(&text));
         outbox.push(diff.id, Arc::clone(&path), content.clone());
-        // The next process rejects every diff without such a record.
-        if let Decision::Accepted(content) = content {
-            self.record(Record::Accepted(diff.id, content), effects);
-        }
+        self.record(
+            match content {
+                Decision::Accepted(content) => Record::Accepted(diff.id, content),
+                // The next process has no text that stands for a rejection.
+                Decision::Rejected | Decision::RejectedWithReason(_) => Record::Rejected(diff.id),
+            },
+            effects,
+        );
         effects.push(Effect::Decided(diff.asker, path, decision));
     }
 

@@ -43,7 +43,7 @@ impl Ledger {
             }
             return;
         }
-        if let (EditorCommand::Open(path), Some(call)) = (&command, call) {
+        if let (EditorCommand::Open(path, _), Some(call)) = (&command, call) {
             self.opening.insert(Arc::clone(path), Opening { call, waiting: Vec::new() });
         }
         effects.push(Effect::Ask(call, command));

@@ -48,7 +48,7 @@ fn a_server_that_stops_waits_until_a_text_has_been_sent_and_has_arrived() {
     let a = book.a;
     book.opened(a);
     book.user_decided(Some("edited"));
-    book.ledger.stop();
+    book.ledger.stop(false);
     assert!(book.ledger.is_any_on_its_way());
     let outgoing = book.ledger.next(a, 1).0.unwrap();
     assert!(outgoing.ping);
@@ -64,7 +64,7 @@ fn a_client_that_is_told_of_a_rejection_with_an_answer_shows_that_even_to_a_serv
     let a = book.a;
     book.ledger.attach(a, 2, &EventId::default(), true);
     book.opened(a);
-    book.ledger.stop();
+    book.ledger.stop(false);
     assert!(book.ledger.next(a, 2).0.unwrap().ping);
 }
 
@@ -76,7 +76,7 @@ fn a_server_that_stops_does_not_wait_for_the_ping_of_a_stream_that_has_broken() 
     book.user_decided(None);
     assert!(book.ledger.next(a, 1).0.unwrap().ping);
     book.ledger.attach(a, 2, &EventId::default(), false);
-    book.ledger.stop();
+    book.ledger.stop(false);
     assert!(!book.ledger.is_any_on_its_way());
 }
 

@@ -81,8 +81,11 @@ fn who_wants_to_be_told_by_a_stream_that_ends_is_answered_then() {
         let a = book.a;
         book.opened(a);
         let (call, _) = book.close(a, false);
-        let effects =
-            if stops { book.ledger.stop() } else { book.ledger.completed(call, Some(text("b"))) };
+        let effects = if stops {
+            book.ledger.stop(false)
+        } else {
+            book.ledger.completed(call, Some(text("b")))
+        };
         assert_eq!(effects, [Effect::ShortenDeadline(call)]);
         assert_eq!(book.ledger.next(a, 1).0.unwrap().ping, !stops);
         assert!(book.ledger.detach(a, 2).is_empty(), "it is an earlier one");
@@ -242,7 +245,7 @@ fn an_acceptance_that_the_editor_carries_out_is_not_carried_out_again() {
         book.user_decided(Some("edited"));
     }
     let (is_withdrawn, effects) = book.ledger.withdraw(&path());
-    assert!(is_withdrawn && effects.len() == 2, "two records, for the next process");
+    assert!(is_withdrawn && effects.len() == 3, "three records, for the next process");
     for (client, accepted) in [(book.a, None), (book.b, Some(text("edited")))] {
         book.ledger.attach(client, 2, &EventId::default(), false);
         assert_eq!(

@@ -307,7 +307,7 @@ fn a_client_that_was_away_hears_that_its_diffs_are_rejected() {
 fn stopping_rejects_what_is_open_and_answers_every_call() {
     let mut book = Book::new();
     let (call, _) = book.open(book.a);
-    let effects = book.ledger.stop();
+    let effects = book.ledger.stop(false);
     assert_eq!(book.told(&effects), ["a rejected", "1 Rejected"]);
     assert_eq!(*answer(&effects, call), Answer::Opened);
     let (call, effects) = book.open(book.a);
@@ -325,7 +325,7 @@ fn a_server_that_stops_waits_for_the_answer_to_the_ping_behind_a_rejection() {
     let outgoing = book.ledger.next(a, 1).0.unwrap();
     assert!(outgoing.ping);
     book.opened(book.b);
-    book.ledger.stop();
+    book.ledger.stop(false);
     assert!(book.ledger.is_any_on_its_way());
     book.ledger.ping_answered(a, outgoing.diff);
     assert!(!book.ledger.is_any_on_its_way(), "what it rejects itself has no ping");

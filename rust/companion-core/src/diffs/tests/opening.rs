@@ -67,7 +67,7 @@ fn a_stop_answers_a_call_that_waits_for_a_view_once() {
         let mut book = Book::new();
         let (open, _) = book.open(book.a);
         let (close, _) = book.close(book.a, suppress);
-        let mut effects = book.ledger.stop();
+        let mut effects = book.ledger.stop(false);
         effects.extend(book.ledger.failed(open, "The editor has ended."));
         effects.extend(book.ledger.expired(close));
         let answers = |effect: &&Effect| matches!(effect, Effect::Answer(of, _) if *of == close);

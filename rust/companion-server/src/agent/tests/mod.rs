@@ -273,7 +273,7 @@ async fn a_server_that_stops_sends_no_text_in_place_of_a_rejection() {
     let mut scene = Scene::start().await;
     scene.propose().await;
     scene.reject_unread().await;
-    scene.rig.parts.driver.handle(Input::Stop);
+    scene.rig.parts.driver.handle(Input::Stop { keeps: false });
     assert_eq!(scene.message().await["method"], "ide/diffRejected");
 }
 

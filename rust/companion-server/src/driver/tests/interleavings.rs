@@ -307,7 +307,7 @@ impl World {
     }
 
     async fn end(&mut self) {
-        self.rig.parts.driver.handle(Input::Stop);
+        self.rig.parts.driver.handle(Input::Stop { keeps: false });
         self.asks.clear();
         for call in std::mem::take(&mut self.calls) {
             call.await.expect("a call is answered, whatever happens");

@@ -71,6 +71,7 @@ fn in_any_order_nothing_is_lost_invented_or_replayed() {
         has_hooks: false,
         corrects: false,
         hands_over: false,
+        keeps_views: false,
         unchanged: 0,
     };
     let mut scripts = vec![
@@ -133,7 +134,25 @@ fn in_any_order_nothing_is_lost_invented_or_replayed() {
             ..script(ONE, 0, 0, 0, 1)
         },
     ];
+    scripts.extend([
+        Script { keeps_views: true, ..script(ONE, 1, 1, 0, 1) },
+        Script { keeps_views: true, ..script(ONE, 1, 0, 1, 1) },
+        Script { keeps_views: true, ..script(ONE, 0, 1, 1, 0) },
+        Script { keeps_views: true, ..script(ONE, 0, 2, 0, 0) },
+        Script { keeps_views: true, ..script(TWO, 0, 1, 0, 0) },
+        Script { keeps_views: true, ..script(TWO, 0, 0, 1, 0) },
+        Script { keeps_views: true, others: 1, ..script(ONE, 0, 1, 0, 0) },
+        Script {
+            keeps_views: true,
+            rejections_with_reason: 1,
+            has_hooks: true,
+            ..script(ONE, 0, 1, 0, 0)
+        },
+    ]);
     if std::env::var_os("COMPANION_TEST_LONG").is_some_and(|long| long == "1") {
+        scripts.push(Script { keeps_views: true, others: 1, ..script(ONE, 1, 1, 0, 1) });
+        scripts.push(Script { keeps_views: true, others: 1, ..script(ONE, 1, 0, 1, 1) });
+        scripts.push(Script { keeps_views: true, ..script(TWO, 1, 1, 1, 1) });
         scripts.push(Script { others: 1, ..script(ONE, 0, 0, 1, 1) });
         scripts.push(Script { others: 2, ..script(ONE, 1, 1, 0, 1) });
         for closes in 0..=1 {

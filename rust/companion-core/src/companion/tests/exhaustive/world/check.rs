@@ -12,7 +12,11 @@ impl World {
             self.check_outcome(script, question, outcome.as_ref())?;
         }
         let shown = self.views.len() + usize::from(self.is_others_shown);
-        if self.asks.is_empty() && shown > self.companion.diffs().open_count() {
+        if self.asks.is_empty()
+            && !self.is_resuming
+            && !self.is_stopping
+            && shown > self.companion.diffs().open_count()
+        {
             return Err("a view stays, although no client waits for it".to_owned());
         }
         if !is_last {

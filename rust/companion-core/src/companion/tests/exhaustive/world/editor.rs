@@ -11,14 +11,16 @@ impl World {
     pub(super) fn edit(&mut self, script: &Script, index: usize) {
         let Some((call, ask)) = self.asks.remove(index) else { return };
         let input = match (call, ask) {
-            (Some(call), EditorCommand::Open(path)) => {
+            (Some(call), EditorCommand::Open(path, diff)) => {
                 self.late.remove(&call);
                 let Some(Request::Open(question)) = self.opens.remove(&call) else {
+                    self.others_diff = Some(diff);
                     return self.show_other(&path, call);
                 };
                 self.is_others_shown &= script.paths[0] != &*path;
                 assert_eq!(script.paths[question], &*path);
                 self.views.insert(path, question);
+                self.diffs.insert(question, diff);
                 Input::EditorDid(call, None)
             }
             (Some(call), EditorCommand::Close(path) | EditorCommand::Abandon(path)) => {
@@ -78,7 +80,7 @@ impl World {
     pub(super) fn is_opening(&self, path: &str) -> bool {
         self.asks.iter().any(|(call, ask)| {
             let is_late = call.is_some_and(|call| self.late.contains(&call));
-            matches!(ask, EditorCommand::Open(of) if **of == *path) && !is_late
+            matches!(ask, EditorCommand::Open(of, _) if **of == *path) && !is_late
         })
     }
 }

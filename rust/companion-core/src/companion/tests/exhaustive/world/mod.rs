@@ -34,6 +34,9 @@ const CLIENT: ClientTraits = ClientTraits {
     is_one_request: false,
 };
 
+/// The time for the editor to name its views, in milliseconds.
+const RESUME_TIMEOUT: u64 = 10_000;
+
 /// A request of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Request {
@@ -132,6 +135,12 @@ pub(super) struct World {
     /// The questions of the diffs that were rejected with a reason.
     rejected: BTreeMap<DiffId, Question>,
     views: BTreeMap<Arc<str>, Question>,
+    /// The diffs of the questions that the editor has shown.
+    diffs: BTreeMap<Question, DiffId>,
+    others_diff: Option<DiffId>,
+    /// The editor has not named its views after a restart.
+    is_resuming: bool,
+    restarts: u64,
     fates: Vec<Fate>,
     requests: Vec<Request>,
     replies: Vec<Reply>,
@@ -164,8 +173,16 @@ fn present() -> Text {
     "the text of the file".to_owned().into()
 }
 
-fn companion(first_diff: u64, left: Left) -> Companion {
-    Companion::new(Limits::default(), DiffId(first_diff), first_diff, true, left)
+/// The companion after this number of restarts.
+fn companion(script: &Script, restarts: u64, left: Left) -> Companion {
+    let resume_timeout = if script.keeps_views { RESUME_TIMEOUT } else { 0 };
+    let limits = Limits { resume_timeout, ..Limits::default() };
+    let first = first_diff(restarts);
+    Companion::new(limits, first, first.0, true, left)
+}
+
+fn first_diff(restarts: u64) -> DiffId {
+    DiffId(1000 * restarts + 1)
 }
 
 fn open(proposed: Proposed) -> Action {
@@ -176,7 +193,7 @@ impl World {
     pub(super) fn new(script: &Script) -> Self {
         let session = SessionId::new();
         let mut world = Self {
-            companion: companion(1, Left::default()),
+            companion: companion(script, 0, Left::default()),
             session,
             last_call: 0,
             calls: BTreeMap::new(),
@@ -191,6 +208,10 @@ impl World {
             reasons: vec![Reason::None; script.paths.len()],
             rejected: BTreeMap::new(),
             views: BTreeMap::new(),
+            diffs: BTreeMap::new(),
+            others_diff: None,
+            is_resuming: false,
+            restarts: 0,
             fates: vec![Fate::Open; script.paths.len()],
             requests: Vec::new(),
             replies: Vec::new(),
@@ -379,7 +400,10 @@ impl World {
         let input =
             if accept { Input::Accepted(path, text(question)) } else { Input::Rejected(path) };
         let out = self.handle(input);
-        if out.iter().any(|output| matches!(output, Output::Decided(..))) {
+        // The last process was killed before it saved the end of this diff, which the client knows. So the
+        // decision has no effect.
+        let has_ended = self.fates[question] == Fate::Ended;
+        if out.iter().any(|output| matches!(output, Output::Decided(..))) && !has_ended {
             self.fates[question] = if accept { Fate::Accepted } else { Fate::Rejected };
         }
         if accept {

@@ -31,6 +31,8 @@ pub(crate) struct Script {
     pub(crate) corrects: bool,
     /// The next process is one that runs already, and has a client.
     pub(crate) hands_over: bool,
+    /// The editor keeps its views over a restart.
+    pub(crate) keeps_views: bool,
     /// The user changes every second proposal; this is the first unchanged one.
     pub(crate) unchanged: Question,
 }
@@ -81,6 +83,12 @@ pub(crate) enum Step {
     Kill(usize),
     BeginStop,
     EndStop,
+    /// After a restart the editor names its views, in time or too late.
+    Resume {
+        is_late: bool,
+    },
+    /// The editor has lost them.
+    ResumeNothing,
 }
 
 impl World {
@@ -107,7 +115,7 @@ impl World {
         may(!self.unsaved.is_empty(), Step::Save);
         may(!self.asks.is_empty(), Step::Edit(0));
         may(self.may_overtake(), Step::Edit(1));
-        let opens = matches!(self.asks.front(), Some((_, EditorCommand::Open(_))));
+        let opens = matches!(self.asks.front(), Some((_, EditorCommand::Open(..))));
         may(self.failures > 0 && opens, Step::FailToOpen);
         may(self.timeouts > 0 && is_quiet && !self.opens.is_empty(), Step::TimeOut);
         may(self.stops > 0 && !self.is_stopping, Step::BeginStop);
@@ -115,17 +123,23 @@ impl World {
         steps.extend((0..self.requests.len()).map(Step::Serve));
         steps.extend((0..self.replies.len()).map(Step::Reply));
         steps.extend((0..self.wires.len()).filter(can_read).map(Step::Read));
+        if self.is_resuming {
+            steps.extend([false, true].map(|is_late| Step::Resume { is_late }));
+            steps.push(Step::ResumeNothing);
+        }
+        let is_decidable = !self.is_resuming && !self.is_stopping;
+        let decidable = || self.views.values().filter(|_| is_decidable);
         if self.rejections_with_reason > 0 {
-            steps.extend(self.views.values().map(|question| Step::RejectWithReason(*question)));
+            steps.extend(decidable().map(|question| Step::RejectWithReason(*question)));
         }
         for accept in [true, false] {
-            steps.extend(self.views.values().map(|question| Step::Decide(*question, accept)));
+            steps.extend(decidable().map(|question| Step::Decide(*question, accept)));
             steps.extend(answerable().map(|question| Step::Terminal(*question, accept)));
         }
         if self.others > 0 && !self.is_stopping {
             steps.extend([Step::OtherOpens, Step::OtherCloses]);
         }
-        if self.is_others_shown {
+        if self.is_others_shown && is_decidable {
             steps.extend([true, false].map(Step::DecideOther));
         }
         if is_quiet && self.companion.calls.next_deadline() == Some(ACKNOWLEDGEMENT_TIMEOUT) {
@@ -191,7 +205,9 @@ impl World {
                 world.handle(Input::StreamClosed(world.session, world.last_stream));
             }
             Step::Kill(arrives) => world.kill(script, arrives),
-            Step::BeginStop => world.begin_stop(),
+            Step::BeginStop => world.begin_stop(script),
+            Step::Resume { is_late } => world.resume(script, is_late),
+            Step::ResumeNothing => world.resume_nothing(script),
             Step::EndStop => world.end_stop(script),
         }
         world.settle_down(script);

@@ -1,0 +1,71 @@
+-- Names the proposals that still show to the next companion, which takes them up.
+-- Until then they are paused: no companion takes a decision.
+
+local reasons = require('gemini_companion.reason')
+
+local M = {}
+
+--- The message about a decision that no companion takes.
+M.PAUSED = 'the companion is starting again; decide in a moment'
+
+--- Handles the companion's answer to the paused proposals, by diff. `resumed` are those that are open again. The others
+--- have ended, unless a newer one has replaced them.
+local function resume(paused, resumed, abandon)
+  for _, fields in ipairs(resumed) do
+    local proposal = paused[fields.diff]
+    if proposal and proposal.is_paused then
+      proposal.is_paused, proposal.cli, proposal.reason = nil, fields.cli, fields.reason
+      proposal.view.takes_reason = reasons.arrival(proposal) ~= nil
+    end
+  end
+  for diff, proposal in pairs(paused) do
+    if proposal.is_paused and proposal.diff == diff then
+      abandon(proposal)
+    end
+  end
+end
+
+--- Pauses proposals after their companion has ended.
+---@param proposals GeminiCompanion.Proposal[]
+function M.pause(proposals)
+  for _, proposal in ipairs(proposals) do
+    proposal.is_paused = not proposal.orphan or nil
+  end
+end
+
+--- Abandons the paused ones among these proposals.
+---@param proposals GeminiCompanion.Proposal[]
+---@param abandon fun(proposal: GeminiCompanion.Proposal)
+function M.stop(proposals, abandon)
+  for _, proposal in ipairs(proposals) do
+    if proposal.is_paused then
+      abandon(proposal)
+    end
+  end
+end
+
+--- Names the paused ones among these proposals by `request`, and abandons those that have ended.
+---@param proposals GeminiCompanion.Proposal[]
+---@param request GeminiCompanion.Request
+---@param abandon fun(proposal: GeminiCompanion.Proposal)
+---@param changed fun() called after that
+function M.name(proposals, request, abandon, changed)
+  local paused, shown = {}, {}
+  for _, proposal in ipairs(proposals) do
+    if proposal.is_paused then
+      paused[proposal.diff] = proposal
+      shown[#shown + 1] = { diff = proposal.diff, newContent = proposal.new_content }
+    end
+  end
+  request('diff/resume', { proposals = shown }, function(result)
+    resume(paused, result.proposals or {}, abandon)
+    changed()
+  end, function()
+    -- If this companion has ended, too, the proposals wait for the next one.
+    if require('gemini_companion.server').status() then
+      resume(paused, {}, abandon)
+    end
+  end)
+end
+
+return M
