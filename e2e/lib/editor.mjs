@@ -32,6 +32,8 @@ export class Editor {
   diagnose = jsonProblems;
   /** When the model gets the reason of a rejection, by the path of the proposal. */
   reasons = new Map();
+  /** The number of the newest diff, by the path of the proposal. */
+  diffs = new Map();
   /** The files that are not saved. */
   unsaved = [];
   #companion;
@@ -52,6 +54,7 @@ export class Editor {
     if (method === 'editor/unsaved') return { paths: this.unsaved };
     if (method === 'diff/open') {
       this.reasons.set(filePath, params.reason);
+      this.diffs.set(filePath, params.diff);
       if (this.refusal) throw new Error(this.refusal);
       this.#views.set(filePath, newContent);
       if (params.replaysEdits) this.#replayed.add(filePath);

@@ -18,14 +18,16 @@ const DECISIONS = { 'ide/diffAccepted': 'accepted', 'ide/diffRejected': 'rejecte
 class Client {
   /** The text that it proposes, by path, while it waits for the user. */
   waiting = new Map();
+  /** The number of its diff, by path, as the editor knows it. */
+  diffs = new Map();
   /**
    * The decisions that the client must still receive: path → all correct texts; `undefined` is a
    * rejection.
    */
   due = new Map();
   /**
-   * Whether the client has a stream. After a restart it has none, and the answer to its openDiff is
-   * one.
+   * Whether the client has a stream. After a restart it has none, and the answer to a request is
+   * one while a proposal of it is open.
    */
   isBack = true;
   #session;
@@ -137,7 +139,8 @@ export class RestartFuzz {
       ['unlisten', 8],
       ['listen', 12],
       ['leave', 2],
-      ['stop', 3],
+      ['stop', 2],
+      ['restart', 3],
       ['kill', 3],
       ['killWhileOpening', 3],
       ['killWhileAccepting', 3],
@@ -181,6 +184,7 @@ export class RestartFuzz {
     const answer = client.call('openDiff', { filePath: path, newContent: content });
     await this.window.editor.view(path);
     assert.deepEqual(await answer, { content: [] });
+    client.diffs.set(path, this.window.editor.diffs.get(path));
     if (earlier && earlier !== client) await earlier.expect(path, undefined);
     client.waiting.set(path, content);
   }
@@ -188,6 +192,7 @@ export class RestartFuzz {
   async _close(client, path) {
     const { waiting } = client;
     if (!waiting.has(path)) return false;
+    if (!client.isBack) await client.listen();
     const args = { filePath: path, suppressNotification: true };
     const result = JSON.parse((await client.call('closeDiff', args)).content[0].text);
     assert.equal(result.content, this.#content(client, { path, content: waiting.get(path) }));
@@ -225,6 +230,14 @@ export class RestartFuzz {
   async _leave(client) {
     await client.leave();
     await client.connect();
+  }
+
+  /** Restarts the companion in order. The editor keeps its views. */
+  async _restart() {
+    await this.#saved();
+    this.window.companion.notify('editor/restarts', {});
+    await this.window.stop();
+    await this.#startAgain();
   }
 
   /** Stops the companion in order, which rejects all open proposals. */
@@ -300,20 +313,31 @@ export class RestartFuzz {
   }
 
   /**
-   * Starts the next process. All views are closed. Each client except `except` listens again now or
-   * later.
+   * Starts the next process, which takes up the proposals that the editor still shows: most of them, but none of
+   * `except`. Each client except that one listens again now or later.
    */
   async #startAgain(except) {
-    await this.window.start();
+    await this.window.start('--keep-proposals');
+    const proposals = [];
+    const listening = this.#clients.filter((client) => client.listens && client !== except);
     for (const client of this.#clients) {
-      const listened = client.listens;
       await client.unlisten();
       client.isBack = false;
-      for (const path of [...client.waiting.keys()]) {
-        client.waiting.delete(path);
-        client.due.set(path, [undefined]);
+      for (const [path, newContent] of [...client.waiting]) {
+        if (client !== except && this.#random(4)) {
+          proposals.push({ diff: client.diffs.get(path), newContent });
+          this.window.editor.edit(path, newContent);
+        } else {
+          client.waiting.delete(path);
+          client.due.set(path, [undefined]);
+        }
       }
-      if (client !== except && listened && this.#random(3)) await client.listen();
     }
+    const resumed = await this.window.companion.request('diff/resume', { proposals });
+    assert.deepEqual(
+      resumed.proposals.map(({ diff }) => diff),
+      proposals.map(({ diff }) => diff),
+    );
+    for (const client of listening) if (this.#random(3)) await client.listen();
   }
 }

@@ -144,11 +144,10 @@ function M.start()
   return ok
 end
 
---- Stops the companion. Open proposals are rejected, unless it restarts.
----@param restarts? boolean
-function M.stop(restarts)
+--- Stops the companion; open proposals are rejected.
+function M.stop()
   after_exit = nil
-  require('gemini_companion.server').stop(restarts == true)
+  require('gemini_companion.server').stop()
 end
 
 --- Restarts the companion, or starts it if it is not running. Open proposals stay open, unless the CLIs lose their
@@ -157,7 +156,8 @@ end
 function M.restart()
   local server, _, diff, _, workspace = modules()
   local keeps = server.is_resumable(workspace.folders())
-  M.stop(keeps)
+  after_exit = nil
+  server.stop(keeps)
   if keeps then
     diff.pause()
   end
