@@ -53,11 +53,9 @@ const ONE: &[&str] = &["/p"];
 const TWO: &[&str] = &["/p", "/p"];
 const THREE: &[&str] = &["/p", "/q", "/p"];
 
-/// Usually tests some thousand states of each kind. `COMPANION_TEST_LONG=1` tests tens of millions,
-/// which takes hours; `--release` is ten times faster.
-#[test]
-fn in_any_order_nothing_is_lost_invented_or_replayed() {
-    let script = |paths, breaks, kills, stops, closes| Script {
+/// A client that asks about these paths, and the numbers of its troubles.
+fn script(paths: &'static [&'static str], breaks: u8, kills: u8, stops: u8, closes: u8) -> Script {
+    Script {
         paths,
         at_once: false,
         breaks,
@@ -73,7 +71,32 @@ fn in_any_order_nothing_is_lost_invented_or_replayed() {
         hands_over: false,
         keeps_views: false,
         unchanged: 0,
-    };
+    }
+}
+
+/// The editor keeps its views over a restart.
+fn with_kept_views() -> Vec<Script> {
+    vec![
+        Script { keeps_views: true, ..script(ONE, 1, 1, 0, 1) },
+        Script { keeps_views: true, ..script(ONE, 1, 0, 1, 1) },
+        Script { keeps_views: true, ..script(ONE, 0, 1, 1, 0) },
+        Script { keeps_views: true, ..script(ONE, 0, 2, 0, 0) },
+        Script { keeps_views: true, ..script(TWO, 0, 1, 0, 0) },
+        Script { keeps_views: true, ..script(TWO, 0, 0, 1, 0) },
+        Script { keeps_views: true, others: 1, ..script(ONE, 0, 1, 0, 0) },
+        Script {
+            keeps_views: true,
+            rejections_with_reason: 1,
+            has_hooks: true,
+            ..script(ONE, 0, 1, 0, 0)
+        },
+    ]
+}
+
+/// Usually tests some thousand states of each kind. `COMPANION_TEST_LONG=1` tests tens of millions,
+/// which takes hours; `--release` is ten times faster.
+#[test]
+fn in_any_order_nothing_is_lost_invented_or_replayed() {
     let mut scripts = vec![
         script(ONE, 2, 0, 0, 1),
         script(ONE, 1, 1, 0, 1),
@@ -134,21 +157,7 @@ fn in_any_order_nothing_is_lost_invented_or_replayed() {
             ..script(ONE, 0, 0, 0, 1)
         },
     ];
-    scripts.extend([
-        Script { keeps_views: true, ..script(ONE, 1, 1, 0, 1) },
-        Script { keeps_views: true, ..script(ONE, 1, 0, 1, 1) },
-        Script { keeps_views: true, ..script(ONE, 0, 1, 1, 0) },
-        Script { keeps_views: true, ..script(ONE, 0, 2, 0, 0) },
-        Script { keeps_views: true, ..script(TWO, 0, 1, 0, 0) },
-        Script { keeps_views: true, ..script(TWO, 0, 0, 1, 0) },
-        Script { keeps_views: true, others: 1, ..script(ONE, 0, 1, 0, 0) },
-        Script {
-            keeps_views: true,
-            rejections_with_reason: 1,
-            has_hooks: true,
-            ..script(ONE, 0, 1, 0, 0)
-        },
-    ]);
+    scripts.extend(with_kept_views());
     if std::env::var_os("COMPANION_TEST_LONG").is_some_and(|long| long == "1") {
         scripts.push(Script { keeps_views: true, others: 1, ..script(ONE, 1, 1, 0, 1) });
         scripts.push(Script { keeps_views: true, others: 1, ..script(ONE, 1, 0, 1, 1) });

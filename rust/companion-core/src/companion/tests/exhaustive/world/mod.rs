@@ -113,6 +113,7 @@ enum Reason {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a state of its own")]
 pub(super) struct World {
     companion: Companion,
     session: SessionId,
