@@ -172,7 +172,8 @@ export class CheckedEditor {
     if (method !== undefined) {
       const wrong = wrongParams(method, params);
       if (wrong) this.violations.push(`The editor sent ${wrong}.`);
-      if (method.startsWith('diff/')) this.#decisions.push({ method, ...params });
+      const isDecision = method.startsWith('diff/') && method !== 'diff/resume';
+      if (isDecision) this.#decisions.push({ method, ...params });
       // As the page shows it: the CLI is connected.
       const result = results.find((example) => example.method === method)?.params;
       if (id !== undefined) this.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);

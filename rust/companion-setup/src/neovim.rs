@@ -24,7 +24,7 @@ const HELP: &str = "doc/gemini_companion.txt";
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
 /// The files of the plugin.
-const FILES: [(&str, &str); 52] = files![
+const FILES: [(&str, &str); 54] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/agent.lua"
     "lua/gemini_companion/anchor.lua"

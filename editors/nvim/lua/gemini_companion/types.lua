@@ -123,6 +123,16 @@
 ---@class GeminiCompanion.Withdrawn
 ---@field withdrawn boolean
 
+--- The result of the request `diff/resume`.
+---@class GeminiCompanion.ResumedProposals
+---@field proposals GeminiCompanion.ResumedProposal[]
+
+--- A proposal that is open again after a restart.
+---@class GeminiCompanion.ResumedProposal
+---@field diff string
+---@field cli integer
+---@field reason 'now'|'nextPrompt'|'never'
+
 --- The parameters of the notification `companion/private`.
 ---@class GeminiCompanion.PrivateFiles
 ---@field reasons table<string, string> why each file is private, by its path

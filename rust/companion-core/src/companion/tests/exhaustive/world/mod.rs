@@ -1,5 +1,6 @@
 //! Simulates the environment of a companion.
 
+mod answers;
 mod check;
 mod editor;
 mod others;
@@ -482,22 +483,6 @@ impl World {
         let ended = self.wires.extract_if(.., |wire| !wire.is_open && wire.events.is_empty());
         for wire in ended {
             self.client.ended(wire.number);
-        }
-    }
-
-    /// Sends the answers whose records are saved.
-    fn release(&mut self) {
-        for (_, reply) in
-            self.held.extract_if(.., |(records, _)| *records <= self.saved).collect::<Vec<_>>()
-        {
-            let is_due = self.companion.diffs().is_anything_due(self.session);
-            if self.is_returning && !self.companion.diffs().has_stream(self.session) && is_due {
-                self.attach(&EventId::default(), true);
-                let wire = self.wires.last_mut().expect("it was just made");
-                wire.events.push_front(Event::Reply(reply));
-            } else {
-                self.replies.push(reply);
-            }
         }
     }
 }
