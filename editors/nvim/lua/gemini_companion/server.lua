@@ -204,7 +204,7 @@ function M.start(folders, on)
     on = on,
     name = name.choose(folders),
     folders = folders,
-    review = config.options.review,
+    review = config.options.review == true,
     clients = 0,
     private = {},
     pending = {},
