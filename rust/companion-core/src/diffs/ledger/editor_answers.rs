@@ -190,9 +190,10 @@ impl Ledger {
                 diff.opening = None;
                 self.settle(diff.asker, diff.id, &mut effects);
                 effects.push(Effect::Answer(call, failed()));
+                let replaces = diff.replaces;
                 self.end(diff, outcome, &mut effects);
-                if outcome == Outcome::TimedOut {
-                    // If the view still opens, nobody waits for a decision.
+                if outcome == Outcome::TimedOut || replaces {
+                    // If the view still opens, or if the earlier one stays, nobody waits for a decision.
                     self.ask(None, EditorCommand::Abandon(path), &mut effects);
                 }
             }

@@ -117,6 +117,8 @@ struct Diff {
     left: Option<Left>,
     /// The user has rejected it, and the server looks at the file.
     is_being_rejected: bool,
+    /// The editor may still show a diff that this one has replaced.
+    replaces: bool,
     /// The calls of `acceptDiff` and `rejectDiff` that wait for the end.
     pending_decisions: Vec<(CallId, bool)>,
 }
@@ -133,8 +135,16 @@ enum Left {
 impl Diff {
     fn new(id: DiffId, asker: SessionId, proposed: Proposed, opening: Option<CallId>) -> Self {
         let pending_decisions = Vec::new();
-        let (left, is_being_rejected) = (None, false);
-        Self { id, asker, proposed, opening, left, is_being_rejected, pending_decisions }
+        Self {
+            id,
+            asker,
+            proposed,
+            opening,
+            left: None,
+            is_being_rejected: false,
+            replaces: false,
+            pending_decisions,
+        }
     }
 
     fn is_unnamed(&self) -> bool {
@@ -237,7 +247,9 @@ impl Ledger {
         if let Some(diff) = outbox.find(path).map(|queued| queued.diff) {
             self.take(asker, diff, &mut effects);
         }
-        if let Some(earlier) = self.open.remove(path) {
+        let earlier = self.open.remove(path);
+        let replaces = earlier.is_some();
+        if let Some(earlier) = earlier {
             // The same client has already replaced its waiter. A notification about the earlier
             // diff would end the new one.
             if earlier.asker == asker {
@@ -249,7 +261,8 @@ impl Ledger {
         }
         let id = self.next_diff;
         self.next_diff = id.next();
-        self.open.insert(Arc::clone(path), Diff::new(id, asker, proposed, Some(call)));
+        let diff = Diff { replaces, ..Diff::new(id, asker, proposed, Some(call)) };
+        self.open.insert(Arc::clone(path), diff);
         self.asked.insert(call, PendingEditorRequest::Open(Arc::clone(path)));
         self.record(Record::Opened(id, asker, Arc::clone(path)), &mut effects);
         self.ask(Some(call), EditorCommand::Open(Arc::clone(path), id), &mut effects);

@@ -86,9 +86,11 @@ impl Ledger {
         self.end_opening(call, view, effects);
         if let Some(path) = self.late.remove(&call)
             && view != View::Fails
-            && !self.open.contains_key(&path)
         {
-            self.ask(None, EditorCommand::Abandon(path), effects);
+            match self.open.get_mut(&path) {
+                Some(diff) => diff.replaces = true,
+                None => self.ask(None, EditorCommand::Abandon(path), effects),
+            }
         }
     }
 

@@ -102,7 +102,7 @@ fn a_decision_for_a_view_that_does_not_open_is_never_sent() {
     let effects = book.ledger.failed(open, "The file is binary.");
     let failed = Answer::Decided { accept: true, outcome: Outcome::Failed };
     assert!(effects.contains(&Effect::Answer(accept, failed)));
-    assert_eq!(book.told(&effects), ["2 Failed"]);
+    assert_eq!(book.told(&effects), ["2 Failed", "abandon"], "the earlier view closes, too");
 }
 
 #[test]

@@ -48,14 +48,16 @@ impl World {
         self.handle(input);
     }
 
-    /// The editor can't show a proposal, and closes the one that it would replace.
-    pub(super) fn fail_to_open(&mut self, script: &Script) {
+    /// The editor can't show a proposal. It closes the one that this would replace, or keeps it.
+    pub(super) fn fail_to_open(&mut self, script: &Script, keeps_earlier: bool) {
         let Some((Some(call), ask)) = self.asks.pop_front() else { return };
         self.failures -= 1;
         self.late.remove(&call);
         self.opens.remove(&call);
-        self.views.remove(ask.path());
-        self.is_others_shown &= script.paths[0] != &**ask.path();
+        if !keeps_earlier {
+            self.views.remove(ask.path());
+            self.is_others_shown &= script.paths[0] != &**ask.path();
+        }
         self.handle(Input::EditorFailed(call, "the file is binary"));
     }
 

@@ -58,8 +58,10 @@ pub(crate) enum Step {
     Save,
     /// The editor carries out a request.
     Edit(usize),
-    /// The editor fails an open,
-    FailToOpen,
+    /// The editor fails an open, and perhaps keeps the view that it would replace,
+    FailToOpen {
+        keeps_earlier: bool,
+    },
     /// or does not answer in time.
     TimeOut,
     /// The user decides in the editor.
@@ -116,7 +118,9 @@ impl World {
         may(!self.asks.is_empty(), Step::Edit(0));
         may(self.may_overtake(), Step::Edit(1));
         let opens = matches!(self.asks.front(), Some((_, EditorCommand::Open(..))));
-        may(self.failures > 0 && opens, Step::FailToOpen);
+        for keeps_earlier in [false, true] {
+            may(self.failures > 0 && opens, Step::FailToOpen { keeps_earlier });
+        }
         may(self.timeouts > 0 && is_quiet && !self.opens.is_empty(), Step::TimeOut);
         may(self.stops > 0 && !self.is_stopping, Step::BeginStop);
         may(self.is_stopping, Step::EndStop);
@@ -184,7 +188,7 @@ impl World {
             }
             Step::Save => world.save(),
             Step::Edit(index) => world.edit(script, index),
-            Step::FailToOpen => world.fail_to_open(script),
+            Step::FailToOpen { keeps_earlier } => world.fail_to_open(script, keeps_earlier),
             Step::TimeOut => world.time_out(),
             Step::Decide(question, accept) => world.decide(script, question, accept),
             Step::RejectWithReason(question) => world.reject_with_reason(script, question),
