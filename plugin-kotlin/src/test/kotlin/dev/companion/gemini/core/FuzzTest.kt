@@ -115,17 +115,21 @@ class FuzzTest {
 
         /** Returns a message that the server knows, with any parameters. */
         private fun message(random: Random): List<Any?> {
-            val params =
-                FIELDS.filterKeys { random.nextInt(4) > 0 }.mapValues { (_, example) ->
-                    when {
-                        example.isJsonArray -> texts(random)
-                        example.asJsonPrimitive.isNumber -> number(random)
-                        example.asJsonPrimitive.isBoolean -> random.nextBoolean()
-                        else -> text(random)
-                    }
-                }
+            val params = values(FIELDS, random)
             return listOf(METHODS.random(random), Gson().toJson(params), bytes(random))
         }
+
+        /** Returns values for some of the fields. */
+        private fun values(fields: Map<String, JsonElement>, random: Random): Map<String, Any> =
+            fields.filterKeys { random.nextInt(4) > 0 }.mapValues { (_, example) ->
+                when {
+                    example.isJsonArray -> texts(random)
+                    example.isJsonObject -> values(fields(listOf(example.asJsonObject)), random)
+                    example.asJsonPrimitive.isNumber -> number(random)
+                    example.asJsonPrimitive.isBoolean -> random.nextBoolean()
+                    else -> text(random)
+                }
+            }
 
         private fun number(random: Random) =
             when (random.nextInt(3)) {
@@ -251,8 +255,10 @@ class FuzzTest {
         private val METHODS = ROWS.flatMap { it.dropLast(1) }
 
         /** An example of each parameter. */
-        private val FIELDS: Map<String, JsonElement> =
-            ROWS.flatMap { Gson().fromJson(it.last(), JsonObject::class.java).entrySet() }.associate { it.toPair() }
+        private val FIELDS = fields(ROWS.map { Gson().fromJson(it.last(), JsonObject::class.java) })
+
+        private fun fields(examples: List<JsonObject>): Map<String, JsonElement> =
+            examples.flatMap { it.entrySet() }.associate { it.toPair() }
 
         /** Half and swapped surrogate pairs, NUL, invalid and unusual paths. */
         private val ODD =
