@@ -336,7 +336,12 @@ describe('a comment', { skip, concurrency: 2 }, () => {
        end, vim.api.nvim_list_chans())[1].id }, 5000)`,
       pid,
     );
-    await neovim.until(`require('gemini_companion.server').status() == nil`);
+    const server = `require('gemini_companion.server').status()`;
+    await neovim.until(`(${server} or { pid = ... }).pid ~= ...`, pid);
+    await neovim.ready();
+    await hasMarks(neovim, 'two Stays', 'three Goes');
+    await neovim.command('GeminiCompanion stop');
+    await neovim.until(`${server} == nil`);
     await neovim.command('3GeminiCompanion uncomment', 'normal! ggOzero');
     await neovim.command('GeminiCompanion start');
     await neovim.ready();

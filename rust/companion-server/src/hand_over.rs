@@ -92,7 +92,7 @@ impl HandOver {
             }
             let sight = sight.unwrap_or_else(|error| {
                 log::debug!("other companions can't be found: {error}");
-                Sight::Alone
+                Sight::Running
             });
             let interval = match sight {
                 Sight::Free(legacy) => {
@@ -103,7 +103,8 @@ impl HandOver {
                 Sight::Running if Instant::now() < ending_until => END_INTERVAL,
                 Sight::Running if is_reported => WATCH_INTERVAL,
                 Sight::Running => LOOK_INTERVAL,
-                Sight::Alone if self.endpoints.is_empty() => Duration::MAX,
+                Sight::Alone if self.endpoints.is_empty() && is_reported => Duration::MAX,
+                Sight::Alone if self.endpoints.is_empty() => WATCH_INTERVAL,
                 Sight::Alone => CLOSE_INTERVAL,
             };
             self.close_unused();
@@ -134,7 +135,12 @@ impl HandOver {
         }
         self.agents.comments.report_pending();
         self.driver.wait_until_journaled().await;
-        self.on_disk(move || legacy.remove()).await;
+        if self.driver.ask(|companion| companion.diffs().is_saved()) {
+            self.on_disk(move || legacy.remove()).await;
+        } else {
+            // It may have the only copy of an accepted text.
+            log::warn!("the resume data of another companion stays, because its copy is not saved");
+        }
     }
 
     async fn on_disk(&self, job: impl FnOnce() -> std::io::Result<()> + Send + 'static) {

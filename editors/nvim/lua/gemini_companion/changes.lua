@@ -477,6 +477,7 @@ function M.stop()
     prompts[key] = nil
     change.files = {}
     announce(change)
+    guard.call('the changes of a prompt', hunks.update, key, words.title(change), change)
   end
 end
 

@@ -393,7 +393,7 @@ end
 --- Pauses all proposals after the companion has ended: the next one may take them up.
 function M.pause()
   ended = ended + 1
-  resuming.pause(in_order())
+  resuming.pause(in_order(), abandon)
 end
 
 --- Abandons the paused proposals. Those with the user's changes stay open.

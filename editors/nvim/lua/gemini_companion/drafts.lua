@@ -19,6 +19,10 @@ local held = {}
 ---@type table<string, integer[]>
 local expected = {}
 
+--- The buffers with texts whose acceptance a CLI had not got. The next companion may send it.
+---@type table<integer, true>
+local queued = {}
+
 local KEPT = ':sbuffer %d has your text for %s, which is not in the file'
 local QUEUED = ':sbuffer %d has your text for %s; the CLI writes it when it is back'
 local MAY_REPEAT = 'The CLI may have received your acceptance. If you write the file, it can be edited twice.'
@@ -27,11 +31,12 @@ local WITHDRAW_TIMEOUT_MS = 1000
 
 --- Takes back the acceptance of a text that the CLI would write a second time. Returns whether the user may write it.
 local function withdraw(buffer, path)
-  if not vim.tbl_contains(expected[path] or {}, buffer) then
+  local may_wait = queued[buffer] or vim.tbl_contains(expected[path] or {}, buffer)
+  local answer = may_wait and server.ask('diff/withdraw', WITHDRAW_TIMEOUT_MS, { filePath = path })
+  if not answer and not queued[buffer] then
     return true
   end
-  local answer = server.ask('diff/withdraw', WITHDRAW_TIMEOUT_MS, { filePath = path })
-  return not answer or answer.withdrawn or vim.fn.confirm(MAY_REPEAT, '&Write\n&Cancel', 2) == 1
+  return answer and answer.withdrawn or vim.fn.confirm(MAY_REPEAT, '&Write\n&Cancel', 2) == 1
 end
 
 local function save(buffer, name, path)
@@ -103,8 +108,9 @@ function M.expect(path, parsed)
   expected[path] = vim.tbl_filter(function(buffer)
     return not is_offered(buffer)
   end, expected[path] or {})
-  table.insert(expected[path], M.hold(path, parsed))
-  return expected[path][#expected[path]]
+  local buffer = M.hold(path, parsed)
+  table.insert(expected[path], buffer)
+  return buffer
 end
 
 --- Shows the user where the text is. From now on, Neovim asks about the buffer before it quits, unless the user has
@@ -129,6 +135,7 @@ end
 function M.delivered(path, parsed, kept, delivery)
   if delivery == 'queued' then
     kept = kept or M.expect(path, parsed)
+    queued[kept] = true
     M.offer(kept, path, false, true)
   elseif delivery ~= 'delivered' then
     M.offer(kept or M.hold(path, parsed), path)
@@ -150,6 +157,7 @@ end
 ---@param params GeminiCompanion.DiffPath
 function M.on_written(params)
   local buffer = table.remove(expected[params.filePath] or {})
+  queued[buffer or 0] = nil
   if buffer and api.nvim_buf_is_valid(buffer) and held[buffer] then
     release(buffer)
   end

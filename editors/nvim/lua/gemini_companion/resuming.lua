@@ -13,23 +13,29 @@ M.PAUSED = 'the companion is starting again; decide in a moment'
 local function resume(paused, resumed, abandon)
   for _, fields in ipairs(resumed) do
     local proposal = paused[fields.diff]
-    if proposal and proposal.is_paused then
+    if proposal and proposal.is_paused and not proposal.decided then
       proposal.is_paused, proposal.cli, proposal.reason = nil, fields.cli, fields.reason
       proposal.view.takes_reason = reasons.arrival(proposal) ~= nil
     end
   end
   for diff, proposal in pairs(paused) do
-    if proposal.is_paused and proposal.diff == diff then
+    if proposal.is_paused and proposal.diff == diff and not proposal.decided then
       abandon(proposal)
     end
   end
 end
 
---- Pauses proposals after their companion has ended.
+--- Pauses proposals after their companion has ended, and abandons those that had ended before, unless they have the
+--- user's changes.
 ---@param proposals GeminiCompanion.Proposal[]
-function M.pause(proposals)
+---@param abandon fun(proposal: GeminiCompanion.Proposal)
+function M.pause(proposals, abandon)
   for _, proposal in ipairs(proposals) do
-    proposal.is_paused = not proposal.orphan or nil
+    if proposal.orphan then
+      abandon(proposal)
+    else
+      proposal.is_paused = true
+    end
   end
 end
 

@@ -146,7 +146,8 @@ function M.stop(restarts)
     return
   end
   if restarts then
-    M.notify('editor/restarts', vim.empty_dict())
+    -- Also before it is ready: it has the proposals of the last one.
+    send(server, { method = 'editor/restarts', params = vim.empty_dict() })
   end
   server.stopping = true
   pcall(vim.fn.chanclose, server.job, 'stdin')

@@ -273,7 +273,7 @@
 ---@field action 'write'|'delete'|'nothing'|'refuse'
 ---@field text? string to write
 ---@field reason? string of a refusal
----@field warning? string what the user would lose
+---@field warning? string the change that the user would lose
 ---@field differs? boolean the file's text is not the text that the CLI left
 
 --- A file that has its text from before a prompt again.

@@ -193,7 +193,9 @@ impl Companion {
             Input::Rejected(path) => self.user_decided(path, Decision::Rejected, out),
             Input::Withdraw(path) => {
                 let (is_withdrawn, effects) = self.ledger.withdraw(path);
-                self.writes.forget(path);
+                if is_withdrawn {
+                    self.writes.forget(path);
+                }
                 out.push(Output::Withdrawn(is_withdrawn));
                 effects
             }
@@ -317,7 +319,7 @@ impl Companion {
         let session = from.session;
         if let Action::Open { proposed, held, is_editor_busy, .. } = action {
             // The last process received this call, and this one reports the decision.
-            if from.sent == Attempt::Again && self.ledger.is_left(session, path) {
+            if from.sent == Attempt::Again && self.ledger.is_left(session, path, proposed) {
                 return vec![Effect::Answer(call, Answer::Opened)];
             }
             if let Some(why) = self.refusal(session, proposed, held, is_editor_busy) {

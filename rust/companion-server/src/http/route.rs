@@ -132,7 +132,7 @@ where
         Err(error) => return body_error(&error, server.config.limits.body),
     };
     if text(&head.headers, &PROTOCOL_VERSION) == Some(stateless::VERSION) {
-        return super::stateless::answer(server, &head, body).await;
+        return super::stateless::answer(server, endpoint.port, &head, body).await;
     }
     // From here on the request is whole.
     let _answering = head.extensions.get::<ReadEnd>().map(ReadEnd::answering);

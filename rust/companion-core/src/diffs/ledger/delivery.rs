@@ -1,8 +1,8 @@
 //! Delivers decisions to their clients: knows their streams and acknowledgements.
 
-use super::{Effect, Ledger, PendingEditorRequest};
+use super::{Effect, Ledger, Left, PendingEditorRequest};
 use crate::diffs::outbox::{Closing, DecisionRoute, EventId, Outbox, Outgoing, Queued};
-use crate::diffs::{Answer, Decision, DiffId};
+use crate::diffs::{Answer, Decision, DiffId, Proposed};
 use crate::session::SessionId;
 
 impl Ledger {
@@ -92,11 +92,19 @@ impl Ledger {
         self.count(session) > 0 || self.outboxes.get(&session).is_some_and(Outbox::is_due)
     }
 
-    /// Whether the client still needs the end of its diff of that path in the last process.
-    pub(crate) fn is_left(&self, session: SessionId, path: &str) -> bool {
-        let open = self.open.get(path).filter(|diff| diff.asker == session);
-        open.is_some_and(|diff| diff.left.is_some())
-            || self.outboxes.get(&session).is_some_and(|outbox| outbox.is_left(path))
+    /// Whether the client still needs the end of its diff of that path in the last process. It repeats the call
+    /// that proposed this.
+    pub(crate) fn is_left(&mut self, session: SessionId, path: &str, proposed: Proposed) -> bool {
+        let open = self.open.get_mut(path).filter(|diff| diff.asker == session);
+        let is_open = open.is_some_and(|diff| match &mut diff.left {
+            Some(Left::Unnamed(repeated)) => {
+                *repeated = Some(proposed);
+                true
+            }
+            Some(Left::Resumed) => diff.proposed == proposed,
+            None => false,
+        });
+        is_open || self.outboxes.get(&session).is_some_and(|outbox| outbox.is_left(path))
     }
 
     /// Whether the session has a stream.

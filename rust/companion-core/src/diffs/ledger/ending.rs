@@ -56,7 +56,7 @@ impl Ledger {
     pub(crate) fn stop(&mut self, keeps: bool) -> Vec<Effect> {
         self.stopped = true;
         self.outboxes.values_mut().for_each(Outbox::reject_unsent_texts);
-        let keeps = keeps && self.records == Some(self.saved);
+        let keeps = keeps && self.is_saved();
         let mut effects = Vec::new();
         for (path, mut diff) in std::mem::take(&mut self.open) {
             if keeps && (diff.is_decidable() || diff.is_unnamed()) {

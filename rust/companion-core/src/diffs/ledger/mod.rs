@@ -126,8 +126,9 @@ struct Diff {
 /// A diff of the last process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Left {
-    /// The editor has not named it.
-    Unnamed,
+    /// The editor has not named it. If its client has repeated `openDiff` meanwhile, this is the proposal of
+    /// that call.
+    Unnamed(Option<Proposed>),
     /// The editor shows it.
     Resumed,
 }
@@ -148,7 +149,7 @@ impl Diff {
     }
 
     fn is_unnamed(&self) -> bool {
-        self.left == Some(Left::Unnamed)
+        matches!(self.left, Some(Left::Unnamed(_)))
     }
 
     /// Whether the user sees it and can decide.
@@ -390,6 +391,11 @@ impl Ledger {
     /// Whether a client has not been sent the decision about this diff.
     pub(crate) fn is_unsent(&self, session: SessionId, diff: DiffId) -> bool {
         self.outboxes.get(&session).is_some_and(|outbox| outbox.is_unsent(diff))
+    }
+
+    /// Whether all records so far are saved.
+    pub fn is_saved(&self) -> bool {
+        self.records == Some(self.saved)
     }
 
     /// The number of records so far.

@@ -14,7 +14,8 @@ impl Ledger {
     /// Adds a diff of the last process that was not decided.
     pub(crate) fn restore_open(&mut self, id: DiffId, session: SessionId, path: Arc<str>) {
         let unknown = Proposed::new("", ClientTraits::default());
-        let diff = Diff { left: Some(Left::Unnamed), ..Diff::new(id, session, unknown, None) };
+        let diff =
+            Diff { left: Some(Left::Unnamed(None)), ..Diff::new(id, session, unknown, None) };
         if let Some(earlier) = self.open.insert(Arc::clone(&path), diff) {
             self.restore_decision(earlier.id, earlier.asker, path, Decision::Rejected);
         }
@@ -33,8 +34,11 @@ impl Ledger {
     /// The editor shows these proposals, and no other one of the last process. The others are rejected.
     pub(crate) fn name(&mut self, shown: &[(DiffId, Proposed)]) -> Vec<Effect> {
         let mut effects = Vec::new();
-        for diff in self.open.values_mut().filter(|diff| diff.is_unnamed()) {
-            if let Some((_, proposed)) = shown.iter().find(|(id, _)| *id == diff.id) {
+        for diff in self.open.values_mut() {
+            let Some(Left::Unnamed(repeated)) = diff.left else { continue };
+            if let Some((_, proposed)) = shown.iter().find(|(id, _)| *id == diff.id)
+                && repeated.is_none_or(|repeated| repeated == *proposed)
+            {
                 diff.left = Some(Left::Resumed);
                 diff.proposed = *proposed;
             }

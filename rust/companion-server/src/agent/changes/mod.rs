@@ -72,6 +72,7 @@ struct Prompt {
 
 /// The change of a file since a prompt.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each fact is independent of the others")]
 struct Change {
     path: Arc<str>,
     before: FileText,
@@ -82,6 +83,8 @@ struct Change {
     /// Something else may have changed the file since the prompt.
     is_mixed: bool,
     is_reverted: bool,
+    /// The user has kept a hunk, so `before` is no longer the text before the prompt.
+    has_kept: bool,
     /// The hunks that the user has taken out of `after`, in this order.
     reverted_hunks: Vec<RevertedHunk>,
 }
@@ -318,6 +321,7 @@ impl AgentChanges {
                 is_private,
                 is_mixed,
                 is_reverted: false,
+                has_kept: false,
                 reverted_hunks: Vec::new(),
             }),
         }

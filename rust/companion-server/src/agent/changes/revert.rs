@@ -49,6 +49,10 @@ impl AgentChanges {
             found += 1;
             let texts = change.texts();
             let older = reversal.take();
+            // The text before the older prompt does not have the hunk that the user keeps.
+            if change.has_kept && older.is_some() {
+                return None;
+            }
             let is_gap = older.as_ref().is_some_and(|older| older.after != texts.before);
             let was_mixed = older.as_ref().is_some_and(|older| older.is_mixed);
             let is_later = older.as_ref().is_some_and(|older| older.is_later);

@@ -115,12 +115,21 @@ impl AgentChanges {
         Some(change.reverted_hunks.is_empty())
     }
 
+    /// Whether the user has kept a hunk of this change.
+    pub(crate) fn has_kept(&mut self, id: &PromptId, path: &str) -> bool {
+        self.change(id, path).is_some_and(|change| change.has_kept)
+    }
+
     /// The user keeps one hunk, so it leaves the list.
     pub(crate) fn hunk_kept(&mut self, id: &PromptId, path: &str, hunk: &Hunk) {
         let Some(change) = self.change(id, path) else { return };
-        let Some(before) = change.before.text() else { return };
+        let (FileText::Text(before), FileText::Text(_)) = (&change.before, &change.after) else {
+            // A file that was created or deleted is one change.
+            return self.remove(id, &[path]);
+        };
         let Some(text) = hunks::apply(before, hunk) else { return };
         change.before = FileText::Text(text.into());
+        change.has_kept = true;
         change.uncount(hunk);
         if change.before == change.after {
             self.remove(id, &[path]);

@@ -276,9 +276,10 @@ impl ChangeTracker {
         let mut is_partial = false;
         let mut paths = Vec::new();
         if let (Some(hunk), [path]) = (&reverted.hunk, &reverted.paths[..]) {
-            let effect = self.changes.lock().hunk_reverted(&prompt, path, hunk);
-            let Some(effect) = effect else { return };
-            is_partial = effect != HunkEffect::Whole;
+            let mut changes = self.changes.lock();
+            let Some(effect) = changes.hunk_reverted(&prompt, path, hunk) else { return };
+            is_partial = effect != HunkEffect::Whole || changes.has_kept(&prompt, path);
+            drop(changes);
             // The model hears once that a part of the file was reverted.
             if effect != HunkEffect::Further {
                 paths.push(path.as_str().into());

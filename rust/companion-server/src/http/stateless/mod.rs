@@ -64,9 +64,11 @@ struct RequestSession {
 }
 
 impl RequestSession {
-    fn begin(clients: &Arc<Clients>) -> Result<Self, Full> {
+    /// Begins a session of a client that has come by this port of the server.
+    fn begin(clients: &Arc<Clients>, port: u16) -> Result<Self, Full> {
         let session =
             clients.create(ClientTraits { is_one_request: true, ..ClientTraits::default() })?;
+        session.reached_at(port);
         Ok(Self { clients: Arc::clone(clients), session })
     }
 }
@@ -94,7 +96,12 @@ enum Wanted {
 }
 
 /// Answers a request whose header names the revision.
-pub(super) async fn answer(server: Arc<HttpServer>, head: &Parts, body: BufferedBody) -> Reply {
+pub(super) async fn answer(
+    server: Arc<HttpServer>,
+    port: u16,
+    head: &Parts,
+    body: BufferedBody,
+) -> Reply {
     let (id, wanted) = match parse(&body.bytes) {
         Ok(Payload::Single(Message::Request { id, method, params })) => {
             let wanted = read(&server, &head.headers, &id, &method, params);
@@ -118,10 +125,10 @@ pub(super) async fn answer(server: Arc<HttpServer>, head: &Parts, body: Buffered
         }
         Ok(Wanted::Call { call, progress_token }) => {
             let _copied = body.free(call.size());
-            run(server, head, id, call, progress_token).await
+            run(server, port, head, id, call, progress_token).await
         }
         Ok(Wanted::Subscription { has_context }) => {
-            let Ok(request) = RequestSession::begin(&server.clients) else { return full() };
+            let Ok(request) = RequestSession::begin(&server.clients, port) else { return full() };
             let filter = SubscriptionFilter::of_context(has_context);
             let first = sse::data(&acknowledged(&id, &filter));
             let awaited = Awaited::Subscription { has_context };
@@ -209,12 +216,13 @@ fn read_call(
 /// Runs a tool. The answer of `openDiff` is a stream until the user has decided.
 async fn run(
     server: Arc<HttpServer>,
+    port: u16,
     head: &Parts,
     id: Id,
     call: Call,
     progress_token: Option<Id>,
 ) -> Reply {
-    let Ok(request) = RequestSession::begin(&server.clients) else { return full() };
+    let Ok(request) = RequestSession::begin(&server.clients, port) else { return full() };
     let session = &request.session;
     let _busy = session.busy();
     let is_diff = call.tool() == Some(Tool::OpenDiff);

@@ -289,3 +289,28 @@ fn after_the_model_has_heard_of_a_hunk_the_rest_stays_in_the_list() {
     changes.hunk_kept(&id, "/a", &of[1]);
     assert!(changes.to_editor(&id).files.is_empty(), "nothing of the change is left");
 }
+
+#[test]
+fn a_hunk_that_the_user_keeps_is_not_reverted_with_an_earlier_prompt() {
+    let (mut changes, first, _) = two_hunks();
+    let after = changes.texts(&first, "/a").unwrap().after.unwrap();
+    let second = begin(&mut changes);
+    let later = after.replacen("5\n", "five\n", 1).replacen("15\n", "fifteen\n", 1);
+    edit(&mut changes, "/a", text(&after), text(&later));
+    changes.hunk_kept(&second, "/a", &hunks::hunks(&after, &later)[0]);
+    let plan = plan_of(&changes, vec![file("/a", &[&first, &second], Some(&later))]);
+    assert!(action(&plan).starts_with("refuse: "), "{}", action(&plan));
+    assert!(!changes.has_kept(&first, "/a") && changes.has_kept(&second, "/a"));
+}
+
+#[test]
+fn to_keep_a_created_or_deleted_file_keeps_all_of_it() {
+    for (before, after) in [(FileText::Absent, text("new\n")), (text("old\n"), FileText::Absent)] {
+        let mut changes = AgentChanges::default();
+        let id = begin(&mut changes);
+        edit(&mut changes, "/a", before, after);
+        let hunk = Hunk { before: 1, after: 1, lines: vec!["-old\n".to_owned()] };
+        changes.hunk_kept(&id, "/a", &hunk);
+        assert!(changes.to_editor(&id).files.is_empty());
+    }
+}

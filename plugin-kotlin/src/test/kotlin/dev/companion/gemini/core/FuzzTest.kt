@@ -120,7 +120,7 @@ class FuzzTest {
         }
 
         /** Returns values for some of the fields. */
-        private fun values(fields: Map<String, JsonElement>, random: Random): Map<String, Any> =
+        private fun values(fields: Map<String, JsonElement>, random: Random): Map<String, Any?> =
             fields.filterKeys { random.nextInt(4) > 0 }.mapValues { (_, example) ->
                 when {
                     example.isJsonArray -> texts(random)
