@@ -41,6 +41,9 @@ const END_TIME: Duration = Duration::from_secs(3);
 /// The interval in which endpoints without clients are closed.
 const CLOSE_INTERVAL: Duration = Duration::from_mins(1);
 
+/// The number of waits of [`END_INTERVAL`] until the adopted records are saved.
+const MAX_WAITS: usize = 100;
+
 pub(crate) struct HandOver {
     pub(crate) config: Arc<Config>,
     pub(crate) pool: Arc<BlockingPool>,
@@ -134,13 +137,24 @@ impl HandOver {
             self.listen(&address, listeners);
         }
         self.agents.comments.report_pending();
-        self.driver.wait_until_journaled().await;
-        if self.driver.ask(|companion| companion.diffs().is_saved()) {
+        if self.is_saved().await {
             self.on_disk(move || legacy.remove()).await;
         } else {
             // It may have the only copy of an accepted text.
             log::warn!("the resume data of another companion stays, because its copy is not saved");
         }
+    }
+
+    /// Whether this server's file has all records. Waits for that for some seconds.
+    async fn is_saved(&self) -> bool {
+        for _ in 0..MAX_WAITS {
+            self.driver.wait_until_journaled().await;
+            if self.driver.ask(|companion| companion.diffs().is_saved()) {
+                return true;
+            }
+            sleep(END_INTERVAL).await;
+        }
+        false
     }
 
     async fn on_disk(&self, job: impl FnOnce() -> std::io::Result<()> + Send + 'static) {
