@@ -16,9 +16,17 @@ import { Proxy } from '../lib/proxy.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { Window, endStreams, propose, stateFiles } from '../lib/window.mjs';
 
-/** Returns the state files with this token. */
+/** Returns the state files with this token. A companion may remove or replace a file meanwhile. */
 function statesWith(sandbox, token) {
-  return stateFiles(sandbox).filter((file) => fs.readFileSync(file, 'utf8').includes(token));
+  const has = (file) => {
+    try {
+      return fs.readFileSync(file, 'utf8').includes(token);
+    } catch (error) {
+      if (error.code === 'ENOENT') return false;
+      throw error;
+    }
+  };
+  return stateFiles(sandbox).filter(has);
 }
 
 /** An editor with its companion, and a process that stands for the editor. */
