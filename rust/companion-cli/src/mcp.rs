@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::jsonrpc::{
-    ErrorObject, ErrorResponse, Id, Message, Notification, Params, Payload, Response, code,
-    describe, invalid_params, parse,
+    ErrorObject, ErrorResponse, Id, Message, Notification, Params, Payload, Response, describe,
+    invalid_params, method_not_found, parse,
 };
 use companion_protocol::mcp::{
     CallToolParams, CallToolResult, Empty, Implementation, InitializeParams, InitializeResult,
@@ -139,10 +139,7 @@ impl Server {
                 Err(error) => self.refuse(&id, error).await,
             },
             "ping" | "logging/setLevel" => self.answer(&id, &Empty {}).await,
-            _ => {
-                let message = format!("Method not found: {method}");
-                self.refuse(&id, ErrorObject::new(code::METHOD_NOT_FOUND, message)).await;
-            }
+            _ => self.refuse(&id, method_not_found(method)).await,
         }
     }
 

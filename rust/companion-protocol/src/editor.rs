@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::ide::Position;
-use crate::jsonrpc::{ErrorObject, Params, code, invalid_params};
+use crate::jsonrpc::{ErrorObject, Params, invalid_params, method_not_found};
 use crate::text;
 pub use agent::{
     AgentChanged, AgentCommand, AgentFinished, AgentWaiting, ChangeKind, ChangedFile, ChangedPath,
@@ -93,7 +93,7 @@ impl EditorNotification {
             "agent/kept" => params.parse().map(Self::ChangesKept),
             "diff/accepted" => params.parse().map(Self::DiffAccepted),
             "diff/rejected" => params.parse().map(Self::DiffRejected),
-            _ => return Err(unknown(method)),
+            _ => return Err(method_not_found(method)),
         };
         parsed.map_err(|error| invalid_params(method, &error))
     }
@@ -155,7 +155,7 @@ impl EditorQuery {
             "diff/accepted" => params.parse().map(Self::Accepted),
             "diff/withdraw" => params.parse().map(Self::Withdraw),
             "diff/resume" => params.parse().map(Self::Resume),
-            _ => return Err(unknown(method)),
+            _ => return Err(method_not_found(method)),
         }
         .map_err(|error| invalid_params(method, &error))
     }
@@ -181,10 +181,6 @@ impl EditorQuery {
 fn params_from_json<'a>(method: &str, json: &'a str) -> Result<Params<'a>, ErrorObject> {
     let params = serde_json::from_str(json).map_err(|error| invalid_params(method, &error))?;
     Ok(Params::new(params))
-}
-
-fn unknown(method: &str) -> ErrorObject {
-    ErrorObject::new(code::METHOD_NOT_FOUND, format!("Method not found: {method}"))
 }
 
 /// A notification from the companion to the editor, besides `companion/ready`.

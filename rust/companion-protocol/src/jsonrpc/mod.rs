@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 
 pub use outgoing::{
     ErrorData, ErrorObject, ErrorResponse, Notification, Request, Response, describe,
-    invalid_params,
+    invalid_params, method_not_found,
 };
 
 /// The error codes in use.

@@ -96,6 +96,11 @@ pub struct ErrorData {
     pub requested: String,
 }
 
+/// Makes the error for a method that the companion does not have.
+pub fn method_not_found(method: &str) -> ErrorObject {
+    ErrorObject::new(code::METHOD_NOT_FOUND, format!("Method not found: {method}"))
+}
+
 /// Makes the error for wrong parameters of `method`, without quoting them.
 pub fn invalid_params(method: &str, error: &serde_json::Error) -> ErrorObject {
     let message = format!("Invalid params for {method}: {}", describe(error));

@@ -7,7 +7,7 @@ use companion_core::companion::Input;
 use companion_core::diffs::EventId;
 use companion_protocol::hook::{ENDPOINT, MAX_PROCESS_ID};
 use companion_protocol::jsonrpc::{
-    ErrorData, ErrorObject, Id, Message, Params, Payload, code, parse,
+    ErrorData, ErrorObject, Id, Message, Params, Payload, code, method_not_found, parse,
 };
 use companion_protocol::mcp::{self, PROTOCOL_VERSIONS, has_handshake};
 use companion_protocol::stateless;
@@ -148,9 +148,7 @@ where
                 if method == "server/discover" =>
             {
                 // A client of a later revision tries this first. It falls back to `initialize`.
-                let message = "Method not found: server/discover";
-                let error = ErrorObject::new(code::METHOD_NOT_FOUND, message);
-                return reply::error(StatusCode::OK, Some(&id), error);
+                return reply::error(StatusCode::OK, Some(&id), method_not_found(&method));
             }
             Ok(payload) => server.dispatcher.read(payload),
             Err(error) => return reply::error(StatusCode::BAD_REQUEST, None, error.into_object()),

@@ -8,7 +8,7 @@ use companion_core::calls::{Attempt, CallOrigin};
 use companion_core::diffs::DiffId;
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Params, Payload, Response, code, invalid_params,
-    parse_request,
+    method_not_found, parse_request,
 };
 use companion_protocol::mcp::{
     Empty, Implementation, InitializeParams, InitializeResult, ServerCapabilities, negotiate,
@@ -158,10 +158,7 @@ impl Dispatcher {
                 let message = "Invalid Request: initialize must not be part of a batch";
                 Err(ErrorObject::new(code::INVALID_REQUEST, message))
             }
-            _ => {
-                let message = format!("Method not found: {method}");
-                Err(ErrorObject::new(code::METHOD_NOT_FOUND, message))
-            }
+            _ => Err(method_not_found(&method)),
         };
         let json = answer.unwrap_or_else(|error| Json::new(&ErrorResponse::new(Some(&id), error)));
         Some(ParsedMessage::Answer(id, json))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use companion_core::calls::{Attempt, CallOrigin};
 use companion_protocol::jsonrpc::{
-    ErrorObject, Id, Message, Params, Payload, code, invalid_params, parse,
+    ErrorObject, Id, Message, Params, Payload, code, invalid_params, method_not_found, parse,
 };
 use companion_protocol::mcp::{CallToolParams, PROTOCOL_VERSIONS};
 use companion_protocol::profile::replays_edits;
@@ -170,9 +170,7 @@ fn read(
             return Ok(Wanted::Subscription { has_context: notifications.has_context() });
         }
         _ => {
-            let error =
-                ErrorObject::new(code::METHOD_NOT_FOUND, format!("Method not found: {method}"));
-            return Err(Failure(StatusCode::NOT_FOUND, error));
+            return Err(Failure(StatusCode::NOT_FOUND, method_not_found(method)));
         }
     };
     Ok(Wanted::Ready(json))
@@ -184,8 +182,7 @@ fn read(
 /// protocol with the companion needs a stream of notifications.
 fn discover(id: &Id, meta: &RequestMeta<'_>) -> Result<Json, Failure> {
     if replays_edits(&meta.client_info.name) {
-        let error = ErrorObject::new(code::METHOD_NOT_FOUND, "Method not found: server/discover");
-        return Err(Failure(StatusCode::OK, error));
+        return Err(Failure(StatusCode::OK, method_not_found("server/discover")));
     }
     let result = DiscoverResult {
         supported_versions: &PROTOCOL_VERSIONS,
