@@ -67,6 +67,27 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     assert.doesNotMatch(reverted, /\blf\b/);
   });
 
+  test('is taken back also if the text in question is saved meanwhile', async (t) => {
+    const { neovim, cli, file } = await open(t, { a: TEXT });
+    await cli.prompt('go');
+    await cli.write(file.a, EDITED);
+    await changed(neovim, 1);
+    await neovim.until(`vim.fn.getline(2) == 'TWO'`);
+    await neovim.type('Gomine<Esc>');
+    await answerAll(neovim, 1);
+    await neovim.lua(
+      `local confirm = vim.fn.confirm
+       vim.fn.confirm = function(...)
+         vim.cmd.write()
+         return confirm(...)
+       end`,
+    );
+    await run(neovim, 'revert a');
+    await untilFile(file.a, TEXT);
+    await neovim.type('u');
+    assert.equal(await neovim.lua(`return vim.fn.getline('$')`), 'mine');
+  });
+
   test('is taken back only after a question if the user would lose something', async (t) => {
     const { sandbox, neovim, cli, file } = await open(t, { a: TEXT });
     const other = new HookCli(sandbox, 'b');

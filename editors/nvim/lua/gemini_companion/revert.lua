@@ -123,11 +123,17 @@ local function revert_file(planned, now)
   return ok, ok and { path = path, before = parsed(now.disk), after = parsed(content) } or why
 end
 
+--- Returns whether a file still has its texts. The same text may have been saved meanwhile.
+local function is_same(now, before)
+  local is_saved = before.unsaved and not now.unsaved and now.disk == before.unsaved
+  return is_saved or now.disk == before.disk and now.unsaved == before.unsaved
+end
+
 --- Reverts one file. Returns whether it succeeded, and its texts, or the reason if not.
 local function revert(planned, before)
   local path = planned.path
   local now = texts_now(path)
-  if not now or now.disk ~= before.disk or now.unsaved ~= before.unsaved then
+  if not now or not is_same(now, before) then
     return false, 'the file has just changed again'
   elseif planned.action == 'nothing' then
     return true, { path = path }

@@ -146,6 +146,19 @@ class RevertTest : ChangesTestCase() {
         assertEquals("one", onDisk("a.txt"))
     }
 
+    fun testASaveDuringTheQuestionIsNotAskedAboutAgain() {
+        file("a.txt", "one\r\n")
+        changed(1, Edit("a.txt", "one\r\n", "two\r\n"))
+        type("a.txt", "two and mine\n")
+        warned("a.txt")
+        answering(2) { FileDocumentManager.getInstance().saveDocument(document("a.txt")) }
+        revert(row(1, "a.txt"))
+        assertEquals("the text is the same", 1, questions.size)
+        val texts = core.planned.map { Pair(it.disk, it.unsaved) }
+        assertEquals(listOf(Pair("two\r\n", "two and mine\r\n"), Pair("two and mine\r\n", null)), texts)
+        assertEquals("one\r\n", onDisk("a.txt"))
+    }
+
     fun testAChangeOnTheDiskDuringTheQuestionIsAskedAboutAgain() {
         file("a.txt", "one")
         changed(1, Edit("a.txt", "one", "two"))

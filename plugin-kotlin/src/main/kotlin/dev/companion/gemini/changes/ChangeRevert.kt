@@ -124,7 +124,9 @@ internal class ChangeRevert(
             }
 
             RevertQuestion.Answer.ALL -> {
-                look(files, agreed + warned.map { it.versions.toRevert() })
+                // The platform may save the same text meanwhile, as when the dialog takes the focus.
+                val answered = warned.map { it.versions.toRevert() }
+                look(files, agreed + answered + answered.map { it.saved() })
             }
         }
     }

@@ -20,6 +20,9 @@ data class FileToRevert(
     /** Null if nothing is unsaved. */
     val unsaved: String?,
 ) {
+    /** The same file once its unsaved text is saved. */
+    fun saved() = if (unsaved == null) this else copy(disk = unsaved, unsaved = null)
+
     /** Without the texts, because no log may contain them. */
     override fun toString() = "$path with ${disk?.length} characters, ${unsaved?.length} unsaved"
 }
