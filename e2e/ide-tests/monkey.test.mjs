@@ -1,4 +1,4 @@
-// Plays random deeds in a real window to find unexpected failures. A failure prints the seed for
+// Plays random actions in a real window to find unexpected failures. A failure prints the seed for
 // COMPANION_MONKEY_SEED, and a short script for COMPANION_MONKEY_SCRIPT.
 
 import assert from 'node:assert/strict';
@@ -6,7 +6,7 @@ import { test } from 'node:test';
 
 import { IS_INSTALLED } from '../lib/ide.mjs';
 import { Monkey } from '../lib/monkey.mjs';
-import { DEEDS } from '../lib/monkey-deeds.mjs';
+import { ACTIONS } from '../lib/monkey-actions.mjs';
 import { ENDS } from '../lib/monkey-ends.mjs';
 import { randomOf } from '../lib/random.mjs';
 
@@ -48,8 +48,8 @@ async function game(monkey, t) {
   const isBefore = (part) => Date.now() < begun + part * MINUTES * 60_000;
   const random = randomOf(Number(SEED));
   // A process that started late would hide growth.
-  const early = IS_LONG ? { ...DEEDS, ...ENDS } : DEEDS;
-  const late = IS_LONG ? { ...DEEDS, reopen: ENDS.reopen } : DEEDS;
+  const early = IS_LONG ? { ...ACTIONS, ...ENDS } : ACTIONS;
+  const late = IS_LONG ? { ...ACTIONS, reopen: ENDS.reopen } : ACTIONS;
   while (isBefore(WARM_UP)) await monkey.play(random(1_000_000), early);
   const before = await monkey.tidy();
   while (isBefore(1)) await monkey.play(random(1_000_000), late);

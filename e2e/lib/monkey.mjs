@@ -9,7 +9,7 @@ import { REJECTED, accepted } from './decision.mjs';
 import { HookCli } from './hook-cli.mjs';
 import { Scene } from './ide-scene.mjs';
 import { until } from './inbox.mjs';
-import { DEEDS } from './monkey-deeds.mjs';
+import { ACTIONS } from './monkey-actions.mjs';
 import { ENDS } from './monkey-ends.mjs';
 import { randomOf } from './random.mjs';
 
@@ -84,9 +84,9 @@ export class Monkey {
   }
 
   /** Runs a possible action, chosen by the seed. */
-  async play(seed, deeds) {
+  async play(seed, actions) {
     const random = randomOf(seed);
-    const names = Object.entries(deeds).flatMap(([name, { weight }]) => Array(weight).fill(name));
+    const names = Object.entries(actions).flatMap(([name, { weight }]) => Array(weight).fill(name));
     while (!(await this.step(names[random(names.length)], random(1_000_000))));
   }
 
@@ -94,7 +94,7 @@ export class Monkey {
   async step(name, seed) {
     this.#random = randomOf(seed);
     this.script.push(`${name}:${seed}`);
-    const done = (await { ...DEEDS, ...ENDS }[name].play(this)) !== false;
+    const done = (await { ...ACTIONS, ...ENDS }[name].play(this)) !== false;
     if (done) await this.check();
     else this.script.pop();
     return done;
@@ -187,9 +187,9 @@ export class Monkey {
    * Moves the focus. Its former owner may still take it back. In a split each editor has its own
    * caret.
    */
-  async #focus(what, deed, isThere) {
+  async #focus(what, action, isThere) {
     await until(`the focus in ${what}`, async () => {
-      await this.ide.robot(...deed);
+      await this.ide.robot(...action);
       const { focus } = await this.ide.robot('look');
       return focus && isThere(focus);
     });

@@ -14,7 +14,7 @@ const PLATFORMS = {
   today: { hasPin: true, button: 'com.intellij.openapi.ui.DialogWrapper$3' },
 };
 
-/** A scene whose robot and display are scripted. `window` is what the robot sees; `log` the deeds. */
+/** A scene whose robot and display are scripted. `window` is what the robot sees; `log` the actions. */
 function scripted(window) {
   const log = [];
   const ide = Object.create(Ide.prototype);
@@ -79,7 +79,7 @@ test('an action waits for the focus, which comes later than the end of another w
   setTimeout(() => (window.isActive = true), 100);
   await scene.ide.invoke('Exit');
   assert.ok(log.length > 1, `${log}`);
-  assert.equal(log.filter((deed) => deed === 'Exit true').length, 1);
+  assert.equal(log.filter((action) => action === 'Exit true').length, 1);
 });
 
 test('an IDE whose windows all lack the focus is quit', async (t) => {
@@ -92,7 +92,7 @@ test('an IDE whose windows all lack the focus is quit', async (t) => {
 const INFO = '2024-11-02 10:00:00,000 [   900]   INFO - #c.i.i.p.PluginManager - Loaded custom plugins: Companion for Gemini CLI (0.1.0)\n';
 const STACK = '\tat com.intellij.openapi.wm.impl.X.run(X.java:1)\n';
 const OURS = '\tat dev.companion.gemini.tabs.ProposalTabs.open(ProposalTabs.kt:9)\n';
-const ROBOT = '\tat dev.companion.gemini.robot.Deeds.open(Deeds.kt:9)\n';
+const ROBOT = '\tat dev.companion.gemini.robot.Actions.open(Actions.kt:9)\n';
 const record = (level, ...stack) =>
   `2024-11-02 10:00:01,000 [  1000]${level.padStart(7)} - #c.i.x.Y - It failed\njava.lang.Throwable\n${stack.join('')}`;
 

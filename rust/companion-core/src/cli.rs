@@ -4,7 +4,7 @@
 //!
 //! | Name | Comes with | Lasts |
 //! | --- | --- | --- |
-//! | its process | each hook, which knows its ancestors; not known if the system does not tell | as long as the CLI |
+//! | its process | each hook, which knows its ancestors; not known if the system does not expose it | as long as the CLI |
 //! | its session | each hook | until `/clear` or `/resume` |
 //! | its connection, an MCP session | each `openDiff` | until the CLI reconnects |
 //!
@@ -74,14 +74,14 @@ pub struct Caller<'a> {
 pub struct Opened {
     /// When the model would get a reason.
     pub arrival: ReasonArrival,
-    /// The client has corrected the path of the edit, so nobody has looked at the file. Look at it, and
-    /// report it by [`Clis::looked_at`].
-    pub needs_look: bool,
+    /// The client has corrected the path of the edit, so its text before the edit is unknown. Read it, and
+    /// report it by [`Clis::original_read`].
+    pub needs_original: bool,
 }
 
 impl Opened {
-    pub(crate) const NEVER: Self = Self { arrival: ReasonArrival::Never, needs_look: false };
-    const NEXT_PROMPT: Self = Self { arrival: ReasonArrival::NextPrompt, needs_look: false };
+    pub(crate) const NEVER: Self = Self { arrival: ReasonArrival::Never, needs_original: false };
+    const NEXT_PROMPT: Self = Self { arrival: ReasonArrival::NextPrompt, needs_original: false };
 }
 
 /// The CLIs that have run a hook.
@@ -90,13 +90,13 @@ pub struct Clis {
     /// The one that ran the last hook is last.
     known: VecDeque<Cli>,
     bridges: Bridges,
-    /// The CLIs that were recognized since the last look at this list.
+    /// The CLIs that were recognized since the last read of this list.
     recognized: Vec<(SessionId, RecognizedCli)>,
 }
 
 impl Clis {
     /// A CLI has run a hook. Adds it, or puts it last.
-    pub(crate) fn heard(&mut self, caller: &Caller<'_>) -> &mut Cli {
+    pub(crate) fn touch(&mut self, caller: &Caller<'_>) -> &mut Cli {
         let index = match self.index_of(caller) {
             Some(index) => index,
             None => self.add(caller.session.into()),
@@ -161,10 +161,10 @@ impl Clis {
     }
 
     fn last(&mut self) -> &mut Cli {
-        self.known.back_mut().expect("a CLI was just heard")
+        self.known.back_mut().expect("a CLI was just touched")
     }
 
-    /// The CLI that was heard last has this connection.
+    /// The CLI that was touched last has this connection.
     fn connect_last(&mut self, session: SessionId) {
         self.connect(self.known.len() - 1, session);
     }
@@ -234,7 +234,7 @@ impl Clis {
 
     /// A CLI has ended its session. It may begin another one.
     pub(crate) fn session_ended(&mut self, caller: &Caller<'_>) {
-        let cli = self.heard(caller);
+        let cli = self.touch(caller);
         cli.edits.clear();
         cli.has_ended = true;
     }
@@ -273,7 +273,7 @@ impl Clis {
         is_absent: bool,
         now: u64,
     ) {
-        self.heard(caller).begin(Edit::new(path.into(), original, is_absent, now));
+        self.touch(caller).begin(Edit::new(path.into(), original, is_absent, now));
     }
 
     /// A client has opened a diff. `connected` are the clients of its kind that are connected. Returns
@@ -300,8 +300,8 @@ impl Clis {
         self.connect_last(session);
         let edit = &mut self.last().edits[at];
         edit.opened = Some((session, path.into()));
-        let needs_look = *edit.path != *path;
-        Opened { arrival: edit.arrival(), needs_look }
+        let needs_original = *edit.path != *path;
+        Opened { arrival: edit.arrival(), needs_original }
     }
 
     /// The CLI and its edit that an `openDiff` belongs to.
@@ -334,7 +334,7 @@ impl Clis {
 
     /// The file of a diff that a client has opened at a path that it has corrected. Returns when the
     /// model would get a reason.
-    pub fn looked_at(
+    pub fn original_read(
         &mut self,
         session: SessionId,
         path: &str,
@@ -382,7 +382,7 @@ impl Clis {
     /// A CLI that runs its hook after its diff makes an edit that the user has just accepted for
     /// this MCP session.
     pub fn accepted(&mut self, caller: &Caller<'_>, session: SessionId) {
-        let cli = self.heard(caller);
+        let cli = self.touch(caller);
         // The CLI may have connected again.
         let may_have = cli.connected == Connected::Unknown || !cli.has_other_connection(session);
         if may_have && !self.bridges.is_of_other(caller.process, session) {
@@ -414,7 +414,7 @@ impl Clis {
     ) -> Vec<Arc<str>> {
         let mut names = vec![path.into()];
         let mut confirmed = None;
-        self.heard(caller).edits.retain(|edit| {
+        self.touch(caller).edits.retain(|edit| {
             let is_of = edit.is_of(path);
             if is_of {
                 names.extend(edit.opened.as_ref().map(|(_, opened)| Arc::clone(opened)));

@@ -72,7 +72,7 @@ impl Conversation {
 
     /// A CLI has begun a session.
     pub fn session_started(&mut self, caller: &Caller<'_>) {
-        self.clis.heard(caller);
+        self.clis.touch(caller);
     }
 
     /// A CLI has ended its session.
@@ -131,7 +131,7 @@ impl Conversation {
     /// The user has sent a prompt to a CLI. Its model gets all its reasons and reverts, and all
     /// comments.
     pub fn due_before_agent(&mut self, caller: &Caller<'_>, now: u64) -> Due {
-        self.clis.heard(caller).edits.retain(Edit::is_open);
+        self.clis.touch(caller).edits.retain(Edit::is_open);
         self.notes.due(now, |note| match note {
             Note::Reason(reason) => self.is_for(caller, reason),
             Note::Revert(revert) => {
@@ -147,7 +147,7 @@ impl Conversation {
 
     /// A turn has ended. Its model gets all comments.
     pub fn due_after_turn(&mut self, caller: &Caller<'_>, now: u64) -> Due {
-        self.clis.heard(caller);
+        self.clis.touch(caller);
         self.notes.due(now, |note| matches!(note, Note::Comment(_)))
     }
 

@@ -73,15 +73,15 @@
 //! # companion.handle(now, Input::Call { call, from, path: path.into(), action }, &mut out);
 //! # companion.handle(now, Input::EditorDid(call, None), &mut out);
 //!
-//! // The user rejects it. Somebody has to look at the file, twice, before the client hears of it.
+//! // The user rejects it. The driver checks the file, twice, before the client is notified.
 //! let mut handle = |input: Input<'_>| {
 //!     let mut out = Vec::new();
 //!     companion.handle(now, input, &mut out);
 //!     out
 //! };
 //! let out = handle(Input::RejectedWithReason(path, "use const".to_owned().into()));
-//! assert_eq!(out[1], Output::LookAt(DiffId(1), path.into()));
-//! let out = handle(Input::LookedAt(DiffId(1), None));
+//! assert_eq!(out[1], Output::CheckAccess(DiffId(1), path.into()));
+//! let out = handle(Input::AccessChecked(DiffId(1), None));
 //! assert_eq!(out, [Output::Read(DiffId(1), session, path.into(), Some(Digest::of("old")))]);
 //! handle(Input::Present(DiffId(1), Some("old".to_owned().into())));
 //!

@@ -1,6 +1,6 @@
 //! Keeps the notes of the user until a model has got them: reasons, comments and reverts.
 //!
-//! A note is told exactly once, or it waits. While it is on its way to a model, its user can still
+//! A note is delivered exactly once, or it waits. While it is on its way to a model, its user can still
 //! change it or take it back: then the delivery is revoked, and its confirmation is refused.
 //!
 //! | State of a note | Ends by |
@@ -31,7 +31,7 @@ pub const MAX_REVERTS: usize = 256;
 /// The most comments that wait. A further one is refused.
 pub const MAX_COMMENTS: usize = 256;
 
-/// The most delivered comments that are remembered, so that none is told twice.
+/// The most delivered comments that are remembered, so that none is delivered twice.
 pub const MAX_DELIVERED: usize = 256;
 
 /// The most confirmed deliveries that are remembered, for hooks that confirm twice.

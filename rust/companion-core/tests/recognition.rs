@@ -166,9 +166,9 @@ fn a_path_that_the_client_corrects_belongs_to_its_edit() {
     let a = cast.a;
     cast.conversation.before_edit_of_absent(&cli("x"), "/p/foo.txt", 1);
     let opened = cast.conversation.clis_mut().opened(a, "/p/src/foo.txt", &[], 2);
-    assert!(opened.needs_look);
+    assert!(opened.needs_original);
     let clis = cast.conversation.clis_mut();
-    assert_eq!(clis.looked_at(a, "/p/src/foo.txt", Some(original())), Now);
+    assert_eq!(clis.original_read(a, "/p/src/foo.txt", Some(original())), Now);
     assert_eq!(cast.reject(a, "/p/src/foo.txt"), Some(Rejection::KeepText(original())));
     // The result of an edit that failed names the file as the model did.
     assert_eq!(cast.result(&cli("x"), "/p/foo.txt"), ["/p/src/foo.txt"]);

@@ -51,7 +51,7 @@ pub fn owner(file: &std::fs::Metadata) -> Option<u32> {
     Some(std::os::unix::fs::MetadataExt::uid(file))
 }
 
-/// Opens a file for reading. A pipe does not block, and can be told by its metadata.
+/// Opens a file for reading. A pipe does not block, and its metadata identifies it.
 ///
 /// # Errors
 /// The system's.

@@ -19,7 +19,7 @@ pub const REPEATED: &str = "companion-repeated";
 /// have started the bridge, the nearest first, with commas between them. Each has the form of
 /// [`CliProcess::id`](crate::hook::CliProcess::id). Shells are left out.
 ///
-/// It is not part of MCP. It tells a companion which CLI's hooks belong to the session.
+/// It is not part of MCP. By it a companion knows which CLI's hooks belong to the session.
 pub const ANCESTORS: &str = "companion-ancestors";
 
 /// The most names in [`ANCESTORS`].

@@ -56,7 +56,7 @@ pub struct ReadResourceParams<'a> {
 /// The parameters of `subscriptions/listen`.
 #[derive(Debug, Deserialize)]
 pub struct ListenParams<'a> {
-    /// What the client wants to hear of.
+    /// The notifications that the client subscribes to.
     #[serde(borrow)]
     pub notifications: SubscriptionFilter<'a>,
 }

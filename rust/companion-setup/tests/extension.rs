@@ -206,7 +206,7 @@ fn one_that_its_user_has_removed_stays_away() {
 fn a_run_that_was_ended_before_it_put_the_files_there_is_made_up_for() {
     let (made, package) = installed();
     fs::remove_dir_all(target(&made)).unwrap();
-    made.was_bringing();
+    made.set_pending();
     assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
     assert!(target(&made).exists());
 }

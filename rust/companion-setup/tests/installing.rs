@@ -110,7 +110,7 @@ fn an_older_copy_is_replaced_whatever_its_folder_is_called() {
 }
 
 #[test]
-fn a_file_that_is_missing_or_changed_is_brought_back() {
+fn a_file_that_is_missing_or_changed_is_restored() {
     let made = made();
     let package = made.package("1.0");
     made.carry_out(&package);

@@ -80,7 +80,7 @@ fn a_removal_deletes_them_and_every_folder() {
     assert_eq!(report.steps.len(), 8, "{report}");
     leave(&made);
     // A run was killed before it installed anything.
-    made.was_bringing();
+    made.set_pending();
     made.remove();
     assert_eq!(made.files(), before);
 }
@@ -118,7 +118,7 @@ fn the_only_copy_of_an_item_outlives_a_failure() {
     let away = plugins.join(".companion-setupAbc");
     fs::create_dir(&away).unwrap();
     fs::rename(&target, away.join("old-0")).unwrap();
-    made.was_bringing();
+    made.set_pending();
     write(target.join("lib/other"), "another plugin is there now");
     made.carry_out(&package);
     assert!(away.join("old-0/lib/plugin.jar").exists());

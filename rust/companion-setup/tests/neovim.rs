@@ -94,7 +94,7 @@ fn an_older_one_is_replaced_as_one_step() {
     let new = below(&target);
     write(target.join("lua/gemini_companion/gone.lua"), "of an older version");
     fs::write(target.join("lua/gemini_companion/init.lua"), "older").unwrap();
-    made.brought_as_it_is(&target);
+    made.adopt_files(&target);
     assert_eq!(step(&made.plan(&package)).0, Outcome::Planned);
     assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
     assert_eq!(below(&target), new);
@@ -119,8 +119,8 @@ fn a_run_that_was_ended_before_it_put_the_files_there_is_made_up_for() {
     let (made, package, target) = installed();
     let new = below(&target);
     fs::write(target.join("lua/gemini_companion/init.lua"), "older").unwrap();
-    made.brought_as_it_is(&target);
-    made.was_replacing();
+    made.adopt_files(&target);
+    made.set_replacing();
     assert_eq!(step(&made.plan_remove()).0, Outcome::Planned);
     assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
     assert_eq!(below(&target), new);
@@ -149,8 +149,8 @@ fn one_that_the_user_removed_returns_only_by_name() {
 fn a_newer_one_stays() {
     let (made, package, target) = installed();
     fs::write(target.join("lua/gemini_companion/init.lua"), "newer").unwrap();
-    made.brought_as_it_is(&target);
-    made.brought_by("1000.0.0");
+    made.adopt_files(&target);
+    made.set_version("1000.0.0");
     let newer = below(&target);
     let stays = "1000.0.0 is installed, which is newer";
     assert_eq!(step(&made.carry_out(&package)), (Outcome::Skipped, &*target, stays));

@@ -105,7 +105,7 @@ fn what_npx_adds_to_the_path_is_gone_when_it_ends() {
 }
 
 #[test]
-fn a_newer_one_replaces_the_one_that_was_brought_and_no_other() {
+fn a_newer_one_replaces_the_installed_one_and_no_other() {
     let made = made(Os::Linux, &local_bin());
     let package = made.package("1.0");
     let target = made.home(".local/bin/gemini-companion");
@@ -115,11 +115,11 @@ fn a_newer_one_replaces_the_one_that_was_brought_and_no_other() {
     assert_eq!(step(&made.plan(&package)).0, Outcome::Planned);
     assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
     assert_eq!(fs::read_to_string(&target).unwrap(), "2.0");
-    made.brought_by("1000.0.0");
+    made.set_version("1000.0.0");
     newer("1.0");
     let stays = "1000.0.0 is installed, which is newer";
     assert_eq!(step(&made.carry_out(&package)), (Outcome::Skipped, &*target, stays));
-    made.brought_by("0.0.1");
+    made.set_version("0.0.1");
     fs::write(&target, "of the user").unwrap();
     newer("3.0");
     assert_eq!(step(&made.carry_out(&package)).0, Outcome::Unchanged);

@@ -67,7 +67,7 @@ pub(super) fn prepare(
             if invocation.verb != Verb::Run {
                 return Err("--bridge needs run or create; other commands can't mount it".into());
             }
-            bring_bridge(running, program, options, &mapped, network, &mut flags)?
+            add_bridge(running, program, options, &mapped, network, &mut flags)?
         }
     };
     let names = variables.keys().map(|name| format!("--env={name}"));
@@ -256,7 +256,7 @@ fn bind(source: &str, target: &str, read_only: bool, needs_labels: bool) -> Stri
 
 /// Mounts the bridge. The client passes no variables to the bridge, so the bridge finds the
 /// companion by its file. The client itself gets no port, because it would try the port first.
-fn bring_bridge(
+fn add_bridge(
     all: &[Running],
     program: &Path,
     options: &ContainerOptions,

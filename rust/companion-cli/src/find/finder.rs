@@ -13,11 +13,11 @@ use super::mapping::{Mapping, is_within, list};
 pub(crate) struct Finder {
     /// In the order of the attempts.
     pub(super) hosts: Vec<String>,
-    pub(super) place: Place,
+    pub(super) search: Search,
 }
 
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum Search {
     /// A port, and its token.
     Port(u16, TokenSource),
     /// The discovery files, and then the environment's variables.
@@ -46,7 +46,7 @@ impl Finder {
     ) -> Self {
         let cwd = environments.first().and_then(|one| one.cwd.to_str());
         let folder = cwd.and_then(|cwd| mapping.to_companion(cwd));
-        Self { hosts, place: Place::Discovery { environments, folder } }
+        Self { hosts, search: Search::Discovery { environments, folder } }
     }
 
     /// Returns all possible endpoints, the likeliest first. The list is never empty. Reads files.
@@ -54,9 +54,9 @@ impl Finder {
     /// # Errors
     /// The reason why there is no endpoint.
     pub(crate) fn find(&self) -> Result<Vec<Endpoint>, String> {
-        let found = match &self.place {
-            Place::Port(port, token) => vec![(*port, Some(token.read()?))],
-            Place::Discovery { environments, folder } => {
+        let found = match &self.search {
+            Search::Port(port, token) => vec![(*port, Some(token.read()?))],
+            Search::Discovery { environments, folder } => {
                 discover_all(environments, folder.as_deref())?
             }
         };
@@ -250,7 +250,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("token");
         let source = TokenSource::File(file.clone());
-        let finder = Finder { hosts: vec!["::1".to_owned()], place: Place::Port(80, source) };
+        let finder = Finder { hosts: vec!["::1".to_owned()], search: Search::Port(80, source) };
         assert!(finder.find().unwrap_err().contains("can't read the token file"));
         std::fs::write(&file, "\n").unwrap();
         assert!(finder.find().unwrap_err().contains("has no token"));

@@ -16,7 +16,7 @@ use companion_protocol::profile::{self, GEMINI};
 
 pub(crate) use companion_platform::vars;
 pub(crate) use finder::Finder;
-use finder::{Place, TokenSource};
+use finder::{Search, TokenSource};
 use mapping::Rule;
 
 use crate::serve::{current_folder, one_line};
@@ -138,7 +138,7 @@ impl FindArgs {
                 );
             }
         };
-        Ok(Finder { hosts, place: Place::Port(port, token) })
+        Ok(Finder { hosts, search: Search::Port(port, token) })
     }
 }
 

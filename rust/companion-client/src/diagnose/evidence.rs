@@ -44,7 +44,7 @@ fn folder(facts: &Facts, findings: &mut Vec<Finding>) {
         Some(ide) => (Level::Good, format!("the CLI calls the editor {ide}")),
         None => (
             Level::Bad,
-            "no file names the editor, and the terminal is none that the CLI knows".to_owned(),
+            "no file names the editor, and the CLI does not know this terminal".to_owned(),
         ),
     };
     findings.push(finding(Subject::Folder, level, text));

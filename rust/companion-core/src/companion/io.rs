@@ -79,8 +79,8 @@ pub enum Input<'a> {
     Rejected(&'a str),
     /// The user has rejected the diff of this path, with a reason for the model.
     RejectedWithReason(&'a str, Text),
-    /// The answer to [`Output::LookAt`]: why no model may get the reason, or else `None`.
-    LookedAt(DiffId, Option<&'static str>),
+    /// The answer to [`Output::CheckAccess`]: why no model may get the reason, or else `None`.
+    AccessChecked(DiffId, Option<&'static str>),
     /// The answer to [`Output::Read`].
     Present(DiffId, Option<Text>),
     /// The editor writes the accepted text of this path itself.
@@ -230,7 +230,7 @@ pub enum Output {
     /// The diff has ended.
     Ended(DiffId, Outcome),
     /// Find out whether a model may get the reason of the rejection of this file.
-    LookAt(DiffId, Arc<str>),
+    CheckAccess(DiffId, Arc<str>),
     /// When all records are saved, read this file, if its client is alive and the file still has this
     /// digest. Without a digest there is nothing to read.
     Read(DiffId, SessionId, Arc<str>, Option<Digest>),

@@ -219,7 +219,7 @@ impl Companion {
             Input::RejectedWithReason(path, reason) => {
                 return self.begin_rejection(path, reason, out);
             }
-            Input::LookedAt(diff, why) => return self.looked_at(now, diff, why, out),
+            Input::AccessChecked(diff, why) => return self.access_checked(now, diff, why, out),
             Input::Present(diff, present) => return self.end_rejection(now, diff, present, out),
             Input::Hook(caller, hook) => return self.hook(now, caller, hook, out),
             Input::Deliver(due) => {

@@ -91,12 +91,12 @@ impl Companion {
         };
         let path: Arc<str> = path.into();
         out.push(Output::Delivery(self.delivery_to(session)));
-        out.push(Output::LookAt(diff, Arc::clone(&path)));
+        out.push(Output::CheckAccess(diff, Arc::clone(&path)));
         self.rejections.insert(diff, PendingRejection { session, path, reason, keeps: None });
     }
 
     /// The reason waits for its CLI, or is lost, and then the client gets the rejection.
-    pub(super) fn looked_at(
+    pub(super) fn access_checked(
         &mut self,
         now: Now,
         diff: DiffId,
@@ -138,7 +138,7 @@ impl Companion {
     }
 
     /// The client gets the file's text if that is the text before the edit, so that its turn goes on
-    /// and the hook after the edit tells the reason. Otherwise it gets the rejection.
+    /// and the hook after the edit returns the reason. Otherwise it gets the rejection.
     pub(super) fn end_rejection(
         &mut self,
         now: Now,

@@ -38,11 +38,11 @@ impl Companion {
             let connected = self.connected_like(client);
             self.conversation.clis_mut().opened(*session, path, &connected, now.elapsed)
         } else if self.clis().knows(*session) {
-            Opened { needs_look: true, ..Opened::NEVER }
+            Opened { needs_original: true, ..Opened::NEVER }
         } else {
             Opened::NEVER
         };
-        if opened.needs_look {
+        if opened.needs_original {
             out.push(Output::ReadOriginal(call, Arc::clone(path)));
             self.unread.insert(call, opening);
             return Vec::new();
@@ -74,7 +74,7 @@ impl Companion {
         let client = self.clients.get(session).copied().unwrap_or_default();
         let clis = self.conversation.clis_mut();
         let arrival = if client.empty_is_unchanged {
-            clis.looked_at(*session, path, original)
+            clis.original_read(*session, path, original)
         } else {
             clis.opened_without_hook(*session, path, original, now.elapsed)
         };

@@ -16,7 +16,7 @@ use crate::text::Digest;
 /// edit of the file may follow at once.
 const PAUSES: [u64; 7] = [100, 200, 700, 1000, 1000, 2000, 5000];
 
-/// The pause after the editor has heard that the text is not written, in milliseconds.
+/// The pause after the editor was notified that the text is not written, in milliseconds.
 const LONG_PAUSE: u64 = 1000;
 
 /// The number of looks after that. The client may wait for its user in the terminal.
@@ -49,7 +49,7 @@ pub struct FoundFile {
     pub modified: u64,
 }
 
-/// The texts that clients have not been seen to write. The editor hears of each text that is written, and
+/// The texts that clients have not been seen to write. The editor is notified of each text that is written, and
 /// once of each that is late.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct ExpectedWrites(BTreeMap<DiffId, ExpectedWrite>);

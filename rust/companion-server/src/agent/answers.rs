@@ -30,7 +30,7 @@ const UNSAVED_TIMEOUT: Duration = Duration::from_millis(750);
 /// The time before an edit to learn the problems that are there already.
 const KNOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The most unsaved files that the model is told.
+/// The most unsaved files that are reported to the model.
 const MAX_UNSAVED: usize = 20;
 
 /// An answer, and the number of the delivery of its notes.

@@ -71,7 +71,7 @@ pub(crate) struct HookEvent {
     pub(crate) is_write: bool,
     /// The tool runs a shell command.
     pub(crate) is_command: bool,
-    /// The digest of the input of the command, to tell calls apart.
+    /// The digest of the input of the command, to distinguish calls.
     pub(crate) command: Option<Digest>,
     /// The first line of the prompt; may be empty.
     pub(crate) title: String,

@@ -41,7 +41,7 @@ use delivery::Deliveries;
 pub(crate) use event::HookRequest;
 use mark::HookMark;
 use reader::FileReader;
-use rejection::DiskLooks;
+use rejection::DiskChecks;
 pub(crate) use rejection::rejected_with_reason;
 use turns::Turns;
 
@@ -66,7 +66,7 @@ pub(crate) struct Agents {
     pub(crate) comments: Comments,
     pub(crate) changes: Arc<ChangeTracker>,
     pub(crate) deliveries: Deliveries,
-    pub(crate) looks: DiskLooks,
+    pub(crate) disk_checks: DiskChecks,
     hooks: Mutex<HookState>,
     config: Arc<Config>,
     sessions: Arc<Sessions>,
@@ -120,7 +120,7 @@ impl Agents {
                 workspace: Arc::clone(&workspace),
                 changes: Arc::clone(&changes),
             },
-            looks: DiskLooks {
+            disk_checks: DiskChecks {
                 driver: Arc::clone(&driver),
                 sessions: Arc::clone(&sessions),
                 context: Arc::clone(&context),

@@ -1,4 +1,4 @@
-//! Looks at the disk for proposals, rejections with a reason, and accepted texts. The core decides what their
+//! Checks files on the disk for proposals, rejections with a reason, and accepted texts. The core decides what their
 //! clients get.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use companion_protocol::ide::truncate_utf16;
 
 use super::reader::FileReader;
 use crate::context::EditorContext;
-use crate::driver::{Driver, Look};
+use crate::driver::{DiskCheck, Driver};
 use crate::lifecycle::Lifecycle;
 use crate::session::{SessionId, Sessions};
 use crate::workspace::PRIVATE;
@@ -29,9 +29,9 @@ pub(crate) fn rejected_with_reason<'a>(path: &'a str, reason: &str) -> Input<'a>
     Input::RejectedWithReason(path, Text::from(reason))
 }
 
-/// The looks at the disk that the core asks for.
+/// The checks of the disk that the core requests.
 #[derive(Clone)]
-pub(crate) struct DiskLooks {
+pub(crate) struct DiskChecks {
     pub(super) driver: Arc<Driver>,
     pub(super) sessions: Arc<Sessions>,
     pub(super) context: Arc<EditorContext>,
@@ -39,27 +39,27 @@ pub(crate) struct DiskLooks {
     pub(super) lifecycle: Lifecycle,
 }
 
-impl DiskLooks {
-    /// Looks at the disk, without end.
+impl DiskChecks {
+    /// Carries them out, without end.
     pub(crate) async fn run(self) {
         loop {
-            let look = self.driver.next_look().await;
+            let check = self.driver.next_disk_check().await;
             let of_task = self.clone();
-            self.lifecycle.tasks.spawn(async move { of_task.carry_out(look).await });
+            self.lifecycle.tasks.spawn(async move { of_task.carry_out(check).await });
         }
     }
 
-    async fn carry_out(&self, look: Look) {
-        match look {
-            Look::ForText(text) => {
+    async fn carry_out(&self, check: DiskCheck) {
+        match check {
+            DiskCheck::ForText(text) => {
                 let found = self.reader.find(&text).await;
                 self.driver.handle(Input::Found(text.diff, found));
             }
-            Look::Original(call, path) => {
+            DiskCheck::Original(call, path) => {
                 let original = self.reader.original(&path).await;
                 self.driver.handle(Input::Original(call, original));
             }
-            Look::At(diff, path) => {
+            DiskCheck::Access(diff, path) => {
                 let why = if self.reader.is_private(&path).await {
                     Some(PRIVATE)
                 } else if self.context.is_silent() {
@@ -67,12 +67,12 @@ impl DiskLooks {
                 } else {
                     None
                 };
-                self.driver.handle(Input::LookedAt(diff, why));
+                self.driver.handle(Input::AccessChecked(diff, why));
             }
-            Look::Read(diff, session, path, has_text) => {
+            DiskCheck::Read(diff, session, path, has_text) => {
                 self.driver.wait_until_journaled().await;
                 let present = if has_text && self.is_alive(session).await {
-                    // The look at the file comes last, so that little time is left for a change.
+                    // The file is read last, so that little time is left for a change.
                     self.reader.text(&path).await
                 } else {
                     None

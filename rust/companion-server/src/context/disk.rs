@@ -59,7 +59,7 @@ impl FileScan {
 
     /// The first of `paths` that exist and are not private, as many as a context has. Returns at
     /// `due` or a little later.
-    pub(super) async fn look(
+    pub(super) async fn check(
         &mut self,
         pool: &BlockingPool,
         paths: Vec<String>,
@@ -78,10 +78,10 @@ impl FileScan {
                 watched.renew();
                 privacy.invalidate();
             }
-            let mut look = privacy.look();
-            let mut seen = ScanResult::of(&paths, is_file, &mut look);
-            if watched.follow(&privacy, &look, alive.as_ref()) {
-                seen = ScanResult::of(&paths, is_file, &mut privacy.look());
+            let mut scan = privacy.scan();
+            let mut seen = ScanResult::of(&paths, is_file, &mut scan);
+            if watched.follow(&privacy, &scan, alive.as_ref()) {
+                seen = ScanResult::of(&paths, is_file, &mut privacy.scan());
             }
             seen.again = seen.again.into_iter().chain(watched.again()).min();
             seen
@@ -137,7 +137,7 @@ impl FileScan {
 }
 
 impl ScanResult {
-    fn of(paths: &[String], is_file: fn(&str) -> bool, look: &mut PrivacyScan<'_>) -> Self {
+    fn of(paths: &[String], is_file: fn(&str) -> bool, scan: &mut PrivacyScan<'_>) -> Self {
         let mut seen = Self::default();
         // An editor may name one file by a link and by its own path.
         let mut targets = HashSet::new();
@@ -149,7 +149,7 @@ impl ScanResult {
                 continue;
             }
             let target = canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
-            let why = match look.why_private(path) {
+            let why = match scan.why_private(path) {
                 Ok(why) => why.map(|why| why.to_string()),
                 Err(error) => Some(format!("Its path can't be followed: {error}.")),
             };
@@ -160,7 +160,7 @@ impl ScanResult {
                 seen.shared.push(path.clone());
             }
         }
-        seen.again = look.again();
+        seen.again = scan.again();
         seen
     }
 }

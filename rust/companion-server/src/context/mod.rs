@@ -182,7 +182,7 @@ impl EditorContext {
     /// The state at `due`, with the files that exist and are not private.
     async fn snapshot(&self, due: Instant, disk: &mut FileScan, pool: &BlockingPool) -> IdeContext {
         let paths = self.state.lock().model.paths();
-        let seen = disk.look(pool, paths, due).await;
+        let seen = disk.check(pool, paths, due).await;
         self.note_private(&seen.private);
         // Files that were opened in the meantime follow with the next burst.
         self.state.lock().model.snapshot(|path| seen.shared.iter().any(|shared| shared == path))

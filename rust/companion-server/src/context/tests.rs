@@ -366,7 +366,7 @@ async fn a_rule_that_comes_just_before_its_folder_is_watched_counts() {
     };
     let mut disk = FileScan::with(is_file, privacy);
     let files = vec![key.clone(), last.clone()];
-    let seen = disk.look(&BlockingPool::of_test(), files, Instant::now()).await;
+    let seen = disk.check(&BlockingPool::of_test(), files, Instant::now()).await;
     assert_eq!((&seen.shared, &seen.private.paths), (&vec![last], &vec![key]));
 }
 
@@ -379,7 +379,7 @@ async fn what_the_system_does_not_watch_is_looked_at_by_the_clock() {
         let file = dir.path().join(folder).join("a").to_str().unwrap().to_owned();
         let privacy = privacy_of(dir.path());
         let mut disk = FileScan::with(|_| true, privacy);
-        disk.look(&BlockingPool::of_test(), vec![file], Instant::now()).await;
+        disk.check(&BlockingPool::of_test(), vec![file], Instant::now()).await;
         let news = timeout(Duration::from_mins(1), disk.has_news()).await;
         assert_eq!(news.is_err(), is_watched, "{folder}");
     }

@@ -29,7 +29,7 @@ use crate::journal::Journal;
 use crate::monitor::Monitors;
 use crate::session::{SessionId, Sessions};
 use outputs::ToEditor;
-pub(crate) use outputs::{Look, Reply};
+pub(crate) use outputs::{DiskCheck, Reply};
 
 /// The size of a request that waits for the editor, besides its texts; rounded up. In bytes.
 const QUEUED: usize = 1 << 10;
@@ -47,8 +47,8 @@ pub(crate) struct Driver {
     max_untaken: usize,
     /// Signals a message for the editor from another thread, or an earlier deadline.
     woken: Notify,
-    /// Signals a look at the disk.
-    looks: Notify,
+    /// Signals a check of the disk.
+    disk_checks: Notify,
     /// Signals that a client may have acknowledged a decision.
     arrived: Notify,
     sessions: Arc<Sessions>,
@@ -67,7 +67,7 @@ struct Core {
     /// The proposals that were not sent to the editor.
     proposals: HashMap<CallId, Proposal>,
     to_editor: VecDeque<ToEditor>,
-    looks: VecDeque<Look>,
+    disk_checks: VecDeque<DiskCheck>,
     /// The deadline that the timer waits for.
     timer: Option<u64>,
 }
@@ -109,7 +109,7 @@ impl Driver {
             waiters: HashMap::new(),
             proposals: HashMap::new(),
             to_editor: VecDeque::new(),
-            looks: VecDeque::new(),
+            disk_checks: VecDeque::new(),
             timer: None,
         };
         Arc::new_cyclic(|me| Self {
@@ -120,7 +120,7 @@ impl Driver {
             untaken: Arc::new(Semaphore::new(max_untaken)),
             max_untaken,
             woken: Notify::new(),
-            looks: Notify::new(),
+            disk_checks: Notify::new(),
             arrived: Notify::new(),
             sessions,
             monitors,

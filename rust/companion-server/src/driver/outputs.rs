@@ -21,9 +21,9 @@ pub(super) enum ToEditor {
 }
 
 /// A look at the disk.
-pub(crate) enum Look {
-    /// See [`Output::LookAt`].
-    At(DiffId, Arc<str>),
+pub(crate) enum DiskCheck {
+    /// See [`Output::CheckAccess`].
+    Access(DiffId, Arc<str>),
     /// See [`Output::Read`]. Whether there is a text to read.
     Read(DiffId, SessionId, Arc<str>, bool),
     /// See [`Output::ReadOriginal`].
@@ -93,18 +93,23 @@ impl Driver {
                     }
                     Output::Ended(diff, outcome) => log::debug!("diff {diff} ended: {outcome:?}"),
                     Output::ReadOriginal(call, path) => {
-                        self.look(core, Look::Original(call, path));
+                        self.check_disk(core, DiskCheck::Original(call, path));
                     }
                     Output::Arrival(call, arrival) => {
                         if let Some(proposal) = core.proposals.get_mut(&call) {
                             proposal.reason = arrival;
                         }
                     }
-                    Output::LookAt(diff, path) => self.look(core, Look::At(diff, path)),
-                    Output::Read(diff, session, path, original) => {
-                        self.look(core, Look::Read(diff, session, path, original.is_some()));
+                    Output::CheckAccess(diff, path) => {
+                        self.check_disk(core, DiskCheck::Access(diff, path));
                     }
-                    Output::LookForText(text) => self.look(core, Look::ForText(text)),
+                    Output::Read(diff, session, path, original) => {
+                        self.check_disk(
+                            core,
+                            DiskCheck::Read(diff, session, path, original.is_some()),
+                        );
+                    }
+                    Output::LookForText(text) => self.check_disk(core, DiskCheck::ForText(text)),
                     Output::Delivery(delivery) => reply.delivery = delivery,
                     Output::Withdrawn(is_withdrawn) => reply.is_withdrawn = is_withdrawn,
                     Output::Resumed(resumed) => reply.resumed = resumed,
@@ -156,9 +161,9 @@ impl Driver {
         core.to_editor.push_back(ToEditor::Request(request, responder));
     }
 
-    fn look(&self, core: &mut Core, look: Look) {
-        core.looks.push_back(look);
-        self.looks.notify_one();
+    fn check_disk(&self, core: &mut Core, check: DiskCheck) {
+        core.disk_checks.push_back(check);
+        self.disk_checks.notify_one();
     }
 
     /// Sends the queued messages to the editor.
@@ -183,13 +188,13 @@ impl Driver {
         });
     }
 
-    /// Waits for the next look at the disk.
-    pub(crate) async fn next_look(&self) -> Look {
+    /// Waits for the next check of the disk.
+    pub(crate) async fn next_disk_check(&self) -> DiskCheck {
         loop {
-            if let Some(look) = self.core.lock().looks.pop_front() {
-                return look;
+            if let Some(check) = self.core.lock().disk_checks.pop_front() {
+                return check;
             }
-            self.looks.notified().await;
+            self.disk_checks.notified().await;
         }
     }
 }

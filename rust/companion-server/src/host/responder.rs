@@ -53,7 +53,7 @@ impl Responder {
         match self {
             Self::Diff(responder) => responder.fail(message),
             Self::Diagnostics(responder) => responder.fail(message),
-            // The model is told nothing.
+            // The model gets nothing.
             Self::Unsaved(_) => {}
         }
     }

@@ -83,7 +83,7 @@ impl Privacy {
     }
 
     /// Starts a scan of the disk with the present roots.
-    pub(crate) fn look(&self) -> PrivacyScan<'_> {
+    pub(crate) fn scan(&self) -> PrivacyScan<'_> {
         let roots: Vec<_> = self.folders.lock().roots().cloned().collect();
         let roots = roots.into_iter().map(|root| {
             let leads_to = root.canonicalize().ok();

@@ -42,15 +42,15 @@ impl Watched {
         self.again
     }
 
-    /// Watches the folders of `look`. Returns whether the watch is new: changes before it may have
+    /// Watches the folders of `scan`. Returns whether the watch is new: changes before it may have
     /// been missed.
     pub(crate) fn follow(
         &mut self,
         privacy: &Privacy,
-        look: &PrivacyScan<'_>,
+        scan: &PrivacyScan<'_>,
         alive: Option<&ThreadGuard>,
     ) -> bool {
-        let folders: BTreeSet<_> = look.folders().into_iter().take(MAX_FOLDERS).collect();
+        let folders: BTreeSet<_> = scan.folders().into_iter().take(MAX_FOLDERS).collect();
         let now = Instant::now();
         if folders == self.folders && self.again.is_none_or(|again| now < again) {
             return false;
@@ -58,7 +58,7 @@ impl Watched {
         self.again = None;
         if folders.is_empty() {
             self.watch = None;
-        } else if let Err(error) = self.watch(privacy, look, &folders, alive) {
+        } else if let Err(error) = self.watch(privacy, scan, &folders, alive) {
             log::debug!("ignore files can't be watched: {error}");
             self.again = Some(now + POLL_INTERVAL);
         }
@@ -70,7 +70,7 @@ impl Watched {
     fn watch(
         &mut self,
         privacy: &Privacy,
-        look: &PrivacyScan<'_>,
+        scan: &PrivacyScan<'_>,
         folders: &BTreeSet<PathBuf>,
         alive: Option<&ThreadGuard>,
     ) -> io::Result<()> {
@@ -89,7 +89,7 @@ impl Watched {
             let _held_by_its_thread = &alive;
             changed.notify_one();
         };
-        let roots = look.roots.iter().flat_map(Root::places).cloned().collect();
+        let roots = scan.roots.iter().flat_map(Root::places).cloned().collect();
         self.watch.insert(Watch::start(names, on_change)?).add_within(&roots, &folders)
     }
 }

@@ -109,7 +109,7 @@ impl Workspace {
     /// Fails unless `path`, which may not exist, leads into a root. Waits for the disk for up to
     /// `limit`.
     pub(crate) async fn check(&self, path: &str, limit: Duration) -> Result<(), &'static str> {
-        self.look(vec![path.to_owned()], limit, |_, _| Ok(Ok(()))).await.remove(0)
+        self.check_all(vec![path.to_owned()], limit, |_, _| Ok(Ok(()))).await.remove(0)
     }
 
     /// Fails unless `path` leads into a root and is not private.
@@ -118,20 +118,20 @@ impl Workspace {
         path: &str,
         limit: Duration,
     ) -> Result<(), &'static str> {
-        self.look(vec![path.to_owned()], limit, shared).await.remove(0)
+        self.check_all(vec![path.to_owned()], limit, shared).await.remove(0)
     }
 
-    /// Does the same for each of `paths`, in one look at the disk.
+    /// Does the same for each of `paths`, in one check of the disk.
     pub(crate) async fn check_all_shared(
         &self,
         paths: &[Arc<str>],
         limit: Duration,
     ) -> Vec<Result<(), &'static str>> {
         let paths = paths.iter().map(ToString::to_string).collect();
-        self.look(paths, limit, shared).await
+        self.check_all(paths, limit, shared).await
     }
 
-    async fn look(
+    async fn check_all(
         &self,
         paths: Vec<String>,
         limit: Duration,
@@ -151,21 +151,21 @@ impl Workspace {
             is_shared(&privacy, &path)
         };
         let unknown = Err("the path leads nowhere, or can't be followed");
-        let look = async move {
+        let checked = async move {
             let turn = looking.acquire_owned().await;
-            let look = self.pool.run(move || {
+            let result = self.pool.run(move || {
                 let _turn = turn;
                 paths.into_iter().map(|path| check(path).unwrap_or(unknown)).collect()
             });
-            look.await.unwrap_or_else(|_| vec![unknown; count])
+            result.await.unwrap_or_else(|_| vec![unknown; count])
         };
-        timeout(limit, look).await.unwrap_or_else(|_| vec![Err(DISK_TIMED_OUT); count])
+        timeout(limit, checked).await.unwrap_or_else(|_| vec![Err(DISK_TIMED_OUT); count])
     }
 }
 
 /// Fails if the file is private. Blocks on the disk.
 pub(crate) fn shared(privacy: &Privacy, path: &str) -> io::Result<Result<(), &'static str>> {
-    let mut scan = privacy.look();
+    let mut scan = privacy.scan();
     let is_private = scan.is_private(path)?;
     Ok(match scan.again() {
         _ if !is_private => Ok(()),

@@ -43,7 +43,7 @@ impl TargetProbe {
         let (sender, receiver) = mpsc::sync_channel(2);
         self.pool.run(move || {
             let _ = sender.send(exists(Path::new(&path)));
-            let is_private = privacy.look().is_private(&path).unwrap_or(false);
+            let is_private = privacy.scan().is_private(&path).unwrap_or(false);
             asking.store(false, Ordering::Relaxed);
             let _ = sender.send(is_private);
         });

@@ -139,7 +139,7 @@ impl Made {
     }
 
     /// Changes the record: setup installed the files of this folder as they are now.
-    pub(crate) fn brought_as_it_is(&self, dir: &Path) {
+    pub(crate) fn adopt_files(&self, dir: &Path) {
         let hash = |bytes: &[u8]| {
             let digits = |hex, byte: &u8| format!("{hex}{byte:02x}");
             Sha256::digest(bytes).iter().fold(String::new(), digits)
@@ -150,33 +150,33 @@ impl Made {
             format!("{}  {name}\n", hash(text.as_bytes()))
         });
         let hash = hash(sums.collect::<String>().as_bytes());
-        self.change_record(|brought| {
-            if Path::new(brought["path"].as_str().unwrap()) == dir {
-                let what = brought["what"].as_object_mut().unwrap();
+        self.change_record(|item| {
+            if Path::new(item["path"].as_str().unwrap()) == dir {
+                let what = item["what"].as_object_mut().unwrap();
                 what.values_mut().next().unwrap()["hash"] = hash.clone().into();
             }
         });
     }
 
     /// Changes the record: a program of that version installed all items.
-    pub(crate) fn brought_by(&self, version: &str) {
-        self.change_record(|brought| brought["version"] = version.into());
+    pub(crate) fn set_version(&self, version: &str) {
+        self.change_record(|item| item["version"] = version.into());
     }
 
     /// Changes the record: a run was about to replace each item.
-    pub(crate) fn was_replacing(&self) {
-        self.change_record(|brought| {
-            let what = brought["what"].as_object_mut().unwrap().values_mut().next().unwrap();
+    pub(crate) fn set_replacing(&self) {
+        self.change_record(|item| {
+            let what = item["what"].as_object_mut().unwrap().values_mut().next().unwrap();
             if let Some(hash) = what.get_mut("hash").map(serde_json::Value::take) {
                 what["hash"] = "of the new one".into();
-                brought["replaces"] = vec![hash].into();
+                item["replaces"] = vec![hash].into();
             }
         });
     }
 
     /// Changes the record: a run was about to install each item where none was.
-    pub(crate) fn was_bringing(&self) {
-        self.change_record(|brought| brought["pending"] = true.into());
+    pub(crate) fn set_pending(&self) {
+        self.change_record(|item| item["pending"] = true.into());
     }
 
     /// Returns the file of the record.

@@ -140,7 +140,7 @@ mod tests {
         );
         // Debug data contains the folders of the sources.
         let this = std::env::current_exe().expect("it runs");
-        let refusal = inspect(&sh, &this, System::LinuxX64).expect_err("it tells of the machine");
+        let refusal = inspect(&sh, &this, System::LinuxX64).expect_err("it names the machine");
         assert!(refusal.to_string().contains("a path of this machine is in it"), "{refusal}");
     }
 
@@ -164,7 +164,7 @@ mod tests {
         fs::rename(&jar, folder.join("a.jar")).expect("it is ours");
         fs::remove_file(folder.join("a.txt")).expect("it is ours");
         zip_folder(&sh, &folder, &zip).expect("it is packed");
-        let refusal = inspect_packed(&sh, &release).expect_err("it tells of the machine");
+        let refusal = inspect_packed(&sh, &release).expect_err("it names the machine");
         let where_it_is = "plugin.zip: plugin/a.jar: plugin/a.txt: a path of this machine is in it";
         assert!(refusal.to_string().contains(where_it_is), "{refusal}");
     }

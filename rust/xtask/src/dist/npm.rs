@@ -137,8 +137,8 @@ pub(crate) fn publish(sh: &Shell, folder: Option<&Path>, dry_run: bool) -> Resul
     for package in packages {
         let packed = cmd!(sh, "{NPM} pack --dry-run --json {package}").quiet().read()?;
         let packed: Value = serde_json::from_str(&packed)?;
-        let version = packed[0]["version"].as_str().ok_or("npm has told no version")?;
-        let hash = packed[0]["integrity"].as_str().ok_or("npm has told no hash")?;
+        let version = packed[0]["version"].as_str().ok_or("npm reported no version")?;
+        let hash = packed[0]["integrity"].as_str().ok_or("npm reported no hash")?;
         match published(sh, version)? {
             Some(there) if there == hash => println!("{NAME}@{version} is published already"),
             Some(_) => return Err(format!("another {NAME}@{version} is published").into()),
@@ -168,14 +168,16 @@ fn tag<'a>(version: &'a str, of_launcher: &str) -> &'a str {
 fn published(sh: &Shell, version: &str) -> Result<Option<String>> {
     let view = cmd!(sh, "{NPM} view --json {NAME}@{version} dist.integrity");
     let output = view.quiet().ignore_status().output()?;
-    let told = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
-    match told {
+    let shown = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+    match shown {
         Value::String(hash) => Ok(Some(hash)),
         // For a missing version of an existing package, npm prints nothing.
         Value::Null if output.status.success() => Ok(None),
-        told if told["error"]["code"] == "E404" => Ok(None),
+        shown if shown["error"]["code"] == "E404" => Ok(None),
         // npm prints an error as JSON.
-        told => Err(format!("npm view: {told} {}", String::from_utf8_lossy(&output.stderr)).into()),
+        shown => {
+            Err(format!("npm view: {shown} {}", String::from_utf8_lossy(&output.stderr)).into())
+        }
     }
 }
 

@@ -298,7 +298,7 @@ impl Ledger {
         let is_out_of_reach = diff.is_unnamed() || self.stopped;
         self.end(diff, Outcome::Closed, &mut effects);
         if is_out_of_reach {
-            // The editor hears of its end when it names the view.
+            // The editor learns of its end when it names the view.
             effects.push(self.closed(call, notify, None));
             return effects;
         }
@@ -306,7 +306,7 @@ impl Ledger {
         // `disconnect`).
         let ask = if notify.is_some() { EditorCommand::Abandon } else { EditorCommand::Close };
         if opening.is_some_and(|open| !self.is_opening(open)) {
-            // The editor has not heard of this diff, but may show one that this has replaced.
+            // The editor has not received this diff, but may show one that this has replaced.
             self.ask(None, EditorCommand::Abandon(Arc::clone(path)), &mut effects);
             effects.push(self.closed(call, notify, None));
             return effects;

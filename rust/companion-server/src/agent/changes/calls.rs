@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use companion_core::cli::CliSessionId;
 
-use super::{Look, MAX_BYTES};
+use super::{FileSnapshot, MAX_BYTES};
 use companion_core::text::Digest;
 
 /// The most bytes of texts. Above it the oldest are forgotten.
@@ -24,7 +24,7 @@ struct ToolCall {
     agent: CliSessionId,
     /// The digest of the command; `None` for an edit.
     command: Option<Digest>,
-    files: Vec<Look>,
+    files: Vec<FileSnapshot>,
 }
 
 impl ToolCall {
@@ -39,7 +39,7 @@ impl ToolCall {
 
 impl Calls {
     /// A tool is about to edit a file, or to run a command, which may change any of `files`.
-    pub(super) fn begin(&mut self, agent: &str, command: Option<Digest>, files: Vec<Look>) {
+    pub(super) fn begin(&mut self, agent: &str, command: Option<Digest>, files: Vec<FileSnapshot>) {
         self.0.push_back(ToolCall { agent: agent.into(), command, files });
         while self.0.len() > MAX_CALLS || self.bytes() > MAX_BYTES_OF_CALLS {
             self.0.pop_front();
@@ -48,7 +48,7 @@ impl Calls {
 
     /// The bytes of all texts.
     pub(super) fn bytes(&self) -> usize {
-        self.0.iter().flat_map(|call| &call.files).map(|look| look.text.size()).sum()
+        self.0.iter().flat_map(|call| &call.files).map(|file| file.text.size()).sum()
     }
 
     #[cfg(test)]
@@ -72,11 +72,11 @@ impl Calls {
     pub(super) fn files_of_command(&self, agent: &str, command: Digest) -> Vec<Arc<str>> {
         let call = self.0.iter().find(|call| call.is_command(agent, command));
         let files = call.map_or(&[][..], |call| &call.files);
-        files.iter().map(|look| Arc::clone(&look.path)).collect()
+        files.iter().map(|file| Arc::clone(&file.path)).collect()
     }
 
     /// Ends the newest edit of a file. Returns the file before it.
-    pub(super) fn end_edit(&mut self, agent: &str, path: &str) -> Option<Look> {
+    pub(super) fn end_edit(&mut self, agent: &str, path: &str) -> Option<FileSnapshot> {
         let index = self.0.iter().rposition(|call| call.is_edit(agent, path))?;
         self.0.remove(index)?.files.pop()
     }
@@ -87,7 +87,11 @@ impl Calls {
     }
 
     /// Ends a command. Returns the files before it.
-    pub(super) fn end_command(&mut self, agent: &str, command: Digest) -> Option<Vec<Look>> {
+    pub(super) fn end_command(
+        &mut self,
+        agent: &str,
+        command: Digest,
+    ) -> Option<Vec<FileSnapshot>> {
         let index = self.0.iter().position(|call| call.is_command(agent, command))?;
         Some(self.0.remove(index)?.files)
     }

@@ -89,9 +89,9 @@ struct Change {
     reverted_hunks: Vec<RevertedHunk>,
 }
 
-/// A look at a file.
+/// A file at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct FileSnapshot {
     pub(crate) path: Arc<str>,
     pub(crate) text: FileText,
     pub(crate) access: Access,
@@ -110,7 +110,7 @@ pub(crate) enum Access {
     Unknown,
 }
 
-impl Look {
+impl FileSnapshot {
     /// The digest of the text, if a client may write it again without changing the file.
     pub(crate) fn original(&self, is_write: bool) -> Option<Digest> {
         let FileText::Text(text) = &self.text else { return None };
@@ -224,7 +224,7 @@ impl AgentChanges {
         &mut self,
         agent: &str,
         original: Option<Original>,
-        after: Look,
+        after: FileSnapshot,
     ) -> Option<PromptId> {
         if after.access == Access::Outside {
             return None;
@@ -237,11 +237,11 @@ impl AgentChanges {
             return None;
         }
         let (before, is_mixed) = match (before, original) {
-            (Some(look), Some(Original::Text(of_cli))) if look.text.differs_from(&of_cli) => {
-                // The user has changed the file between the look and the edit.
+            (Some(file), Some(Original::Text(of_cli))) if file.text.differs_from(&of_cli) => {
+                // The user has changed the file between the snapshot and the edit.
                 (FileText::Text(as_on_disk(&of_cli, &after.text)), true)
             }
-            (Some(look), _) => (look.text, false),
+            (Some(file), _) => (file.text, false),
             // Only the CLI says what the file was, so the user is asked before a revert.
             (None, Some(original)) => (original.on_disk(&after.text), true),
             (None, None) => (FileText::Unkept(None), false),
@@ -254,28 +254,28 @@ impl AgentChanges {
         &mut self,
         agent: &str,
         command: Digest,
-        after: Vec<Look>,
+        after: Vec<FileSnapshot>,
     ) -> Option<PromptId> {
         let files = self.calls.end_command(agent, command)?;
         let mut before: BTreeMap<_, _> =
-            files.into_iter().map(|look| (look.path, look.text)).collect();
+            files.into_iter().map(|file| (file.path, file.text)).collect();
         let mut prompt = None;
-        for look in after {
-            let Some(before) = before.remove(&look.path) else { continue };
-            if self.is_known(agent, &look) {
+        for file in after {
+            let Some(before) = before.remove(&file.path) else { continue };
+            if self.is_known(agent, &file) {
                 continue;
             }
             // The user may have saved the file during the command.
-            prompt = self.record(agent, before, look, true).or(prompt);
+            prompt = self.record(agent, before, file, true).or(prompt);
         }
         prompt
     }
 
     /// Whether another tool of the CLI has left the file so, during the current prompt.
-    fn is_known(&self, agent: &str, look: &Look) -> bool {
+    fn is_known(&self, agent: &str, file: &FileSnapshot) -> bool {
         self.current_index(agent).is_some_and(|index| {
             let mut files = self.prompts[index].files.iter();
-            files.any(|of| of.path == look.path && of.after == look.text && !of.is_reverted)
+            files.any(|of| of.path == file.path && of.after == file.text && !of.is_reverted)
         })
     }
 
@@ -283,10 +283,10 @@ impl AgentChanges {
         &mut self,
         agent: &str,
         mut before: FileText,
-        after: Look,
+        after: FileSnapshot,
         is_mixed: bool,
     ) -> Option<PromptId> {
-        let Look { path, text: after, access } = after;
+        let FileSnapshot { path, text: after, access } = after;
         let is_private = access == Access::Private;
         if is_private {
             before.forget();

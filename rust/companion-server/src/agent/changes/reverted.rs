@@ -1,4 +1,4 @@
-//! Keeps which changes the user has reverted, whole or by hunks, until the model has heard of it.
+//! Keeps which changes the user has reverted, whole or by hunks, until the model got a report of it.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use companion_protocol::editor::Hunk;
 
 use super::{AgentChanges, Change, FileText, LineCounts, Prompt, PromptId, hunks};
 
-/// A revert that the model has not heard of.
+/// A revert that was not reported to the model.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Reverted {
     pub(crate) prompt: PromptId,
@@ -136,8 +136,8 @@ impl AgentChanges {
         }
     }
 
-    /// The reverts that the model of a CLI has not heard of.
-    pub(crate) fn unheard_reverts(&self, agent: &str) -> Vec<Reverted> {
+    /// The reverts that were not reported to the model of a CLI.
+    pub(crate) fn unreported_reverts(&self, agent: &str) -> Vec<Reverted> {
         let mut reverts = Vec::new();
         for Prompt { id, files, .. } in self.prompts.iter().filter(|of| &*of.id.0 == agent) {
             for change in files {
@@ -161,8 +161,8 @@ impl AgentChanges {
         }
     }
 
-    /// The model has heard of a revert. What is left of the change stays in the list.
-    pub(crate) fn revert_heard(&mut self, of: &Reverted) {
+    /// A revert was reported to the model. The rest of the change stays in the list.
+    pub(crate) fn revert_reported(&mut self, of: &Reverted) {
         match self.change(&of.prompt, &of.path) {
             Some(change) if of.is_partial => change.reverted_hunks.clear(),
             _ => self.remove(&of.prompt, std::slice::from_ref(&of.path)),

@@ -15,8 +15,8 @@ fn command() -> Digest {
     Digest::of("make")
 }
 
-fn look(path: &str, text: FileText) -> Look {
-    Look { path: path.into(), text, access: Access::Shared }
+fn file(path: &str, text: FileText) -> FileSnapshot {
+    FileSnapshot { path: path.into(), text, access: Access::Shared }
 }
 
 pub(super) fn begin(changes: &mut AgentChanges) -> PromptId {
@@ -27,8 +27,8 @@ pub(super) fn begin(changes: &mut AgentChanges) -> PromptId {
 
 /// An edit of a CLI, with the file before and after it.
 pub(super) fn edit(changes: &mut AgentChanges, path: &str, before: FileText, after: FileText) {
-    changes.calls.begin(CLI, None, vec![look(path, before)]);
-    changes.edited(CLI, None, look(path, after));
+    changes.calls.begin(CLI, None, vec![file(path, before)]);
+    changes.edited(CLI, None, file(path, after));
 }
 
 fn list(changes: &AgentChanges, id: &PromptId) -> Vec<String> {
@@ -100,8 +100,8 @@ fn a_change_by_the_user_between_two_edits_is_remembered() {
 fn a_change_by_the_user_while_the_cli_asks_is_not_that_of_the_cli() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.calls.begin(CLI, None, vec![look("/a", text("one\r\n"))]);
-    changes.edited(CLI, Some(Original::Text("of the user\n".into())), look("/a", text("two\r\n")));
+    changes.calls.begin(CLI, None, vec![file("/a", text("one\r\n"))]);
+    changes.edited(CLI, Some(Original::Text("of the user\n".into())), file("/a", text("two\r\n")));
     let before = changes.texts(&id, "/a").unwrap().before;
     assert_eq!(before.as_deref(), Some("of the user\r\n"), "with the line endings of the file");
 }
@@ -111,11 +111,11 @@ fn a_text_of_the_cli_does_not_replace_the_bytes_of_the_file() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
     let before = "\u{feff}one\r\nmixed\n";
-    changes.calls.begin(CLI, None, vec![look("/a", text(before))]);
+    changes.calls.begin(CLI, None, vec![file("/a", text(before))]);
     changes.edited(
         CLI,
         Some(Original::Text("one\nmixed\n".into())),
-        look("/a", text("\u{feff}two\r\n")),
+        file("/a", text("\u{feff}two\r\n")),
     );
     assert_eq!(changes.texts(&id, "/a").unwrap().before.as_deref(), Some(before));
 }
@@ -127,10 +127,10 @@ fn a_command_changes_the_files_that_were_looked_at() {
     changes.calls.begin(
         CLI,
         Some(command()),
-        vec![look("/a", text("one")), look("/b", text("same"))],
+        vec![file("/a", text("one")), file("/b", text("same"))],
     );
     assert_eq!(changes.calls.files_of_command(CLI, command()), ["/a".into(), "/b".into()]);
-    let after = vec![look("/a", FileText::Absent), look("/b", text("same"))];
+    let after = vec![file("/a", FileText::Absent), file("/b", text("same"))];
     assert_eq!(changes.command_ended(CLI, command(), after), Some(id.clone()));
     assert_eq!(list(&changes, &id), ["deleted /a mixed"], "the user may have done it");
     assert_eq!(changes.command_ended(CLI, command(), Vec::new()), None);
@@ -140,7 +140,7 @@ fn a_command_changes_the_files_that_were_looked_at() {
 fn an_edit_that_failed_leaves_no_text() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.calls.begin(CLI, None, vec![look("/a", text("one"))]);
+    changes.calls.begin(CLI, None, vec![file("/a", text("one"))]);
     changes.calls.forget_edits(CLI, "/a");
     assert_eq!(changes.calls.len(), 0);
     assert_eq!(list(&changes, &id), [""; 0]);
@@ -152,7 +152,7 @@ fn calls_that_do_not_end_keep_no_more_than_half_of_the_texts() {
     begin(&mut changes);
     let text = text(&"x".repeat(MAX_BYTES_OF_CALLS / 4));
     for number in 0..10 {
-        changes.calls.begin(CLI, None, vec![look(&format!("/{number}"), text.clone())]);
+        changes.calls.begin(CLI, None, vec![file(&format!("/{number}"), text.clone())]);
     }
     assert_eq!(changes.calls.len(), 4);
 }
@@ -161,9 +161,9 @@ fn calls_that_do_not_end_keep_no_more_than_half_of_the_texts() {
 fn without_a_look_before_there_is_no_way_back() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.edited(CLI, None, look("/a", text("two")));
+    changes.edited(CLI, None, file("/a", text("two")));
     assert_eq!(list(&changes, &id), ["changed /a not revertible"]);
-    changes.edited(CLI, Some(Original::Text("one".into())), look("/b", text("two")));
+    changes.edited(CLI, Some(Original::Text("one".into())), file("/b", text("two")));
     assert_eq!(changes.texts(&id, "/b").unwrap().before.as_deref(), Some("one"));
 }
 
@@ -171,7 +171,7 @@ fn without_a_look_before_there_is_no_way_back() {
 fn a_private_file_is_listed_by_its_name() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    let private = |text| Look { access: Access::Private, ..look("/a", text) };
+    let private = |text| FileSnapshot { access: Access::Private, ..file("/a", text) };
     changes.calls.begin(CLI, None, vec![private(FileText::Unkept(None))]);
     changes.edited(CLI, None, private(FileText::Unkept(None)));
     assert_eq!(list(&changes, &id), ["changed /a not revertible private"]);
@@ -181,7 +181,7 @@ fn a_private_file_is_listed_by_its_name() {
 fn a_private_text_that_the_cli_reports_is_not_kept() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    let private = Look { access: Access::Private, ..look("/a", FileText::Unkept(None)) };
+    let private = FileSnapshot { access: Access::Private, ..file("/a", FileText::Unkept(None)) };
     changes.edited(CLI, Some(Original::Text("secret".into())), private);
     assert!(!format!("{changes:?}").contains("secret"));
     assert_eq!(changes.texts(&id, "/a"), None);
@@ -192,10 +192,11 @@ fn a_text_is_forgotten_when_its_file_becomes_private() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("secret one"), text("secret two"));
-    let private = |path| Look { access: Access::Private, ..look(path, FileText::Unkept(None)) };
-    changes.calls.begin(CLI, None, vec![look("/a", text("secret two"))]);
+    let private =
+        |path| FileSnapshot { access: Access::Private, ..file(path, FileText::Unkept(None)) };
+    changes.calls.begin(CLI, None, vec![file("/a", text("secret two"))]);
     changes.edited(CLI, None, private("/a"));
-    changes.calls.begin(CLI, None, vec![look("/b", text("secret"))]);
+    changes.calls.begin(CLI, None, vec![file("/b", text("secret"))]);
     changes.edited(CLI, None, private("/b"));
     let expected = ["changed /a not revertible private", "changed /b not revertible private"];
     assert_eq!(list(&changes, &id), expected);
@@ -206,9 +207,9 @@ fn a_text_is_forgotten_when_its_file_becomes_private() {
 fn an_edit_during_a_command_is_not_the_commands() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.calls.begin(CLI, Some(command()), vec![look("/a", text("one"))]);
+    changes.calls.begin(CLI, Some(command()), vec![file("/a", text("one"))]);
     edit(&mut changes, "/a", text("one"), text("two"));
-    assert_eq!(changes.command_ended(CLI, command(), vec![look("/a", text("two"))]), None);
+    assert_eq!(changes.command_ended(CLI, command(), vec![file("/a", text("two"))]), None);
     assert_eq!(list(&changes, &id), ["changed /a"]);
 }
 
@@ -218,8 +219,8 @@ fn a_command_that_undoes_a_revert_is_a_change() {
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     changes.reverted(&id, &["/a".to_owned()]);
-    changes.calls.begin(CLI, Some(command()), vec![look("/a", text("one"))]);
-    changes.command_ended(CLI, command(), vec![look("/a", text("two"))]);
+    changes.calls.begin(CLI, Some(command()), vec![file("/a", text("one"))]);
+    changes.command_ended(CLI, command(), vec![file("/a", text("two"))]);
     assert_eq!(list(&changes, &id), ["changed /a mixed"]);
 }
 
@@ -232,8 +233,8 @@ fn a_revert_is_told_once_unless_it_is_undone() {
     let paths = ["/a".to_owned(), "/b".to_owned(), "/c".to_owned()];
     assert_eq!(changes.reverted(&id, &paths), ["/a".into(), "/b".into()]);
     assert!(changes.reverted(&id, &paths).is_empty());
-    let unheard = changes.unheard_reverts(CLI);
-    assert!(unheard[0].is_undone(&text("two")) && !unheard[0].is_undone(&text("one")));
+    let unreported = changes.unreported_reverts(CLI);
+    assert!(unreported[0].is_undone(&text("two")) && !unreported[0].is_undone(&text("one")));
     changes.revert_undone(&id, "/a");
     assert_eq!(list(&changes, &id), ["changed /a", "changed /b reverted"]);
     changes.remove(&id, &["/b"]);

@@ -17,7 +17,9 @@ use super::super::AgentParts;
 use super::super::event::{HookEvent, ToolEffect};
 use super::super::reader::{FileReader, READ_TIMEOUT};
 use super::reverted::HunkEffect;
-use super::{Access, AgentChanges, FileText, LineCounts, Look, PromptId, Reverted, hunks, revert};
+use super::{
+    Access, AgentChanges, FileSnapshot, FileText, LineCounts, PromptId, Reverted, hunks, revert,
+};
 use crate::context::EditorContext;
 use crate::disk::pool::BlockingPool;
 use crate::driver::Driver;
@@ -89,25 +91,25 @@ impl ChangeTracker {
     }
 
     /// Looks at the files that a tool may change, before its call. Returns the file that it edits.
-    pub(crate) async fn before_tool(&self, event: &HookEvent) -> Option<Look> {
+    pub(crate) async fn before_tool(&self, event: &HookEvent) -> Option<FileSnapshot> {
         if self.context.is_silent() || !(event.is_command || event.path.is_some()) {
             return None;
         }
         self.ensure_prompt(event);
         if event.is_command {
             let files = self.files_of_command(&event.session);
-            let files = self.look(files).await;
+            let files = self.snapshots(files).await;
             self.begin_call(&event.session, event.command, files);
             self.report_command(&event.session, true);
             return None;
         }
         let path = event.path.as_deref().filter(|_| event.is_edit)?;
-        let file = self.look_at(path).await;
+        let file = self.snapshot(path).await;
         self.begin_call(&event.session, None, vec![file.clone()]);
         Some(file)
     }
 
-    fn begin_call(&self, session: &str, command: Option<Digest>, files: Vec<Look>) {
+    fn begin_call(&self, session: &str, command: Option<Digest>, files: Vec<FileSnapshot>) {
         let shrunk = {
             let mut changes = self.changes.lock();
             changes.calls.begin(session, command, files);
@@ -123,7 +125,7 @@ impl ChangeTracker {
         }
         let prompt = if let Some(command) = event.command {
             let files = self.changes.lock().calls.files_of_command(&event.session, command);
-            let after = self.look(files).await;
+            let after = self.snapshots(files).await;
             let (prompt, is_running) = {
                 let mut changes = self.changes.lock();
                 let prompt = changes.command_ended(&event.session, command, after);
@@ -136,7 +138,7 @@ impl ChangeTracker {
         } else if let Some(path) = event.path.as_deref().filter(|_| event.is_edit) {
             if event.effect == ToolEffect::Made {
                 self.ensure_prompt(event);
-                let after = self.look_at(path).await;
+                let after = self.snapshot(path).await;
                 self.changes.lock().edited(&event.session, event.original.clone(), after)
             } else {
                 self.changes.lock().calls.forget_edits(&event.session, path);
@@ -176,18 +178,21 @@ impl ChangeTracker {
         all.filter(|path: &Arc<str>| seen.insert(Arc::clone(path))).take(MAX_LOOKS).collect()
     }
 
-    async fn look_at(&self, path: &str) -> Look {
-        let unknown =
-            || Look { path: path.into(), text: FileText::Unkept(None), access: Access::Unknown };
-        self.look(vec![path.into()]).await.pop().unwrap_or_else(unknown)
+    async fn snapshot(&self, path: &str) -> FileSnapshot {
+        let unknown = || FileSnapshot {
+            path: path.into(),
+            text: FileText::Unkept(None),
+            access: Access::Unknown,
+        };
+        self.snapshots(vec![path.into()]).await.pop().unwrap_or_else(unknown)
     }
 
     /// Looks at files. The result is empty if the disk does not answer in time.
-    async fn look(&self, paths: Vec<Arc<str>>) -> Vec<Look> {
+    async fn snapshots(&self, paths: Vec<Arc<str>>) -> Vec<FileSnapshot> {
         let checked = self.workspace.check_all_shared(&paths, READ_TIMEOUT).await;
         let read = move || {
             let mut bytes = 0;
-            let look = |(path, checked): (Arc<str>, Result<(), &str>)| {
+            let snapshot = |(path, checked): (Arc<str>, Result<(), &str>)| {
                 let access = match checked {
                     Ok(()) => Access::Shared,
                     Err(PRIVATE | UNSETTLED) => Access::Private,
@@ -201,9 +206,9 @@ impl ChangeTracker {
                     Access::Outside | Access::Unknown => FileText::Unkept(None),
                 };
                 bytes += text.size();
-                Look { path, text, access }
+                FileSnapshot { path, text, access }
             };
-            paths.into_iter().zip(checked).map(look).collect()
+            paths.into_iter().zip(checked).map(snapshot).collect()
         };
         self.reader.on_disk(read).await.unwrap_or_default()
     }
@@ -270,7 +275,7 @@ impl ChangeTracker {
         self.report_all([prompt]);
     }
 
-    /// The user has reverted these changes. The model hears it with the next prompt.
+    /// The user has reverted these changes. The next prompt reports it to the model.
     pub(crate) fn reverted(&self, reverted: &ChangedPaths) {
         let prompt: PromptId = (reverted.session.as_str().into(), reverted.prompt);
         let mut is_partial = false;
@@ -280,7 +285,7 @@ impl ChangeTracker {
             let Some(effect) = changes.hunk_reverted(&prompt, path, hunk) else { return };
             is_partial = effect != HunkEffect::Whole || changes.has_kept(&prompt, path);
             drop(changes);
-            // The model hears once that a part of the file was reverted.
+            // One report to the model covers all reverted parts of a file.
             if effect != HunkEffect::Further {
                 paths.push(path.as_str().into());
             }
@@ -296,12 +301,12 @@ impl ChangeTracker {
         self.report_all([prompt]);
     }
 
-    /// The user has undone the revert of these changes, so the model does not hear of it.
+    /// The user has undone the revert of these changes, so it is not reported to the model.
     pub(crate) fn revert_undone(&self, undone: &ChangedPaths) {
         if let (Some(hunk), [path]) = (&undone.hunk, &undone.paths[..]) {
             return self.hunk_revert_undone(undone, path, hunk);
         }
-        let mut reverts = self.changes.lock().unheard_reverts(&undone.session);
+        let mut reverts = self.changes.lock().unreported_reverts(&undone.session);
         reverts.retain(|of| {
             of.prompt.1 == undone.prompt && undone.paths.iter().any(|path| **path == *of.path)
         });
@@ -313,7 +318,7 @@ impl ChangeTracker {
         let Some(is_undone) = self.changes.lock().hunk_revert_undone(&prompt, path, hunk) else {
             return;
         };
-        let standing = self.changes.lock().unheard_reverts(&undone.session);
+        let standing = self.changes.lock().unreported_reverts(&undone.session);
         let mut standing = standing.iter().filter(|of| *of.path == *path).peekable();
         if is_undone && standing.peek().is_some() {
             // The revert of another prompt's change stands.
@@ -338,25 +343,25 @@ impl ChangeTracker {
     }
 
     async fn drop_undone_of(&self, agent: &str) {
-        let reverts = self.changes.lock().unheard_reverts(agent);
+        let reverts = self.changes.lock().unreported_reverts(agent);
         if reverts.is_empty() {
             return;
         }
-        let now = self.look(reverts.iter().map(|of| Arc::clone(&of.path)).collect()).await;
+        let now = self.snapshots(reverts.iter().map(|of| Arc::clone(&of.path)).collect()).await;
         let is_undone =
-            |of: &Reverted| now.iter().any(|look| look.path == of.path && of.is_undone(&look.text));
+            |of: &Reverted| now.iter().any(|file| file.path == of.path && of.is_undone(&file.text));
         let undone: Vec<_> = reverts.into_iter().filter(is_undone).collect();
         self.forget_reverts(agent, &undone);
     }
 
-    /// The user has undone these reverts, so the model does not hear of them.
+    /// The user has undone these reverts, so they are not reported to the model.
     fn forget_reverts(&self, agent: &str, undone: &[Reverted]) {
         let standing = {
             let mut changes = self.changes.lock();
             for Reverted { prompt, path, .. } in undone {
                 changes.revert_undone(prompt, path);
             }
-            changes.unheard_reverts(agent)
+            changes.unreported_reverts(agent)
         };
         // Another prompt's revert of the file may stand.
         let standing: HashSet<_> = standing.iter().map(|of| &of.path).collect();
@@ -366,17 +371,17 @@ impl ChangeTracker {
         self.report_all(undone.iter().map(|of| of.prompt.clone()).collect::<HashSet<_>>());
     }
 
-    /// The model has heard of these reverts, so they leave the list.
+    /// These reverts were reported to the model, so they leave the list.
     pub(in crate::agent) fn reverts_delivered<'a>(
         &self,
         reverts: impl Iterator<Item = &'a Revert>,
     ) {
         for Revert { cli: agent, paths, .. } in reverts {
-            let unheard = self.changes.lock().unheard_reverts(agent);
+            let unreported = self.changes.lock().unreported_reverts(agent);
             let undone: Vec<_> =
-                unheard.into_iter().filter(|of| paths.contains(&of.path)).collect();
+                unreported.into_iter().filter(|of| paths.contains(&of.path)).collect();
             for of in &undone {
-                self.changes.lock().revert_heard(of);
+                self.changes.lock().revert_reported(of);
             }
             self.report_all(undone.into_iter().map(|of| of.prompt).collect::<HashSet<_>>());
         }

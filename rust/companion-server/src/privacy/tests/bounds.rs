@@ -88,9 +88,9 @@ async fn a_file_may_change_often_but_not_more_often() {
 #[test]
 fn a_file_that_is_found_has_nothing_to_settle() {
     let scene = Scene::new(&[(RULES, "*.hid")]);
-    let mut look = scene.privacy.look();
-    assert!(look.is_private(&scene.at("project/x.hid")).unwrap());
-    assert_eq!(look.again(), None);
+    let mut scan = scene.privacy.scan();
+    assert!(scan.is_private(&scene.at("project/x.hid")).unwrap());
+    assert_eq!(scan.again(), None);
 }
 
 /// Windows watches whole roots, so this does not apply there.
@@ -98,14 +98,14 @@ fn a_file_that_is_found_has_nothing_to_settle() {
 #[tokio::test(start_paused = true)]
 async fn folders_that_can_not_be_watched_are_tried_again_but_not_all_the_time() {
     let scene = Scene::new(&[]);
-    let mut look = scene.privacy.look();
-    look.is_private(&scene.at("project/that/is/not/there")).unwrap();
+    let mut scan = scene.privacy.scan();
+    scan.is_private(&scene.at("project/that/is/not/there")).unwrap();
     let mut watched = Watched::default();
     for _ in 0..2 {
-        assert!(watched.follow(&scene.privacy, &look, None));
+        assert!(watched.follow(&scene.privacy, &scan, None));
         assert_eq!(watched.again(), Some(Instant::now() + POLL_INTERVAL));
         advance(POLL_INTERVAL / 2).await;
-        assert!(!watched.follow(&scene.privacy, &look, None));
+        assert!(!watched.follow(&scene.privacy, &scan, None));
         advance(POLL_INTERVAL / 2).await;
     }
 }
@@ -120,7 +120,7 @@ fn below_a_root_that_can_not_be_followed_a_file_is_judged_by_its_name() {
     scene.roots(&["project", &long]);
     scene.check(&[], &[&in_root]);
     scene.roots(&["project"]);
-    assert!(scene.privacy.look().is_private(&scene.at(&in_root)).is_err());
+    assert!(scene.privacy.scan().is_private(&scene.at(&in_root)).is_err());
 }
 
 #[test]

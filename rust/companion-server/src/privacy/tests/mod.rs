@@ -47,7 +47,7 @@ impl Scene {
     }
 
     fn is_private(&self, path: &str) -> bool {
-        self.privacy.look().is_private(&self.at(path)).unwrap()
+        self.privacy.scan().is_private(&self.at(path)).unwrap()
     }
 
     fn check(&self, private: &[&str], told: &[&str]) {
@@ -133,7 +133,7 @@ fn a_link_hides_nothing_and_reveals_nothing() {
     scene.check(&private, &["alias/open.txt", "other/b.txt"]);
     // The folder's name in the project counts, and so do the rules there.
     scene.check(&["project/hidden-link", "project/to-other/b.txt"], &["project/to-other/c"]);
-    assert!(scene.privacy.look().is_private(&scene.at("project/loop")).is_err());
+    assert!(scene.privacy.scan().is_private(&scene.at("project/loop")).is_err());
     scene.roots(&["alias"]);
     scene.check(&["alias/x.hid", "project/x.hid", "project/secret/new.txt"], &["project/open.txt"]);
 }
@@ -240,7 +240,7 @@ fn a_link_to_a_secret_is_private_and_so_is_one_with_its_name() {
 #[test]
 fn a_private_file_says_why_and_how_it_is_shared() {
     let why = |scene: &Scene, path: &str| {
-        let why = scene.privacy.look().why_private(&scene.at(path)).unwrap();
+        let why = scene.privacy.scan().why_private(&scene.at(path)).unwrap();
         why.map(|why| why.to_string())
     };
     let scene = Scene::new(&[("project/.aiignore", "*.txt")]);
@@ -292,18 +292,18 @@ async fn rules_that_go_hold_until_things_have_settled() {
             Some(text) => scene.write("project/.geminiignore", text),
             None => remove_file(scene.base.join("project/.geminiignore")).unwrap(),
         }
-        let mut look = scene.privacy.look();
-        assert!(look.is_private(&scene.at("project/x.hid")).unwrap());
-        assert!(look.again().is_some());
+        let mut scan = scene.privacy.scan();
+        assert!(scan.is_private(&scene.at("project/x.hid")).unwrap());
+        assert!(scan.again().is_some());
     }
     // A new file takes effect at once.
     scene.write("project/.geminiignore", "*.txt");
     scene.check(&["project/x.hid", "project/x.txt"], &["project/x"]);
     advance(files::SETTLE_TIME).await;
     scene.check(&["project/x.txt"], &["project/x.hid"]);
-    let mut look = scene.privacy.look();
-    look.is_private(&scene.at("project/x.hid")).unwrap();
-    assert_eq!(look.again(), None);
+    let mut scan = scene.privacy.scan();
+    scan.is_private(&scene.at("project/x.hid")).unwrap();
+    assert_eq!(scan.again(), None);
 }
 
 #[tokio::test(start_paused = true)]

@@ -263,28 +263,28 @@ fn a_reverted_hunk_leaves_the_change_and_comes_back() {
     assert_eq!(changes.hunk_reverted(&id, "/a", &of[0]), Some(HunkEffect::First));
     assert_eq!(changes.hunk_reverted(&id, "/a", &of[0]), None, "it is reverted already");
     assert_eq!(counts(&changes, &id), (0, 1));
-    let unheard = changes.unheard_reverts(CLI).remove(0);
-    assert!(unheard.is_partial && unheard.is_undone(&text(original.after.as_ref().unwrap())));
+    let unreported = changes.unreported_reverts(CLI).remove(0);
+    assert!(unreported.is_partial && unreported.is_undone(&text(original.after.as_ref().unwrap())));
     // The rest of the change is reverted without a question.
     let now = changes.texts(&id, "/a").unwrap().after;
     assert_eq!(plan_of(&changes, vec![file("/a", &[&id], now.as_deref())]).question, None);
     assert_eq!(changes.hunk_reverted(&id, "/a", &of[1]), Some(HunkEffect::Whole));
-    assert!(!changes.unheard_reverts(CLI)[0].is_partial);
+    assert!(!changes.unreported_reverts(CLI)[0].is_partial);
     assert_eq!(changes.hunk_revert_undone(&id, "/a", &of[1]), Some(false));
     assert_eq!(changes.hunk_revert_undone(&id, "/a", &of[1]), None, "it is not the latest");
     assert_eq!(changes.hunk_revert_undone(&id, "/a", &of[0]), Some(true));
     assert_eq!(changes.texts(&id, "/a").unwrap(), original);
     assert_eq!(counts(&changes, &id), (1, 2));
-    assert_eq!(changes.unheard_reverts(CLI), []);
+    assert_eq!(changes.unreported_reverts(CLI), []);
 }
 
 #[test]
 fn after_the_model_has_heard_of_a_hunk_the_rest_stays_in_the_list() {
     let (mut changes, id, of) = two_hunks();
     changes.hunk_reverted(&id, "/a", &of[0]);
-    let unheard = changes.unheard_reverts(CLI).remove(0);
-    changes.revert_heard(&unheard);
-    assert_eq!(changes.unheard_reverts(CLI), []);
+    let unreported = changes.unreported_reverts(CLI).remove(0);
+    changes.revert_reported(&unreported);
+    assert_eq!(changes.unreported_reverts(CLI), []);
     assert_eq!(counts(&changes, &id), (0, 1));
     changes.hunk_kept(&id, "/a", &of[1]);
     assert!(changes.to_editor(&id).files.is_empty(), "nothing of the change is left");

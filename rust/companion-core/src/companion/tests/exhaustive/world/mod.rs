@@ -90,10 +90,10 @@ enum Fate {
     Unsaved,
 }
 
-/// A look at the disk that has not been answered.
+/// A query to the disk that has not been answered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Look {
-    At(DiffId),
+enum DiskQuery {
+    Access(DiffId),
     /// Whether there is a text to read.
     Read(DiffId, bool),
     /// For a proposal.
@@ -132,7 +132,7 @@ pub(super) struct World {
     opens: BTreeMap<CallId, Request>,
     /// and those that have timed out.
     late: BTreeSet<CallId>,
-    looks: VecDeque<Look>,
+    disk_queries: VecDeque<DiskQuery>,
     reasons: Vec<Reason>,
     /// The questions of the diffs that were rejected with a reason.
     rejected: BTreeMap<DiffId, Question>,
@@ -166,8 +166,8 @@ pub(super) struct World {
     is_others_shown: bool,
     /// The texts that the editor keeps until it hears whether a client has written them.
     kept: u8,
-    /// The looks for such texts.
-    looks_for_text: Vec<DiffId>,
+    /// The queries whether such texts are written.
+    text_queries: Vec<DiffId>,
 }
 
 /// The file's text, in place of a rejected proposal.
@@ -206,7 +206,7 @@ impl World {
             asks: VecDeque::new(),
             opens: BTreeMap::new(),
             late: BTreeSet::new(),
-            looks: VecDeque::new(),
+            disk_queries: VecDeque::new(),
             reasons: vec![Reason::None; script.paths.len()],
             rejected: BTreeMap::new(),
             views: BTreeMap::new(),
@@ -234,7 +234,7 @@ impl World {
             neighbor: SessionId::new(),
             is_others_shown: false,
             kept: 0,
-            looks_for_text: Vec::new(),
+            text_queries: Vec::new(),
         };
         for session in [session, world.other] {
             world.handle(Input::Connected(session, CLIENT));
@@ -444,12 +444,16 @@ impl World {
                     assert!(!self.is_opening(ask.path()), "{ask:?} while a view opens");
                     self.asks.push_back((call, ask));
                 }
-                Output::LookAt(diff, _) => self.looks.push_back(Look::At(diff)),
-                Output::Read(diff, .., original) => {
-                    self.looks.push_back(Look::Read(diff, original.is_some()));
+                Output::CheckAccess(diff, _) => {
+                    self.disk_queries.push_back(DiskQuery::Access(diff));
                 }
-                Output::ReadOriginal(call, _) => self.looks.push_back(Look::Original(call)),
-                Output::LookForText(text) => self.looks_for_text.push(text.diff),
+                Output::Read(diff, .., original) => {
+                    self.disk_queries.push_back(DiskQuery::Read(diff, original.is_some()));
+                }
+                Output::ReadOriginal(call, _) => {
+                    self.disk_queries.push_back(DiskQuery::Original(call));
+                }
+                Output::LookForText(text) => self.text_queries.push(text.diff),
                 Output::Notification(
                     CompanionNotification::Written(_) | CompanionNotification::Unwritten(_),
                 ) => self.kept = self.kept.checked_sub(1).expect("a text has one outcome"),

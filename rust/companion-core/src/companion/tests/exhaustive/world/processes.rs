@@ -1,7 +1,7 @@
 //! Simulates the end of a process and the start of the next one.
 
 use super::{
-    CLIENT, Fate, Look, RESUME_TIMEOUT, Reason, Reply, Request, Script, World, companion,
+    CLIENT, DiskQuery, Fate, RESUME_TIMEOUT, Reason, Reply, Request, Script, World, companion,
     first_diff, others,
 };
 use crate::companion::{Input, Now, Output, ShownProposal};
@@ -79,14 +79,14 @@ impl World {
         }
         self.saved = 0;
         self.is_returning = true;
-        for look in std::mem::take(&mut self.looks) {
-            if let Look::At(diff) = look {
+        for query in std::mem::take(&mut self.disk_queries) {
+            if let DiskQuery::Access(diff) = query {
                 self.reasons[self.rejected[&diff]] = Reason::Lost;
             }
         }
         // The editor offers these texts to the user when its companion ends.
         self.kept = 0;
-        self.looks_for_text.clear();
+        self.text_queries.clear();
         self.restarts += 1;
         if script.hands_over {
             return self.hand_over(script);

@@ -1,6 +1,6 @@
-//! Simulates rejections with a reason, the looks at the disk for them, and the hooks of the CLI.
+//! Simulates rejections with a reason, the disk queries for them, and the hooks of the CLI.
 
-use super::{Fate, Look, Question, Reason, Script, World, present};
+use super::{DiskQuery, Fate, Question, Reason, Script, World, present};
 use crate::cli::{Caller, Connected};
 use crate::companion::{Hook, Input, Output};
 use crate::diffs::Decision;
@@ -42,12 +42,12 @@ impl World {
     }
 
     /// The disk answers.
-    pub(super) fn look(&mut self, is_good: bool) {
-        match self.looks.pop_front() {
-            Some(Look::At(diff)) => {
-                self.handle(Input::LookedAt(diff, (!is_good).then_some("it is private")));
+    pub(super) fn answer_query(&mut self, is_good: bool) {
+        match self.disk_queries.pop_front() {
+            Some(DiskQuery::Access(diff)) => {
+                self.handle(Input::AccessChecked(diff, (!is_good).then_some("it is private")));
             }
-            Some(Look::Read(diff, is_kept)) => {
+            Some(DiskQuery::Read(diff, is_kept)) => {
                 let present = (is_good && is_kept).then(present);
                 let is_rejected = |of: &Output| {
                     matches!(of, Output::Decided(.., Decision::RejectedWithReason(_)))
@@ -56,7 +56,7 @@ impl World {
                     self.fates[self.rejected[&diff]] = Fate::RejectedWithReason(self.last_stream);
                 }
             }
-            Some(Look::Original(call)) => {
+            Some(DiskQuery::Original(call)) => {
                 let original = is_good.then(|| Digest::of(&present()));
                 self.handle(Input::Original(call, original));
             }
@@ -81,7 +81,7 @@ impl World {
         self.views.remove(path);
         let out = self.handle(Input::RejectedWithReason(path, reason(question)));
         for output in out {
-            if let Output::LookAt(diff, _) = output {
+            if let Output::CheckAccess(diff, _) = output {
                 self.rejected.insert(diff, question);
                 self.fates[question] = Fate::Rejected;
                 self.reasons[question] = Reason::Waits;

@@ -1,6 +1,6 @@
 //! Lists the possible next steps, and takes them.
 
-use super::{Look, Question, World};
+use super::{DiskQuery, Question, World};
 use crate::companion::{ACKNOWLEDGEMENT_TIMEOUT, Hook, Input, Now};
 use crate::diffs::EditorCommand;
 
@@ -76,7 +76,7 @@ pub(crate) enum Step {
     /// and the user decides about its proposal.
     DecideOther(bool),
     /// The disk answers, and as hoped or not.
-    Look(bool),
+    AnswerQuery(bool),
     /// The client does not acknowledge a decision for too long.
     Expire,
     /// The stream breaks after this number of events has arrived.
@@ -149,13 +149,13 @@ impl World {
         if is_quiet && self.companion.calls.next_deadline() == Some(ACKNOWLEDGEMENT_TIMEOUT) {
             steps.push(Step::Expire);
         }
-        let may_look = match self.looks.front() {
-            Some(Look::Read(..)) => self.unsaved.is_empty(),
-            Some(Look::At(..) | Look::Original(..)) => true,
+        let is_answerable = match self.disk_queries.front() {
+            Some(DiskQuery::Read(..)) => self.unsaved.is_empty(),
+            Some(DiskQuery::Access(..) | DiskQuery::Original(..)) => true,
             None => false,
         };
-        if may_look {
-            steps.extend([true, false].map(Step::Look));
+        if is_answerable {
+            steps.extend([true, false].map(Step::AnswerQuery));
         }
         if self.breaks > 0 && last.is_some_and(|wire| !wire.is_answer) {
             steps.extend(arriving.clone().map(Step::Cut));
@@ -175,7 +175,7 @@ impl World {
                 let question = world.client.ended.remove(0);
                 world.run_hook(script, Hook::AfterTool(script.paths[question]));
             }
-            Step::Look(is_good) => world.look(is_good),
+            Step::AnswerQuery(is_good) => world.answer_query(is_good),
             Step::ComeBack => world.requests.push(world.client.come_back()),
             Step::Serve(index) => world.serve(script, index),
             Step::Reply(index) => {

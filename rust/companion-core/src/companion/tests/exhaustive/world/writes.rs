@@ -34,7 +34,7 @@ impl World {
         let mut world = self.clone();
         world.late.extend(world.opens.keys());
         for _ in 0..ROUNDS {
-            for diff in std::mem::take(&mut world.looks_for_text) {
+            for diff in std::mem::take(&mut world.text_queries) {
                 world.handle(Input::Found(diff, None));
             }
             if let Some(elapsed) = world.companion.next_deadline() {

@@ -53,11 +53,11 @@ object Platform {
     /** Calls [changed] on any thread when the user starts or stops trusting a project, until [parent] is disposed. */
     fun onTrustChanged(project: Project, parent: Disposable, changed: () -> Unit) {
         val listener = object : TrustedProjectsListener {
-            override fun onProjectTrusted(project: Project) = tell(project)
+            override fun onProjectTrusted(project: Project) = report(project)
 
-            override fun onProjectUntrusted(project: Project) = tell(project)
+            override fun onProjectUntrusted(project: Project) = report(project)
 
-            private fun tell(of: Project) {
+            private fun report(of: Project) {
                 if (of == project) changed()
             }
         }

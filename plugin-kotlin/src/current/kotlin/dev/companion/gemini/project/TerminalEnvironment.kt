@@ -3,7 +3,7 @@
 package dev.companion.gemini.project
 
 import com.intellij.openapi.project.Project
-import dev.companion.gemini.terminal.CliPlace
+import dev.companion.gemini.terminal.CliProgram
 import org.jetbrains.plugins.terminal.LocalTerminalCustomizer
 
 /**
@@ -22,7 +22,7 @@ class TerminalEnvironment : LocalTerminalCustomizer() {
         command: Array<String>,
         envs: MutableMap<String, String>,
     ): Array<String> {
-        if (CliPlace.isInWsl(workingDirectory, command.asList())) return command
+        if (CliProgram.isInWsl(workingDirectory, command.asList())) return command
         CompanionService.getInstance(project).awaitCore()?.let { envs.putAll(it.terminalEnvironment) }
         return command
     }

@@ -23,7 +23,7 @@ import dev.companion.gemini.disk.FileOnDisk
 
 /**
  * Lists files of the project's content that a program other than the IDE changed. Two programs that write at the same
- * time can't be told apart. A deletion is counted even if it is older than the command, because nothing has its time.
+ * time can't be distinguished. A deletion is counted even if it is older than the command, because nothing has its time.
  *
  * For the EDT. [report] is called on any thread.
  */

@@ -1,16 +1,16 @@
-// Orders the waiting proposals, and names their place and CLI.
+// Orders the waiting proposals, and names their position and CLI.
 
 package dev.companion.gemini.review
 
-import dev.companion.gemini.tabs.Place
 import dev.companion.gemini.tabs.Proposal
+import dev.companion.gemini.tabs.ProposalPosition
 
 internal object ProposalOrder {
-    /** Updates the place of each proposal. */
+    /** Updates the position of each proposal. */
     fun update(waiting: List<Proposal>) {
         val areSeveral = waiting.distinctBy(Proposal::cli).size > 1
         waiting.forEachIndexed { index, proposal ->
-            proposal.stand(Place(index + 1, waiting.size, proposal.cli.takeIf { areSeveral }))
+            proposal.updatePosition(ProposalPosition(index + 1, waiting.size, proposal.cli.takeIf { areSeveral }))
         }
     }
 

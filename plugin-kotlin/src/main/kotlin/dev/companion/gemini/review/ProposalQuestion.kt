@@ -6,8 +6,8 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.Messages
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.Platform
-import dev.companion.gemini.tabs.Place
 import dev.companion.gemini.tabs.Proposal
+import dev.companion.gemini.tabs.ProposalPosition
 
 /**
  * For the EDT. Each question blocks until the answer; Enter and Esc choose the answer that changes
@@ -86,7 +86,9 @@ internal object ProposalQuestion {
         val clis = proposals.groupBy(Proposal::cli).toSortedMap().takeIf { it.size in SEVERAL_CLIS }.orEmpty()
         val choices = listOf(Pair(message("diff.ask.none"), emptyList<Proposal>())) +
             listOf(Pair(message(all, proposals.size), proposals)).filter { proposals.isNotEmpty() } +
-            clis.map { (cli, those) -> Pair(message("diff.ask.one.cli", Place.shown(cli), those.size), those) }
+            clis.map { (cli, those) ->
+                Pair(message("diff.ask.one.cli", ProposalPosition.nameOf(cli), those.size), those)
+            }
         val answer = ask(project, question.filter(String::isNotEmpty).joinToString("\n"), choices.map { it.first })
         return choices.getOrNull(answer)?.second.orEmpty()
     }

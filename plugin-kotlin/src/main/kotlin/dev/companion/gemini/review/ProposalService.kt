@@ -236,7 +236,7 @@ internal open class ProposalService protected constructor(
             val next = nextOf(proposal)
             when {
                 proposal.state == Proposal.State.ENDED -> Unit
-                proposal.state == Proposal.State.UNHEARD -> finish(proposal)
+                proposal.state == Proposal.State.UNDELIVERED -> finish(proposal)
                 !proposal.isEdited || ProposalQuestion.isRejected(project, proposal) -> rejectNow(proposal, next)
                 proposal.state == Proposal.State.OPEN && !tabs.isOpen(proposal.file) -> tabs.show(proposal.file)
             }

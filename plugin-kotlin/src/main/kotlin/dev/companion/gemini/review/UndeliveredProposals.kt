@@ -22,7 +22,7 @@ internal class UndeliveredProposals(
         background.execute {
             val target = runCatching { Target.find(project, proposal.path) }
             queue.later {
-                if (proposal.state == Proposal.State.UNHEARD) sayingWhyNot { apply(proposal, target.getOrThrow()) }
+                if (proposal.state == Proposal.State.UNDELIVERED) sayingWhyNot { apply(proposal, target.getOrThrow()) }
             }
         }
 
@@ -32,7 +32,7 @@ internal class UndeliveredProposals(
         writer.write(target, proposal) { flushed ->
             sayingWhyNot {
                 flushed.getOrThrow()
-                if (proposal.state == Proposal.State.UNHEARD) finish(proposal)
+                if (proposal.state == Proposal.State.UNDELIVERED) finish(proposal)
             }
         }
     }

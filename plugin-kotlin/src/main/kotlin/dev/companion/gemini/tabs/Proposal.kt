@@ -94,7 +94,7 @@ internal class Proposal(
 
         /** The plugin is writing the file in place of the CLI, so nobody can decide the proposal. */
         WRITING,
-        UNHEARD,
+        UNDELIVERED,
         ENDED,
     }
 
@@ -109,8 +109,8 @@ internal class Proposal(
     var target = target
         private set
 
-    /** Its position among the waiting proposals. */
-    var place = Place()
+    /** Its position. */
+    var position = ProposalPosition()
         private set
 
     /** The file's text when the proposal arrived; null if there was no file. */
@@ -195,8 +195,8 @@ internal class Proposal(
 
     val offer: String
         get() = when (kind) {
-            ProposalKind.CHANGE -> CompanionBundle.message("diff.changes", place.who, shownPath)
-            ProposalKind.CREATE -> CompanionBundle.message("diff.creates", place.who, shownPath)
+            ProposalKind.CHANGE -> CompanionBundle.message("diff.changes", position.owner, shownPath)
+            ProposalKind.CREATE -> CompanionBundle.message("diff.creates", position.owner, shownPath)
         }
 
     /** Facts that the user should know before deciding. */
@@ -284,11 +284,12 @@ internal class Proposal(
     }
 
     /** Labels the Local History with the CLI and the file, but without text. If that fails, the edit goes on. */
-    fun labelHistory() = LocalHistoryLabel.put(project, CompanionBundle.message("diff.history", place.who, shownPath))
+    fun labelHistory() =
+        LocalHistoryLabel.put(project, CompanionBundle.message("diff.history", position.owner, shownPath))
 
-    fun stand(place: Place) {
+    fun updatePosition(position: ProposalPosition) {
         assertEdt()
-        this.place = place
+        this.position = position
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
@@ -331,7 +332,7 @@ internal class Proposal(
     /** Keeps the text available, because no CLI has received the acceptance. */
     fun keepUndelivered(delivery: Delivery) {
         assertEdt()
-        state = State.UNHEARD
+        state = State.UNDELIVERED
         this.delivery = delivery
         file.editors.forEach(ProposalEditor::showBanner)
     }

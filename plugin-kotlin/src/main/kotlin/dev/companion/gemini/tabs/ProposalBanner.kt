@@ -18,6 +18,7 @@ internal class ProposalBanner(
     private val proposal: Proposal,
     private val decisions: ProposalDecisions,
 ) {
+    private val isOneOfSeveral get() = proposal.position.count > 1
     private var text = text()
     private val links: List<Link> = links()
 
@@ -65,8 +66,8 @@ internal class ProposalBanner(
             Proposal.State.OPEN -> {
                 listOfNotNull(
                     link(message("diff.changed.show")) { decisions.showChange(proposal) }.takeIf { proposal.isStale },
-                    link(message("diff.previous")) { decisions.go(proposal, -1) }.takeIf { proposal.place.count > 1 },
-                    link(message("diff.next")) { decisions.go(proposal, 1) }.takeIf { proposal.place.count > 1 },
+                    link(message("diff.previous")) { decisions.go(proposal, -1) }.takeIf { isOneOfSeveral },
+                    link(message("diff.next")) { decisions.go(proposal, 1) }.takeIf { isOneOfSeveral },
                     decision(withKeys("diff.accept", ProposalActionIds.ACCEPT)) { decisions.accept(proposal) },
                     decision(withKeys("diff.reject", ProposalActionIds.REJECT)) { decisions.reject(proposal) }
                         .also { it.tooltip = message("diff.reject.tooltip") },
@@ -77,7 +78,7 @@ internal class ProposalBanner(
                 )
             }
 
-            Proposal.State.UNHEARD -> {
+            Proposal.State.UNDELIVERED -> {
                 listOf(
                     decision(message("diff.apply")) { decisions.apply(proposal) },
                     link(message("diff.copy"), ::copy),
@@ -93,12 +94,13 @@ internal class ProposalBanner(
     private fun text(): String =
         when (proposal.state) {
             Proposal.State.OPEN -> {
-                val place = proposal.place.takeIf { it.count > 1 }?.let { message("diff.place", it.number, it.count) }
+                val at = proposal.position
+                val position = if (isOneOfSeveral) message("diff.position", at.number, at.count) else null
                 val remarks = proposal.remarks.map { message(it.key) }
-                (listOfNotNull(place, proposal.offer, proposal.changes?.summary) + remarks).joinToString(" ")
+                (listOfNotNull(position, proposal.offer, proposal.changes?.summary) + remarks).joinToString(" ")
             }
 
-            Proposal.State.UNHEARD -> {
+            Proposal.State.UNDELIVERED -> {
                 message(proposal.undelivered)
             }
 

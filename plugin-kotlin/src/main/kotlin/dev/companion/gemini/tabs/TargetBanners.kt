@@ -35,7 +35,7 @@ internal class TargetBanners(
         private val open: (Proposal) -> Unit,
     ) {
         fun create(): JComponent {
-            val panel = EditorNotificationPanel().text(message("diff.target", proposal.place.who))
+            val panel = EditorNotificationPanel().text(message("diff.target", proposal.position.owner))
             val label = panel.createActionLabel(message("diff.target.open"), Runnable { open(proposal) })
             KeyboardAccess.add(label) { open(proposal) }
             return panel

@@ -14,15 +14,15 @@ import kotlin.coroutines.startCoroutine
 /** For the EDT. */
 internal object ReworkedTerminal {
     /** A value with its public type, because the class of the value may not be public. */
-    private class Asked(
+    private class ReflectedObject(
         private val type: Class<*>,
         val it: Any?,
     ) {
-        fun call(name: String, vararg arguments: Any?): Asked {
+        fun call(name: String, vararg arguments: Any?): ReflectedObject {
             val method = type.methods.find { it.name == name && it.parameterCount == arguments.size }
                 ?: throw NoSuchMethodError("${type.name}.$name")
             try {
-                return Asked(method.returnType, method.invoke(it, *arguments))
+                return ReflectedObject(method.returnType, method.invoke(it, *arguments))
             } catch (e: InvocationTargetException) {
                 throw e.targetException
             }
@@ -35,7 +35,7 @@ internal object ReworkedTerminal {
         fun isNamed(name: String) = (it as? Enum<*>)?.name == name
     }
 
-    private class Program(private val view: Asked) : TabProgram {
+    private class Program(private val view: ReflectedObject) : TabProgram {
         override val terminal = checkNotNull(view.it)
 
         override fun askWhetherItRuns(then: (Boolean) -> Unit) {
@@ -94,5 +94,5 @@ internal object ReworkedTerminal {
             null
         }
 
-    private fun type(name: String) = Asked(Class.forName(name), null)
+    private fun type(name: String) = ReflectedObject(Class.forName(name), null)
 }

@@ -13,7 +13,7 @@ import dev.companion.gemini.disk.idePath
 import dev.companion.gemini.platform.CompanionAction
 import dev.companion.gemini.tabs.ProposalFile
 import dev.companion.gemini.tabs.ProposalPanel
-import dev.companion.gemini.terminal.CliPlace
+import dev.companion.gemini.terminal.CliProgram
 import dev.companion.gemini.terminal.PromptText
 
 class AddToPromptAction : CompanionAction() {
@@ -28,7 +28,7 @@ class AddToPromptAction : CompanionAction() {
     override fun actionPerformed(e: AnActionEvent) {
         val project = e.project ?: return
         val folder = project.basePath
-        val isWindows = SystemInfo.isWindows && !CliPlace.isInWsl(folder, emptyList())
+        val isWindows = SystemInfo.isWindows && !CliProgram.isInWsl(folder, emptyList())
         val editor = e.getData(CommonDataKeys.EDITOR)
         val names = files(e).mapNotNull { file ->
             val path = pathOf(file) ?: return@mapNotNull null

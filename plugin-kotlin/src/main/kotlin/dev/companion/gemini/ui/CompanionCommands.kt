@@ -14,7 +14,7 @@ import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
-import dev.companion.gemini.terminal.CliPlace
+import dev.companion.gemini.terminal.CliProgram
 import dev.companion.gemini.terminal.CliTerminal
 import dev.companion.gemini.terminal.PromptText
 import java.awt.datatransfer.StringSelection
@@ -41,7 +41,7 @@ internal object CompanionCommands {
             }
         }
         inBackground(project) {
-            val isMissing = CliPlace.isMissing(command, project.basePath);
+            val isMissing = CliProgram.isMissing(command, project.basePath);
             { if (isMissing) CompanionNotifications.getInstance(project).sayMissing(run) else run() }
         }
     }

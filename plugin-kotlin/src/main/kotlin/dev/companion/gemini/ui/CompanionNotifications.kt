@@ -18,7 +18,7 @@ import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
 import dev.companion.gemini.target.ShownPath
-import dev.companion.gemini.terminal.CliPlace
+import dev.companion.gemini.terminal.CliProgram
 import dev.companion.gemini.terminal.CliTerminal
 import java.awt.datatransfer.StringSelection
 
@@ -94,9 +94,9 @@ class CompanionNotifications(private val project: Project) : Disposable {
     /** Reports that the IDE does not find the CLI. The user's shell may still find it. */
     fun sayMissing(run: () -> Unit) {
         assertEdt()
-        val notification = create(message("notification.no.cli", CliPlace.INSTALLATION), NotificationType.WARNING)
+        val notification = create(message("notification.no.cli", CliProgram.INSTALLATION), NotificationType.WARNING)
         val copy = NotificationAction.createSimple(message("notification.no.cli.copy")) {
-            CopyPasteManager.getInstance().setContents(StringSelection(CliPlace.INSTALLATION))
+            CopyPasteManager.getInstance().setContents(StringSelection(CliProgram.INSTALLATION))
         }
         val runAnyway = NotificationAction.createSimple(message("notification.no.cli.run")) {
             notification.expire()

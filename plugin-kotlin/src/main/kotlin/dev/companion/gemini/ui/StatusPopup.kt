@@ -25,8 +25,8 @@ import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.ProjectSettings
 import dev.companion.gemini.review.ProposalService
-import dev.companion.gemini.tabs.Place
 import dev.companion.gemini.tabs.Proposal
+import dev.companion.gemini.tabs.ProposalPosition
 import dev.companion.gemini.target.ShownPath
 import java.awt.Component
 import java.awt.Dimension
@@ -108,7 +108,7 @@ internal class StatusPopup(private val project: Project) {
         listOf(
             link(proposal.shownPath) { proposals.review(proposal) },
             proposal.changes?.let { JBLabel(it.summary) },
-            proposal.place.cli?.let { JBLabel(Place.shown(it)) },
+            proposal.position.cli?.let { JBLabel(ProposalPosition.nameOf(it)) },
             JBLabel(message("status.popup.new")).takeIf { proposal.kind == ProposalKind.CREATE },
             link(message("diff.accept"), proposal.shownPath) { proposals.accept(proposal) },
             link(message("diff.reject"), proposal.shownPath) { proposals.reject(proposal) },

@@ -45,9 +45,9 @@ internal object Robot {
 
     private fun obey(command: JsonObject) {
         val name = command.text("do")
-        val look = LOOKS[name] ?: Seam.looks[name]
-        val work = look ?: DEEDS[name] ?: Seam.deeds[name]
-        val modality = if (look == null) ModalityState.NON_MODAL else ModalityState.any()
+        val query = QUERIES[name] ?: Seam.queries[name]
+        val work = query ?: ACTIONS[name] ?: Seam.actions[name]
+        val modality = if (query == null) ModalityState.NON_MODAL else ModalityState.any()
         ApplicationManager.getApplication().invokeLater({ answer(command, work) }, modality)
     }
 

@@ -11,12 +11,12 @@ import com.intellij.ui.tabs.TabInfo
 
 internal object Seam {
     /** Commands of `cargo xtask bench-ide`, which measures on this platform only. */
-    val looks: Map<String, Command> =
+    val queries: Map<String, Command> =
         mapOf(
             "time in plugin" to { Sampler.result() },
             "painting" to { Painting.times() },
         )
-    val deeds: Map<String, Command> =
+    val actions: Map<String, Command> =
         mapOf(
             "show plain popups" to { PlainPopup.times(it.number("count")) },
             "take pauses by plugin" to { Sampler.takePauses() },

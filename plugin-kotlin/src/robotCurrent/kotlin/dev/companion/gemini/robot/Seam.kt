@@ -12,8 +12,8 @@ import java.nio.file.Paths
 
 internal object Seam {
     /** Only the platform of 2018.3 is measured. */
-    val looks: Map<String, Command> = emptyMap()
-    val deeds: Map<String, Command> = emptyMap()
+    val queries: Map<String, Command> = emptyMap()
+    val actions: Map<String, Command> = emptyMap()
 
     /** Returns whether a tab has a pin in place of its X, which the first click takes away. */
     fun hasPin(tab: TabInfo): Boolean = tab.isPinned

@@ -29,7 +29,7 @@ import java.awt.KeyboardFocusManager
 import java.awt.event.WindowEvent
 import javax.swing.SwingUtilities
 
-internal val DEEDS: Map<String, Command> = mapOf(
+internal val ACTIONS: Map<String, Command> = mapOf(
     "open" to ::open,
     "open project" to { openProject(it.text("path")) },
     "turn to" to { turnTo(it.text("tab")) },

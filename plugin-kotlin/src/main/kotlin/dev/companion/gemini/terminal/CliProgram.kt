@@ -9,7 +9,7 @@ import java.nio.file.InvalidPathException
 import java.nio.file.Paths
 
 /** Any thread except the EDT, because folders on the PATH may be on drives that do not answer. */
-object CliPlace {
+object CliProgram {
     /** The command that installs the CLI. */
     const val INSTALLATION = "npm install -g @google/gemini-cli"
 

@@ -257,7 +257,7 @@ async function byAgent(monkey) {
 }
 
 /** The weight of each action. */
-export const DEEDS = {
+export const ACTIONS = {
   open: { weight: 30, play: open },
   type: { weight: 40, play: type },
   propose: { weight: 100, play: propose },

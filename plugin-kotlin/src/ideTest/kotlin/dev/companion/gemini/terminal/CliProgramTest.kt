@@ -6,9 +6,9 @@ import com.intellij.openapi.util.io.FileUtil
 import junit.framework.TestCase
 import java.io.File
 
-class CliPlaceTest : TestCase() {
+class CliProgramTest : TestCase() {
     private fun isInWsl(folder: String?, vararg shell: String, isWindows: Boolean = true) =
-        CliPlace.isInWsl(folder, shell.asList(), isWindows)
+        CliProgram.isInWsl(folder, shell.asList(), isWindows)
 
     fun testATerminalOnWindowsIsNotInWsl() {
         assertFalse(isInWsl("C:\\Users\\me\\project", "powershell.exe"))
@@ -40,7 +40,7 @@ class CliPlaceTest : TestCase() {
         File(bin, "gemini.cmd").writeText("")
 
         fun isMissing(command: String, vararg path: File, isWindows: Boolean = false) =
-            CliPlace.isMissing(command, path.joinToString(if (isWindows) ";" else ":"), isWindows)
+            CliProgram.isMissing(command, path.joinToString(if (isWindows) ";" else ":"), isWindows)
         assertFalse(isMissing("gemini --yolo", empty, bin))
         assertFalse(isMissing(" gemini", empty, bin, isWindows = true))
         assertTrue(isMissing("gemini", empty))
@@ -52,7 +52,7 @@ class CliPlaceTest : TestCase() {
 
     fun testWhatOnlyAShellCanKnowIsLeftToIt() {
         for (command in listOf("npx gemini", "~/bin/gemini", "KEY=1 gemini", "\"my gemini\"", "gemini2")) {
-            assertFalse(command, CliPlace.isMissing(command, "", false))
+            assertFalse(command, CliProgram.isMissing(command, "", false))
         }
     }
 }

@@ -39,7 +39,7 @@ import javax.swing.RepaintManager
 import javax.swing.SwingUtilities
 import javax.swing.text.JTextComponent
 
-internal val LOOKS: Map<String, Command> = mapOf(
+internal val QUERIES: Map<String, Command> = mapOf(
     "look" to { look() },
     "find text" to { command -> middle(showing { label(it) == command.text("text") }) },
     "find row" to { command -> rowOf(command.text("text")) },
