@@ -109,6 +109,19 @@ describe('a comment under way', { concurrency: 4 }, () => {
     assert.deepEqual(remarksIn(await allPrompts(all)), ['changed']);
   });
 
+  test('that gets another text after the confirmation is sent with that text, too', async (t) => {
+    const all = await open(t);
+    await comment(all.window, remark(all.file, 1));
+    const changed = remark(all.file, 1, { text: 'remark changed' });
+    // The hook has not printed the old text yet, and no longer can be stopped.
+    const told = await whileUnderWay(all, true, async (confirm) => {
+      await confirm();
+      await notify(all.window, 'comment/set', changed);
+    });
+    assert.deepEqual(remarksIn(told), ['1']);
+    assert.deepEqual(remarksIn(await allPrompts(all)), ['changed']);
+  });
+
   test('whose line moves is told once, with a confirmation', async (t) => {
     const all = await open(t);
     await comment(all.window, remark(all.file, 1));
