@@ -130,6 +130,21 @@ for (const [name, cases] of Object.entries(CASES)) {
   });
 }
 
+for (const [name, hooks] of Object.entries({ gemini: 'hooks.json', qwen: 'qwen-code.json' })) {
+  test(`doctor misses each hook that ${name} should run`, async (t) => {
+    const sandbox = Sandbox.of(t);
+    const cli = await prepareHeadless(sandbox, name);
+    const file = path.join(cli.folder, 'extensions', 'gemini-companion', 'hooks', hooks);
+    const all = JSON.parse(fs.readFileSync(file, 'utf8')).hooks;
+    for (const event of Object.keys(all)) {
+      const { [event]: _, ...rest } = all;
+      fs.writeFileSync(file, JSON.stringify({ hooks: rest }));
+      const { text } = await examine(sandbox, { id: name, env: cli.env });
+      assert.match(text, /lacks some hooks/, event);
+    }
+  });
+}
+
 test('an administrator turns hooks off for all users', async (t) => {
   const sandbox = Sandbox.of(t);
   // Gemini CLI takes the system's settings only from folders that others can't write.

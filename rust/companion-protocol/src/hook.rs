@@ -104,13 +104,23 @@ pub enum HookEventKind {
 
 impl HookEventKind {
     /// All events.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::BeforeTool,
         Self::AfterTool,
         Self::BeforeAgent,
         Self::AfterAgent,
         Self::Notification,
+        Self::SessionStart,
+        Self::SessionEnd,
     ];
+
+    /// Whether the event's name shows which CLI runs the hook. All CLIs have the other names.
+    pub const fn names_client(self) -> bool {
+        match self {
+            Self::BeforeTool | Self::AfterTool | Self::BeforeAgent | Self::AfterAgent => true,
+            Self::Notification | Self::SessionStart | Self::SessionEnd => false,
+        }
+    }
 }
 
 /// How a CLI runs hooks: its names of the events and of its tools, and the order of events.

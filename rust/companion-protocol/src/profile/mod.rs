@@ -292,8 +292,8 @@ pub fn empty_is_unchanged(name: &str, version: &str) -> bool {
     })
 }
 
-/// The client and the kind of a hook event. If several clients have an event of that name, such as
-/// `Notification`, this is the first of them in [`ALL`].
+/// The client and the kind of a hook event. If the name does not show the client
+/// ([`HookEventKind::names_client`]), this is the first one in [`ALL`].
 pub fn hook(event: &str) -> Option<(&'static ClientProfile, HookEventKind)> {
     ALL.into_iter().find_map(|client| Some((client, client.hooks.event_kind(event)?)))
 }

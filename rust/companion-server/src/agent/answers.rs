@@ -39,7 +39,9 @@ type Answer = (HookOutput, Option<u64>);
 impl Agents {
     /// Answers an event. The answer is empty if the CLI goes on as without a hook.
     pub(crate) async fn answer(self: Arc<Self>, event: HookEvent) -> Json {
-        self.note_sender(event.client);
+        if event.event_kind.names_client() {
+            self.note_sender(event.client);
+        }
         let caller = event.caller(&self.sessions);
         let (answer, ack) = match event.event_kind {
             HookEventKind::BeforeTool => self.before_tool(&event, &caller).await,

@@ -410,6 +410,9 @@ async fn the_clients_that_run_their_hooks_are_listed() {
         serde_json::from_slice::<Value>(&body).unwrap()
     };
     assert_eq!(senders().await, json!({ "clients": [] }));
+    scene.hook("SessionStart", json!({ "source": "startup" })).await;
+    scene.hook("Notification", json!({ "message": "Run ls?" })).await;
+    assert_eq!(senders().await, json!({ "clients": [] }), "each CLI has these events");
     scene.before_agent().await;
     scene.hook("UserPromptSubmit", json!({ "prompt": "p" })).await;
     scene.before_agent().await;
