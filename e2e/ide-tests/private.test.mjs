@@ -69,9 +69,9 @@ describe('in a window', () => {
     assert.deepEqual(await decision, UNCHANGED);
   });
 
-  scene.test('a project that is silent tells nothing at once, and has edits reviewed', async () => {
+  scene.test('a project that shares no context hides everything at once, and has edits reviewed', async () => {
     const { sandbox, client, ide } = scene;
-    const file = await scene.edit('silent.txt', 'old\n');
+    const file = await scene.edit('hidden.txt', 'old\n');
     await client.openFiles(isOpen(file));
     const before = await scene.propose(file, 'proposed before\n');
     await popup();
@@ -84,11 +84,11 @@ describe('in a window', () => {
     assert.equal((await decision).status, 'accepted');
     const texts = await popup();
     assert.match(texts.join('\n'), /not shared with the CLIs of this project/);
-    await scene.picture('silent');
+    await scene.picture('hidden');
     await close();
     await ide.invoke('SaveAll');
     const kept = path.join(sandbox.project, '.idea', 'workspace.xml');
-    const holds = () => fs.readFileSync(kept, 'utf8').includes('dev.companion.gemini.silent');
+    const holds = () => fs.readFileSync(kept, 'utf8').includes('dev.companion.gemini.hide.context');
     await until('the switch in the workspace file', () => fs.existsSync(kept) && holds());
     await popup();
     await ide.click('text', { text: TELL });

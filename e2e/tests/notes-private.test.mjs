@@ -136,13 +136,13 @@ test('a file of a folder that was closed is in no comment', async (t) => {
   assert.doesNotMatch(told, /SECRET/);
 });
 
-test('a silent project tells no note', async (t) => {
+test('a project that shares no context gives no note to a CLI', async (t) => {
   const { window, secret, other, hooks } = await open(t);
   await comment(window, remark(secret, 1));
-  window.companion.notify('workspace/silent', { silent: true });
+  window.companion.notify('workspace/shareContext', { share: false });
   await window.companion.caughtUp();
   assert.doesNotMatch(await heard(hooks, other), /remark/);
-  window.companion.notify('workspace/silent', { silent: false });
+  window.companion.notify('workspace/shareContext', { share: true });
   await window.companion.caughtUp();
   assert.deepEqual(remarksIn(await heard(hooks, other)), ['1']);
 });

@@ -96,7 +96,7 @@ test('turning sharing off hides everything until it is turned on', { skip }, asy
 test('a second setup does not turn sharing on', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'a text\n');
-  const isShared = () => neovim.lua(`return require('gemini_companion').status().share`);
+  const isShared = () => neovim.lua(`return require('gemini_companion').status().share_context`);
   const setUpAgain = (options) =>
     neovim.lua(
       `local config = require('gemini_companion.config')
@@ -106,7 +106,7 @@ test('a second setup does not turn sharing on', { skip }, async (t) => {
     );
   await neovim.edit(file);
   await client.openFiles(are(file));
-  await setUpAgain({ share: false });
+  await setUpAgain({ share_context: false });
   await client.openFiles(are());
   await setUpAgain({ focus: true });
   assert.equal(await isShared(), false);

@@ -100,7 +100,7 @@ test('turning sharing off hides everything at once, and edits are still reviewed
   await client.openFiles(are(key, text));
   const before = client.openDiff(text, 'proposed before\n');
   await editor.view(text);
-  companion.notify('workspace/silent', { silent: true });
+  companion.notify('workspace/shareContext', { share: false });
   await client.openFiles(are());
   editor.diagnose = () => [problem(1, 'a problem')];
   const refused = await client.callTool('getDiagnostics', {});
@@ -109,18 +109,18 @@ test('turning sharing off hides everything at once, and edits are still reviewed
   assert.deepEqual(await hook(sandbox, 'after-tool', edit(text)), NOTHING);
   editor.accept(text);
   assert.equal((await before).status, 'accepted');
-  companion.notify('workspace/silent', { silent: false });
+  companion.notify('workspace/shareContext', { share: true });
   const [told] = await client.openFiles(are(key, text));
   assert.equal(told.selectedText, 'the secret');
 });
 
 test('a companion that starts without sharing sends nothing until it is turned on', async (t) => {
-  const { sandbox, companion } = await openWindow(t, { args: ['--silent'] });
+  const { sandbox, companion } = await openWindow(t, { args: ['--no-context'] });
   const file = sandbox.file('a.txt');
   companion.notify('editor/focused', { path: file });
   const client = await IdeClient.connect(sandbox);
   await client.openFiles((files) => (assert.deepEqual(files, []), true));
-  companion.notify('workspace/silent', { silent: false });
+  companion.notify('workspace/shareContext', { share: true });
   await client.openFiles(are(file));
 });
 

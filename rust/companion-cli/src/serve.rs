@@ -120,10 +120,11 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) no_diagnostics: bool,
 
-    /// Don't share files and diagnostics until the editor sends `workspace/silent`. Edits are still
-    /// reviewed.
+    /// Share no context and no diagnostics until the editor sends `workspace/shareContext`.
+    ///
+    /// CLIs get no open files, no selection, no reasons and no comments. Edits are still reviewed.
     #[arg(long)]
-    pub(crate) silent: bool,
+    pub(crate) no_context: bool,
 
     /// Review each edit in the editor, even if Gemini CLI would make it without asking.
     ///
@@ -199,7 +200,7 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
         review: !args.context_only,
         worktrees: !args.no_worktrees,
         diagnostics: !args.no_diagnostics,
-        silent: args.silent,
+        share_context: !args.no_context,
         review_all: args.review_all,
         resume: args.resume,
         keep_proposals: args.keep_proposals,

@@ -28,7 +28,7 @@
 //! let (call, path) = (CallId(1), "/project/a");
 //! let from = CallOrigin { session, id: &Id::from(1), sent: Attempt::OnceForAll };
 //! let proposed = Proposed::new("the proposed text", client);
-//! let action = Action::Open { proposed, held: 0, is_editor_busy: false, is_silent: false };
+//! let action = Action::Open { proposed, held: 0, is_editor_busy: false, is_shared: true };
 //! let out = handle(Input::Call { call, from, path: path.into(), action });
 //! assert_eq!(out[0], Output::Arrival(call, ReasonArrival::Never));
 //! assert_eq!(out[1], Output::Ask(Some(call), EditorCommand::Open(path.into(), DiffId(1))));
@@ -69,7 +69,7 @@
 //! let before = Hook::BeforeEdit(path, FileBefore::Text(Digest::of("old")));
 //! companion.handle(now, Input::Hook(&cli, before), &mut out);
 //! # let from = CallOrigin { session, id: &Id::from(1), sent: Attempt::OnceForAll };
-//! # let action = Action::Open { proposed: Proposed::new("new", client), held: 0, is_editor_busy: false, is_silent: false };
+//! # let action = Action::Open { proposed: Proposed::new("new", client), held: 0, is_editor_busy: false, is_shared: true };
 //! # companion.handle(now, Input::Call { call, from, path: path.into(), action }, &mut out);
 //! # companion.handle(now, Input::EditorDid(call, None), &mut out);
 //!

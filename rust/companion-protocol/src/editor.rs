@@ -45,8 +45,8 @@ pub enum EditorNotification {
     Folders(Folders),
     /// `workspace/trust`
     Trust(Trust),
-    /// `workspace/silent`
-    Silent(Silent),
+    /// `workspace/shareContext`
+    ShareContext(ShareContext),
     /// `comment/set`
     CommentSet(CommentOnLines),
     /// `comment/removed`
@@ -83,7 +83,7 @@ impl EditorNotification {
             "editor/deleted" => params.parse().map(Self::Deleted),
             "workspace/folders" => params.parse().map(Self::Folders),
             "workspace/trust" => params.parse().map(Self::Trust),
-            "workspace/silent" => params.parse().map(Self::Silent),
+            "workspace/shareContext" => params.parse().map(Self::ShareContext),
             "workspace/review" => params.parse().map(Self::Review),
             "editor/restarts" => params.parse().map(Self::Restarts),
             "comment/set" => params.parse().map(Self::CommentSet),
@@ -301,11 +301,11 @@ pub struct Trust {
     pub trusted: bool,
 }
 
-/// Whether the user shares no context and no diagnostics with clients.
+/// Whether the user shares context and diagnostics with clients.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Silent {
+pub struct ShareContext {
     /// The user's decision.
-    pub silent: bool,
+    pub share: bool,
 }
 
 /// Whether the user reviews each edit, even if the CLI does not ask for it.

@@ -14,8 +14,8 @@ use companion_protocol::editor::{
     FileToRevert, Folders, Hunk, Hunks, OpenDiff, PlanRevert, PlannedFile, PrivateFiles,
     PromptOfSession, ProposalKind, Ready, ReasonArrival, ReasonLost, RejectedDiff, Renamed,
     Restarts, ResumedProposal, ResumedProposals, RevertAction, RevertPlan, Review,
-    SelectionChanged, Sessions, ShownProposal, ShownProposals, Silent, TerminalEnvironment, Trust,
-    UnsavedFiles, Withdrawn,
+    SelectionChanged, Sessions, ShareContext, ShownProposal, ShownProposals, TerminalEnvironment,
+    Trust, UnsavedFiles, Withdrawn,
 };
 use companion_protocol::ide::Position;
 use companion_protocol::jsonrpc::code::METHOD_NOT_FOUND;
@@ -279,7 +279,7 @@ fn messages_from_the_editor() {
         Read::Renamed(Renamed { from: path(), to: "/p/b.txt".to_owned() }),
         Read::Folders(Folders { paths: folders }),
         Read::Trust(Trust { trusted: true }),
-        Read::Silent(Silent { silent: true }),
+        Read::ShareContext(ShareContext { share: false }),
         Read::Review(Review { all: true }),
         Read::Restarts(Restarts {}),
         Read::CommentSet(comment()),

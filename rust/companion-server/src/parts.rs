@@ -81,7 +81,7 @@ impl Parts {
             journal.clone(),
             left,
         );
-        let model = ContextModel::new(settings.trusted, settings.silent);
+        let model = ContextModel::new(settings.trusted, settings.share_context);
         let context = Arc::new(EditorContext::new(model, Arc::clone(&host)));
         let diagnostics = Arc::new(SharedDiagnostics::new(
             Arc::clone(&host),

@@ -268,7 +268,7 @@ impl Server {
                 context.update(|model| model.deleted(path));
             }
             Event::Trust(trust) => context.update(|model| model.trusted(trust.trusted)),
-            Event::Silent(silent) => context.update(|model| model.silenced(silent.silent)),
+            Event::ShareContext(to) => context.update(|model| model.set_shared(to.share)),
             Event::Folders(folders) => {
                 for path in &folders.paths {
                     absolute(path)?;
@@ -357,11 +357,11 @@ impl Server {
         for resumed in driver.post(Input::Shown(&named)).resumed {
             let Some(session) = sessions.get(resumed.session) else { continue };
             let has_open = |of| driver.ask(|companion| companion.diffs().count(of) > 0);
-            let is_silent = context.is_silent();
+            let is_shared = context.is_shared();
             proposals.push(ResumedProposal {
                 diff: resumed.diff.to_string(),
                 cli: sessions.number(&session, has_open),
-                reason: if is_silent { ReasonArrival::Never } else { resumed.reason },
+                reason: if is_shared { resumed.reason } else { ReasonArrival::Never },
             });
         }
         ResumedProposals { proposals }

@@ -46,11 +46,11 @@ local function status()
     lines[#lines + 1] = UNHOOKED:format(companion.unhooked)
   end
   local context = require('gemini_companion').status()
-  if not context.share then
+  if not context.share_context then
     lines[#lines + 1] = 'Sharing with CLIs is off. Run :GeminiCompanion share on to turn it on'
   end
   local front = require('gemini_companion.context').front()
-  local reason = context.share and front and companion.privateFiles[front]
+  local reason = context.share_context and front and companion.privateFiles[front]
   if reason then
     lines[#lines + 1] = ('Hidden from CLIs: %s. %s'):format(vim.fn.fnamemodify(front, ':~:.'), reason)
   end

@@ -269,7 +269,7 @@ function M.set(words, first, last)
     return false, 'this buffer has no file to comment on'
   elseif not server.status() then
     return false, CANNOT:format('the companion is not running (:GeminiCompanion start)')
-  elseif not config.options.share then
+  elseif not config.options.share_context then
     return false, CANNOT:format('sharing with CLIs is off')
   end
   local comment = find(first, last) or begin(path, in_proposal, first, last)

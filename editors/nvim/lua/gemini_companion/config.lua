@@ -15,7 +15,7 @@ local defaults = {
   worktrees = true,
   review = true,
   diagnostics = true,
-  share = true,
+  share_context = true,
   review_all = false,
   notify = true,
   log_level = 'warn',
@@ -88,7 +88,7 @@ local OPTIONS = {
   worktrees = BOOLEAN,
   review = BOOLEAN,
   diagnostics = BOOLEAN,
-  share = BOOLEAN,
+  share_context = BOOLEAN,
   review_all = BOOLEAN,
   notify = BOOLEAN,
   trusted = BOOLEAN,
@@ -148,7 +148,7 @@ function M.set(options)
   local before = M.options
   M.options = vim.tbl_deep_extend('force', vim.deepcopy(defaults), options)
   -- A command of the user that has changed one of these stays in force.
-  for _, name in ipairs({ 'share', 'review_all' }) do
+  for _, name in ipairs({ 'share_context', 'review_all' }) do
     if options[name] == nil then
       M.options[name] = before[name]
     end

@@ -21,8 +21,8 @@ end
 ---@param options? GeminiCompanion.Options
 function M.setup(options)
   config.set(options)
-  if options and options.share ~= nil then
-    M.share(options.share)
+  if options and options.share_context ~= nil then
+    M.share(options.share_context)
   end
   if options and options.review_all ~= nil then
     M.review(options.review_all)
@@ -103,7 +103,7 @@ function M.start()
     ready = function(ready)
       terminal.set(ready.env)
       -- The companion must know whether to share before it receives any context.
-      M.share(config.options.share)
+      M.share(config.options.share_context)
       M.review(config.options.review_all)
       workspace.report(server.notify)
       diff.start(server.notify, server.request)
@@ -167,8 +167,8 @@ end
 --- Turns the sharing of context and diagnostics with CLIs on or off.
 ---@param on boolean
 function M.share(on)
-  config.options.share = on
-  require('gemini_companion.server').notify('workspace/silent', { silent = not on })
+  config.options.share_context = on
+  require('gemini_companion.server').notify('workspace/shareContext', { share = on })
 end
 
 --- Turns the review of edits that Gemini CLI would make without asking on or off.
@@ -189,7 +189,7 @@ function M.status()
     clients = status.clients or 0,
     proposals = #require('gemini_companion.diff').paths(),
     private = front ~= nil and status.private ~= nil and status.private[front] ~= nil,
-    share = config.options.share == true,
+    share_context = config.options.share_context == true,
     review_all = config.options.review_all == true,
     comments = require('gemini_companion.comments').count(),
     changes = require('gemini_companion.changes').count(),

@@ -32,7 +32,7 @@ M.NO_CLI = NEVER:format('no CLI waits for this proposal')
 function M.arrival(proposal)
   if proposal.orphan then
     return nil, M.NO_CLI
-  elseif not config.options.share then
+  elseif not config.options.share_context then
     return nil, NEVER:format('sharing with CLIs is off')
   elseif proposal.view.private then
     return nil, NEVER:format('the file is private')

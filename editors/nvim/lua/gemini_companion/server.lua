@@ -125,8 +125,8 @@ local function arguments(folders, ide_name)
   if not options.diagnostics then
     list[#list + 1] = '--no-diagnostics'
   end
-  if not options.share then
-    list[#list + 1] = '--silent'
+  if not options.share_context then
+    list[#list + 1] = '--no-context'
   end
   if options.review_all then
     list[#list + 1] = '--review-all'

@@ -26,7 +26,7 @@
 ---@field worktrees? boolean
 ---@field review? boolean
 ---@field diagnostics? boolean
----@field share? boolean
+---@field share_context? boolean
 ---@field review_all? boolean
 ---@field notify? boolean
 ---@field trusted? boolean
@@ -46,7 +46,7 @@
 ---@field clients integer connected CLIs
 ---@field proposals integer open proposals
 ---@field ["private"] boolean the current file is private
----@field share boolean
+---@field share_context boolean
 ---@field review_all boolean
 ---@field comments integer comments that no model has got
 ---@field changes integer files that CLIs have changed, without the reverted ones

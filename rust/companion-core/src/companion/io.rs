@@ -143,8 +143,8 @@ pub enum Action {
         held: usize,
         /// The editor has not taken earlier proposals.
         is_editor_busy: bool,
-        /// The project shares nothing, so no model gets a reason.
-        is_silent: bool,
+        /// Whether the project shares context. If not, no model gets a reason.
+        is_shared: bool,
     },
     /// `closeDiff`
     Close {

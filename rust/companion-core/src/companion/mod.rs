@@ -329,9 +329,9 @@ impl Companion {
         let deadline = now.elapsed + self.limits.host_timeout;
         self.calls.begin(call, from, action.tool(), path, now.elapsed, deadline);
         match action {
-            Action::Open { proposed, is_silent, .. } => {
+            Action::Open { proposed, is_shared, .. } => {
                 let opening = UnreadProposal { session, path: Arc::clone(path), proposed };
-                self.open(now, call, opening, is_silent, out)
+                self.open(now, call, opening, is_shared, out)
             }
             Action::Close { suppress } => {
                 let ends = End::Close { suppress };

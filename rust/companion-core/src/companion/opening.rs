@@ -27,12 +27,12 @@ impl Companion {
         now: Now,
         call: CallId,
         opening: UnreadProposal,
-        is_silent: bool,
+        is_shared: bool,
         out: &mut Outputs,
     ) -> Vec<Effect> {
         let UnreadProposal { session, path, .. } = &opening;
         let client = self.clients.get(session).copied().unwrap_or_default();
-        let opened = if is_silent || !client.replays_edits {
+        let opened = if !is_shared || !client.replays_edits {
             Opened::NEVER
         } else if client.empty_is_unchanged {
             let connected = self.connected_like(client);

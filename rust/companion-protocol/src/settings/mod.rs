@@ -42,8 +42,8 @@ pub struct Settings {
     pub review: bool,
     /// Whether clients may request the editor's diagnostics.
     pub diagnostics: bool,
-    /// Whether clients get no context and no diagnostics for now. Edits are still reviewed.
-    pub silent: bool,
+    /// Whether clients get context and diagnostics. If not, edits are still reviewed.
+    pub share_context: bool,
     /// Whether the user reviews each edit, even if the client does not ask for it.
     pub review_all: bool,
     /// Whether the server resumes its predecessor's sessions in this workspace, and stores its own.
@@ -80,7 +80,7 @@ impl Default for Settings {
             worktrees: true,
             review: true,
             diagnostics: true,
-            silent: false,
+            share_context: true,
             review_all: false,
             resume: false,
             keep_proposals: false,

@@ -90,7 +90,7 @@ impl Agents {
             let is_asked = self.is_reviewed(caller);
             return (if is_asked { HookOutput::ask() } else { HookOutput::default() }, None);
         }
-        let input = event.input.filter(|_| !self.context.is_silent());
+        let input = event.input.filter(|_| self.context.is_shared());
         let due = self.driver.handle(Input::Hook(caller, Hook::BeforeWrite(path, input))).due;
         let Some(Checked { delivery, .. }) = self.deliveries.deliver(due).await else {
             return Answer::default();
@@ -150,14 +150,14 @@ impl Agents {
     /// The notes that are due, unless the project shares nothing.
     fn due(&self, caller: &Caller<'_>, hook: Hook<'_>) -> Due {
         let due = self.driver.handle(Input::Hook(caller, hook)).due;
-        if self.context.is_silent() { Vec::new() } else { due }
+        if self.context.is_shared() { due } else { Vec::new() }
     }
 
     async fn before_agent(&self, event: &HookEvent, caller: &Caller<'_>) -> Answer {
         if event.is_new_prompt {
             self.hooks.lock().turns.begin(&event.session);
         }
-        if self.context.is_silent() {
+        if !self.context.is_shared() {
             return Answer::default();
         }
         let unsaved = timeout(UNSAVED_TIMEOUT, self.unsaved());

@@ -103,9 +103,9 @@ impl EditorContext {
         self.state.lock().private.clone()
     }
 
-    /// Whether no files are shared with clients.
-    pub(crate) fn is_silent(&self) -> bool {
-        self.state.lock().model.is_silent()
+    /// Whether context is shared with clients.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.state.lock().model.is_shared()
     }
 
     /// The paths of the open files, newest focus first.

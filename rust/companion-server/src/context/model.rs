@@ -19,8 +19,8 @@ pub(crate) struct ContextModel {
     /// Whether the first file has the focus.
     active: bool,
     trusted: Option<bool>,
-    /// No files are shared.
-    silent: bool,
+    /// Whether files are shared.
+    is_shared: bool,
 }
 
 #[derive(Debug)]
@@ -33,8 +33,8 @@ struct TrackedFile {
 
 /// Each event returns whether it changed anything.
 impl ContextModel {
-    pub(crate) fn new(trusted: Option<bool>, silent: bool) -> Self {
-        Self { trusted, silent, ..Self::default() }
+    pub(crate) fn new(trusted: Option<bool>, is_shared: bool) -> Self {
+        Self { trusted, is_shared, ..Self::default() }
     }
 
     /// Adds a file, perhaps in the background: it follows the files that had the focus. `now` is in
@@ -111,12 +111,12 @@ impl ContextModel {
     }
 
     /// Sets whether files are shared.
-    pub(crate) fn silenced(&mut self, silent: bool) -> bool {
-        replace(&mut self.silent, silent)
+    pub(crate) fn set_shared(&mut self, is_shared: bool) -> bool {
+        replace(&mut self.is_shared, is_shared)
     }
 
-    pub(crate) fn is_silent(&self) -> bool {
-        self.silent
+    pub(crate) fn is_shared(&self) -> bool {
+        self.is_shared
     }
 
     /// The paths of the open files, newest focus first.
@@ -126,7 +126,7 @@ impl ContextModel {
 
     /// The context: the newest files for which `is_shared` returns true.
     pub(crate) fn snapshot(&self, is_shared: impl Fn(&str) -> bool) -> IdeContext {
-        let shared = |file: &TrackedFile| !self.silent && is_shared(&file.path);
+        let shared = |file: &TrackedFile| self.is_shared && is_shared(&file.path);
         let shared = self.files.iter().enumerate().filter(|(_, file)| shared(file));
         let open_files = shared.take(MAX_OPEN_FILES).map(|(position, file)| {
             let is_active = self.active && position == 0;

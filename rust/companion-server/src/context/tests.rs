@@ -26,7 +26,7 @@ fn paths(model: &ContextModel) -> Vec<String> {
 
 #[test]
 fn files_come_in_the_order_of_their_last_focus() {
-    let mut model = ContextModel::new(None, false);
+    let mut model = ContextModel::new(None, true);
     for (path, now) in [("/a", 10), ("/b", 20), ("/c", 30), ("/a", 40)] {
         assert!(model.focused(path, now));
     }
@@ -38,7 +38,7 @@ fn files_come_in_the_order_of_their_last_focus() {
 
 #[test]
 fn the_active_file_is_the_newest_even_if_the_clock_goes_back() {
-    let mut model = ContextModel::new(None, false);
+    let mut model = ContextModel::new(None, true);
     model.focused("/a", 1000);
     model.focused("/b", 500);
     model.opened("/c", 2000);
@@ -50,7 +50,7 @@ fn the_active_file_is_the_newest_even_if_the_clock_goes_back() {
 
 #[test]
 fn only_the_active_file_has_a_caret_and_a_selection() {
-    let mut model = ContextModel::new(None, false);
+    let mut model = ContextModel::new(None, true);
     model.focused("/a", 1);
     model.cursor("/a", cursor(3, 4));
     model.selection("/a", "text");
@@ -66,7 +66,7 @@ fn only_the_active_file_has_a_caret_and_a_selection() {
 
 #[test]
 fn closing_the_active_file_leaves_none_active() {
-    let mut model = ContextModel::new(None, false);
+    let mut model = ContextModel::new(None, true);
     model.focused("/a", 1);
     model.focused("/b", 2);
     assert!(model.closed("/b"));
@@ -78,7 +78,7 @@ fn closing_the_active_file_leaves_none_active() {
 
 #[test]
 fn events_for_files_that_are_not_open_change_nothing() {
-    let mut model = ContextModel::new(None, false);
+    let mut model = ContextModel::new(None, true);
     assert!(!model.cursor("/a", cursor(1, 1)));
     assert!(!model.selection("/a", "x"));
     assert!(!model.renamed("/a", "/b"));
@@ -88,7 +88,7 @@ fn events_for_files_that_are_not_open_change_nothing() {
 
 #[test]
 fn renaming_and_deleting_a_directory_takes_its_files_along() {
-    let mut model = ContextModel::new(None, false);
+    let mut model = ContextModel::new(None, true);
     for path in ["/p/src/a", "/p/src/sub/b", "/p/src2/c", "/p/d"] {
         model.focused(path, 1);
     }
@@ -100,7 +100,7 @@ fn renaming_and_deleting_a_directory_takes_its_files_along() {
 
 #[test]
 fn a_file_renamed_over_another_takes_its_place() {
-    let mut model = ContextModel::new(None, false);
+    let mut model = ContextModel::new(None, true);
     model.focused("/b", 1);
     model.focused("/a", 2);
     assert!(model.renamed("/a", "/b"));
@@ -110,7 +110,7 @@ fn a_file_renamed_over_another_takes_its_place() {
 
 #[test]
 fn files_that_do_not_exist_make_room_for_others() {
-    let mut model = ContextModel::new(None, false);
+    let mut model = ContextModel::new(None, true);
     for n in 0..15 {
         model.focused(&format!("/{n}"), n);
     }
@@ -150,7 +150,7 @@ proptest! {
     #[test]
     fn a_context_keeps_its_limits(events in prop::collection::vec(event(), 0..60)) {
         let name = |file: u8| format!("/{file}");
-        let mut model = ContextModel::new(None, false);
+        let mut model = ContextModel::new(None, true);
         for event in events {
             let before = model.snapshot(|_| true);
             let changed = match &event {
@@ -287,7 +287,7 @@ async fn a_disk_that_does_not_answer_holds_up_nothing_but_new_files() {
     let is_file =
         |path: &str| path != "/dead" || DEAD.try_lock_for(Duration::from_mins(1)).is_some();
     let disk = FileScan::with(is_file, Arc::clone(rig.parts.workspace.privacy()));
-    let context = EditorContext::new(ContextModel::default(), Arc::clone(&rig.host));
+    let context = EditorContext::new(ContextModel::new(None, true), Arc::clone(&rig.host));
     let publishing =
         context.publish_from(disk, &rig.parts.pool, &rig.parts.sessions, &rig.parts.monitors);
     let watching = async {
@@ -325,7 +325,7 @@ async fn on_a_dead_disk_other_rules_take_back_everything() {
         |path: &str| path != "/dead" || DEAD.try_lock_for(Duration::from_mins(1)).is_some();
     let privacy = Arc::new(Privacy::new(SharedFolders::default()));
     let disk = FileScan::with(is_file, Arc::clone(&privacy));
-    let context = EditorContext::new(ContextModel::default(), Arc::clone(&rig.host));
+    let context = EditorContext::new(ContextModel::new(None, true), Arc::clone(&rig.host));
     let publishing =
         context.publish_from(disk, &rig.parts.pool, &rig.parts.sessions, &rig.parts.monitors);
     let watching = async {

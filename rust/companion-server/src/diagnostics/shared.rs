@@ -47,7 +47,7 @@ impl SharedDiagnostics {
         severity: Severity,
         only_new: bool,
     ) -> Result<Option<DiagnosticsReport>, String> {
-        self.check_silence()?;
+        self.check_sharing()?;
         let deadline = Instant::now() + self.timeout;
         let is_one = file_path.is_some();
         let mut paths = Vec::new();
@@ -71,7 +71,7 @@ impl SharedDiagnostics {
         let request = DiagnosticsRequest { paths: paths.clone(), severity };
         let mut report = self.editor.report(request, only_new, deadline).await?;
         // The user may have changed this setting in the meantime.
-        self.check_silence()?;
+        self.check_sharing()?;
         let deadline = deadline.max(Instant::now() + LAST_CHECK_TIME);
         for path in paths {
             match self.check_shared(&path, deadline).await {
@@ -83,8 +83,8 @@ impl SharedDiagnostics {
         Ok(Some(report))
     }
 
-    fn check_silence(&self) -> Result<(), String> {
-        if self.context.is_silent() {
+    fn check_sharing(&self) -> Result<(), String> {
+        if !self.context.is_shared() {
             return Err(refusal("the user shares nothing of this project with CLIs"));
         }
         Ok(())

@@ -162,12 +162,12 @@ impl Driver {
         self.step(|core, now, out| core.companion.next_event(now, session, stream, out)).0
     }
 
-    /// `openDiff`. `is_silent`: the project shares nothing.
+    /// `openDiff`. `is_shared`: whether the project shares context.
     pub(crate) async fn open(
         &self,
         from: CallOrigin<'_>,
         mut proposal: Proposal,
-        is_silent: bool,
+        is_shared: bool,
     ) -> Answer {
         let size = proposal.file_path.len() + proposal.new_content.len() + QUEUED;
         let size = u32::try_from(size.min(self.max_untaken)).unwrap_or(u32::MAX);
@@ -177,7 +177,7 @@ impl Driver {
             proposed: Proposed::new(&proposal.new_content, proposal.client),
             held: self.texts.bytes(),
             is_editor_busy: taken.is_none(),
-            is_silent,
+            is_shared,
         };
         proposal.untaken = taken;
         let path = Arc::from(proposal.file_path.as_str());

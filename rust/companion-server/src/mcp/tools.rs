@@ -151,7 +151,7 @@ impl Tools {
                     probe: Arc::clone(&self.probe),
                     untaken: None,
                 };
-                self.driver.open(from, proposal, self.context.is_silent()).await
+                self.driver.open(from, proposal, self.context.is_shared()).await
             }
             Tool::CloseDiff => {
                 let suppress = suppress_notification.unwrap_or_default();

@@ -149,7 +149,7 @@ fn invalid() -> BoxedStrategy<String> {
         ("editor/renamed", r#"{"from":"{folder}/a","to":"/nul\u0000"}"#),
         ("workspace/trust", r#"{"trusted":"yes"}"#),
         ("workspace/trust", "{}"),
-        ("workspace/silent", r#"{"silent":1}"#),
+        ("workspace/shareContext", r#"{"share":1}"#),
         ("workspace/folders", r#"{"paths":["{folder}","relative"]}"#),
         ("workspace/folders", r#"{"paths":"{folder}"}"#),
         ("diff/accepted", r#"{"filePath":"/diff"}"#),

@@ -59,7 +59,7 @@ impl Desk {
         let (call, id) = (CallId(self.calls), Id::from(self.calls));
         let from = CallOrigin { session: self.client, id: &id, sent: Attempt::OnceForAll };
         let proposed = Proposed::new("proposed", CLIENT);
-        let action = Action::Open { proposed, held: 0, is_editor_busy: false, is_silent: true };
+        let action = Action::Open { proposed, held: 0, is_editor_busy: false, is_shared: false };
         self.handle(Input::Call { call, from, path: Arc::from(path), action });
         self.handle(Input::Original(call, None));
         self.handle(Input::EditorDid(call, None));

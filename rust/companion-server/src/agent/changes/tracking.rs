@@ -92,7 +92,7 @@ impl ChangeTracker {
 
     /// Looks at the files that a tool may change, before its call. Returns the file that it edits.
     pub(crate) async fn before_tool(&self, event: &HookEvent) -> Option<FileSnapshot> {
-        if self.context.is_silent() || !(event.is_command || event.path.is_some()) {
+        if !self.context.is_shared() || !(event.is_command || event.path.is_some()) {
             return None;
         }
         self.ensure_prompt(event);
@@ -120,7 +120,7 @@ impl ChangeTracker {
 
     /// Finds what a tool has changed, after its call.
     pub(crate) async fn after_tool(self: &Arc<Self>, event: &HookEvent) {
-        if self.context.is_silent() {
+        if !self.context.is_shared() {
             return self.end_calls(&event.session);
         }
         let prompt = if let Some(command) = event.command {

@@ -133,7 +133,7 @@ async fn a_private_file_is_listed_by_its_name_only() {
 #[tokio::test]
 async fn a_project_that_shares_nothing_has_no_list() {
     let scene = Scene::start().await;
-    scene.rig.parts.context.update(|model| model.silenced(true));
+    scene.rig.parts.context.update(|model| model.set_shared(false));
     scene.prompt("Write").await;
     scene.write("new").await;
     assert!(scene.rig.changes.lock().is_empty());
@@ -182,7 +182,7 @@ async fn a_command_ends_for_the_editor_even_if_the_project_shares_nothing_by_the
     let scene = Scene::start().await;
     scene.prompt("Run it").await;
     scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
-    scene.rig.parts.context.update(|model| model.silenced(true));
+    scene.rig.parts.context.update(|model| model.set_shared(false));
     scene.hook("AfterTool", Scene::tool("run_shell_command")).await;
     assert_eq!(*scene.rig.agents.lock(), ["command begins", "command ends"]);
 }

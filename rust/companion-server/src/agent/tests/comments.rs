@@ -125,8 +125,8 @@ async fn a_comment_waits_for_the_next_process_and_leaves_no_text() {
 async fn a_project_that_shares_nothing_keeps_its_comments() {
     let scene = Scene::start().await;
     scene.comment("1", "rename it").await;
-    scene.rig.parts.context.update(|model| model.silenced(true));
+    scene.rig.parts.context.update(|model| model.set_shared(false));
     assert_eq!(scene.after_tool(json!({})).await, Value::Null);
-    scene.rig.parts.context.update(|model| model.silenced(false));
+    scene.rig.parts.context.update(|model| model.set_shared(true));
     assert!(context(&scene.after_tool(json!({})).await).ends_with(": rename it"));
 }

@@ -359,7 +359,7 @@ async fn a_reason_is_given_to_a_cli_that_returns_within_a_day() {
 #[tokio::test]
 async fn a_project_that_shares_nothing_has_no_reasons() {
     let scene = Scene::start().await;
-    scene.rig.parts.context.update(|model| model.silenced(true));
+    scene.rig.parts.context.update(|model| model.set_shared(false));
     assert_eq!(scene.propose().await, Never);
     assert_eq!(scene.before_agent().await, Value::Null);
 }

@@ -37,8 +37,7 @@ async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
             let (call, id) = (CallId(1), Id::from(1));
             let from = CallOrigin { session, id: &id, sent: Attempt::OnceForAll };
             let proposed = Proposed::new("proposed", ClientTraits::default());
-            let action =
-                Action::Open { proposed, held: 0, is_editor_busy: false, is_silent: false };
+            let action = Action::Open { proposed, held: 0, is_editor_busy: false, is_shared: true };
             handle(Input::Call { call, from, path: "/a".into(), action });
             handle(Input::EditorDid(call, None));
             let before = if is_taken { journal.next().await.records } else { Vec::new() };

@@ -231,12 +231,12 @@ async fn the_problems_of_a_file_that_becomes_private_while_the_editor_looks_are_
 }
 
 #[tokio::test]
-async fn who_is_silent_tells_nothing_of_files_and_problems_and_has_edits_reviewed() {
+async fn a_project_that_shares_no_context_hides_files_and_problems_and_has_edits_reviewed() {
     let mut told = Told::new(&[(TEXT, "")]).await;
     told.focus(TEXT);
     told.select(TEXT, "a text");
     told.files(&[TEXT]).await;
-    told.rig.parts.context.update(|model| model.silenced(true));
+    told.rig.parts.context.update(|model| model.set_shared(false));
     told.files(&[]).await;
     let (rig, session) = (&told.rig, &told.session);
     let path = told.scene.at(TEXT);
@@ -255,7 +255,7 @@ async fn who_is_silent_tells_nothing_of_files_and_problems_and_has_edits_reviewe
     let arguments = json!({ "filePath": path, "newContent": "new" });
     let (result, ()) = tokio::join!(rig.call(session, "openDiff", &arguments), asked);
     assert_eq!(result.get("isError"), None, "{result}");
-    told.rig.parts.context.update(|model| model.silenced(false));
+    told.rig.parts.context.update(|model| model.set_shared(true));
     let context = told.files(&[TEXT]).await;
     assert_eq!(context["workspaceState"]["openFiles"][0]["selectedText"], "a text");
 }

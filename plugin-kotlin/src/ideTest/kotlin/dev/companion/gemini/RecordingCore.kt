@@ -55,7 +55,7 @@ open class RecordingCore : CompanionCore {
 
     override fun trustChanged(trusted: Boolean) = tell("trusted $trusted")
 
-    override fun silenceChanged(silent: Boolean) = tell("silent $silent")
+    override fun sharingChanged(share: Boolean) = tell("share $share")
 
     override fun reviewChanged(all: Boolean) = tell("review all $all")
 

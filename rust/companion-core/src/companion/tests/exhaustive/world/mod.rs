@@ -188,7 +188,7 @@ fn first_diff(restarts: u64) -> DiffId {
 }
 
 fn open(proposed: Proposed) -> Action {
-    Action::Open { proposed, held: 0, is_editor_busy: false, is_silent: false }
+    Action::Open { proposed, held: 0, is_editor_busy: false, is_shared: true }
 }
 
 impl World {

@@ -158,20 +158,20 @@ class CompanionServiceTest : ServiceTestCase() {
         FileEditorManager.getInstance(project).closeFile(virtual)
     }
 
-    fun testCLIsOfASilentProjectForgetTheFilesAtOnceAndStayConnected() {
+    fun testCLIsForgetTheFilesAtOnceAndStayConnectedIfTheProjectSharesNoContext() {
         start()
         val port = running.status.port
-        val folder = FileUtil.createTempDirectory("silent", null).canonicalFile
+        val folder = FileUtil.createTempDirectory("hidden", null).canonicalFile
         val file = File(folder, "seen.txt").apply { writeText("text") }
         val cli = Cli(published())
         await { running.status.connected == 1 }
         val virtual = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
         FileEditorManager.getInstance(project).openFile(virtual, true)
         await { cli.context().contains(file.name) }
-        ProjectSettings.setSilent(project, true)
+        ProjectSettings.setContextShared(project, false)
         await { !cli.context().contains(file.name) }
-        assertTrue("another one starts so", checkNotNull(offEdt { ProjectConfig.of(project) }).silent)
-        ProjectSettings.setSilent(project, false)
+        assertFalse("another one starts so", checkNotNull(offEdt { ProjectConfig.of(project) }).shareContext)
+        ProjectSettings.setContextShared(project, true)
         await { cli.context().contains(file.name) }
         assertEquals("it was not restarted", port, running.status.port)
         assertEquals(1, running.status.connected)

@@ -52,11 +52,11 @@ class CoreSlotTest {
     }
 
     @Test
-    fun `silence is told`() {
+    fun `a change of sharing is applied`() {
         slot.bring(settings)
-        slot.bring(settings.copy(silent = true))
+        slot.bring(settings.copy(shareContext = false))
         slot.bring(settings)
-        assertEquals(listOf("silent true", "silent false"), launched.single().calls)
+        assertEquals(listOf("share false", "share true"), launched.single().calls)
     }
 
     @Test

@@ -55,9 +55,9 @@ class CommentActionTest : ServiceTestCase() {
         service.start()
         await { service.state is CompanionState.Running }
         assertTrue(event().presentation.isEnabled)
-        ProjectSettings.setSilent(project, true)
+        ProjectSettings.setContextShared(project, false)
         assertFalse(event().presentation.isEnabled)
-        ProjectSettings.setSilent(project, false)
+        ProjectSettings.setContextShared(project, true)
     }
 
     /** Checks the keymaps of this platform. platform-behaviours.md lists today's, which were read only. */

@@ -4,6 +4,7 @@ package dev.companion.gemini.ui
 
 import com.intellij.openapi.options.Configurable
 import com.intellij.openapi.options.ConfigurationException
+import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Disposer
 import com.intellij.testFramework.LightPlatformTestCase
 import com.intellij.util.ui.UIUtil
@@ -177,7 +178,8 @@ class SettingsPageTest : LightPlatformTestCase() {
         Disposer.register(testRootDisposable, instance::disposeUIResources)
         instance.reset()
         assertFalse("${boxes.map { it.isSelected }}", boxes.any { it.isSelected } || instance.isModified)
-        val values = listOf(ProjectSettings::isSilent, ProjectSettings::isAllReviewed)
+        val hidden = { of: Project -> !ProjectSettings.isContextShared(of) }
+        val values = listOf(hidden, ProjectSettings::isAllReviewed)
         for ((box, value) in boxes.zip(values) { box, value -> Pair(box) { value(getProject()) } }) {
             for (wanted in listOf(true, false)) {
                 box.doClick()

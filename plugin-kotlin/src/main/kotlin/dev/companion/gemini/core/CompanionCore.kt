@@ -86,8 +86,8 @@ interface CompanionCore : AutoCloseable {
 
     fun trustChanged(trusted: Boolean)
 
-    /** Sets whether CLIs receive no context and no diagnostics. */
-    fun silenceChanged(silent: Boolean)
+    /** Sets whether CLIs receive context and diagnostics. */
+    fun sharingChanged(share: Boolean)
 
     /** Sets whether the user reviews each edit, even if Gemini CLI would not ask. */
     fun reviewChanged(all: Boolean)

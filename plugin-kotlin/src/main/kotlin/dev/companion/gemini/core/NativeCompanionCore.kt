@@ -52,7 +52,7 @@ class NativeCompanionCore private constructor(
 
     override fun trustChanged(trusted: Boolean) = send("workspace/trust", mapOf("trusted" to trusted))
 
-    override fun silenceChanged(silent: Boolean) = send("workspace/silent", mapOf("silent" to silent))
+    override fun sharingChanged(share: Boolean) = send("workspace/shareContext", mapOf("share" to share))
 
     override fun reviewChanged(all: Boolean) = send("workspace/review", mapOf("all" to all))
 

@@ -33,8 +33,8 @@ data class ServerSettings(
     val review: Boolean = true,
     /** Whether CLIs may request the IDE's diagnostics. */
     val diagnostics: Boolean = true,
-    /** Whether CLIs receive no context and no diagnostics for now. Edits are still reviewed. */
-    val silent: Boolean = false,
+    /** Whether CLIs receive context and diagnostics. If not, edits are still reviewed. */
+    val shareContext: Boolean = true,
     /** Whether the user reviews each edit, even if Gemini CLI would not ask. */
     val reviewAll: Boolean = false,
     /** Whether the server resumes the last server of this folder, so that CLIs stay connected. */

@@ -160,7 +160,7 @@ open class CompanionService protected constructor(
     /** EDT. Takes effect at once, even while the worker is busy, because private data must not be shared meanwhile. */
     private fun projectChanged() {
         assertEdt()
-        core?.silenceChanged(ProjectSettings.isSilent(project))
+        core?.sharingChanged(ProjectSettings.isContextShared(project))
         core?.reviewChanged(ProjectSettings.isAllReviewed(project))
         refresh()
     }

@@ -81,20 +81,20 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
     }
 
     /**
-     * Returns whether a running server can take the change: roots, silence, the review of every edit, and trust unless
+     * Returns whether a running server can take the change: roots, sharing, the review of every edit, and trust unless
      * it is left to the CLI.
      */
     private fun canApply(old: ServerSettings, new: ServerSettings) =
         (old.trusted == new.trusted || (old.trusted != null && new.trusted != null)) &&
             old == new.copy(
                 workspace = old.workspace,
-                silent = old.silent,
+                shareContext = old.shareContext,
                 reviewAll = old.reviewAll,
                 trusted = old.trusted,
             )
 
     private fun apply(current: Running, wanted: ServerSettings) {
-        if (wanted.silent != current.settings.silent) current.core.silenceChanged(wanted.silent)
+        if (wanted.shareContext != current.settings.shareContext) current.core.sharingChanged(wanted.shareContext)
         if (wanted.reviewAll != current.settings.reviewAll) current.core.reviewChanged(wanted.reviewAll)
         if (wanted.workspace != current.settings.workspace) current.core.rootsChanged(wanted.workspace)
         if (wanted.trusted != current.settings.trusted) wanted.trusted?.let(current.core::trustChanged)

@@ -30,7 +30,7 @@ internal object ProjectConfig {
             ideName = ideName(ApplicationInfo.getInstance().build.productCode),
             ideDisplayName = ApplicationNamesInfo.getInstance().fullProductName,
             trusted = trusted(settings.trust, facts.trusted),
-            silent = facts.silent,
+            shareContext = facts.shareContext,
             reviewAll = facts.reviewAll,
             resume = true,
         )
@@ -40,7 +40,7 @@ internal object ProjectConfig {
     private class Facts(
         val folders: List<String>,
         val trusted: Boolean?,
-        val silent: Boolean,
+        val shareContext: Boolean,
         val reviewAll: Boolean,
     )
 
@@ -52,7 +52,7 @@ internal object ProjectConfig {
         return Facts(
             folders,
             Platform.isTrusted(project),
-            ProjectSettings.isSilent(project),
+            ProjectSettings.isContextShared(project),
             ProjectSettings.isAllReviewed(project),
         )
     }

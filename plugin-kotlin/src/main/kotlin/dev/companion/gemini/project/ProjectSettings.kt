@@ -8,21 +8,21 @@ import com.intellij.util.messages.Topic
 import dev.companion.gemini.core.assertEdt
 
 object ProjectSettings {
-    private const val SILENT = "dev.companion.gemini.silent"
+    private const val HIDE_CONTEXT = "dev.companion.gemini.hide.context"
     private const val REVIEW_ALL = "dev.companion.gemini.review.all"
 
     /** On the project's message bus. */
     val TOPIC: Topic<CompanionSettings.Listener> =
         Topic.create("Settings of the companion for a project", CompanionSettings.Listener::class.java)
 
-    /** Returns whether the project's CLIs receive no context and no diagnostics. */
-    fun isSilent(project: Project): Boolean = PropertiesComponent.getInstance(project).getBoolean(SILENT)
+    /** Returns whether the project's CLIs receive context and diagnostics. */
+    fun isContextShared(project: Project): Boolean = !PropertiesComponent.getInstance(project).getBoolean(HIDE_CONTEXT)
 
     /** Returns whether the user reviews each edit, even if Gemini CLI would not ask. */
     fun isAllReviewed(project: Project): Boolean = PropertiesComponent.getInstance(project).getBoolean(REVIEW_ALL)
 
     /** EDT. */
-    fun setSilent(project: Project, silent: Boolean) = set(project, SILENT, silent)
+    fun setContextShared(project: Project, shared: Boolean) = set(project, HIDE_CONTEXT, !shared)
 
     /** EDT. */
     fun setAllReviewed(project: Project, all: Boolean) = set(project, REVIEW_ALL, all)

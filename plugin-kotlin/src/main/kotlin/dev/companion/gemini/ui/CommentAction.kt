@@ -28,7 +28,7 @@ class CommentAction : CompanionAction() {
 
     /** Whether a server would give a comment to a model. */
     private fun isShared(project: Project) =
-        CompanionService.getInstance(project).core != null && !ProjectSettings.isSilent(project)
+        CompanionService.getInstance(project).core != null && ProjectSettings.isContextShared(project)
 
     override fun actionPerformed(e: AnActionEvent) {
         val project = e.project ?: return

@@ -28,7 +28,12 @@ class ProjectConfigurable(private val project: Project) : SearchableConfigurable
     override fun createComponent(): JComponent {
         val form = FormBuilder.createFormBuilder()
         boxes = listOf(
-            box(form, SILENT, { ProjectSettings.isSilent(project) }, { ProjectSettings.setSilent(project, it) }),
+            box(
+                form,
+                HIDE,
+                { !ProjectSettings.isContextShared(project) },
+                { ProjectSettings.setContextShared(project, !it) },
+            ),
             box(
                 form,
                 REVIEW,
@@ -59,7 +64,7 @@ class ProjectConfigurable(private val project: Project) : SearchableConfigurable
     companion object {
         /** The same id as in companion.xml. */
         const val ID = "dev.companion.gemini.settings.project"
-        private const val SILENT = "settings.project.silent"
+        private const val HIDE = "settings.project.hide"
         private const val REVIEW = "settings.project.review"
     }
 }

@@ -174,8 +174,8 @@ internal class StatusPopup(private val project: Project) {
             )
         }
         row(form, "status.popup.connected", status.connected.toString())
-        if (ProjectSettings.isSilent(project)) {
-            form.addComponent(text(message("status.popup.silent")))
+        if (!ProjectSettings.isContextShared(project)) {
+            form.addComponent(text(message("status.popup.hidden")))
         } else {
             val private = CompanionService.getInstance(project).privateFiles()
             for ((path, why) in private) {
@@ -204,10 +204,10 @@ internal class StatusPopup(private val project: Project) {
             link(message("status.popup.report")) { CompanionCommands.copyHealthReport(project) },
             link(
                 message(
-                    if (ProjectSettings.isSilent(project)) "status.popup.share.on" else "status.popup.share.off",
+                    if (ProjectSettings.isContextShared(project)) "status.popup.share.off" else "status.popup.share.on",
                 ),
             ) {
-                ProjectSettings.setSilent(project, !ProjectSettings.isSilent(project))
+                ProjectSettings.setContextShared(project, !ProjectSettings.isContextShared(project))
             },
             link(
                 message(

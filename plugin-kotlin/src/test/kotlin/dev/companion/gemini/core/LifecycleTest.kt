@@ -113,7 +113,7 @@ class LifecycleTest {
         core.fileClosed(path)
         core.rootsChanged(listOf(root.toString()))
         core.trustChanged(false)
-        core.silenceChanged(true)
+        core.sharingChanged(false)
         core.reviewChanged(true)
         assertEquals(Delivery.UNKNOWN, core.diffAccepted(path, "text"))
         core.diffRejected(path)

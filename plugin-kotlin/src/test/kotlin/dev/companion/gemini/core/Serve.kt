@@ -141,7 +141,7 @@ object Serve {
             "editor/renamed" -> core.fileRenamed(text("from"), text("to"))
             "editor/deleted" -> core.fileDeleted(text("path"))
             "workspace/folders" -> core.rootsChanged(params.getAsJsonArray("paths").map { it.asString })
-            "workspace/silent" -> core.silenceChanged(params["silent"].asBoolean)
+            "workspace/shareContext" -> core.sharingChanged(params["share"].asBoolean)
             "workspace/review" -> core.reviewChanged(params["all"].asBoolean)
             "workspace/trust" -> core.trustChanged(params["trusted"].asBoolean)
             "comment/set" -> core.commentSet(gson.fromJson(params, CommentOnLines::class.java))
