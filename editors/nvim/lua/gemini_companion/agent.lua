@@ -45,12 +45,20 @@ function M.on_waiting(params)
   end)
 end
 
+--- Returns a time for users.
+local function duration(seconds)
+  if seconds < 60 then
+    return ('%d s'):format(seconds)
+  end
+  return ('%d min %d s'):format(math.floor(seconds / 60), seconds % 60)
+end
+
 --- Handles `agent/finished`.
 ---@param params GeminiCompanion.AgentFinished
 function M.on_finished(params)
   local is_long = params.seconds >= MIN_SECONDS
   announce('GeminiCompanionFinished', { session = params.session, seconds = params.seconds }, is_long and function()
-    log.notify(('the CLI has finished after %d s'):format(params.seconds))
+    log.notify('the CLI has finished after ' .. duration(params.seconds))
   end or nil)
 end
 

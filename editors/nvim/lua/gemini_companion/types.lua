@@ -161,7 +161,7 @@
 --- The parameters of the notification `agent/finished`.
 ---@class GeminiCompanion.AgentFinished
 ---@field session string The CLI session.
----@field seconds integer
+---@field seconds integer Since the prompt.
 
 --- The parameters of the notification `comment/set`. Lines are 1-based.
 ---@class GeminiCompanion.CommentOnLines

@@ -32,7 +32,7 @@ pub struct AgentWaiting {
 pub struct AgentFinished {
     /// The CLI session, from its hooks.
     pub session: String,
-    /// The time since the prompt.
+    /// The seconds since the prompt.
     pub seconds: u64,
 }
 

@@ -199,7 +199,7 @@ fn manifest(version: &str) -> Value {
     let mut manifest = json!({
         "name": NAME,
         "version": version,
-        "description": "A companion for Gemini CLI: it sees your editor, where you review its edits",
+        "description": "Review Gemini CLI's edits in Neovim or a JetBrains IDE: comment on lines, reject with a reason, revert what a prompt changed",
         "license": env!("CARGO_PKG_LICENSE"),
     });
     if !env!("CARGO_PKG_REPOSITORY").is_empty() {

@@ -57,7 +57,7 @@ class AgentNoticesTest : ServiceTestCase() {
         waiting()
         finished(11)
         val title = "Companion for Gemini CLI"
-        val texts = listOf("The CLI waits for your answer in its terminal.", "The CLI has finished after 11 seconds.")
+        val texts = listOf("The CLI waits for your answer in its terminal.", "The CLI has finished after 11 s.")
         assertEquals(texts.map { "$title: $it" }, alerted)
     }
 
@@ -66,7 +66,12 @@ class AgentNoticesTest : ServiceTestCase() {
         finished(9)
         assertTrue(shown.single().isExpired)
         finished(10)
-        assertEquals("The CLI has finished after 10 seconds.", shown.last().content)
+        assertEquals("The CLI has finished after 10 s.", shown.last().content)
+    }
+
+    fun testALongTurnIsShownInMinutes() {
+        finished(754)
+        assertEquals("The CLI has finished after 12 min 34 s.", shown.last().content)
     }
 
     fun testTheEndOfOneCLILeavesTheQuestionOfAnother() {

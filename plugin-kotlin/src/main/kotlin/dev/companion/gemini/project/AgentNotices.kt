@@ -34,7 +34,12 @@ internal class AgentNotices(
 
     /** The CLI has answered a prompt. */
     fun finished(session: String, seconds: Long) {
-        val text = message("agent.finished", seconds)
+        val time = if (seconds < MINUTE) {
+            message("agent.finished.seconds", seconds)
+        } else {
+            message("agent.finished.minutes", seconds / MINUTE, seconds % MINUTE)
+        }
+        val text = message("agent.finished", time)
         later { if (seconds >= MIN_SECONDS) show(session, text, text) else hide(session) }
     }
 
@@ -91,6 +96,8 @@ internal class AgentNotices(
     private companion object {
         /** After a shorter turn the user still looks at the terminal. */
         const val MIN_SECONDS = 10L
+
+        const val MINUTE = 60L
 
         /** The longest question in a notification. */
         const val LONGEST = 200
