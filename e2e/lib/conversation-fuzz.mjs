@@ -1,14 +1,12 @@
 // Models a user, several CLIs and a companion that ends at random, and checks the notes of each model.
 //
-// A note is a comment, the reason of a rejection or a revert. Each has a word of its own, which
-// shows it in the output of any hook. Most steps are sequential; the end of the companion, a lost
-// message and the user's hand fall into a running hook.
+// A note is a comment, the reason of a rejection or a revert, each with its own word. Most steps are sequential;
+// the end of the companion, a lost message and the user's hand fall into a running hook.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import { FakeCli } from './fake-cli.mjs';
 import { HookProxy } from './hook-proxy.mjs';
 import { Session } from './http.mjs';
