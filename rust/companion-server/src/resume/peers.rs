@@ -29,8 +29,9 @@ pub(crate) struct Peers {
     key: String,
     own: String,
     head: SharedHead,
-    /// When the slots of running editors were first seen without a companion.
-    free_since: HashMap<String, Instant>,
+    /// The slots whose companion has ended and whose editor ran, the time of the first look, and the
+    /// process of the editor.
+    ended: HashMap<String, (Instant, u32)>,
     /// The slots that were judged for good, until a companion uses them again.
     judged: HashSet<String>,
 }
@@ -74,7 +75,7 @@ impl Legacy {
 impl Peers {
     pub(super) fn new(slot: &Slot, key: String, head: SharedHead) -> Self {
         let (dir, own) = (Arc::clone(&slot.dir), slot.name().to_owned());
-        Self { dir, key, own, head, free_since: HashMap::new(), judged: HashSet::new() }
+        Self { dir, key, own, head, ended: HashMap::new(), judged: HashSet::new() }
     }
 
     /// Replaces the workspace of this server, from [`real_folders`]. Returns whether it has changed.
@@ -110,11 +111,11 @@ impl Peers {
         let slots = files.iter().filter_map(|file| slots::name_of(file));
         let slots: HashSet<_> =
             slots.filter(|slot| slot.starts_with(&self.key) && **slot != *self.own).collect();
-        self.free_since.retain(|slot, _| slots.contains(&**slot));
+        self.ended.retain(|slot, _| slots.contains(&**slot));
         self.judged.retain(|slot| slots.contains(&**slot));
         for slot in slots {
             if slots::is_locked(&self.dir, slot)? {
-                self.free_since.remove(slot);
+                self.ended.remove(slot);
                 self.judged.remove(slot);
                 if matches!(sight, Sight::Alone) {
                     sight = Sight::Running;
@@ -136,17 +137,33 @@ impl Peers {
 
     /// Looks at a slot that no process uses. `None` if its clients cannot go on with this companion.
     fn judge(&mut self, slot: &str) -> Option<Sight> {
-        let taken = slots::take(&self.dir, slot)
-            .inspect_err(|error| log::warn!("ignoring resume data of another companion: {error}"));
-        let Some((taken, head, left)) = taken.ok()? else { return Some(Sight::Ended) };
+        // The file may be large, so it is not read again until the editor has had its time.
+        if self.may_restart(slot) {
+            return Some(Sight::Ended);
+        }
+        let (taken, head, left) = match slots::take(&self.dir, slot) {
+            Ok(taken) => taken?,
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => return Some(Sight::Ended),
+            Err(error) => {
+                log::warn!("ignoring resume data of another companion: {error}");
+                return None;
+            }
+        };
         if !self.may_adopt(&head, &left) {
             return None;
         }
-        let since = *self.free_since.entry(slot.to_owned()).or_insert_with(Instant::now);
-        if is_process_alive(head.ide_pid) && since.elapsed() < RESTART_TIME {
+        self.ended.entry(slot.to_owned()).or_insert_with(|| (Instant::now(), head.ide_pid));
+        if self.may_restart(slot) {
             return Some(Sight::Ended);
         }
         Some(Sight::Free(Box::new(Legacy { slot: taken, head, left })))
+    }
+
+    /// Whether the editor of a companion that has ended may start it again.
+    fn may_restart(&self, slot: &str) -> bool {
+        self.ended.get(slot).is_some_and(|(since, editor)| {
+            since.elapsed() < RESTART_TIME && is_process_alive(*editor)
+        })
     }
 
     /// Whether clients of that companion can go on with this one: they review edits likewise, in the

@@ -315,15 +315,17 @@ pub(super) fn is_locked(dir: &PrivateDir, slot: &str) -> io::Result<bool> {
     Ok(dir.try_lock(&lock_name(slot))?.is_none())
 }
 
-/// Takes the slot of another server that has ended. `None` if another process looks at it.
+/// Takes the slot of another server that has ended, and reads its file. `None` if the slot is empty.
 ///
 /// # Errors
 ///
-/// If the file is unusable.
+/// [`io::ErrorKind::ResourceBusy`] if another process looks at the slot, and any other if the file is
+/// unusable.
 pub(super) fn take(dir: &Arc<PrivateDir>, slot: &str) -> io::Result<Option<(Slot, Head, Left)>> {
     // A sweep removes unused locks.
-    let Some(_choosing) = dir.try_lock(CHOICE_LOCK)? else { return Ok(None) };
-    let Some(lock) = dir.try_lock(&lock_name(slot))? else { return Ok(None) };
+    let busy = || io::Error::from(io::ErrorKind::ResourceBusy);
+    let _choosing = dir.try_lock(CHOICE_LOCK)?.ok_or_else(busy)?;
+    let lock = dir.try_lock(&lock_name(slot))?.ok_or_else(busy)?;
     let Some(((head, mut left), _)) = read(dir, slot, lines::read)? else { return Ok(None) };
     left.end_single_requests();
     Ok(Some((Slot { dir: Arc::clone(dir), file: file_name(slot), _lock: lock }, head, left)))

@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::journal::Batch;
 use crate::resume::{Peers, Resume, Saving, Sight};
 use crate::session::{ClientTraits, SessionId};
+use crate::testing::logged;
 
 /// Starts a process of an editor. Dropping the returned value kills it.
 fn start(dir: &TempDir, editor: &str, change: impl FnOnce(&mut Config)) -> (Saving, Peers) {
@@ -86,4 +87,34 @@ fn what_nobody_waits_for_is_not_taken() {
     let (_second, mut peers) = start(&dir, "second", |_| {});
     drop(start(&dir, "first", |_| {}));
     assert!(matches!(peers.look().unwrap(), Sight::Alone), "it had no clients");
+
+    let dir = TempDir::new().unwrap();
+    let (_second, mut peers) = start(&dir, "second", |_| {});
+    let (first, mut firsts) = start(&dir, "first", |_| {});
+    drop(first);
+    for file in files(dir.path(), ".jsonl") {
+        fs::write(file, "").unwrap();
+    }
+    logged();
+    assert!(matches!(peers.look().unwrap(), Sight::Alone), "its file is empty");
+    assert!(matches!(firsts.look().unwrap(), Sight::Running), "the second one runs");
+    assert!(logged().is_empty());
+}
+
+#[test]
+fn a_file_is_not_read_again_while_its_editor_may_start_its_companion() {
+    let dir = TempDir::new().unwrap();
+    let (second, mut peers) = start(&dir, "second", |_| {});
+    let of_second = files(dir.path(), ".jsonl");
+    let (mut first, _) = start(&dir, "first", |config| config.settings.ide_pid = ALIVE);
+    connect(&mut first);
+    drop(first);
+    assert!(matches!(peers.look().unwrap(), Sight::Ended));
+    for file in files(dir.path(), ".jsonl") {
+        if !of_second.contains(&file) {
+            fs::write(file, "damaged").unwrap();
+        }
+    }
+    assert!(matches!(peers.look().unwrap(), Sight::Ended), "it has not read the file");
+    drop(second);
 }
