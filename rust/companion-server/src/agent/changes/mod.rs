@@ -85,6 +85,9 @@ struct Change {
     is_reverted: bool,
     /// The user has kept a hunk, so `before` is no longer the text before the prompt.
     has_kept: bool,
+    /// The user has kept the rest, so the change is not in the list. It stays here until the model
+    /// gets the notice of its reverts, because the user may still undo them.
+    is_kept: bool,
     /// The hunks that the user has taken out of `after`, in this order.
     reverted_hunks: Vec<RevertedHunk>,
 }
@@ -300,6 +303,7 @@ impl AgentChanges {
         }
         let current = self.current_index(agent)?;
         let prompt = &mut self.prompts[current];
+        prompt.files.retain(|change| !change.is_kept || change.path != path);
         match prompt.files.iter().position(|change| change.path == path) {
             Some(index) => {
                 let change = &mut prompt.files[index];
@@ -322,11 +326,14 @@ impl AgentChanges {
                 is_mixed,
                 is_reverted: false,
                 has_kept: false,
+                is_kept: false,
                 reverted_hunks: Vec::new(),
             }),
         }
         // The CLI may have taken back its edit.
-        prompt.files.retain(|change| change.before != change.after || !change.is_revertible());
+        prompt.files.retain(|change| {
+            change.before != change.after || !change.is_revertible() || change.is_kept
+        });
         Some(prompt.id.clone())
     }
 
@@ -433,7 +440,7 @@ impl AgentChanges {
                 prompt,
                 title: title.clone(),
                 time: *time,
-                files: files.iter().map(Change::to_editor).collect(),
+                files: files.iter().filter(|of| !of.is_kept).map(Change::to_editor).collect(),
             },
             None => {
                 AgentChanged { session, prompt, title: String::new(), time: 0, files: Vec::new() }

@@ -38,7 +38,8 @@ impl AgentChanges {
                 continue;
             };
             if !is_wanted(&prompt.id) {
-                if let Some(reversal) = reversal.as_mut().filter(|_| !change.is_reverted) {
+                let is_later = !change.is_reverted && !change.is_kept;
+                if let Some(reversal) = reversal.as_mut().filter(|_| is_later) {
                     reversal.is_later = true;
                 }
                 continue;

@@ -23,12 +23,11 @@ impl Reverted {
     }
 }
 
-/// A hunk that the user has reverted, and the change before that.
+/// A hunk that the user has reverted, and the text before that.
 #[derive(Debug)]
 pub(super) struct RevertedHunk {
     hunk: Hunk,
     pub(super) after: FileText,
-    counts: Option<LineCounts>,
 }
 
 /// The effect of a hunk's revert.
@@ -50,10 +49,29 @@ impl Change {
     /// Takes the numbers of a hunk's lines out of the counts.
     fn uncount(&mut self, hunk: &Hunk) {
         let Some(counts) = &mut self.counts else { return };
-        let count = |mark| hunk.lines.iter().filter(|line| line.starts_with(mark)).count();
-        counts.added = counts.added.saturating_sub(count('+'));
-        counts.removed = counts.removed.saturating_sub(count('-'));
+        let of_hunk = count_lines(hunk);
+        counts.added = counts.added.saturating_sub(of_hunk.added);
+        counts.removed = counts.removed.saturating_sub(of_hunk.removed);
     }
+
+    /// The revert of a hunk is undone.
+    fn restore(&mut self, undone: RevertedHunk) {
+        self.after = undone.after;
+        let Some(counts) = &mut self.counts else { return };
+        let of_hunk = count_lines(&undone.hunk);
+        counts.added += of_hunk.added;
+        counts.removed += of_hunk.removed;
+    }
+
+    /// Lists the change again if the undone revert has left something to review.
+    fn relist(&mut self) {
+        self.is_kept &= self.before == self.after;
+    }
+}
+
+fn count_lines(hunk: &Hunk) -> LineCounts {
+    let count = |mark| hunk.lines.iter().filter(|line| line.starts_with(mark)).count();
+    LineCounts { added: count('+'), removed: count('-') }
 }
 
 impl AgentChanges {
@@ -90,9 +108,8 @@ impl AgentChanges {
             return Some(HunkEffect::Whole);
         }
         let after = std::mem::replace(&mut change.after, FileText::Text(text.into()));
-        let counts = change.counts;
         change.uncount(hunk);
-        change.reverted_hunks.push(RevertedHunk { hunk: hunk.clone(), after, counts });
+        change.reverted_hunks.push(RevertedHunk { hunk: hunk.clone(), after });
         let is_first = change.reverted_hunks.len() == 1;
         Some(if is_first { HunkEffect::First } else { HunkEffect::Further })
     }
@@ -110,9 +127,12 @@ impl AgentChanges {
             change.is_reverted = false;
         } else {
             let last = change.reverted_hunks.pop_if(|last| last.hunk == *hunk)?;
-            (change.after, change.counts) = (last.after, last.counts);
+            change.restore(last);
         }
-        Some(change.reverted_hunks.is_empty())
+        change.relist();
+        let is_undone = change.reverted_hunks.is_empty();
+        self.drop_kept(id);
+        Some(is_undone)
     }
 
     /// Whether the user has kept a hunk of this change.
@@ -125,14 +145,35 @@ impl AgentChanges {
         let Some(change) = self.change(id, path) else { return };
         let (FileText::Text(before), FileText::Text(_)) = (&change.before, &change.after) else {
             // A file that was created or deleted is one change.
-            return self.remove(id, &[path]);
+            return self.kept(id, &[path]);
         };
         let Some(text) = hunks::apply(before, hunk) else { return };
         change.before = FileText::Text(text.into());
         change.has_kept = true;
         change.uncount(hunk);
         if change.before == change.after {
-            self.remove(id, &[path]);
+            self.kept(id, &[path]);
+        }
+    }
+
+    /// The user keeps these changes, so they leave the list.
+    pub(crate) fn kept(&mut self, id: &PromptId, paths: &[impl AsRef<str>]) {
+        for path in paths {
+            let Some(change) = self.change(id, path.as_ref()) else { continue };
+            change.before = change.after.clone();
+            change.counts = Some(LineCounts::default());
+            change.has_kept = true;
+            change.is_kept = true;
+        }
+        self.drop_kept(id);
+    }
+
+    /// Drops the kept changes that have no revert to report to the model.
+    fn drop_kept(&mut self, id: &PromptId) {
+        if let Some(prompt) = self.prompts.iter_mut().find(|prompt| prompt.id == *id) {
+            prompt.files.retain(|change| {
+                !change.is_kept || change.is_reverted || change.is_partly_reverted()
+            });
         }
     }
 
@@ -156,15 +197,20 @@ impl AgentChanges {
     pub(crate) fn revert_undone(&mut self, id: &PromptId, path: &str) {
         let Some(change) = self.change(id, path) else { return };
         change.is_reverted = false;
-        if let Some(first) = std::mem::take(&mut change.reverted_hunks).into_iter().next() {
-            (change.after, change.counts) = (first.after, first.counts);
+        while let Some(last) = change.reverted_hunks.pop() {
+            change.restore(last);
         }
+        change.relist();
+        self.drop_kept(id);
     }
 
     /// A revert was reported to the model. The rest of the change stays in the list.
     pub(crate) fn revert_reported(&mut self, of: &Reverted) {
         match self.change(&of.prompt, &of.path) {
-            Some(change) if of.is_partial => change.reverted_hunks.clear(),
+            Some(change) if of.is_partial => {
+                change.reverted_hunks.clear();
+                self.drop_kept(&of.prompt);
+            }
             _ => self.remove(&of.prompt, std::slice::from_ref(&of.path)),
         }
     }

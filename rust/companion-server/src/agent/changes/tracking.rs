@@ -270,7 +270,7 @@ impl ChangeTracker {
         let prompt = (kept.session.as_str().into(), kept.prompt);
         match (&kept.hunk, &kept.paths[..]) {
             (Some(hunk), [path]) => self.changes.lock().hunk_kept(&prompt, path, hunk),
-            _ => self.changes.lock().remove(&prompt, &kept.paths),
+            _ => self.changes.lock().kept(&prompt, &kept.paths),
         }
         self.report_all([prompt]);
     }
@@ -298,6 +298,9 @@ impl ChangeTracker {
         if !paths.is_empty() {
             self.driver.post(Input::Reverted { cli: Arc::clone(&prompt.0), paths, is_partial });
         }
+        // The text before the revert of a hunk takes memory, too.
+        let shrunk = self.changes.lock().shrink();
+        self.report_all(shrunk.into_iter().filter(|of| *of != prompt));
         self.report_all([prompt]);
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use companion_protocol::editor::{AgentChanged, ChangeKind, ChangedPaths};
+use companion_protocol::editor::{AgentChanged, ChangeKind, ChangedPaths, Hunk};
 use serde_json::{Value, json};
 
 use super::Scene;
@@ -223,4 +223,60 @@ async fn the_model_hears_that_some_of_its_changes_were_reverted_unless_that_is_u
     let left = scene.changed(|of| of.files.len() == 1).await;
     assert_eq!((left.files[0].added, left.files[0].reverted), (Some(1), false));
     assert_eq!(scene.prompt("Go on").await, Value::Null);
+}
+
+/// The user reverts one hunk of a file, and keeps the other one or the whole file.
+#[tokio::test]
+async fn an_undone_revert_is_not_sent_although_the_user_has_kept_the_rest() {
+    for (keeps_hunk, is_undone) in [(true, true), (true, false), (false, true), (false, false)] {
+        let scene = Scene::start().await;
+        let lines: String = (1..=20).map(|line| line.to_string() + "\n").collect();
+        std::fs::write(scene.path(), &lines).unwrap();
+        scene.prompt("Write").await;
+        scene.write(&lines.replacen("2\n", "two\n", 1).replace("19\n", "")).await;
+        let is_counted =
+            |of: &AgentChanged| of.files.first().is_some_and(|file| file.added.is_some());
+        let changed = scene.changed(is_counted).await;
+        let tracker = &scene.rig.parts.agents.changes;
+        let hunks = tracker.hunks("cli", changed.prompt, &scene.path()).unwrap().hunks;
+        let of = |hunk: &Hunk| ChangedPaths { hunk: Some(hunk.clone()), ..scene.paths(&changed) };
+        tracker.reverted(&of(&hunks[0]));
+        tracker.kept(&if keeps_hunk { of(&hunks[1]) } else { scene.paths(&changed) });
+        scene.changed(|of| of.files.is_empty()).await;
+        if is_undone {
+            tracker.revert_undone(&of(&hunks[0]));
+            let left = scene.changed(is_counted).await.files.remove(0);
+            assert_eq!((left.added, left.removed), (Some(1), Some(1)));
+        } else {
+            std::fs::write(scene.path(), lines.replace("19\n", "")).unwrap();
+            let told = scene.prompt("Go on").await;
+            assert!(super::context(&told).contains("reverted some of your changes to"), "{told}");
+        }
+        assert_eq!(scene.prompt("Go on").await, Value::Null);
+    }
+}
+
+#[tokio::test]
+async fn the_text_before_the_revert_of_a_hunk_counts_for_the_memory() {
+    let scene = Scene::start().await;
+    let same = "x".repeat(225_000) + "\n";
+    let text = |of: usize| format!("{of}\n{}{of}\n", same.repeat(18));
+    std::fs::write(scene.path(), text(0)).unwrap();
+    let mut prompts = Vec::new();
+    for prompt in 1..=4 {
+        scene.prompt("Write").await;
+        scene.write(&text(prompt)).await;
+        let is_new = |of: &AgentChanged| of.files.len() == 1 && !prompts.contains(&of.prompt);
+        prompts.push(scene.changed(is_new).await.prompt);
+    }
+    let tracker = &scene.rig.parts.agents.changes;
+    let is_kept = |prompt: u64| tracker.texts("cli", prompt, &scene.path()).is_some();
+    assert!(is_kept(prompts[0]));
+    let hunk = tracker.hunks("cli", prompts[3], &scene.path()).unwrap().hunks.remove(0);
+    let (session, prompt) = ("cli".to_owned(), prompts[3]);
+    let paths = vec![scene.path()];
+    tracker.reverted(&ChangedPaths { session, prompt, paths, hunk: Some(hunk) });
+    assert!(!is_kept(prompts[0]) && is_kept(prompts[1]));
+    let is_reported = |of: &AgentChanged| of.prompt == prompts[0] && !of.files[0].revertible;
+    assert!(scene.rig.changes.lock().iter().any(is_reported));
 }
