@@ -8,9 +8,11 @@ import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.FileToRevert
 import dev.companion.gemini.core.PlannedFile
+import dev.companion.gemini.core.ResumedProposal
 import dev.companion.gemini.core.RevertAction
 import dev.companion.gemini.core.RevertPlan
 import dev.companion.gemini.core.ServerStatus
+import dev.companion.gemini.core.ShownProposal
 import java.awt.EventQueue
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CopyOnWriteArrayList
@@ -112,7 +114,8 @@ open class RecordingCore : CompanionCore {
     override fun changesKept(session: String, prompt: Long, paths: List<String>) =
         tell("kept $session $prompt ${paths.joinToString(" ")}")
 
-    override fun diffAccepted(filePath: String, text: String): Delivery {
+    override fun diffAccepted(filePath: String, text: String): Delivery? {
+        if (isClosed) return null
         tell("accepted $filePath '$text'")
         return delivery
     }
@@ -125,8 +128,21 @@ open class RecordingCore : CompanionCore {
         return isUnsent
     }
 
-    override fun diffRejected(filePath: String, reason: String?) =
-        tell(if (reason == null) "rejected $filePath" else "rejected $filePath '$reason'")
+    override fun diffRejected(filePath: String, reason: String?): Boolean {
+        if (!isClosed) tell(if (reason == null) "rejected $filePath" else "rejected $filePath '$reason'")
+        return !isClosed
+    }
+
+    /** The proposals of the last server that this one takes up. */
+    val resumable = CopyOnWriteArrayList<ResumedProposal>()
+
+    override fun resume(shown: List<ShownProposal>): List<ResumedProposal> {
+        check(!EventQueue.isDispatchThread())
+        tell("shown ${shown.joinToString(" ") { "${it.diff} '${it.newContent}'" }}")
+        return resumable.filter { resumed -> shown.any { it.diff == resumed.diff } }
+    }
+
+    override fun restarts() = tell("restarts")
 
     override fun close() {
         isClosed = true

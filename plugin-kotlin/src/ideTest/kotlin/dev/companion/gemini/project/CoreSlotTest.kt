@@ -80,6 +80,25 @@ class CoreSlotTest {
     }
 
     @Test
+    fun `a restart keeps proposals, unless clients do not find the next server`() {
+        val restarts = { launched[launched.size - 2].calls == listOf("restarts") }
+        slot.bring(settings)
+        slot.bring(settings, restarts = true)
+        assertTrue(restarts())
+        slot.bring(settings.copy(bodyLimit = 1))
+        assertTrue(restarts())
+        for (other in listOf(settings.copy(review = false), settings, settings.copy(ideName = "other"))) {
+            slot.bring(other)
+            assertEquals(other.ideName == null && other.review, restarts())
+        }
+        slot.bring(settings.copy(workspace = listOf("/b", "/a")), restarts = true)
+        assertFalse(restarts())
+        val last = launched.last()
+        slot.bring(null)
+        assertEquals(listOf<String>(), last.calls)
+    }
+
+    @Test
     fun `a failed start leaves nothing behind and can be tried again`() {
         slot.bring(settings)
         failure = IllegalStateException("no port")

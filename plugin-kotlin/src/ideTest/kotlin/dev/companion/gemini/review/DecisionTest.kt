@@ -208,7 +208,7 @@ class DecisionTest : DiffTestCase() {
     fun `test the proposals of a former server close without a decision`() {
         val view = propose("a.txt", "two")
         core.close()
-        service.endOfClosed()
+        service.follow(null)
         await("the end") { !view.isOpen }
         assertEquals(emptyList<String>(), told)
     }
@@ -217,14 +217,14 @@ class DecisionTest : DiffTestCase() {
         val next = RecordingCore()
         core.close()
         assertEquals(Answer.DONE, answer { service.open(next, it, diff(path("a.txt"), "two")) })
-        service.endOfClosed()
+        service.follow(null)
         val view = view("a.txt")
         // Waits until the earlier requests have been carried out.
         assertEquals(Answer.DONE, answer { service.open(next, it, diff(path("b.txt"), "two")) })
         view.click("Accept")
         assertEquals(listOf("accepted ${path("a.txt")} 'two'"), next.calls)
         next.close()
-        service.endOfClosed()
+        service.follow(null)
     }
 
     fun `test a proposal whose server has gone meanwhile does not show`() {

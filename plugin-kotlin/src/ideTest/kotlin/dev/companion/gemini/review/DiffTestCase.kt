@@ -90,7 +90,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     override fun tearDown() {
         try {
             core.close()
-            service.endOfClosed()
+            service.follow(null)
             // Also of those that nobody heard of, whose tabs close then.
             await("the end of all proposals") { service.waiting().isEmpty() && tabs().isEmpty() }
             FileUtil.delete(root)
@@ -112,7 +112,8 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
         checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
 
     /** Opens a proposal, like a request of the server. */
-    internal fun ProposalService.close(request: EditorRequest, path: String) = close(request, path, abandoned = false)
+    internal fun ProposalService.close(request: EditorRequest, path: String, abandoned: Boolean = false) =
+        close(core, request, path, abandoned)
 
     internal fun ProposalService.open(request: EditorRequest, path: String, text: String, cli: Int = 1) =
         open(core, request, diff(path, text).copy(cli = cli))

@@ -3,10 +3,13 @@
 package dev.companion.gemini.review
 
 import com.intellij.notification.Notification
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.DataContext
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.ui.Messages
 import com.intellij.openapi.ui.TestDialog
+import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.shownNotifications
 import java.io.File
 
@@ -41,6 +44,23 @@ abstract class QuestionTestCase : DiffTestCase() {
         WriteCommandAction.runWriteCommandAction(project) {
             checkNotNull(FileDocumentManager.getInstance().getDocument(virtualFile(File(path(name))))).setText(text)
         }
+
+    /** The visible notifications. */
+    protected val notices get() = notified.filterNot { it.isExpired }.map { it.content }
+
+    protected fun follow(notification: Notification) {
+        val event = AnActionEvent.createFromDataContext("test", null, DataContext { null })
+        notification.actions.single().actionPerformed(event)
+        UIUtil.dispatchAllInvocationEvents()
+    }
+
+    /** Returns the text that the last notification offers. */
+    protected fun givenBack(): String? {
+        follow(notified.last { it.actions.single().templatePresentation.text == "Show your edits" })
+        val tab = myManager.openFiles.last { it.name.contains("(your edits)") }
+        assertFalse("what is typed there would go with the tab", tab.isWritable)
+        return FileDocumentManager.getInstance().getDocument(tab)?.text
+    }
 
     protected companion object {
         /** The first choice, which changes nothing. */

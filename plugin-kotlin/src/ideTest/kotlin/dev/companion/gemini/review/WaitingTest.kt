@@ -2,10 +2,6 @@
 
 package dev.companion.gemini.review
 
-import com.intellij.notification.Notification
-import com.intellij.openapi.actionSystem.AnActionEvent
-import com.intellij.openapi.actionSystem.DataContext
-import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.FileEditorManagerListener
 import com.intellij.openapi.project.ex.ProjectManagerEx
@@ -19,15 +15,6 @@ import dev.companion.gemini.tabs.ProposalTitleProvider
 import java.lang.ref.WeakReference
 
 class WaitingTest : QuestionTestCase() {
-    /** The visible notifications. */
-    private val notices get() = notified.filterNot { it.isExpired }.map { it.content }
-
-    private fun follow(notification: Notification) {
-        val event = AnActionEvent.createFromDataContext("test", null, DataContext { null })
-        notification.actions.single().actionPerformed(event)
-        UIUtil.dispatchAllInvocationEvents()
-    }
-
     /** Waits until no reference to the result of [make] is left. */
     private fun awaitGone(what: String, make: () -> Any) {
         val reference = WeakReference(make())
@@ -38,14 +25,6 @@ class WaitingTest : QuestionTestCase() {
     }
 
     private fun edited(name: String) = propose(name, "two").also { it.type("mine") }
-
-    /** Returns the text that the last notification offers. */
-    private fun givenBack(): String? {
-        follow(notified.last { it.actions.single().templatePresentation.text == "Show your edits" })
-        val tab = myManager.openFiles.last { it.name.contains("(your edits)") }
-        assertFalse("what is typed there would go with the tab", tab.isWritable)
-        return FileDocumentManager.getInstance().getDocument(tab)?.text
-    }
 
     fun `test a proposal whose tab is lost waits, and comes back as the user left it`() {
         val view = edited("a.txt")
@@ -146,7 +125,7 @@ class WaitingTest : QuestionTestCase() {
         assertEquals("mine", givenBack())
         edited("server.txt")
         core.close()
-        service.endOfClosed()
+        service.follow(null)
         await("the end") { service.waiting().isEmpty() }
         assertEquals("mine", givenBack())
         assertEquals("nothing was asked", emptyList<String>(), questions)
@@ -168,7 +147,7 @@ class WaitingTest : QuestionTestCase() {
         edited("a.txt").click("Accept")
         assertEquals(emptyList<String>(), notices)
         core.close()
-        service.endOfClosed()
+        service.follow(null)
         await("the offer") { notices.isNotEmpty() }
         assertEquals("mine", givenBack())
     }

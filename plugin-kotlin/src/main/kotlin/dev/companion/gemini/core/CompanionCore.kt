@@ -119,16 +119,30 @@ interface CompanionCore : AutoCloseable {
     /** The user keeps the CLI's changes of these files, which leave the list. */
     fun changesKept(session: String, prompt: Long, paths: List<String>)
 
-    fun diffAccepted(filePath: String, text: String): Delivery
+    /** Returns null after [close]. Then the next server can take the decision. */
+    fun diffAccepted(filePath: String, text: String): Delivery?
 
-    /** Sends the rejection, with the user's reason for the model. [OpenDiff.reason] says when the model gets it. */
-    fun diffRejected(filePath: String, reason: String? = null)
+    /**
+     * Sends the rejection, with the user's reason for the model. [OpenDiff.reason] says when the model gets it. Returns
+     * false after [close], as [diffAccepted] returns null.
+     */
+    fun diffRejected(filePath: String, reason: String? = null): Boolean
 
     /**
      * Turns a [Delivery.QUEUED] acceptance into a rejection, because the IDE writes the text itself now: the CLI would
      * make the edit a second time. Returns whether it is certain that the CLI does not.
      */
     fun withdrawAcceptance(filePath: String): Boolean
+
+    /**
+     * Names all proposals of the last server that the IDE shows, so that they stay open. Call it right after the start:
+     * the server rejects the others. Returns those that are open again. The texts may be large, so don't call it on the
+     * EDT.
+     */
+    fun resume(shown: List<ShownProposal>): List<ResumedProposal>
+
+    /** Keeps the open proposals for the next server, which starts after [close]. Otherwise [close] rejects them. */
+    fun restarts()
 
     /** Stops the server, within 2 s. */
     override fun close()

@@ -82,19 +82,35 @@ class NativeCompanionCore private constructor(
     private fun changes(session: String, prompt: Long, paths: List<String>) =
         mapOf("session" to session, "prompt" to prompt, "paths" to paths)
 
+    /** Held by a decision and by the beginning of [close], so that a server gets no decision while it stops. */
+    private val deciding = Any()
+
     override fun diffAccepted(filePath: String, text: String) =
-        request<Decided>("diff/accepted", mapOf("filePath" to filePath, "content" to ""), text)?.delivery
-            ?: Delivery.UNKNOWN
+        synchronized(deciding) {
+            val accepted = mapOf("filePath" to filePath, "content" to "")
+            if (isClosed) null else request<Decided>("diff/accepted", accepted, text)?.delivery ?: Delivery.UNKNOWN
+        }
 
     override fun diffRejected(filePath: String, reason: String?) =
-        send("diff/rejected", mapOf("filePath" to filePath) + listOfNotNull(reason?.let { "reason" to it }))
+        synchronized(deciding) {
+            val rejected = mapOf("filePath" to filePath) + listOfNotNull(reason?.let { "reason" to it })
+            if (!isClosed) send("diff/rejected", rejected)
+            !isClosed
+        }
 
-    /** A closed server sends no acceptance, so the withdrawal succeeds. */
+    /** After [close] the next server sends the acceptance. */
     override fun withdrawAcceptance(filePath: String) =
-        request<Withdrawn>("diff/withdraw", mapOf("filePath" to filePath))?.withdrawn ?: true
+        request<Withdrawn>("diff/withdraw", mapOf("filePath" to filePath))?.withdrawn ?: false
+
+    override fun resume(shown: List<ShownProposal>): List<ResumedProposal> {
+        assertNotEdt()
+        return request<Resumed>("diff/resume", mapOf("proposals" to shown))?.proposals.orEmpty()
+    }
+
+    override fun restarts() = send("editor/restarts", NOTHING)
 
     override fun close() {
-        isClosed = true
+        synchronized(deciding) { isClosed = true }
         NativeCore.stop(core.getAndSet(0))
     }
 
@@ -126,6 +142,8 @@ class NativeCompanionCore private constructor(
     private class Decided(val delivery: Delivery)
 
     private class Withdrawn(val withdrawn: Boolean)
+
+    private class Resumed(val proposals: List<ResumedProposal>)
 
     private inner class Callbacks : NativeCallbacks {
         override fun request(request: Long, method: String, params: String, newContent: ByteArray?) {

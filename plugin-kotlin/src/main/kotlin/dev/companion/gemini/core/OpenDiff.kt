@@ -48,4 +48,19 @@ data class OpenDiff(
     val replaysEdits: Boolean = false,
     /** When the model gets the reason of a rejection. */
     val reason: ReasonArrival = ReasonArrival.NEVER,
+    /** Names the proposal, also for the next server. */
+    val diff: String = "",
+)
+
+/** A proposal of the last server that the IDE shows, with the fields of its [OpenDiff]. */
+class ShownProposal(
+    val diff: String,
+    val newContent: String,
+)
+
+/** A proposal of the last server that is open in this one. [cli] and [reason] are as in an [OpenDiff] by now. */
+class ResumedProposal(
+    val diff: String = "",
+    val cli: Int = 1,
+    val reason: ReasonArrival = ReasonArrival.NEVER,
 )

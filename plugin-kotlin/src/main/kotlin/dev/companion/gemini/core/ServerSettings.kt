@@ -39,6 +39,8 @@ data class ServerSettings(
     val reviewAll: Boolean = false,
     /** Whether the server resumes the last server of this folder, so that CLIs stay connected. */
     val resume: Boolean = false,
+    /** Whether the IDE names the proposals of the last server that it shows. */
+    val keepProposals: Boolean = false,
     /** Addresses of this machine to listen on besides loopback. The server also starts if one is missing. */
     val listen: List<String> = emptyList(),
     /** Further host names of this machine that clients may use. */

@@ -130,13 +130,12 @@ open class CompanionService protected constructor(
         if (mayStart()) refresh()
     }
 
-    /** Stops the server and starts another. CLIs stay connected. */
+    /** Stops the server and starts another. CLIs stay connected, and proposals stay open. */
     fun restart() {
         if (!mayStart()) return
         worker.execute {
             changeState { CompanionState.Starting }
-            slot.stop()
-            bringUpToDate()
+            bringUpToDate(restarts = true)
         }
     }
 
@@ -166,14 +165,15 @@ open class CompanionService protected constructor(
     }
 
     /** Runs on the worker. */
-    private fun bringUpToDate() {
+    private fun bringUpToDate(restarts: Boolean = false) {
         assertNotEdt()
         if (!started) return
+        val last = slot.core
         try {
             missing?.let { throw it }
             val wanted = ProjectConfig.of(project)
             if (wanted != null && slot.core == null) changeState { CompanionState.Starting }
-            slot.bring(wanted)
+            slot.bring(wanted, restarts)
             changeState { slot.core?.let { CompanionState.Running(it.status) } ?: CompanionState.Off }
         } catch (e: ProcessCanceledException) {
             throw e
@@ -185,7 +185,7 @@ open class CompanionService protected constructor(
         }
         // The project's proposals have ended with it, and the IDE may accept no more work.
         if (project.isDisposed) return
-        proposals.endOfClosed()
+        if (slot.core !== last) proposals.follow(slot.core)
         ApplicationManager.getApplication().invokeLater(::watchEditors)
     }
 
@@ -239,7 +239,7 @@ open class CompanionService protected constructor(
     private fun receive(core: CompanionCore, message: EditorMessage) {
         when (message) {
             is EditorMessage.Open -> proposals.open(core, message.request, message.diff)
-            is EditorMessage.Close -> proposals.close(message.request, message.filePath, message.abandoned)
+            is EditorMessage.Close -> proposals.close(core, message.request, message.filePath, message.abandoned)
             is EditorMessage.Accept -> proposals.accept(message.request, message.filePath)
             is EditorMessage.Reject -> proposals.reject(message.request, message.filePath)
             is EditorMessage.FindDiagnostics -> diagnostics.find(message.responder, message.asked)

@@ -32,18 +32,21 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
     /** Any thread. The server's settings, including later updates. */
     val settings: ServerSettings? get() = running?.settings
 
-    /** Ensures that a server with [wanted] runs, with the smallest change. With null, ensures that none runs. */
-    fun bring(wanted: ServerSettings?) =
+    /**
+     * Ensures that a server with [wanted] runs, with the smallest change, but [restarts] it in any case if that is true.
+     * With null, ensures that none runs.
+     */
+    fun bring(wanted: ServerSettings?, restarts: Boolean = false) =
         synchronized(lock) {
             val current = running
             when {
                 wanted == null || ended -> stop()
-                current != null && canApply(current.settings, wanted) -> apply(current, wanted)
+                current != null && !restarts && canApply(current.settings, wanted) -> apply(current, wanted)
                 else -> start(wanted)
             }
         }
 
-    fun stop() =
+    private fun stop() =
         synchronized(lock) {
             val current = running
             running = null
@@ -65,10 +68,15 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
         }
 
     private fun start(wanted: ServerSettings) {
-        stop()
         endWithProcess()
+        running?.let { if (keepsClients(it.settings, wanted)) it.core.restarts() }
+        stop()
         running = Running(launch(wanted), wanted)
     }
+
+    /** Returns whether the next server finds the clients of the last one. Otherwise they must get a rejection first. */
+    private fun keepsClients(old: ServerSettings, new: ServerSettings) =
+        new.review && old.ideName == new.ideName && old.workspace.firstOrNull() == new.workspace.firstOrNull()
 
     private fun endWithProcess() {
         if (atExitAdded) return

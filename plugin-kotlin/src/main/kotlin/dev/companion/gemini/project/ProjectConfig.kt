@@ -33,6 +33,7 @@ internal object ProjectConfig {
             shareContext = facts.shareContext,
             reviewAll = facts.reviewAll,
             resume = true,
+            keepProposals = true,
         )
     }
 

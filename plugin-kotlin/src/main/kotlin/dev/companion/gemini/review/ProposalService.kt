@@ -8,7 +8,6 @@ import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
-import com.intellij.openapi.project.VetoableProjectManagerListener
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.VirtualFileManager
@@ -38,6 +37,7 @@ import dev.companion.gemini.target.Target
 import dev.companion.gemini.target.TargetException
 import dev.companion.gemini.target.TargetPoller
 import java.nio.file.Path
+import java.util.concurrent.CopyOnWriteArraySet
 
 /**
  * The proposals of one project. The server's requests arrive on its thread, are prepared in order
@@ -67,11 +67,8 @@ internal open class ProposalService protected constructor(
     private val alert = BackgroundAlert(alerts, this)
     override val accidentalInput = AccidentalInputFilter()
 
-    /** The user has agreed to close the project. EDT. */
-    private var isClosing = false
-
-    /** The proposals that have not ended. EDT. */
-    private val proposals = LinkedHashSet<Proposal>()
+    /** The proposals that have not ended, oldest first. The EDT changes it. */
+    private val proposals = CopyOnWriteArraySet<Proposal>()
 
     /** Those whose text a CLI is to write, oldest first. They may have ended. The server reports the outcome. EDT. */
     private val expected = LinkedHashSet<Proposal>()
@@ -80,24 +77,43 @@ internal open class ProposalService protected constructor(
         ClosedTabs(project, this, accidentalInput, proposals)
         val bus = project.messageBus.connect(this)
         val beforeSave = { proposals.forEach { tabs.close(it.file) } }
-        bus.subscribe(ProjectManager.TOPIC, ClosingProject(project, beforeSave, ::rejectAtEnd))
+        val closing = ClosingProject(project, proposals, queue, beforeSave, ::rejectAtEnd)
+        bus.subscribe(ProjectManager.TOPIC, closing)
         bus.subscribe(VirtualFileManager.VFS_CHANGES, TargetChanges(proposals, ::lookAgain))
-        val veto = VetoableProjectManagerListener { it !== project || mayClose() }
-        ProjectManager.getInstance().addProjectManagerListener(veto)
-        Disposer.register(this) { ProjectManager.getInstance().removeProjectManagerListener(veto) }
+        ProjectManager.getInstance().addProjectManagerListener(closing.veto)
+        Disposer.register(this) { ProjectManager.getInstance().removeProjectManagerListener(closing.veto) }
     }
 
-    /** Ends the proposals of closed servers. Any thread. */
-    fun endOfClosed() =
-        background.execute {
-            queue.later {
-                // No server looks for these texts any more.
-                expected.filter { it.core.isClosed }.forEach(::offerUnwritten)
-                proposals.filter { it.core.isClosed }.forEach(::finish)
-            }
+    /**
+     * Takes the proposals of servers that have ended to [next], right after its start, and ends those that it does not
+     * take up. Without a server, ends all. Not on the EDT.
+     */
+    fun follow(next: CompanionCore?) {
+        val left = LeftProposals(next, proposals)
+        background.execute { queue.later { endOfClosed(left) } }
+    }
+
+    private fun endOfClosed(left: LeftProposals) {
+        // That server has ended as well, and the same follows for the next one.
+        if (left.next?.isClosed == true) return
+        // No server looks for these texts any more.
+        expected.filter { it.core.isClosed }.forEach(::offerUnwritten)
+        left.takeOver(waiting(), ::carryOut) { keepUndelivered(it, Delivery.UNKNOWN) }
+        proposals.filter { it.core.isClosed }.forEach(::finish)
+        changed()
+    }
+
+    private fun carryOut(proposal: Proposal, decision: Proposal.DeferredDecision) =
+        when {
+            !decision.isAccepted -> reject(proposal, decision.reason)
+
+            // The IDE has written it on behalf of a CLI, or the user has.
+            proposal.isInFile -> acceptNow(proposal, nextOf(proposal))
+
+            else -> accept(proposal)
         }
 
-    /** Called on the server's thread, as are the next three: returns at once. */
+    /** Called on the server's thread, as are [close], [accept] and [reject]: returns at once. */
     fun open(core: CompanionCore, request: EditorRequest, diff: OpenDiff) =
         prepare(request) { pending ->
             val target = Target.find(project, diff.filePath)
@@ -109,10 +125,10 @@ internal open class ProposalService protected constructor(
             }
         }
 
-    fun close(request: EditorRequest, filePath: String, abandoned: Boolean) {
+    fun close(core: CompanionCore, request: EditorRequest, filePath: String, abandoned: Boolean) {
         val pending = requests.add(request)
         // Without the user's text the CLI would use its own. So this is answered even while a dialog is open.
-        pending.waitFor(::evenBelowDialogs) { closeNow(pending, filePath, abandoned) }
+        pending.waitFor(::evenBelowDialogs) { closeNow(core, pending, filePath, abandoned) }
     }
 
     fun accept(request: EditorRequest, filePath: String) =
@@ -145,9 +161,12 @@ internal open class ProposalService protected constructor(
     ) {
         flushed.getOrThrow()
         if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
-        proposal.core.diffAccepted(proposal.path, text)
-        refresher.lookAt(proposal.target.path)
-        if (proposal.accepted == text) finishDelivered(proposal) else finish(proposal)
+        if (proposal.core.diffAccepted(proposal.path, text) == null) {
+            defer(proposal, Proposal.DeferredDecision(isAccepted = true))
+        } else {
+            refresher.lookAt(proposal.target.path)
+            if (proposal.accepted == text) finishDelivered(proposal) else finish(proposal)
+        }
         pending.complete()
     }
 
@@ -219,7 +238,7 @@ internal open class ProposalService protected constructor(
                 val objection = round.objection(proposal)
                 if (objection == null) acceptNow(proposal)
                 val why = objection ?: CompanionBundle.message(proposal.undelivered)
-                Pair(proposal, why).takeIf { proposal.state != Proposal.State.ENDED }
+                Pair(proposal, why).takeIf { objection != null || proposal.state == Proposal.State.UNDELIVERED }
             }
             notices.reportLeft(left)
         }
@@ -252,9 +271,11 @@ internal open class ProposalService protected constructor(
 
     override fun dispose() = rejectAtEnd()
 
-    private fun closeNow(pending: PendingRequests.Pending, filePath: String, abandoned: Boolean) {
+    private fun closeNow(core: CompanionCore, pending: PendingRequests.Pending, filePath: String, abandoned: Boolean) {
         val proposal = waiting(filePath)
         val text = proposal.accepted
+        // That server looks whether the CLI writes the text.
+        proposal.follow(core)
         if (abandoned) end(proposal) else endExpecting(proposal)
         pending.complete(text)
         refresher.lookAt(proposal.target.path)
@@ -295,10 +316,14 @@ internal open class ProposalService protected constructor(
     private fun acceptNow(proposal: Proposal, next: Proposal? = null) {
         if (proposal.state != Proposal.State.OPEN) return
         val text = proposal.accepted
-        proposal.labelHistory()
+        if (!proposal.core.isClosed) proposal.labelHistory()
         val delivery = proposal.core.diffAccepted(proposal.path, text)
         refresher.lookAt(proposal.target.path)
         when (delivery) {
+            null -> {
+                defer(proposal, Proposal.DeferredDecision(isAccepted = true))
+            }
+
             Delivery.DELIVERED -> {
                 endExpecting(proposal)
                 closeTab(proposal.file, next)
@@ -313,6 +338,12 @@ internal open class ProposalService protected constructor(
                 keepUndelivered(proposal, delivery)
             }
         }
+        changed()
+    }
+
+    /** The server has ended, so the next one gets the decision. */
+    private fun defer(proposal: Proposal, decision: Proposal.DeferredDecision) {
+        proposal.defer(decision)
         changed()
     }
 
@@ -335,8 +366,11 @@ internal open class ProposalService protected constructor(
 
     private fun rejectNow(proposal: Proposal, next: Proposal? = null, reason: String? = null) {
         if (proposal.state != Proposal.State.OPEN) return
-        proposal.core.diffRejected(proposal.path, reason)
-        finish(proposal, next)
+        if (proposal.core.diffRejected(proposal.path, reason)) {
+            finish(proposal, next)
+        } else {
+            defer(proposal, Proposal.DeferredDecision(isAccepted = false, reason))
+        }
     }
 
     /** Returns the next proposal to show after a decision; none if the focus is elsewhere. */
@@ -406,7 +440,7 @@ internal open class ProposalService protected constructor(
         targets.update(proposals.mapTo(LinkedHashSet()) { it.target.path })
         targetBanners.update(waiting())
         if (waiting().isEmpty()) alert.allDecided()
-        notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) })
+        notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) || it.deferred != null })
         project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged(waiting().size)
     }
 
@@ -414,15 +448,6 @@ internal open class ProposalService protected constructor(
     private fun rejectAtEnd() {
         waiting().forEach { it.core.diffRejected(it.path) }
         proposals.toList().forEach(::endQuietly)
-    }
-
-    /** Asks the user once, although the platform asks twice in one event before it exits. */
-    private fun mayClose(): Boolean {
-        val edited = proposals.filter(Proposal::isEdited)
-        if (isClosing || edited.isEmpty()) return true
-        isClosing = ProposalQuestion.isProjectClosed(project, edited)
-        queue.later { isClosing = false }
-        return isClosing
     }
 
     private fun noteOnDisk(found: Map<Path, FileOnDisk.Stamp?>) =

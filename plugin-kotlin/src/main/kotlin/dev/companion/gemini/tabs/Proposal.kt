@@ -25,6 +25,8 @@ import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.ReasonArrival
+import dev.companion.gemini.core.ResumedProposal
+import dev.companion.gemini.core.ShownProposal
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
@@ -43,6 +45,7 @@ internal class ProposedText(
     target: Target,
     diff: OpenDiff,
 ) {
+    val diff = diff.diff
     val kind = diff.kind
     val private = diff.private
     val cli = diff.cli
@@ -81,14 +84,20 @@ internal class ProposedText(
     }
 }
 
-/** A proposal from its arrival to its end, with or without a tab. For the EDT. */
+/** A proposal from its arrival to its end, with or without a tab. For the EDT, except where it says otherwise. */
 internal class Proposal(
     private val project: Project,
     val file: ProposalFile,
-    val core: CompanionCore,
+    core: CompanionCore,
     target: Target,
     private val proposed: ProposedText,
 ) : Disposable {
+    /** The user's decision while no server runs. The next server gets it. */
+    class DeferredDecision(
+        val isAccepted: Boolean,
+        val reason: String? = null,
+    )
+
     enum class State {
         OPEN,
 
@@ -98,8 +107,23 @@ internal class Proposal(
         ENDED,
     }
 
+    /** Any thread. */
+    @Volatile
     var state = State.OPEN
         private set
+
+    /** The server that decides. If it has ended, the next one may follow. Any thread. */
+    @Volatile
+    var core = core
+        private set
+
+    var deferred: DeferredDecision? = null
+        private set
+
+    /** Names the proposal to the next server. Any thread. */
+    val shown: ShownProposal get() = ShownProposal(proposed.diff, proposed.text)
+
+    private var reason = proposed.reason
 
     /** The acceptance that the CLI has not received. */
     var delivery = Delivery.DELIVERED
@@ -191,7 +215,8 @@ internal class Proposal(
     val replaysEdits: Boolean get() = proposed.replaysEdits
 
     /** The number of the CLI. */
-    val cli: Int get() = proposed.cli
+    var cli = proposed.cli
+        private set
 
     val offer: String
         get() = when (kind) {
@@ -225,12 +250,12 @@ internal class Proposal(
     val isQueued: Boolean get() = delivery == Delivery.QUEUED
 
     /** Whether the model can get the reason of a rejection. */
-    val takesReason: Boolean get() = proposed.reason != ReasonArrival.NEVER
+    val takesReason: Boolean get() = reason != ReasonArrival.NEVER
 
     /** When the model gets the reason, as far as is known without reading the file. */
     val reasonTime: ReasonTime
         get() = when {
-            proposed.reason != ReasonArrival.NOW || isDeleted -> ReasonTime.NEXT_PROMPT
+            reason != ReasonArrival.NOW || isDeleted -> ReasonTime.NEXT_PROMPT
             isUnsaved() -> if (changedOnDisk) ReasonTime.UNKNOWN else ReasonTime.NOW
             changed && !wasUnsaved -> ReasonTime.NEXT_PROMPT
             changed || wasUnsaved || changedOnDisk -> ReasonTime.UNKNOWN
@@ -334,6 +359,28 @@ internal class Proposal(
         assertEdt()
         state = State.UNDELIVERED
         this.delivery = delivery
+        file.editors.forEach(ProposalEditor::showBanner)
+    }
+
+    /** Keeps the decision for the next server. A later one replaces it. */
+    fun defer(decision: DeferredDecision) {
+        assertEdt()
+        deferred = decision
+        file.editors.forEach(ProposalEditor::showBanner)
+    }
+
+    /** [core] decides from now on. */
+    fun follow(core: CompanionCore) {
+        assertEdt()
+        this.core = core
+        deferred = null
+    }
+
+    /** The proposal is open again in [core]. */
+    fun resume(core: CompanionCore, resumed: ResumedProposal) {
+        follow(core)
+        cli = resumed.cli
+        reason = resumed.reason
         file.editors.forEach(ProposalEditor::showBanner)
     }
 

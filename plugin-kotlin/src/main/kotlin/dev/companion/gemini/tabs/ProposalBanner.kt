@@ -94,10 +94,7 @@ internal class ProposalBanner(
     private fun text(): String =
         when (proposal.state) {
             Proposal.State.OPEN -> {
-                val at = proposal.position
-                val position = if (isOneOfSeveral) message("diff.position", at.number, at.count) else null
-                val remarks = proposal.remarks.map { message(it.key) }
-                (listOfNotNull(position, proposal.offer, proposal.changes?.summary) + remarks).joinToString(" ")
+                if (proposal.deferred == null) offer() else message("diff.deferred")
             }
 
             Proposal.State.UNDELIVERED -> {
@@ -112,6 +109,13 @@ internal class ProposalBanner(
                 message("diff.ended")
             }
         }
+
+    private fun offer(): String {
+        val at = proposal.position
+        val position = if (isOneOfSeveral) message("diff.position", at.number, at.count) else null
+        val remarks = proposal.remarks.map { message(it.key) }
+        return (listOfNotNull(position, proposal.offer, proposal.changes?.summary) + remarks).joinToString(" ")
+    }
 
     private fun copy() = CopyPasteManager.getInstance().setContents(StringSelection(proposal.document.text))
 

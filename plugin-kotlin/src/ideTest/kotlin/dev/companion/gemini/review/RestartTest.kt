@@ -1,0 +1,173 @@
+// Tests that proposals stay open, with the user's edits, when the next server follows.
+
+package dev.companion.gemini.review
+
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.belowDialog
+import dev.companion.gemini.core.Delivery
+import dev.companion.gemini.core.ReasonArrival
+import dev.companion.gemini.core.ResumedProposal
+import dev.companion.gemini.offEdt
+import dev.companion.gemini.tabs.Proposal
+
+class RestartTest : QuestionTestCase() {
+    private val next = RecordingCore()
+    private val toldNext get() = next.calls.map { it.replace(root.path + "/", "") }
+
+    override fun tearDown() {
+        next.close()
+        super.tearDown()
+    }
+
+    /** Opens a proposal that has the name of its file. */
+    private fun proposed(name: String): View {
+        val diff = diff(path(name), "two").copy(diff = name, reason = ReasonArrival.NOW)
+        assertEquals(Answer.DONE, answer { service.open(core, it, diff) })
+        return view(name)
+    }
+
+    /** The next server starts, and takes up these proposals. */
+    private fun restart(vararg resumed: String) {
+        core.close()
+        startNext(*resumed)
+    }
+
+    private fun startNext(vararg resumed: String) {
+        next.resumable += resumed.map { ResumedProposal(it, 2, ReasonArrival.NEXT_PROMPT) }
+        offEdt { service.follow(next) }
+    }
+
+    /** Waits until all proposals have followed the next server or have ended. */
+    private fun settled() =
+        await("the end of the restart") { service.waiting().none { it.core.isClosed || it.deferred != null } }
+
+    fun `test a proposal stays with the user's text, and the next server decides`() {
+        val view = proposed("a.txt")
+        view.type("mine")
+        val proposal = checkNotNull(view.file.proposal)
+        restart("a.txt")
+        settled()
+        assertSame(proposal, view.file.proposal)
+        assertEquals("mine", text(view.right))
+        assertEquals(2, proposal.cli)
+        assertEquals(listOf("shown a.txt 'two'"), toldNext)
+        view.click("Accept")
+        assertFalse(view.isOpen)
+        assertEquals("accepted a.txt 'mine'", toldNext.last())
+        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), notices)
+    }
+
+    fun `test a proposal that the next server does not take up ends, and the text is offered`() {
+        val views = listOf("kept.txt", "refused.txt").map(::proposed)
+        views.forEach { it.type("mine") }
+        restart("kept.txt")
+        await("the end of one") { !views[1].isOpen }
+        assertEquals("mine", givenBack())
+        assertTrue(views[0].isOpen)
+        assertEquals(listOf("shown kept.txt 'two' refused.txt 'two'"), toldNext)
+    }
+
+    fun `test decisions without a server wait for the next one`() {
+        val views = listOf("accepted.txt", "rejected.txt", "closed.txt").map(::proposed)
+        core.close()
+        views[0].type("mine")
+        views[0].click("Accept")
+        service.reject(checkNotNull(views[1].file.proposal), "because")
+        views[2].close()
+        assertTrue(views[0].isOpen)
+        assertEquals("The server is restarting. It gets your decision as soon as it runs.", text(views[0]))
+        assertEquals("nothing is to be reviewed", emptyList<String>(), notices)
+        startNext("accepted.txt", "rejected.txt", "closed.txt")
+        await("the decisions") { service.waiting().isEmpty() }
+        val decisions = listOf("accepted accepted.txt 'mine'", "rejected rejected.txt 'because'", "rejected closed.txt")
+        assertEquals(decisions, toldNext.drop(1))
+        assertFalse(views.any { it.isOpen })
+        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), notices)
+    }
+
+    fun `test the last decision counts`() {
+        val view = proposed("a.txt")
+        core.close()
+        view.click("Accept")
+        service.reject(checkNotNull(view.file.proposal))
+        startNext("a.txt")
+        await("the decision") { !view.isOpen }
+        assertEquals(listOf("rejected a.txt"), toldNext.drop(1))
+    }
+
+    fun `test an acceptance that no server takes stays with its text`() {
+        val view = proposed("a.txt")
+        core.close()
+        view.click("Accept")
+        startNext()
+        val proposal = checkNotNull(view.file.proposal)
+        await("the result") { proposal.state == Proposal.State.UNDELIVERED }
+        assertEquals(Delivery.UNKNOWN, proposal.delivery)
+        assertEquals("no decision about a newer proposal", 1, next.calls.size)
+        view.click("Close")
+    }
+
+    fun `test a file that changes before the next server asks the user again`() {
+        val file = file("a.txt", "one")
+        val view = proposed("a.txt")
+        core.close()
+        view.click("Accept")
+        file.writeText("other")
+        virtualFile(file).refresh(false, false)
+        await("the change") { view.file.proposal?.isStale == true }
+        startNext("a.txt")
+        await("a question") { questions.isNotEmpty() }
+        assertEquals(listOf("shown a.txt 'two'"), toldNext)
+    }
+
+    fun `test the next server does not wait for a dialog`() {
+        val view = proposed("a.txt")
+        belowDialog {
+            restart("a.txt")
+            assertEquals(listOf("shown a.txt 'two'"), toldNext)
+            val answer = Answer()
+            service.close(next, answer, path("a.txt"), abandoned = false)
+            await("the text") { answer.text != null }
+            assertEquals("done two", answer.text)
+        }
+        await("the end") { !view.isOpen }
+        assertEquals("nothing is rejected that a CLI closed", 1, next.calls.count { "rejected" !in it })
+    }
+
+    fun `test a server that ends below a dialog does not end the proposals`() {
+        val view = proposed("a.txt")
+        val last = RecordingCore()
+        belowDialog {
+            restart("a.txt")
+            next.close()
+            last.resumable += ResumedProposal("a.txt", 1, ReasonArrival.NOW)
+            offEdt { service.follow(last) }
+        }
+        settled()
+        view.click("Accept")
+        assertEquals(listOf("accepted ${path("a.txt")} 'two'"), last.calls.drop(1))
+        last.close()
+    }
+
+    fun `test what the last server closed without an answer is rejected, and its text offered`() {
+        val (early, late) = listOf("early.txt", "late.txt").map(::proposed)
+        late.type("mine")
+        core.close()
+        assertEquals("done two", answer { service.close(it, path("early.txt")) })
+        belowDialog {
+            startNext("early.txt", "late.txt")
+            assertEquals("done mine", answer { service.close(it, path("late.txt")) })
+        }
+        await("the end") { "rejected late.txt" in toldNext && !early.isOpen && !late.isOpen }
+        assertEquals("shown late.txt 'two'", toldNext.first())
+        assertEquals("mine", givenBack())
+    }
+
+    private fun text(view: View): String {
+        UIUtil.dispatchAllInvocationEvents()
+        return view.banner.substringBefore(" | ")
+    }
+}

@@ -1,0 +1,45 @@
+// Takes the open proposals of a server that has ended to the next one.
+
+package dev.companion.gemini.review
+
+import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.tabs.Proposal
+
+/**
+ * The proposals that show when [next] has started, and whose server has ended. Created right after the start and not on
+ * the EDT, because the server waits neither for a dialog nor for a busy IDE. Without a next server, none stays open.
+ */
+internal class LeftProposals(
+    val next: CompanionCore?,
+    proposals: Collection<Proposal>,
+) {
+    private val left = proposals.filter { it.core.isClosed && it.state != Proposal.State.UNDELIVERED }
+    private val resumed = next?.resume(left.map(Proposal::shown)).orEmpty().associateBy { it.diff }
+
+    /**
+     * Moves them to the next server. Calls [decide] with each decision that has waited for it, and [keep] for each
+     * accepted proposal that it does not take up. The others stay with their server. EDT.
+     */
+    fun takeOver(
+        waiting: List<Proposal>,
+        decide: (Proposal, Proposal.DeferredDecision) -> Unit,
+        keep: (Proposal) -> Unit,
+    ) {
+        val next = next ?: return
+        // A call of the next server may have ended some already.
+        for (proposal in left.filter { it.core.isClosed }) {
+            val fields = resumed[proposal.shown.diff]
+            val deferred = proposal.deferred
+            if (proposal.state == Proposal.State.ENDED) {
+                // The last server closed it for a CLI, which may not have received the answer.
+                if (fields != null && waiting.none { it.path == proposal.path }) next.diffRejected(proposal.path)
+            } else if (fields != null) {
+                proposal.resume(next, fields)
+                if (deferred != null) decide(proposal, deferred)
+            } else if (deferred?.isAccepted == true) {
+                proposal.follow(next)
+                keep(proposal)
+            }
+        }
+    }
+}
