@@ -12,8 +12,9 @@ package dev.companion.gemini.core
  * check of settings are natives of their own: no server runs then.
  *
  * These natives block, so the event dispatch thread must not wait for them: [start] and [notify] with
- * `workspace/folders` write files, [request] with `companion/diagnosis` takes seconds, [stop] takes up to 2 s. The others
- * return immediately.
+ * `workspace/folders` write files, [stop] takes up to 2 s. [request] takes seconds with `companion/diagnosis`, up to 0.2 s a
+ * file with `agent/revertPlan`, and compares or copies large texts with `agent/texts`, `agent/hunks` and `diff/resume`. The
+ * others return immediately.
  */
 internal object NativeCore {
     /** Changes with every change of these natives or of [NativeCallbacks]. */
@@ -32,8 +33,8 @@ internal object NativeCore {
     external fun settingsProblem(settings: String): String?
 
     /**
-     * Stops a server: rejects open diffs, removes its discovery files, and ends its threads. A second call does
-     * nothing.
+     * Stops a server: rejects open diffs, except after `editor/restarts`, removes its discovery files, and ends its
+     * threads. A second call does nothing.
      */
     @JvmStatic
     external fun stop(core: Long)
