@@ -7,6 +7,7 @@ import com.google.gson.JsonObject
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertNotEquals
+import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
@@ -115,8 +116,9 @@ class LifecycleTest {
         core.trustChanged(false)
         core.sharingChanged(false)
         core.reviewChanged(true)
-        assertEquals(Delivery.UNKNOWN, core.diffAccepted(path, "text"))
-        core.diffRejected(path)
+        assertNull(core.diffAccepted(path, "text"))
+        assertFalse(core.diffRejected(path))
+        assertFalse(core.withdrawAcceptance(path))
         assertEquals(ServerStatus(), core.status)
         assertEquals(emptyMap<String, String>(), core.terminalEnvironment)
     }

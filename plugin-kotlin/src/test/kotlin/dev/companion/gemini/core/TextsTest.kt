@@ -5,6 +5,7 @@ package dev.companion.gemini.core
 import com.google.gson.JsonObject
 import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNotEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
@@ -44,7 +45,8 @@ class TextsTest {
             window.show()
             opened.get()
             val proposal = window.requests.proposals.next("a proposal")
-            assertEquals(OpenDiff(path.toString(), "text", kind, cli = 1), proposal)
+            assertNotEquals("", proposal.diff)
+            assertEquals(OpenDiff(path.toString(), "text", kind, cli = 1, diff = proposal.diff), proposal)
             core.diffRejected(path.toString())
             if (kind == ProposalKind.CREATE) Files.createFile(path)
         }
