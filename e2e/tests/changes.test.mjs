@@ -7,6 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { edit, look, open, write } from '../lib/conversation.mjs';
+import { run as runProgram } from '../lib/doctor.mjs';
 import { noTerminal } from '../lib/terminal.mjs';
 
 const run = (command) => ({
@@ -68,6 +69,16 @@ test('the changes of Qwen Code are listed and reverted as well', { skip: noTermi
   assert.equal((await texts(window, second, file.crlf)).after, undefined);
   const { before: content } = await texts(window, second, file.b);
   assert.equal(content, 'b\n');
+
+  // A script gets the same list.
+  const listed = await runProgram(window.sandbox, ['changes', '--json']);
+  const { prompts } = JSON.parse(listed.stdout);
+  for (const [index, { title, files: of }] of [first, second].entries()) {
+    const found = prompts[index].files.map(({ relativePath, diff, ...rest }) => rest);
+    assert.deepEqual([prompts[index].title, found], [title, of]);
+  }
+  const diffs = prompts[0].files.map(({ diff }) => diff).join('');
+  assert.match(diffs, /^-one\n-two\n\+ONE\n\+TWO\n--- a\/crlf$/m);
 
   fs.writeFileSync(file.b, content);
   companion.notify('agent/reverted', { ...keyOf(second), paths: [file.b] });

@@ -10,6 +10,7 @@ use companion_protocol::settings::Settings;
 use log::LevelFilter;
 
 use crate::bridge::BridgeArgs;
+use crate::changes::ChangesArgs;
 use crate::container::ContainerArgs;
 use crate::doctor::DoctorArgs;
 use crate::documents::CompletionsArgs;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     Setup(SetupArgs),
     Doctor(DoctorArgs),
+    Changes(ChangesArgs),
     Env(EnvArgs),
     Container(ContainerArgs),
     Bridge(BridgeArgs),

@@ -2,6 +2,7 @@
 
 mod args;
 mod bridge;
+mod changes;
 mod clients;
 mod container;
 mod diagnostics;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Serve(args) => serve::serve(args).map(|()| ExitCode::SUCCESS),
         Command::Doctor(args) => doctor::doctor(&args),
+        Command::Changes(args) => changes::changes(&args),
         Command::Env(args) => env::env(&args).map(|()| ExitCode::SUCCESS),
         Command::Container(args) => container::container(&args),
         Command::Setup(args) => setup::setup(&args),

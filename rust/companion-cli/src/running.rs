@@ -17,7 +17,7 @@ pub(crate) type Variables = BTreeMap<&'static str, String>;
 const LIMIT: Duration = Duration::from_secs(3);
 
 /// A companion that has answered.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Running {
     /// The host where it answers: `127.0.0.1`, or the host of this container.
     pub(crate) host: &'static str,
@@ -104,12 +104,13 @@ impl Running {
     /// Returns the companion if it answers. Tries this machine first.
     fn answering(self) -> Option<Self> {
         let hosts = ["127.0.0.1"].into_iter().chain(Some(self.host));
-        let answers = |host: &&'static str| {
-            let token = Some(self.token.expose().to_owned());
-            probe(&Endpoint::new(*host, self.port, token), LIMIT).is_ok()
-        };
-        let host = hosts.into_iter().find(answers)?;
-        Some(Self { host, ..self })
+        let mut found = hosts.map(|host| Self { host, ..self.clone() });
+        found.find(|one| probe(&one.endpoint(), LIMIT).is_ok())
+    }
+
+    /// Returns the address where it answers.
+    pub(crate) fn endpoint(&self) -> Endpoint {
+        Endpoint::new(self.host, self.port, Some(self.token.expose().to_owned()))
     }
 
     /// Returns the variables for a terminal on the companion's machine.

@@ -27,6 +27,7 @@ fn help_warns_of_the_token() {
     assert_shows(&env, "## SSH");
     insta::assert_snapshot!("env_help", env);
     insta::assert_snapshot!("doctor_help", help("doctor"));
+    insta::assert_snapshot!("changes_help", help("changes"));
 }
 
 #[test]

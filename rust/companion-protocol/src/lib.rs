@@ -8,6 +8,7 @@
 //! - [`mcp`]: handshake and tools, from the Model Context Protocol.
 //! - [`ide`]: Gemini CLI's additions to MCP: context, diffs, the discovery file.
 //! - [`diagnostics`]: the errors and warnings that an editor found in its files.
+//! - [`changes`]: the changes of CLIs, for scripts.
 //! - [`profile`]: how each client finds a companion.
 //! - [`editor`]: the messages between `gemini-companion serve` and an editor.
 //! - [`hook`]: the messages between a CLI's hook and a companion.
@@ -15,6 +16,7 @@
 //! - [`tool`]: the tools that a companion offers.
 //! - [`status`]: the state of a server, for the editor.
 
+pub mod changes;
 pub mod diagnostics;
 pub mod editor;
 pub mod hook;

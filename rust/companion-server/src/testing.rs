@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::fs::File;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::task::Poll;
@@ -35,6 +36,9 @@ use crate::resume::{Resume, Resumed, Token};
 
 pub(crate) const PORT: u16 = 41234;
 pub(crate) const TOKEN: &str = "the-token";
+
+/// The address of a client on this machine.
+pub(crate) const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// A request to the editor.
 #[derive(Debug)]
@@ -233,7 +237,7 @@ impl Rig {
         }
         let request = request.body(Full::new(body.into())).unwrap();
         let http = &self.parts.http;
-        route(Arc::clone(http), &http.endpoint, request, &http.slots.take(), 0).await
+        route(Arc::clone(http), &http.endpoint, request, &http.slots.take(), PEER).await
     }
 
     /// Serves a connection.
@@ -242,7 +246,7 @@ impl Rig {
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let http = &self.parts.http;
-        serve(stream, 0, Arc::clone(&http.endpoint), Arc::clone(http))
+        serve(stream, PEER, Arc::clone(&http.endpoint), Arc::clone(http))
     }
 
     /// Begins a session and returns its id.

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use companion_protocol::hook::{ENDPOINT, HookSenders};
-use companion_protocol::jsonrpc::describe;
+use companion_protocol::hook::ENDPOINT;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, EXPECT, HeaderValue};
@@ -13,7 +12,7 @@ use hyper::{Method, Request, Response};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use super::{Endpoint, Error, MAX_MESSAGE, Stage, connection};
 
@@ -79,29 +78,6 @@ pub async fn post_hook(
 /// As [`post_hook`].
 pub async fn confirm_hook(endpoint: &Endpoint, ack: Bytes, limit: Duration) -> Result<(), Error> {
     post_hook(std::slice::from_ref(endpoint), ack, limit).await.map(drop)
-}
-
-/// Returns the ids of the clients whose hooks have reached a companion. Takes at most `limit`. A
-/// companion that answers clears its [mark](companion_platform::SuspendedMark).
-///
-/// # Errors
-/// Any but [`Error::Rpc`] and [`Error::SessionEnded`]. An older companion answers with
-/// [`Error::Status`].
-pub async fn hook_senders(endpoint: &Endpoint, limit: Duration) -> Result<Vec<String>, Error> {
-    let ask = async {
-        let mut request = Request::new(Full::default());
-        *request.uri_mut() = hyper::Uri::from_static(ENDPOINT);
-        let response = connection::send(endpoint, request).await?;
-        let body = Limited::new(response.into_body(), MAX_MESSAGE).collect().await;
-        let body = body.map_err(|error| Error::Broken { reason: error.to_string() })?.to_bytes();
-        let answer: HookSenders = serde_json::from_slice(&body).map_err(|error| {
-            Error::NotACompanion { reason: format!("invalid answer: {}", describe(&error)) }
-        })?;
-        Ok(answer.clients)
-    };
-    timeout(limit, ask).await.unwrap_or_else(|_| {
-        Err(Error::Timeout { authority: endpoint.authority(), stage: Stage::Answer })
-    })
 }
 
 /// Sends the event, and waits for the head of the answer. Until the deadline the companion has to show

@@ -8,6 +8,7 @@
 mod connection;
 mod error;
 mod events;
+mod get;
 mod handshake;
 mod hook;
 mod session;
@@ -17,8 +18,9 @@ use std::fmt;
 
 pub use error::{Error, Stage};
 pub use events::Events;
+pub use get::{changes, hook_senders};
 pub use handshake::{Initialized, ServerInfo, connect, initialize, probe};
-pub use hook::{HookResponse, confirm_hook, hook_senders, post_hook};
+pub use hook::{HookResponse, confirm_hook, post_hook};
 pub use session::Session;
 pub use sse::Event;
 

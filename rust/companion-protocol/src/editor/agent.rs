@@ -67,7 +67,7 @@ pub struct AgentChanged {
 }
 
 /// A file that a CLI has changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct ChangedFile {
     /// Absolute.
@@ -91,7 +91,7 @@ pub struct ChangedFile {
 }
 
 /// What happened to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
     /// Its text was changed.

@@ -1,6 +1,7 @@
 //! Serves connections, from accept to the last byte.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -42,7 +43,7 @@ pub(crate) async fn accept(
                 if let Err(error) = stream.set_nodelay(true) {
                     log::debug!("could not set TCP_NODELAY: {error}");
                 }
-                let serve = serve(stream, peer.port(), Arc::clone(&endpoint), Arc::clone(&server));
+                let serve = serve(stream, peer, Arc::clone(&endpoint), Arc::clone(&server));
                 server.lifecycle.tasks.spawn(serve);
                 // Lets the connection send its token before the next one, which may need the slot.
                 yield_now().await;
@@ -60,9 +61,13 @@ pub(crate) async fn accept(
 }
 
 /// Serves one connection until its peer closes it. If the server stops, it finishes the request
-/// that has begun. `port` is the peer's.
-pub(crate) async fn serve<S>(stream: S, port: u16, endpoint: Arc<Endpoint>, server: Arc<HttpServer>)
-where
+/// that has begun.
+pub(crate) async fn serve<S>(
+    stream: S,
+    peer: SocketAddr,
+    endpoint: Arc<Endpoint>,
+    server: Arc<HttpServer>,
+) where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let slot = Arc::new(server.slots.take());
@@ -72,7 +77,7 @@ where
         let (server, slot) = (Arc::clone(&server), Arc::clone(&slot));
         let endpoint = Arc::clone(&endpoint);
         async move {
-            let reply = route(server, &endpoint, request, &slot, port).await;
+            let reply = route(server, &endpoint, request, &slot, peer).await;
             Ok::<_, std::convert::Infallible>(reply)
         }
     });

@@ -1,10 +1,12 @@
 //! Routes a request: checks guard, path, method and headers, then answers the message.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use companion_core::companion::Input;
 use companion_core::diffs::EventId;
+use companion_protocol::changes;
 use companion_protocol::hook::{ENDPOINT, MAX_PROCESS_ID};
 use companion_protocol::jsonrpc::{
     ErrorData, ErrorObject, Id, Message, Params, Payload, code, method_not_found, parse,
@@ -30,6 +32,7 @@ use crate::mcp::dispatch::{self, DispatchReply};
 use crate::net::bodies::BodyError;
 use crate::net::endpoint::Endpoint;
 use crate::net::guard::Refusal;
+use crate::net::json::Json;
 use crate::net::slots::SlotGuard;
 use crate::session::{Session, SessionId};
 
@@ -47,18 +50,19 @@ const MAX_EVENT_HERE: usize = 64 << 10;
 
 pub(super) const FULL: &str = "Service unavailable: too many clients are connected";
 
-/// Answers a request of the peer at `port` to `endpoint`. The order of the checks is part of the
+/// Answers a request of `peer` to `endpoint`. The order of the checks is part of the
 /// protocol; none reads the body.
 pub(crate) async fn route<B>(
     server: Arc<HttpServer>,
     endpoint: &Endpoint,
     request: Request<B>,
     slot: &SlotGuard,
-    port: u16,
+    peer: SocketAddr,
 ) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
+    let port = peer.port();
     let (head, body) = request.into_parts();
     if let Err(refusal) = endpoint.guard.check(&head) {
         return refuse(refusal);
@@ -75,9 +79,10 @@ where
         ("/events", &Method::GET) => monitor(&server, &head),
         (ENDPOINT, &Method::POST) => hook(server, head, body).await,
         (ENDPOINT, &Method::GET) => hook_senders(&server),
+        (changes::ENDPOINT, &Method::GET) => list_changes(&server, peer),
         (ENDPOINT, _) => method_not_allowed("GET, POST"),
         ("/mcp", _) => method_not_allowed("GET, POST, DELETE"),
-        ("/events", _) => method_not_allowed("GET"),
+        ("/events" | changes::ENDPOINT, _) => method_not_allowed("GET"),
         _ => server_error(StatusCode::NOT_FOUND, "Not found: the endpoint is /mcp"),
     }
 }
@@ -291,6 +296,21 @@ where
 fn hook_senders(server: &HttpServer) -> Reply {
     server.agents.mark.clear();
     reply::json(StatusCode::OK, server.agents.hook_senders())
+}
+
+/// `GET /changes`: lists the changes of CLIs, for the user's scripts. A container has the token for
+/// its CLI, but does not get the prompts and texts of the others.
+fn list_changes(server: &HttpServer, peer: SocketAddr) -> Reply {
+    if !peer.ip().to_canonical().is_loopback() {
+        let message = "Forbidden: only programs of the editor's machine get the changes";
+        return server_error(StatusCode::FORBIDDEN, message);
+    }
+    if !server.context.is_shared() {
+        let message = "Forbidden: the user shares nothing of this project";
+        return server_error(StatusCode::FORBIDDEN, message);
+    }
+    let changes = Arc::clone(&server.agents.changes);
+    reply::later(async move { Json::new(&changes.list().await) })
 }
 
 /// `DELETE /mcp`: ends the session.

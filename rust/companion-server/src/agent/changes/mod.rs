@@ -4,6 +4,7 @@ mod calls;
 mod counts;
 mod file_text;
 mod hunks;
+mod patch;
 mod revert;
 mod reverted;
 #[cfg(test)]
@@ -90,6 +91,16 @@ struct Change {
     is_kept: bool,
     /// The hunks that the user has taken out of `after`, in this order.
     reverted_hunks: Vec<RevertedHunk>,
+}
+
+/// A prompt with all facts of its changes.
+pub(crate) struct ListedPrompt {
+    session: String,
+    number: u64,
+    title: String,
+    time: u64,
+    /// With their texts, if these are kept.
+    files: Vec<(ChangedFile, Option<ChangedText>)>,
 }
 
 /// A file at one moment.
@@ -446,6 +457,25 @@ impl AgentChanges {
                 AgentChanged { session, prompt, title: String::new(), time: 0, files: Vec::new() }
             }
         }
+    }
+
+    /// The prompts that have changed a file, the oldest first.
+    pub(crate) fn listed(&self) -> Vec<ListedPrompt> {
+        let mut listed = Vec::new();
+        for Prompt { id, title, time, files } in &self.prompts {
+            if files.is_empty() {
+                continue;
+            }
+            let texts = |change: &Change| change.is_revertible().then(|| change.texts());
+            listed.push(ListedPrompt {
+                session: id.0.to_string(),
+                number: id.1,
+                title: title.clone(),
+                time: *time,
+                files: files.iter().map(|change| (change.to_editor(), texts(change))).collect(),
+            });
+        }
+        listed
     }
 
     /// A command of a CLI for the editor; `None` if no prompt of the CLI is known.

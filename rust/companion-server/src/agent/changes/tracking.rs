@@ -1,5 +1,7 @@
 //! Looks at files around the calls of tools, and reports changes to the editor.
 
+mod listing;
+
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -41,6 +43,8 @@ pub(crate) struct ChangeTracker {
     changes: Mutex<AgentChanges>,
     /// One change at a time.
     counting: Semaphore,
+    /// One list at a time, because it copies all texts.
+    listing: Arc<Semaphore>,
     driver: Arc<Driver>,
     host: Arc<dyn EditorHost>,
     context: Arc<EditorContext>,
@@ -54,6 +58,7 @@ impl ChangeTracker {
         Self {
             changes: Mutex::default(),
             counting: Semaphore::new(1),
+            listing: Arc::new(Semaphore::new(1)),
             driver: Arc::clone(&parts.driver),
             host: Arc::clone(&parts.host),
             context: Arc::clone(&parts.context),

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::host::Proposal;
 use crate::http::route;
-use crate::testing::{EditorCall, PORT, Rig, TOKEN};
+use crate::testing::{EditorCall, PEER, PORT, Rig, TOKEN};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
@@ -39,7 +39,8 @@ impl Exchanges {
         }
         let request = request.body(Full::from(body.to_owned())).unwrap();
         let http = &self.rig.parts.http;
-        let reply = route(Arc::clone(http), &http.endpoint, request, &http.slots.take(), 0).await;
+        let slot = http.slots.take();
+        let reply = route(Arc::clone(http), &http.endpoint, request, &slot, PEER).await;
         let (head, body) = reply.into_parts();
         writeln!(self.text, "### {what}\n{}", head.status).unwrap();
         for (name, value) in &head.headers {

@@ -1,0 +1,144 @@
+// Tests `gemini-companion changes`: what it prints of the changes that hooks have reported.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { run } from '../lib/doctor.mjs';
+import { beforeEdit, edit, hook } from '../lib/hook.mjs';
+import { openWindow } from '../lib/scene.mjs';
+
+const SECRET = 'PASSWORD=hunter2';
+
+const list = (sandbox, ...args) => run(sandbox, ['changes', ...args]);
+
+async function json(sandbox, ...args) {
+  const { code, stdout, stderr } = await list(sandbox, '--json', ...args);
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+const prompt = (sandbox, text) =>
+  hook(
+    sandbox,
+    'before-agent',
+    JSON.stringify({ session_id: 'a', hook_event_name: 'BeforeAgent', prompt: text }),
+  );
+
+/** A CLI that asks nothing writes a file; `null` deletes it. */
+async function write(sandbox, file, text) {
+  await hook(sandbox, 'before-tool', beforeEdit(file));
+  if (text === null) fs.rmSync(file);
+  else fs.writeFileSync(file, text);
+  await hook(sandbox, 'after-tool', edit(file));
+}
+
+/** A window where two prompts have changed files. */
+async function changed(t) {
+  const window = await openWindow(t);
+  const { sandbox } = window;
+  const file = sandbox.file('src/a b.txt', 'one\ntwo\n');
+  const made = path.join(sandbox.project, 'made');
+  await prompt(sandbox, 'Rename it\nand more');
+  await write(sandbox, file, 'ONE\ntwo\n');
+  await write(sandbox, made, 'new');
+  await prompt(sandbox, 'Once more');
+  await write(sandbox, file, 'ONE\nTWO\n');
+  return { ...window, file, made };
+}
+
+const DIFF = '--- a/src/a b.txt\t\n+++ b/src/a b.txt\t\n@@ -1,2 +1,2 @@\n-one\n+ONE\n two\n';
+
+test('changes are listed by prompt, for people and for scripts', async (t) => {
+  const { sandbox, file, made } = await changed(t);
+  const { version, prompts } = await json(sandbox);
+  assert.equal(version, 1);
+  assert.deepEqual(
+    prompts.map(({ session, prompt, title }) => [session, prompt, title]),
+    [
+      ['a', 1, 'Rename it'],
+      ['a', 2, 'Once more'],
+    ],
+  );
+  assert.ok(Math.abs(Date.now() - prompts[0].time) < 600_000, 'milliseconds since 1970');
+  const flags = { revertible: true, reverted: false, private: false, mixed: false };
+  assert.deepEqual(prompts[0].files, [
+    {
+      ...{ path: file, kind: 'changed', added: 1, removed: 1, ...flags },
+      ...{ relativePath: 'src/a b.txt', diff: DIFF },
+    },
+    {
+      ...{ path: made, kind: 'created', added: 1, removed: 0, ...flags, relativePath: 'made' },
+      diff: '--- /dev/null\n+++ b/made\n@@ -0,0 +1,1 @@\n+new\n\\ No newline at end of file\n',
+    },
+  ]);
+
+  const { stdout } = await list(sandbox, '--prompt', '1');
+  const made1 = '  created made +1 -0\n' + prompts[0].files[1].diff;
+  const expected = `Prompt 1, just now: Rename it\n  changed src/a b.txt +1 -1\n${DIFF}${made1}`;
+  assert.equal(stdout.replace(/\d+ min ago/, 'just now'), expected);
+  const short = await list(sandbox, '--stat');
+  assert.match(short.stdout, /^Prompt 1, .*\n {2}changed .*\n {2}created made \+1 -0\n\nPrompt 2, /);
+  assert.ok(!short.stdout.includes('@@'));
+
+  const last = await json(sandbox, '--prompt', 'last');
+  assert.deepEqual(last.prompts, prompts.slice(1));
+});
+
+test('the text is a patch that Git reverts', async (t) => {
+  const { sandbox, file, made } = await changed(t);
+  const revert = async (prompt) => {
+    const { stdout } = await list(sandbox, '--prompt', prompt);
+    execFileSync('git', ['apply', '-R'], { cwd: sandbox.project, input: stdout });
+  };
+  await revert('last');
+  assert.equal(fs.readFileSync(file, 'utf8'), 'ONE\ntwo\n');
+  await revert('1');
+  assert.equal(fs.readFileSync(file, 'utf8'), 'one\ntwo\n');
+  assert.ok(!fs.existsSync(made));
+});
+
+test('no text of a private file is printed, also of one that became private', async (t) => {
+  const { sandbox, companion } = await openWindow(t);
+  const env = sandbox.file('.env', `${SECRET}\n`);
+  const later = sandbox.file('later.txt', `${SECRET}\n`);
+  await prompt(sandbox, 'Change them');
+  await write(sandbox, env, `${SECRET}3\n`);
+  await write(sandbox, later, `${SECRET}4\n`);
+  const all = await json(sandbox);
+  assert.deepEqual(all.prompts[0].files.map((file) => [file.private, 'diff' in file]), [
+    [true, false],
+    [false, true],
+  ]);
+  sandbox.file('.geminiignore', 'later.txt\n');
+  for (const args of [[], ['--json']]) {
+    const { code, stdout } = await list(sandbox, ...args);
+    assert.equal(code, 0);
+    assert.ok(stdout.includes('.env') && stdout.includes('later.txt'), stdout);
+    assert.ok(!stdout.includes('hunter2'), stdout);
+  }
+  companion.notify('workspace/shareContext', { share: false });
+  const silent = 'error: Forbidden: the user shares nothing of this project\n';
+  await companion.request('companion/status', {});
+  assert.deepEqual(await list(sandbox), { code: 1, stdout: '', stderr: silent });
+});
+
+test('an empty list is no error, but a wrong prompt, option or folder is one', async (t) => {
+  const { sandbox } = await openWindow(t);
+  assert.deepEqual(await list(sandbox), { code: 0, stdout: 'No changes.\n', stderr: '' });
+  assert.deepEqual(await json(sandbox), { version: 1, prompts: [] });
+  assert.deepEqual(await json(sandbox, '--prompt', 'last'), { version: 1, prompts: [] });
+  for (const [args, code, text] of [
+    [['--prompt', '7'], 1, /^error: prompt 7 has changed no file, or has left the list; see/],
+    [['--prompt', 'first'], 2, /'--prompt <PROMPT>': it is neither a number nor last/],
+    [['--stat', '--json'], 2, /cannot be used with/],
+    [['--workspace', sandbox.home], 1, /^error: no companion is running for .* doctor/],
+    [['--workspace', path.join(sandbox.home, 'none')], 1, /there is no such folder/],
+  ]) {
+    const { stdout, stderr, ...found } = await list(sandbox, ...args);
+    assert.deepEqual([found.code, stdout], [code, ''], args.join(' '));
+    assert.match(stderr, text);
+  }
+});

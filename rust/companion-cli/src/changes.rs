@@ -1,0 +1,218 @@
+//! Prints the changes of CLIs, by prompt.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use companion_client::discover::Environment;
+use companion_client::http;
+use companion_protocol::changes::{ChangeList, FileChange, PromptChanges, VERSION};
+use companion_protocol::editor::ChangeKind;
+use companion_protocol::profile;
+
+use crate::find::explain;
+use crate::running::Running;
+use crate::serve::folder;
+
+/// The time for a companion to compare all texts.
+const LIMIT: Duration = Duration::from_mins(1);
+
+const CHANGES_HELP: &str = "\
+The text is also a patch for git apply and patch. To revert the last prompt in a file that you have
+not changed since, run in the project:
+
+  gemini-companion changes --prompt last | git apply -R
+
+--json prints an object with a version and the prompts, which have session, prompt, title, time (ms
+since 1970) and files. Each file has:
+
+  path, relativePath  absolute, and from the root of its folder
+  kind                changed, created or deleted
+  added, removed      lines, if the companion has the texts
+  diff                a unified diff, if the companion has the texts
+  revertible          the text from before is kept
+  reverted            you have reverted the change
+  private             the file is private, so there is no diff
+  mixed               you or another program may have changed the file since the prompt";
+
+/// Print the changes of the CLIs in this folder, by prompt.
+///
+/// It asks the running companion of the folder, which keeps the list for one day. The oldest prompt is
+/// first. The output contains your prompts and the text of your files, but no text of a private file.
+///
+/// Exit code: 0 if the list was printed, even if it is empty; 1 if no companion runs for the folder, it
+/// does not answer, or there is no such prompt; 2 after wrong arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = CHANGES_HELP)]
+pub(crate) struct ChangesArgs {
+    /// Folder that the CLI runs in.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    workspace: PathBuf,
+
+    /// Number of a prompt in the list, or last [default: all prompts].
+    #[arg(long, value_name = "PROMPT")]
+    prompt: Option<Selected>,
+
+    /// Print the names of files and the numbers of lines, but no diff.
+    #[arg(long, conflicts_with = "json")]
+    stat: bool,
+
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A prompt that the user has selected.
+#[derive(Clone, Copy, Debug)]
+enum Selected {
+    Last,
+    Number(u64),
+}
+
+impl FromStr for Selected {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(number) => Ok(Self::Number(number)),
+            Err(_) if text == "last" => Ok(Self::Last),
+            Err(_) => Err("it is neither a number nor last".to_owned()),
+        }
+    }
+}
+
+/// Prints the changes that all companions of the folder have listed.
+pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Box<dyn Error>> {
+    let environment = Environment::current(profile::ALL[0], folder(&args.workspace)?);
+    let mut prompts = ask(Running::find_all(&environment, &profile::ALL)?)?;
+    prompts.sort_by_key(|prompt| prompt.time);
+    if let Some(selected) = args.prompt {
+        prompts = select(prompts, selected)?;
+    }
+    let list = ChangeList { version: VERSION, prompts };
+    let text = if args.json {
+        serde_json::to_string_pretty(&list)? + "\n"
+    } else {
+        let text = text(&list.prompts, args.stat, SystemTime::now());
+        // A file of the project must not control the user's terminal.
+        if io::stdout().is_terminal() { escaped(&text) } else { text }
+    };
+    match io::stdout().write_all(text.as_bytes()) {
+        // The reader has seen enough.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Asks each companion once. The CLIs of a folder may have different ones.
+fn ask(companions: Vec<Running>) -> Result<Vec<PromptChanges>, String> {
+    let mut asked = Vec::new();
+    let mut prompts = Vec::new();
+    for companion in companions {
+        let endpoint = companion.endpoint();
+        if asked.contains(&endpoint) {
+            continue;
+        }
+        let list = http::changes(&endpoint, LIMIT).map_err(|error| match error {
+            http::Error::Forbidden { message } => message,
+            http::Error::Status { status: 404, .. } => {
+                "the companion is older than this program; restart the editor".to_owned()
+            }
+            error => explain(&endpoint.authority(), &error),
+        })?;
+        prompts.extend(list.prompts);
+        asked.push(endpoint);
+    }
+    Ok(prompts)
+}
+
+fn select(
+    mut prompts: Vec<PromptChanges>,
+    selected: Selected,
+) -> Result<Vec<PromptChanges>, String> {
+    match selected {
+        Selected::Last => prompts.drain(..prompts.len().saturating_sub(1)).for_each(drop),
+        Selected::Number(number) => {
+            prompts.retain(|prompt| prompt.prompt == number);
+            if prompts.is_empty() {
+                return Err(format!(
+                    "prompt {number} has changed no file, or has left the list; see \
+                     gemini-companion changes --stat"
+                ));
+            }
+        }
+    }
+    Ok(prompts)
+}
+
+/// Returns the list as text. Only the diffs have lines that `patch` reads.
+fn text(prompts: &[PromptChanges], is_short: bool, now: SystemTime) -> String {
+    if prompts.is_empty() {
+        return "No changes.\n".to_owned();
+    }
+    let mut text = String::new();
+    for PromptChanges { prompt, title, time, files, .. } in prompts {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let age = now.duration_since(UNIX_EPOCH + Duration::from_millis(*time));
+        let age = age_text(age.unwrap_or_default());
+        let _ = writeln!(text, "Prompt {prompt}, {age}: {}", escaped(title));
+        for file in files {
+            let _ = writeln!(text, "  {}", describe(file));
+            if let Some(diff) = file.diff.as_deref().filter(|_| !is_short) {
+                text.push_str(diff);
+            }
+        }
+    }
+    text
+}
+
+fn describe(change: &FileChange) -> String {
+    let FileChange { file, relative_path, diff } = change;
+    let kind = match file.kind {
+        ChangeKind::Changed => "changed",
+        ChangeKind::Created => "created",
+        ChangeKind::Deleted => "deleted",
+    };
+    let mut text = format!("{kind} {}", escaped(relative_path));
+    if let (Some(added), Some(removed)) = (file.added, file.removed) {
+        let _ = write!(text, " +{added} -{removed}");
+    }
+    for (is_so, remark) in [
+        (file.reverted, "reverted"),
+        (file.private, "private, so there is no diff"),
+        (!file.private && diff.is_none(), "its text is not kept"),
+        (file.mixed, "perhaps not only by the CLI"),
+    ] {
+        if is_so {
+            let _ = write!(text, " ({remark})");
+        }
+    }
+    text
+}
+
+fn age_text(age: Duration) -> String {
+    match age.as_secs() / 60 {
+        0 => "just now".to_owned(),
+        minutes @ 1..60 => format!("{minutes} min ago"),
+        minutes => format!("{} h ago", minutes / 60),
+    }
+}
+
+/// Shows control characters, except those of lines.
+fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() && c != '\n' && c != '\t' {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}

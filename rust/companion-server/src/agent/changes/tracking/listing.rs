@@ -1,0 +1,67 @@
+//! Lists the changes of all CLIs for the user's scripts.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use companion_platform::Platform;
+use companion_protocol::changes::{ChangeList, FileChange, PromptChanges, VERSION};
+
+use super::super::{LineCounts, ListedPrompt, patch};
+use super::{ChangeTracker, PRIVATE, READ_TIMEOUT, UNSETTLED};
+
+impl ChangeTracker {
+    /// Lists all changes with their diffs. Without the text of a file that has become private since, and
+    /// of one for which the disk can't say that.
+    pub(crate) async fn list(&self) -> ChangeList {
+        let turn = Arc::clone(&self.listing).acquire_owned().await;
+        let mut prompts = self.changes.lock().listed();
+        let files = prompts.iter_mut().flat_map(|prompt| &mut prompt.files);
+        let paths: Vec<Arc<str>> = files.map(|(file, _)| file.path.as_str().into()).collect();
+        let checked = self.workspace.check_all_shared(&paths, READ_TIMEOUT).await;
+        let checked: HashMap<_, _> = paths.into_iter().zip(checked).collect();
+        let mut relative = HashMap::new();
+        for path in checked.keys() {
+            relative.insert(Arc::clone(path), self.relative_path(path));
+        }
+        for (file, texts) in prompts.iter_mut().flat_map(|prompt| &mut prompt.files) {
+            let access = checked[&*file.path];
+            file.private |= matches!(access, Err(PRIVATE | UNSETTLED));
+            if file.private || access.is_err() {
+                *texts = None;
+            }
+        }
+        let compare = move || {
+            // The client may have gone.
+            let _turn = turn;
+            prompts.into_iter().map(|of| with_diffs(of, &relative)).collect()
+        };
+        let prompts = self.pool.run(compare).await.unwrap_or_default();
+        ChangeList { version: VERSION, prompts }
+    }
+
+    fn relative_path(&self, path: &str) -> String {
+        let path = self.workspace.relative(path);
+        match Platform::CURRENT {
+            Platform::Unix => path,
+            Platform::Windows => path.replace('\\', "/"),
+        }
+    }
+}
+
+fn with_diffs(prompt: ListedPrompt, relative: &HashMap<Arc<str>, String>) -> PromptChanges {
+    let ListedPrompt { session, number, title, time, files } = prompt;
+    let mut listed = Vec::new();
+    for (mut file, texts) in files {
+        let relative_path = relative[&*file.path].clone();
+        let diff = texts.map(|texts| {
+            if file.added.is_none() {
+                // The editor's report counts the lines at the same time.
+                let counts = LineCounts::of_texts(texts.before.as_deref(), texts.after.as_deref());
+                (file.added, file.removed) = (Some(counts.added), Some(counts.removed));
+            }
+            patch::unified(&relative_path, &texts)
+        });
+        listed.push(FileChange { file, relative_path, diff });
+    }
+    PromptChanges { session, prompt: number, title, time, files: listed }
+}
