@@ -8,9 +8,12 @@ import { test } from 'node:test';
 import { replace, shell, write } from '../lib/conversation.mjs';
 import { startCli } from '../lib/extension.mjs';
 import { CONNECTED, Scene } from '../lib/ide-scene.mjs';
+import { until } from '../lib/inbox.mjs';
 import { noTerminal as skip } from '../lib/terminal.mjs';
 
 const OLD = 'one\ntwo\nthree\nfour\nfive\n';
+/** Two changes in it are far from each other. */
+const LONG = `one\ntwo\n${'.\n'.repeat(20)}five\n`;
 const TITLE = 'Revert CLI Changes';
 
 const NAMES = ['a.txt', 'b.txt', 'c.txt', 'd.txt', 'gone.txt', 'made.txt', 'new.txt', 'user.txt'];
@@ -21,6 +24,7 @@ const steps = (file) => [
   write(file('new.txt'), 'new\n'),
   'The first is done.',
   [replace(file('a.txt'), 'five', 'FIVE'), replace(file('c.txt'))],
+  [replace(file('c.txt'), 'five', 'FIVE')],
   [replace(file('user.txt'))],
   'The second is done.',
   shell(`rm ${file('gone.txt')} && echo made > ${file('made.txt')}`),
@@ -35,7 +39,8 @@ async function open(t) {
   await scene.openIde();
   const file = (name) => path.join(scene.sandbox.project, name);
   for (const name of NAMES) {
-    if (name !== 'new.txt' && name !== 'made.txt') scene.sandbox.file(name, OLD);
+    if (name !== 'new.txt' && name !== 'made.txt')
+      scene.sandbox.file(name, name === 'c.txt' ? LONG : OLD);
   }
   await scene.edit('gone.txt', OLD);
   await scene.edit('a.txt', OLD);
@@ -68,13 +73,30 @@ const row = (ide, start, part = '') =>
     `a row ${start} with ${part}`,
   );
 
+/** Waits for a row that begins with `start`, and has not `part`. */
+const rowWithout = (ide, start, part) =>
+  ide.until(
+    ({ rows }) => rows.some((text) => text.startsWith(start) && !text.includes(part)),
+    `a row ${start} without ${part}`,
+  );
+
+/** Waits until a file has this text, in the editor and on the disk. */
+async function untilText({ ide }, path, wanted) {
+  await ide.untilRobot(['text of file', { path }], (text) => text === wanted, wanted);
+  await until(`${wanted} on the disk`, () => fs.readFileSync(path, 'utf8') === wanted);
+}
+
 /** The texts of the status bar about changed files. */
 const changeCounts = ({ statusBar }) => statusBar.filter((text) => /files? changed/.test(text));
 
 test('the changes of three prompts are listed, shown and taken back', { skip }, async (t) => {
   const { scene, file, read } = await open(t);
   const { ide } = scene;
-  await ide.untilRobot(['text of file', { path: file('a.txt') }], (text) => text.includes('FIVE'), 'it');
+  await ide.untilRobot(
+    ['text of file', { path: file('a.txt') }],
+    (text) => text.includes('FIVE'),
+    'it',
+  );
   await openList(scene);
   await scene.picture('changes-list');
   for (const [start, part] of [
@@ -88,6 +110,30 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   ]) {
     await row(ide, start, part);
   }
+
+  // All changes of a prompt in one tab, where one of them is reverted, and that is undone.
+  const [c, changed] = [file('c.txt'), LONG.replace('two', 'TWO').replace('five', 'FIVE')];
+  await scene.invokeOnChange('Rename five', 'Companion.ShowPrompt');
+  const inTab = (part) => ide.until(({ focus }) => focus?.text?.includes(part), part);
+  await inTab('@@ -1,5 +1,5 @@\n one\n-two\n+TWO\n .');
+  await scene.picture('changes-prompt');
+  await ide.click('icon', { line: '@@ -20,4 +20,4 @@' });
+  await row(ide, 'c.txt', '+1 −1');
+  await untilText(scene, c, LONG.replace('two', 'TWO'));
+  await ide.until(
+    ({ focus }) => focus?.text?.includes('+TWO') && !focus.text.includes('20,4'),
+    'the rest',
+  );
+  await scene.picture('changes-prompt-reverted');
+  await ide.display.press('ctrl+z');
+  await row(ide, 'c.txt', '+2 −2');
+  await ide.invoke('SaveAll');
+  await untilText(scene, c, changed);
+  await inTab('@@ -20,4 +20,4 @@');
+  await ide.display.press('ctrl+Home');
+  for (let line = 0; line < 2; line++) await ide.display.press('Down');
+  await ide.display.press('Return');
+  await ide.until(({ focus }) => focus?.path === file('a.txt'), 'a.txt');
 
   // The diff has an arrow for each change, which takes it back.
   await scene.invokeOnChange('d.txt', 'Companion.ShowChange');
@@ -112,7 +158,7 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   // A file.
   await scene.invokeOnChange('c.txt', 'Companion.RevertFile');
   await row(ide, 'c.txt', 'reverted');
-  assert.equal(read('c.txt'), OLD);
+  assert.equal(read('c.txt'), LONG);
 
   // A prompt with a created file.
   await scene.invokeOnChange('new.txt', 'Companion.RevertPrompt');
@@ -128,7 +174,11 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   // The user undoes that.
   await ide.click('row', { text: 'new.txt' });
   await ide.display.press('ctrl+z');
-  await ide.untilRobot(['text of file', { path: file('b.txt') }], (text) => text.includes('TWO'), 'it');
+  await ide.untilRobot(
+    ['text of file', { path: file('b.txt') }],
+    (text) => text.includes('TWO'),
+    'it',
+  );
   assert.equal(read('new.txt'), 'new\n');
   const isAsBefore = ({ rows }) =>
     rows.some((text) => text.startsWith('new.txt') && !text.includes('reverted'));

@@ -7,6 +7,7 @@ import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.FileToRevert
+import dev.companion.gemini.core.Hunk
 import dev.companion.gemini.core.PlannedFile
 import dev.companion.gemini.core.ResumedProposal
 import dev.companion.gemini.core.RevertAction
@@ -79,6 +80,14 @@ open class RecordingCore : CompanionCore {
         return texts[Triple(session, prompt, path)]
     }
 
+    /** The parts of changes, by prompt and path. Each has the file's text after its revert. */
+    val hunks = ConcurrentHashMap<Pair<Long, String>, Map<Hunk, String>>()
+
+    override fun hunks(session: String, prompt: Long, path: String): List<Hunk>? {
+        check(!EventQueue.isDispatchThread())
+        return hunks[Pair(prompt, path)]?.keys?.toList()
+    }
+
     /** The warnings of the plan, by path. */
     val warnings = ConcurrentHashMap<String, String>()
 
@@ -92,6 +101,8 @@ open class RecordingCore : CompanionCore {
         val plans = files.map { file ->
             val oldest = file.prompts.minBy { it.prompt }
             val kept = texts[Triple(oldest.session, oldest.prompt, file.path)]
+            val part = file.hunk?.let { hunks[Pair(oldest.prompt, file.path)].orEmpty()[it] }
+            if (part != null) return@map PlannedFile(file.path, RevertAction.WRITE, part, null, warnings[file.path])
             val action = when {
                 kept == null -> RevertAction.REFUSE
                 file.disk == kept.before && (file.unsaved ?: kept.before) == kept.before -> RevertAction.NOTHING
@@ -105,11 +116,13 @@ open class RecordingCore : CompanionCore {
         return RevertPlan(plans, warned.joinToString("\n").takeIf { warned.isNotEmpty() })
     }
 
-    override fun changesReverted(session: String, prompt: Long, paths: List<String>) =
-        tell("reverted $session $prompt ${paths.joinToString(" ")}")
+    override fun changesReverted(session: String, prompt: Long, paths: List<String>, hunk: Hunk?) =
+        tell("reverted $session $prompt ${paths.joinToString(" ")}${at(hunk)}")
 
-    override fun revertUndone(session: String, prompt: Long, paths: List<String>) =
-        tell("undone $session $prompt ${paths.joinToString(" ")}")
+    override fun revertUndone(session: String, prompt: Long, paths: List<String>, hunk: Hunk?) =
+        tell("undone $session $prompt ${paths.joinToString(" ")}${at(hunk)}")
+
+    private fun at(hunk: Hunk?) = if (hunk == null) "" else " at ${hunk.after}"
 
     override fun changesKept(session: String, prompt: Long, paths: List<String>) =
         tell("kept $session $prompt ${paths.joinToString(" ")}")

@@ -130,6 +130,6 @@ class ActionsTest : ServiceTestCase() {
     }
 
     private companion object {
-        val GROUPS = listOf("Companion.Menu", "Companion.Changes", "Companion.ChangesMenu")
+        val GROUPS = listOf("Companion.Menu", "Companion.Changes", "Companion.ChangesMenu", "Companion.PromptDiffMenu")
     }
 }

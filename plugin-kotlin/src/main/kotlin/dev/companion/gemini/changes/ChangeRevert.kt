@@ -5,6 +5,8 @@ package dev.companion.gemini.changes
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.command.undo.DocumentReference
+import com.intellij.openapi.command.undo.DocumentReferenceManager
 import com.intellij.openapi.command.undo.GlobalUndoableAction
 import com.intellij.openapi.command.undo.UndoManager
 import com.intellij.openapi.editor.Document
@@ -17,6 +19,7 @@ import com.intellij.util.ThrowableRunnable
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.FileToRevert
+import dev.companion.gemini.core.Hunk
 import dev.companion.gemini.core.PlannedFile
 import dev.companion.gemini.core.RevertAction
 import dev.companion.gemini.core.assertEdt
@@ -36,6 +39,10 @@ import java.nio.file.Paths
 internal class ChangeRevert(
     private val project: Project,
     private val service: ChangesService,
+    /** The only part of one file to revert; null if all. */
+    private val hunk: Hunk? = null,
+    /** The document of the view where the user reverts, and can undo that. */
+    private val view: Document? = null,
 ) {
     /** A file that is not reverted, and the reason, for the user. */
     private class Failure(
@@ -89,7 +96,7 @@ internal class ChangeRevert(
                         failures += Failure(shownPath, message(obstacle.orEmpty()))
                     }
                 }
-                val plan = service.revertPlan(readable)
+                val plan = service.revertPlan(readable, hunk)
                 later { decide(files, readable.zip(plan.files, ::Planned), plan.question, failures, agreed) }
             } catch (_: TargetException) {
                 // The project has ended.
@@ -107,7 +114,7 @@ internal class ChangeRevert(
         assertEdt()
         val (refused, possible) = planned.partition { it.plan.action == RevertAction.REFUSE }
         refused.mapTo(failures) { Failure(it.shownPath, it.plan.reason ?: message("changes.error.gone")) }
-        val warned = possible.filter { it.plan.warning != null && it.versions.toRevert() !in agreed }
+        val warned = possible.filter { it.plan.warning != null && it.versions.toRevert(hunk) !in agreed }
         if (question == null || warned.isEmpty()) return write(possible, failures, agreed)
         when (RevertQuestion.ask(project, question, possible.size, warned.size)) {
             RevertQuestion.Answer.CANCEL -> {
@@ -125,7 +132,7 @@ internal class ChangeRevert(
 
             RevertQuestion.Answer.ALL -> {
                 // The platform may save the same text meanwhile, as when the dialog takes the focus.
-                val answered = warned.map { it.versions.toRevert() }
+                val answered = warned.map { it.versions.toRevert(hunk) }
                 look(files, agreed + answered + answered.map { it.saved() })
             }
         }
@@ -147,7 +154,10 @@ internal class ChangeRevert(
             val reason = if (file.file in readOnly) message("diff.error.readOnly") else encodingProblem(file)
             if (reason == null) written += file else failures += Failure(file.shownPath, reason)
         }
-        val report = Report(written.mapNotNull { it.file })
+        val references = DocumentReferenceManager.getInstance()
+        val undoneIn =
+            written.mapNotNull { it.file?.let(references::create) } + listOfNotNull(view?.let(references::create))
+        val report = Report(undoneIn)
         val failed = if (written.isEmpty()) emptyMap() else inCommand(written, report)
         written.filter { it in failed }.mapTo(failures) { Failure(it.shownPath, failed.getValue(it)) }
         val done = files.filter { file -> (file.isAsBefore || file in written) && file !in failed }
@@ -222,8 +232,8 @@ internal class ChangeRevert(
         }
     }
 
-    /** Tells the server if the user undoes the revert, or makes it again. [files] still exist. */
-    private inner class Report(files: List<VirtualFile>) : GlobalUndoableAction(*files.toTypedArray()) {
+    /** Tells the server if the user undoes the revert, or makes it again. The files still exist. */
+    private inner class Report(undoneIn: List<DocumentReference>) : GlobalUndoableAction(*undoneIn.toTypedArray()) {
         /** The rows of the files whose revert can be undone. */
         var rows = emptyList<ChangeRow>()
 
@@ -232,12 +242,12 @@ internal class ChangeRevert(
 
         override fun undo() {
             isUndone = true
-            service.revertUndone(rows)
+            service.revertUndone(rows, hunk)
         }
 
         override fun redo() {
             isUndone = false
-            service.reverted(rows)
+            service.reverted(rows, hunk)
         }
     }
 
@@ -256,8 +266,8 @@ internal class ChangeRevert(
             }
             later {
                 val rows = done.filter { it !in lost }.flatMap { it.rows }
-                if (rows.isNotEmpty()) service.reverted(rows)
-                if (report.isUndone) service.revertUndone(report.rows)
+                if (rows.isNotEmpty()) service.reverted(rows, hunk)
+                if (report.isUndone) service.revertUndone(report.rows, hunk)
                 if (failures.isNotEmpty()) report(failures)
             }
         }

@@ -31,6 +31,13 @@ internal class ShowChangeAction : ChangesAction() {
     override fun perform(project: Project, panel: ChangesPanel) = panel.showDiff()
 }
 
+/** Shows all changes of a prompt in one view. */
+internal class ShowPromptAction : ChangesAction() {
+    override fun rows(panel: ChangesPanel) = panel.tree.selectedPrompts.flatMap { it.rows }
+
+    override fun perform(project: Project, panel: ChangesPanel) = panel.showPrompts()
+}
+
 internal class RevertFileAction : ChangesAction() {
     override fun rows(panel: ChangesPanel) = panel.tree.selectedFiles.filter { it.isRevertible }
 

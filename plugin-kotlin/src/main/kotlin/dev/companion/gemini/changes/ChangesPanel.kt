@@ -55,7 +55,11 @@ internal class ChangesPanel(private val project: Project) :
         }
         doubleClick.installOn(tree)
         val enter = KeyStroke.getKeyStroke(KeyEvent.VK_ENTER, 0)
-        tree.registerKeyboardAction({ showDiff() }, enter, WHEN_FOCUSED)
+        tree.registerKeyboardAction(
+            { if (tree.selectedFiles.isEmpty()) showPrompts() else showDiff() },
+            enter,
+            WHEN_FOCUSED,
+        )
         val menu = actions.getAction(MENU) as ActionGroup
         val popup = object : PopupHandler() {
             override fun invokePopup(component: Component, x: Int, y: Int) =
@@ -74,6 +78,9 @@ internal class ChangesPanel(private val project: Project) :
         val rows = if (selected.size > 1) selected else service.prompts.first { it.key == first.prompt }.rows
         ChangeDiffs(project, service).show(rows, first)
     }
+
+    /** Shows all changes of the selected prompts, in a tab for each. */
+    fun showPrompts() = tree.selectedPrompts.forEach(PromptDiffs.getInstance(project)::show)
 
     override fun getData(dataId: String): Any? =
         when {

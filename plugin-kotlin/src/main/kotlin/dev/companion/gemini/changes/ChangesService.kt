@@ -12,6 +12,7 @@ import dev.companion.gemini.core.AgentChange
 import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.Hunk
 import dev.companion.gemini.core.PlannedFile
 import dev.companion.gemini.core.RevertPlan
 import dev.companion.gemini.core.assertEdt
@@ -20,7 +21,7 @@ import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.target.LocalHistoryLabel
 import java.util.concurrent.ConcurrentHashMap
 
-/** For the EDT, except [changed], [command] and [texts]. */
+/** For the EDT, except [changed], [command], [texts], [hunks] and [revertPlan]. */
 class ChangesService(private val project: Project) : Disposable {
     private val list = ChangeList()
 
@@ -89,11 +90,17 @@ class ChangesService(private val project: Project) : Disposable {
         return ChangedText(texts.first().before, texts.last().after)
     }
 
-    /** Not for the EDT. Refuses all files if the server has ended. */
-    internal fun revertPlan(files: List<FileVersions>): RevertPlan {
+    /** Returns the parts of a file's change; null if the server does not keep its texts. Not for the EDT. */
+    internal fun hunks(row: ChangeRow): List<Hunk>? {
+        assertNotEdt()
+        return cores[row.prompt]?.hunks(row.prompt.session, row.prompt.number, row.path)
+    }
+
+    /** Not for the EDT. Refuses all files if the server has ended. [hunk] is the only part to revert; null if all. */
+    internal fun revertPlan(files: List<FileVersions>, hunk: Hunk?): RevertPlan {
         assertNotEdt()
         val core = files.firstNotNullOfOrNull { cores[it.rows.first().prompt] }
-        val toRevert = files.map { it.toRevert() }
+        val toRevert = files.map { it.toRevert(hunk) }
         return core?.revertPlan(toRevert) ?: RevertPlan(toRevert.map { PlannedFile(it.path) })
     }
 
@@ -113,9 +120,11 @@ class ChangesService(private val project: Project) : Disposable {
         publish()
     }
 
-    internal fun reverted(rows: Collection<ChangeRow>) = report(rows, CompanionCore::changesReverted)
+    internal fun reverted(rows: Collection<ChangeRow>, hunk: Hunk?) =
+        report(rows) { session, prompt, paths -> changesReverted(session, prompt, paths, hunk) }
 
-    internal fun revertUndone(rows: Collection<ChangeRow>) = report(rows, CompanionCore::revertUndone)
+    internal fun revertUndone(rows: Collection<ChangeRow>, hunk: Hunk?) =
+        report(rows) { session, prompt, paths -> revertUndone(session, prompt, paths, hunk) }
 
     private fun report(rows: Collection<ChangeRow>, call: CompanionCore.(String, Long, List<String>) -> Unit) {
         assertEdt()

@@ -185,34 +185,14 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
                 else -> SimpleTextAttributes(SimpleTextAttributes.STYLE_PLAIN, status(node.row.kind).color)
             }
             append(node.name, name)
-            word(node.row.kind)?.let { append("  $it", SimpleTextAttributes.GRAYED_ATTRIBUTES) }
+            node.row.kindText?.let { append("  $it", SimpleTextAttributes.GRAYED_ATTRIBUTES) }
             val isInFolder = node.parent is FolderNode
             if (node.folder.isNotEmpty() && !isInFolder) {
                 append("  ${node.folder}", SimpleTextAttributes.GRAYED_ATTRIBUTES)
             }
-            if (edit?.added != null && edit.removed != null) {
-                append("  " + message("diff.lines", edit.added, edit.removed))
-            }
-            remark(node.row)?.let { append("  $it", SimpleTextAttributes.GRAYED_ITALIC_ATTRIBUTES) }
+            node.row.countsText?.let { append("  $it") }
+            node.row.remark?.let { append("  $it", SimpleTextAttributes.GRAYED_ITALIC_ATTRIBUTES) }
         }
-
-        private fun remark(row: ChangeRow): String? {
-            val edit = row.edit ?: return message("changes.remark.command")
-            return when {
-                edit.reverted -> message("changes.remark.reverted")
-                edit.isPrivate -> message("changes.remark.private")
-                !edit.revertible -> message("changes.remark.unkept")
-                else -> null
-            }
-        }
-
-        /** Says what the colour shows. */
-        private fun word(kind: ChangeKind): String? =
-            when (kind) {
-                ChangeKind.CHANGED -> null
-                ChangeKind.CREATED -> message("changes.created")
-                ChangeKind.DELETED -> message("changes.deleted")
-            }
 
         private fun status(kind: ChangeKind): FileStatus =
             when (kind) {

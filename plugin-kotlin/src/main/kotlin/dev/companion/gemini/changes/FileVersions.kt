@@ -11,6 +11,7 @@ import com.intellij.openapi.fileTypes.UnknownFileType
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.core.FileToRevert
+import dev.companion.gemini.core.Hunk
 import dev.companion.gemini.core.PromptOfSession
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
@@ -49,9 +50,10 @@ internal class FileVersions private constructor(
         return file.isValid && (document == null || document.immutableCharSequence === now)
     }
 
-    fun toRevert(): FileToRevert {
+    /** [hunk] is the only part to revert; null if all. */
+    fun toRevert(hunk: Hunk?): FileToRevert {
         val prompts = rows.map { PromptOfSession(it.prompt.session, it.prompt.number) }
-        return FileToRevert(rows.first().path, prompts, disk, unsaved)
+        return FileToRevert(rows.first().path, prompts, disk, unsaved, hunk)
     }
 
     private fun readDisk() {

@@ -105,16 +105,25 @@ interface CompanionCore : AutoCloseable {
     fun textBefore(session: String, prompt: Long, path: String): ChangedText?
 
     /**
+     * Returns the parts of a change; null if the server does not keep its texts. Compares texts, so don't call it on the
+     * EDT.
+     */
+    fun hunks(session: String, prompt: Long, path: String): List<Hunk>?
+
+    /**
      * Plans how to revert files, and what the user is asked first. Compares texts, so don't call it on the EDT. Returns
      * null if the server has ended.
      */
     fun revertPlan(files: List<FileToRevert>): RevertPlan?
 
-    /** The user took back the CLI's changes of these files. The model gets that with the next prompt. */
-    fun changesReverted(session: String, prompt: Long, paths: List<String>)
+    /**
+     * The user took back the CLI's changes of these files, or [hunk] of one file. The model gets that with the next
+     * prompt.
+     */
+    fun changesReverted(session: String, prompt: Long, paths: List<String>, hunk: Hunk? = null)
 
-    /** The user undid the revert of these files, so the model gets nothing of it. */
-    fun revertUndone(session: String, prompt: Long, paths: List<String>)
+    /** The user undid the revert of these files, or of [hunk], so the model gets nothing of it. */
+    fun revertUndone(session: String, prompt: Long, paths: List<String>, hunk: Hunk? = null)
 
     /** The user keeps the CLI's changes of these files, which leave the list. */
     fun changesKept(session: String, prompt: Long, paths: List<String>)

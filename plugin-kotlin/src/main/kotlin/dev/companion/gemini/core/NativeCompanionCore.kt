@@ -65,22 +65,28 @@ class NativeCompanionCore private constructor(
         return request("agent/texts", mapOf("session" to session, "prompt" to prompt, "path" to path))
     }
 
+    override fun hunks(session: String, prompt: Long, path: String): List<Hunk>? {
+        assertNotEdt()
+        val params = mapOf("session" to session, "prompt" to prompt, "path" to path)
+        return request<Hunks>("agent/hunks", params)?.hunks
+    }
+
     override fun revertPlan(files: List<FileToRevert>): RevertPlan? {
         assertNotEdt()
         return request("agent/revertPlan", mapOf("files" to files, "undoesDeletions" to true))
     }
 
-    override fun changesReverted(session: String, prompt: Long, paths: List<String>) =
-        send("agent/reverted", changes(session, prompt, paths))
+    override fun changesReverted(session: String, prompt: Long, paths: List<String>, hunk: Hunk?) =
+        send("agent/reverted", changes(session, prompt, paths, hunk))
 
-    override fun revertUndone(session: String, prompt: Long, paths: List<String>) =
-        send("agent/revertUndone", changes(session, prompt, paths))
+    override fun revertUndone(session: String, prompt: Long, paths: List<String>, hunk: Hunk?) =
+        send("agent/revertUndone", changes(session, prompt, paths, hunk))
 
     override fun changesKept(session: String, prompt: Long, paths: List<String>) =
         send("agent/kept", changes(session, prompt, paths))
 
-    private fun changes(session: String, prompt: Long, paths: List<String>) =
-        mapOf("session" to session, "prompt" to prompt, "paths" to paths)
+    private fun changes(session: String, prompt: Long, paths: List<String>, hunk: Hunk? = null) =
+        mapOf("session" to session, "prompt" to prompt, "paths" to paths) + listOfNotNull(hunk?.let { "hunk" to it })
 
     /** Held by a decision and by the beginning of [close], so that a server gets no decision while it stops. */
     private val deciding = Any()
@@ -138,6 +144,8 @@ class NativeCompanionCore private constructor(
     private class TerminalEnvironment(val env: Map<String, String>)
 
     private class Diagnosis(val text: String)
+
+    private class Hunks(val hunks: List<Hunk>)
 
     private class Decided(val delivery: Delivery)
 

@@ -19,12 +19,27 @@ data class FileToRevert(
     val disk: String?,
     /** Null if nothing is unsaved. */
     val unsaved: String?,
+    /** The only part to revert; null if all. */
+    val hunk: Hunk? = null,
 ) {
     /** The same file once its unsaved text is saved. */
     fun saved() = if (unsaved == null) this else copy(disk = unsaved, unsaved = null)
 
     /** Without the texts, because no log may contain them. */
     override fun toString() = "$path with ${disk?.length} characters, ${unsaved?.length} unsaved"
+}
+
+/** A run of changed lines with the lines around it, as in a unified diff. */
+data class Hunk(
+    /** The number of its first line in the text before the prompt, from 1. */
+    val before: Int = 1,
+    /** The number of its first line in the text as the CLI left it, from 1. */
+    val after: Int = 1,
+    /** Its lines, each after a space, `-` or `+`, and with its line ending. */
+    val lines: List<String> = emptyList(),
+) {
+    /** Without the lines, because no log may contain them. */
+    override fun toString() = "${lines.size} lines at $after"
 }
 
 /** The plan for files, in the order of the request. */

@@ -8,6 +8,7 @@ import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.EditorFactory
 import com.intellij.openapi.editor.EditorKind
 import com.intellij.openapi.editor.ex.EditorEx
+import com.intellij.openapi.editor.impl.DocumentMarkupModel
 import com.intellij.openapi.editor.impl.EditorComponentImpl
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
@@ -47,6 +48,7 @@ internal val QUERIES: Map<String, Command> = mapOf(
     "find close button" to { middle(closeButton(it.text("tab"))) },
     "find proposal" to { inText(proposal(it.text("tab"))) },
     "find arrow" to { arrow() },
+    "find icon" to { icon(it.text("line")) },
     "paint" to { paint() },
 )
 
@@ -216,6 +218,17 @@ private fun arrow(): Map<String, Any> {
     val center = checkNotNull(arrows.firstNotNullOfOrNull { gutter.getCenterPoint(it) }) { "no arrow" }
     // The left side has its gutter on the right, as in a mirror.
     return onScreen(gutter, Point(gutter.width - center.x, center.y))
+}
+
+/** Returns the place of the icon in the gutter of a line in a read-only editor. */
+private fun icon(line: String): Map<String, Any> {
+    val editors = EditorFactory.getInstance().allEditors.filter { it.isViewer && it.component.isShowing }
+    val editor = editors.first { line in it.document.text.lines() } as EditorEx
+    val offset = editor.document.getLineStartOffset(editor.document.text.lines().indexOf(line))
+    val marks = checkNotNull(DocumentMarkupModel.forDocument(editor.document, project(), false)) { "no marks" }
+    val icons = marks.allHighlighters.filter { it.startOffset == offset }.mapNotNull { it.gutterIconRenderer }
+    val place = checkNotNull(editor.gutterComponentEx.getCenterPoint(icons.single())) { "the icon does not show" }
+    return onScreen(editor.gutterComponentEx, place)
 }
 
 private fun onScreen(component: Component, point: Point): Map<String, Any> {

@@ -1,0 +1,100 @@
+// Writes all changes of a prompt as one text: a unified diff.
+
+package dev.companion.gemini.changes
+
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.Hunk
+
+/** A line of a [PromptDiff]. */
+internal class DiffLine(
+    val text: String,
+    val kind: Kind,
+    /** The file; null for remarks. */
+    val row: ChangeRow? = null,
+    /** The part that the line belongs to. */
+    val hunk: Hunk? = null,
+    /** The number of the line in the file as the CLI left it, from 0. */
+    val number: Int = 0,
+) {
+    enum class Kind {
+        REMARK,
+        FILE,
+        HUNK,
+        SAME,
+        REMOVED,
+        ADDED,
+    }
+
+    /** The line's content in the file; null if it is not a line of a file. */
+    val content: String? get() = if (kind >= Kind.SAME) text.substring(1) else null
+}
+
+/** Immutable. */
+internal class PromptDiff private constructor(val lines: List<DiffLine>) {
+    val text: String get() = lines.joinToString("\n") { it.text }
+
+    /** Builds the text, with at most [MAX_FILES] files and about [MAX_LINES] lines. */
+    private class Builder(private val shownPath: (ChangeRow) -> String) {
+        val lines = ArrayList<DiffLine>()
+
+        fun remark(text: String) {
+            lines += DiffLine("# $text", DiffLine.Kind.REMARK)
+        }
+
+        fun file(row: ChangeRow) {
+            val words = listOfNotNull(shownPath(row), row.kindText, row.countsText, row.remark)
+            lines += DiffLine("", DiffLine.Kind.REMARK)
+            lines += DiffLine(words.joinToString("  "), DiffLine.Kind.FILE, row)
+        }
+
+        fun hunk(row: ChangeRow, hunk: Hunk) {
+            val old = hunk.lines.count { !it.startsWith('+') }
+            val new = hunk.lines.count { !it.startsWith('-') }
+            var number = hunk.after - 1
+            val header = "@@ -${hunk.before},$old +${hunk.after},$new @@"
+            lines += DiffLine(header, DiffLine.Kind.HUNK, row, hunk, number)
+            for (line in hunk.lines) {
+                val kind = KINDS.getValue(line.first())
+                // A document has no other line ending than \n, and a byte order mark has no width.
+                val content = line.drop(1).removeSuffix("\n").removeSuffix("\r").removePrefix("\uFEFF")
+                for (part in content.split('\r')) {
+                    lines += DiffLine(line.take(1) + part, kind, row, hunk, number)
+                }
+                if (kind != DiffLine.Kind.REMOVED) number++
+                if (!line.endsWith('\n')) lines += DiffLine(NO_NEWLINE, DiffLine.Kind.REMARK, row, hunk, number)
+            }
+        }
+    }
+
+    companion object {
+        private const val MAX_FILES = 200
+        private const val MAX_LINES = 100_000
+        private const val NO_NEWLINE = "\\ No newline at end of file"
+        private val KINDS =
+            mapOf(' ' to DiffLine.Kind.SAME, '-' to DiffLine.Kind.REMOVED, '+' to DiffLine.Kind.ADDED)
+
+        val EMPTY = PromptDiff(emptyList())
+
+        /** [hunks] returns null if the text before is not kept. [prompt] is null once it has left the list. */
+        fun of(
+            title: String,
+            prompt: PromptChanges?,
+            shownPath: (ChangeRow) -> String,
+            hunks: (ChangeRow) -> List<Hunk>?,
+        ): PromptDiff {
+            val builder = Builder(shownPath)
+            builder.remark(title)
+            val rows = prompt?.rows.orEmpty()
+            var shown = 0
+            while (shown < minOf(rows.size, MAX_FILES) && builder.lines.size < MAX_LINES) {
+                val row = rows[shown++]
+                builder.file(row)
+                if (row.isRevertible) hunks(row).orEmpty().forEach { builder.hunk(row, it) }
+            }
+            val more = rows.size - shown + (prompt?.more ?: 0)
+            if (more > 0) builder.remark(message("changes.more", more))
+            if (rows.isEmpty()) builder.remark(message("changes.diff.empty"))
+            return PromptDiff(builder.lines)
+        }
+    }
+}

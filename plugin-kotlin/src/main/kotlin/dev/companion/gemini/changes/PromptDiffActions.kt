@@ -1,0 +1,127 @@
+// Defines the actions in the tab with all changes of a prompt.
+
+package dev.companion.gemini.changes
+
+import com.intellij.icons.AllIcons
+import com.intellij.openapi.actionSystem.AnAction
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.command.undo.UndoManager
+import com.intellij.openapi.editor.Document
+import com.intellij.openapi.editor.markup.GutterIconRenderer
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.fileEditor.FileEditor
+import com.intellij.openapi.fileEditor.OpenFileDescriptor
+import com.intellij.openapi.project.DumbAware
+import com.intellij.openapi.project.Project
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.platform.CompanionAction
+import javax.swing.Icon
+
+internal abstract class PromptDiffAction : CompanionAction() {
+    protected abstract fun isPossible(project: Project, line: DiffLine): Boolean
+
+    protected abstract fun perform(project: Project, file: PromptDiffFile, line: DiffLine)
+
+    override fun update(event: AnActionEvent) {
+        val (project, line) = Pair(event.project, line(event))
+        event.presentation.isVisible = line != null
+        event.presentation.isEnabled = project != null && line != null && isPossible(project, line)
+    }
+
+    override fun actionPerformed(event: AnActionEvent) {
+        val (project, file) = Pair(event.project ?: return, file(event) ?: return)
+        val line = line(event)?.takeIf { isPossible(project, it) } ?: return
+        perform(project, file, line)
+    }
+
+    private fun file(event: AnActionEvent) = PromptDiffFile.of(event.getData(CommonDataKeys.EDITOR))
+
+    private fun line(event: AnActionEvent): DiffLine? {
+        val editor = event.getData(CommonDataKeys.EDITOR) ?: return null
+        return PromptDiffFile.of(editor)?.lineAt(editor)
+    }
+}
+
+/** Reverts the change at the caret, and only that. */
+internal class RevertHunkAction : PromptDiffAction() {
+    override fun isPossible(project: Project, line: DiffLine) = line.hunk != null
+
+    override fun perform(project: Project, file: PromptDiffFile, line: DiffLine) = revert(project, file, line)
+}
+
+private fun revert(project: Project, file: PromptDiffFile, line: DiffLine) {
+    val row = line.row ?: return
+    ChangeRevert(project, ChangesService.getInstance(project), line.hunk, file.document).revert(listOf(row))
+}
+
+/** Goes to the line at the caret in its file, also if the line has moved. */
+internal class GoToChangedLineAction : PromptDiffAction() {
+    override fun isPossible(project: Project, line: DiffLine) =
+        line.row?.let(ChangesService.getInstance(project)::file)?.isDirectory == false
+
+    override fun perform(project: Project, file: PromptDiffFile, line: DiffLine) {
+        val target = line.row?.let(ChangesService.getInstance(project)::file) ?: return
+        val document = FileDocumentManager.getInstance().getDocument(target)
+        val number = if (document == null) 0 else nearest(document, line)
+        OpenFileDescriptor(project, target, number, 0).navigate(true)
+    }
+
+    /** Returns the nearest line with the same content, or the line with the same number. */
+    private fun nearest(document: Document, line: DiffLine): Int {
+        val last = maxOf(0, document.lineCount - 1)
+        val content = line.content ?: return minOf(line.number, last)
+        val text = document.immutableCharSequence
+        for (distance in 0..MAX_MOVED) {
+            for (number in listOf(line.number - distance, line.number + distance)) {
+                if (number !in 0 until document.lineCount) continue
+                val (start, end) = Pair(document.getLineStartOffset(number), document.getLineEndOffset(number))
+                if (content.contentEquals(text.subSequence(start, end))) return number
+            }
+        }
+        return minOf(line.number, last)
+    }
+
+    private companion object {
+        /** The most lines that are searched, in each direction. */
+        const val MAX_MOVED = 1_000
+    }
+}
+
+/** Undoes the last revert in the tab, or makes it again. The platform's own action does not find the tab. */
+internal class UndoRevertAction(
+    private val tab: FileEditor,
+    private val isAvailable: UndoManager.(FileEditor) -> Boolean,
+    private val command: UndoManager.(FileEditor) -> Unit,
+) : CompanionAction() {
+    override fun update(event: AnActionEvent) {
+        event.presentation.isEnabled = event.project?.let(UndoManager::getInstance)?.isAvailable(tab) == true
+    }
+
+    override fun actionPerformed(event: AnActionEvent) {
+        UndoManager.getInstance(event.project ?: return).command(tab)
+    }
+}
+
+/** Reverts a change by a click in the gutter, beside its header. */
+internal class RevertHunkIcon(
+    private val project: Project,
+    private val file: PromptDiffFile,
+    private val line: DiffLine,
+) : GutterIconRenderer(),
+    DumbAware {
+    override fun getIcon(): Icon = AllIcons.Actions.Rollback
+
+    override fun getTooltipText(): String = message("action.Companion.RevertHunk.text")
+
+    override fun isNavigateAction() = true
+
+    override fun getClickAction(): AnAction =
+        object : CompanionAction() {
+            override fun actionPerformed(event: AnActionEvent) = revert(project, file, line)
+        }
+
+    override fun equals(other: Any?) = other is RevertHunkIcon && other.line === line
+
+    override fun hashCode() = line.number
+}

@@ -1,0 +1,139 @@
+// Represents the tab with all changes of a prompt. It is in memory only, so no tab is restored after a restart.
+
+package dev.companion.gemini.changes
+
+import com.intellij.icons.AllIcons
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.command.undo.UndoUtil
+import com.intellij.openapi.diff.DiffColors
+import com.intellij.openapi.editor.DefaultLanguageHighlighterColors
+import com.intellij.openapi.editor.Document
+import com.intellij.openapi.editor.Editor
+import com.intellij.openapi.editor.EditorFactory
+import com.intellij.openapi.editor.colors.EditorColorsManager
+import com.intellij.openapi.editor.impl.DocumentMarkupModel
+import com.intellij.openapi.editor.markup.HighlighterLayer
+import com.intellij.openapi.editor.markup.HighlighterTargetArea
+import com.intellij.openapi.editor.markup.RangeHighlighter
+import com.intellij.openapi.editor.markup.TextAttributes
+import com.intellij.openapi.fileEditor.impl.EditorTabTitleProvider
+import com.intellij.openapi.fileTypes.FileType
+import com.intellij.openapi.project.DumbAware
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.Key
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.testFramework.LightVirtualFile
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.Platform
+import java.awt.Font
+import javax.swing.Icon
+
+/** For the EDT, except the `val`s. Its name has no text of the prompt, because the platform logs names. */
+internal class PromptDiffFile(
+    private val project: Project,
+    val key: PromptKey,
+    val title: String,
+) : LightVirtualFile("prompt ${key.number}", PromptDiffFileType, "") {
+    val document: Document = EditorFactory.getInstance().createDocument("")
+
+    /** The newest state of the prompt, which shows or is being read; null if the prompt has left the list. */
+    var prompt: PromptChanges? = null
+
+    /** The first words of the title. */
+    val tabTitle = if (title.length > MAX_TITLE) title.take(MAX_TITLE - 1).trimEnd() + "\u2026" else title
+
+    private var diff = PromptDiff.EMPTY
+    private val marks = ArrayList<RangeHighlighter>()
+
+    init {
+        isWritable = false
+        Platform.forbidPreview(this)
+        UndoUtil.disableUndoFor(document)
+        document.putUserData(KEY, this)
+    }
+
+    fun show(diff: PromptDiff) {
+        assertEdt()
+        this.diff = diff
+        ApplicationManager.getApplication().runWriteAction { document.setText(diff.text) }
+        mark()
+    }
+
+    /** The line at the caret of an editor; null if there is none. */
+    fun lineAt(editor: Editor): DiffLine? = diff.lines.getOrNull(document.getLineNumber(editor.caretModel.offset))
+
+    /** Colours the lines, in the colours of the present scheme. */
+    fun mark() {
+        assertEdt()
+        val markup = DocumentMarkupModel.forDocument(document, project, true)
+        marks.forEach(markup::removeHighlighter)
+        marks.clear()
+        val lines = diff.lines
+        var first = 0
+        while (first < lines.size) {
+            var last = first
+            while (last + 1 < lines.size && lines[last + 1].kind == lines[first].kind) last++
+            val line = lines[first]
+            val mark = markup.addRangeHighlighter(
+                document.getLineStartOffset(first),
+                document.getLineEndOffset(last),
+                HighlighterLayer.ADDITIONAL_SYNTAX,
+                attributes(line.kind),
+                HighlighterTargetArea.LINES_IN_RANGE,
+            )
+            marks += mark
+            if (line.kind == DiffLine.Kind.HUNK) mark.gutterIconRenderer = RevertHunkIcon(project, this, line)
+            first = last + 1
+        }
+    }
+
+    private fun attributes(kind: DiffLine.Kind): TextAttributes? {
+        val scheme = EditorColorsManager.getInstance().globalScheme
+        return when (kind) {
+            DiffLine.Kind.REMARK, DiffLine.Kind.HUNK -> scheme.getAttributes(
+                DefaultLanguageHighlighterColors.LINE_COMMENT,
+            )
+
+            DiffLine.Kind.FILE -> TextAttributes(null, null, null, null, Font.BOLD)
+
+            DiffLine.Kind.SAME -> null
+
+            DiffLine.Kind.REMOVED -> scheme.getAttributes(DiffColors.DIFF_DELETED)
+
+            DiffLine.Kind.ADDED -> scheme.getAttributes(DiffColors.DIFF_INSERTED)
+        }
+    }
+
+    companion object {
+        private const val MAX_TITLE = 30
+        private val KEY = Key.create<PromptDiffFile>("Companion.PromptDiff")
+
+        /** The file that an editor shows; null if it shows another document. */
+        fun of(editor: Editor?): PromptDiffFile? = editor?.document?.getUserData(KEY)
+    }
+}
+
+/** Gives the tab the prompt's first words. Any thread. */
+internal class PromptDiffTitleProvider :
+    EditorTabTitleProvider,
+    DumbAware {
+    override fun getEditorTabTitle(project: Project, file: VirtualFile): String? = (file as? PromptDiffFile)?.tabTitle
+}
+
+/** Is unknown to other plugins: no plugin opens a tab for a [PromptDiffFile], indexes it or highlights it. */
+private object PromptDiffFileType : FileType {
+    override fun getName() = "CLI changes of a prompt"
+
+    override fun getDescription(): String = message("changes.diff.type")
+
+    override fun getDefaultExtension() = ""
+
+    override fun getIcon(): Icon = AllIcons.Actions.Diff
+
+    override fun isBinary() = true
+
+    override fun isReadOnly() = true
+
+    override fun getCharset(file: VirtualFile, content: ByteArray): String? = null
+}

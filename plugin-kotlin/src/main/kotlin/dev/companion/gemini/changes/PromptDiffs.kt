@@ -1,0 +1,73 @@
+// Opens the tabs with all changes of a prompt, and updates them as the list changes.
+
+package dev.companion.gemini.changes
+
+import com.intellij.openapi.Disposable
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.editor.colors.EditorColorsListener
+import com.intellij.openapi.editor.colors.EditorColorsManager
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.project.ProjectManager
+import com.intellij.openapi.project.ProjectManagerListener
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.target.ShownPath
+import java.nio.file.Paths
+
+/** For the EDT. */
+class PromptDiffs(private val project: Project) : Disposable {
+    private val service = ChangesService.getInstance(project)
+    private val open get() = FileEditorManager.getInstance(project).openFiles.filterIsInstance<PromptDiffFile>()
+
+    init {
+        val bus = project.messageBus.connect(this)
+        bus.subscribe(ChangesListener.TOPIC, ChangesListener { open.forEach(::update) })
+        bus.subscribe(ProjectManager.TOPIC, Closing())
+        val application = ApplicationManager.getApplication().messageBus.connect(this)
+        application.subscribe(EditorColorsManager.TOPIC, EditorColorsListener { open.forEach(PromptDiffFile::mark) })
+    }
+
+    /** Opens the tab of a prompt with its newest state, or goes to it. */
+    internal fun show(prompt: PromptChanges) {
+        assertEdt()
+        val file = open.find { it.key == prompt.key } ?: run {
+            val title = ShownPath.plain(prompt.title).ifBlank { message("changes.untitled") }
+            PromptDiffFile(project, prompt.key, title)
+        }
+        read(file, prompt) { FileEditorManager.getInstance(project).openFile(file, true) }
+    }
+
+    private fun update(file: PromptDiffFile) {
+        val prompt = service.prompts.find { it.key == file.key }
+        if (prompt !== file.prompt) read(file, prompt) {}
+    }
+
+    /** Reads the changes in the background, and shows them unless a newer state has come. */
+    private fun read(file: PromptDiffFile, prompt: PromptChanges?, shown: () -> Unit) {
+        file.prompt = prompt
+        ApplicationManager.getApplication().executeOnPooledThread {
+            val path = { row: ChangeRow -> ShownPath.of(project, Paths.get(row.path)) }
+            val diff = PromptDiff.of(file.title, prompt, path, service::hunks)
+            val show = {
+                if (file.prompt === prompt) file.show(diff)
+                shown()
+            }
+            ApplicationManager.getApplication().invokeLater(show, Platform.nonModal, project.disposed)
+        }
+    }
+
+    /** Closes the tabs before the platform saves which are open: it would miss their files at the next start. */
+    private inner class Closing : ProjectManagerListener {
+        override fun projectClosingBeforeSave(project: Project) {
+            if (project === this@PromptDiffs.project) open.forEach(FileEditorManager.getInstance(project)::closeFile)
+        }
+    }
+
+    override fun dispose() = Unit
+
+    companion object {
+        fun getInstance(project: Project): PromptDiffs = Platform.service(project, PromptDiffs::class.java)
+    }
+}
