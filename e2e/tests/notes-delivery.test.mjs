@@ -157,6 +157,19 @@ describe('a comment under way', { concurrency: 4 }, () => {
     await whileUnderWay(all, false, again);
     assert.deepEqual(remarksIn(await allPrompts(all)), ['1']);
   });
+
+  test('and delivered is told with the text that the editor sends after a restart', async (t) => {
+    const all = await open(t);
+    await comment(all.window, remark(all.file, 1));
+    assert.deepEqual(remarksIn(await all.cli.prompt('go')), ['1']);
+    await all.window.kill();
+    await all.window.start();
+    // The editor had not heard of the delivery, and the user changed the comment meanwhile.
+    await notify(all.window, 'comment/set', remark(all.file, 1, { text: 'remark changed' }));
+    assert.deepEqual(remarksIn(await allPrompts(all)), ['changed']);
+    await notify(all.window, 'comment/set', remark(all.file, 1, { text: 'remark changed' }));
+    assert.equal(await allPrompts(all), '');
+  });
 });
 
 test('a revert under way that is undone is not told', async (t) => {

@@ -16,7 +16,8 @@ use companion_protocol::editor::CommentOnLines;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::CliSessionId;
-use crate::text::{Digest, Text};
+use crate::record::DeliveredComment;
+use crate::text::{Digest, Fingerprint, Text};
 
 /// The longest time that a reason or a revert waits for its CLI, so that no private text stays on the
 /// disk for long.
@@ -162,9 +163,9 @@ impl Comment {
         }
     }
 
-    /// A digest of what the user wrote, and of the file.
-    fn digest(&self) -> Digest {
-        Digest::of(&format!("{}\0{}", self.path, &*self.text))
+    /// The hash of what the user wrote, and of the file.
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&format!("{}\0{}", self.path, &*self.text))
     }
 }
 
@@ -231,8 +232,8 @@ pub struct Notes {
     /// The oldest is first.
     pending: Vec<Pending>,
     deliveries: Vec<Delivery>,
-    /// The newest comments that a model has got, with the digest of their text.
-    delivered: VecDeque<(Arc<str>, Option<Digest>)>,
+    /// The newest comments that a model has got.
+    delivered: VecDeque<DeliveredComment>,
     /// The newest confirmed deliveries.
     confirmed: VecDeque<u64>,
     pub(crate) last_note: u64,
@@ -276,9 +277,9 @@ impl Notes {
         push_limited(&mut self.confirmed, number, MAX_CONFIRMED);
     }
 
-    /// Adds a comment that a model got in the last process. Its text is not known any more.
-    pub fn restore_delivered(&mut self, comment: Arc<str>) {
-        self.remember(comment, None);
+    /// Adds a comment that a model got in the last process.
+    pub fn restore_delivered(&mut self, comment: DeliveredComment) {
+        self.remember(comment);
     }
 
     /// The comments that wait or are under way.
@@ -334,7 +335,7 @@ impl Notes {
         );
         if let Some(pending) = same {
             let Note::Comment(other) = &mut pending.note else { unreachable!("it is a comment") };
-            let is_same = other.digest() == comment.digest();
+            let is_same = other.fingerprint() == comment.fingerprint();
             *other = comment;
             pending.earliest = 0;
             let (id, under_way) = (pending.id, pending.under_way);
@@ -343,10 +344,7 @@ impl Notes {
             }
             return CommentOutcome::Waits(id);
         }
-        let is_delivered = self.delivered.iter().any(|(id, digest)| {
-            *id == comment.id && digest.is_none_or(|digest| digest == comment.digest())
-        });
-        if is_delivered {
+        if self.delivered.contains(&DeliveredComment::from(&comment)) {
             CommentOutcome::Delivered
         } else if self.comments().count() >= MAX_COMMENTS {
             CommentOutcome::TooMany
@@ -441,7 +439,7 @@ impl Notes {
         let delivery = self.deliveries.swap_remove(index);
         self.pending.retain(|pending| pending.under_way != Some(number));
         for comment in delivery.comments() {
-            self.remember(Arc::clone(&comment.id), Some(comment.digest()));
+            self.remember(comment.into());
         }
         push_limited(&mut self.confirmed, number, MAX_CONFIRMED);
         Confirmation::Taken(delivery)
@@ -464,9 +462,9 @@ impl Notes {
         }
     }
 
-    fn remember(&mut self, comment: Arc<str>, digest: Option<Digest>) {
-        self.delivered.retain(|(id, _)| *id != comment);
-        push_limited(&mut self.delivered, (comment, digest), MAX_DELIVERED);
+    fn remember(&mut self, comment: DeliveredComment) {
+        self.delivered.retain(|other| other.id != comment.id);
+        push_limited(&mut self.delivered, comment, MAX_DELIVERED);
     }
 
     /// Drops the notes that have waited for too long at the time `now`, in milliseconds since 1970.

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::CliSessionId;
 use crate::diffs::{Decision, DiffId};
-use crate::notes::{MAX_CONFIRMED, MAX_DELIVERED, Note, NoteId, push_limited};
+use crate::notes::{Comment, MAX_CONFIRMED, MAX_DELIVERED, Note, NoteId, push_limited};
 use crate::session::{ClientTraits, SessionId};
-use crate::text::Text;
+use crate::text::{Fingerprint, Text};
 
 /// An event. Each is one line of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -53,8 +53,23 @@ pub struct DeliveredNotes {
     pub number: u64,
     /// Its notes.
     pub notes: Vec<NoteId>,
-    /// The ids of its comments.
-    pub comments: Vec<Arc<str>>,
+    /// Its comments.
+    pub comments: Vec<DeliveredComment>,
+}
+
+/// A comment that a model has got.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct DeliveredComment {
+    /// Chosen by the editor.
+    pub id: Arc<str>,
+    /// Shows whether the user has changed the comment since then. No text stays after its delivery.
+    fingerprint: Fingerprint,
+}
+
+impl From<&Comment> for DeliveredComment {
+    fn from(comment: &Comment) -> Self {
+        Self { id: Arc::clone(&comment.id), fingerprint: comment.fingerprint() }
+    }
 }
 
 /// Names a record that contains a text.
@@ -89,7 +104,7 @@ pub struct Left {
     /// The notes that no model has got.
     pub notes: BTreeMap<NoteId, Note>,
     /// The newest comments that a model has got.
-    pub delivered: VecDeque<Arc<str>>,
+    pub delivered: VecDeque<DeliveredComment>,
     /// The newest deliveries that hooks have confirmed.
     pub confirmed: VecDeque<u64>,
 }
@@ -215,7 +230,7 @@ impl Left {
         let last = self.notes.keys().next_back().copied().unwrap_or(NoteId(0));
         self.notes.extend(other.clone().with_notes_after(last).notes);
         for comment in &other.delivered {
-            push_limited(&mut self.delivered, Arc::clone(comment), MAX_DELIVERED);
+            push_limited(&mut self.delivered, comment.clone(), MAX_DELIVERED);
         }
         for number in &other.confirmed {
             push_limited(&mut self.confirmed, *number, MAX_CONFIRMED);

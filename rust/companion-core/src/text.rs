@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use foldhash::quality::RandomState;
+use foldhash::quality::{FixedState, RandomState};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The final text of a proposal. Clones share it.
@@ -69,6 +69,19 @@ impl Digest {
     /// Whether this is the digest of `text`.
     pub fn is_of(self, text: &str) -> bool {
         text.len() == self.length && Self::of(text) == self
+    }
+}
+
+/// The hash of a text, to compare it with a text of a later process. The key is fixed, so it is only
+/// for texts of the user, who gains nothing by a collision. Another version of this program may compute
+/// another hash; then equal texts count as different.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fingerprint(u64);
+
+impl Fingerprint {
+    /// Computes the hash of a text.
+    pub fn of(text: &str) -> Self {
+        Self(FixedState::with_seed(0).hash_one(text))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::cli::{Caller, CliSessionId};
 use crate::conversation::{Rejected, Rejection};
 use crate::diffs::DiffId;
 use crate::notes::{Comment, CommentOutcome, Confirmation, Note, NoteId, Reason};
-use crate::record::{DeliveredNotes, Record};
+use crate::record::{DeliveredComment, DeliveredNotes, Record};
 use crate::session::SessionId;
 use crate::text::{Digest, Text};
 
@@ -197,8 +197,8 @@ impl Companion {
     pub(super) fn confirm(&mut self, number: u64, out: &mut Outputs) {
         let confirmation = self.conversation.confirm(number);
         if let Confirmation::Taken(delivery) = &confirmation {
-            let comments: Vec<_> = delivery.comments().map(|of| Arc::clone(&of.id)).collect();
-            let ids: Vec<_> = comments.iter().map(ToString::to_string).collect();
+            let comments: Vec<_> = delivery.comments().map(DeliveredComment::from).collect();
+            let ids: Vec<_> = comments.iter().map(|comment| comment.id.to_string()).collect();
             let notes = delivery.notes.iter().map(|(id, _)| *id).collect();
             self.record(Record::Delivered(DeliveredNotes { number, notes, comments }), out);
             if !ids.is_empty() {

@@ -328,7 +328,7 @@ fn a_damaged_file_is_not_used() {
 #[test]
 fn the_notes_of_a_damaged_file_or_another_version_are_kept() {
     let damages: [&dyn Fn(&str) -> String; 3] = [
-        &|text| text.replacen("\"version\":7", "\"version\":8", 1),
+        &|text| text.replacen("\"version\":8", "\"version\":9", 1),
         &|text| format!("{text}{{\"opened\":[1]}}\n"),
         &|text| text.replacen(r#"{"version""#, "{version", 1),
     ];
