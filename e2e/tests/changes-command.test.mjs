@@ -100,6 +100,44 @@ test('the text is a patch that Git reverts', async (t) => {
   assert.ok(!fs.existsSync(made));
 });
 
+test('a file name can not add lines to the patch', async (t) => {
+  const { sandbox } = await openWindow(t);
+  const victim = sandbox.file('victim.txt', 'old\n');
+  const lines = ['x', '--- a/victim.txt', '+++ b/victim.txt', '@@ -1 +1 @@', '-evil', '+old', ''];
+  const made = path.join(sandbox.project, lines.join('\n'));
+  fs.mkdirSync(path.dirname(made), { recursive: true });
+  await prompt(sandbox, 'Make a file');
+  await write(sandbox, made, 'new\n');
+  const { stdout } = await list(sandbox, '--prompt', 'last');
+  execFileSync('git', ['apply', '-R'], { cwd: sandbox.project, input: stdout });
+  assert.equal(fs.readFileSync(victim, 'utf8'), 'old\n');
+  assert.ok(!fs.existsSync(made));
+});
+
+test('what the user has reverted is not in the patch, and what is kept not in the list', async (t) => {
+  const { sandbox, companion, file, made } = await changed(t);
+  const key = { session: 'a', prompt: 1 };
+  fs.rmSync(made);
+  companion.notify('agent/reverted', { ...key, paths: [made] });
+  await companion.request('companion/status', {});
+  const { stdout } = await list(sandbox, '--prompt', '1');
+  assert.match(stdout, / {2}created made \+1 -0 \(reverted\)\n$/);
+  companion.notify('agent/kept', { ...key, paths: [file] });
+  companion.notify('agent/kept', { session: 'a', prompt: 2, paths: [file] });
+  await companion.request('companion/status', {});
+  const { prompts } = await json(sandbox);
+  assert.deepEqual(prompts.map(({ files }) => files.map((of) => of.relativePath)), [['made']]);
+  // An undo of the revert after the file was kept brings the change of the CLI back.
+  companion.notify('agent/kept', { ...key, paths: [made] });
+  await companion.request('companion/status', {});
+  assert.deepEqual((await json(sandbox)).prompts, []);
+  fs.writeFileSync(made, 'new');
+  companion.notify('agent/revertUndone', { ...key, paths: [made] });
+  await companion.request('companion/status', {});
+  const [again] = (await json(sandbox)).prompts;
+  assert.deepEqual(again.files.map((of) => [of.relativePath, of.reverted]), [['made', false]]);
+});
+
 test('no text of a private file is printed, also of one that became private', async (t) => {
   const { sandbox, companion } = await openWindow(t);
   const env = sandbox.file('.env', `${SECRET}\n`);
@@ -120,7 +158,7 @@ test('no text of a private file is printed, also of one that became private', as
     assert.ok(!stdout.includes('hunter2'), stdout);
   }
   companion.notify('workspace/shareContext', { share: false });
-  const silent = 'error: Forbidden: the user shares nothing of this project\n';
+  const silent = 'error: Forbidden: the user shares nothing of this project; turn sharing on in the editor\n';
   await companion.request('companion/status', {});
   assert.deepEqual(await list(sandbox), { code: 1, stdout: '', stderr: silent });
 });

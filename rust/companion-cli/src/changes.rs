@@ -12,6 +12,7 @@ use companion_client::discover::Environment;
 use companion_client::http;
 use companion_protocol::changes::{ChangeList, FileChange, PromptChanges, VERSION};
 use companion_protocol::editor::ChangeKind;
+use companion_protocol::ide::log_line;
 use companion_protocol::profile;
 
 use crate::find::explain;
@@ -27,6 +28,9 @@ not changed since, run in the project:
 
   gemini-companion changes --prompt last | git apply -R
 
+The model does not learn of that. Files without a diff stay as they are. The list has all folders and
+Git worktrees of the editor's project; the names in a diff begin at the folder of its file.
+
 --json prints an object with a version and the prompts, which have session, prompt, title, time (ms
 since 1970) and files. Each file has:
 
@@ -35,7 +39,7 @@ since 1970) and files. Each file has:
   added, removed      lines, if the companion has the texts
   diff                a unified diff, if the companion has the texts
   revertible          the text from before is kept
-  reverted            you have reverted the change
+  reverted            you have reverted the change; the text then has no diff of it
   private             the file is private, so there is no diff
   mixed               you or another program may have changed the file since the prompt";
 
@@ -124,6 +128,10 @@ fn ask(companions: Vec<Running>) -> Result<Vec<PromptChanges>, String> {
             }
             error => explain(&endpoint.authority(), &error),
         })?;
+        if list.version != VERSION {
+            return Err("the companion has another version than this program; restart the editor"
+                .to_owned());
+        }
         prompts.extend(list.prompts);
         asked.push(endpoint);
     }
@@ -161,10 +169,12 @@ fn text(prompts: &[PromptChanges], is_short: bool, now: SystemTime) -> String {
         }
         let age = now.duration_since(UNIX_EPOCH + Duration::from_millis(*time));
         let age = age_text(age.unwrap_or_default());
-        let _ = writeln!(text, "Prompt {prompt}, {age}: {}", escaped(title));
+        let _ = writeln!(text, "Prompt {prompt}, {age}: {}", log_line(title));
         for file in files {
             let _ = writeln!(text, "  {}", describe(file));
-            if let Some(diff) = file.diff.as_deref().filter(|_| !is_short) {
+            // A change that is reverted already would make the whole patch fail.
+            let is_left_out = is_short || file.file.reverted;
+            if let Some(diff) = file.diff.as_deref().filter(|_| !is_left_out) {
                 text.push_str(diff);
             }
         }
@@ -179,14 +189,14 @@ fn describe(change: &FileChange) -> String {
         ChangeKind::Created => "created",
         ChangeKind::Deleted => "deleted",
     };
-    let mut text = format!("{kind} {}", escaped(relative_path));
+    let mut text = format!("{kind} {}", log_line(relative_path));
     if let (Some(added), Some(removed)) = (file.added, file.removed) {
         let _ = write!(text, " +{added} -{removed}");
     }
     for (is_so, remark) in [
         (file.reverted, "reverted"),
         (file.private, "private, so there is no diff"),
-        (!file.private && diff.is_none(), "its text is not kept"),
+        (!file.private && diff.is_none(), "its text is not available"),
         (file.mixed, "perhaps not only by the CLI"),
     ] {
         if is_so {
@@ -204,15 +214,13 @@ fn age_text(age: Duration) -> String {
     }
 }
 
-/// Shows control characters, except those of lines.
+/// Shows characters that control a terminal, except those of lines.
 fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() && c != '\n' && c != '\t' {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
+    for part in text.split_inclusive(['\n', '\t']) {
+        let line = part.trim_end_matches(['\n', '\t']);
+        shown.push_str(&log_line(line));
+        shown.push_str(&part[line.len()..]);
     }
     shown
 }

@@ -12,9 +12,9 @@ use crate::runtime::ThreadGuard;
 
 /// The most threads. These need one each, since each waits for its answer before it asks again: the
 /// context, the workspace, its worktrees, the probe of a proposal, the resume file, the files of hooks, the count of
-/// their lines, the mark for hooks, and the resume files of peers. So a dead disk leaves the resume file
-/// its thread.
-const THREADS: usize = 9;
+/// their lines, the mark for hooks, the resume files of peers, and the list of changes. So a dead disk
+/// leaves the resume file its thread.
+const THREADS: usize = 10;
 
 pub(crate) struct BlockingPool {
     handle: Handle,

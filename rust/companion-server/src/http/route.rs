@@ -32,7 +32,6 @@ use crate::mcp::dispatch::{self, DispatchReply};
 use crate::net::bodies::BodyError;
 use crate::net::endpoint::Endpoint;
 use crate::net::guard::Refusal;
-use crate::net::json::Json;
 use crate::net::slots::SlotGuard;
 use crate::session::{Session, SessionId};
 
@@ -298,19 +297,20 @@ fn hook_senders(server: &HttpServer) -> Reply {
     reply::json(StatusCode::OK, server.agents.hook_senders())
 }
 
-/// `GET /changes`: lists the changes of CLIs, for the user's scripts. A container has the token for
-/// its CLI, but does not get the prompts and texts of the others.
+/// `GET /changes`: lists the changes of CLIs, for the user's scripts. A peer on another interface, such
+/// as Docker's bridge, does not get the prompts and texts of other CLIs. A forwarded port does.
 fn list_changes(server: &HttpServer, peer: SocketAddr) -> Reply {
     if !peer.ip().to_canonical().is_loopback() {
         let message = "Forbidden: only programs of the editor's machine get the changes";
         return server_error(StatusCode::FORBIDDEN, message);
     }
     if !server.context.is_shared() {
-        let message = "Forbidden: the user shares nothing of this project";
+        let message =
+            "Forbidden: the user shares nothing of this project; turn sharing on in the editor";
         return server_error(StatusCode::FORBIDDEN, message);
     }
     let changes = Arc::clone(&server.agents.changes);
-    reply::later(async move { Json::new(&changes.list().await) })
+    reply::later(async move { changes.list().await })
 }
 
 /// `DELETE /mcp`: ends the session.

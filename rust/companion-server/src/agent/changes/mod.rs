@@ -463,17 +463,13 @@ impl AgentChanges {
     pub(crate) fn listed(&self) -> Vec<ListedPrompt> {
         let mut listed = Vec::new();
         for Prompt { id, title, time, files } in &self.prompts {
-            if files.is_empty() {
-                continue;
-            }
             let texts = |change: &Change| change.is_revertible().then(|| change.texts());
-            listed.push(ListedPrompt {
-                session: id.0.to_string(),
-                number: id.1,
-                title: title.clone(),
-                time: *time,
-                files: files.iter().map(|change| (change.to_editor(), texts(change))).collect(),
-            });
+            let files = files.iter().filter(|of| !of.is_kept);
+            let files: Vec<_> = files.map(|of| (of.to_editor(), texts(of))).collect();
+            if !files.is_empty() {
+                let (session, title) = (id.0.to_string(), title.clone());
+                listed.push(ListedPrompt { session, number: id.1, title, time: *time, files });
+            }
         }
         listed
     }

@@ -160,10 +160,13 @@ impl AgentChanges {
     pub(crate) fn kept(&mut self, id: &PromptId, paths: &[impl AsRef<str>]) {
         for path in paths {
             let Some(change) = self.change(id, path.as_ref()) else { continue };
-            change.before = change.after.clone();
-            change.counts = Some(LineCounts::default());
-            change.has_kept = true;
             change.is_kept = true;
+            // An undo of a file's revert lists the CLI's change again.
+            if !change.is_reverted {
+                change.before = change.after.clone();
+                change.counts = Some(LineCounts::default());
+                change.has_kept = true;
+            }
         }
         self.drop_kept(id);
     }

@@ -295,9 +295,17 @@ impl ChangeTracker {
                 paths.push(path.as_str().into());
             }
         } else {
-            paths = self.changes.lock().reverted(&prompt, &reverted.paths);
-            if paths.is_empty() {
+            let mut changes = self.changes.lock();
+            let new = changes.reverted(&prompt, &reverted.paths);
+            if new.is_empty() {
                 return;
+            }
+            let (partly, whole) = new.into_iter().partition(|path| changes.has_kept(&prompt, path));
+            drop(changes);
+            paths = whole;
+            let (cli, is_partial) = (Arc::clone(&prompt.0), true);
+            if !Vec::is_empty(&partly) {
+                self.driver.post(Input::Reverted { cli, paths: partly, is_partial });
             }
         }
         if !paths.is_empty() {

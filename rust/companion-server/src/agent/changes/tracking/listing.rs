@@ -7,18 +7,32 @@ use companion_platform::Platform;
 use companion_protocol::changes::{ChangeList, FileChange, PromptChanges, VERSION};
 
 use super::super::{LineCounts, ListedPrompt, patch};
-use super::{ChangeTracker, PRIVATE, READ_TIMEOUT, UNSETTLED};
+use super::{ChangeTracker, MAX_LOOKS, PRIVATE, READ_TIMEOUT, UNSETTLED};
+use crate::net::json::Json;
+use crate::workspace::DISK_TIMED_OUT;
 
 impl ChangeTracker {
     /// Lists all changes with their diffs. Without the text of a file that has become private since, and
-    /// of one for which the disk can't say that.
-    pub(crate) async fn list(&self) -> ChangeList {
+    /// of one for which the disk can't say that. Empty if the server ends.
+    pub(crate) async fn list(&self) -> Json {
         let turn = Arc::clone(&self.listing).acquire_owned().await;
         let mut prompts = self.changes.lock().listed();
         let files = prompts.iter_mut().flat_map(|prompt| &mut prompt.files);
-        let paths: Vec<Arc<str>> = files.map(|(file, _)| file.path.as_str().into()).collect();
-        let checked = self.workspace.check_all_shared(&paths, READ_TIMEOUT).await;
-        let checked: HashMap<_, _> = paths.into_iter().zip(checked).collect();
+        let mut paths: Vec<Arc<str>> = files.map(|(file, _)| file.path.as_str().into()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        let mut checked = HashMap::new();
+        let mut is_dead = false;
+        // Hooks get their turn between two parts.
+        for part in paths.chunks(MAX_LOOKS) {
+            let results = if is_dead {
+                vec![Err(DISK_TIMED_OUT); part.len()]
+            } else {
+                self.workspace.check_all_shared(part, READ_TIMEOUT).await
+            };
+            is_dead |= results.contains(&Err(DISK_TIMED_OUT));
+            checked.extend(part.iter().cloned().zip(results));
+        }
         let mut relative = HashMap::new();
         for path in checked.keys() {
             relative.insert(Arc::clone(path), self.relative_path(path));
@@ -28,15 +42,16 @@ impl ChangeTracker {
             file.private |= matches!(access, Err(PRIVATE | UNSETTLED));
             if file.private || access.is_err() {
                 *texts = None;
+                (file.added, file.removed) = (None, None);
             }
         }
         let compare = move || {
             // The client may have gone.
             let _turn = turn;
-            prompts.into_iter().map(|of| with_diffs(of, &relative)).collect()
+            let prompts = prompts.into_iter().map(|of| with_diffs(of, &relative)).collect();
+            Json::new(&ChangeList { version: VERSION, prompts })
         };
-        let prompts = self.pool.run(compare).await.unwrap_or_default();
-        ChangeList { version: VERSION, prompts }
+        self.pool.run(compare).await.unwrap_or_default()
     }
 
     fn relative_path(&self, path: &str) -> String {
