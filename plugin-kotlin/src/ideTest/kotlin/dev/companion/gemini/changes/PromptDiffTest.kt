@@ -163,7 +163,10 @@ class PromptDiffTest : ChangesTestCase() {
 
     fun testTheTabOfAPromptOpensOnce() {
         twoHunks()
+        // The second one comes while the changes are read for the first.
+        PromptDiffs.getInstance(project).show(service.prompts.first())
         show()
+        UIUtil.dispatchAllInvocationEvents()
         val first = file
         show()
         UIUtil.dispatchAllInvocationEvents()

@@ -21,7 +21,9 @@ class RestartTest : QuestionTestCase() {
     }
 
     /** Opens a proposal that has the name of its file. */
-    private fun proposed(name: String): View {
+    private fun proposed(name: String) = proposedBy(core, name)
+
+    private fun proposedBy(core: RecordingCore, name: String): View {
         val diff = diff(path(name), "two").copy(diff = name, reason = ReasonArrival.NOW)
         assertEquals(Answer.DONE, answer { service.open(core, it, diff) })
         return view(name)
@@ -107,7 +109,40 @@ class RestartTest : QuestionTestCase() {
         await("the result") { proposal.state == Proposal.State.UNDELIVERED }
         assertEquals(Delivery.UNKNOWN, proposal.delivery)
         assertEquals("no decision about a newer proposal", 1, next.calls.size)
+        next.close()
+        val last = RecordingCore()
+        val open = proposedBy(last, "b.txt")
+        offEdt { service.follow(last) }
+        assertTrue(open.isOpen)
+        assertTrue("it stays over a further restart", view.isOpen)
         view.click("Close")
+        assertFalse(view.isOpen)
+        last.close()
+    }
+
+    fun `test an acceptance that no server follows stays with its text`() {
+        val view = proposed("a.txt")
+        core.close()
+        view.click("Accept")
+        offEdt { service.follow(null) }
+        val proposal = checkNotNull(view.file.proposal)
+        await("the result") { proposal.state == Proposal.State.UNDELIVERED }
+        assertTrue(view.isOpen)
+        assertEquals("two", text(view.right))
+        view.click("Close")
+    }
+
+    fun `test closing the tab leaves a decision that waits`() {
+        val views = listOf("a.txt", "b.txt", "c.txt").map(::proposed)
+        core.close()
+        views[0].click("Accept")
+        views[0].close()
+        views[1].click("Accept")
+        answering(1)
+        service.rejectAll()
+        startNext("a.txt", "b.txt", "c.txt")
+        await("the decisions") { service.waiting().isEmpty() }
+        assertEquals(listOf("accepted a.txt 'two'", "accepted b.txt 'two'", "rejected c.txt"), toldNext.drop(1))
     }
 
     fun `test a file that changes before the next server asks the user again`() {

@@ -19,7 +19,11 @@ import java.nio.file.Paths
 /** For the EDT. */
 class PromptDiffs(private val project: Project) : Disposable {
     private val service = ChangesService.getInstance(project)
-    private val open get() = FileEditorManager.getInstance(project).openFiles.filterIsInstance<PromptDiffFile>()
+
+    /** Those whose tab opens once their changes are read. */
+    private val opening = LinkedHashSet<PromptDiffFile>()
+    private val open: Set<PromptDiffFile>
+        get() = opening + FileEditorManager.getInstance(project).openFiles.filterIsInstance<PromptDiffFile>()
 
     init {
         val bus = project.messageBus.connect(this)
@@ -34,9 +38,12 @@ class PromptDiffs(private val project: Project) : Disposable {
         assertEdt()
         val file = open.find { it.key == prompt.key } ?: run {
             val title = ShownPath.plain(prompt.title).ifBlank { message("changes.untitled") }
-            PromptDiffFile(project, prompt.key, title)
+            PromptDiffFile(project, prompt.key, title).also(opening::add)
         }
-        read(file, prompt) { FileEditorManager.getInstance(project).openFile(file, true) }
+        read(file, prompt) {
+            FileEditorManager.getInstance(project).openFile(file, true)
+            opening -= file
+        }
     }
 
     private fun update(file: PromptDiffFile) {

@@ -10,13 +10,14 @@ import dev.companion.gemini.tabs.Proposal
  * arrive or change while the question is open.
  */
 internal class BulkReview(waiting: List<Proposal>) {
-    /** Each proposal, with its modification stamp at the time of the question. */
-    private val asked = waiting.associateWith { it.document.modificationStamp }
+    /** Without those whose decision waits for the next server. */
+    val all: List<Proposal> = waiting.filter { it.deferred == null }
 
-    val all: List<Proposal> = waiting
+    /** Each proposal, with its modification stamp at the time of the question. */
+    private val asked = all.associateWith { it.document.modificationStamp }
 
     /** The proposals that need no individual review. */
-    val acceptable: List<Proposal> = waiting.filter { it.obstacle == null }
+    val acceptable: List<Proposal> = all.filter { it.obstacle == null }
 
     /** Returns why the bulk answer can't accept it; null if it can. */
     fun objection(proposal: Proposal): String? =
@@ -24,5 +25,13 @@ internal class BulkReview(waiting: List<Proposal>) {
             proposal.state != Proposal.State.OPEN -> message("diff.ended")
             proposal.document.modificationStamp != asked[proposal] -> message("diff.all.touched")
             else -> proposal.obstacle?.let { message(it.key) }
+        }
+
+    /** Whether it stays for the user after the bulk answer, with this objection or without one. */
+    fun isLeft(proposal: Proposal, objection: String?): Boolean =
+        when (proposal.state) {
+            Proposal.State.UNDELIVERED -> true
+            Proposal.State.ENDED -> false
+            else -> objection != null
         }
 }

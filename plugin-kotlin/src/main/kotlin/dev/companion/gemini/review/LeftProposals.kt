@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.review
 
+import com.intellij.openapi.diagnostic.Logger
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.tabs.Proposal
 
@@ -14,7 +15,13 @@ internal class LeftProposals(
     proposals: Collection<Proposal>,
 ) {
     private val left = proposals.filter { it.core.isClosed && it.state != Proposal.State.UNDELIVERED }
-    private val resumed = next?.resume(left.map(Proposal::shown)).orEmpty().associateBy { it.diff }
+    private val resumed = try {
+        next?.resume(left.map(Proposal::shown)).orEmpty().associateBy { it.diff }
+    } catch (e: RuntimeException) {
+        // They end, and the IDE offers the user's edits.
+        LOG.error(e)
+        emptyMap()
+    }
 
     /**
      * Moves them to the next server. Calls [decide] with each decision that has waited for it, and [keep] for each
@@ -25,21 +32,24 @@ internal class LeftProposals(
         decide: (Proposal, Proposal.DeferredDecision) -> Unit,
         keep: (Proposal) -> Unit,
     ) {
-        val next = next ?: return
         // A call of the next server may have ended some already.
         for (proposal in left.filter { it.core.isClosed }) {
             val fields = resumed[proposal.shown.diff]
             val deferred = proposal.deferred
             if (proposal.state == Proposal.State.ENDED) {
                 // The last server closed it for a CLI, which may not have received the answer.
-                if (fields != null && waiting.none { it.path == proposal.path }) next.diffRejected(proposal.path)
-            } else if (fields != null) {
+                if (fields != null && waiting.none { it.path == proposal.path }) next?.diffRejected(proposal.path)
+            } else if (next != null && fields != null) {
                 proposal.resume(next, fields)
                 if (deferred != null) decide(proposal, deferred)
             } else if (deferred?.isAccepted == true) {
-                proposal.follow(next)
+                proposal.follow(next ?: proposal.core)
                 keep(proposal)
             }
         }
+    }
+
+    private companion object {
+        val LOG = Logger.getInstance("#dev.companion.gemini")
     }
 }

@@ -96,10 +96,13 @@ internal open class ProposalService protected constructor(
     private fun endOfClosed(left: LeftProposals) {
         // That server has ended as well, and the same follows for the next one.
         if (left.next?.isClosed == true) return
+        // A restart leaves the texts that no CLI gets.
+        val unsent = proposals.filter { left.next != null && it.state == Proposal.State.UNDELIVERED && !it.isQueued }
+        val kept = unsent.toHashSet()
         // No server looks for these texts any more.
         expected.filter { it.core.isClosed }.forEach(::offerUnwritten)
-        left.takeOver(waiting(), ::carryOut) { keepUndelivered(it, Delivery.UNKNOWN) }
-        proposals.filter { it.core.isClosed }.forEach(::finish)
+        left.takeOver(waiting(), ::carryOut) { keepUndelivered(it.also(kept::add), Delivery.UNKNOWN) }
+        proposals.filter { it.core.isClosed && it !in kept }.forEach(::finish)
         changed()
     }
 
@@ -238,7 +241,7 @@ internal open class ProposalService protected constructor(
                 val objection = round.objection(proposal)
                 if (objection == null) acceptNow(proposal)
                 val why = objection ?: CompanionBundle.message(proposal.undelivered)
-                Pair(proposal, why).takeIf { objection != null || proposal.state == Proposal.State.UNDELIVERED }
+                Pair(proposal, why).takeIf { round.isLeft(proposal, objection) }
             }
             notices.reportLeft(left)
         }
@@ -256,6 +259,7 @@ internal open class ProposalService protected constructor(
             when {
                 proposal.state == Proposal.State.ENDED -> Unit
                 proposal.state == Proposal.State.UNDELIVERED -> finish(proposal)
+                proposal.waitsAccepted -> Unit
                 !proposal.isEdited || ProposalQuestion.isRejected(project, proposal) -> rejectNow(proposal, next)
                 proposal.state == Proposal.State.OPEN && !tabs.isOpen(proposal.file) -> tabs.show(proposal.file)
             }

@@ -120,6 +120,9 @@ internal class Proposal(
     var deferred: DeferredDecision? = null
         private set
 
+    /** The user has accepted, and the next server gets that. */
+    val waitsAccepted: Boolean get() = deferred?.isAccepted == true
+
     /** Names the proposal to the next server. Any thread. */
     val shown: ShownProposal get() = ShownProposal(proposed.diff, proposed.text)
 
