@@ -10,18 +10,14 @@ import com.intellij.openapi.command.undo.UndoManager
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.EditorFactory
 import com.intellij.openapi.editor.ex.EditorEx
-import com.intellij.openapi.fileEditor.DocumentsEditor
 import com.intellij.openapi.fileEditor.FileEditor
-import com.intellij.openapi.fileEditor.FileEditorLocation
 import com.intellij.openapi.fileEditor.FileEditorPolicy
 import com.intellij.openapi.fileEditor.FileEditorProvider
-import com.intellij.openapi.fileEditor.FileEditorState
 import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.util.UserDataHolderBase
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle.message
-import java.beans.PropertyChangeListener
+import dev.companion.gemini.platform.StaticFileEditor
 import javax.swing.JComponent
 
 internal class PromptDiffEditorProvider :
@@ -41,9 +37,7 @@ internal class PromptDiffEditorProvider :
 internal class PromptDiffEditor(
     project: Project,
     private val file: PromptDiffFile,
-) : UserDataHolderBase(),
-    FileEditor,
-    DocumentsEditor {
+) : StaticFileEditor(file) {
     val editor = EditorFactory.getInstance().createViewer(file.document, project) as EditorEx
 
     init {
@@ -63,8 +57,6 @@ internal class PromptDiffEditor(
 
     private fun keys(action: String): ShortcutSet = ActionManager.getInstance().getAction(action).shortcutSet
 
-    override fun getFile(): VirtualFile = file
-
     override fun getComponent(): JComponent = editor.component
 
     override fun getPreferredFocusedComponent(): JComponent = editor.contentComponent
@@ -73,24 +65,6 @@ internal class PromptDiffEditor(
 
     /** The reverts of the tab are those of its document. */
     override fun getDocuments(): Array<Document> = arrayOf(file.document)
-
-    override fun setState(state: FileEditorState) = Unit
-
-    override fun isModified() = false
-
-    override fun isValid() = file.isValid
-
-    override fun selectNotify() = Unit
-
-    override fun deselectNotify() = Unit
-
-    override fun addPropertyChangeListener(listener: PropertyChangeListener) = Unit
-
-    override fun removePropertyChangeListener(listener: PropertyChangeListener) = Unit
-
-    override fun getBackgroundHighlighter() = null
-
-    override fun getCurrentLocation(): FileEditorLocation? = null
 
     override fun dispose() = EditorFactory.getInstance().releaseEditor(editor)
 

@@ -21,24 +21,20 @@ import com.intellij.openapi.editor.LogicalPosition
 import com.intellij.openapi.editor.ScrollType
 import com.intellij.openapi.editor.event.EditorFactoryEvent
 import com.intellij.openapi.editor.event.EditorFactoryListener
-import com.intellij.openapi.fileEditor.DocumentsEditor
 import com.intellij.openapi.fileEditor.FileEditor
-import com.intellij.openapi.fileEditor.FileEditorLocation
 import com.intellij.openapi.fileEditor.FileEditorPolicy
 import com.intellij.openapi.fileEditor.FileEditorProvider
-import com.intellij.openapi.fileEditor.FileEditorState
 import com.intellij.openapi.progress.ProcessCanceledException
 import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.util.UserDataHolderBase
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.KeyboardAccess
+import dev.companion.gemini.platform.StaticFileEditor
 import dev.companion.gemini.target.FileSide
 import java.awt.BorderLayout
 import java.awt.Component
-import java.beans.PropertyChangeListener
 import java.lang.ref.WeakReference
 import javax.swing.JComponent
 import javax.swing.JLabel
@@ -64,9 +60,7 @@ class ProposalEditorProvider :
 internal class ProposalEditor(
     private val project: Project,
     private val file: ProposalFile,
-) : UserDataHolderBase(),
-    FileEditor,
-    DocumentsEditor {
+) : StaticFileEditor(file) {
     private val panel = ProposalPanel(this)
 
     /** Null if it can't be created. Then the tab shows the reason. */
@@ -217,8 +211,6 @@ internal class ProposalEditor(
         return request
     }
 
-    override fun getFile(): VirtualFile = file
-
     override fun getComponent(): JComponent = panel
 
     /**
@@ -231,24 +223,6 @@ internal class ProposalEditor(
     override fun getName(): String = CompanionBundle.message("diff.type")
 
     override fun getDocuments(): Array<Document> = proposal?.let { arrayOf(it.document) } ?: emptyArray()
-
-    override fun setState(state: FileEditorState) = Unit
-
-    override fun isModified() = false
-
-    override fun isValid() = file.isValid
-
-    override fun selectNotify() = Unit
-
-    override fun deselectNotify() = Unit
-
-    override fun addPropertyChangeListener(listener: PropertyChangeListener) = Unit
-
-    override fun removePropertyChangeListener(listener: PropertyChangeListener) = Unit
-
-    override fun getBackgroundHighlighter() = null
-
-    override fun getCurrentLocation(): FileEditorLocation? = null
 
     override fun dispose() = file.editorGone(this)
 
