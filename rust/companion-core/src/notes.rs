@@ -277,11 +277,6 @@ impl Notes {
         push_limited(&mut self.confirmed, number, MAX_CONFIRMED);
     }
 
-    /// Adds a comment that a model got in the last process.
-    pub fn restore_delivered(&mut self, comment: DeliveredComment) {
-        self.remember(comment);
-    }
-
     /// The comments that wait or are under way.
     pub fn comments(&self) -> impl Iterator<Item = &Comment> {
         self.pending.iter().filter_map(|pending| match &pending.note {
@@ -439,7 +434,7 @@ impl Notes {
         let delivery = self.deliveries.swap_remove(index);
         self.pending.retain(|pending| pending.under_way != Some(number));
         for comment in delivery.comments() {
-            self.remember(comment.into());
+            self.add_delivered(comment.into());
         }
         push_limited(&mut self.confirmed, number, MAX_CONFIRMED);
         Confirmation::Taken(delivery)
@@ -462,7 +457,8 @@ impl Notes {
         }
     }
 
-    fn remember(&mut self, comment: DeliveredComment) {
+    /// Adds a comment that a model has got, in this process or in the last one.
+    pub fn add_delivered(&mut self, comment: DeliveredComment) {
         self.delivered.retain(|other| other.id != comment.id);
         push_limited(&mut self.delivered, comment, MAX_DELIVERED);
     }

@@ -187,17 +187,18 @@ pub struct TrustProfile {
 impl HookProfile {
     /// The kind of the event of that name.
     pub fn event_kind(&self, name: &str) -> Option<HookEventKind> {
-        let Self { before_tool, after_tool, before_agent, after_agent, .. } = *self;
-        [
-            (before_tool, HookEventKind::BeforeTool),
-            (after_tool, HookEventKind::AfterTool),
-            (before_agent, HookEventKind::BeforeAgent),
-            (after_agent, HookEventKind::AfterAgent),
-            ("Notification", HookEventKind::Notification),
-            ("SessionStart", HookEventKind::SessionStart),
-            ("SessionEnd", HookEventKind::SessionEnd),
-        ]
-        .into_iter()
-        .find_map(|(of, event_kind)| (of == name).then_some(event_kind))
+        HookEventKind::ALL.into_iter().find(|event_kind| self.event_name(*event_kind) == name)
+    }
+
+    const fn event_name(&self, event_kind: HookEventKind) -> &'static str {
+        match event_kind {
+            HookEventKind::BeforeTool => self.before_tool,
+            HookEventKind::AfterTool => self.after_tool,
+            HookEventKind::BeforeAgent => self.before_agent,
+            HookEventKind::AfterAgent => self.after_agent,
+            HookEventKind::Notification => "Notification",
+            HookEventKind::SessionStart => "SessionStart",
+            HookEventKind::SessionEnd => "SessionEnd",
+        }
     }
 }

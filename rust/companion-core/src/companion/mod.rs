@@ -125,7 +125,7 @@ impl Companion {
         for (id, note) in left.notes {
             notes.restore(id, note, now);
         }
-        left.delivered.into_iter().for_each(|comment| notes.restore_delivered(comment));
+        left.delivered.into_iter().for_each(|comment| notes.add_delivered(comment));
         left.confirmed.into_iter().for_each(|number| notes.restore_confirmed(number));
     }
 

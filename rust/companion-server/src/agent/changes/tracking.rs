@@ -283,15 +283,14 @@ impl ChangeTracker {
     /// The user has reverted these changes. The next prompt reports it to the model.
     pub(crate) fn reverted(&self, reverted: &ChangedPaths) {
         let prompt: PromptId = (reverted.session.as_str().into(), reverted.prompt);
-        let mut is_partial = false;
-        let mut paths = Vec::new();
+        let (mut partly, mut whole) = (Vec::new(), Vec::new());
         if let (Some(hunk), [path]) = (&reverted.hunk, &reverted.paths[..]) {
             let mut changes = self.changes.lock();
             let Some(effect) = changes.hunk_reverted(&prompt, path, hunk) else { return };
-            is_partial = effect != HunkEffect::Whole || changes.has_kept(&prompt, path);
-            drop(changes);
+            let is_partial = effect != HunkEffect::Whole || changes.has_kept(&prompt, path);
             // One report to the model covers all reverted parts of a file.
             if effect != HunkEffect::Further {
+                let paths = if is_partial { &mut partly } else { &mut whole };
                 paths.push(path.as_str().into());
             }
         } else {
@@ -300,16 +299,12 @@ impl ChangeTracker {
             if new.is_empty() {
                 return;
             }
-            let (partly, whole) = new.into_iter().partition(|path| changes.has_kept(&prompt, path));
-            drop(changes);
-            paths = whole;
-            let (cli, is_partial) = (Arc::clone(&prompt.0), true);
-            if !Vec::is_empty(&partly) {
-                self.driver.post(Input::Reverted { cli, paths: partly, is_partial });
-            }
+            (partly, whole) = new.into_iter().partition(|path| changes.has_kept(&prompt, path));
         }
-        if !paths.is_empty() {
-            self.driver.post(Input::Reverted { cli: Arc::clone(&prompt.0), paths, is_partial });
+        for (paths, is_partial) in [(partly, true), (whole, false)] {
+            if !paths.is_empty() {
+                self.driver.post(Input::Reverted { cli: Arc::clone(&prompt.0), paths, is_partial });
+            }
         }
         // The text before the revert of a hunk takes memory, too.
         let shrunk = self.changes.lock().shrink();
