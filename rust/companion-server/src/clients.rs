@@ -88,8 +88,9 @@ impl Clients {
 
     /// Detaches the stream `number` of a session.
     pub(crate) fn detach(&self, session: &Session, number: u64) {
-        self.sessions.detach(session, number);
+        // An editor that learns of it, and then accepts, must learn that nobody has received that.
         self.driver.handle(Input::StreamClosed(session.id, number));
+        self.sessions.detach(session, number);
     }
 
     /// Takes the answer to a ping, which shows that the client has received the decision before it.
