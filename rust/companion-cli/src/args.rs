@@ -17,6 +17,7 @@ use crate::documents::CompletionsArgs;
 use crate::env::EnvArgs;
 use crate::hook::HookArgs;
 use crate::mcp::McpArgs;
+use crate::output;
 use crate::serve::ServeArgs;
 use crate::setup::SetupArgs;
 
@@ -59,13 +60,12 @@ impl Args {
                 // A CLI takes another code of a hook for a reason to block the edit.
                 return if is_hook() { ExitCode::SUCCESS } else { ExitCode::from(2) };
             }
-            match printed {
-                // The reader has seen enough of the help.
-                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            match output::unless_closed(printed) {
+                Err(error) => {
                     eprintln!("error: can't print: {error}");
                     ExitCode::FAILURE
                 }
-                _ => ExitCode::SUCCESS,
+                Ok(()) => ExitCode::SUCCESS,
             }
         })
     }

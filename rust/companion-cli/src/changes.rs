@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -16,11 +16,12 @@ use companion_protocol::ide::log_line;
 use companion_protocol::profile;
 
 use crate::find::explain;
+use crate::output;
 use crate::running::Running;
 use crate::serve::folder;
 
 /// The time for a companion to compare all texts.
-const LIMIT: Duration = Duration::from_mins(1);
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
 
 const CHANGES_HELP: &str = "\
 The text is also a patch for git apply and patch. To revert the last prompt in a file that you have
@@ -28,8 +29,8 @@ not changed since, run in the project:
 
   gemini-companion changes --prompt last | git apply -R
 
-The model does not learn of that. Files without a diff stay as they are. The list has all folders and
-Git worktrees of the editor's project; the names in a diff begin at the folder of its file.
+The model does not learn of that. Files without a diff stay as they are. The list has all folders
+and Git worktrees of the editor's project; the names in a diff begin at the folder of its file.
 
 --json prints an object with a version and the prompts, which have session, prompt, title, time (ms
 since 1970) and files. Each file has:
@@ -49,7 +50,7 @@ since 1970) and files. Each file has:
 /// first. The output contains your prompts and the text of your files, but no text of a private file.
 ///
 /// Exit code: 0 if the list was printed, even if it is empty; 1 if no companion runs for the folder, it
-/// does not answer, or there is no such prompt; 2 after wrong arguments.
+/// does not answer or shares nothing, or no prompt has that number; 2 after wrong arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = CHANGES_HELP)]
 pub(crate) struct ChangesArgs {
@@ -99,17 +100,14 @@ pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Box<dyn Error>> {
     }
     let list = ChangeList { version: VERSION, prompts };
     let text = if args.json {
-        serde_json::to_string_pretty(&list)? + "\n"
+        output::json(&list)?
     } else {
         let text = text(&list.prompts, args.stat, SystemTime::now());
         // A file of the project must not control the user's terminal.
         if io::stdout().is_terminal() { escaped(&text) } else { text }
     };
-    match io::stdout().write_all(text.as_bytes()) {
-        // The reader has seen enough.
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(ExitCode::SUCCESS),
-    }
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Asks each companion once. The CLIs of a folder may have different ones.
@@ -121,7 +119,7 @@ fn ask(companions: Vec<Running>) -> Result<Vec<PromptChanges>, String> {
         if asked.contains(&endpoint) {
             continue;
         }
-        let list = http::changes(&endpoint, LIMIT).map_err(|error| match error {
+        let list = http::changes(&endpoint, ANSWER_TIMEOUT).map_err(|error| match error {
             http::Error::Forbidden { message } => message,
             http::Error::Status { status: 404, .. } => {
                 "the companion is older than this program; restart the editor".to_owned()

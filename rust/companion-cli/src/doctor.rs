@@ -1,7 +1,6 @@
 //! Reports why clients do or do not connect, and how to fix it.
 
 use std::error::Error;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,6 +11,7 @@ use companion_protocol::profile::{self, ClientProfile};
 use companion_setup::{Ide, Machine, Neovim};
 
 use crate::clients;
+use crate::output;
 use crate::serve::folder;
 
 /// Check why Gemini CLI does not connect, and suggest fixes.
@@ -21,7 +21,7 @@ use crate::serve::folder;
 /// the companion's hooks, and lists the features that do not work without them. The output contains
 /// no token and no file contents, so you can put it into a bug report.
 ///
-/// Exit code: 0 if Gemini CLI would connect, even without hooks, otherwise 1.
+/// Exit code: 0 if each checked CLI would connect, even without hooks, otherwise 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
     /// Folder that Gemini CLI runs in.
@@ -44,9 +44,8 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode, Box<dyn Error>> {
     let clients =
         if args.client.is_empty() { installed(&environment) } else { args.client.clone() };
     let diagnoses = diagnoses(&environment, clients);
-    let text =
-        if args.json { serde_json::to_string_pretty(&diagnoses)? + "\n" } else { text(&diagnoses) };
-    std::io::stdout().write_all(text.as_bytes())?;
+    let text = if args.json { output::json(&diagnoses)? } else { text(&diagnoses) };
+    output::print(&text)?;
     let all = diagnoses.iter().all(|diagnosis| diagnosis.connects);
     Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

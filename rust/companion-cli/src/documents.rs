@@ -9,6 +9,7 @@ use clap_mangen::Man;
 use companion_setup::Documents;
 
 use crate::args::Args;
+use crate::output;
 
 const COMPLETIONS_HELP: &str = "\
 Where each shell reads them:
@@ -19,7 +20,7 @@ Where each shell reads them:
 
 /// Print completions for a shell.
 ///
-/// `gemini-companion setup` installs those for bash and fish.
+/// On Linux and macOS, `gemini-companion setup` installs those for bash and fish.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = COMPLETIONS_HELP)]
 pub(crate) struct CompletionsArgs {
@@ -29,12 +30,12 @@ pub(crate) struct CompletionsArgs {
 
 /// Prints the completions for a shell.
 pub(crate) fn print_completions(args: &CompletionsArgs) -> Result<(), Box<dyn Error>> {
-    Ok(io::stdout().write_all(completions(args.shell)?.as_bytes())?)
+    Ok(output::print(&completions(args.shell)?)?)
 }
 
 /// Prints the man page.
 pub(crate) fn print_man_page() -> Result<(), Box<dyn Error>> {
-    Ok(io::stdout().write_all(man_page()?.as_bytes())?)
+    Ok(output::print(&man_page()?)?)
 }
 
 /// Returns the texts that setup installs.

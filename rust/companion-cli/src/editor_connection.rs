@@ -195,6 +195,7 @@ impl EditorHost for Editor {
 /// Reads the editor's messages until it closes its end. Answers an invalid line with an error and
 /// changes nothing.
 pub(crate) fn read(server: &Server, editor: &Arc<Editor>, mut input: impl BufRead) {
+    let from_disk = answer_from_disk(server.clone(), Arc::clone(editor));
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -202,7 +203,7 @@ pub(crate) fn read(server: &Server, editor: &Arc<Editor>, mut input: impl BufRea
             Ok(0) => return,
             Ok(_) => {}
             Err(error) => {
-                log::error!("could not read stdin: {error}");
+                log::warn!("could not read stdin: {error}");
                 return;
             }
         }
@@ -214,17 +215,36 @@ pub(crate) fn read(server: &Server, editor: &Arc<Editor>, mut input: impl BufRea
                 return;
             }
         } else if !line.trim_ascii().is_empty()
-            && let Err((id, error)) = take(server, editor, &line)
+            && let Err((id, error)) = take(server, editor, &from_disk, &line)
         {
-            log::warn!("the editor sent an invalid line: error {}", error.code);
-            editor.write(&ErrorResponse::new(id.as_ref(), error));
+            refuse(editor, id.as_ref(), error);
         }
     }
+}
+
+fn refuse(editor: &Editor, id: Option<&Id>, error: ErrorObject) {
+    log::warn!("the editor sent an invalid line: error {}", error.code);
+    editor.write(&ErrorResponse::new(id, error));
+}
+
+/// Starts a thread that answers the requests that wait for the disk, one after the other. The lines
+/// after them must not wait.
+fn answer_from_disk(server: Server, editor: Arc<Editor>) -> Sender<(Id, EditorQuery)> {
+    let (sender, queries) = mpsc::channel();
+    std::thread::spawn(move || {
+        for (id, query) in queries {
+            if let Err((id, error)) = answer(&server, &editor, &id, query) {
+                refuse(&editor, id.as_ref(), error);
+            }
+        }
+    });
+    sender
 }
 
 fn take(
     server: &Server,
     editor: &Arc<Editor>,
+    from_disk: &Sender<(Id, EditorQuery)>,
     line: &[u8],
 ) -> Result<(), (Option<Id>, ErrorObject)> {
     let message = match parse(line).map_err(|error| (None, error.into_object()))? {
@@ -241,12 +261,17 @@ fn take(
         Message::Request { id, method, params } => {
             let query =
                 EditorQuery::parse(&method, params).map_err(|error| (Some(id.clone()), error))?;
-            if query != EditorQuery::Diagnosis {
-                return answer(server, editor, &id, query);
+            match query {
+                EditorQuery::Texts(_) | EditorQuery::Hunks(_) | EditorQuery::RevertPlan(_) => {
+                    let _ = from_disk.send((id, query)); // The thread lives as long as the sender.
+                }
+                // It takes seconds.
+                EditorQuery::Diagnosis => {
+                    let (server, editor) = (server.clone(), Arc::clone(editor));
+                    std::thread::spawn(move || answer(&server, &editor, &id, query));
+                }
+                _ => return answer(server, editor, &id, query),
             }
-            // It takes seconds, and later lines must not wait for it.
-            let (server, editor) = (server.clone(), Arc::clone(editor));
-            std::thread::spawn(move || answer(&server, &editor, &id, query));
             Ok(())
         }
         Message::Response { id, result } => {

@@ -1,7 +1,6 @@
 //! Prints the environment variables that connect a client with a companion.
 
 use std::error::Error;
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -10,6 +9,7 @@ use companion_platform::quote;
 use companion_protocol::profile::ClientProfile;
 
 use crate::clients;
+use crate::output;
 use crate::running::{Running, Variables, container_marks};
 use crate::serve::folder;
 
@@ -86,7 +86,7 @@ pub(crate) fn env(args: &EnvArgs) -> Result<(), Box<dyn Error>> {
         }
     }
     let text = render(args.format, &variables)?;
-    std::io::stdout().write_all(text.as_bytes())?;
+    output::print(&text)?;
     Ok(())
 }
 
@@ -137,8 +137,7 @@ fn render(format: EnvFormat, variables: &Variables) -> Result<String, String> {
     });
     let text = lines.collect::<Result<String, String>>()?;
     if format == EnvFormat::Json {
-        let json = serde_json::to_string_pretty(variables).expect("texts are JSON");
-        return Ok(json + "\n");
+        return Ok(output::json(variables).expect("texts are JSON"));
     }
     Ok(text)
 }

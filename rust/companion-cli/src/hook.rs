@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use companion_client::diagnose::corrects_edits;
 use companion_client::discover::{Environment, resolve_to_real_path};
 use companion_client::http::{
@@ -17,7 +17,7 @@ use companion_client::http::{
 };
 use companion_platform::{Ancestor, SuspendedMark, loopback_ports};
 use companion_protocol::hook::{
-    BEGIN_TIMEOUT, CliProcess, HookAck, HookCall, HookReply, MAX_EVENT,
+    BEGIN_TIMEOUT, CliProcess, HookAck, HookCall, HookEventKind, HookReply, MAX_EVENT,
 };
 use companion_protocol::jsonrpc::describe;
 use companion_protocol::profile;
@@ -45,45 +45,57 @@ const ACK_INTERVAL: Duration = Duration::from_millis(100);
 /// Pass an event of Gemini CLI or Qwen Code to the companion, as a hook.
 ///
 /// The CLI runs it through the extension and describes the event on stdin. It prints the companion's
-/// answer in the CLI's format: new diagnostics after an edit, and the reason why the user rejected
-/// one. It prints nothing if there is no answer, if no editor is connected, or on an error. The exit
-/// code is always 0, also after wrong arguments, because a CLI may block the edit for another.
+/// answer in the CLI's format: new diagnostics after an edit, the reason why the user rejected one,
+/// comments, the names of unsaved and reverted files, and the request to ask about an edit. It prints
+/// nothing if there is no answer, if no editor is connected, or on an error. The exit code is always 0,
+/// also after wrong arguments, because a CLI may block the edit for another.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HookArgs {
     /// Event of the CLI.
-    event: EventArg,
+    #[arg(value_parser = event_parser())]
+    event: HookEventKind,
 
     #[command(flatten)]
     find: FindArgs,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum EventArg {
-    /// Before a tool changes a file or runs a shell command.
-    BeforeTool,
-    /// After any tool.
-    AfterTool,
-    /// Before the model gets a prompt.
-    BeforeAgent,
-    /// After the model has answered a prompt.
-    AfterAgent,
-    /// The CLI asks the user something.
-    Notification,
-    /// The CLI begins a session.
-    SessionStart,
-    /// The CLI ends its session.
-    SessionEnd,
+/// Returns the parser of an event.
+fn event_parser() -> impl TypedValueParser<Value = HookEventKind> {
+    let values = HookEventKind::ALL.iter().map(|kind| {
+        let (argument, help) = argument(*kind);
+        PossibleValue::new(argument).help(help)
+    });
+    PossibleValuesParser::new(values).map(|value| {
+        let mut kinds = HookEventKind::ALL.iter().copied();
+        kinds.find(|kind| argument(*kind).0 == value).expect("all of these are events")
+    })
 }
 
-impl EventArg {
-    /// Maximum time that the CLI waits for the hook.
-    fn limit(self) -> Duration {
-        Duration::from_millis(match self {
-            Self::BeforeTool | Self::BeforeAgent => 1500,
-            Self::AfterTool => 3500,
-            Self::AfterAgent | Self::Notification | Self::SessionStart | Self::SessionEnd => 500,
-        })
+/// Returns an event's argument, and its help.
+const fn argument(kind: HookEventKind) -> (&'static str, &'static str) {
+    match kind {
+        HookEventKind::BeforeTool => {
+            ("before-tool", "Before a tool changes a file or runs a shell command")
+        }
+        HookEventKind::AfterTool => ("after-tool", "After any tool"),
+        HookEventKind::BeforeAgent => ("before-agent", "Before the model gets a prompt"),
+        HookEventKind::AfterAgent => ("after-agent", "After the model has answered a prompt"),
+        HookEventKind::Notification => ("notification", "The CLI asks the user something"),
+        HookEventKind::SessionStart => ("session-start", "The CLI begins a session"),
+        HookEventKind::SessionEnd => ("session-end", "The CLI ends its session"),
     }
+}
+
+/// Returns the maximum time that the CLI waits for the hook.
+const fn limit(kind: HookEventKind) -> Duration {
+    Duration::from_millis(match kind {
+        HookEventKind::BeforeTool | HookEventKind::BeforeAgent => 1500,
+        HookEventKind::AfterTool => 3500,
+        HookEventKind::AfterAgent
+        | HookEventKind::Notification
+        | HookEventKind::SessionStart
+        | HookEventKind::SessionEnd => 500,
+    })
 }
 
 /// The parts of an event that this program reads: the paths of the CLI's system, and the CLI's name
@@ -164,7 +176,7 @@ fn answer(args: HookArgs) -> Result<String, Box<dyn Error>> {
     let HookArgs { event, find } = args;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let answer = runtime.block_on(async {
-        let answer = timeout(event.limit(), relay(event, find)).await??;
+        let answer = timeout(limit(event), relay(event, find)).await??;
         output(&answer).await
     });
     // Stdin may stay open, or a disk not answer.
@@ -172,7 +184,7 @@ fn answer(args: HookArgs) -> Result<String, Box<dyn Error>> {
     answer
 }
 
-async fn relay(event: EventArg, find: FindArgs) -> Result<HookResponse, Box<dyn Error>> {
+async fn relay(event: HookEventKind, find: FindArgs) -> Result<HookResponse, Box<dyn Error>> {
     let found = tokio::task::spawn_blocking(move || {
         prepare(event, find).map_err(|error| error.to_string())
     });
@@ -304,7 +316,7 @@ impl Call {
 }
 
 /// Reads the event, and finds the companions.
-fn prepare(event: EventArg, find: FindArgs) -> Result<Prepared, Box<dyn Error>> {
+fn prepare(event: HookEventKind, find: FindArgs) -> Result<Prepared, Box<dyn Error>> {
     let mut bytes = Vec::new();
     io::stdin().lock().take(MAX_EVENT).read_to_end(&mut bytes)?;
     let json = String::from_utf8_lossy(&bytes);
@@ -327,7 +339,7 @@ fn prepare(event: EventArg, find: FindArgs) -> Result<Prepared, Box<dyn Error>> 
     };
     let name = parts.hook_event_name.and_then(string).unwrap_or_default();
     let client = profile::hook(&name).map(|(client, _)| client);
-    let client = client.filter(|_| matches!(event, EventArg::BeforeTool));
+    let client = client.filter(|_| matches!(event, HookEventKind::BeforeTool));
     let corrects_edits =
         client.is_some_and(|client| corrects_edits(&Environment::with_vars(client, vars(), cwd)));
     let call = Call { file_path, shown_path, corrects_edits, event: raw };
@@ -352,7 +364,61 @@ fn ascii(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+    use std::fs;
+
     use super::*;
+
+    #[test]
+    fn the_extension_runs_the_hook_of_each_event() {
+        #[derive(Deserialize)]
+        struct Command {
+            command: String,
+            timeout: u32,
+        }
+        #[derive(Deserialize)]
+        struct Group {
+            hooks: Vec<Command>,
+        }
+        #[derive(Deserialize)]
+        struct Extension {
+            hooks: HashMap<String, Vec<Group>>,
+        }
+
+        for client in profile::ALL {
+            // Gemini CLI counts in milliseconds.
+            let is_gemini = client.id == profile::GEMINI.id;
+            let unit = Duration::from_millis(if is_gemini { 1 } else { 1000 });
+            let file = format!("../../extension/{}", client.hooks.switches.file);
+            let text = fs::read_to_string(&file).unwrap();
+            let Extension { hooks } = serde_json::from_str(&text).unwrap();
+            let mut missing = client.hooks.events.to_vec();
+            for (name, groups) in hooks {
+                let kind = client.hooks.event_kind(&name).unwrap();
+                let run = format!("gemini-companion hook {} ", argument(kind).0);
+                missing.retain(|(of, _)| *of != kind);
+                for Command { command, timeout } in groups.into_iter().flat_map(|group| group.hooks)
+                {
+                    assert!(command.starts_with(&run), "{file}, {name}: {command}");
+                    assert!(unit * timeout > limit(kind), "{file}, {name}");
+                }
+            }
+            assert!(missing.is_empty(), "{file} runs no hook for {missing:?}");
+        }
+    }
+
+    #[test]
+    fn each_event_is_one_of_a_client_and_in_the_table_of_moments() {
+        let page = include_str!("../../../docs/architecture/bridge.md");
+        let (_, table) = page.split_once("| Moment |").unwrap();
+        let (table, _) = table.split_once("\n\n").unwrap();
+        let mut unknown = HookEventKind::ALL.to_vec();
+        for (kind, name) in profile::ALL.iter().flat_map(|client| client.hooks.events) {
+            assert!(table.contains(name), "docs/architecture/bridge.md has no moment for {name}");
+            unknown.retain(|of| of != kind);
+        }
+        assert!(unknown.is_empty(), "no client has {unknown:?}");
+    }
 
     #[test]
     fn what_a_shell_can_not_spoil() {

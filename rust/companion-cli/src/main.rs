@@ -14,6 +14,7 @@ mod find;
 mod hook;
 mod logging;
 mod mcp;
+mod output;
 mod programs;
 mod running;
 mod serve;

@@ -110,9 +110,9 @@ impl Server {
                 }
             }
             Ok(Payload::Single(Message::Response { .. })) => {}
-            Ok(Payload::Batch(_)) => log::error!("the client sent a batch; it is skipped"),
+            Ok(Payload::Batch(_)) => log::warn!("the client sent a batch; it is skipped"),
             // An answer would need the id `null`, which MCP does not have.
-            Err(error) => log::error!("the client sent an invalid line; it is skipped: {error}"),
+            Err(error) => log::warn!("the client sent an invalid line; it is skipped: {error}"),
         }
     }
 

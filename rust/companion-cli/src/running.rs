@@ -14,7 +14,7 @@ use companion_protocol::profile::{ClientProfile, Naming};
 pub(crate) type Variables = BTreeMap<&'static str, String>;
 
 /// The time for a companion to answer.
-const LIMIT: Duration = Duration::from_secs(3);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A companion that has answered.
 #[derive(Clone, Debug)]
@@ -105,7 +105,7 @@ impl Running {
     fn answering(self) -> Option<Self> {
         let hosts = ["127.0.0.1"].into_iter().chain(Some(self.host));
         let mut found = hosts.map(|host| Self { host, ..self.clone() });
-        found.find(|one| probe(&one.endpoint(), LIMIT).is_ok())
+        found.find(|one| probe(&one.endpoint(), ANSWER_TIMEOUT).is_ok())
     }
 
     /// Returns the address where it answers.

@@ -23,7 +23,7 @@ use crate::editor_connection::{self, Editor};
 /// and the environment variables for the editor's terminals. The editor then reports
 /// its open files (`editor/focused`, `editor/cursor`, ...), and the companion asks it to show
 /// proposals (`diff/open`). The companion ends when stdin closes, or on SIGTERM or SIGINT. It
-/// rejects open proposals and exits with 0 within 2 seconds.
+/// rejects open proposals, unless the editor restarts it, and exits with 0 within 2 seconds.
 ///
 /// Try it by hand: gemini-companion serve --workspace .
 #[derive(Debug, clap::Args)]
@@ -83,8 +83,10 @@ pub(crate) struct ServeArgs {
     /// Resume the sessions of the last companion for this folder, even if it crashed.
     ///
     /// Gemini CLI stays connected over a restart within 20 seconds: port and token stay the same.
-    /// Open proposals are rejected, unless the editor keeps them. The companion keeps its state in a file under ~/.local/state
-    /// that only you can read.
+    /// Open proposals are rejected, unless the editor keeps them. If another companion with the same
+    /// folders has ended, this one goes on with its CLIs, unless only one of them has --context-only, or one
+    /// has --port. The companion keeps its state in a file that only you can read, on Linux below
+    /// ~/.local/state.
     #[arg(long)]
     pub(crate) resume: bool,
 
@@ -115,6 +117,13 @@ pub(crate) struct ServeArgs {
     /// worktree open.
     #[arg(long)]
     pub(crate) no_worktrees: bool,
+
+    /// Keep the files private that Git ignores, as well as those that may contain secrets.
+    ///
+    /// A rule of a .gitignore, of .git/info/exclude or of the user's core.excludesFile counts, also for a
+    /// file that Git tracks. A line with ! in a .geminiignore shares a file again.
+    #[arg(long)]
+    pub(crate) git_ignored_private: bool,
 
     /// Don't share diagnostics.
     #[arg(long)]
@@ -199,6 +208,7 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
         },
         review: !args.context_only,
         worktrees: !args.no_worktrees,
+        git_ignored_private: args.git_ignored_private,
         diagnostics: !args.no_diagnostics,
         share_context: !args.no_context,
         review_all: args.review_all,

@@ -4,7 +4,7 @@ mod editors;
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -21,19 +21,21 @@ use serde::Serialize;
 
 use crate::doctor;
 use crate::documents::documents;
+use crate::output::{self, print_to_reader};
 use crate::serve::current_folder;
 use editors::{Editors, Name};
 
 /// Connect the editors of this machine with Gemini CLI.
 ///
 /// It installs the plugin into all JetBrains IDEs from 2024.2 and into Neovim from 0.10, and this
-/// program into a folder on the PATH, with shell completions and a man page. It turns on the IDE mode in
-/// the CLI's settings and installs the extension: hooks, and a tool that gives the model the editor's
-/// diagnostics. It shows the plan and asks first. It changes only your own folders and keeps your files.
-/// --remove undoes it. It is safe to run again: your later changes stay.
+/// program into your folder for programs, such as ~/.local/bin. On Linux and macOS it adds completions for
+/// bash and fish and a man page, where the system reads them. It turns on the IDE mode in the CLI's settings
+/// and installs the extension: hooks, and a tool that gives the model the editor's diagnostics. It shows the
+/// plan and asks first. It changes only your own folders and keeps your files. --remove undoes it. It is
+/// safe to run again: your later changes stay.
 ///
-/// Exit code: 0 if all is set up, 1 if a step failed or you cancelled, 2 for wrong arguments, 3 if
-/// there is no such editor.
+/// Exit code: 0 if all is set up, 1 if a step failed, you cancelled or setup can't ask, 2 for wrong
+/// arguments, 3 if no editor was found, none of that name, or no JetBrains IDE for --plugin.
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("consent").args(["yes", "dry_run"]).multiple(true))]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
@@ -54,9 +56,10 @@ pub(crate) struct SetupArgs {
     #[arg(long, short)]
     yes: bool,
 
-    /// Remove everything that setup installed, and the files of killed companions.
+    /// Remove everything that setup installed, except files that you have changed.
     ///
-    /// With EDITOR, only that editor's plugin.
+    /// It also removes the files that ended companions have left. With EDITOR, it removes only that editor's
+    /// plugin.
     #[arg(long, conflicts_with = "plugin")]
     remove: bool,
 
@@ -117,11 +120,10 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
         Setup { neovim, ..setup }.carry_out()
     };
     let code = run.finish(|| setup.plan(), carry_out)?;
-    if code == ExitCode::SUCCESS && editors.ides.is_empty() && editors.neovim.is_none() {
-        eprintln!(
-            "Neither a JetBrains IDE nor Neovim was found. To name an IDE's folder: \
-             gemini-companion setup DIR"
-        );
+    if code == ExitCode::SUCCESS
+        && let Some(missing) = args.missing_editor(&editors)
+    {
+        eprintln!("{missing}. To name an IDE's folder: gemini-companion setup DIR");
         return Ok(ExitCode::from(NO_EDITOR));
     }
     Ok(code)
@@ -154,6 +156,19 @@ impl SetupArgs {
         Ok(Package::find(dir.as_deref().map(Path::new), program).map_err(|error| error.to_string()))
     }
 
+    /// Reports an editor that the user expects here, and that was not found.
+    fn missing_editor(&self, found: &Editors) -> Option<&'static str> {
+        if !found.ides.is_empty() {
+            None
+        } else if found.neovim.is_none() {
+            Some("Neither a JetBrains IDE nor Neovim was found")
+        } else if self.plugin.is_some() && self.editors.is_empty() {
+            Some("No JetBrains IDE was found, so its plugin was not installed")
+        } else {
+            None
+        }
+    }
+
     /// Returns why nothing can be removed, if a name fits neither an installed item nor an editor.
     fn check_removal(&self, machine: &Machine) -> io::Result<Result<(), String>> {
         let installed = Setup::installed(machine)?;
@@ -166,7 +181,7 @@ impl SetupArgs {
         Ok(Ok(()))
     }
 
-    /// Removes what setup installed, and the resume files of killed companions.
+    /// Removes what setup installed, and the resume files of companions that have ended.
     fn remove(&self, machine: &Machine, dry_run: bool) -> io::Result<Report> {
         let names: Vec<_> = self.editors.iter().map(Name::new).collect();
         if !names.is_empty() {
@@ -178,11 +193,11 @@ impl SetupArgs {
         let mut report = Setup::remove(machine, |_| true, dry_run)?;
         if let Some(path) = left {
             let (outcome, message) = if dry_run {
-                (Outcome::Planned, "remove their files, which contain tokens")
+                (Outcome::Planned, "remove their files, with tokens and waiting comments")
             } else {
                 (Outcome::Done, "removed their files")
             };
-            let subject = "Killed companions".to_owned();
+            let subject = "Ended companions".to_owned();
             report.steps.push(Step { subject, outcome, message: message.to_owned(), path });
         }
         Ok(report)
@@ -235,7 +250,7 @@ impl Run<'_> {
             if plan.has(Outcome::Planned) {
                 self.print(&plan, None)?;
                 let Some(answer) = self.ask(&plan)? else {
-                    print("Cancelled. Nothing was changed.\n")?;
+                    print_to_reader("Cancelled. Nothing was changed.\n")?;
                     return Ok(ExitCode::FAILURE);
                 };
                 with_neovim = answer;
@@ -273,10 +288,10 @@ impl Run<'_> {
     fn print(&self, report: &Report, diagnoses: Option<Vec<Diagnosis>>) -> io::Result<()> {
         if self.args.json {
             let report = JsonReport { report, doctor: diagnoses.unwrap_or_default() };
-            return print(&(serde_json::to_string_pretty(&report)? + "\n"));
+            return print_to_reader(&output::json(&report)?);
         }
         if self.args.remove && report.steps.is_empty() {
-            return print("Nothing to remove.\n");
+            return print_to_reader("Nothing to remove.\n");
         }
         let end = match diagnoses {
             None => String::new(),
@@ -293,14 +308,8 @@ impl Run<'_> {
             Some(diagnoses) if diagnoses.is_empty() => String::new(),
             Some(diagnoses) => format!("\n{}", doctor::text(&diagnoses)),
         };
-        print(&format!("{report}{end}"))
+        print_to_reader(&format!("{report}{end}"))
     }
-}
-
-fn print(text: &str) -> io::Result<()> {
-    let mut out = io::stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()
 }
 
 /// Returns why a client does not run all hooks of the companion. It may turn off hooks of others.
@@ -338,11 +347,11 @@ fn code(report: &Report) -> ExitCode {
 
 /// Asks a question. Returns `None` if stdin ends.
 fn answer(question: &str) -> io::Result<Option<bool>> {
-    print(&format!("{question} [Y/n] "))?;
+    print_to_reader(&format!("{question} [Y/n] "))?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     if !answer.ends_with('\n') {
-        print("\n")?;
+        print_to_reader("\n")?;
         return Ok(None);
     }
     Ok(Some(matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes")))

@@ -51,7 +51,7 @@ pub(crate) fn input() -> io::Result<mpsc::Receiver<Vec<u8>>> {
     let (lines, receiver) = mpsc::channel(1);
     std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
         if let Err(error) = read(io::stdin().lock(), &lines) {
-            log::error!("could not read stdin: {error}");
+            log::warn!("could not read stdin: {error}");
         }
     })?;
     Ok(receiver)
@@ -66,7 +66,7 @@ fn read(mut input: impl BufRead, lines: &mpsc::Sender<Vec<u8>>) -> io::Result<()
         }
         if line.len() as u64 == limit && line.last() != Some(&b'\n') {
             // The sender is unknown, because the message is not parsed.
-            log::error!("the client sent a line of more than {limit} bytes; it is skipped");
+            log::warn!("the client sent a line of more than {limit} bytes; it is skipped");
             input.skip_until(b'\n')?;
         } else if !line.trim_ascii().is_empty() && lines.blocking_send(line).is_err() {
             return Ok(());

@@ -57,7 +57,19 @@ fn wrong_arguments_are_named() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told() {
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    for args in [&["--help"][..], &["man"], &["completions", "fish"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = program();
+        command.args(args).stdin(Stdio::null()).stdout(writer).stderr(Stdio::piped());
+        let Output { status, stderr, .. } = command.output().unwrap();
+        assert_eq!((status.code(), text(&stderr)), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let output = run(&["serve", "--workspace", ".", "--port", &port]);
@@ -98,8 +110,9 @@ fn a_port_that_was_taken_meanwhile_is_given_up_on_all_addresses() {
     assert!(other.starts_with("127.0.0.2:") && other != address, "{other}");
     assert_ne!(new_token, token, "whoever has the port has seen it");
     let port = owner.local_addr().unwrap().port();
-    let told = format!("not listening on port {port} again: it is taken on 127.0.0.2. CLIs that");
-    assert!(log.contains(&told), "{log}");
+    let warning =
+        format!("not listening on port {port} again: it is taken on 127.0.0.2. CLIs that");
+    assert!(log.contains(&warning), "{log}");
 }
 
 #[test]

@@ -198,7 +198,7 @@ fn in_a_terminal_of_the_editor_it_is_the_same() {
 }
 
 #[test]
-fn what_does_not_work_is_told_and_nothing_is_started() {
+fn what_does_not_work_is_reported_and_nothing_is_started() {
     let companion = scene("project");
     let mut all = String::new();
     for args in [

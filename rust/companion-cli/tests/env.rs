@@ -115,7 +115,7 @@ fn a_file_that_is_left_over_is_passed_over() {
 }
 
 #[test]
-fn what_is_wrong_with_the_users_own_list_is_told() {
+fn an_error_in_the_users_own_list_is_reported() {
     let companion = Companion::start("project");
     let mut command = companion.command(&["env"]);
     let output = command.env("SANDBOX_ENV", "A=1,B").output().unwrap();

@@ -82,8 +82,8 @@ fn nothing_to_take_away_is_fine() {
     let output =
         program(dir.path()).args(["setup", "--remove", "--json", "--yes"]).output().unwrap();
     assert!(output.status.success());
-    let told: serde_json::Value = serde_json::from_str(text(&output.stdout)).unwrap();
-    assert_eq!(told, serde_json::json!({ "steps": [] }));
+    let report: serde_json::Value = serde_json::from_str(text(&output.stdout)).unwrap();
+    assert_eq!(report, serde_json::json!({ "steps": [] }));
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
 }
 
@@ -99,7 +99,7 @@ fn serve(home: &Path, name: &str) -> Child {
 }
 
 #[test]
-fn the_files_of_a_killed_companion_are_removed_and_no_others() {
+fn the_files_of_ended_companions_are_removed_and_no_others() {
     let dir = tempfile::tempdir().unwrap();
     let state = dir.path().join(".local/state/companion-for-gemini-cli/resume");
     let files = || {
@@ -113,17 +113,22 @@ fn the_files_of_a_killed_companion_are_removed_and_no_others() {
     let mut killed = serve(dir.path(), "killed");
     killed.kill().unwrap();
     killed.wait().unwrap();
+    let with_killed = files();
+    assert!(with_killed.len() > of_running.len());
+    let mut quit = serve(dir.path(), "quit");
+    drop(quit.stdin.take());
+    assert!(quit.wait().unwrap().success());
     let all = files();
-    assert!(all.len() > of_running.len());
+    assert!(all.len() > with_killed.len());
     let remove = |args: &[&str]| {
         let output = program(dir.path()).args(["setup", "--remove"]).args(args).output().unwrap();
         assert!(output.status.success());
         text(&output.stdout).to_owned()
     };
     let plan = remove(&["--dry-run"]);
-    assert!(plan.starts_with("would  Killed companions: remove their files"), "{plan}");
+    assert!(plan.starts_with("would  Ended companions: remove their files"), "{plan}");
     assert_eq!(files(), all, "a plan touches nothing");
-    assert!(remove(&["--yes"]).starts_with(" done  Killed companions: "));
+    assert!(remove(&["--yes"]).starts_with(" done  Ended companions: "));
     assert_eq!(files(), of_running);
     assert_eq!(remove(&["--yes"]), "Nothing to remove.\n");
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const WHY: &str = "content must be a string of valid Unicode";
 
 /// Returns the companion's next message that meets the condition.
-fn heard(editor: &mut Editor, is_meant: impl Fn(&Value) -> bool) -> Value {
+fn next_message(editor: &mut Editor, is_meant: impl Fn(&Value) -> bool) -> Value {
     loop {
         let message = next_line(&mut editor.stdout);
         if is_meant(&message) {
@@ -34,7 +34,7 @@ fn a_text_that_is_none_is_an_error_for_who_asked_and_for_who_sent_it() {
         &mut editor,
         r#"{"jsonrpc":"2.0","method":"diff/accepted","params":{"filePath":"/a","content":"\ud800"}}"#,
     );
-    let error = heard(&mut editor, |message| message["error"].is_object());
+    let error = next_message(&mut editor, |message| message["error"].is_object());
     assert_eq!((&error["id"], &error["error"]["code"]), (&Value::Null, &json!(-32602)));
     assert!(error["error"]["message"].as_str().unwrap().contains(WHY), "{error}");
 
@@ -43,7 +43,7 @@ fn a_text_that_is_none_is_an_error_for_who_asked_and_for_who_sent_it() {
     });
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     let mut reply = editor.send("POST", &of(&session), &call.to_string());
-    let close = heard(&mut editor, |message| message["method"] == "diff/close");
+    let close = next_message(&mut editor, |message| message["method"] == "diff/close");
     let id = &close["id"];
     say(&mut editor, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":"\ud800"}}}}"#));
     let mut answer = String::new();

@@ -74,7 +74,7 @@ fn a_companion_says_who_it_is_and_its_session_is_ended() {
 }
 
 #[test]
-fn each_refusal_is_told_apart() {
+fn each_refusal_has_its_own_error() {
     let outcome = |reply: String| against(&[reply]).0.unwrap_err();
     let error = outcome(refusal("401 Unauthorized", "no token"));
     assert!(matches!(error, Error::Unauthorized { message } if message == "no token"));
@@ -87,7 +87,7 @@ fn each_refusal_is_told_apart() {
 }
 
 #[test]
-fn what_is_no_companion_is_told_apart() {
+fn what_is_no_companion_has_its_own_error() {
     let outcome = |reply: String| against(&[reply]).0.unwrap_err();
     for other in [
         reply("200 OK", "content-type: text/html\r\n", "<h1>Hello</h1>"),
@@ -103,7 +103,7 @@ fn what_is_no_companion_is_told_apart() {
 }
 
 #[test]
-fn nobody_there_is_told_apart_from_silence() {
+fn a_refused_connection_is_distinguished_from_silence() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let error = probe(&endpoint(port), Duration::from_millis(50)).unwrap_err();
@@ -119,7 +119,7 @@ fn nobody_there_is_told_apart_from_silence() {
 /// A full queue of connections: the system neither accepts nor refuses further ones.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_firewall_is_told_apart_from_silence() {
+fn a_firewall_is_distinguished_from_silence() {
     use std::net::{Ipv4Addr, SocketAddrV4};
 
     use socket2::{Domain, Socket, Type};

@@ -18,6 +18,7 @@
 //! old one without any hook. Two processes may run the same session at the same time.
 
 mod bridges;
+mod caller;
 mod edit;
 mod state;
 
@@ -30,6 +31,7 @@ use crate::record::RecognizedCli;
 use crate::session::SessionId;
 use crate::text::Digest;
 use bridges::Bridges;
+pub use caller::{Caller, Connected};
 pub(crate) use edit::Edit;
 pub(crate) use state::Cli;
 
@@ -45,29 +47,6 @@ const OPEN_TIMEOUT: u64 = 10_000;
 
 /// The longest time from an acceptance until a CLI makes the edit, in milliseconds.
 pub(crate) const ACCEPTED_TIME: u64 = 5000;
-
-/// The connections of a CLI's process, as its hook sees them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Connected {
-    /// The hook can't see them, or they lead through another program.
-    #[default]
-    Unknown,
-    /// The process has no connection to this companion.
-    No,
-    /// They belong to these MCP sessions.
-    To(Vec<SessionId>),
-}
-
-/// The CLI that has run a hook.
-#[derive(Clone, Debug)]
-pub struct Caller<'a> {
-    /// Its session.
-    pub session: &'a str,
-    /// Its process; `None` if it is not known.
-    pub process: Option<&'a str>,
-    /// Its connections.
-    pub connected: Connected,
-}
 
 /// The answer to an `openDiff`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +64,30 @@ impl Opened {
 }
 
 /// The CLIs that have run a hook.
+///
+/// A CLI that is taken for another one would get that one's reasons. So a match that is not certain is
+/// none, and at most [`MAX_CLIS`] are kept, those that ran a hook last.
+///
+/// ```
+/// # use companion_core::cli::{Caller, Clis, Connected};
+/// # use companion_core::companion::{Companion, Hook, Input, Limits, Now};
+/// # use companion_core::diffs::DiffId;
+/// # use companion_core::record::Left;
+/// # use companion_core::session::{ClientTraits, SessionId};
+/// # let mut companion = Companion::new(Limits::default(), DiffId(1), 1, false, Left::default());
+/// # let session = SessionId::new();
+/// # companion.handle(Now::default(), Input::Connected(session, ClientTraits::default()), &mut Vec::new());
+/// assert!(!companion.clis().knows(session));
+/// let connected = Connected::To(vec![session]);
+/// let cli = Caller { session: "c0ffee", process: Some("4711"), connected };
+/// companion.handle(Now::default(), Input::Hook(&cli, Hook::SessionStart), &mut Vec::new());
+/// assert!(companion.clis().knows(session));
+///
+/// // After `/clear` the process is the same, and so is the CLI.
+/// let cleared = Caller { session: "decaf", ..cli };
+/// companion.handle(Now::default(), Input::Hook(&cleared, Hook::SessionStart), &mut Vec::new());
+/// assert_eq!(companion.clis().connections(), [session]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Clis {
     /// The one that ran the last hook is last.
@@ -351,6 +354,12 @@ impl Clis {
     /// Whether the CLI of an MCP session is known.
     pub fn knows(&self, session: SessionId) -> bool {
         self.known.iter().any(|cli| cli.connection == Some(session))
+    }
+
+    /// The CLI session of an MCP session, if it is known.
+    pub(crate) fn with_connection(&self, session: SessionId) -> Option<&str> {
+        let cli = self.known.iter().find(|cli| cli.connection == Some(session))?;
+        Some(&cli.session)
     }
 
     /// The clients whose CLIs are known.

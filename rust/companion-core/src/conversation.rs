@@ -7,18 +7,22 @@
 //! A caller asks for the notes that are due, checks that their files may be shared, and delivers
 //! the others.
 
+mod turns;
+
 use std::sync::Arc;
 
 use crate::cli::{Caller, CliSessionId, Clis, Edit};
 use crate::notes::{Confirmation, Delivery, Note, NoteId, Notes, Reason, Revert};
 use crate::session::SessionId;
 use crate::text::{Digest, Text};
+use turns::{NO_ANSWER, Turns};
 
 /// The CLIs, and the notes for their models.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Conversation {
     clis: Clis,
     notes: Notes,
+    turns: Turns,
 }
 
 /// How a rejection is carried out.
@@ -47,7 +51,8 @@ pub type Due = Vec<(NoteId, Note)>;
 impl Conversation {
     /// See [`Notes::new`].
     pub fn new(first_delivery: u64) -> Self {
-        Self { clis: Clis::default(), notes: Notes::new(first_delivery) }
+        let (clis, notes) = (Clis::default(), Notes::new(first_delivery));
+        Self { clis, notes, turns: Turns::default() }
     }
 
     /// The CLIs.
@@ -100,6 +105,7 @@ impl Conversation {
     /// leaves with a reason: its user may still change it, which would revoke the reason, too.
     pub fn due_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> Due {
         let names = self.clis.edit_ended(caller, path, now);
+        self.turns.tool_ended(caller.session);
         let reasons = self.notes.due(now, |note| match note {
             Note::Reason(reason) => names.contains(&reason.path) && self.is_for(caller, reason),
             Note::Comment(_) | Note::Revert(_) => false,
@@ -128,6 +134,19 @@ impl Conversation {
         due
     }
 
+    /// The user has sent a prompt to a CLI. Returns the notes that its model has forgotten. They wait again.
+    pub fn turn_begun(&mut self, caller: &Caller<'_>) -> Vec<NoteId> {
+        let forgotten = self.turns.begin(caller.session);
+        self.notes.add_forgotten(forgotten)
+    }
+
+    /// The user has rejected an edit of this client, or has closed its diff.
+    pub fn edit_rejected(&mut self, session: SessionId) {
+        if let Some(cli) = self.clis.with_connection(session) {
+            self.turns.edit_rejected(cli);
+        }
+    }
+
     /// The user has sent a prompt to a CLI. Its model gets all its reasons and reverts, and all
     /// comments.
     pub fn due_before_agent(&mut self, caller: &Caller<'_>, now: u64) -> Due {
@@ -145,20 +164,43 @@ impl Conversation {
         self.clis.is_for(caller, &reason.cli, reason.process.as_deref())
     }
 
-    /// A turn has ended. Its model gets all comments.
-    pub fn due_after_turn(&mut self, caller: &Caller<'_>, now: u64) -> Due {
+    /// A turn has ended with this answer of the model; `None` if the CLI does not report it. Returns the
+    /// notes that the model has forgotten. They wait again.
+    pub fn turn_ended(&mut self, caller: &Caller<'_>, answer: Option<Digest>) -> Vec<NoteId> {
         self.clis.touch(caller);
+        let forgotten = self.turns.end(caller.session, answer);
+        self.notes.add_forgotten(forgotten)
+    }
+
+    /// The comments for the model of a turn that has ended with this answer. A turn without an answer was
+    /// cancelled or has failed, so it does not go on.
+    pub fn due_after_turn(&self, answer: Option<Digest>, now: u64) -> Due {
+        if answer == Some(Digest::of(NO_ANSWER)) {
+            return Due::new();
+        }
         self.notes.due(now, |note| matches!(note, Note::Comment(_)))
     }
 
-    /// Begins a delivery. `None` if none of the notes waits any more.
-    pub fn deliver(&mut self, due: &[(NoteId, Note)]) -> Option<Delivery> {
-        self.notes.deliver(due)
+    /// Begins a delivery to the model of a CLI. `None` if none of the notes waits any more.
+    pub fn deliver(&mut self, cli: &str, due: &[(NoteId, Note)]) -> Option<Delivery> {
+        let delivery = self.notes.deliver(due)?;
+        self.turns.delivers(cli, delivery.number);
+        Some(delivery)
     }
 
     /// See [`Notes::confirm`].
     pub fn confirm(&mut self, number: u64) -> Confirmation {
-        self.notes.confirm(number)
+        let confirmation = self.notes.confirm(number);
+        if let Confirmation::Taken(delivery) = &confirmation {
+            self.turns.confirmed(delivery);
+        }
+        confirmation
+    }
+
+    /// Removes a comment, wherever it is. Returns its note, unless a model has got it.
+    pub fn remove_comment(&mut self, comment: &str) -> Option<NoteId> {
+        self.turns.forget_comment(comment);
+        self.notes.remove_comment(comment)
     }
 
     /// The user has rejected a diff with a reason, at the time `since`. `None` if its CLI is not

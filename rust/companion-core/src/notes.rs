@@ -8,16 +8,14 @@
 //! | waits | a delivery; its user removes it |
 //! | under way | a confirmation: the note is over; no confirmation in time, or a change by its user: the whole delivery waits again |
 
+mod note;
+
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::Duration;
 
-use companion_protocol::editor::CommentOnLines;
-use serde::{Deserialize, Serialize};
-
-use crate::cli::CliSessionId;
 use crate::record::DeliveredComment;
-use crate::text::{Digest, Fingerprint, Text};
+use crate::text::Digest;
+pub use note::{Comment, Note, NoteId, Reason, Revert};
 
 /// The longest time that a reason or a revert waits for its CLI, so that no private text stays on the
 /// disk for long.
@@ -41,133 +39,6 @@ pub const MAX_CONFIRMED: usize = 64;
 /// The time after a restart in which an editor reports the comments that its user has changed or
 /// removed meanwhile, in milliseconds. The comments of the last process wait for that.
 const RESTORED_COMMENTS_DELAY: u64 = 1000;
-
-/// Names a note, also for the next process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct NoteId(pub u64);
-
-/// A text for a model.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Note {
-    /// For the CLI whose edit was rejected.
-    Reason(Reason),
-    /// For the first CLI that can take it.
-    Comment(Comment),
-    /// For the CLI whose changes were reverted.
-    Revert(Revert),
-}
-
-impl Note {
-    /// The files that it names.
-    pub fn paths(&self) -> &[Arc<str>] {
-        match self {
-            Self::Reason(Reason { path, .. }) | Self::Comment(Comment { path, .. }) => {
-                std::slice::from_ref(path)
-            }
-            Self::Revert(Revert { paths, .. }) => paths,
-        }
-    }
-
-    /// Whether it names this file.
-    pub fn is_on(&self, path: &str) -> bool {
-        self.paths().iter().any(|of| **of == *path)
-    }
-
-    /// Whether it has waited for too long at the time `now`, in milliseconds since 1970. A comment waits
-    /// until its user removes it.
-    pub fn is_over(&self, now: u64) -> bool {
-        let age = Duration::from_millis(now.saturating_sub(self.since()));
-        !matches!(self, Self::Comment(_)) && age >= MAX_AGE
-    }
-
-    /// When the user wrote it, in milliseconds since 1970.
-    pub fn since(&self) -> u64 {
-        match self {
-            Self::Reason(Reason { since, .. })
-            | Self::Comment(Comment { since, .. })
-            | Self::Revert(Revert { since, .. }) => *since,
-        }
-    }
-}
-
-/// The user has reverted changes of a CLI.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Revert {
-    /// The CLI session that made the changes.
-    pub cli: CliSessionId,
-    /// Its process; `None` if it is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub process: Option<Arc<str>>,
-    /// The files.
-    pub paths: Vec<Arc<str>>,
-    /// Other changes of the CLI in these files stay.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_partial: bool,
-    /// See [`Note::since`].
-    pub since: u64,
-}
-
-/// The reason of a rejection.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Reason {
-    /// The CLI session that proposed the edit.
-    pub cli: CliSessionId,
-    /// Its process; `None` if it is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub process: Option<Arc<str>>,
-    /// The file of the rejected proposal.
-    pub path: Arc<str>,
-    /// What the user wrote.
-    pub text: Text,
-    /// See [`Note::since`].
-    pub since: u64,
-    /// The file's text that the client got in place of a rejection.
-    #[serde(skip)]
-    pub sent: Option<Digest>,
-}
-
-/// A comment on lines of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Comment {
-    /// Chosen by the editor.
-    pub id: Arc<str>,
-    /// The file.
-    pub path: Arc<str>,
-    /// The first line, from 1.
-    pub line: u32,
-    /// The last line.
-    pub end_line: u32,
-    /// The content of the lines when the user wrote the comment.
-    pub content: Text,
-    /// What the user wrote.
-    pub text: Text,
-    /// See [`Note::since`].
-    pub since: u64,
-}
-
-impl Comment {
-    /// The comment as the editor sends it.
-    pub fn to_editor(&self) -> CommentOnLines {
-        let Self { id, path, line, end_line, content, text, .. } = self;
-        CommentOnLines {
-            id: id.to_string(),
-            path: path.to_string(),
-            line: *line,
-            end_line: *end_line,
-            content: content.to_string(),
-            text: text.to_string(),
-        }
-    }
-
-    /// The hash of what the user wrote, and of the file.
-    pub(crate) fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&format!("{}\0{}", self.path, &*self.text))
-    }
-}
 
 /// A note that no model has got.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -227,6 +98,32 @@ pub enum CommentOutcome {
 }
 
 /// All notes that no model has got.
+///
+/// ```
+/// # use companion_core::notes::{Comment, CommentOutcome, Confirmation, Note, Notes};
+/// let comment = |text: &str| Comment {
+///     id: "1".into(),
+///     path: "/project/a".into(),
+///     line: 7,
+///     end_line: 7,
+///     content: "let x = 1;".to_owned().into(),
+///     text: text.to_owned().into(),
+///     since: 0,
+/// };
+/// let mut notes = Notes::new(1);
+/// notes.set_comment(comment("why?"));
+/// let delivery = notes.deliver(&notes.due(0, |_| true)).unwrap();
+///
+/// // The user changes the comment while it is under way. So no model gets the old text,
+/// notes.set_comment(comment("why not 2?"));
+/// assert_eq!(notes.confirm(delivery.number), Confirmation::Refused);
+///
+/// // and one gets the new text.
+/// let delivery = notes.deliver(&notes.due(0, |_| true)).unwrap();
+/// assert!(matches!(notes.confirm(delivery.number), Confirmation::Taken(_)));
+/// assert!(notes.due(0, |_| true).is_empty());
+/// assert_eq!(notes.set_comment(comment("why not 2?")), CommentOutcome::Delivered);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Notes {
     /// The oldest is first.
@@ -309,6 +206,23 @@ impl Notes {
         id
     }
 
+    /// Adds notes that a model got and has forgotten, before those that wait. Leaves out the comments that
+    /// their user has written anew.
+    pub(crate) fn add_forgotten(&mut self, forgotten: Vec<Note>) -> Vec<NoteId> {
+        let mut added = Vec::new();
+        for note in forgotten {
+            if let Note::Comment(comment) = &note {
+                if self.comments().any(|other| other.id == comment.id) {
+                    continue;
+                }
+                self.delivered.retain(|other| other.id != comment.id);
+            }
+            added.push(self.add(note));
+        }
+        self.pending.rotate_right(added.len());
+        added
+    }
+
     fn drop_oldest(
         &mut self,
         max: usize,
@@ -346,6 +260,13 @@ impl Notes {
         } else {
             CommentOutcome::Waits(self.add(Note::Comment(comment)))
         }
+    }
+
+    /// Whether the comment waits, or a model has got it, with the same text.
+    pub fn knows(&self, comment: &Comment) -> bool {
+        // A file that was renamed is checked again before each delivery.
+        let is_same = |other: &Comment| other.id == comment.id && other.text == comment.text;
+        self.comments().any(is_same) || self.delivered.contains(&DeliveredComment::from(comment))
     }
 
     /// Removes a comment, wherever it is. `None` if it is not known or a model has got it.

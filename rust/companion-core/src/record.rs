@@ -92,7 +92,23 @@ impl Record {
     }
 }
 
-/// The state after all records.
+/// The state after all records, which a process leaves to the next one.
+///
+/// ```
+/// # use companion_core::diffs::{Decision, DiffId};
+/// # use companion_core::record::{Left, Record, TextId};
+/// # use companion_core::session::{ClientTraits, SessionId};
+/// let session = SessionId::new();
+/// let mut left = Left::default();
+/// left.apply(Record::Session(session, ClientTraits::default()));
+/// left.apply(Record::Opened(DiffId(1), session, "/project/a".into()));
+/// left.apply(Record::Accepted(DiffId(1), "the final text".to_owned().into()));
+/// assert_eq!(left.records().count(), 3);
+///
+/// // The client has got the decision. Its text must not stay on the disk.
+/// assert_eq!(left.apply(Record::Settled(DiffId(1))), [TextId::Diff(DiffId(1))]);
+/// assert!(left.diffs.is_empty());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Left {
     /// The clients that may return.

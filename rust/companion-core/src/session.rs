@@ -5,7 +5,16 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The value of the header `mcp-session-id`.
+/// Names a client: the value of the header `mcp-session-id`. It stays the same over restarts of the
+/// companion, so the next process knows its clients.
+///
+/// ```
+/// use companion_core::session::SessionId;
+///
+/// let id = SessionId::new();
+/// assert_eq!(SessionId::parse(&id.to_string()), Some(id));
+/// assert_eq!(SessionId::parse("1"), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SessionId(Uuid);
 

@@ -11,6 +11,17 @@ use foldhash::quality::{FixedState, RandomState};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The final text of a proposal. Clones share it.
+///
+/// ```
+/// use companion_core::text::HeldTexts;
+///
+/// let held = HeldTexts::default();
+/// let text = held.hold("12345".to_owned());
+/// let clone = text.clone();
+/// assert_eq!(held.bytes(), 5, "the clone takes no further memory");
+/// drop((text, clone));
+/// assert_eq!(held.bytes(), 0);
+/// ```
 #[derive(Clone, Default)]
 pub struct Text(Arc<Held>);
 
@@ -38,6 +49,15 @@ impl HeldTexts {
 }
 
 /// The digest of a text, to compare it with another text of the same process.
+///
+/// So a companion compares long texts without keeping them:
+///
+/// ```
+/// use companion_core::text::Digest;
+///
+/// let before = Digest::of("let x = 1;");
+/// assert!(before.is_of("let x = 1;") && !before.is_of("let x = 2;"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Digest {
     /// Bytes.

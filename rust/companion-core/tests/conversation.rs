@@ -29,7 +29,7 @@ fn a_comment_that_changes_takes_no_reason_back() {
     cast.reject(a, "/1").unwrap();
     cast.comment("c", 1, "first");
     let due = cast.conversation.due_after_tool(&cli("x"), "/1", cast.now);
-    let delivery = cast.conversation.deliver(&due).unwrap();
+    let delivery = cast.conversation.deliver("x", &due).unwrap();
     cast.comment("c", 1, "second");
     let confirmation = cast.conversation.confirm(delivery.number);
     assert!(matches!(confirmation, Confirmation::Taken(_)), "{confirmation:?}");
@@ -113,11 +113,11 @@ fn a_cli_whose_hook_follows_the_diff_is_known_after_an_acceptance() {
     let due = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("other"));
     assert_eq!(texts(&due), [""; 0]);
     let due = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("sent"));
-    assert_eq!(cast.deliver(&due), ["/2"]);
+    assert_eq!(cast.deliver(&cli("x"), &due), ["/2"]);
     // The CLI begins a new session: the text that it writes shows that.
     cast.reject(a, "/3");
     let due = cast.conversation.due_before_write(&cli("y"), "/3", Digest::of("sent"));
-    assert_eq!(cast.deliver(&due), ["/3"]);
+    assert_eq!(cast.deliver(&cli("x"), &due), ["/3"]);
     cast.reject(a, "/1");
     assert_eq!([cast.prompt(&cli("x")).len(), cast.prompt(&cli("y")).len()], [0, 1]);
 }
@@ -129,12 +129,12 @@ fn a_note_that_nobody_confirms_waits_again() {
     cast.edit(&cli("x"), a, "/1");
     cast.reject(a, "/1");
     let due = cast.conversation.due_before_agent(&cli("x"), 1);
-    let lost = cast.conversation.deliver(&due).unwrap();
+    let lost = cast.conversation.deliver("x", &due).unwrap();
     assert_eq!(cast.prompt(&cli("x")), [""; 0], "it is under way");
     cast.conversation.notes_mut().give_back(lost.number);
     assert_eq!(cast.conversation.confirm(lost.number), Confirmation::Refused, "it is too late");
     let due = cast.conversation.due_before_agent(&cli("x"), 1);
-    let delivery = cast.conversation.deliver(&due).unwrap();
+    let delivery = cast.conversation.deliver("x", &due).unwrap();
     assert!(matches!(cast.conversation.confirm(delivery.number), Confirmation::Taken(_)));
     assert_eq!(cast.conversation.confirm(delivery.number), Confirmation::Repeated);
     assert_eq!(cast.prompt(&cli("x")), [""; 0]);
@@ -143,8 +143,8 @@ fn a_note_that_nobody_confirms_waits_again() {
 #[test]
 fn a_comment_that_is_under_way_can_be_removed_changed_and_moved() {
     let deliver = |cast: &mut Cast| {
-        let due = cast.conversation.due_after_turn(&cli("x"), cast.now);
-        cast.conversation.deliver(&due).unwrap().number
+        let due = cast.conversation.due_after_turn(None, cast.now);
+        cast.conversation.deliver("x", &due).unwrap().number
     };
     let mut cast = Cast::new();
     cast.comment("1", 1, "one");
@@ -173,7 +173,7 @@ fn a_revert_that_is_under_way_can_be_undone() {
     let paths = vec!["/1".into(), "/2".into()];
     cast.conversation.reverted("x".into(), paths, false, 1);
     let due = cast.conversation.due_before_agent(&cli("x"), 1);
-    let delivery = cast.conversation.deliver(&due).unwrap();
+    let delivery = cast.conversation.deliver("x", &due).unwrap();
     cast.conversation.notes_mut().drop_revert("x", "/1");
     assert_eq!(cast.conversation.confirm(delivery.number), Confirmation::Refused);
     assert_eq!(cast.prompt(&cli("x")), ["reverted /2"]);
@@ -186,7 +186,7 @@ fn comments_of_the_last_process_wait_for_the_editor() {
     last.comment("1", 1, "old");
     last.comment("2", 1, "removed");
     let mut cast = Cast::new();
-    for (id, note) in last.conversation.due_after_turn(&cli("x"), 1) {
+    for (id, note) in last.conversation.due_after_turn(None, 1) {
         cast.conversation.notes_mut().restore(id, note, 0);
     }
     cast.now = 10;
@@ -221,4 +221,70 @@ fn the_oldest_of_too_many_reasons_is_reported() {
         let dropped = rejected.dropped.map(|dropped| texts(&vec![dropped]));
         assert_eq!(dropped, (number == MAX_REASONS).then(|| vec!["0".to_owned()]));
     }
+}
+
+/// The answer of a model that was cancelled before it has said anything.
+const NO_ANSWER: &str = "[no response text]";
+
+#[test]
+fn a_note_that_a_model_forgets_with_its_turn_waits_again() {
+    let mut cast = Cast::new();
+    let (x, a) = (cli("x"), cast.a);
+    cast.edit(&x, a, "/1");
+    cast.reject(a, "/1");
+    cast.comment("1", 1, "one");
+    assert_eq!(cast.prompt(&x), ["/1", "one"]);
+    assert_eq!(cast.end(&x, NO_ANSWER), [""; 0], "a cancelled turn does not go on");
+    assert_eq!(cast.prompt(&x), ["/1", "one"]);
+    cast.comment("2", 1, "two");
+    assert_eq!(cast.end(&x, "Done."), ["two"]);
+    assert_eq!(cast.prompt(&x), [""; 0], "the turn goes on with that comment");
+    // The model has not answered that.
+    let answer = Some(Digest::of("Done."));
+    assert_eq!(cast.conversation.turn_ended(&x, answer).len(), 1);
+    assert_eq!(cast.prompt(&x), ["two"]);
+    assert_eq!(cast.end(&x, "Done."), [""; 0], "it is the answer to another prompt");
+    assert_eq!(cast.prompt(&x), [""; 0]);
+}
+
+#[test]
+fn a_comment_that_a_model_forgets_waits_only_as_its_user_has_left_it() {
+    let mut cast = Cast::new();
+    let x = cli("x");
+    for id in ["removed", "changed", "kept"] {
+        cast.comment(id, 1, id);
+    }
+    cast.prompt(&x);
+    cast.conversation.remove_comment("removed");
+    cast.comment("changed", 1, "other words");
+    cast.end(&x, NO_ANSWER);
+    assert_eq!(cast.prompt(&x), ["kept", "other words"]);
+}
+
+#[test]
+fn a_turn_whose_answer_is_not_known_forgets_nothing() {
+    let mut cast = Cast::new();
+    cast.comment("1", 1, "one");
+    assert_eq!(cast.prompt(&cli("x")), ["one"]);
+    assert_eq!(cast.conversation.turn_ended(&cli("x"), None), []);
+    assert_eq!(cast.conversation.turn_ended(&cli("y"), Some(Digest::of(NO_ANSWER))), []);
+    assert_eq!(cast.prompt(&cli("x")), [""; 0]);
+}
+
+#[test]
+fn after_a_rejected_edit_the_model_has_forgotten_the_last_message() {
+    let mut cast = Cast::new();
+    let (x, a) = (cli("x"), cast.a);
+    cast.comment("1", 1, "with the prompt");
+    assert_eq!(cast.prompt(&x), ["with the prompt"]);
+    cast.comment("2", 1, "with the result");
+    assert_eq!(cast.result(&x, "/2"), ["with the result"]);
+    cast.edit(&x, a, "/1");
+    cast.conversation.edit_rejected(a);
+    assert_eq!(cast.prompt(&x), ["with the result"]);
+    // The user has accepted the edit in the terminal: a tool ends.
+    cast.edit(&x, a, "/1");
+    cast.conversation.edit_rejected(a);
+    assert_eq!(cast.result(&x, "/1"), [""; 0]);
+    assert_eq!(cast.prompt(&x), [""; 0]);
 }

@@ -18,7 +18,7 @@ fn an_edit_that_two_clis_have_begun_belongs_to_none() {
     assert_eq!([cast.open(a, "/1"), cast.open(b, "/1")], [Never, Never]);
     assert_eq!(cast.reject(a, "/1"), None);
     assert_eq!(cast.prompt(&cli("x")), [""; 0]);
-    // Once they are known, they are told apart.
+    // Once they are known, they are distinguished.
     assert_eq!([cast.edit(&cli("x"), a, "/2"), cast.edit(&cli("y"), b, "/3")], [Now, Now]);
     cast.begin(&cli("x"), "/1");
     cast.begin(&cli("y"), "/1");
@@ -106,7 +106,7 @@ fn a_bridge_belongs_to_the_process_that_has_started_it() {
     assert_eq!(cast.open_beside(b, "/1", &both), Now);
     assert_eq!(cast.open_beside(b, "/1", &both), NextPrompt);
     assert_eq!(cast.open_beside(a, "/1", &both), Now);
-    // A diff whose own hook is not heard.
+    // A diff whose own hook does not arrive.
     cast.begin(&x, "/2");
     assert_eq!(cast.open_beside(b, "/2", &both), NextPrompt);
     let third = SessionId::new();

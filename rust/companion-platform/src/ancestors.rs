@@ -20,6 +20,12 @@ pub fn ancestors() -> Vec<Ancestor> {
     system::ancestors()
 }
 
+/// Returns the name of a process, in the form of [`Ancestor::identity`]. `None` if there is no such
+/// process, or if the system does not show it. Blocks like [`ancestors`].
+pub fn process_identity(pid: u32) -> Option<String> {
+    system::process_identity(pid)
+}
+
 /// Returns the local ports of the TCP connections over the loopback interface from a process, or from
 /// a child called `child`, to `port`. `None` if that can't be known: the system does not show it, or a
 /// connection to that port leads through another interface.
@@ -62,17 +68,24 @@ mod system {
     }
 
     pub(super) fn ancestors() -> Vec<Ancestor> {
-        // Two containers may have the same ids at the same time.
-        let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
         let mut ancestors = Vec::new();
         let mut pid = std::os::unix::process::parent_id();
         while pid > 0 && ancestors.len() < MAX_ANCESTORS {
             let Some(Stat { name, parent, start }) = stat(pid) else { break };
-            let identity = format!("{}/{pid}/{start}", space.display());
-            ancestors.push(Ancestor { pid, name, identity });
+            ancestors.push(Ancestor { pid, name, identity: identity(pid, &start) });
             pid = parent;
         }
         ancestors
+    }
+
+    pub(super) fn process_identity(pid: u32) -> Option<String> {
+        stat(pid).map(|stat| identity(pid, &stat.start))
+    }
+
+    fn identity(pid: u32, start: &str) -> String {
+        // Two containers may have the same ids at the same time.
+        let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+        format!("{}/{pid}/{start}", space.display())
     }
 
     pub(super) fn loopback_ports(pid: u32, child: &str, port: u16) -> Option<Vec<u16>> {
@@ -102,6 +115,10 @@ mod system {
                     return None;
                 }
                 ports.push(local);
+            }
+            // A client connects over one family. Each table takes a millisecond or two.
+            if !ports.is_empty() {
+                break;
             }
         }
         // The companion itself has a line, so without any the tables do not show the connections.
@@ -196,6 +213,10 @@ mod system {
         ancestors
     }
 
+    pub(super) fn process_identity(pid: u32) -> Option<String> {
+        ancestor(pid).map(|(_, process)| process.identity)
+    }
+
     /// A process and its parent. The time of its start has five words, as `Fri Nov 27 12:06:22 2026`.
     fn ancestor(pid: u32) -> Option<(u32, Ancestor)> {
         let mut ps = Command::new("ps");
@@ -218,7 +239,7 @@ mod system {
 
 #[cfg(windows)]
 mod system {
-    use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, get_current_pid};
+    use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessesToUpdate, System, get_current_pid};
 
     use super::{Ancestor, MAX_ANCESTORS};
 
@@ -237,11 +258,22 @@ mod system {
             let pid = parent.pid().as_u32();
             let name = parent.name().to_string_lossy();
             let name = name.trim_end_matches(".exe").to_owned();
-            let identity = format!("{pid}/{}", parent.start_time());
-            ancestors.push(Ancestor { pid, name, identity });
+            ancestors.push(Ancestor { pid, name, identity: identity(parent) });
             child = parent;
         }
         ancestors
+    }
+
+    pub(super) fn process_identity(pid: u32) -> Option<String> {
+        let mut system = System::new().ok()?;
+        let pid = Pid::from_u32(pid);
+        let nothing = ProcessRefreshKind::nothing();
+        system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), true, nothing);
+        system.process(pid).map(identity)
+    }
+
+    fn identity(process: &Process) -> String {
+        format!("{}/{}", process.pid().as_u32(), process.start_time())
     }
 
     pub(super) fn loopback_ports(_pid: u32, _child: &str, _port: u16) -> Option<Vec<u16>> {
@@ -259,6 +291,8 @@ mod tests {
         assert!(!ancestors.is_empty() && ancestors.len() <= MAX_ANCESTORS);
         assert_eq!(Some(ancestors[0].pid), crate::parent_process());
         assert!(ancestors.iter().all(|of| !of.name.is_empty() && !of.identity.is_empty()));
+        assert_eq!(process_identity(ancestors[0].pid).as_ref(), Some(&ancestors[0].identity));
+        assert_eq!(process_identity(0x3fff_fffe), None);
     }
 
     #[cfg(target_os = "linux")]

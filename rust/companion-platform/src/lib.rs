@@ -19,10 +19,10 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use ancestors::{Ancestor, ancestors, loopback_ports};
+pub use ancestors::{Ancestor, ancestors, loopback_ports, process_identity};
 pub use suspended::SuspendedMark;
 pub use watch::Watch;
-pub use worktrees::{Repository, sibling_worktrees};
+pub use worktrees::{GitDirs, Repository, are_of_one_repository, sibling_worktrees};
 
 #[cfg(unix)]
 pub use unix::{

@@ -1,4 +1,4 @@
-//! Marks a companion that does not answer, so that only one process waits for it.
+//! Marks a companion whose process is suspended or hangs, so that only one hook waits for its answer.
 
 use std::env::consts::OS;
 use std::io;

@@ -50,10 +50,11 @@ impl Watch {
         self.watcher.watch(dir, RecursiveMode::NonRecursive).map_err(io::Error::other)
     }
 
-    /// Adds `dirs`, which are within `roots`, as far as each can be watched.
+    /// Adds `dirs`, as far as each can be watched.
     ///
     /// Windows cannot rename a directory while one of its subdirectories is open, and a watch keeps
-    /// a directory open. Therefore Windows watches the roots with all their content.
+    /// a directory open. Therefore Windows watches `roots` with all their content, instead of the
+    /// directories in them.
     ///
     /// # Errors
     /// With the last failure. The error does not name a directory, so that a log may contain it.
@@ -62,12 +63,15 @@ impl Watch {
         roots: &BTreeSet<PathBuf>,
         dirs: &BTreeSet<PathBuf>,
     ) -> io::Result<()> {
-        let watched = if cfg!(windows) { roots } else { dirs };
-        let mode =
-            if cfg!(windows) { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
+        let mut watched: Vec<_> =
+            dirs.iter().map(|dir| (dir, RecursiveMode::NonRecursive)).collect();
+        if cfg!(windows) {
+            watched.retain(|(dir, _)| !roots.iter().any(|root| dir.starts_with(root)));
+            watched.extend(roots.iter().map(|root| (root, RecursiveMode::Recursive)));
+        }
         let nameless = |error: notify::Error| io::Error::other(notify::Error::new(error.kind));
-        let add = |dir: &PathBuf| self.watcher.watch(dir, mode).map_err(nameless);
-        watched.iter().map(add).fold(Ok(()), Result::and)
+        let add = |(dir, mode): (&PathBuf, _)| self.watcher.watch(dir, mode).map_err(nameless);
+        watched.into_iter().map(add).fold(Ok(()), Result::and)
     }
 }
 

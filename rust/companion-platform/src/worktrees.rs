@@ -127,6 +127,34 @@ pub fn sibling_worktrees(roots: &[PathBuf]) -> Vec<PathBuf> {
     siblings
 }
 
+/// Whether two folders are the uppermost ones of worktrees of the same repository.
+pub fn are_of_one_repository(one: &Path, other: &Path) -> bool {
+    Repository::of(one).is_some_and(|one| Repository::of(other) == Some(one))
+}
+
+/// The folders of Git for a worktree. A hostile repository may name any folders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitDirs {
+    /// The folder of the worktree alone.
+    pub own: PathBuf,
+    /// The folder that all worktrees of the repository share.
+    pub common: PathBuf,
+}
+
+impl GitDirs {
+    /// Finds the folders that the `.git` of a worktree or a submodule names. `None` if it names none.
+    pub fn of(worktree: &Path) -> Option<Self> {
+        let dot_git = worktree.join(".git");
+        if dot_git.is_dir() {
+            return Some(Self { own: dot_git.clone(), common: dot_git });
+        }
+        let own = read_any_path(&dot_git, "gitdir: ", worktree)?.0;
+        let common = read_any_path(&own.join("commondir"), "", &own);
+        let common = common.map_or_else(|| own.clone(), |(common, _)| common);
+        Some(Self { own, common })
+    }
+}
+
 /// The folder `within` in a worktree.
 fn part(worktree: &Path, within: &Path) -> PathBuf {
     worktree.components().chain(within.components()).collect()
@@ -137,11 +165,18 @@ fn linked_entry(worktree: &Path) -> Option<PathBuf> {
     read_path(&worktree.join(".git"), "gitdir: ", worktree)
 }
 
-/// Reads a file with one path, which may be relative to `folder`. Returns the path without links.
+/// Reads a file of the user with one path, which may be relative to `folder`. Returns the path without
+/// links.
 fn read_path(file: &Path, prefix: &str, folder: &Path) -> Option<PathBuf> {
+    let (path, is_own) = read_any_path(file, prefix, folder)?;
+    is_own.then_some(path)
+}
+
+/// Does the same for a file of anyone. Also returns whether it is one of the user.
+fn read_any_path(file: &Path, prefix: &str, folder: &Path) -> Option<(PathBuf, bool)> {
     let file = open_file(file).ok()?;
     let metadata = file.metadata().ok()?;
-    if !metadata.is_file() || metadata.len() > MAX_FILE || owner(&metadata) != current_user() {
+    if !metadata.is_file() || metadata.len() > MAX_FILE {
         return None;
     }
     let mut text = String::new();
@@ -150,7 +185,8 @@ fn read_path(file: &Path, prefix: &str, folder: &Path) -> Option<PathBuf> {
     if path.is_empty() || path.contains('\n') || path.contains('\0') {
         return None;
     }
-    folder.join(path).canonicalize().ok()
+    let is_own = owner(&metadata) == current_user();
+    Some((folder.join(path).canonicalize().ok()?, is_own))
 }
 
 fn is_own(dir: &Path) -> bool {
@@ -191,7 +227,7 @@ mod tests {
 
         /// Adds a worktree as `git worktree add` does.
         fn add(&self, name: &str) {
-            let entry = format!("main/.git/worktrees/{name}");
+            let entry = format!("main/.git/worktrees/{}", name.replace('/', "-"));
             self.write(&format!("{entry}/gitdir"), &format!("ROOT/{name}/.git\n"));
             self.write(&format!("{entry}/commondir"), "../..\n");
             self.write(&format!("{name}/.git"), &format!("gitdir: ROOT/{entry}\n"));
@@ -249,6 +285,46 @@ mod tests {
         scene.write("bare.git/worktrees/d/commondir", "../..\n");
         scene.write("d/.git", "gitdir: ROOT/bare.git/worktrees/d\n");
         assert_eq!(scene.siblings("c"), ["d"]);
+    }
+
+    #[test]
+    fn worktrees_of_one_repository_know_each_other() {
+        let scene = Scene::new();
+        scene.add("main/a");
+        fs::create_dir_all(scene.path("main/clone/.git")).unwrap();
+        scene.write("main/claims/.git", "gitdir: ROOT/main/.git/worktrees/main-a\n");
+        fs::create_dir_all(scene.path("main/folder")).unwrap();
+        for (folder, expected) in [
+            ("main/a", true),
+            ("main/clone", false),
+            ("main/claims", false),
+            ("main/folder", false),
+        ] {
+            let found = are_of_one_repository(&scene.path("main"), &scene.path(folder));
+            assert_eq!(found, expected, "{folder}");
+        }
+    }
+
+    #[test]
+    fn each_worktree_and_submodule_names_its_shared_folder() {
+        let scene = Scene::new();
+        scene.add("a");
+        scene.write("main/sub/.git", "gitdir: ../.git/modules/sub\n");
+        fs::create_dir_all(scene.path("main/.git/modules/sub")).unwrap();
+        scene.write("nowhere/.git", "gitdir: ../gone\n");
+        scene.write("empty/.git", "");
+        for (worktree, expected) in [
+            ("main", Some("main/.git")),
+            ("a", Some("main/.git")),
+            ("main/sub", Some("main/.git/modules/sub")),
+            ("nowhere", None),
+            ("empty", None),
+            ("main/.git", None),
+        ] {
+            let expected = expected.map(|path| scene.path(path));
+            let found = GitDirs::of(&scene.path(worktree)).map(|dirs| dirs.common);
+            assert_eq!(found, expected, "{worktree}");
+        }
     }
 
     /// A repository that was unpacked or fetched must not reach beyond itself.

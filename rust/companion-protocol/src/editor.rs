@@ -21,91 +21,89 @@ pub use agent::{
 };
 pub use restart::{Restarts, ResumedProposal, ResumedProposals, ShownProposal, ShownProposals};
 pub use revert::{
-    FileToRevert, Hunk, Hunks, PlanRevert, PlannedFile, PromptOfSession, RevertAction, RevertPlan,
+    FileToRevert, Hunk, Hunks, ListedHunk, PlanRevert, PlannedFile, PromptOfSession, RevertAction,
+    RevertPlan,
 };
 
-/// A notification from the editor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EditorNotification {
-    /// `editor/opened`
-    Opened(FilePath),
-    /// `editor/closed`
-    Closed(FilePath),
-    /// `editor/focused`; opens the file if need be.
-    Focused(FilePath),
-    /// `editor/cursor`
-    Cursor(CursorMoved),
-    /// `editor/selection`; an empty text clears it.
-    Selection(SelectionChanged),
-    /// `editor/renamed`, of a file or a directory.
-    Renamed(Renamed),
-    /// `editor/deleted`, of a file or a directory.
-    Deleted(FilePath),
-    /// `workspace/folders`: all roots, absolute.
-    Folders(Folders),
-    /// `workspace/trust`
-    Trust(Trust),
-    /// `workspace/shareContext`
-    ShareContext(ShareContext),
-    /// `comment/set`
-    CommentSet(CommentOnLines),
-    /// `comment/removed`
-    CommentRemoved(CommentId),
-    /// `agent/reverted`
-    ChangesReverted(ChangedPaths),
-    /// `agent/revertUndone`
-    RevertUndone(ChangedPaths),
-    /// `agent/kept`
-    ChangesKept(ChangedPaths),
-    /// `diff/accepted`: the user's decision, with the final text.
-    DiffAccepted(AcceptedDiff),
-    /// `workspace/review`
-    Review(Review),
-    /// `editor/restarts`
-    Restarts(Restarts),
-    /// `diff/rejected`
-    DiffRejected(RejectedDiff),
+/// Declares messages from the editor, each with its method. A variant without parameters ignores those of
+/// its message.
+macro_rules! messages_from_editor {
+    (
+        $(#[$about:meta])*
+        pub enum $name:ident {
+            $($(#[$doc:meta])* $variant:ident$(($params:ty))? = $method:literal,)+
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $(
+                #[doc = concat!("`", $method, "`")]
+                $(#[$doc])*
+                $variant$(($params))?,
+            )+
+        }
+
+        impl $name {
+            /// Reads the message `method`.
+            ///
+            /// # Errors
+            /// If the companion does not know the method, or if `params` don't fit it.
+            pub fn parse(method: &str, params: Params<'_>) -> Result<Self, ErrorObject> {
+                let parsed = match method {
+                    $($method => messages_from_editor!(@parse params $variant $($params)?),)+
+                    _ => return Err(method_not_found(method)),
+                };
+                parsed.map_err(|error| invalid_params(method, &error))
+            }
+
+            /// Reads the message `method` whose parameters are JSON.
+            ///
+            /// # Errors
+            /// If the companion does not know the method, or if `params` don't fit it.
+            pub fn from_json(method: &str, params: &str) -> Result<Self, ErrorObject> {
+                let params = serde_json::from_str(params)
+                    .map_err(|error| invalid_params(method, &error))?;
+                Self::parse(method, Params::new(params))
+            }
+        }
+    };
+    (@parse $from:ident $variant:ident) => { Ok(Self::$variant) };
+    (@parse $from:ident $variant:ident $params:ty) => { $from.parse().map(Self::$variant) };
+}
+
+messages_from_editor! {
+    /// A notification from the editor.
+    pub enum EditorNotification {
+        Opened(FilePath) = "editor/opened",
+        Closed(FilePath) = "editor/closed",
+        /// Opens the file if need be.
+        Focused(FilePath) = "editor/focused",
+        Cursor(CursorMoved) = "editor/cursor",
+        /// An empty text clears the selection.
+        Selection(SelectionChanged) = "editor/selection",
+        /// Of a file or a directory.
+        Renamed(Renamed) = "editor/renamed",
+        /// Of a file or a directory.
+        Deleted(FilePath) = "editor/deleted",
+        /// All roots, absolute.
+        Folders(Folders) = "workspace/folders",
+        Trust(Trust) = "workspace/trust",
+        ShareContext(ShareContext) = "workspace/shareContext",
+        Review(Review) = "workspace/review",
+        CommentSet(CommentOnLines) = "comment/set",
+        CommentRemoved(CommentId) = "comment/removed",
+        ChangesReverted(ChangedPaths) = "agent/reverted",
+        RevertUndone(ChangedPaths) = "agent/revertUndone",
+        ChangesKept(ChangedPaths) = "agent/kept",
+        /// The user's decision, with the final text.
+        DiffAccepted(AcceptedDiff) = "diff/accepted",
+        DiffRejected(RejectedDiff) = "diff/rejected",
+        Restarts(Restarts) = "editor/restarts",
+    }
 }
 
 impl EditorNotification {
-    /// Reads the notification `method`.
-    ///
-    /// # Errors
-    /// If the companion does not know the method, or if `params` don't fit it.
-    pub fn parse(method: &str, params: Params<'_>) -> Result<Self, ErrorObject> {
-        let parsed = match method {
-            "editor/opened" => params.parse().map(Self::Opened),
-            "editor/closed" => params.parse().map(Self::Closed),
-            "editor/focused" => params.parse().map(Self::Focused),
-            "editor/cursor" => params.parse().map(Self::Cursor),
-            "editor/selection" => params.parse().map(Self::Selection),
-            "editor/renamed" => params.parse().map(Self::Renamed),
-            "editor/deleted" => params.parse().map(Self::Deleted),
-            "workspace/folders" => params.parse().map(Self::Folders),
-            "workspace/trust" => params.parse().map(Self::Trust),
-            "workspace/shareContext" => params.parse().map(Self::ShareContext),
-            "workspace/review" => params.parse().map(Self::Review),
-            "editor/restarts" => params.parse().map(Self::Restarts),
-            "comment/set" => params.parse().map(Self::CommentSet),
-            "comment/removed" => params.parse().map(Self::CommentRemoved),
-            "agent/reverted" => params.parse().map(Self::ChangesReverted),
-            "agent/revertUndone" => params.parse().map(Self::RevertUndone),
-            "agent/kept" => params.parse().map(Self::ChangesKept),
-            "diff/accepted" => params.parse().map(Self::DiffAccepted),
-            "diff/rejected" => params.parse().map(Self::DiffRejected),
-            _ => return Err(method_not_found(method)),
-        };
-        parsed.map_err(|error| invalid_params(method, &error))
-    }
-
-    /// Reads the notification `method` whose parameters are JSON.
-    ///
-    /// # Errors
-    /// If the companion does not know the method, or if `params` don't fit it.
-    pub fn from_json(method: &str, params: &str) -> Result<Self, ErrorObject> {
-        Self::parse(method, params_from_json(method, params)?)
-    }
-
     /// Replaces the text, for a host that gets long texts beside the JSON.
     #[must_use]
     pub fn with_text(mut self, text: String) -> Self {
@@ -116,58 +114,31 @@ impl EditorNotification {
     }
 }
 
-/// A request from the editor. The companion answers it at once, except [`Self::Diagnosis`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EditorQuery {
-    /// `agent/texts`; the result is a [`ChangedText`].
-    Before(ChangedPath),
-    /// `agent/hunks`; the result is [`Hunks`].
-    Hunks(ChangedPath),
-    /// `agent/revertPlan`; the result is a [`RevertPlan`].
-    RevertPlan(PlanRevert),
-    /// `companion/status`; the result is a [`Status`](crate::status::Status).
-    Status,
-    /// `companion/environment`; the result is a [`TerminalEnvironment`].
-    Environment,
-    /// `companion/diagnosis`; the result is a [`Diagnosis`]. It takes seconds.
-    Diagnosis,
-    /// `diff/accepted`; the result is a [`Decided`].
-    Accepted(AcceptedDiff),
-    /// `diff/withdraw`; the result is a [`Withdrawn`].
-    Withdraw(DiffPath),
-    /// `diff/resume`; the result is a [`ResumedProposals`].
-    Resume(ShownProposals),
+messages_from_editor! {
+    /// A request from the editor. The companion answers it at once, except [`Self::Diagnosis`].
+    pub enum EditorQuery {
+        /// The result is a [`ChangedText`].
+        Texts(ChangedPath) = "agent/texts",
+        /// The result is [`Hunks`].
+        Hunks(ChangedPath) = "agent/hunks",
+        /// The result is a [`RevertPlan`].
+        RevertPlan(PlanRevert) = "agent/revertPlan",
+        /// The result is a [`Status`](crate::status::Status).
+        Status = "companion/status",
+        /// The result is a [`TerminalEnvironment`].
+        Environment = "companion/environment",
+        /// The result is a [`Diagnosis`]. It takes seconds.
+        Diagnosis = "companion/diagnosis",
+        /// The result is a [`Decided`].
+        Accepted(AcceptedDiff) = "diff/accepted",
+        /// The result is a [`Withdrawn`].
+        Withdraw(DiffPath) = "diff/withdraw",
+        /// The result is a [`ResumedProposals`].
+        Resume(ShownProposals) = "diff/resume",
+    }
 }
 
 impl EditorQuery {
-    /// Reads the request `method`.
-    ///
-    /// # Errors
-    /// If the companion does not know the method, or if `params` don't fit it.
-    pub fn parse(method: &str, params: Params<'_>) -> Result<Self, ErrorObject> {
-        match method {
-            "agent/texts" => params.parse().map(Self::Before),
-            "agent/hunks" => params.parse().map(Self::Hunks),
-            "agent/revertPlan" => params.parse().map(Self::RevertPlan),
-            "companion/status" => Ok(Self::Status),
-            "companion/environment" => Ok(Self::Environment),
-            "companion/diagnosis" => Ok(Self::Diagnosis),
-            "diff/accepted" => params.parse().map(Self::Accepted),
-            "diff/withdraw" => params.parse().map(Self::Withdraw),
-            "diff/resume" => params.parse().map(Self::Resume),
-            _ => return Err(method_not_found(method)),
-        }
-        .map_err(|error| invalid_params(method, &error))
-    }
-
-    /// Reads the request `method` whose parameters are JSON.
-    ///
-    /// # Errors
-    /// If the companion does not know the method, or if `params` don't fit it.
-    pub fn from_json(method: &str, params: &str) -> Result<Self, ErrorObject> {
-        Self::parse(method, params_from_json(method, params)?)
-    }
-
     /// Replaces the text, for a host that gets long texts beside the JSON.
     #[must_use]
     pub fn with_text(mut self, text: String) -> Self {
@@ -176,11 +147,6 @@ impl EditorQuery {
         }
         self
     }
-}
-
-fn params_from_json<'a>(method: &str, json: &'a str) -> Result<Params<'a>, ErrorObject> {
-    let params = serde_json::from_str(json).map_err(|error| invalid_params(method, &error))?;
-    Ok(Params::new(params))
 }
 
 /// A notification from the companion to the editor, besides `companion/ready`.
@@ -428,7 +394,8 @@ pub struct Sessions {
 pub struct PrivateFiles {
     /// The open private files. No client gets them.
     pub paths: Vec<String>,
-    /// By path, a sentence about the reason and how to share the file.
+    /// By path, a text for the user: the reason, and the line of an ignore file that shares the file, if
+    /// there is one.
     pub reasons: BTreeMap<String, String>,
 }
 
@@ -443,7 +410,7 @@ pub struct OpenDiff<'a> {
     pub diff: String,
     /// Whether accepting changes or creates the file.
     pub kind: ProposalKind,
-    /// Whether the file is private: an ignore file matches it.
+    /// Whether the file is private.
     pub private: bool,
     /// The number of the connected client that made the proposal, from 1.
     pub cli: u32,

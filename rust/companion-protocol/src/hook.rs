@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use strum::VariantArray;
 
 /// The path of the endpoint.
 pub const ENDPOINT: &str = "/hook";
@@ -83,7 +84,7 @@ pub struct HookSenders {
 }
 
 /// When a CLI runs a hook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, VariantArray)]
 pub enum HookEventKind {
     /// Before a tool. [`HookProfile::confirms_after_hook`] says whether the user has confirmed the
     /// call by then.
@@ -104,36 +105,14 @@ pub enum HookEventKind {
 
 impl HookEventKind {
     /// All events.
-    pub const ALL: [Self; 7] = [
-        Self::BeforeTool,
-        Self::AfterTool,
-        Self::BeforeAgent,
-        Self::AfterAgent,
-        Self::Notification,
-        Self::SessionStart,
-        Self::SessionEnd,
-    ];
-
-    /// Whether the event's name shows which CLI runs the hook. All CLIs have the other names.
-    pub const fn names_client(self) -> bool {
-        match self {
-            Self::BeforeTool | Self::AfterTool | Self::BeforeAgent | Self::AfterAgent => true,
-            Self::Notification | Self::SessionStart | Self::SessionEnd => false,
-        }
-    }
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 }
 
 /// How a CLI runs hooks: its names of the events and of its tools, and the order of events.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HookProfile {
-    /// [`HookEventKind::BeforeTool`]
-    pub before_tool: &'static str,
-    /// [`HookEventKind::AfterTool`]
-    pub after_tool: &'static str,
-    /// [`HookEventKind::BeforeAgent`]
-    pub before_agent: &'static str,
-    /// [`HookEventKind::AfterAgent`]
-    pub after_agent: &'static str,
+    /// The CLI's events, with its name of each. A CLI may lack some.
+    pub events: &'static [(HookEventKind, &'static str)],
     /// The tools that change a file.
     pub edits: &'static [&'static str],
     /// The one of them that writes a whole file.
@@ -187,18 +166,7 @@ pub struct TrustProfile {
 impl HookProfile {
     /// The kind of the event of that name.
     pub fn event_kind(&self, name: &str) -> Option<HookEventKind> {
-        HookEventKind::ALL.into_iter().find(|event_kind| self.event_name(*event_kind) == name)
-    }
-
-    const fn event_name(&self, event_kind: HookEventKind) -> &'static str {
-        match event_kind {
-            HookEventKind::BeforeTool => self.before_tool,
-            HookEventKind::AfterTool => self.after_tool,
-            HookEventKind::BeforeAgent => self.before_agent,
-            HookEventKind::AfterAgent => self.after_agent,
-            HookEventKind::Notification => "Notification",
-            HookEventKind::SessionStart => "SessionStart",
-            HookEventKind::SessionEnd => "SessionEnd",
-        }
+        let event = self.events.iter().find(|(_, known)| *known == name);
+        event.map(|(event_kind, _)| *event_kind)
     }
 }

@@ -222,9 +222,10 @@ fn messages_to_the_editor() {
     let lost = ReasonLost {
         file_path: path(),
         reason: "Use a list.".to_owned(),
-        why: "The CLI has ended.".to_owned(),
+        why: "its CLI has not come back within a day".to_owned(),
     };
-    let refused = CommentRefused { id: "1".to_owned(), reason: "private".to_owned() };
+    let reason = "No model gets this comment: the file lies outside of the workspace.".to_owned();
+    let refused = CommentRefused { id: "1".to_owned(), reason };
     let expected = [
         to("companion/ready", ready),
         sent(Sent::Sessions(Sessions { count: 1 })),
@@ -311,7 +312,7 @@ fn messages_from_the_editor() {
         notifications.push(whole);
     }
     let of = ChangedPath { session: "s".to_owned(), prompt: 1, path: path() };
-    let (query, hunks) = (EditorQuery::Before(of.clone()), EditorQuery::Hunks(of));
+    let (query, hunks) = (EditorQuery::Texts(of.clone()), EditorQuery::Hunks(of));
     let prompts = vec![PromptOfSession { session: "s".to_owned(), prompt: 1 }];
     let (disk, unsaved) = (Some("new\n".to_owned()), Some("mine\n".to_owned()));
     let files = vec![FileToRevert { path: path(), prompts, disk, unsaved, hunk: Some(hunk()) }];
@@ -376,7 +377,7 @@ fn results() {
         differs: false,
     };
     let question = Some("a.txt has other, unsaved changes (+1 −1). Revert it?".to_owned());
-    assert_eq!(results[2].1, json!(Hunks { hunks: vec![hunk()] }));
+    assert_eq!(results[2].1, json!(Hunks { hunks: vec![hunk().into()] }));
     assert_eq!(results[3].1, json!(RevertPlan { files: vec![file, refused], question }));
     assert_eq!(results[4].1, json!(Decided { delivery: Delivery::Delivered }));
     assert_eq!(results[5].1, json!(Withdrawn { withdrawn: true }));

@@ -88,8 +88,8 @@ fn an_id_is_a_text_or_a_number() {
 fn only_a_request_is_answered() {
     let request = one(r#"{"jsonrpc":"2.0","id":5,"method":"m"}"#).unwrap();
     assert!(matches!(request, Message::Request { id, .. } if id.as_u64() == Some(5)));
-    let told = one(r#"{"jsonrpc":"2.0","method":"m"}"#).unwrap();
-    assert!(matches!(told, Message::Notification { .. }));
+    let notification = one(r#"{"jsonrpc":"2.0","method":"m"}"#).unwrap();
+    assert!(matches!(notification, Message::Notification { .. }));
     let response = one(r#"{"jsonrpc":"2.0","id":6,"result":{"a":1}}"#).unwrap();
     let Message::Response { id: Some(id), result: Ok(result) } = response else { panic!() };
     assert_eq!((id.as_u64(), result.get()), (Some(6), r#"{"a":1}"#));

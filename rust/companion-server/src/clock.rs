@@ -1,4 +1,4 @@
-//! Tells the time.
+//! Reads the clock.
 
 use std::time::{Duration, SystemTime};
 

@@ -24,27 +24,14 @@ impl Config {
         let limits = Limits::of(&settings);
         Self { settings, discovery_dir: None, limits }
     }
-
-    /// The limits of the core.
-    pub(crate) fn of_core(&self) -> companion::Limits {
-        let Limits { body, host_timeout, resume_timeout, session_away, .. } = self.limits;
-        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        companion::Limits {
-            host_timeout: ms(host_timeout),
-            resume_timeout: if self.settings.keep_proposals { ms(resume_timeout) } else { 0 },
-            session_away: ms(session_away),
-            diffs_per_session: self.limits.diffs_per_session,
-            queued_bytes: self.limits.queued_bytes,
-            held_bytes: self.limits.held_bytes,
-            kept_bytes: body.saturating_mul(2),
-        }
-    }
 }
 
 /// Bounds of time, space and number.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
+    /// The bounds of what the core decides.
+    pub core: companion::Limits,
     /// The largest request body, in bytes. A larger one is answered with 413.
     pub body: usize,
     /// The time to send the head of a request, and the time that a connection stays open between
@@ -54,12 +41,7 @@ pub struct Limits {
     pub body_timeout: Duration,
     /// The time to send a body.
     pub body_total: Duration,
-    /// The time for the editor to answer a request.
-    pub host_timeout: Duration,
-    /// The time for the editor to name the proposals that it shows after a restart. Then the companion
-    /// rejects the others.
-    pub resume_timeout: Duration,
-    /// The time for the editor to report diagnostics.
+    /// The time for a call about diagnostics. The editor's protocol gives the editor 2.5 s of it.
     pub diagnostics_timeout: Duration,
     /// The interval of comments on a quiet stream. The client gives up after 300 s of silence.
     pub keep_alive: Duration,
@@ -72,19 +54,8 @@ pub struct Limits {
     /// The most sessions without a stream. Their clients have probably ended without a word. Above
     /// this, the same applies.
     pub idle_sessions: usize,
-    /// The time that the views of a client stay open while it has no stream. After that its diffs
-    /// are rejected. Until then no new client evicts the session.
-    pub session_away: Duration,
     /// The time that a session may stay without a stream.
     pub session_gone: Duration,
-    /// The most diffs that a session may have open, or decided and not delivered.
-    pub diffs_per_session: usize,
-    /// The most bytes of decisions that a session may leave unacknowledged. Above this it may open
-    /// no further diff.
-    pub queued_bytes: usize,
-    /// The most bytes of texts of all sessions: open proposals, and decisions and answers that
-    /// clients have not read. Above this no further diff opens, unless it is the only one.
-    pub held_bytes: usize,
     /// The most streams of `GET /events`.
     pub monitors: usize,
 }
@@ -92,24 +63,26 @@ pub struct Limits {
 impl Limits {
     /// The limits of these settings, and the defaults.
     fn of(settings: &Settings) -> Self {
-        let core = companion::Limits::default();
+        let body = usize::from(settings.body_limit) << 20;
+        let resume_timeout =
+            if settings.keep_proposals { Duration::from_secs(10) } else { Duration::ZERO };
+        let core = companion::Limits {
+            resume_timeout,
+            kept_bytes: body.saturating_mul(2),
+            ..companion::Limits::default()
+        };
         Self {
-            body: usize::from(settings.body_limit) << 20,
+            core,
+            body,
             header_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(30),
             body_total: Duration::from_mins(5),
-            host_timeout: Duration::from_millis(core.host_timeout),
-            resume_timeout: Duration::from_secs(10),
             diagnostics_timeout: Duration::from_secs(3),
             keep_alive: Duration::from_secs(20),
             retry: Duration::from_secs(20),
             sessions: 2048,
             idle_sessions: 64,
-            session_away: Duration::from_millis(core.session_away),
             session_gone: Duration::from_hours(1),
-            diffs_per_session: core.diffs_per_session,
-            queued_bytes: core.queued_bytes,
-            held_bytes: core.held_bytes,
             monitors: 16,
         }
     }
@@ -150,10 +123,12 @@ mod tests {
                 (field.to_owned(), rest.split(" | ").next().unwrap().to_owned())
             })
             .collect();
-        let limits = format!("{:#?}", Limits::default());
+        let settings = Settings { keep_proposals: true, ..Settings::default() };
+        let limits = format!("{:#?}", Limits::of(&settings));
         let defaults: Vec<_> = limits
             .lines()
             .filter_map(|line| line.trim().trim_end_matches(',').split_once(": "))
+            .filter(|(_, value)| !value.ends_with('{'))
             .map(|(field, value)| (field.to_owned(), written(value)))
             .collect();
         assert_eq!(documented, defaults);

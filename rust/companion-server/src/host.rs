@@ -30,7 +30,7 @@ pub trait EditorHost: Send + Sync + 'static {
     /// Carries out a request. The editor answers later, from any thread, by the [`Responder`].
     ///
     /// A request fails if the editor does not answer within
-    /// [`host_timeout`](crate::Limits::host_timeout), or, for diagnostics, within
+    /// [`host_timeout`](companion_core::companion::Limits::host_timeout), or, for diagnostics, within
     /// [`diagnostics_timeout`](crate::Limits::diagnostics_timeout). The server ignores a later answer.
     fn request(&self, request: EditorRequest, responder: Responder);
 
@@ -59,7 +59,7 @@ pub enum EditorRequest {
     /// 2.5 s report only the known ones.
     Diagnostics(DiagnosticsRequest),
     /// `editor/unsaved`: save the files of the workspace if the user wants that, then list those
-    /// whose text is not on the disk. A hook waits up to 0.75 s.
+    /// whose text is not on the disk. A hook waits up to 0.75 s, and checks the files in that time.
     UnsavedFiles,
 }
 

@@ -67,7 +67,11 @@ impl Parts {
         let journal = left.is_some().then(|| Arc::new(Journal::new()));
         let left = left.unwrap_or_default();
 
-        let workspace = Workspace::new(settings.workspace.clone(), Arc::clone(&pool));
+        let workspace = Workspace::new(
+            settings.workspace.clone(),
+            settings.git_ignored_private,
+            Arc::clone(&pool),
+        );
         let probe = TargetProbe::new(Arc::clone(workspace.privacy()), Arc::clone(&pool));
         let workspace = Arc::new(workspace);
         let known = left.sessions.iter().map(|(id, client)| (*id, *client));
@@ -162,6 +166,7 @@ impl Parts {
         let clients = Arc::clone(&self.clients);
         self.until_stopped(runtime, async move { clients.maintain().await });
         self.until_stopped(runtime, Arc::clone(&self.agents).expire_notes());
+        self.until_stopped(runtime, Arc::clone(&self.agents).follow_private_files());
         // These also run during the stop, so that no call waits for a text without end.
         let driver = Arc::clone(&self.driver);
         self.until_aborted(runtime, async move { driver.run().await });

@@ -28,7 +28,7 @@ use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-use crate::agent;
+use crate::agent::{self, ChangeTracker};
 use crate::clock::now_ms;
 use crate::config::Config;
 use crate::discovery::{Discovery, texts, workspace_path};
@@ -48,7 +48,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 /// when the last clone is dropped; a drop does not wait.
 ///
 /// The editor may call all functions from any thread. They neither block nor do IO, except
-/// [`Server::apply`] for folders, and [`Server::stop`].
+/// [`Server::apply`] for folders, [`Server::answer`] for changes, and [`Server::stop`].
 #[derive(Clone)]
 pub struct Server {
     inner: Arc<Inner>,
@@ -85,6 +85,7 @@ impl Server {
     pub fn open(runtime: &Runtime, config: Config, host: Arc<dyn EditorHost>) -> io::Result<Self> {
         let Settings { resume, port, listen, listen_or_fail, .. } = &config.settings;
         let last = if *resume { Resume::claim(runtime, None, &config) } else { None };
+        let known_port = last.as_ref().and_then(Resume::port);
         let (listeners, last) = match last {
             Some(last) => last.bind(runtime, *port, listen),
             None => (Listeners::bind(*port, listen), None),
@@ -95,16 +96,18 @@ impl Server {
         if let Some(missing) = listeners.missing().first().filter(|_| *listen_or_fail) {
             return Err(io::Error::other(missing.reason.as_str()));
         }
-        Self::serve(runtime, listeners, config, host, last)
+        Self::serve(runtime, listeners, config, host, last, known_port)
     }
 
-    /// With `last`, [`Resume::bind`] has returned the `listeners`.
+    /// With `last`, [`Resume::bind`] has returned the `listeners`. The last process listened at
+    /// `known_port`.
     fn serve(
         runtime: &Runtime,
         listeners: Listeners,
         mut config: Config,
         host: Arc<dyn EditorHost>,
         last: Option<Resume>,
+        known_port: Option<u16>,
     ) -> io::Result<Self> {
         let addresses = listeners.addresses()?;
         let port = addresses[0].port();
@@ -147,7 +150,9 @@ impl Server {
         };
         let dir = parts.config.discovery_dir.as_deref();
         let Settings { clients, ide_pid, worktrees, .. } = &parts.config.settings;
-        let discovery = Discovery::publish(runtime.alive(), clients, dir, *ide_pid, &file);
+        let lost_port = known_port.filter(|known| *known != port);
+        let discovery =
+            Discovery::publish(runtime.alive(), clients, dir, *ide_pid, lost_port, &file);
         log_addresses(&addresses, &missing);
         if *worktrees {
             let (workspace, pool) = (Arc::clone(&parts.workspace), Arc::clone(&parts.pool));
@@ -302,29 +307,23 @@ impl Server {
         Ok(None)
     }
 
-    /// Answers a request of the editor with a result in JSON. Does no IO, except by `diagnose`, which
-    /// makes the result of `companion/diagnosis`.
+    /// Answers a request of the editor with a result in JSON. Blocks for the disk if it is about kept texts:
+    /// for up to 2 s, or 2 s for each 64 files of a plan. `diagnose` makes the result of `companion/diagnosis`.
     ///
     /// # Errors
-    /// If the server does not know what the request names.
+    /// If the server does not know what the request names, or if the editor may not get it.
     pub fn answer(
         &self,
         query: EditorQuery,
         diagnose: impl FnOnce(&Self) -> Diagnosis,
     ) -> Result<String, ErrorObject> {
-        let changes = &self.inner.parts.agents.changes;
-        let unkept = || {
-            let message = "Invalid params: no text of this change is kept";
-            ErrorObject::new(code::INVALID_PARAMS, message)
-        };
         match query {
-            EditorQuery::Before(ChangedPath { session, prompt, path }) => {
-                Ok(json(&changes.texts(&session, prompt, &path).ok_or_else(unkept)?))
+            EditorQuery::Texts(change) => self.kept(&change, ChangeTracker::texts),
+            EditorQuery::Hunks(change) => self.kept(&change, ChangeTracker::hunks),
+            EditorQuery::RevertPlan(plan) => {
+                let may_show = self.may_show(plan.files.iter().map(|file| &*file.path));
+                Ok(json(&self.inner.parts.agents.changes.revert_plan(&plan, &may_show)))
             }
-            EditorQuery::Hunks(ChangedPath { session, prompt, path }) => {
-                Ok(json(&changes.hunks(&session, prompt, &path).ok_or_else(unkept)?))
-            }
-            EditorQuery::RevertPlan(plan) => Ok(json(&changes.revert_plan(&plan))),
             EditorQuery::Status => Ok(json(&self.status())),
             EditorQuery::Environment => {
                 Ok(json(&TerminalEnvironment { env: self.terminal_environment() }))
@@ -337,6 +336,35 @@ impl Server {
             }
             EditorQuery::Resume(shown) => Ok(json(&self.resume(shown))),
         }
+    }
+
+    /// Returns what is kept of a change, unless its file is private by now.
+    fn kept<T: Serialize>(
+        &self,
+        change: &ChangedPath,
+        find: fn(&ChangeTracker, &str, u64, &str) -> Option<T>,
+    ) -> Result<String, ErrorObject> {
+        let ChangedPath { session, prompt, path } = change;
+        let invalid = |message| ErrorObject::new(code::INVALID_PARAMS, message);
+        if self.may_show([&**path]) != [true] {
+            return Err(invalid("Invalid params: the file is private, or may be"));
+        }
+        let kept = find(&self.inner.parts.agents.changes, session, *prompt, path);
+        let kept = kept.ok_or_else(|| invalid("Invalid params: no text of this change is kept"))?;
+        Ok(json(&kept))
+    }
+
+    /// Whether the editor may get the kept texts of these files. Blocks for the disk.
+    fn may_show<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Vec<bool> {
+        let paths: Vec<Arc<str>> = paths.into_iter().map(Arc::from).collect();
+        let none = vec![false; paths.len()];
+        let changes = Arc::clone(&self.inner.parts.agents.changes);
+        let (checked, answer) = mpsc::channel();
+        self.inner.runtime.spawn(async move {
+            let _ = checked.send(changes.check_now(&paths).await);
+        });
+        // Without an answer the server has ended.
+        answer.recv().unwrap_or(none)
     }
 
     fn accepted(&self, diff: AcceptedDiff) -> Delivery {

@@ -61,7 +61,7 @@ fn every_address_is_guarded_in_the_same_way() {
 }
 
 #[test]
-fn the_status_tells_where_it_listens_and_where_not() {
+fn the_status_says_where_it_listens_and_where_not() {
     let rig = listening_on(&["127.0.0.2", "192.0.2.1"]);
     let status = rig.server.status();
     let port = rig.server.port();

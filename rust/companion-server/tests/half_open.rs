@@ -2,7 +2,7 @@
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
-#![expect(clippy::print_stdout, reason = "one process of the test tells the other")]
+#![expect(clippy::print_stdout, reason = "one process of the test reports to the other")]
 
 mod common;
 

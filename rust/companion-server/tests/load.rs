@@ -46,7 +46,7 @@ impl Window {
         let rig = Rig::with(|config| {
             config.limits = Limits::default();
             config.settings.workspace = vec!["/".into()];
-            config.limits.host_timeout = Duration::from_mins(10);
+            config.limits.core.host_timeout = Duration::from_mins(10);
         });
         let file = tempfile::NamedTempFile::new().unwrap();
         rig.notify("editor/focused", &json!({ "path": file.path() }));

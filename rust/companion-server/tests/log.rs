@@ -65,9 +65,9 @@ fn a_server_says_where_it_listens_and_where_it_does_not() {
         if let Some(remaining) = runtime.end() {
             remaining.wait();
         }
-        let told = lines().into_iter().filter(|(level, _)| *level <= Level::Info);
-        let told: Vec<_> = told.collect();
-        assert_eq!(told, [(Level::Info, listening), (Level::Warn, warning.to_owned())]);
+        let entries = lines().into_iter().filter(|(level, _)| *level <= Level::Info);
+        let entries: Vec<_> = entries.collect();
+        assert_eq!(entries, [(Level::Info, listening), (Level::Warn, warning.to_owned())]);
     }
 }
 
@@ -90,10 +90,10 @@ fn a_peer_that_does_not_speak_http_is_one_line_at_debug_and_nothing_of_its_own()
         // Returns once the server has closed the connection.
         read_all(&mut stream);
     }
-    let told = lines();
-    assert!(told.len() <= broken.len(), "{told:?}");
-    assert!(told.iter().all(|(level, _)| *level == Level::Debug), "{told:?}");
-    assert!(told.iter().all(|(_, line)| !line.contains("secret")), "{told:?}");
+    let entries = lines();
+    assert!(entries.len() <= broken.len(), "{entries:?}");
+    assert!(entries.iter().all(|(level, _)| *level == Level::Debug), "{entries:?}");
+    assert!(entries.iter().all(|(_, line)| !line.contains("secret")), "{entries:?}");
 
     // The log also omits the peer's text if the peer speaks HTTP, but sends no JSON-RPC or a wrong
     // request.
@@ -107,9 +107,9 @@ fn a_peer_that_does_not_speak_http_is_one_line_at_debug_and_nothing_of_its_own()
         rig.exchange(rig.post(&headers, body));
         rig.exchange(rig.post(&headers, body).replace("Bearer ", "Bearer secret"));
     }
-    let told = lines();
+    let entries = lines();
     let own = [rig.server.token(), session.as_str(), "secret"];
-    for (_, line) in &told {
-        assert!(own.iter().all(|own| !line.contains(own)), "{told:?}");
+    for (_, line) in &entries {
+        assert!(own.iter().all(|own| !line.contains(own)), "{entries:?}");
     }
 }

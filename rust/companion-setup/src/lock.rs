@@ -11,7 +11,7 @@ use crate::files::{check_own, remove_empty};
 use crate::staging::{Staging, sweep};
 
 /// The longest wait for the lock, longer than a run takes.
-const LIMIT: Duration = Duration::from_secs(30);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -28,7 +28,7 @@ pub(crate) struct Lock {
 impl Lock {
     /// Locks the file in the folder that `create_dir` creates. Waits while another run holds the lock.
     pub(crate) fn take(path: &Path, create_dir: impl Fn() -> io::Result<()>) -> io::Result<Self> {
-        Self::take_within(LIMIT, path, create_dir)
+        Self::take_within(LOCK_TIMEOUT, path, create_dir)
     }
 
     fn take_within(

@@ -24,7 +24,7 @@ const HELP: &str = "doc/gemini_companion.txt";
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
 /// The files of the plugin.
-const FILES: [(&str, &str); 54] = files![
+const FILES: [(&str, &str); 55] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/agent.lua"
     "lua/gemini_companion/anchor.lua"
@@ -55,6 +55,7 @@ const FILES: [(&str, &str); 54] = files![
     "lua/gemini_companion/messages.lua"
     "lua/gemini_companion/name.lua"
     "lua/gemini_companion/prompt.lua"
+    "lua/gemini_companion/proposals.lua"
     "lua/gemini_companion/quickfix.lua"
     "lua/gemini_companion/reason.lua"
     "lua/gemini_companion/reload.lua"

@@ -68,7 +68,7 @@ fn on_linux() {
 }
 
 #[test]
-fn where_toolbox_was_told_to_install() {
+fn where_toolbox_is_set_to_install() {
     for (os, folder) in [
         (Os::Linux, ".local/share/JetBrains/Toolbox"),
         (Os::MacOs, "Library/Application Support/JetBrains/Toolbox"),

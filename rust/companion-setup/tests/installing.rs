@@ -156,7 +156,7 @@ fn an_ide_that_runs_keeps_what_it_has_loaded_though_another_shares_its_plugins()
 }
 
 #[test]
-fn an_ide_that_is_too_old_is_left_out_and_two_versions_are_told_apart() {
+fn an_ide_that_is_too_old_is_left_out_and_two_versions_are_distinguished() {
     let mut made = made();
     Made::product(
         &made.root("opt/old"),

@@ -1,4 +1,4 @@
-//! Runs the README's commands on a bare machine: a Debian root with a new user, and only Rust and
+//! Runs the demo and the tests on a bare machine: a Debian root with a new user, and only Rust and
 //! Node as toolchains. The commands must install everything else.
 
 use std::path::{Path, PathBuf};

@@ -69,7 +69,7 @@ enum Command {
         #[arg(long)]
         screenshots: bool,
     },
-    /// Run the README's commands on a bare Debian machine, as a new user; as root. 25 minutes or more
+    /// Run the demo and the tests on a bare Debian machine, as a new user; as root. 40 minutes or more
     /// on two cores.
     Bare {
         /// Only these.

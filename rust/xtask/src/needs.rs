@@ -149,7 +149,7 @@ const OS_RELEASE: &str = "/etc/os-release";
 const DEBIAN_MIRRORS: &str = "/usr/share/python-apt/templates/Debian.info";
 
 /// The commands that work on systems other than Debian and Ubuntu.
-const ELSEWHERE: &str = "This command is only tested on Debian and Ubuntu. Elsewhere use `cargo xtask \
+const ELSEWHERE: &str = "This command needs Debian or Ubuntu. Elsewhere use `cargo xtask \
     test --portable`, and `cargo xtask run --ide HOME` with an installed IDE.";
 
 /// Ensures that the needs of `works` are present, and asks once whether to install missing

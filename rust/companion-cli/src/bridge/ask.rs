@@ -42,7 +42,7 @@ impl Bridge {
     /// Sends a request until the companion answers, and passes the answer to the client.
     pub(super) async fn ask(&self, id: &Id, message: bytes::Bytes, step: &DiffStep) -> CallEnd {
         let mut reason = String::new();
-        let mut maybe_heard = false;
+        let mut may_have_arrived = false;
         // A client that opens a file again no longer waits for the earlier diff, which may be
         // shown.
         let replaces = if let DiffStep::Open { companion, .. } = step {
@@ -51,7 +51,7 @@ impl Bridge {
             false
         };
         for _ in 0..ATTEMPTS {
-            let up = match self.up(step, maybe_heard).await {
+            let up = match self.up(step, may_have_arrived).await {
                 Ok(up) => up,
                 Err(why) => {
                     reason = format!("No companion can be reached: {why}");
@@ -66,15 +66,15 @@ impl Bridge {
                         // The earlier diff may still be shown and decided.
                         diffs.give_up(companion);
                     } else {
-                        diffs.left_to_terminal(companion, maybe_heard);
+                        diffs.left_to_terminal(companion, may_have_arrived);
                     }
                     // The companion may show the proposal. The next `closeDiff` must close the view
                     // and get the text.
-                    return if maybe_heard { CallEnd::Answered } else { CallEnd::NeverOpened };
+                    return if may_have_arrived { CallEnd::Answered } else { CallEnd::NeverOpened };
                 }
             };
             if let DiffStep::Open { client, companion, .. } = step {
-                let is_over = maybe_heard && self.diffs.lock().is_over(companion);
+                let is_over = may_have_arrived && self.diffs.lock().is_over(companion);
                 if is_over {
                     // The view was shown and decided. A repeated request would show it again
                     // without a waiter.
@@ -83,7 +83,7 @@ impl Bridge {
                 }
                 self.diffs.lock().opened(client, companion);
             }
-            match self.attempt(&up, message.clone(), step, maybe_heard).await {
+            match self.attempt(&up, message.clone(), step, may_have_arrived).await {
                 Ok(()) => return CallEnd::Answered,
                 Err(error) => {
                     reason = format!("The companion failed: {error}");
@@ -92,10 +92,10 @@ impl Bridge {
                     if !error.is_safe_to_retry() && !repeatable {
                         break;
                     }
-                    maybe_heard |= !error.is_safe_to_retry();
+                    may_have_arrived |= !error.is_safe_to_retry();
                     if let DiffStep::Open { companion, .. } = step {
                         let mut diffs = self.diffs.lock();
-                        if replaces && !maybe_heard {
+                        if replaces && !may_have_arrived {
                             diffs.give_up(companion);
                         } else {
                             diffs.unsure(companion);
@@ -145,9 +145,9 @@ impl Bridge {
     }
 
     /// Waits for a companion. An `openDiff` waits only until the client closes the diff.
-    async fn up(&self, step: &DiffStep, maybe_heard: bool) -> Result<Arc<Up>, Arc<str>> {
+    async fn up(&self, step: &DiffStep, may_have_arrived: bool) -> Result<Arc<Up>, Arc<str>> {
         // The companion may have returned the text, and only it still has the text.
-        let has_text = maybe_heard && matches!(step, DiffStep::Close { .. });
+        let has_text = may_have_arrived && matches!(step, DiffStep::Close { .. });
         let wait = self.reconnect_wait;
         let up = self.link.up(if has_text { wait.max(KEPT) } else { wait });
         let DiffStep::Open { withdrawn, .. } = step else { return up.await };

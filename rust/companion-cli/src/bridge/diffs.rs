@@ -114,8 +114,8 @@ impl RelayedDiffs {
 
     /// Notes that `openDiff` is not repeated. If the companion may have received it, the client
     /// waits for a decision.
-    pub(super) fn left_to_terminal(&mut self, companion: &str, maybe_heard: bool) {
-        let state = if maybe_heard { State::Waiting } else { State::Over };
+    pub(super) fn left_to_terminal(&mut self, companion: &str, may_have_arrived: bool) {
+        let state = if may_have_arrived { State::Waiting } else { State::Over };
         self.step(companion, &[State::Unsure], state);
     }
 
@@ -216,13 +216,13 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_is_not_for_a_client_that_heard_of_a_failure() {
+    fn a_decision_is_not_for_a_client_that_received_a_failure() {
         let mut diffs = RelayedDiffs::default();
         diffs.opened("\"/w/a\"", "/p/a");
         assert!(diffs.give_up("/p/a"));
         let first = diffs.given_up();
         assert_eq!(first[0].0, "/p/a");
-        assert_eq!(diffs.given_up(), first, "until the companion has heard it");
+        assert_eq!(diffs.given_up(), first, "until the companion has received it");
         diffs.withdrawn("/p/a");
         assert!(diffs.given_up().is_empty());
         assert!(!diffs.decided("/p/a"));

@@ -21,7 +21,7 @@ use super::relay::{Begin, Bridge};
 use crate::find::{Finder, explain};
 
 /// Timeout of the bridge's own requests to a companion.
-const LIMIT: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The longest silence of a stream. The client gives up a stream after the same time. Companions
 /// send something at least every 300 s.
@@ -95,7 +95,7 @@ impl Keeper {
             match self.first(&initialize).await {
                 Ok(begun) => break (initialize, begun),
                 Err(why) => {
-                    log::error!("no companion: {why}");
+                    log::warn!("no companion: {why}");
                     self.bridge.fail(&id, &format!("No companion can be reached: {why}")).await;
                 }
             }
@@ -135,7 +135,8 @@ impl Keeper {
         let endpoints = found.map_err(|error| error.to_string())??;
         let mut why = Vec::new();
         for endpoint in &endpoints {
-            let begun = initialize(endpoint, message.to_vec().into(), &self.ancestors, LIMIT);
+            let begun =
+                initialize(endpoint, message.to_vec().into(), &self.ancestors, ANSWER_TIMEOUT);
             match begun.await {
                 Ok(begun) => {
                     let server = &begun.server;
@@ -328,7 +329,7 @@ impl Keeper {
 
 /// Ends a session, so that the companion does not count its client.
 async fn end(session: &Session) {
-    let ended = timeout(LIMIT, session.end()).await;
+    let ended = timeout(ANSWER_TIMEOUT, session.end()).await;
     log::debug!("a session that is not needed was ended: {ended:?}");
 }
 
@@ -337,7 +338,7 @@ async fn say(
     session: &Session,
     sent: impl Future<Output = Result<Events, Error>>,
 ) -> Result<(), Error> {
-    let said = timeout(LIMIT, async {
+    let said = timeout(ANSWER_TIMEOUT, async {
         let mut events = sent.await?;
         while events.next().await?.is_some() {}
         Ok(())

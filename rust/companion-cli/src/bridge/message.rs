@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_told() {
+    fn a_text_that_is_not_a_message_is_an_error() {
         for text in ["", "x", "{}", "[]", r#"[{"jsonrpc":"2.0","method":"m"}]"#] {
             assert!(from_client(text).is_err() && from_companion(text).is_err(), "{text}");
         }

@@ -20,7 +20,7 @@ use crate::find::Mapping;
 use crate::stdio::Output;
 
 /// The most bytes of the client's messages in flight. Above this the bridge reads no more.
-const IN_FLIGHT: usize = 256 << 20;
+const MAX_IN_FLIGHT: usize = 256 << 20;
 
 /// The state that all parts of a bridge share.
 #[derive(Debug)]
@@ -62,20 +62,20 @@ struct Call {
 
 impl Requests {
     pub(super) fn new(bridge: Arc<Bridge>, begin: mpsc::Sender<Begin>) -> Self {
-        let budget = Arc::new(Semaphore::new(IN_FLIGHT));
+        let budget = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
         Self { bridge, begin, budget, calls: HashMap::new() }
     }
 
     /// Handles a line. Waits while too many bytes are in flight.
     pub(super) async fn take(&mut self, line: Vec<u8>) {
         let Ok(text) = String::from_utf8(line) else {
-            log::error!("the client sent a line that is not UTF-8; it is skipped");
+            log::warn!("the client sent a line that is not UTF-8; it is skipped");
             return;
         };
         let text = text.trim_ascii();
         match from_client(text) {
             // An answer would need the id `null`, which ends the client's connection for good.
-            Err(error) => log::error!("the client sent an invalid line, which is skipped: {error}"),
+            Err(error) => log::warn!("the client sent an invalid line, which is skipped: {error}"),
             Ok(FromClient::Ready) => {
                 let _ = self.begin.send(Begin::Ready(text.into())).await;
             }
@@ -145,7 +145,7 @@ impl Requests {
     }
 
     async fn permit(&self, text: &str) -> OwnedSemaphorePermit {
-        let cost = u32::try_from(text.len().clamp(1, IN_FLIGHT)).expect("the limit is less");
+        let cost = u32::try_from(text.len().clamp(1, MAX_IN_FLIGHT)).expect("the limit is less");
         let permit = Arc::clone(&self.budget).acquire_many_owned(cost).await;
         permit.expect("it is never closed")
     }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn problems_are_told_by_the_clients_paths() {
+    async fn problems_have_the_clients_paths() {
         let (bridge, mut lines) = bridge(Mapping(vec!["/work=/home/me".parse().unwrap()]));
         let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"No problems in /home/me/a."}],"structuredContent":{"files":[{"path":"/home/me/a","diagnostics":[]}]}}}"#;
         assert_eq!(bridge.deliver(answer.as_bytes()).await, Some(true));

@@ -279,8 +279,8 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_helped_is_told() {
-        for (line, told) in [
+    fn an_error_says_why_a_command_is_not_supported() {
+        for (line, message) in [
             ("docker", "docker needs a command"),
             ("docker --context run", "docker needs a command"),
             ("docker build .", "build takes no environment variables"),
@@ -289,7 +289,7 @@ mod tests {
             ("kubectl run x", "unsupported program kubectl"),
         ] {
             let error = parse(line).unwrap_err();
-            assert!(error.starts_with(told), "{line}: {error}");
+            assert!(error.starts_with(message), "{line}: {error}");
         }
     }
 

@@ -6,7 +6,6 @@ mod prepare;
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -15,6 +14,7 @@ use companion_platform::{quote, run_instead};
 use companion_protocol::profile::{self, ClientProfile};
 
 use crate::clients;
+use crate::output;
 use crate::running::{Running, Variables};
 use crate::serve::folder;
 use command::Invocation;
@@ -28,7 +28,8 @@ use prepare::{ContainerOptions, Prepared, prepare};
 ///
 /// It adds only missing options: variables, the host's name, and the project as a mount and as the
 /// working folder. The token is not on the command line. Your own options stay. It supports docker,
-/// podman and nerdctl with run, create, exec and compose run, and exits with the command's code.
+/// podman and nerdctl with run and create, on Windows only in WSL. With exec and compose run it adds the
+/// variables alone. It exits with the command's code.
 ///
 /// The companion must listen on an address that the container can reach: see serve --listen.
 #[derive(Debug, clap::Args)]
@@ -73,7 +74,7 @@ pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>
         eprintln!("gemini-companion: {note}");
     }
     if args.print {
-        io::stdout().write_all(shown(&prepared).as_bytes())?;
+        output::print(&shown(&prepared))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut command = Command::new(&prepared.words[0]);

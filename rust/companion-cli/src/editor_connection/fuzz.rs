@@ -103,7 +103,7 @@ impl Subject {
     }
 
     /// Returns the client's final context, without times.
-    fn told(&self, last: &str) -> Value {
+    fn final_context(&self, last: &str) -> Value {
         let focus =
             json!({ "jsonrpc": "2.0", "method": "editor/focused", "params": { "path": last } });
         assert_eq!(self.take(focus.to_string().as_bytes()), [json!(null); 0]);
@@ -116,7 +116,7 @@ impl Subject {
         loop {
             let count = stream.read_line(&mut text).unwrap();
             let goes_on = count > 0 && begun.elapsed() < Duration::from_mins(1);
-            assert!(goes_on, "the client is not told that {last} has the focus, but {text}");
+            assert!(goes_on, "the client gets no context where {last} has the focus, but {text}");
             let complete = text.rsplit_once("\n\n").map_or("", |(complete, _)| complete);
             // A decision may follow the context.
             let newest = complete.lines().rfind(|line| line.contains("\"ide/contextUpdate\""));
@@ -165,7 +165,11 @@ fn try_out(runtime: &Runtime, folder: &Path, lines: &[Line]) {
     taken.pop();
     assert_eq!(accepted.take(&taken), [json!(null); 0], "the same lines in one go");
     let last = format!("{folder}/last");
-    assert_eq!(all.told(&last), accepted.told(&last), "a line with an error changed something");
+    assert_eq!(
+        all.final_context(&last),
+        accepted.final_context(&last),
+        "a line with an error changed something"
+    );
     all.server.stop();
     accepted.server.stop();
 }

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told() {
+    fn an_error_names_the_missing_file_or_folder() {
         let dir = tempfile::tempdir().unwrap();
         let why = ports(environment(dir.path(), &[]), &[]).unwrap_err();
         assert!(why.contains("no discovery file in"), "{why}");

@@ -204,8 +204,8 @@ fn other_folder(facts: &Facts) -> Vec<String> {
     let id = facts.environment.profile.id;
     if facts.worktree_of.is_some() {
         advice.push(
-            "Let worktrees belong to the project: take --no-worktrees from gemini-companion serve, or \
-             worktrees = false from the setup of the plugin."
+            "Let worktrees belong to the project: turn on Include other Git worktrees in the IDE's \
+             settings, take worktrees = false from Neovim's, or --no-worktrees from gemini-companion serve."
                 .to_owned(),
         );
     }

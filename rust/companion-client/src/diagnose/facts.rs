@@ -7,7 +7,7 @@ use companion_platform::{foreign_owner, sibling_worktrees};
 use companion_protocol::profile::Base;
 
 use super::hooks::Hooks;
-use super::probe::{Failure, LIMIT, Probed, over_http, over_stdio};
+use super::probe::{ANSWER_TIMEOUT, Failure, Probed, over_http, over_stdio};
 use super::program::ClientProgram;
 use super::settings::{IdeMode, Settings};
 use super::trust::Trust;
@@ -153,7 +153,7 @@ fn ask_for_hooks(environment: &Environment, plan: &Plan, tried: &[Tried]) -> Opt
     let Target::Http { host, port } = route.target else { return None };
     let token = route.token.as_ref().or(plan.token.as_ref());
     let endpoint = Endpoint::new(host, port, token.map(|token| token.expose().to_owned()));
-    let senders = block_on(hook_senders(&endpoint, LIMIT)).ok()?;
+    let senders = block_on(hook_senders(&endpoint, ANSWER_TIMEOUT)).ok()?;
     Some(senders.iter().any(|sender| sender == environment.profile.id))
 }
 

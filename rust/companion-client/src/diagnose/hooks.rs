@@ -77,7 +77,8 @@ impl Hooks {
         };
         let mut obstacles = hook_switches(environment);
         let mut events: Vec<_> = hooks.iter().map(|hook| hook.event_kind).collect();
-        let complete = HookEventKind::ALL.iter().all(|event_kind| events.contains(event_kind));
+        let mut expected = environment.profile.hooks.events.iter();
+        let complete = expected.all(|(event_kind, _)| events.contains(event_kind));
         match obstacles.last_mut() {
             Some(HookObstacle::NamesOff(_, _, names)) => {
                 names.retain(|name| hooks.iter().any(|hook| hook.name == *name));

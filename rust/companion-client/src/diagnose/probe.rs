@@ -11,7 +11,7 @@ use crate::discover::{Environment, Stdio, Token};
 use crate::http::{self, Endpoint, Error, ServerInfo, Stage};
 
 /// The time for one attempt.
-pub(super) const LIMIT: Duration = Duration::from_secs(4);
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Maximum length of a server's message in the output.
 const MAX_SHOWN: usize = 200;
@@ -46,7 +46,7 @@ pub type Probed = Result<ServerInfo, Failure>;
 
 pub(super) fn over_http(host: &str, port: u16, token: Option<&Token>) -> Probed {
     let token = token.map(|token| token.expose().to_owned());
-    http::probe(&Endpoint::new(host, port, token), LIMIT).map_err(failure)
+    http::probe(&Endpoint::new(host, port, token), ANSWER_TIMEOUT).map_err(failure)
 }
 
 fn failure(error: Error) -> Failure {
@@ -131,7 +131,7 @@ fn shake_hands(child: &mut Child) -> Probed {
         let _ = answer.send(messages.find(|message| message["id"] == 0));
     });
     writeln!(stdin, "{initialize}").map_err(|_| failed("it ended at once"))?;
-    match answered.recv_timeout(LIMIT) {
+    match answered.recv_timeout(ANSWER_TIMEOUT) {
         Ok(Some(answer)) => server_info(&answer["result"]).ok_or_else(|| {
             let reason = answer["error"]["message"].as_str().unwrap_or("the response is not MCP");
             Failure::BadCommand(shown(reason))

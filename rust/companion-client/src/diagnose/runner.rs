@@ -12,7 +12,7 @@ use super::program::find_program;
 use crate::discover::Environment;
 
 /// The time for the program to print its version.
-const LIMIT: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The most bytes that are read of its output.
 const MAX_OUTPUT: u64 = 1024;
@@ -91,7 +91,7 @@ fn version(program: &PathBuf) -> Result<String, String> {
         let _ = stdout.take(MAX_OUTPUT).read_to_string(&mut text); // an empty text is an answer, too
         let _ = sender.send(text);
     });
-    let text = output.recv_timeout(LIMIT);
+    let text = output.recv_timeout(ANSWER_TIMEOUT);
     let _ = child.kill(); // it may have ended already
     let _ = child.wait();
     let text = text.map_err(|_| "it does not print its version in time".to_owned())?;

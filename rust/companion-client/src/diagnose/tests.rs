@@ -400,7 +400,10 @@ fn problem_table() -> String {
         if !known.contains(&problem) {
             known.push(problem);
             let Diagnosis { verdict, advice, .. } = diagnose(&facts);
-            writeln!(table, "| {verdict} | {} |", advice[0]).unwrap();
+            let row = format!("| {verdict} | {} |\n", advice[0]);
+            if !table.contains(&row) {
+                table += &row;
+            }
         }
     }
     table

@@ -25,6 +25,30 @@ pub struct Now {
 }
 
 /// What happens to a companion.
+///
+/// | From | Inputs |
+/// | --- | --- |
+/// | a client | `Connected`, `Bridged`, `Call`, `StreamOpened`, `StreamClosed`, `Pong`, `Away`, `Gone` |
+/// | the editor | `EditorDid`, `EditorFailed`, `EditorUnreadable`, `Accepted`, `Rejected`, `RejectedWithReason`, `Withdraw`, `Shown`, `Comment`, `CommentRemoved`, `Reverted`, `RevertUndone` |
+/// | a hook | `Hook`, `Confirm` |
+/// | the disk | `Original`, `AccessChecked`, `Present`, `Found`, `Deliver`, `Refuse`, `CommentChecked`, `Saved` |
+/// | the clock | `Time`, `GiveBack`, `ExpireNotes` |
+/// | the process | `Adopted`, `Stop`, `EndTexts` |
+///
+/// An input that comes too late, or twice, or about nothing that is known, changes nothing:
+///
+/// ```
+/// # use companion_core::calls::CallId;
+/// # use companion_core::companion::{Companion, Input, Limits, Now};
+/// # use companion_core::diffs::DiffId;
+/// # use companion_core::record::Left;
+/// let mut companion = Companion::new(Limits::default(), DiffId(1), 1, false, Left::default());
+/// let before = companion.clone();
+/// let mut out = Vec::new();
+/// companion.handle(Now::default(), Input::EditorDid(CallId(7), None), &mut out);
+/// companion.handle(Now::default(), Input::CommentRemoved("9"), &mut out);
+/// assert!(out.is_empty() && companion == before);
+/// ```
 #[derive(Debug)]
 pub enum Input<'a> {
     /// A client has connected.
@@ -89,16 +113,16 @@ pub enum Input<'a> {
     Found(DiffId, Option<FoundFile>),
     /// A CLI has run a hook.
     Hook(&'a Caller<'a>, Hook<'a>),
-    /// The answer to [`Output::Due`]: the notes whose files may be shared.
-    Deliver(&'a Due),
+    /// The answer to [`Output::Due`], for this CLI session: the notes whose files may be shared.
+    Deliver(&'a str, &'a Due),
     /// No model may get this note, because of its file.
     Refuse(NoteId, &'static str),
     /// A hook is about to print the delivery of this number.
     Confirm(u64),
     /// No hook has confirmed the delivery of this number in time.
     GiveBack(u64),
-    /// The user has written or changed a comment.
-    Comment(Comment),
+    /// The user has written or changed a comment. With a reason, no new text is kept.
+    Comment(Comment, Option<&'static str>),
     /// The answer to [`Output::CheckComment`], on the file of this path: why no model may get it, or else
     /// `None`.
     CommentChecked(NoteId, &'a str, Option<&'static str>),
@@ -193,8 +217,8 @@ pub enum Hook<'a> {
     AfterTool(&'a str),
     /// The user has sent a prompt.
     BeforeAgent,
-    /// A turn has ended.
-    AfterAgent,
+    /// A turn has ended with this answer of the model; `None` if the CLI does not report it.
+    AfterAgent(Option<Digest>),
 }
 
 /// A file before an edit.
@@ -209,6 +233,42 @@ pub enum FileBefore {
 }
 
 /// What a companion wants to be done. The outputs of one input are carried out in order.
+///
+/// | For | Outputs |
+/// | --- | --- |
+/// | a client | `Answer`, `Decided` |
+/// | the editor | `Ask`, `Notification` |
+/// | a hook | `Due`, `Deliver`, `Confirmed` |
+/// | the disk | `Record`, `ReadOriginal`, `CheckAccess`, `Read`, `LookForText`, `CheckComment` |
+/// | the caller of the input | `Arrival`, `Delivery`, `Withdrawn`, `Resumed`; `Ended` for its log |
+///
+/// A decision is recorded before its client is woken, so that no restart loses what a client has got:
+///
+/// ```
+/// # use companion_core::calls::{Attempt, CallId, CallOrigin};
+/// # use companion_core::companion::{Action, Companion, Input, Limits, Now, Output};
+/// # use companion_core::diffs::{Decision, DiffId, Proposed};
+/// # use companion_core::record::{Left, Record};
+/// # use companion_core::session::{ClientTraits, SessionId};
+/// # use companion_protocol::jsonrpc::Id;
+/// # let (session, client) = (SessionId::new(), ClientTraits::default());
+/// # let mut companion = Companion::new(Limits::default(), DiffId(1), 1, true, Left::default());
+/// # let mut handle = |input: Input<'_>| {
+/// #     let mut out = Vec::new();
+/// #     companion.handle(Now::default(), input, &mut out);
+/// #     out
+/// # };
+/// # handle(Input::Connected(session, client));
+/// # let from = CallOrigin { session, id: &Id::from(1), sent: Attempt::OnceForAll };
+/// # let proposed = Proposed::new("proposed", client);
+/// # let action = Action::Open { proposed, held: 0, is_editor_busy: false, is_shared: true };
+/// # handle(Input::Call { call: CallId(1), from, path: "/p".into(), action });
+/// # handle(Input::EditorDid(CallId(1), None));
+/// let out = handle(Input::Rejected("/p"));
+/// let recorded = out.iter().position(|of| *of == Output::Record(Record::Rejected(DiffId(1))));
+/// let decided = Output::Decided(session, "/p".into(), Decision::Rejected);
+/// assert!(recorded.unwrap() < out.iter().position(|of| *of == decided).unwrap());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     /// Send the editor a request, for a call if one waits for the result.

@@ -1,20 +1,29 @@
 //! Limits the waits and the memory of a companion.
 
+use std::time::Duration;
+
+use super::Companion;
+use crate::diffs::Proposed;
+use crate::session::SessionId;
+
 /// The limits of a companion.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Limits {
-    /// The time for the editor to answer a request, in milliseconds.
-    pub host_timeout: u64,
-    /// The time for the editor to name the views that it still shows after a restart, in milliseconds. If
-    /// it is 0, the editor closes its views with the companion.
-    pub resume_timeout: u64,
-    /// The time that a client may be away and come back, in milliseconds.
-    pub session_away: u64,
+    /// The time for the editor to answer a request.
+    pub host_timeout: Duration,
+    /// The time for the editor to name the proposals that it shows after a restart. Then the companion
+    /// rejects the others. If it is 0, the editor closes its views with the companion.
+    pub resume_timeout: Duration,
+    /// The time that the views of a client stay open while it has no stream. After that its diffs
+    /// are rejected. Until then no new client evicts the session.
+    pub session_away: Duration,
     /// The most diffs that a session may have open, or decided and not delivered.
     pub diffs_per_session: usize,
-    /// The most bytes of decisions that a session may leave unacknowledged.
+    /// The most bytes of decisions that a session may leave unacknowledged. Above this it may open
+    /// no further diff.
     pub queued_bytes: usize,
-    /// The most bytes of open proposals, and of texts that clients have not received.
+    /// The most bytes of texts of all sessions: open proposals, and decisions and answers that
+    /// clients have not read. Above this no further diff opens, unless it is the only one.
     pub held_bytes: usize,
     /// The most bytes of calls that are kept for clients that repeat them.
     pub kept_bytes: usize,
@@ -23,13 +32,51 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            host_timeout: 30_000,
-            resume_timeout: 0,
-            session_away: 300_000,
+            host_timeout: Duration::from_secs(30),
+            resume_timeout: Duration::ZERO,
+            session_away: Duration::from_mins(5),
             diffs_per_session: 256,
             queued_bytes: 128 << 20,
             held_bytes: 256 << 20,
             kept_bytes: 64 << 20,
         }
+    }
+}
+
+/// A limit as the companion counts time, in milliseconds.
+pub(super) fn ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Companion {
+    /// Why a client may not open a further diff.
+    pub(super) fn refusal(
+        &self,
+        session: SessionId,
+        proposed: Proposed,
+        held: usize,
+        is_editor_busy: bool,
+    ) -> Option<&'static str> {
+        let Limits { diffs_per_session, queued_bytes, held_bytes, .. } = self.limits;
+        let (waiting, bytes) = self.ledger.backlog(session);
+        let openings = || self.unread.values();
+        let opening = openings().filter(|opening| opening.session == session).count();
+        if waiting + opening + self.ledger.count(session) >= diffs_per_session
+            || bytes >= queued_bytes
+        {
+            return Some(
+                "Too many diffs are open, or decided and not yet read from the event stream.",
+            );
+        }
+        let opening: usize = openings().map(|opening| opening.proposed.len()).sum();
+        let held = held + opening + self.ledger.proposed_bytes();
+        if held > 0 && held + proposed.len() > held_bytes {
+            return Some(
+                "Proposals that are open, and decisions that their clients have not read, take too \
+                 much memory. Decide or close some, then try again.",
+            );
+        }
+        is_editor_busy
+            .then_some("The editor is busy: it has not taken the proposals before this one.")
     }
 }

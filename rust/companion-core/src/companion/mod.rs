@@ -21,7 +21,7 @@ use crate::calls::{Attempt, CallId, CallOrigin, Calls, Repeated};
 use crate::cli::{ACCEPTED_TIME, Clis};
 use crate::conversation::Conversation;
 use crate::diffs::ledger::{Effect, Ledger};
-use crate::diffs::{Answer, Decision, DiffId, EventId, Outgoing, Proposed};
+use crate::diffs::{Answer, Decision, DiffId, EventId, Outgoing};
 use crate::notes::{NoteId, Notes};
 use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
@@ -31,11 +31,12 @@ pub use io::{
     Action, FileBefore, Hook, Input, Now, Output, Outputs, ResumedProposal, ShownProposal,
 };
 pub use limits::Limits;
+use limits::ms;
 use notes::PendingRejection;
 use opening::UnreadProposal;
 use resuming::{DeferredCall, End};
-use writes::ExpectedWrites;
 pub use writes::{ExpectedText, FoundFile};
+use writes::{ExpectedWrites, can_write};
 
 /// The maximum wait for a client's acknowledgement of a decision, in milliseconds.
 const ACKNOWLEDGEMENT_TIMEOUT: u64 = 1000;
@@ -44,6 +45,28 @@ const ACKNOWLEDGEMENT_TIMEOUT: u64 = 1000;
 const MAX_ACCEPTED: usize = 32;
 
 /// Decides how diffs end, which CLI a hook belongs to, and which model gets which note.
+///
+/// Its caller, the driver, keeps four rules:
+///
+/// - It carries out the outputs of an input in their order.
+/// - It sends an answer or a decision only when all earlier records are saved.
+/// - It hands in [`Input::Time`] at [`next_deadline`](Self::next_deadline).
+/// - It answers each output that asks: [`Output::Ask`] by [`Input::EditorDid`] or
+///   [`Input::EditorFailed`], [`Output::ReadOriginal`] by [`Input::Original`], and so on. A late answer
+///   does no harm, and one that never comes costs the reason or the comment, not the decision.
+///
+/// ```
+/// # use companion_core::companion::{Companion, Input, Limits, Now};
+/// # use companion_core::diffs::DiffId;
+/// # use companion_core::record::Left;
+/// // The first process: it has no records of an earlier one, and keeps none.
+/// let limits = Limits::default();
+/// let mut companion = Companion::new(limits, DiffId(1), 1, false, Left::default());
+/// let mut out = Vec::new();
+/// companion.handle(Now::default(), Input::Accepted("/project/a", "text".to_owned().into()), &mut out);
+/// # use companion_core::companion::{Delivery, Output};
+/// assert_eq!(out, [Output::Delivery(Delivery::Unknown)], "no diff of that path is open");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Companion {
     ledger: Ledger,
@@ -62,6 +85,9 @@ pub struct Companion {
     rejections: BTreeMap<DiffId, PendingRejection>,
     /// The edits that users have just accepted, the newest first, with their times.
     accepted: VecDeque<(u64, SessionId, Arc<str>)>,
+    /// The ids of delivered comments, with the number of records that must be saved before the editor
+    /// removes them.
+    delivered: VecDeque<(u64, String)>,
     /// The accepted texts that clients have not been seen to write.
     writes: ExpectedWrites,
     /// When old decisions are pruned next.
@@ -91,6 +117,7 @@ impl Companion {
             unread: BTreeMap::new(),
             rejections: BTreeMap::new(),
             accepted: VecDeque::new(),
+            delivered: VecDeque::new(),
             writes: ExpectedWrites::default(),
             next_prune: 0,
             limits,
@@ -108,8 +135,8 @@ impl Companion {
         }
         for (diff, left) in left.diffs {
             match left.decision {
-                None if self.limits.resume_timeout > 0 => {
-                    self.resume_deadline = Some(now + self.limits.resume_timeout);
+                None if !self.limits.resume_timeout.is_zero() => {
+                    self.resume_deadline = Some(now + ms(self.limits.resume_timeout));
                     self.ledger.restore_open(diff, left.session, left.path);
                 }
                 decision => {
@@ -205,7 +232,7 @@ impl Companion {
             }
             Input::Saved(records) => {
                 self.ledger.saved(records);
-                Vec::new()
+                return self.report_delivered(out);
             }
             Input::Time => self.time(now, out),
             Input::Shown(shown) => return self.shown(now, shown, out),
@@ -222,13 +249,13 @@ impl Companion {
             Input::AccessChecked(diff, why) => return self.access_checked(now, diff, why, out),
             Input::Present(diff, present) => return self.end_rejection(now, diff, present, out),
             Input::Hook(caller, hook) => return self.hook(now, caller, hook, out),
-            Input::Deliver(due) => {
-                return out.extend(self.conversation.deliver(due).map(Output::Deliver));
+            Input::Deliver(cli, due) => {
+                return out.extend(self.conversation.deliver(cli, due).map(Output::Deliver));
             }
             Input::Refuse(note, why) => return self.refuse(note, why, out),
             Input::Confirm(number) => return self.confirm(number, out),
             Input::GiveBack(number) => return self.conversation.notes_mut().give_back(number),
-            Input::Comment(comment) => return self.comment(comment, out),
+            Input::Comment(comment, why) => return self.comment(comment, why, out),
             Input::CommentChecked(note, path, why) => {
                 return self.comment_checked(note, path, why, out);
             }
@@ -326,10 +353,13 @@ impl Companion {
                 return vec![Effect::Answer(call, Answer::Failed(why.to_owned()))];
             }
         }
-        let deadline = now.elapsed + self.limits.host_timeout;
+        let deadline = now.elapsed + ms(self.limits.host_timeout);
         self.calls.begin(call, from, action.tool(), path, now.elapsed, deadline);
         match action {
             Action::Open { proposed, is_shared, .. } => {
+                let is_sent = |of: &ExpectedText| !self.ledger.is_unsent(session, of.diff);
+                let texts = self.writes.before_proposal(session, is_sent);
+                out.extend(texts.map(Output::LookForText));
                 let opening = UnreadProposal { session, path: Arc::clone(path), proposed };
                 self.open(now, call, opening, is_shared, out)
             }
@@ -342,37 +372,6 @@ impl Companion {
                 self.end_diff(now, call, DeferredCall { session, path: Arc::clone(path), ends })
             }
         }
-    }
-
-    /// Why a client may not open a further diff.
-    fn refusal(
-        &self,
-        session: SessionId,
-        proposed: Proposed,
-        held: usize,
-        is_editor_busy: bool,
-    ) -> Option<&'static str> {
-        let Limits { diffs_per_session, queued_bytes, held_bytes, .. } = self.limits;
-        let (waiting, bytes) = self.ledger.backlog(session);
-        let openings = || self.unread.values();
-        let opening = openings().filter(|opening| opening.session == session).count();
-        if waiting + opening + self.ledger.count(session) >= diffs_per_session
-            || bytes >= queued_bytes
-        {
-            return Some(
-                "Too many diffs are open, or decided and not yet read from the event stream.",
-            );
-        }
-        let opening: usize = openings().map(|opening| opening.proposed.len()).sum();
-        let held = held + opening + self.ledger.proposed_bytes();
-        if held > 0 && held + proposed.len() > held_bytes {
-            return Some(
-                "Proposals that are open, and decisions that their clients have not read, take too \
-                 much memory. Decide or close some, then try again.",
-            );
-        }
-        is_editor_busy
-            .then_some("The editor is busy: it has not taken the proposals before this one.")
     }
 
     fn user_decided(&mut self, path: &str, decision: Decision, out: &mut Outputs) -> Vec<Effect> {
@@ -404,11 +403,11 @@ impl Companion {
         }
         let due = self.writes.due(now.elapsed, |of| can_write(&self.ledger, of));
         out.extend(due.into_iter().map(Output::LookForText));
-        if let Some(time) = now.elapsed.checked_sub(self.limits.session_away) {
+        if let Some(time) = now.elapsed.checked_sub(ms(self.limits.session_away)) {
             self.calls.forget_older(time);
         }
         if self.next_prune <= now.elapsed {
-            self.next_prune = now.elapsed + self.limits.session_away;
+            self.next_prune = now.elapsed + ms(self.limits.session_away);
             effects.extend(self.ledger.prune_sent());
         }
         effects
@@ -430,7 +429,7 @@ impl Companion {
             let output = match effect {
                 Effect::Ask(call, command) => {
                     if let Some(call) = call {
-                        self.calls.set_deadline(call, now.elapsed + self.limits.host_timeout);
+                        self.calls.set_deadline(call, now.elapsed + ms(self.limits.host_timeout));
                     }
                     Output::Ask(call, command)
                 }
@@ -450,6 +449,8 @@ impl Companion {
                     if decision.is_accepted() {
                         self.conversation.clis_mut().diff_accepted(session, &path, now.elapsed);
                         self.remember_acceptance(now, session, &path);
+                    } else if decision == Decision::Rejected {
+                        self.edit_rejected(session);
                     }
                     Output::Decided(session, path, decision)
                 }
@@ -489,10 +490,4 @@ impl Companion {
         self.accepted.retain(|(.., of)| **of != *path);
         only
     }
-}
-
-/// Whether a client can write a text that its user has accepted. A client such as Qwen Code writes nothing
-/// until its last proposal is decided.
-fn can_write(ledger: &Ledger, text: &ExpectedText) -> bool {
-    ledger.count(text.session) == 0 && !ledger.is_unsent(text.session, text.diff)
 }

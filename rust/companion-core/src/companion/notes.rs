@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use companion_protocol::editor::{
-    CommentRefused, CommentsDelivered, CompanionNotification, ReasonLost,
+    CommentRefused, CommentsDelivered, CommentsPending, CompanionNotification, ReasonLost,
 };
 
 use super::{Companion, Delivery, FileBefore, Hook, Now, Output, Outputs};
@@ -50,7 +50,7 @@ impl Companion {
     }
 
     pub(super) fn comment_removed(&mut self, id: &str, out: &mut Outputs) {
-        if let Some(note) = self.conversation.notes_mut().remove_comment(id) {
+        if let Some(note) = self.conversation.remove_comment(id) {
             self.record(Record::NoteRemoved(note), out);
         }
     }
@@ -186,11 +186,43 @@ impl Companion {
                 self.conversation.due_before_write(caller, path, input)
             }
             Hook::AfterTool(path) => self.conversation.due_after_tool(caller, path, time),
-            Hook::BeforeAgent => self.conversation.due_before_agent(caller, time),
-            Hook::AfterAgent => self.conversation.due_after_turn(caller, time),
+            Hook::BeforeAgent => {
+                let forgotten = self.conversation.turn_begun(caller);
+                self.forgotten(forgotten, out);
+                self.conversation.due_before_agent(caller, time)
+            }
+            Hook::AfterAgent(answer) => {
+                let forgotten = self.conversation.turn_ended(caller, answer);
+                self.forgotten(forgotten, out);
+                self.conversation.due_after_turn(answer, time)
+            }
         };
         if !due.is_empty() {
             out.push(Output::Due(due));
+        }
+    }
+
+    /// Notes that a model has forgotten wait again. The editor gets its comments back.
+    fn forgotten(&mut self, notes: Vec<NoteId>, out: &mut Outputs) {
+        let mut comments = Vec::new();
+        for note in notes {
+            self.record_note(note, out);
+            if let Some(Note::Comment(comment)) = self.notes().get(note) {
+                let comment = comment.to_editor();
+                self.delivered.retain(|(_, delivered)| *delivered != comment.id);
+                comments.push(comment);
+            }
+        }
+        if !comments.is_empty() {
+            let pending = CommentsPending { comments };
+            out.push(Output::Notification(CompanionNotification::CommentsPending(pending)));
+        }
+    }
+
+    /// The user has rejected an edit of this client. Only Gemini CLI takes it out of the history.
+    pub(super) fn edit_rejected(&mut self, session: SessionId) {
+        if self.clients.get(&session).is_some_and(|client| client.empty_is_unchanged) {
+            self.conversation.edit_rejected(session);
         }
     }
 
@@ -201,25 +233,44 @@ impl Companion {
             let ids: Vec<_> = comments.iter().map(|comment| comment.id.to_string()).collect();
             let notes = delivery.notes.iter().map(|(id, _)| *id).collect();
             self.record(Record::Delivered(DeliveredNotes { number, notes, comments }), out);
-            if !ids.is_empty() {
-                out.push(comments_delivered(ids));
-            }
+            let records = self.ledger.records();
+            self.delivered.extend(ids.into_iter().map(|id| (records, id)));
+            self.report_delivered(out);
         }
         out.push(Output::Confirmed(confirmation));
     }
 
-    pub(super) fn comment(&mut self, comment: Comment, out: &mut Outputs) {
+    /// Reports the comments whose deliveries are saved. Before that the next process could deliver them
+    /// again, or lose them if the editor had removed them.
+    pub(super) fn report_delivered(&mut self, out: &mut Outputs) {
+        let mut ids = Vec::new();
+        while let Some((_, id)) =
+            self.delivered.pop_front_if(|(records, _)| *records <= self.ledger.saved_records())
+        {
+            ids.push(id);
+        }
+        if !ids.is_empty() {
+            out.push(comments_delivered(ids));
+        }
+    }
+
+    /// With a reason, only the lines of a comment that is known may change.
+    pub(super) fn comment(&mut self, comment: Comment, why: Option<&str>, out: &mut Outputs) {
         let id = comment.id.to_string();
+        if let Some(why) = why.filter(|_| !self.notes().knows(&comment)) {
+            // The user has replaced the earlier text, if there is one.
+            self.comment_removed(&id, out);
+            return out.push(comment_refused(id, no_model_gets(why)));
+        }
         out.push(match self.conversation.notes_mut().set_comment(comment) {
-            CommentOutcome::Waits(note) => Output::CheckComment(note),
-            CommentOutcome::Delivered => comments_delivered(vec![id]),
-            CommentOutcome::TooMany => {
-                let reason = "Too many comments wait.".to_owned();
-                Output::Notification(CompanionNotification::CommentRefused(CommentRefused {
-                    id,
-                    reason,
-                }))
+            CommentOutcome::Waits(note) => {
+                // What was delivered is an earlier version.
+                self.delivered.retain(|(_, delivered)| *delivered != id);
+                Output::CheckComment(note)
             }
+            CommentOutcome::Delivered if self.delivered.iter().any(|(_, of)| *of == id) => return,
+            CommentOutcome::Delivered => comments_delivered(vec![id]),
+            CommentOutcome::TooMany => comment_refused(id, "Too many comments wait.".to_owned()),
         });
     }
 
@@ -233,14 +284,12 @@ impl Companion {
     }
 }
 
-/// Tells the editor that no model gets a note.
+/// Reports to the editor that no model gets a note.
 fn lost(note: &Note, why: &str) -> Option<Output> {
     match note {
         Note::Reason(Reason { path, text, .. }) => Some(reason_lost(path, text, why)),
         Note::Comment(Comment { id, .. }) => {
-            let reason = format!("No model gets this comment: {why}.");
-            let refused = CommentRefused { id: id.to_string(), reason };
-            Some(Output::Notification(CompanionNotification::CommentRefused(refused)))
+            Some(comment_refused(id.to_string(), no_model_gets(why)))
         }
         Note::Revert(_) => None,
     }
@@ -252,6 +301,14 @@ fn reason_lost(path: &str, reason: &str, why: &str) -> Output {
         reason: reason.to_owned(),
         why: why.to_owned(),
     }))
+}
+
+fn no_model_gets(why: &str) -> String {
+    format!("No model gets this comment: {why}.")
+}
+
+fn comment_refused(id: String, reason: String) -> Output {
+    Output::Notification(CompanionNotification::CommentRefused(CommentRefused { id, reason }))
 }
 
 fn comments_delivered(ids: Vec<String>) -> Output {

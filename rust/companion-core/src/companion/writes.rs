@@ -9,6 +9,7 @@ use std::sync::Arc;
 use companion_protocol::editor::{CompanionNotification, DiffPath};
 
 use crate::diffs::DiffId;
+use crate::diffs::ledger::Ledger;
 use crate::session::SessionId;
 use crate::text::Digest;
 
@@ -105,6 +106,18 @@ impl ExpectedWrites {
         }
     }
 
+    /// The texts of a client that makes its next proposal. It may just have written them, after a look that
+    /// has not ended, and cannot write until that proposal is decided. The results of these looks only
+    /// count if they find the text.
+    pub(super) fn before_proposal<'a>(
+        &'a self,
+        client: SessionId,
+        is_sent: impl Fn(&ExpectedText) -> bool + 'a,
+    ) -> impl Iterator<Item = ExpectedText> + 'a {
+        let texts = self.0.values().map(|write| &write.text);
+        texts.filter(move |text| text.session == client && is_sent(text)).cloned()
+    }
+
     /// The texts to look for now. One whose client can't write yet waits for [`Self::resume`].
     pub(super) fn due(
         &mut self,
@@ -134,12 +147,15 @@ impl ExpectedWrites {
         file: Option<FoundFile>,
     ) -> Option<CompanionNotification> {
         let write = self.0.get_mut(&diff)?;
-        write.looks += 1;
         let path = name(&write.text.path);
         if file.is_some_and(|file| write.is_in(file)) {
             self.0.remove(&diff);
             return Some(CompanionNotification::Written(path));
         }
+        if write.next.is_some() || write.is_client_late {
+            return None;
+        }
+        write.looks += 1;
         write.next = Some(elapsed + PAUSES.get(write.looks).unwrap_or(&LONG_PAUSE));
         let is_late = write.looks == PAUSES.len();
         if write.looks == PAUSES.len() + LATE_LOOKS {
@@ -163,4 +179,10 @@ impl ExpectedWrite {
 
 fn name(path: &str) -> DiffPath {
     DiffPath { file_path: path.to_owned() }
+}
+
+/// Whether a client can write a text that its user has accepted. A client such as Qwen Code writes nothing
+/// until its last proposal is decided.
+pub(super) fn can_write(ledger: &Ledger, text: &ExpectedText) -> bool {
+    ledger.count(text.session) == 0 && !ledger.is_unsent(text.session, text.diff)
 }

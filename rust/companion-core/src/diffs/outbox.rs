@@ -23,7 +23,17 @@ const MAX_SENT_EVENTS: usize = 256;
 /// records.
 const MAX_SETTLING: usize = 64;
 
-/// The `id:` of an event: the diffs whose end was sent to the client and is not settled.
+/// The `id:` of an event: the diffs whose end was sent to the client and is not settled. A client that
+/// returns sends the last id that it has got, so it says which decisions have arrived, also to a process
+/// that never sent them.
+///
+/// ```
+/// # use companion_core::diffs::EventId;
+/// assert_eq!(EventId::parse("-").to_string(), "-");
+/// let id = EventId::parse("2a.2b");
+/// assert_eq!(EventId::parse(&id.to_string()), id);
+/// assert_eq!(EventId::parse("of another server"), EventId::default());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EventId(Vec<DiffId>);
 

@@ -79,8 +79,10 @@ impl Cast {
         Some(rejected.rejection)
     }
 
-    pub(crate) fn deliver(&mut self, due: &Due) -> Vec<String> {
-        let Some(delivery) = self.conversation.deliver(due) else { return Vec::new() };
+    pub(crate) fn deliver(&mut self, caller: &Caller<'_>, due: &Due) -> Vec<String> {
+        let Some(delivery) = self.conversation.deliver(caller.session, due) else {
+            return Vec::new();
+        };
         let texts = texts(due);
         assert!(matches!(self.conversation.confirm(delivery.number), Confirmation::Taken(_)));
         texts
@@ -89,15 +91,25 @@ impl Cast {
     /// What the model gets with a prompt.
     pub(crate) fn prompt(&mut self, caller: &Caller<'_>) -> Vec<String> {
         self.now += 1;
+        self.conversation.turn_begun(caller);
         let due = self.conversation.due_before_agent(caller, self.now);
-        self.deliver(&due)
+        self.deliver(caller, &due)
     }
 
     /// What the model gets after a tool.
     pub(crate) fn result(&mut self, caller: &Caller<'_>, path: &str) -> Vec<String> {
         self.now += 1;
         let due = self.conversation.due_after_tool(caller, path, self.now);
-        self.deliver(&due)
+        self.deliver(caller, &due)
+    }
+
+    /// Ends a turn with this answer. Returns the notes that the model gets then.
+    pub(crate) fn end(&mut self, caller: &Caller<'_>, answer: &str) -> Vec<String> {
+        self.now += 1;
+        let answer = Some(Digest::of(answer));
+        self.conversation.turn_ended(caller, answer);
+        let due = self.conversation.due_after_turn(answer, self.now);
+        self.deliver(caller, &due)
     }
 
     pub(crate) fn comment(&mut self, id: &str, line: u32, text: &str) -> CommentOutcome {

@@ -34,8 +34,8 @@ struct RecordingIde {
 
 impl RecordingIde {
     fn new() -> (Self, Receiver<String>) {
-        let (calls, told) = mpsc::channel();
-        (Self { calls, refusals: Arc::default(), busy: Arc::default() }, told)
+        let (calls, receiver) = mpsc::channel();
+        (Self { calls, refusals: Arc::default(), busy: Arc::default() }, receiver)
     }
 }
 

@@ -14,7 +14,7 @@ pub struct ReasonLost {
     pub file_path: String,
     /// The user's text.
     pub reason: String,
-    /// Why no model gets it, for the user.
+    /// Why no model gets it, for the user, as the end of a sentence.
     pub why: String,
 }
 
@@ -43,7 +43,7 @@ pub struct AgentCommand {
     pub session: String,
     /// The number of the prompt.
     pub prompt: u64,
-    /// The first line of the prompt; may be empty.
+    /// The first line of the prompt, 100 UTF-16 units at most; may be empty.
     pub title: String,
     /// The time of the prompt, in milliseconds since 1970.
     pub time: u64,
@@ -58,7 +58,7 @@ pub struct AgentChanged {
     pub session: String,
     /// The number of the prompt, from 1 for each companion.
     pub prompt: u64,
-    /// The first line of the prompt; may be empty.
+    /// The first line of the prompt, 100 UTF-16 units at most; may be empty.
     pub title: String,
     /// The time of the prompt, in milliseconds since 1970.
     pub time: u64,
@@ -164,7 +164,8 @@ pub struct CommentId {
     pub id: String,
 }
 
-/// The parameters of `comment/pending`: the comments of the last run that no model has got.
+/// The parameters of `comment/pending`: comments that wait again, of the last run or because the CLI took them
+/// out of its model's history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CommentsPending {
     /// In the order in which the user wrote them.
@@ -183,6 +184,6 @@ pub struct CommentsDelivered {
 pub struct CommentRefused {
     /// The comment.
     pub id: String,
-    /// For the user.
+    /// A sentence for the user.
     pub reason: String,
 }

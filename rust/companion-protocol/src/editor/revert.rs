@@ -37,7 +37,23 @@ pub struct FileToRevert {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hunks {
     /// Empty if only the file as such was created or deleted.
-    pub hunks: Vec<Hunk>,
+    pub hunks: Vec<ListedHunk>,
+}
+
+/// A hunk with its header.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListedHunk {
+    /// As in a unified diff. An editor shows it, and need not send it back.
+    pub header: String,
+    /// The hunk.
+    #[serde(flatten)]
+    pub hunk: Hunk,
+}
+
+impl From<Hunk> for ListedHunk {
+    fn from(hunk: Hunk) -> Self {
+        Self { header: hunk.header(), hunk }
+    }
 }
 
 /// A run of changed lines with the lines around it, as in a unified diff.
@@ -50,6 +66,19 @@ pub struct Hunk {
     /// Its lines, each with its line ending. A line begins with a space if it stays, with `-` if it was
     /// removed, and with `+` if it was added. A last line of a file may have no line ending.
     pub lines: Vec<String>,
+}
+
+impl Hunk {
+    /// Its header in a unified diff, such as `@@ -1,2 +1,3 @@`. A side without lines has the number of the line
+    /// before.
+    #[must_use]
+    pub fn header(&self) -> String {
+        let side = |first: usize, mark| {
+            let count = self.lines.iter().filter(|line| line.starts_with([' ', mark])).count();
+            format!("{},{count}", if count == 0 { first.saturating_sub(1) } else { first })
+        };
+        format!("@@ -{} +{} @@", side(self.before, '-'), side(self.after, '+'))
+    }
 }
 
 /// Names a prompt.

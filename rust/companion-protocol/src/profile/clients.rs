@@ -1,7 +1,7 @@
 //! Defines the profile of each supported client.
 
 use super::{Base, ClientProfile, Folder, Installation, Mark, Naming, Roots, Variables};
-use crate::hook::{HookProfile, HookSwitches, TrustProfile};
+use crate::hook::{HookEventKind, HookProfile, HookSwitches, TrustProfile};
 
 /// The profile of Gemini CLI (`ide-connection-utils.js`, `process-utils.js` and `detect-ide.js` of
 /// `@google/gemini-cli-core` 0.61.0).
@@ -37,10 +37,15 @@ pub static GEMINI: ClientProfile = ClientProfile {
                   VS Code forks.",
     lost: None,
     hooks: HookProfile {
-        before_tool: "BeforeTool",
-        after_tool: "AfterTool",
-        before_agent: "BeforeAgent",
-        after_agent: "AfterAgent",
+        events: &[
+            (HookEventKind::BeforeTool, "BeforeTool"),
+            (HookEventKind::AfterTool, "AfterTool"),
+            (HookEventKind::BeforeAgent, "BeforeAgent"),
+            (HookEventKind::AfterAgent, "AfterAgent"),
+            (HookEventKind::Notification, "Notification"),
+            (HookEventKind::SessionStart, "SessionStart"),
+            (HookEventKind::SessionEnd, "SessionEnd"),
+        ],
         edits: &["write_file", "replace"],
         writes: "write_file",
         command: "run_shell_command",
@@ -109,10 +114,15 @@ pub static QWEN: ClientProfile = ClientProfile {
          running /ide enable",
     ),
     hooks: HookProfile {
-        before_tool: "PreToolUse",
-        after_tool: "PostToolUse",
-        before_agent: "UserPromptSubmit",
-        after_agent: "Stop",
+        events: &[
+            (HookEventKind::BeforeTool, "PreToolUse"),
+            (HookEventKind::AfterTool, "PostToolUse"),
+            (HookEventKind::BeforeAgent, "UserPromptSubmit"),
+            (HookEventKind::AfterAgent, "Stop"),
+            (HookEventKind::Notification, "Notification"),
+            (HookEventKind::SessionStart, "SessionStart"),
+            (HookEventKind::SessionEnd, "SessionEnd"),
+        ],
         edits: &["write_file", "edit"],
         writes: "write_file",
         command: "run_shell_command",

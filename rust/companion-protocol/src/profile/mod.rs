@@ -292,10 +292,15 @@ pub fn empty_is_unchanged(name: &str, version: &str) -> bool {
     })
 }
 
-/// The client and the kind of a hook event. If the name does not show the client
-/// ([`HookEventKind::names_client`]), this is the first one in [`ALL`].
+/// The client and the kind of a hook event. If several clients have the name ([`names_client`]), this is
+/// the first one in [`ALL`].
 pub fn hook(event: &str) -> Option<(&'static ClientProfile, HookEventKind)> {
     ALL.into_iter().find_map(|client| Some((client, client.hooks.event_kind(event)?)))
+}
+
+/// Whether the name of a hook event shows the client: no other one has the name.
+pub fn names_client(event: &str) -> bool {
+    ALL.into_iter().filter(|client| client.hooks.event_kind(event).is_some()).count() == 1
 }
 
 /// The one with this id.
@@ -336,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_are_told_apart_by_name_and_version() {
+    fn clients_are_distinguished_by_name_and_version() {
         for (name, version, replays, empty) in [
             ("streamable-http-client", "0.61.0", true, true),
             ("stdio-client", "0.62.0-nightly.20261125", true, true),

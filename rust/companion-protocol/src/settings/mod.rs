@@ -38,6 +38,8 @@ pub struct Settings {
     pub trusted: Option<bool>,
     /// Whether the other worktrees of the workspace's Git repository belong to the workspace.
     pub worktrees: bool,
+    /// Whether the files that Git ignores are private, too.
+    pub git_ignored_private: bool,
     /// Whether edits are reviewed in the editor. Otherwise the client gets only the context.
     pub review: bool,
     /// Whether clients may request the editor's diagnostics.
@@ -78,6 +80,7 @@ impl Default for Settings {
             clients: profile::ALL.to_vec(),
             trusted: None,
             worktrees: true,
+            git_ignored_private: false,
             review: true,
             diagnostics: true,
             share_context: true,

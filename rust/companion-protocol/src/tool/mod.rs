@@ -9,14 +9,15 @@
 mod arguments;
 
 use serde_json::{Value, json};
+use strum::VariantArray;
 
 use crate::diagnostics::Severity;
 use crate::mcp::{ToolAnnotations, ToolDefinition};
 use crate::settings::Settings;
 pub use arguments::ToolArguments;
 
-/// A tool that a companion offers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A tool that a companion offers. `tools/list` has this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, VariantArray)]
 pub enum Tool {
     /// Shows a proposed edit.
     OpenDiff,
@@ -31,13 +32,12 @@ pub enum Tool {
 }
 
 impl Tool {
-    /// All tools in the order of `tools/list`.
-    pub const ALL: [Self; 5] =
-        [Self::OpenDiff, Self::CloseDiff, Self::AcceptDiff, Self::RejectDiff, Self::GetDiagnostics];
+    /// All tools.
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Finds the tool of that name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.name() == name)
+        Self::ALL.iter().copied().find(|tool| tool.name() == name)
     }
 
     /// The name for `tools/call`.

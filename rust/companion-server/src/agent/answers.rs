@@ -6,12 +6,13 @@ use std::time::Duration;
 use companion_core::cli::{Caller, Connected};
 use companion_core::companion::{FileBefore, Hook, Input};
 use companion_core::conversation::Due;
-use companion_core::notes::Reason;
+use companion_core::notes::{Note, Reason};
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::editor::{
     AgentFinished, AgentWaiting, CompanionNotification, UnsavedFiles,
 };
 use companion_protocol::hook::HookEventKind;
+use companion_protocol::profile::names_client;
 use companion_protocol::tool::Tool;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -39,7 +40,7 @@ type Answer = (HookOutput, Option<u64>);
 impl Agents {
     /// Answers an event. The answer is empty if the CLI goes on as without a hook.
     pub(crate) async fn answer(self: Arc<Self>, event: HookEvent) -> Json {
-        if event.event_kind.names_client() {
+        if names_client(&event.name) {
             self.note_sender(event.client);
         }
         let caller = event.caller(&self.sessions);
@@ -92,7 +93,8 @@ impl Agents {
         }
         let input = event.input.filter(|_| self.context.is_shared());
         let due = self.driver.handle(Input::Hook(caller, Hook::BeforeWrite(path, input))).due;
-        let Some(Checked { delivery, .. }) = self.deliveries.deliver(due).await else {
+        let Some(Checked { delivery, .. }) = self.deliveries.deliver(caller.session, due).await
+        else {
             return Answer::default();
         };
         let answer = HookOutput::deny(rejected(event, path, delivery.reasons()));
@@ -125,8 +127,13 @@ impl Agents {
         };
         let (problems, ()) = tokio::join!(problems, self.changes.after_tool(event));
         let mut texts = Vec::from_iter(problems);
-        let due = self.due(caller, Hook::AfterTool(path));
-        let Some(Checked { delivery, .. }) = self.deliveries.deliver(due).await else {
+        let mut due = self.due(caller, Hook::AfterTool(path));
+        if event.effect == ToolEffect::Failed {
+            // Gemini CLI gives the model only the error of the tool, or a reason in its place.
+            due.retain(|(_, note)| matches!(note, Note::Reason(_)));
+        }
+        let Some(Checked { delivery, .. }) = self.deliveries.deliver(caller.session, due).await
+        else {
             return (HookOutput::context(event, &texts), None);
         };
         texts.extend(self.comments.text(delivery.comments()));
@@ -160,16 +167,22 @@ impl Agents {
         if !self.context.is_shared() {
             return Answer::default();
         }
-        let unsaved = timeout(UNSAVED_TIMEOUT, self.unsaved());
+        let unsaved = async {
+            if !event.is_new_prompt {
+                return Vec::new();
+            }
+            timeout(UNSAVED_TIMEOUT, self.unsaved()).await.unwrap_or_default()
+        };
         let (unsaved, ()) = tokio::join!(unsaved, self.changes.drop_undone(&event.session));
-        let unsaved = unsaved.unwrap_or_default();
         if event.is_new_prompt {
             self.changes.begin_prompt(event);
         }
         let due = self.due(caller, Hook::BeforeAgent);
         let mut texts = Vec::new();
         let mut ack = None;
-        if let Some(Checked { delivery, shared }) = self.deliveries.deliver(due).await {
+        if let Some(Checked { delivery, shared }) =
+            self.deliveries.deliver(caller.session, due).await
+        {
             for Reason { path, text, .. } in delivery.reasons() {
                 let path = self.workspace.relative(path);
                 texts.push(format!(
@@ -197,7 +210,7 @@ impl Agents {
         self.changes.end_calls(&event.session);
         let ended = self.hooks.lock().turns.end(&event.session);
         // A comment that the user writes after that waits for the next prompt.
-        let due = self.due(caller, Hook::AfterAgent);
+        let due = self.due(caller, Hook::AfterAgent(event.answer));
         if let Some(time) = ended {
             let finished =
                 AgentFinished { session: event.session.clone(), seconds: time.as_secs() };
@@ -206,7 +219,8 @@ impl Agents {
         if event.is_continued {
             return Answer::default();
         }
-        let Some(Checked { delivery, .. }) = self.deliveries.deliver(due).await else {
+        let Some(Checked { delivery, .. }) = self.deliveries.deliver(caller.session, due).await
+        else {
             return Answer::default();
         };
         let Some(text) = self.comments.text(delivery.comments()) else { return Answer::default() };

@@ -11,11 +11,14 @@ use companion_protocol::editor::{
 use companion_protocol::ide::{one_line, truncate_utf16};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
+use tokio::time::sleep;
 
 use super::reader::READ_TIMEOUT;
+use crate::context::EditorContext;
 use crate::driver::Driver;
 use crate::host::EditorHost;
-use crate::workspace::{Workspace, is_refusal};
+use crate::privacy::SETTLE_TIME;
+use crate::workspace::{UNSETTLED, Workspace, is_refusal};
 
 /// The longest id, in bytes.
 const MAX_ID: usize = 64;
@@ -29,6 +32,7 @@ const MAX_CONTENT: usize = 500;
 /// The comments that an editor sends.
 pub(crate) struct Comments {
     pub(super) driver: Arc<Driver>,
+    pub(super) context: Arc<EditorContext>,
     pub(super) workspace: Arc<Workspace>,
     pub(super) host: Arc<dyn EditorHost>,
 }
@@ -51,11 +55,17 @@ impl Comments {
             text: truncate_utf16(text.trim(), MAX_TEXT).to_owned().into(),
             since: self.driver.now().date,
         };
-        let note = self.driver.post(Input::Comment(comment)).comment?;
+        let note = self.driver.post(Input::Comment(comment, self.context.why_unshared())).comment?;
         let (driver, workspace) = (Arc::clone(&self.driver), Arc::clone(&self.workspace));
         Some(runtime.spawn(async move {
-            // Each delivery checks it again. This check lets the user know at once.
-            let checked = workspace.check_shared(&path, READ_TIMEOUT).await;
+            // Each delivery checks it again. This check lets the user know at once, and the disk gets no
+            // comment on a private file.
+            let checked = loop {
+                match workspace.check_shared(&path, READ_TIMEOUT).await {
+                    Err(UNSETTLED) => sleep(SETTLE_TIME).await,
+                    checked => break checked,
+                }
+            };
             let refused = checked.err().filter(|why| is_refusal(why));
             driver.handle(Input::CommentChecked(note, &path, refused));
         }))

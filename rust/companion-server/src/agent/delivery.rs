@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until};
 use super::changes::ChangeTracker;
 use super::reader::READ_TIMEOUT;
 use crate::driver::Driver;
-use crate::workspace::{PRIVATE, Workspace};
+use crate::workspace::{PRIVATE, UNSETTLED, Workspace};
 
 /// The time for the hook to confirm an answer with notes.
 const ACK_TIMEOUT: Duration = Duration::from_secs(3);
@@ -27,6 +27,15 @@ pub(super) struct Checked {
     pub(super) shared: HashSet<Arc<str>>,
 }
 
+/// The notes that may leave, with the files that may be named.
+#[derive(Default)]
+pub(super) struct Allowed {
+    notes: Due,
+    shared: HashSet<Arc<str>>,
+    /// A file may be private, because ignore files are changing.
+    pub(super) is_unsettled: bool,
+}
+
 /// The deliveries of notes to models.
 pub(crate) struct Deliveries {
     pub(super) driver: Arc<Driver>,
@@ -35,9 +44,17 @@ pub(crate) struct Deliveries {
 }
 
 impl Deliveries {
-    /// Begins a delivery of the notes whose files may be shared now. Those about
-    /// private files are refused. The others wait. `None` if nothing is left.
-    pub(super) async fn deliver(&self, due: Due) -> Option<Checked> {
+    /// Begins a delivery, to the model of a CLI session, of the notes whose files may be shared now. Those
+    /// about private files are refused. The others wait. `None` if nothing is left.
+    pub(super) async fn deliver(&self, cli: &str, due: Due) -> Option<Checked> {
+        let Allowed { notes, shared, .. } = self.check(due).await;
+        let delivery = self.driver.handle(Input::Deliver(cli, &notes)).notes?;
+        tokio::spawn(give_back_unconfirmed(Arc::clone(&self.driver), delivery.number));
+        Some(Checked { delivery, shared })
+    }
+
+    /// Finds the notes whose files may be shared now, and refuses those about private files.
+    pub(super) async fn check(&self, due: Due) -> Allowed {
         let mut paths: Vec<Arc<str>> = Vec::new();
         for path in due.iter().flat_map(|(_, note)| note.paths()) {
             if !paths.contains(path) {
@@ -45,9 +62,10 @@ impl Deliveries {
             }
         }
         if paths.is_empty() {
-            return None;
+            return Allowed::default();
         }
         let checked = self.workspace.check_all_shared(&paths, READ_TIMEOUT).await;
+        let is_unsettled = checked.contains(&Err(UNSETTLED));
         let (mut shared, mut refused) = (HashSet::new(), Vec::new());
         for (path, checked) in paths.into_iter().zip(checked) {
             match checked {
@@ -58,13 +76,13 @@ impl Deliveries {
                 Err(_) => {}
             }
         }
-        let mut allowed = Vec::new();
+        let mut notes = Vec::new();
         for (id, note) in due {
             let is_known = |path| shared.contains(path) || refused.iter().any(|(of, _)| of == path);
             if note.paths().iter().any(|path| shared.contains(path)) {
                 // A revert names the others of its files with the next prompt at the latest.
                 if note.paths().iter().all(is_known) {
-                    allowed.push((id, note));
+                    notes.push((id, note));
                 }
             } else if let Some((_, why)) =
                 refused.iter().find(|(path, _)| note.paths().contains(path))
@@ -72,9 +90,7 @@ impl Deliveries {
                 self.driver.handle(Input::Refuse(id, why));
             }
         }
-        let delivery = self.driver.handle(Input::Deliver(&allowed)).notes?;
-        tokio::spawn(give_back_unconfirmed(Arc::clone(&self.driver), delivery.number));
-        Some(Checked { delivery, shared })
+        Allowed { notes, shared, is_unsettled }
     }
 
     /// A hook is about to print the delivery of this number. Returns false if it must not. The disk

@@ -85,6 +85,8 @@ pub(crate) struct HookEvent {
     pub(crate) input: Option<Digest>,
     /// The CLI goes on because a hook asked for it at the end of the turn.
     pub(crate) is_continued: bool,
+    /// The model's answer in the turn, at its end. Qwen Code gives none that lasts for a turn.
+    pub(crate) answer: Option<Digest>,
     /// The effect of the call, after the tool.
     pub(crate) effect: ToolEffect,
     /// The question, for a notification.
@@ -124,6 +126,8 @@ struct Event<'a> {
     message: Option<&'a RawValue>,
     #[serde(borrow)]
     prompt: Option<&'a RawValue>,
+    #[serde(borrow)]
+    prompt_response: Option<&'a RawValue>,
     #[serde(borrow)]
     details: Option<&'a RawValue>,
 }
@@ -218,6 +222,7 @@ impl HookEvent {
             corrects_edits: call.corrects_edits,
             input: input.map(|text| Digest::of(&text)),
             is_continued: event.stop_hook_active.is_some_and(|raw| raw.get() == "true"),
+            answer: string(event.prompt_response).map(|answer| Digest::of(&answer)),
             effect,
             message: one_line(&string(event.message).unwrap_or_default(), MAX_MESSAGE),
             // Qwen Code gives no details.

@@ -10,6 +10,7 @@ mod comments;
 mod delivery;
 mod event;
 mod expiry;
+mod hiding;
 mod mark;
 mod original;
 mod reader;
@@ -35,7 +36,7 @@ use crate::lifecycle::Lifecycle;
 use crate::net::json::Json;
 use crate::session::Sessions;
 use crate::workspace::Workspace;
-use changes::ChangeTracker;
+pub(crate) use changes::ChangeTracker;
 use comments::Comments;
 use delivery::Deliveries;
 pub(crate) use event::HookRequest;
@@ -112,6 +113,7 @@ impl Agents {
             mark: HookMark::new(mark, pool),
             comments: Comments {
                 driver: Arc::clone(&driver),
+                context: Arc::clone(&context),
                 workspace: Arc::clone(&workspace),
                 host: Arc::clone(&host),
             },

@@ -62,10 +62,8 @@ impl DiskChecks {
             DiskCheck::Access(diff, path) => {
                 let why = if self.reader.is_private(&path).await {
                     Some(PRIVATE)
-                } else if self.context.is_shared() {
-                    None
                 } else {
-                    Some("the project shares nothing with its CLIs")
+                    self.context.why_unshared()
                 };
                 self.driver.handle(Input::AccessChecked(diff, why));
             }

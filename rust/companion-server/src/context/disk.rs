@@ -14,6 +14,7 @@ use std::time::Duration;
 use companion_protocol::editor::PrivateFiles;
 use companion_protocol::ide;
 use parking_lot::Mutex;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -27,6 +28,7 @@ pub(super) struct FileScan {
     /// Whether a file exists. Devices and FIFOs do not count. Opens nothing.
     is_file: fn(&str) -> bool,
     privacy: Arc<Privacy>,
+    changes: watch::Receiver<()>,
     watched: Arc<Mutex<Watched>>,
     /// The last answer was given for older rules.
     stale: bool,
@@ -54,7 +56,8 @@ impl FileScan {
 
     pub(super) fn with(is_file: fn(&str) -> bool, privacy: Arc<Privacy>) -> Self {
         let (watched, seen) = (Arc::default(), ScanResult::default());
-        Self { is_file, privacy, watched, stale: false, asking: None, seen }
+        let changes = privacy.changes();
+        Self { is_file, privacy, changes, watched, stale: false, asking: None, seen }
     }
 
     /// The first of `paths` that exist and are not private, as many as a context has. Returns at
@@ -113,7 +116,7 @@ impl FileScan {
     /// Waits for a reason to ask again: the disk has answered a late question, the set of private
     /// files may have changed, or a replaced rule is no longer in force.
     pub(super) async fn has_news(&mut self) {
-        let Self { asking, privacy, stale, seen, .. } = self;
+        let Self { asking, changes, stale, seen, .. } = self;
         let answered = async {
             match asking {
                 Some(asking) => drop(asking.await),
@@ -131,7 +134,7 @@ impl FileScan {
         tokio::select! {
             () = answered => {}
             () = settled => {}
-            () = privacy.changed().notified() => *stale = true,
+            Ok(()) = changes.changed() => *stale = true,
         }
     }
 }

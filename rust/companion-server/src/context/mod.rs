@@ -108,6 +108,11 @@ impl EditorContext {
         self.state.lock().model.is_shared()
     }
 
+    /// The reason why no model gets a new text of the user; `None` while context is shared.
+    pub(crate) fn why_unshared(&self) -> Option<&'static str> {
+        (!self.is_shared()).then_some("the project shares nothing with its CLIs")
+    }
+
     /// The paths of the open files, newest focus first.
     pub(crate) fn open_files(&self) -> Vec<String> {
         self.state.lock().model.paths()

@@ -115,9 +115,9 @@ fn files_that_do_not_exist_make_room_for_others() {
         model.focused(&format!("/{n}"), n);
     }
     let exists = |path: &str| !path.ends_with('4');
-    let told = model.snapshot(exists).workspace_state.open_files;
-    let told: Vec<_> = told.iter().map(|file| file.path.as_str()).collect();
-    assert_eq!(told, ["/13", "/12", "/11", "/10", "/9", "/8", "/7", "/6", "/5", "/3"]);
+    let files = model.snapshot(exists).workspace_state.open_files;
+    let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["/13", "/12", "/11", "/10", "/9", "/8", "/7", "/6", "/5", "/3"]);
     assert!(!model.snapshot(exists).workspace_state.open_files[0].is_active);
 }
 
@@ -163,7 +163,7 @@ proptest! {
                 Event::Deleted(file) => model.deleted(&name(*file)),
             };
             let context = model.snapshot(|_| true);
-            prop_assert!(changed || context == before, "a change that nobody hears of");
+            prop_assert!(changed || context == before, "a change without a notification");
 
             let files = context.workspace_state.open_files;
             prop_assert!(files.len() <= MAX_OPEN_FILES);
@@ -201,7 +201,7 @@ fn line(context: &serde_json::Value) -> u64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_burst_is_told_once_and_50_ms_after_its_last_event() {
+async fn a_burst_is_sent_once_and_50_ms_after_its_last_event() {
     let (rig, mut stream, path, _file) = connected().await;
     let mut last = Instant::now();
     for n in 1..=4 {
@@ -220,20 +220,23 @@ async fn a_burst_is_told_once_and_50_ms_after_its_last_event() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_burst_without_end_is_told_every_250_ms() {
+async fn a_burst_without_end_is_sent_every_250_ms() {
     let (rig, mut stream, path, _file) = connected().await;
     let begun = Instant::now();
-    let mut told = Vec::new();
+    let mut contexts = Vec::new();
     for n in 1..=200 {
         rig.parts.context.update(|model| model.cursor(&path, cursor(n, 1)));
         sleep(Duration::from_millis(10)).await;
         while let Some(context) = stream.context_now() {
-            told.push((stream.arrived - begun, line(&context)));
+            contexts.push((stream.arrived - begun, line(&context)));
         }
     }
-    assert!(told.len() >= 7, "2 s of events, {} contexts", told.len());
+    assert!(contexts.len() >= 7, "2 s of events, {} contexts", contexts.len());
     let tolerance = Duration::from_millis(20); // events come every 10 ms
-    assert!(told.windows(2).all(|pair| pair[1].0 <= pair[0].0 + MAX_DELAY + tolerance), "{told:?}");
+    assert!(
+        contexts.windows(2).all(|pair| pair[1].0 <= pair[0].0 + MAX_DELAY + tolerance),
+        "{contexts:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -247,12 +250,12 @@ async fn an_identical_context_is_not_sent_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_file_is_told_only_while_it_exists() {
+async fn a_file_is_sent_only_while_it_exists() {
     let (rig, mut stream, path, file) = connected().await;
     file.close().unwrap();
     rig.parts.context.update(|model| model.cursor(&path, cursor(2, 2)));
-    let told = stream.context().await;
-    assert_eq!(told["workspaceState"]["openFiles"], serde_json::json!([]));
+    let message = stream.context().await;
+    assert_eq!(message["workspaceState"]["openFiles"], serde_json::json!([]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -260,8 +263,8 @@ async fn a_client_that_comes_later_gets_the_context_first() {
     let (rig, _stream, path, _file) = connected().await;
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;
-    let told = timeout(Duration::from_millis(1), stream.context()).await.expect("at once");
-    assert_eq!(told["workspaceState"]["openFiles"][0]["path"], path);
+    let message = timeout(Duration::from_millis(1), stream.context()).await.expect("at once");
+    assert_eq!(message["workspaceState"]["openFiles"][0]["path"], path);
 }
 
 #[tokio::test(start_paused = true)]
@@ -297,13 +300,13 @@ async fn a_disk_that_does_not_answer_holds_up_nothing_but_new_files() {
         // A caret keeps moving, and its last position is sent.
         for line in 1..=3 {
             context.update(|model| model.cursor("/a", Position::new(line, 1).unwrap()));
-            let told = stream.context().await;
-            let files = &told["workspaceState"]["openFiles"];
+            let message = stream.context().await;
+            let files = &message["workspaceState"]["openFiles"];
             assert_eq!((&files[0]["cursor"]["line"], &files[1]), (&json!(line), &json!(null)));
         }
         drop(dead);
-        let told = stream.context().await;
-        assert_eq!(told["workspaceState"]["openFiles"][1]["path"], "/dead", "without an event");
+        let message = stream.context().await;
+        assert_eq!(message["workspaceState"]["openFiles"][1]["path"], "/dead", "without an event");
     };
     let watching = tokio::time::timeout(Duration::from_secs(30), watching);
     tokio::select! {
@@ -323,7 +326,7 @@ async fn on_a_dead_disk_other_rules_take_back_everything() {
     let dead = DEAD.lock();
     let is_file =
         |path: &str| path != "/dead" || DEAD.try_lock_for(Duration::from_mins(1)).is_some();
-    let privacy = Arc::new(Privacy::new(SharedFolders::default()));
+    let privacy = Arc::new(Privacy::new(SharedFolders::default(), false));
     let disk = FileScan::with(is_file, Arc::clone(&privacy));
     let context = EditorContext::new(ContextModel::new(None, true), Arc::clone(&rig.host));
     let publishing =
@@ -332,11 +335,11 @@ async fn on_a_dead_disk_other_rules_take_back_everything() {
         context.update(|model| model.focused("/a", 1));
         assert_eq!(stream.context().await["workspaceState"]["openFiles"][0]["path"], "/a");
         context.update(|model| model.opened("/dead", 2));
-        privacy.changed().notify_one();
+        privacy.note_change();
         assert_eq!(stream.context().await["workspaceState"]["openFiles"], json!([]));
         drop(dead);
-        let told = stream.context().await;
-        assert_eq!(told["workspaceState"]["openFiles"][1]["path"], "/dead");
+        let message = stream.context().await;
+        assert_eq!(message["workspaceState"]["openFiles"][1]["path"], "/dead");
     };
     let watching = tokio::time::timeout(Duration::from_secs(30), watching);
     tokio::select! {
@@ -348,7 +351,7 @@ async fn on_a_dead_disk_other_rules_take_back_everything() {
 fn privacy_of(folder: &Path) -> Arc<Privacy> {
     let folders = SharedFolders::default();
     folders.lock().open.push(folder.to_owned());
-    Arc::new(Privacy::new(folders))
+    Arc::new(Privacy::new(folders, false))
 }
 
 #[tokio::test]

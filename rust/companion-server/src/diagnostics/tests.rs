@@ -79,7 +79,7 @@ fn failure(result: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn a_file_is_told_as_text_and_for_programs() {
+async fn the_problems_of_a_file_come_as_text_and_for_programs() {
     let x = Scene::start().await;
     let path = x.path("a");
     let arguments = json!({ "filePath": path, "severity": "warning" });
@@ -145,14 +145,14 @@ async fn only_new_problems() {
 async fn a_problem_is_new_if_it_was_not_there_the_last_time() {
     let x = Scene::start().await;
     let new = json!({ "filePath": x.path("a"), "onlyNew": true, "severity": "error" });
-    for (messages, told) in [
+    for (messages, expected) in [
         (&["one"][..], "a:1:2: error: one"),
         (&["two"], "a:1:2: error: two"),
         (&["two"], "a: 1 problem was there before."),
         (&[], "No problems in a."),
         (&["two"], "a:1:2: error: two"),
     ] {
-        assert_eq!(x.has(&new, messages, None).await, told);
+        assert_eq!(x.has(&new, messages, None).await, expected);
     }
     let new = json!({ "filePath": x.path("b"), "onlyNew": true });
     let part = json!({ "path": x.path("b"), "diagnostics": errors(&["bad"]), "incomplete": "it is indexing" });
@@ -229,7 +229,7 @@ fn as_many_problems_and_files_are_remembered_as_may_be() {
 
 /// The editor may use its whole time, and the server must still read the answer.
 #[tokio::test(start_paused = true)]
-async fn an_answer_in_the_last_moment_is_told() {
+async fn an_answer_in_the_last_moment_is_passed_on() {
     let x = Scene::start().await;
     let arguments = json!({ "filePath": x.path("a") });
     let editor = async {
@@ -243,7 +243,7 @@ async fn an_answer_in_the_last_moment_is_told() {
 }
 
 #[tokio::test]
-async fn what_can_not_be_told_says_why() {
+async fn an_error_says_why_problems_can_not_be_listed() {
     let x = Scene::start().await;
     for (path, why) in [
         ("/etc/passwd".to_owned(), "getDiagnostics: the file lies outside of the workspace"),
@@ -275,9 +275,13 @@ async fn whatever_an_editor_says_of_a_failure_is_one_line_of_a_bounded_length() 
     let endless = format!("It failed:\n  {}", "at x\n".repeat(1 << 20));
     let call = json!({ "filePath": x.path("a") });
     let result = x.asked(&call, |responder, _| responder.fail(&endless)).await;
-    let told = failure(&result);
-    assert!(told.starts_with("It failed: at x at x ") && told.ends_with('…'), "{}", &told[..40]);
-    assert!(told.chars().count() <= 501, "{}", told.len());
+    let message = failure(&result);
+    assert!(
+        message.starts_with("It failed: at x at x ") && message.ends_with('…'),
+        "{}",
+        &message[..40]
+    );
+    assert!(message.chars().count() <= 501, "{}", message.len());
 }
 
 #[tokio::test(start_paused = true)]

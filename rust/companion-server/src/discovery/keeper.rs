@@ -43,6 +43,8 @@ pub(super) enum KeeperCommand {
 
 pub(super) struct Keeper {
     pub(super) kept: Vec<WatchedFile>,
+    /// See [`sweep`](sweep::sweep).
+    pub(super) lost_port: Option<u16>,
     pub(super) removed: Arc<AtomicBool>,
     pub(super) commands: Receiver<KeeperCommand>,
     /// For the watches of the files.
@@ -93,8 +95,8 @@ impl Keeper {
     /// Sweeps stale files on another thread, because it probes ports, which may take seconds.
     fn sweep(&self) {
         let files: Vec<_> = self.kept.iter().map(|kept| Arc::clone(&kept.file)).collect();
-        let removed = Arc::clone(&self.removed);
-        let sweep = move || files.iter().for_each(|file| sweep::sweep(file, &removed));
+        let (lost_port, removed) = (self.lost_port, Arc::clone(&self.removed));
+        let sweep = move || files.iter().for_each(|file| sweep::sweep(file, lost_port, &removed));
         if let Err(error) = self.alive.spawn("gemini-companion-sweep", sweep) {
             log::warn!("could not look for stale discovery files: {error}");
         }

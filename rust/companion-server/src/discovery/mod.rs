@@ -1,7 +1,8 @@
 //! Writes the discovery files, one for each client profile, so that clients find this server.
 //!
 //! It restores a file that another program removes or changes, removes it at the end, and removes
-//! the files of dead processes. It never uses data of a file, least of all a token.
+//! the files of dead processes. Of the files of other companions it uses the processes, ports and folders,
+//! never a token.
 
 mod keeper;
 mod others;
@@ -92,24 +93,26 @@ impl Entry {
 
 impl Discovery {
     /// Writes a file for each client profile. `dir` replaces the folder where clients look; `pid`
-    /// is the editor's. Logs a failure: the editor's terminals still have the server in their
+    /// is the editor's. Another program has the `lost_port` of the last process. Logs a failure: the editor's terminals still have the server in their
     /// environment.
     pub(crate) fn publish(
         alive: &ThreadGuard,
         profiles: &[&'static ClientProfile],
         dir: Option<&Path>,
         pid: u32,
+        lost_port: Option<u16>,
         content: &DiscoveryFile,
     ) -> Self {
         let place =
             |profile: &&'static ClientProfile| (*profile, DiscoveryDir::new(&profile.folder, dir));
-        Self::publish_in(alive, profiles.iter().map(place), pid, content)
+        Self::publish_in(alive, profiles.iter().map(place), pid, lost_port, content)
     }
 
     fn publish_in(
         alive: &ThreadGuard,
         places: impl IntoIterator<Item = (&'static ClientProfile, DiscoveryDir)>,
         pid: u32,
+        lost_port: Option<u16>,
         content: &DiscoveryFile,
     ) -> Self {
         let file = |(profile, place)| Arc::new(Entry::new(profile, place, pid, content.port));
@@ -118,6 +121,7 @@ impl Discovery {
         let (sender, commands) = mpsc::channel();
         let keeper = Keeper {
             kept: files.iter().map(|file| WatchedFile::new(file, content)).collect(),
+            lost_port,
             removed: Arc::clone(&removed),
             commands,
             sender: sender.clone(),

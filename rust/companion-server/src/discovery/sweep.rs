@@ -30,9 +30,12 @@ pub(super) const MAX_FILE: u64 = 1 << 20;
 /// process ids, so a process only seems to be dead. Ports may not be shared either, so young files
 /// of unseen processes stay.
 ///
+/// The last process of this server listened at `lost_port`, which another program has now. Its file
+/// would lead CLIs to that program.
+///
 /// This may take long: there may be thousands of files, and a port may be slow. It ends early once
 /// `removed` says that `ours` must go.
-pub(super) fn sweep(ours: &Entry, removed: &AtomicBool) {
+pub(super) fn sweep(ours: &Entry, lost_port: Option<u16>, removed: &AtomicBool) {
     let place = &ours.place;
     let found = place
         .open()
@@ -60,8 +63,9 @@ pub(super) fn sweep(ours: &Entry, removed: &AtomicBool) {
             }
             None => owner.port != Some(ours.port) && is_old(&dir, &name),
         };
+        let is_lost = |port| owner.pid == Some(ours.pid) && Some(port) == lost_port;
         // This server itself listens at its own port.
-        let is_unused = |port| port == ours.port || nobody_listens(port);
+        let is_unused = |port| port == ours.port || is_lost(port) || nobody_listens(port);
         if may_be_stale && name != ours.name && owner.port.is_none_or(is_unused) {
             match dir.remove(&name) {
                 Ok(()) => count += 1,

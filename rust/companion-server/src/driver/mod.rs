@@ -97,7 +97,7 @@ impl Driver {
         let max_untaken = config.limits.body.saturating_mul(2).min(Semaphore::MAX_PERMITS);
         let (first_delivery, _) = Uuid::new_v4().as_u64_pair();
         let companion = Companion::new(
-            config.of_core(),
+            config.limits.core,
             DiffId::random(),
             first_delivery,
             journal.is_some(),

@@ -84,7 +84,7 @@ impl Tools {
     }
 
     fn offered(&self) -> impl Iterator<Item = Tool> {
-        Tool::ALL.into_iter().filter(|tool| tool.is_offered(&self.config.settings))
+        Tool::ALL.iter().copied().filter(|tool| tool.is_offered(&self.config.settings))
     }
 
     /// Finds the tool of that name, if the server offers it.
@@ -160,7 +160,7 @@ impl Tools {
             Tool::AcceptDiff => {
                 // The user may accept any proposal in the editor. A client may accept only within
                 // the workspace.
-                let limit = self.config.limits.host_timeout;
+                let limit = self.config.limits.core.host_timeout;
                 let path = named?;
                 if let Err(why) = self.workspace.check(&path, limit).await {
                     let why = format!("acceptDiff: {why}; accept it in the editor");

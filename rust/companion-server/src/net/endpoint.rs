@@ -1,4 +1,4 @@
-//! An address where clients reach the server: a port, and the token that belongs to it.
+//! Describes an address where clients reach the server: a port, and the token that belongs to it.
 
 use companion_protocol::settings::AllowedHost;
 use tokio_util::sync::CancellationToken;

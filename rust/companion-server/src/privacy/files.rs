@@ -16,7 +16,7 @@ use super::rules::{MAX_BYTES, MAX_COMPILED, Rules};
 
 /// The time that replaced rules stay in force, so that files can settle. Many programs write a file
 /// by emptying or removing it first, and no private file may be shared in between.
-pub(super) const SETTLE_TIME: Duration = Duration::from_millis(500);
+pub(crate) const SETTLE_TIME: Duration = Duration::from_millis(500);
 
 /// The most changes within that time that keep their rules. After more changes every file is
 /// private for that time.
@@ -25,7 +25,7 @@ pub(super) const MAX_CHANGES: usize = 16;
 /// The most invalid lines of a file that are logged one by one.
 const MAX_LOGGED_LINES: usize = 5;
 
-/// The rules that are in force in a folder because of one of its ignore files.
+/// The rules that are in force because of an ignore file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EffectiveRules {
     /// `None` if there is no such file.
@@ -64,18 +64,17 @@ struct KnownFile {
 pub(super) struct Files(Mutex<HashMap<PathBuf, KnownFile>>);
 
 impl Files {
-    /// Reads the file called `name` in `folder`. Blocks for the disk, so don't call it on the
-    /// server's thread.
-    pub(super) fn read(&self, folder: &Path, name: &str) -> EffectiveRules {
-        let path = folder.join(name);
-        let content = Content::read(&path);
-        if let Some(effective) = self.known(&path, &content) {
+    /// Reads an ignore file. Blocks for the disk, so don't call it on the server's thread.
+    pub(super) fn read(&self, path: &Path) -> EffectiveRules {
+        let content = Content::read(path);
+        if let Some(effective) = self.known(path, &content) {
             return effective;
         }
-        let (rules, warnings) = content.rules(name);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let (rules, warnings) = content.rules(&name);
         let mut files = self.0.lock();
         let now = Instant::now();
-        let last = files.remove(&path).map(|last| last.effective).unwrap_or_default();
+        let last = files.remove(path).map(|last| last.effective).unwrap_or_default();
         let mut before = last.before;
         before.push((last.rules, now + SETTLE_TIME));
         before.retain(|(rules, until)| rules.is_some() && *until > now);
@@ -87,7 +86,7 @@ impl Files {
             files.clear();
         }
         let effective = EffectiveRules { rules, before, size };
-        files.insert(path.clone(), KnownFile { content, effective: effective.clone() });
+        files.insert(path.to_owned(), KnownFile { content, effective: effective.clone() });
         drop(files);
         for warning in warnings {
             log::warn!("{}{warning}", path.display());
@@ -168,7 +167,7 @@ impl Content {
 }
 
 /// Reads enough of the file to find out whether it is too large.
-fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     open_plain_file(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut text)?;
     Ok(text)

@@ -1,10 +1,13 @@
 //! Decides which files are private: an ignore file in a root, or in a folder below it, matches
-//! them, or they may contain secrets.
+//! them, they may contain secrets, or Git ignores them and the user has chosen that this counts.
 //!
 //! In doubt a file is private. A check looks at the folders that lead to the file, and never walks
 //! a tree. Most functions block for the disk, so don't call them on the server's thread.
 
+mod brackets;
 mod files;
+mod git;
+mod git_config;
 mod rules;
 mod secrets;
 #[cfg(test)]
@@ -17,13 +20,15 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::iter;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
-use tokio::sync::Notify;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::disk::paths::{SharedFolders, resolve, without_parents};
+pub(crate) use files::SETTLE_TIME;
 use files::{EffectiveRules, Files};
+use git::{GitScan, Ignored};
+use git_config::{Excludes, NamedFiles};
 use rules::{MAX_COMPILED, NAMES, Rules, is_named, lowercase, takes_back};
 use secrets::Secret;
 pub(crate) use watched::Watched;
@@ -31,7 +36,10 @@ pub(crate) use watched::Watched;
 /// The most folders between a root and a file. Each costs several accesses to the disk.
 const MAX_DEPTH: usize = 256;
 
-/// Why a file is private. As text, it also says how to share the file.
+/// The most characters of a rule in a reason.
+const MAX_SHOWN_RULE: usize = 60;
+
+/// Why a file is private. As text, it also names the line that shares the file, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PrivateBy {
     /// An ignore file matches it, or may match it.
@@ -43,19 +51,38 @@ pub(crate) enum PrivateBy {
         /// The line of an ignore file that shares it; `None` outside of all roots.
         line: Option<String>,
     },
+    /// Git ignores it.
+    Git {
+        /// The rule; `None` if the ignore file can't be used.
+        rule: Option<String>,
+        /// The ignore file, from its root if it is in one.
+        file: String,
+        /// The line of an ignore file that shares it; `None` outside of all roots.
+        line: Option<String>,
+    },
 }
 
 impl fmt::Display for PrivateBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::IgnoreFile => f.write_str("An ignore file lists it."),
-            Self::Secret { content, line: None } => {
-                write!(f, "It may contain {content}, and is outside of the project.")
+        let line = match self {
+            Self::IgnoreFile => return f.write_str("An ignore file lists it."),
+            Self::Secret { content, line } => {
+                write!(f, "It may contain {content}")?;
+                line
             }
-            Self::Secret { content, line: Some(line) } => write!(
-                f,
-                "It may contain {content}. To share it, add this line to .geminiignore: {line}"
-            ),
+            Self::Git { rule: Some(rule), file, line } => {
+                let rule = rule.chars().filter(|c| !c.is_control()).take(MAX_SHOWN_RULE);
+                write!(f, "Git ignores it by {} in {file}", rule.collect::<String>())?;
+                line
+            }
+            Self::Git { rule: None, file, line } => {
+                write!(f, "Git may ignore it, but {file} can’t be used")?;
+                line
+            }
+        };
+        match line {
+            Some(line) => write!(f, ". To share it, add this line to .geminiignore: {line}"),
+            None => f.write_str(", and is outside of the project."),
         }
     }
 }
@@ -64,17 +91,29 @@ pub(crate) struct Privacy {
     folders: SharedFolders,
     files: Files,
     /// Notified when the set of private files may have changed.
-    changed: Arc<Notify>,
+    changed: watch::Sender<()>,
+    /// Finds the user's ignore file for all repositories. Present if the files that Git ignores are
+    /// private.
+    git: Option<fn() -> Excludes>,
+    named: NamedFiles,
 }
 
 impl Privacy {
-    pub(crate) fn new(folders: SharedFolders) -> Self {
-        Self { folders, files: Files::default(), changed: Arc::default() }
+    /// `git_ignored` are private too, if true: all files that Git ignores.
+    pub(crate) fn new(folders: SharedFolders, git_ignored: bool) -> Self {
+        let git = git_ignored.then_some(Excludes::of_user as fn() -> _);
+        let (files, named) = (Files::default(), NamedFiles::default());
+        Self { folders, files, changed: watch::Sender::default(), git, named }
     }
 
-    /// Waits until the set of private files may have changed.
-    pub(crate) fn changed(&self) -> &Arc<Notify> {
-        &self.changed
+    /// Notes that the set of private files may have changed.
+    pub(crate) fn note_change(&self) {
+        self.changed.send_replace(());
+    }
+
+    /// Notifies of the changes from now on.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 
     /// Notes that ignore files may have changed unseen.
@@ -89,7 +128,13 @@ impl Privacy {
             let leads_to = root.canonicalize().ok();
             Root { path: without_parents(&root), leads_to }
         });
-        PrivacyScan { files: &self.files, roots: roots.collect(), folders: HashMap::new(), size: 0 }
+        PrivacyScan {
+            files: &self.files,
+            git: self.git.map(|find| GitScan::new(find(), &self.named)),
+            roots: roots.collect(),
+            read: HashMap::new(),
+            size: 0,
+        }
     }
 }
 
@@ -105,15 +150,18 @@ impl Root {
     }
 }
 
-/// The rules in force in a folder, by the name of the ignore file.
-type Folder = [EffectiveRules; NAMES.len()];
+/// The ignore files on the way to a file are too large for a scan. The file is private.
+#[derive(Debug)]
+struct TooLarge;
 
-/// One scan of the disk. It reads each folder once.
+/// One scan of the disk. It reads each ignore file once.
 pub(crate) struct PrivacyScan<'a> {
     files: &'a Files,
+    git: Option<GitScan<'a>>,
     roots: Vec<Root>,
-    folders: HashMap<PathBuf, Folder>,
-    /// The size of the folders' rules in bytes.
+    /// The rules in force because of each ignore file, also of missing ones.
+    read: HashMap<PathBuf, EffectiveRules>,
+    /// The size of these rules in bytes.
     size: usize,
 }
 
@@ -157,15 +205,31 @@ impl PrivacyScan<'_> {
         Ok(None)
     }
 
-    /// The folders that the scan has read.
-    pub(crate) fn folders(&self) -> BTreeSet<PathBuf> {
-        self.folders.keys().cloned().collect()
+    /// The ignore files that the scan has looked for, and the configuration of Git.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.read.keys().chain(self.git.iter().flat_map(GitScan::configs))
+    }
+
+    /// For each of these files, the path that would change if the file did. If the folder of a file that
+    /// serves a whole repository is missing, that is the first missing folder.
+    pub(crate) fn watched_paths(&self) -> BTreeSet<&Path> {
+        let distant: BTreeSet<_> = self.git.iter().flat_map(GitScan::distant_files).collect();
+        let mut paths = BTreeSet::new();
+        for file in self.files() {
+            let mut path = file.as_path();
+            if distant.contains(file) {
+                let missing = file.ancestors().take_while(|path| !path.is_dir());
+                path = missing.last().unwrap_or(path);
+            }
+            paths.insert(path);
+        }
+        paths
     }
 
     /// The time of the next scan, even if nothing happens.
     pub(crate) fn again(&self) -> Option<Instant> {
-        let holdings = self.folders.values().flatten();
-        holdings.flat_map(|holding| &holding.before).map(|(_, until)| *until).min()
+        let rules = self.read.values().flat_map(|rules| &rules.before).map(|(_, until)| *until);
+        rules.chain(self.git.as_ref().and_then(GitScan::settles)).min()
     }
 
     /// Why this path, which has no `..`, is private.
@@ -178,75 +242,93 @@ impl PrivacyScan<'_> {
         if all.len() > 2 * MAX_DEPTH {
             return Ok(Some(PrivateBy::IgnoreFile));
         }
-        let mut secret = Secret::of(&all, 0).map(|secret| (secret.content, None));
-        for (root, names) in found {
+        let opened = found.iter().map(|(_, names)| all.len() - names.len()).min();
+        let Ok(mut ignored) = self.ignored_by_git(path, &all, opened) else {
+            return Ok(Some(PrivateBy::IgnoreFile));
+        };
+        let mut secret = Secret::of(&all, 0);
+        let mut line = None;
+        for (root, names) in &found {
             let names = names.iter().map(|name| name.to_str().ok_or(ErrorKind::InvalidData));
             let names = names.collect::<Result<Vec<_>, _>>()?;
             if names.len() > MAX_DEPTH {
                 return Ok(Some(PrivateBy::IgnoreFile));
             }
-            let Some(on_the_way) = self.read(root, &names) else {
+            let Ok(on_the_way) = self.on_the_way(root.clone(), &names) else {
                 return Ok(Some(PrivateBy::IgnoreFile));
             };
-            let line = share_line(&names);
+            line = Some(share_line(&names));
             let names: Vec<_> = names.iter().map(|name| lowercase(name)).collect();
             if on_the_way.any(|rules| is_named(&names, rules)) {
                 return Ok(Some(PrivateBy::IgnoreFile));
             }
             let opened = all.len() - names.len();
-            secret = secret.and_then(|_| {
-                let Secret { end, content } = Secret::of(&all, opened)?;
-                let is_shared = on_the_way.always(|rules| takes_back(&names, rules, end - opened));
-                (!is_shared).then_some((content, Some(line)))
-            });
+            let is_shared = |end: usize| {
+                let hidden = end.saturating_sub(opened).max(1);
+                on_the_way.always(|rules| takes_back(&names, rules, hidden))
+            };
+            secret = secret
+                .and_then(|_| Secret::of(&all, opened))
+                .filter(|secret| !is_shared(secret.end));
+            ignored = ignored.filter(|ignored| !is_shared(ignored.end));
         }
-        Ok(secret.map(|(content, line)| PrivateBy::Secret { content, line }))
+        if let Some(Secret { content, .. }) = secret {
+            return Ok(Some(PrivateBy::Secret { content, line }));
+        }
+        Ok(ignored.map(|Ignored { rule, file, .. }| {
+            let short = found.iter().find_map(|(root, _)| file.strip_prefix(root).ok());
+            let file = short.unwrap_or(&file).to_string_lossy().into_owned();
+            PrivateBy::Git { rule, file, line }
+        }))
     }
 
-    /// Reads the ignore files of the folders from `root` to the file. `None` if they are too large.
-    fn read(&mut self, mut folder: PathBuf, names: &[&str]) -> Option<OnTheWay> {
-        let mut on_the_way = Vec::new();
+    /// Reads the ignore files of the folders from `root` to the file.
+    fn on_the_way(&mut self, mut folder: PathBuf, names: &[&str]) -> Result<OnTheWay, TooLarge> {
+        let mut on_the_way = OnTheWay::default();
         for name in names {
-            let holdings = self.folders.entry(folder.clone()).or_insert_with(|| {
-                let read = NAMES.map(|name| self.files.read(&folder, name));
-                self.size += read.iter().map(|holding| holding.size).sum::<usize>();
-                read
-            });
-            on_the_way.push(holdings.clone());
-            if self.size > MAX_COMPILED {
-                return None;
+            for (rules, name) in on_the_way.0.iter_mut().zip(NAMES) {
+                rules.push(self.read(&folder.join(name))?);
             }
             folder.push(name);
         }
-        Some(OnTheWay(on_the_way))
+        Ok(on_the_way)
+    }
+
+    /// Reads an ignore file, if the scan has not done so.
+    fn read(&mut self, file: &Path) -> Result<EffectiveRules, TooLarge> {
+        let rules = self.read.entry(file.to_owned()).or_insert_with(|| {
+            let rules = self.files.read(file);
+            self.size += rules.size;
+            rules
+        });
+        if self.size > MAX_COMPILED { Err(TooLarge) } else { Ok(rules.clone()) }
     }
 }
 
-/// The folders from a root to a file.
-struct OnTheWay(Vec<Folder>);
+/// By the name of the ignore file, its rules in each folder from a root to a file.
+#[derive(Default)]
+struct OnTheWay([Vec<EffectiveRules>; NAMES.len()]);
 
 impl OnTheWay {
     /// Whether `judge` accepts the rules of any ignore file, as they are or as they were before any change
     /// that is still in force.
     fn any(&self, judge: impl Fn(&[Option<&Rules>]) -> bool) -> bool {
-        (0..NAMES.len()).any(|file| self.states(file).iter().any(|rules| judge(rules)))
+        self.0.iter().any(|file| states(file).iter().any(|rules| judge(rules)))
     }
 
     /// Whether `judge` accepts the rules of one ignore file, as they are and as they were before each
     /// change that is still in force.
     fn always(&self, judge: impl Fn(&[Option<&Rules>]) -> bool) -> bool {
-        (0..NAMES.len()).any(|file| self.states(file).iter().all(|rules| judge(rules)))
+        self.0.iter().any(|file| states(file).iter().all(|rules| judge(rules)))
     }
+}
 
-    /// The rules of the ignore file with this index in each folder: the present ones, and those before
-    /// each change.
-    fn states(&self, file: usize) -> Vec<Vec<Option<&Rules>>> {
-        let holdings: Vec<_> = self.0.iter().map(|folder| &folder[file]).collect();
-        let changes = holdings.iter().map(|holding| holding.before.len()).max();
-        (0..=changes.unwrap_or_default())
-            .map(|back| holdings.iter().map(|holding| holding.rules(back)).collect())
-            .collect()
-    }
+/// The rules of ignore files that count together: the present ones, and those before each change.
+fn states(files: &[EffectiveRules]) -> Vec<Vec<Option<&Rules>>> {
+    let changes = files.iter().map(|rules| rules.before.len()).max();
+    (0..=changes.unwrap_or_default())
+        .map(|back| files.iter().map(|rules| rules.rules(back)).collect())
+        .collect()
 }
 
 /// The line of an ignore file in the root that shares the file again.

@@ -1,17 +1,15 @@
 //! Watches the folders with ignore files, so that a change counts without an editor event.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::read_link;
 use std::io;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use companion_platform::Watch;
 use tokio::time::Instant;
 
-use super::rules::NAMES;
 use super::{Privacy, PrivacyScan, Root};
 use crate::runtime::ThreadGuard;
 
@@ -50,7 +48,10 @@ impl Watched {
         scan: &PrivacyScan<'_>,
         alive: Option<&ThreadGuard>,
     ) -> bool {
-        let folders: BTreeSet<_> = scan.folders().into_iter().take(MAX_FOLDERS).collect();
+        let paths = scan.watched_paths();
+        let folders: BTreeSet<_> = paths.iter().filter_map(|path| path.parent()).collect();
+        let folders: BTreeSet<_> =
+            folders.into_iter().take(MAX_FOLDERS).map(PathBuf::from).collect();
         let now = Instant::now();
         if folders == self.folders && self.again.is_none_or(|again| now < again) {
             return false;
@@ -75,19 +76,22 @@ impl Watched {
         alive: Option<&ThreadGuard>,
     ) -> io::Result<()> {
         // If an ignore file is a link, its rules change with the target, in another folder.
-        let files = folders.iter().flat_map(|folder| NAMES.map(|name| folder.join(name)));
-        let linked: Vec<_> =
-            files.filter_map(|file| Some(file.with_file_name(read_link(&file).ok()?))).collect();
+        let is_in = |file: &&PathBuf| file.parent().is_some_and(|folder| folders.contains(folder));
+        let linked: Vec<_> = scan
+            .files()
+            .filter(is_in)
+            .filter_map(|file| Some(file.with_file_name(read_link(file).ok()?)))
+            .collect();
         let of_linked = linked.iter().filter_map(|file| file.parent()).map(PathBuf::from);
         let folders: BTreeSet<_> = folders.iter().cloned().chain(of_linked).collect();
-        // Folders may appear and disappear, too.
-        let of_paths = folders.iter().chain(&linked).filter_map(|path| path.file_name());
-        let names =
-            NAMES.map(OsString::from).into_iter().chain(of_paths.map(OsString::from)).collect();
-        let (changed, alive) = (Arc::clone(privacy.changed()), alive.cloned());
+        // Folders may appear and disappear, too, and so may repositories.
+        let paths = scan.watched_paths().into_iter().chain(linked.iter().map(PathBuf::as_path));
+        let names = paths.chain(folders.iter().map(PathBuf::as_path)).filter_map(Path::file_name);
+        let names = names.chain([OsStr::new(".git")]).map(OsString::from).collect();
+        let (changed, alive) = (privacy.changed.clone(), alive.cloned());
         let on_change = move || {
             let _held_by_its_thread = &alive;
-            changed.notify_one();
+            changed.send_replace(());
         };
         let roots = scan.roots.iter().flat_map(Root::places).cloned().collect();
         self.watch.insert(Watch::start(names, on_change)?).add_within(&roots, &folders)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use companion_core::record::{Left, Record};
+use companion_platform::{is_process_alive, process_identity};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,9 @@ pub(crate) struct Head {
     pub(super) port: u16,
     /// The editor's process.
     pub(super) ide_pid: u32,
+    /// Names that process, because the system may use its id again; `None` if that can't be known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ide_identity: Option<String>,
     /// Whether clients let the user review edits.
     pub(super) review: bool,
     /// The roots of the workspace, without links and sorted. Empty if other companions must not take
@@ -43,11 +47,25 @@ pub(crate) struct Address {
 pub(crate) type SharedHead = Arc<Mutex<Head>>;
 
 impl Head {
-    /// The head of a server that no client knows.
+    /// The head of a server of a running editor, without a token that a client knows.
     pub(super) fn new(ide_pid: u32, review: bool) -> Self {
+        Self { ide_identity: process_identity(ide_pid), ..Self::of_ended(ide_pid, review) }
+    }
+
+    /// The same, of an editor of which nothing but its process is known.
+    pub(super) fn of_ended(ide_pid: u32, review: bool) -> Self {
         let (workspace, adopted) = (Vec::new(), Vec::new());
-        let token = Token::random();
-        Self { version: VERSION, token, port: 0, ide_pid, review, workspace, adopted }
+        let (version, token, ide_identity) = (VERSION, Token::random(), None);
+        Self { version, token, port: 0, ide_pid, ide_identity, review, workspace, adopted }
+    }
+
+    /// Whether the editor runs. Blocks for the system.
+    pub(super) fn is_editor_alive(&self) -> bool {
+        let is_same = || match (&self.ide_identity, process_identity(self.ide_pid)) {
+            (Some(editor), Some(process)) => *editor == process,
+            _ => true,
+        };
+        is_process_alive(self.ide_pid) && is_same()
     }
 
     /// All ports and tokens that clients know.
@@ -58,13 +76,13 @@ impl Head {
 
     /// The head of the same editor, without a token that a client knows.
     pub(super) fn without_clients(&self) -> Self {
-        let workspace = self.workspace.clone();
-        Self { workspace, ..Self::new(self.ide_pid, self.review) }
+        let (workspace, ide_identity) = (self.workspace.clone(), self.ide_identity.clone());
+        Self { ide_identity, workspace, ..Self::of_ended(self.ide_pid, self.review) }
     }
 
     /// The head of a server that continues in this process.
     pub(super) fn continued(self, ide_pid: u32, review: bool) -> Self {
-        Self { ide_pid, review, ..self }
+        Self { ide_pid, ide_identity: process_identity(ide_pid), review, ..self }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Resumes a server after its process has ended, so that its clients do not notice.
 //!
-//! It keeps the port, the token, the sessions, and the decisions that clients have not received, in
-//! one private file per workspace and editor in the user's state directory. It never logs any of
-//! it. If the file can't be used, or another process uses it, the clients of the last run lose
-//! their connection, and nothing else.
+//! It keeps the port, the token, the sessions, the open diffs, and the decisions and notes that clients
+//! and models have not received, in one private file per companion in the user's state directory. It
+//! never logs any of it. If the file can't be used, or another process uses it, the clients of the last
+//! run lose their connection and what waits for them.
 
 mod file;
 mod lines;
@@ -50,7 +50,7 @@ const CLAIM_TIMEOUT: Duration = Duration::from_secs(3);
 /// The longest wait for a server that is ending. It takes up to 2 s.
 const END_TIMEOUT: Duration = Duration::from_millis(2500);
 
-/// Removes the files of killed servers, or only looks for them with `dry_run`. Running servers keep
+/// Removes the files of servers that have ended, or only looks for them with `dry_run`. Running servers keep
 /// theirs. Returns the folder of the files, if there are any. Blocks for the disk.
 ///
 /// # Errors
@@ -154,6 +154,11 @@ impl Resume {
         }
         let is_saved = written.is_ok();
         Ok((self, is_saved))
+    }
+
+    /// The port that the clients of the last run know.
+    pub(crate) fn port(&self) -> Option<u16> {
+        Some(self.head.port).filter(|port| *port != 0)
     }
 
     /// Binds like [`Listeners::bind`], at the port that the clients of the last run know, or at

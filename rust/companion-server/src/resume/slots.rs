@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use companion_core::record::Left;
-use companion_platform::{PrivateDir, is_process_alive};
+use companion_platform::PrivateDir;
 use sha2::{Digest, Sha256};
 
 use super::lines::{self, Head};
@@ -197,7 +197,7 @@ fn choose(
         let fit = match usable(read(dir, &name, lines::read_head)) {
             None => Fit::Empty,
             Some((head, _)) if head.ide_pid == ide_pid => Fit::Same,
-            Some((head, _)) if is_process_alive(head.ide_pid) => continue,
+            Some((head, _)) if head.is_editor_alive() => continue,
             Some((_, age)) => Fit::Left(age),
         };
         slots.push((fit, number, name));
@@ -226,7 +226,7 @@ fn sweep(dir: &PrivateDir, key: &str) -> Adopted {
         let swept = match notes(dir, &slot) {
             // It can't be read now.
             Err(error) => Err(error),
-            Ok(Some((head, notes))) if is_of_key && !is_process_alive(head.ide_pid) => {
+            Ok(Some((head, notes))) if is_of_key && !head.is_editor_alive() => {
                 adopted.left.adopt_notes(&notes);
                 adopted.files.push((files, lock));
                 Ok(())
@@ -244,7 +244,7 @@ fn sweep(dir: &PrivateDir, key: &str) -> Adopted {
 /// The notes of a slot that still count, and its owner; `None` if there are none.
 fn notes(dir: &PrivateDir, slot: &str) -> io::Result<Option<(Head, Left)>> {
     let whole_or_notes = |content: &[u8]| {
-        let of_nobody = || (Head::new(NO_PROCESS, true), lines::read_notes(content));
+        let of_nobody = || (Head::of_ended(NO_PROCESS, true), lines::read_notes(content));
         Some(lines::read(content).unwrap_or_else(of_nobody))
     };
     let Some(((head, mut left), age)) = read(dir, slot, whole_or_notes)? else { return Ok(None) };

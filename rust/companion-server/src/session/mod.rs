@@ -244,7 +244,7 @@ impl Sessions {
             })
             .map(|(since, session)| (since, session.id))
             // The client may be between two streams.
-            .filter(|(since, id)| since.elapsed() >= self.limits.session_away || !waits(*id))
+            .filter(|(since, id)| since.elapsed() >= self.limits.core.session_away || !waits(*id))
             .collect();
         // A new session counts as idle until its stream opens.
         let too_many_idle = (idle.len() + 1).saturating_sub(self.limits.idle_sessions);
@@ -309,7 +309,7 @@ impl Sessions {
                 absent.gone.push(*id);
                 return false;
             }
-            if idle >= self.limits.session_away
+            if idle >= self.limits.core.session_away
                 && !std::mem::replace(&mut session.state.lock().away, true)
             {
                 absent.away.push(*id);
@@ -325,7 +325,7 @@ impl Sessions {
         let idle = by_id.values().filter_map(|session| Some((session, session.idle_since()?)));
         let due = idle.map(|(session, since)| {
             let is_away = session.state.lock().away;
-            since + if is_away { self.limits.session_gone } else { self.limits.session_away }
+            since + if is_away { self.limits.session_gone } else { self.limits.core.session_away }
         });
         due.min()
     }

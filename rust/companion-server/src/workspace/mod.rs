@@ -24,13 +24,19 @@ use crate::privacy::Privacy;
 
 /// The reason for a private file.
 pub(crate) const PRIVATE: &str =
-    "the file stays private; an ignore file lists it, or it may contain secrets";
+    "the file stays private; an ignore file lists it, Git ignores it, or it may contain secrets";
 
 /// The reason for a file that counts as private while an ignore file changes.
 pub(crate) const UNSETTLED: &str = "the file may be private: an ignore file is changing";
 
 /// The reason for a file that no editor of this companion has open.
 pub(crate) const OUTSIDE: &str = "the file lies outside of the workspace";
+
+/// The reason if the editor has closed all folders.
+pub(crate) const NO_FOLDER: &str = "no folder is open in the editor";
+
+/// The reason for a path in which a folder is missing or is a file, or whose links go in a circle.
+pub(crate) const LEADS_NOWHERE: &str = "the path leads nowhere, or can't be followed";
 
 /// Whether this reason lasts. The others are those of a disk, which may answer later, and of ignore files
 /// that change.
@@ -53,11 +59,12 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    pub(crate) fn new(open: Vec<PathBuf>, pool: Arc<BlockingPool>) -> Self {
+    /// `git_ignored` are private too, if true: all files that Git ignores.
+    pub(crate) fn new(open: Vec<PathBuf>, git_ignored: bool, pool: Arc<BlockingPool>) -> Self {
         let looking = Arc::new(Semaphore::new(1));
         let folders = Folders { open, worktrees: Vec::new() };
         let folders: SharedFolders = Arc::new(Mutex::new(folders));
-        let privacy = Arc::new(Privacy::new(Arc::clone(&folders)));
+        let privacy = Arc::new(Privacy::new(Arc::clone(&folders), git_ignored));
         Self { folders, changed: Arc::default(), privacy, is_within, looking, pool }
     }
 
@@ -79,7 +86,7 @@ impl Workspace {
             return false;
         }
         folders.worktrees = worktrees.to_vec();
-        self.privacy.changed().notify_one();
+        self.privacy.note_change();
         true
     }
 
@@ -91,7 +98,7 @@ impl Workspace {
     /// Replaces the open folders. Their worktrees follow.
     pub(crate) fn change(&self, open: Vec<PathBuf>) {
         *self.folders.lock() = Folders { open, worktrees: Vec::new() };
-        self.privacy.changed().notify_one();
+        self.privacy.note_change();
         self.changed.notify_one();
     }
 
@@ -140,7 +147,7 @@ impl Workspace {
         let count = paths.len();
         let roots: Vec<_> = self.folders.lock().roots().cloned().collect();
         if roots.is_empty() {
-            return vec![Err("no folder is open in the editor"); count];
+            return vec![Err(NO_FOLDER); count];
         }
         let (is_within, privacy) = (self.is_within, Arc::clone(&self.privacy));
         let looking = Arc::clone(&self.looking);
@@ -150,14 +157,13 @@ impl Workspace {
             }
             is_shared(&privacy, &path)
         };
-        let unknown = Err("the path leads nowhere, or can't be followed");
         let checked = async move {
             let turn = looking.acquire_owned().await;
             let result = self.pool.run(move || {
                 let _turn = turn;
-                paths.into_iter().map(|path| check(path).unwrap_or(unknown)).collect()
+                paths.into_iter().map(|path| check(path).unwrap_or(Err(LEADS_NOWHERE))).collect()
             });
-            result.await.unwrap_or_else(|_| vec![unknown; count])
+            result.await.unwrap_or_else(|_| vec![Err(LEADS_NOWHERE); count])
         };
         timeout(limit, checked).await.unwrap_or_else(|_| vec![Err(DISK_TIMED_OUT); count])
     }

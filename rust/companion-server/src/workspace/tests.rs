@@ -174,7 +174,7 @@ async fn a_dead_disk_holds_up_neither_the_server_nor_more_than_one_thread() {
             *LOOKS.lock() += 1;
             Ok(DEAD.try_lock_for(Duration::from_mins(1)).is_some())
         },
-        ..Workspace::new(vec!["/".into()], Arc::new(BlockingPool::of_test()))
+        ..Workspace::new(vec!["/".into()], false, Arc::new(BlockingPool::of_test()))
     };
     let dead = DEAD.lock();
     let soon = Duration::from_millis(50);
@@ -188,7 +188,7 @@ async fn a_dead_disk_holds_up_neither_the_server_nor_more_than_one_thread() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn problems_of_open_files_are_not_told_while_their_disk_does_not_answer() {
+async fn problems_of_open_files_are_not_sent_while_their_disk_does_not_answer() {
     let scene = Scene::of_project().await;
     let (rig, path) = (&scene.rig, scene.at("project/a.txt"));
     rig.parts.context.update(|model| model.focused(&path, 1));

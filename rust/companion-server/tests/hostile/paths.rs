@@ -55,7 +55,7 @@ fn a_path_is_passed_on_as_it_is() {
 
 /// Only regular files are sent. The check opens none: a FIFO would never answer.
 #[test]
-fn what_is_no_file_is_not_told() {
+fn what_is_no_file_is_not_sent() {
     let rig = Rig::start();
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();

@@ -11,15 +11,15 @@ fn drip(rig: &Rig, begun: &str, byte: u8) -> bool {
     let mut stream = rig.connect();
     stream.write_all(begun.as_bytes()).unwrap();
     stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
-    let mut told = false;
+    let mut is_answered = false;
     while stream.write_all(&[byte]).is_ok() {
         match stream.read(&mut [0; 4096]) {
             Ok(0) => break,
-            Ok(_) => told = true,
+            Ok(_) => is_answered = true,
             Err(_pause) => {}
         }
     }
-    told
+    is_answered
 }
 
 /// Starts these peers at once, while a client is served. Returns which of them received a reply.
@@ -38,8 +38,8 @@ fn drip_all(rig: &Rig, begun: &[&str], byte: u8) -> Vec<bool> {
 fn slow_heads_are_let_go_and_hold_up_nobody() {
     let rig = Rig::start();
     let begun = ["", "POST", "POST /mcp HTTP/1.1\r\nx: "].repeat(20);
-    let told = drip_all(&rig, &begun, b'x');
-    assert_eq!(told, [false; 60], "who does not ask gets no answer");
+    let replies = drip_all(&rig, &begun, b'x');
+    assert_eq!(replies, [false; 60], "who does not ask gets no answer");
 }
 
 #[test]
@@ -52,6 +52,6 @@ fn slow_bodies_are_let_go_and_hold_up_nobody() {
     let stranger = length.replace("Bearer ", "Bearer x");
     let begun = [length.as_str(), &chunks, &stranger].repeat(15);
     // No pause is too long, but all bodies take too long in total.
-    assert_eq!(drip_all(&rig, &begun, b' '), [true; 45], "who asks is told");
+    assert_eq!(drip_all(&rig, &begun, b' '), [true; 45], "who asks gets an answer");
     rig.is_well();
 }

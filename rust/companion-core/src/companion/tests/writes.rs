@@ -55,14 +55,26 @@ impl Desk {
     }
 
     fn open(&mut self, path: &str) {
+        self.call(path);
+        self.show();
+    }
+
+    /// The client proposes an edit. Returns the looks at files.
+    fn call(&mut self, path: &str) -> Outputs {
         self.calls += 1;
         let (call, id) = (CallId(self.calls), Id::from(self.calls));
         let from = CallOrigin { session: self.client, id: &id, sent: Attempt::OnceForAll };
         let proposed = Proposed::new("proposed", CLIENT);
         let action = Action::Open { proposed, held: 0, is_editor_busy: false, is_shared: false };
-        self.handle(Input::Call { call, from, path: Arc::from(path), action });
-        self.handle(Input::Original(call, None));
-        self.handle(Input::EditorDid(call, None));
+        let mut out = self.handle(Input::Call { call, from, path: Arc::from(path), action });
+        out.retain(|output| matches!(output, Output::LookForText(_)));
+        out
+    }
+
+    /// The editor shows the newest proposal.
+    fn show(&mut self) {
+        self.handle(Input::Original(CallId(self.calls), None));
+        self.handle(Input::EditorDid(CallId(self.calls), None));
     }
 
     fn accept(&mut self, path: &str, text: &str) -> Outputs {
@@ -205,6 +217,34 @@ fn an_earlier_text_for_the_file_was_not_written() {
     assert!(out.contains(&Output::Notification(Unwritten(diff("/a")))));
     let (_, messages) = desk.look_until(100_000, SAME_TEXT);
     assert_eq!(messages, [Written(diff("/a"))]);
+}
+
+#[test]
+fn a_text_that_the_client_wrote_before_its_next_proposal_was_written() {
+    for next in ["/a", "/b"] {
+        let mut desk = Desk::new();
+        desk.open("/a");
+        desk.accept("/a", "first");
+        desk.elapsed = 50;
+        let [Output::LookForText(text)] = &desk.call(next)[..] else { panic!() };
+        let out = desk.handle(Input::Found(text.diff, SAME_TEXT));
+        assert_eq!(out, [Output::Notification(Written(diff("/a")))]);
+        desk.show();
+        assert_eq!(desk.accept(next, "second").len(), 3, "nothing about the first one");
+    }
+}
+
+#[test]
+fn a_text_that_is_not_there_before_the_next_proposal_gets_its_time() {
+    let mut desk = Desk::new();
+    desk.open("/a");
+    desk.accept("/a", "mine");
+    let [Output::LookForText(text)] = &desk.call("/b")[..] else { panic!() };
+    assert_eq!(desk.handle(Input::Found(text.diff, OTHER_TEXT)), []);
+    desk.show();
+    desk.handle(Input::Rejected("/b"));
+    let (looks, messages) = desk.look_until(10_999, OTHER_TEXT);
+    assert_eq!((looks.len(), messages), (7, vec![Unwritten(diff("/a"))]));
 }
 
 #[test]

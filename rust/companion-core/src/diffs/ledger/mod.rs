@@ -403,6 +403,11 @@ impl Ledger {
         self.records.unwrap_or_default()
     }
 
+    /// How many of them are saved, or can't be saved.
+    pub(crate) fn saved_records(&self) -> u64 {
+        self.saved
+    }
+
     /// The number of open diffs.
     pub fn open_count(&self) -> usize {
         self.open.len()

@@ -25,7 +25,7 @@ fn prune_sent(book: &mut Book) {
 
 /// Returns the paths of the decisions that a client receives again if it returns and acknowledges
 /// nothing.
-fn told_again(book: &mut Book, stream: u64) -> Vec<Arc<str>> {
+fn resent_paths(book: &mut Book, stream: u64) -> Vec<Arc<str>> {
     let a = book.a;
     book.ledger.attach(a, stream, &EventId::default(), false);
     std::iter::from_fn(|| book.ledger.next(a, stream).0).map(|outgoing| outgoing.path).collect()
@@ -39,7 +39,7 @@ fn of_a_client_that_answers_no_ping_a_megabyte_is_kept_besides_the_newest() {
         accepted(&mut book, path, &half);
     }
     prune_sent(&mut book);
-    assert_eq!(told_again(&mut book, 2), ["/3", "/4", "/5"].map(Arc::from));
+    assert_eq!(resent_paths(&mut book, 2), ["/3", "/4", "/5"].map(Arc::from));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_server_that_stops_waits_until_a_text_has_been_sent_and_has_arrived() {
 
 /// A response stream has no event ids, so the client must acknowledge by a ping.
 #[test]
-fn a_client_that_is_told_of_a_rejection_with_an_answer_shows_that_even_to_a_server_that_stops() {
+fn a_client_that_gets_a_rejection_with_an_answer_shows_that_even_to_a_server_that_stops() {
     let mut book = Book::new();
     let a = book.a;
     book.ledger.attach(a, 2, &EventId::default(), true);
@@ -87,8 +87,8 @@ fn event_ids_name_what_is_not_saved_yet() {
     let mut saved = Vec::new();
     for path in ["/1", "/2"] {
         accepted(&mut book, path, "");
-        let told = book.ledger.event_id(a).to_string();
-        let diff = DiffId::parse(told.rsplit('.').next_back().unwrap()).unwrap();
+        let event_id = book.ledger.event_id(a).to_string();
+        let diff = DiffId::parse(event_id.rsplit('.').next_back().unwrap()).unwrap();
         book.ledger.ping_answered(a, diff);
         saved.push(book.ledger.records());
     }
@@ -107,7 +107,7 @@ fn what_waited_for_a_client_comes_again_until_it_has_arrived_however_much_it_is(
         accept(&mut book, path, if number < 3 { &megabytes } else { "" });
     }
     for stream in 2..5 {
-        assert_eq!(told_again(&mut book, stream), all);
+        assert_eq!(resent_paths(&mut book, stream), all);
     }
 }
 
@@ -122,7 +122,7 @@ fn what_was_on_its_way_to_a_client_that_stays_away_waits_for_it() {
     book.ledger.prune_sent();
     book.ledger.detach(book.a, 1);
     prune_sent(&mut book);
-    assert_eq!(told_again(&mut book, 2), all.map(Arc::from));
+    assert_eq!(resent_paths(&mut book, 2), all.map(Arc::from));
 }
 
 /// The server limits the memory of decisions for such a client.
@@ -132,7 +132,7 @@ fn of_a_client_that_answers_no_ping_the_newest_decisions_are_kept() {
     for number in 0..400 {
         accepted(&mut book, &format!("/{number}"), "");
     }
-    let again = told_again(&mut book, 2);
+    let again = resent_paths(&mut book, 2);
     assert_eq!((&*again[0], again.len()), ("/144", 256));
 }
 

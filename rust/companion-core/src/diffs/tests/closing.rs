@@ -7,24 +7,24 @@ use super::{
 use crate::session::ClientTraits;
 
 #[test]
-fn closing_gives_the_final_text_and_tells_nobody_who_asks_not_to() {
+fn closing_gives_the_final_text_and_notifies_nobody_who_asks_not_to() {
     let mut book = Book::new();
     book.opened(book.a);
     let (call, effects) = book.close(book.a, true);
-    assert_eq!(book.told(&effects), ["1 Closed", "close"]);
+    assert_eq!(book.describe(&effects), ["1 Closed", "close"]);
     let effects = book.ledger.completed(call, Some(text("as \"edited\"")));
     assert_eq!(*answer(&effects, call), closed("as \"edited\""));
 }
 
 /// A client that is being disabled stops listening after the answer.
 #[test]
-fn who_wants_to_be_told_of_the_end_is_told_before_the_answer() {
+fn who_wants_a_notification_of_the_end_gets_it_before_the_answer() {
     for arrives in [true, false] {
         let mut book = Book::new();
         let a = book.a;
         book.opened(a);
         let (call, effects) = book.close(a, false);
-        assert_eq!(book.told(&effects), ["a rejected", "1 Closed", "abandon"]);
+        assert_eq!(book.describe(&effects), ["a rejected", "1 Closed", "abandon"]);
         assert_eq!(
             book.ledger.completed(call, Some(text("edited"))),
             [Effect::ShortenDeadline(call)]
@@ -34,12 +34,12 @@ fn who_wants_to_be_told_of_the_end_is_told_before_the_answer() {
             if arrives { book.ledger.ping_answered(a, diff) } else { book.ledger.expired(call) };
         assert_eq!(*answer(&effects, call), closed("edited"));
         book.ledger.attach(a, 2, &EventId::default(), false);
-        assert_eq!(book.ledger.next(a, 2).0.is_none(), arrives, "it is told until it arrives");
+        assert_eq!(book.ledger.next(a, 2).0.is_none(), arrives, "it is sent until it arrives");
     }
 }
 
 #[test]
-fn who_wants_to_be_told_of_the_end_is_told_before_even_if_the_editor_fails() {
+fn who_wants_a_notification_of_the_end_gets_it_first_even_if_the_editor_fails() {
     let mut book = Book::new();
     let a = book.a;
     book.opened(a);
@@ -50,7 +50,7 @@ fn who_wants_to_be_told_of_the_end_is_told_before_even_if_the_editor_fails() {
 }
 
 #[test]
-fn who_wants_to_be_told_of_a_decision_is_told_before_the_answer() {
+fn who_wants_a_notification_of_a_decision_gets_it_before_the_answer() {
     let mut book = Book::new();
     let a = book.a;
     book.opened(a);
@@ -75,7 +75,7 @@ fn who_has_no_stream_is_answered_at_once() {
 
 /// A stopping server rejects without a ping, so no client acknowledges.
 #[test]
-fn who_wants_to_be_told_by_a_stream_that_ends_is_answered_then() {
+fn who_wants_a_notification_on_a_stream_that_ends_is_answered_then() {
     for stops in [true, false] {
         let mut book = Book::new();
         let a = book.a;
@@ -109,7 +109,7 @@ fn a_client_closes_no_diff_of_another_client() {
         let (call, effects) = book.close(book.b, suppress);
         assert_eq!(effects, [Effect::Answer(call, Answer::Closed(None))]);
         assert_eq!(
-            book.told(&book.ledger.clone().user_decided(&path(), Decision::Rejected)),
+            book.describe(&book.ledger.clone().user_decided(&path(), Decision::Rejected)),
             ["a rejected", "1 Rejected"]
         );
     }
@@ -125,7 +125,7 @@ fn a_text_accepted_while_the_diff_is_being_closed_is_not_lost() {
 }
 
 /// Returns the notification of a decision, and the answer to `closeDiff`.
-fn heard(proposal: &str, empty_is_unchanged: bool, left: &str) -> [Option<String>; 2] {
+fn delivered_texts(proposal: &str, empty_is_unchanged: bool, left: &str) -> [Option<String>; 2] {
     let mut book = Book::new();
     let proposed =
         Proposed::new(proposal, ClientTraits { empty_is_unchanged, ..ClientTraits::default() });
@@ -159,9 +159,9 @@ fn only_an_unchanged_edit_is_left_to_a_client_that_understands() {
         ("a\n", "b\n", false),
     ] {
         let whole = [Some(left.to_owned()), Some(left.to_owned())];
-        assert_eq!(heard(proposal, false, left), whole, "{proposal:?} as {left:?}");
+        assert_eq!(delivered_texts(proposal, false, left), whole, "{proposal:?} as {left:?}");
         let expected = if replayed { [Some(String::new()), Some(String::new())] } else { whole };
-        assert_eq!(heard(proposal, true, left), expected, "{proposal:?} as {left:?}");
+        assert_eq!(delivered_texts(proposal, true, left), expected, "{proposal:?} as {left:?}");
     }
 }
 
@@ -169,15 +169,15 @@ fn only_an_unchanged_edit_is_left_to_a_client_that_understands() {
 fn what_the_user_has_deleted_is_no_unchanged_proposal() {
     for empty_is_unchanged in [true, false] {
         let line = || Some("\n".to_owned());
-        assert_eq!(heard("proposed", empty_is_unchanged, ""), [line(), line()]);
+        assert_eq!(delivered_texts("proposed", empty_is_unchanged, ""), [line(), line()]);
         let nothing = || Some(String::new());
-        assert_eq!(heard("", empty_is_unchanged, ""), [nothing(), nothing()]);
+        assert_eq!(delivered_texts("", empty_is_unchanged, ""), [nothing(), nothing()]);
     }
 }
 
 /// The user accepts while the stream is down, and then answers in the terminal, too.
 #[test]
-fn closing_gives_the_text_of_which_the_asker_has_not_heard_and_it_is_told_no_more() {
+fn closing_gives_the_text_that_the_asker_has_not_received_and_it_is_not_sent_again() {
     let mut book = Book::new();
     let a = book.a;
     book.opened(a);
@@ -218,12 +218,12 @@ fn closing_waits_for_a_decision_that_is_on_its_way() {
         };
         assert_eq!(*answer(&effects, call), closed("edited"));
         book.ledger.attach(a, 2, &EventId::default(), false);
-        assert_eq!(book.ledger.next(a, 2).0, None, "it is not told again");
+        assert_eq!(book.ledger.next(a, 2).0, None, "it is not sent again");
     }
 }
 
 #[test]
-fn who_has_not_heard_of_its_own_diff_closes_no_other_one() {
+fn who_has_no_decision_about_its_own_diff_closes_no_other_one() {
     let mut book = Book::new();
     let (a, b) = (book.a, book.b);
     book.opened(a);

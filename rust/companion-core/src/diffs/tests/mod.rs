@@ -76,9 +76,9 @@ impl Book {
     }
 
     /// Describes effects.
-    fn told(&self, effects: &[Effect]) -> Vec<String> {
+    fn describe(&self, effects: &[Effect]) -> Vec<String> {
         let name = |id: &SessionId| if *id == self.a { "a" } else { "b" };
-        let tell = |effect: &Effect| match effect {
+        let line = |effect: &Effect| match effect {
             Effect::Decided(to, _, Decision::Accepted(text)) => {
                 Some(format!("{} accepted {}", name(to), &**text))
             }
@@ -97,7 +97,7 @@ impl Book {
             | Effect::Record(_)
             | Effect::Expect(..) => None,
         };
-        effects.iter().filter_map(tell).collect()
+        effects.iter().filter_map(line).collect()
     }
 }
 
@@ -129,7 +129,7 @@ fn the_user_accepts_with_edits() {
     let mut book = Book::new();
     book.opened(book.a);
     let effects = book.user_decided(Some("edited"));
-    assert_eq!(book.told(&effects), ["a accepted edited", "1 Accepted"]);
+    assert_eq!(book.describe(&effects), ["a accepted edited", "1 Accepted"]);
     assert!(book.user_decided(None).is_empty(), "it has ended");
 }
 
@@ -140,7 +140,7 @@ fn a_decision_before_the_view_shows_is_about_an_earlier_view() {
     assert!(book.user_decided(Some("of a view that timed out")).is_empty());
     book.ledger.completed(call, None);
     let effects = book.user_decided(None);
-    assert_eq!(book.told(&effects), ["a rejected", "1 Rejected"]);
+    assert_eq!(book.describe(&effects), ["a rejected", "1 Rejected"]);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn the_editor_can_not_open_it() {
     let mut book = Book::new();
     let (call, _) = book.open(book.a);
     let effects = book.ledger.failed(call, "The file is binary.");
-    assert_eq!(book.told(&effects), ["1 Failed"]);
+    assert_eq!(book.describe(&effects), ["1 Failed"]);
     assert_eq!(*answer(&effects, call), Answer::Failed("The file is binary.".to_owned()));
 }
 
@@ -157,10 +157,10 @@ fn an_editor_that_answers_too_late_is_asked_to_close_the_view() {
     let mut book = Book::new();
     let (call, _) = book.open(book.a);
     let effects = book.ledger.expired(call);
-    assert_eq!(book.told(&effects), ["1 TimedOut", "abandon"]);
+    assert_eq!(book.describe(&effects), ["1 TimedOut", "abandon"]);
     assert!(matches!(answer(&effects, call), Answer::Failed(_)));
     let effects = book.ledger.completed(call, None);
-    assert_eq!(book.told(&effects), ["abandon"]);
+    assert_eq!(book.describe(&effects), ["abandon"]);
     assert!(book.user_decided(Some("late")).is_empty());
 }
 
@@ -169,25 +169,25 @@ fn the_same_client_replaces_its_diff_silently() {
     let mut book = Book::new();
     book.opened(book.a);
     let (call, effects) = book.open(book.a);
-    assert_eq!(book.told(&effects), ["1 Replaced", "open"]);
+    assert_eq!(book.describe(&effects), ["1 Replaced", "open"]);
     assert!(book.user_decided(Some("of the old view")).is_empty(), "the new view is not open yet");
     book.ledger.completed(call, None);
     let effects = book.user_decided(None);
-    assert_eq!(book.told(&effects), ["a rejected", "2 Rejected"]);
+    assert_eq!(book.describe(&effects), ["a rejected", "2 Rejected"]);
 }
 
 #[test]
-fn another_client_replaces_a_diff_and_its_asker_hears_of_it() {
+fn another_client_replaces_a_diff_and_its_asker_is_notified() {
     let mut book = Book::new();
     let (first, _) = book.open(book.a);
     let (second, effects) = book.open(book.b);
-    assert_eq!(book.told(&effects), ["a rejected", "1 Replaced"]);
+    assert_eq!(book.describe(&effects), ["a rejected", "1 Replaced"]);
     assert_eq!(*answer(&effects, first), Answer::Opened, "its call is answered");
     let effects = book.ledger.completed(first, None);
-    assert_eq!(book.told(&effects), ["open"]);
+    assert_eq!(book.describe(&effects), ["open"]);
     book.ledger.completed(second, None);
     let effects = book.user_decided(Some("x"));
-    assert_eq!(book.told(&effects), ["b accepted x", "2 Accepted"]);
+    assert_eq!(book.describe(&effects), ["b accepted x", "2 Accepted"]);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn tools_decide_in_the_users_place() {
         let mut book = Book::new();
         book.opened(book.a);
         let (call, effects) = book.request_decision(accept);
-        assert_eq!(book.told(&effects), [if accept { "accept" } else { "reject" }]);
+        assert_eq!(book.describe(&effects), [if accept { "accept" } else { "reject" }]);
         assert!(book.ledger.completed(call, None).is_empty(), "the decision has not come");
         let effects = book.user_decided(accept.then_some("x"));
         let outcome = if accept { Outcome::Accepted } else { Outcome::Rejected };
@@ -205,7 +205,7 @@ fn tools_decide_in_the_users_place() {
 }
 
 #[test]
-fn a_tool_hears_that_it_was_decided_otherwise() {
+fn a_tool_gets_a_decision_that_differs_from_its_own() {
     let mut book = Book::new();
     book.opened(book.a);
     let (call, _) = book.request_decision(true);
@@ -215,7 +215,7 @@ fn a_tool_hears_that_it_was_decided_otherwise() {
 }
 
 #[test]
-fn a_tool_hears_how_a_diff_was_decided_of_which_its_asker_has_not_heard() {
+fn a_tool_gets_the_decision_that_the_asker_has_not_received() {
     for accepted in [Some("edited"), None] {
         let mut book = Book::new();
         let a = book.a;
@@ -260,7 +260,7 @@ fn deciding_what_is_not_open_is_an_error() {
 }
 
 #[test]
-fn outcomes_are_told_to_a_tool_that_waits() {
+fn a_tool_that_waits_gets_the_outcome() {
     let mut book = Book::new();
     book.opened(book.a);
     let (call, _) = book.request_decision(true);
@@ -277,7 +277,7 @@ fn a_client_that_is_gone_for_good_leaves_no_view_behind() {
     let effects = book.ledger.session_gone(b);
     assert_eq!(effects, [Effect::Record(Record::Gone(b))]);
     let effects = book.ledger.session_gone(a);
-    assert_eq!(book.told(&effects), ["1 Closed", "abandon"]);
+    assert_eq!(book.describe(&effects), ["1 Closed", "abandon"]);
 }
 
 /// The server may have begun to handle one of its requests before the client left.
@@ -292,13 +292,13 @@ fn a_client_that_is_gone_for_good_opens_nothing() {
 
 /// The client was suspended for longer than its views wait.
 #[test]
-fn a_client_that_was_away_hears_that_its_diffs_are_rejected() {
+fn a_client_that_was_away_gets_the_rejections_of_its_diffs() {
     let mut book = Book::new();
     let a = book.a;
     book.opened(a);
     book.ledger.detach(a, 1);
     let effects = book.ledger.session_away(a);
-    assert_eq!(book.told(&effects), ["a rejected", "1 Closed", "abandon"]);
+    assert_eq!(book.describe(&effects), ["a rejected", "1 Closed", "abandon"]);
     book.ledger.attach(a, 2, &EventId::default(), false);
     assert_eq!(book.ledger.next(a, 2).0.unwrap().decision, Decision::Rejected);
 }
@@ -308,7 +308,7 @@ fn stopping_rejects_what_is_open_and_answers_every_call() {
     let mut book = Book::new();
     let (call, _) = book.open(book.a);
     let effects = book.ledger.stop(false);
-    assert_eq!(book.told(&effects), ["a rejected", "1 Rejected"]);
+    assert_eq!(book.describe(&effects), ["a rejected", "1 Rejected"]);
     assert_eq!(*answer(&effects, call), Answer::Opened);
     let (call, effects) = book.open(book.a);
     assert_eq!(effects.len(), 1);
@@ -332,13 +332,13 @@ fn a_server_that_stops_waits_for_the_answer_to_the_ping_behind_a_rejection() {
 }
 
 #[test]
-fn event_ids_name_what_was_told_until_that_is_saved() {
+fn event_ids_name_what_was_sent_until_that_is_saved() {
     let mut book = Book::new();
     let a = book.a;
     assert_eq!(book.ledger.event_id(a).to_string(), "-");
     book.opened(a);
     book.user_decided(None);
-    assert_eq!(book.ledger.event_id(a).to_string(), "-", "it was not told");
+    assert_eq!(book.ledger.event_id(a).to_string(), "-", "it was not sent");
     let diff = book.ledger.next(a, 1).0.unwrap().diff;
     assert_eq!(book.ledger.event_id(a).to_string(), "1");
     book.ledger.ping_answered(a, diff);
@@ -356,7 +356,7 @@ fn only_so_many_tools_wait_for_one_decision() {
     let mut asked = 0;
     for _ in 0..1000 {
         let (call, effects) = book.request_decision(true);
-        match book.told(&effects).len() {
+        match book.describe(&effects).len() {
             0 => assert!(matches!(answer(&effects, call), Answer::Failed(_))),
             _ => asked += 1,
         }

@@ -7,10 +7,10 @@ fn a_diff_that_is_closed_while_its_view_opens_is_closed_with_its_text_once_it_sh
     let mut book = Book::new();
     let (open, _) = book.open(book.a);
     let (close, effects) = book.close(book.a, true);
-    assert_eq!(book.told(&effects), ["1 Closed"]);
+    assert_eq!(book.describe(&effects), ["1 Closed"]);
     assert!(effects.contains(&Effect::ShortenDeadline(close)));
     let effects = book.ledger.completed(open, None);
-    assert_eq!(book.told(&effects), ["close"]);
+    assert_eq!(book.describe(&effects), ["close"]);
     let effects = book.ledger.completed(close, Some(text("typed")));
     let typed = text("typed");
     let expect = Effect::Expect(DiffId(1), book.a, path(), typed.clone(), true);
@@ -34,7 +34,7 @@ fn a_diff_that_is_closed_and_whose_view_does_not_open_has_no_text() {
         let (close, _) = book.close(book.a, true);
         let effects = end(&mut book.ledger, open);
         assert!(effects.contains(&Effect::Answer(close, Answer::Closed(None))));
-        assert_eq!(book.told(&effects), ["abandon"]);
+        assert_eq!(book.describe(&effects), ["abandon"]);
     }
 }
 
@@ -47,12 +47,12 @@ fn a_client_waits_shortly_for_a_view_that_opens() {
     let effects = book.ledger.expired(close);
     assert_eq!(effects, [Effect::Answer(close, Answer::Closed(None))]);
     let effects = book.ledger.completed(open, None);
-    assert_eq!(book.told(&effects), ["abandon", "open"]);
+    assert_eq!(book.describe(&effects), ["abandon", "open"]);
     assert!(book.ledger.is_opening(next));
 }
 
 #[test]
-fn a_client_that_hears_of_the_end_waits_as_long_for_a_view_that_opens() {
+fn a_client_that_is_notified_of_the_end_waits_as_long_for_a_view_that_opens() {
     let mut book = Book::new();
     let (open, _) = book.open(book.a);
     let (close, effects) = book.close(book.a, false);
@@ -80,13 +80,13 @@ fn the_next_diff_of_a_path_waits_until_the_first_view_shows() {
     let mut book = Book::new();
     let (first, _) = book.open(book.a);
     let (_, effects) = book.open(book.a);
-    assert_eq!(book.told(&effects), ["1 Replaced"]);
+    assert_eq!(book.describe(&effects), ["1 Replaced"]);
     let (third, effects) = book.open(book.b);
-    assert_eq!(book.told(&effects), ["a rejected", "2 Replaced"]);
+    assert_eq!(book.describe(&effects), ["a rejected", "2 Replaced"]);
     let (accept, effects) = book.request_decision(true);
     assert!(effects.is_empty());
     let effects = book.ledger.completed(first, None);
-    assert_eq!(book.told(&effects), ["open"], "the second is over");
+    assert_eq!(book.describe(&effects), ["open"], "the second is over");
     let effects = book.ledger.completed(third, None);
     assert_eq!(effects[0], Effect::Answer(third, Answer::Opened));
     assert_eq!(effects[1], Effect::Ask(Some(accept), EditorCommand::Accept(path())));
@@ -102,7 +102,7 @@ fn a_decision_for_a_view_that_does_not_open_is_never_sent() {
     let effects = book.ledger.failed(open, "The file is binary.");
     let failed = Answer::Decided { accept: true, outcome: Outcome::Failed };
     assert!(effects.contains(&Effect::Answer(accept, failed)));
-    assert_eq!(book.told(&effects), ["2 Failed", "abandon"], "the earlier view closes, too");
+    assert_eq!(book.describe(&effects), ["2 Failed", "abandon"], "the earlier view closes, too");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn other_paths_do_not_wait() {
     book.open(book.a);
     let call = book.call();
     let effects = book.ledger.open(book.a, &Arc::from("/other"), proposed(), call);
-    assert_eq!(book.told(&effects), ["open"]);
+    assert_eq!(book.describe(&effects), ["open"]);
 }
 
 #[test]
@@ -122,9 +122,13 @@ fn a_view_that_has_timed_out_frees_its_path_and_closes_when_it_shows() {
     book.ledger.expired(close);
     assert!(book.ledger.is_open_unanswered(open));
     let effects = book.ledger.expired(open);
-    assert_eq!(book.told(&effects), ["abandon"]);
+    assert_eq!(book.describe(&effects), ["abandon"]);
     let effects = book.ledger.completed(open, None);
-    assert_eq!(book.told(&effects), ["abandon"], "the editor may have closed it before it showed");
+    assert_eq!(
+        book.describe(&effects),
+        ["abandon"],
+        "the editor may have closed it before it showed"
+    );
     assert!(!book.ledger.is_open_unanswered(open));
 }
 
@@ -135,13 +139,13 @@ fn a_view_that_shows_too_late_is_not_taken_for_the_next_one() {
         let (late, _) = book.open(book.a);
         book.ledger.expired(late);
         let (open, effects) = book.open(book.a);
-        assert_eq!(book.told(&effects), ["open"]);
+        assert_eq!(book.describe(&effects), ["open"]);
         let effects =
             if shows { book.ledger.completed(late, None) } else { book.ledger.failed(late, "no") };
         assert!(effects.is_empty());
         book.ledger.completed(open, None);
         let effects = book.user_decided(None);
-        assert_eq!(book.told(&effects), ["a rejected", "2 Rejected"]);
+        assert_eq!(book.describe(&effects), ["a rejected", "2 Rejected"]);
     }
 }
 
@@ -171,5 +175,5 @@ fn a_view_that_opens_is_closed_once() {
     }
     book.close(book.a, true);
     let effects = book.ledger.completed(first, None);
-    assert_eq!(book.told(&effects), ["close"]);
+    assert_eq!(book.describe(&effects), ["close"]);
 }

@@ -13,7 +13,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 const CONTEXT: usize = 3;
 
 /// The time after which a comparison becomes coarse.
-const PRECISE: Duration = Duration::from_millis(200);
+const COMPARISON_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The lines of a text, with their line endings.
 pub(super) fn lines(text: &str) -> Vec<&str> {
@@ -22,7 +22,7 @@ pub(super) fn lines(text: &str) -> Vec<&str> {
 
 /// Compares two texts by lines. Takes about 200 ms at most.
 pub(super) fn compare(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
-    let deadline = Instant::now() + PRECISE;
+    let deadline = Instant::now() + COMPARISON_TIMEOUT;
     let mut ops = capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline));
     // similar 2.7.0 moves a removal or an addition, but not its index in the other text.
     let (mut old_end, mut new_end) = (0, 0);
@@ -79,12 +79,25 @@ fn replace(text: &str, at: usize, from: &[&str], to: &[&str]) -> Option<String> 
 
 /// Takes a hunk out of the text as the CLI left it.
 pub(super) fn revert(after: &str, hunk: &Hunk) -> Option<String> {
-    replace(after, hunk.after.checked_sub(1)?, &side(hunk, '+'), &side(hunk, '-'))
+    replace_once(after, hunk.after, hunk, ['+', '-'])
 }
 
 /// Puts a hunk into the text before the prompt.
 pub(super) fn apply(before: &str, hunk: &Hunk) -> Option<String> {
-    replace(before, hunk.before.checked_sub(1)?, &side(hunk, '-'), &side(hunk, '+'))
+    replace_once(before, hunk.before, hunk, ['-', '+'])
+}
+
+/// Puts the second side of a hunk in place of the first one, which begins in this line, from 1.
+fn replace_once(text: &str, line: usize, hunk: &Hunk, [from, to]: [char; 2]) -> Option<String> {
+    let (at, from) = (line.checked_sub(1)?, side(hunk, from));
+    let is_context = |line: &&String| line.starts_with(' ');
+    // Less context after the change is at the end of the text. Lines that were added there already are
+    // below it.
+    let reaches_end = hunk.lines.iter().rev().take_while(is_context).count() < CONTEXT;
+    if reaches_end && at.checked_add(from.len())? != lines(text).len() {
+        return None;
+    }
+    replace(text, at, &from, &side(hunk, to))
 }
 
 /// The changed lines of a hunk, as indexes of its `lines`.
@@ -112,10 +125,19 @@ pub(super) fn revert_in(now: &str, after: &str, hunk: &Hunk) -> Option<String> {
     replace(after, start, &from, &to)?;
     let (old, new) = (lines(after), lines(now));
     let wanted = start..start + from.len();
+    let only_removes = hunk.lines[core.clone()].iter().all(|line| line.starts_with('-'));
     for op in compare(&old, &new) {
         let DiffOp::Equal { old_index, new_index, len } = op else { continue };
         if old_index <= wanted.start && wanted.end <= old_index + len {
-            return replace(now, wanted.start - old_index + new_index, &from, &to);
+            let at = wanted.start - old_index + new_index;
+            // A removal at an end of the file has a line on one side only. Beyond it, the removed lines
+            // may be back already.
+            let has_more_above = core.start == 0 && at > 0;
+            let has_more_below = core.end == hunk.lines.len() && at + from.len() < new.len();
+            if only_removes && (has_more_above || has_more_below) {
+                return None;
+            }
+            return replace(now, at, &from, &to);
         }
     }
     // A file without other lines: there is nothing that could have moved.

@@ -160,11 +160,14 @@ impl Change {
     fn forget_texts(&mut self) {
         self.before.forget();
         self.after.forget();
-        self.reverted_hunks.clear();
+        for reverted in &mut self.reverted_hunks {
+            reverted.after.forget();
+        }
     }
 
     fn is_revertible(&self) -> bool {
-        !matches!(self.before, FileText::Unkept(_)) && !matches!(self.after, FileText::Unkept(_))
+        let is_unkept = |text| matches!(text, &FileText::Unkept(_));
+        !self.is_private && !is_unkept(&self.before) && !is_unkept(&self.after)
     }
 
     fn texts(&self) -> ChangedText {
@@ -181,11 +184,12 @@ impl Change {
     }
 
     fn to_editor(&self) -> ChangedFile {
+        let counts = self.counts.filter(|_| !self.is_private);
         ChangedFile {
             path: self.path.to_string(),
             kind: self.kind(),
-            added: self.counts.map(|counts| counts.added),
-            removed: self.counts.map(|counts| counts.removed),
+            added: counts.map(|counts| counts.added),
+            removed: counts.map(|counts| counts.removed),
             revertible: self.is_revertible(),
             reverted: self.is_reverted,
             private: self.is_private,

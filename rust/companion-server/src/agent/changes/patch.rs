@@ -16,9 +16,7 @@ pub(super) fn unified(path: &str, texts: &ChangedText) -> String {
             let (old, new) = (name("a/", path, before), name("b/", path, after));
             diff = format!("--- {old}\n+++ {new}\n");
         }
-        let count = |mark| hunk.lines.iter().filter(|line| line.starts_with([' ', mark])).count();
-        let (old, new) = (range(hunk.before, count('-')), range(hunk.after, count('+')));
-        let _ = writeln!(diff, "@@ -{old} +{new} @@");
+        let _ = writeln!(diff, "{}", hunk.header());
         for line in &hunk.lines {
             diff.push_str(line);
             if !line.ends_with('\n') {
@@ -27,11 +25,6 @@ pub(super) fn unified(path: &str, texts: &ChangedText) -> String {
         }
     }
     diff
-}
-
-/// The first line of a hunk and their number. Without lines it is the line before.
-fn range(first: usize, count: usize) -> String {
-    format!("{},{count}", first - usize::from(count == 0))
 }
 
 /// The name of one side, quoted as Git does it, so that it stays one line.

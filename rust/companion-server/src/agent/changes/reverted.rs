@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use companion_core::text::Digest;
 use companion_protocol::editor::Hunk;
 
 use super::{AgentChanges, Change, FileText, LineCounts, Prompt, PromptId, hunks};
@@ -19,14 +20,17 @@ pub(crate) struct Reverted {
 impl Reverted {
     /// Whether the user has undone the revert, so that the file is as the CLI left it.
     pub(crate) fn is_undone(&self, now: &FileText) -> bool {
-        *now == self.after
+        *now == self.after && *now != FileText::Unkept(None)
     }
 }
 
-/// A hunk that the user has reverted, and the text before that.
+/// A hunk that the user has reverted.
 #[derive(Debug)]
 pub(super) struct RevertedHunk {
-    hunk: Hunk,
+    hunk: Digest,
+    counts: LineCounts,
+    /// The text before the revert. If it is not kept any more, the user can still undo the revert in the
+    /// editor.
     pub(super) after: FileText,
 }
 
@@ -58,15 +62,18 @@ impl Change {
     fn restore(&mut self, undone: RevertedHunk) {
         self.after = undone.after;
         let Some(counts) = &mut self.counts else { return };
-        let of_hunk = count_lines(&undone.hunk);
-        counts.added += of_hunk.added;
-        counts.removed += of_hunk.removed;
+        counts.added += undone.counts.added;
+        counts.removed += undone.counts.removed;
     }
 
     /// Lists the change again if the undone revert has left something to review.
     fn relist(&mut self) {
         self.is_kept &= self.before == self.after;
     }
+}
+
+fn digest(hunk: &Hunk) -> Digest {
+    Digest::of(&format!("{} {}\n{}", hunk.before, hunk.after, hunk.lines.concat()))
 }
 
 fn count_lines(hunk: &Hunk) -> LineCounts {
@@ -109,7 +116,8 @@ impl AgentChanges {
         }
         let after = std::mem::replace(&mut change.after, FileText::Text(text.into()));
         change.uncount(hunk);
-        change.reverted_hunks.push(RevertedHunk { hunk: hunk.clone(), after });
+        let (hunk, counts) = (digest(hunk), count_lines(hunk));
+        change.reverted_hunks.push(RevertedHunk { hunk, counts, after });
         let is_first = change.reverted_hunks.len() == 1;
         Some(if is_first { HunkEffect::First } else { HunkEffect::Further })
     }
@@ -126,7 +134,7 @@ impl AgentChanges {
         if change.is_reverted {
             change.is_reverted = false;
         } else {
-            let last = change.reverted_hunks.pop_if(|last| last.hunk == *hunk)?;
+            let last = change.reverted_hunks.pop_if(|last| last.hunk == digest(hunk))?;
             change.restore(last);
         }
         change.relist();

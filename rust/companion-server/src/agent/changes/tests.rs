@@ -225,7 +225,7 @@ fn a_command_that_undoes_a_revert_is_a_change() {
 }
 
 #[test]
-fn a_revert_is_told_once_unless_it_is_undone() {
+fn a_revert_is_reported_once_unless_it_is_undone() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));

@@ -1,5 +1,6 @@
 //! Looks at files around the calls of tools, and reports changes to the editor.
 
+mod access;
 mod listing;
 
 use std::collections::HashSet;
@@ -234,7 +235,7 @@ impl ChangeTracker {
         }
     }
 
-    /// Tells the editor the changes of these prompts, the newest last.
+    /// Sends the editor the changes of these prompts, the newest last.
     fn report_all(&self, prompts: impl IntoIterator<Item = PromptId>) {
         let changes = self.changes.lock();
         for prompt in prompts {
@@ -258,15 +259,17 @@ impl ChangeTracker {
     pub(crate) fn hunks(&self, session: &str, prompt: u64, path: &str) -> Option<Hunks> {
         let ChangedText { before, after } = self.texts(session, prompt, path)?;
         let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-        Some(Hunks { hunks: hunks::hunks(&before, &after) })
+        let hunks = hunks::hunks(&before, &after);
+        Some(Hunks { hunks: hunks.into_iter().map(Into::into).collect() })
     }
 
-    /// Decides how the editor reverts files.
-    pub(crate) fn revert_plan(&self, wanted: &PlanRevert) -> RevertPlan {
-        let reversals: Vec<_> = {
-            let changes = self.changes.lock();
-            wanted.files.iter().map(|file| changes.reversal(file)).collect()
-        };
+    /// Decides how the editor reverts files. `may_show` is the result of [`Self::check_now`].
+    pub(crate) fn revert_plan(&self, wanted: &PlanRevert, may_show: &[bool]) -> RevertPlan {
+        let mut reversals = Vec::new();
+        for (file, may_show) in wanted.files.iter().zip(may_show) {
+            let reversal = if *may_show { self.changes.lock().reversal(file) } else { None };
+            reversals.push(reversal);
+        }
         revert::plan(wanted, &reversals, |path| self.workspace.relative(path))
     }
 

@@ -1,4 +1,4 @@
-//! Tests what the editor hears of a CLI's changes, with real files.
+//! Tests the reports to the editor about a CLI's changes, with real files.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ impl Scene {
         self.hook("BeforeAgent", json!({ "prompt": text })).await
     }
 
-    /// Waits until the editor has heard the newest changes that `is_it`.
+    /// Waits until the editor has received changes that `is_it`.
     async fn changed(&self, is_it: impl Fn(&AgentChanged) -> bool) -> AgentChanged {
         loop {
             let found = self.rig.changes.lock().last().filter(|of| is_it(of)).cloned();
@@ -50,7 +50,7 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn the_editor_hears_what_a_prompt_has_changed_and_gets_the_text_from_before() {
+async fn the_editor_gets_the_changes_of_a_prompt_and_the_text_from_before() {
     let scene = Scene::start().await;
     scene.prompt("  Rename it\nand more").await;
     scene.write("one\r\n2\r\n3\r\n").await;
@@ -80,19 +80,19 @@ async fn a_command_that_changes_an_open_file_is_noticed() {
 }
 
 #[tokio::test]
-async fn the_model_hears_of_a_revert_with_the_next_prompt_once() {
+async fn a_revert_reaches_the_model_with_the_next_prompt_once() {
     let (scene, changed) = Scene::start_changed().await;
     std::fs::write(scene.path(), super::TEXT).unwrap();
     scene.rig.parts.agents.changes.reverted(&scene.paths(&changed));
     scene.changed(|of| of.files[0].reverted).await;
-    let told = scene.prompt("Go on").await;
-    assert!(super::context(&told).contains("reverted your changes to"), "{told}");
+    let answer = scene.prompt("Go on").await;
+    assert!(super::context(&answer).contains("reverted your changes to"), "{answer}");
     scene.changed(|of| of.files.is_empty()).await;
     assert_eq!(scene.prompt("Go on").await, Value::Null);
 }
 
 #[tokio::test]
-async fn the_model_does_not_hear_of_a_revert_that_the_user_has_undone() {
+async fn a_revert_that_the_user_has_undone_does_not_reach_the_model() {
     let (scene, changed) = Scene::start_changed().await;
     scene.rig.parts.agents.changes.reverted(&scene.paths(&changed));
     assert_eq!(scene.prompt("Go on").await, Value::Null, "the file is as the CLI left it");
@@ -159,7 +159,7 @@ async fn the_editor_reports_that_the_user_has_undone_a_revert() {
 }
 
 #[tokio::test]
-async fn the_model_hears_of_a_revert_even_if_that_of_another_prompt_is_undone() {
+async fn a_revert_reaches_the_model_even_if_that_of_another_prompt_is_undone() {
     let scene = Scene::start().await;
     scene.prompt("First").await;
     scene.write("first").await;
@@ -171,10 +171,10 @@ async fn the_model_hears_of_a_revert_even_if_that_of_another_prompt_is_undone() 
     scene.rig.parts.agents.changes.reverted(&scene.paths(&first));
     // The user undoes the revert of the first prompt.
     std::fs::write(scene.path(), "first").unwrap();
-    let told = scene.prompt("Go on").await;
+    let answer = scene.prompt("Go on").await;
     let name = scene.path().trim_start_matches('/').to_owned();
     let expected = format!("The user reverted your changes to {name}. Read");
-    assert!(super::context(&told).contains(&expected), "{told}");
+    assert!(super::context(&answer).contains(&expected), "{answer}");
 }
 
 #[tokio::test]
@@ -200,7 +200,7 @@ async fn a_command_that_was_cancelled_ends_with_its_prompt() {
 }
 
 #[tokio::test]
-async fn the_model_hears_that_some_of_its_changes_were_reverted_unless_that_is_undone() {
+async fn a_revert_of_some_changes_reaches_the_model_unless_it_is_undone() {
     let scene = Scene::start().await;
     let lines: String = (1..=20).map(|line| line.to_string() + "\n").collect();
     std::fs::write(scene.path(), &lines).unwrap();
@@ -209,7 +209,7 @@ async fn the_model_hears_that_some_of_its_changes_were_reverted_unless_that_is_u
     let changed = scene.changed(|of| of.files.len() == 1).await;
     let tracker = &scene.rig.parts.agents.changes;
     let hunks = tracker.hunks("cli", changed.prompt, &scene.path()).unwrap().hunks;
-    let reverted = ChangedPaths { hunk: Some(hunks[0].clone()), ..scene.paths(&changed) };
+    let reverted = ChangedPaths { hunk: Some(hunks[0].hunk.clone()), ..scene.paths(&changed) };
     let write_reverted = || {
         std::fs::write(scene.path(), lines.replace("19\n", "nineteen\n")).unwrap();
         tracker.reverted(&reverted);
@@ -218,8 +218,8 @@ async fn the_model_hears_that_some_of_its_changes_were_reverted_unless_that_is_u
     tracker.revert_undone(&reverted);
     assert_eq!(scene.prompt("Go on").await, Value::Null);
     write_reverted();
-    let told = scene.prompt("Go on").await;
-    assert!(super::context(&told).contains("reverted some of your changes to"), "{told}");
+    let answer = scene.prompt("Go on").await;
+    assert!(super::context(&answer).contains("reverted some of your changes to"), "{answer}");
     let left = scene.changed(|of| of.files.len() == 1).await;
     assert_eq!((left.files[0].added, left.files[0].reverted), (Some(1), false));
     assert_eq!(scene.prompt("Go on").await, Value::Null);
@@ -240,17 +240,20 @@ async fn an_undone_revert_is_not_sent_although_the_user_has_kept_the_rest() {
         let tracker = &scene.rig.parts.agents.changes;
         let hunks = tracker.hunks("cli", changed.prompt, &scene.path()).unwrap().hunks;
         let of = |hunk: &Hunk| ChangedPaths { hunk: Some(hunk.clone()), ..scene.paths(&changed) };
-        tracker.reverted(&of(&hunks[0]));
-        tracker.kept(&if keeps_hunk { of(&hunks[1]) } else { scene.paths(&changed) });
+        tracker.reverted(&of(&hunks[0].hunk));
+        tracker.kept(&if keeps_hunk { of(&hunks[1].hunk) } else { scene.paths(&changed) });
         scene.changed(|of| of.files.is_empty()).await;
         if is_undone {
-            tracker.revert_undone(&of(&hunks[0]));
+            tracker.revert_undone(&of(&hunks[0].hunk));
             let left = scene.changed(is_counted).await.files.remove(0);
             assert_eq!((left.added, left.removed), (Some(1), Some(1)));
         } else {
             std::fs::write(scene.path(), lines.replace("19\n", "")).unwrap();
-            let told = scene.prompt("Go on").await;
-            assert!(super::context(&told).contains("reverted some of your changes to"), "{told}");
+            let answer = scene.prompt("Go on").await;
+            assert!(
+                super::context(&answer).contains("reverted some of your changes to"),
+                "{answer}"
+            );
         }
         assert_eq!(scene.prompt("Go on").await, Value::Null);
     }
@@ -272,7 +275,7 @@ async fn the_text_before_the_revert_of_a_hunk_counts_for_the_memory() {
     let tracker = &scene.rig.parts.agents.changes;
     let is_kept = |prompt: u64| tracker.texts("cli", prompt, &scene.path()).is_some();
     assert!(is_kept(prompts[0]));
-    let hunk = tracker.hunks("cli", prompts[3], &scene.path()).unwrap().hunks.remove(0);
+    let hunk = tracker.hunks("cli", prompts[3], &scene.path()).unwrap().hunks.remove(0).hunk;
     let (session, prompt) = ("cli".to_owned(), prompts[3]);
     let paths = vec![scene.path()];
     tracker.reverted(&ChangedPaths { session, prompt, paths, hunk: Some(hunk) });

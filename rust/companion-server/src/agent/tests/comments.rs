@@ -1,12 +1,15 @@
 //! Tests the user's comments on lines.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use companion_core::companion::Input;
 use companion_protocol::editor::CommentOnLines;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::{Scene, context};
+use crate::agent::hiding::CHECK_INTERVAL;
 
 fn comment(scene: &Scene, id: &str, text: &str) -> CommentOnLines {
     let (id, text) = (id.to_owned(), text.to_owned());
@@ -26,7 +29,7 @@ impl Scene {
         tokio::task::yield_now().await;
     }
 
-    fn heard(&self) -> Vec<String> {
+    fn outcomes(&self) -> Vec<String> {
         std::mem::take(&mut *self.rig.agents.lock())
     }
 }
@@ -46,10 +49,10 @@ async fn a_comment_comes_with_the_next_result_of_any_tool_once() {
         &scene.path()[1..]
     );
     assert_eq!(context(&answer), expected);
-    assert_eq!(scene.heard(), ["delivered 1", "delivered 2"]);
+    assert_eq!(scene.outcomes(), ["delivered 1", "delivered 2"]);
     assert_eq!(scene.before_agent().await, Value::Null);
     scene.comment("1", "rename it").await;
-    assert_eq!(scene.heard(), ["delivered 1"], "a model has got it");
+    assert_eq!(scene.outcomes(), ["delivered 1"], "a model has got it");
     assert_eq!(scene.before_agent().await, Value::Null);
 }
 
@@ -72,7 +75,7 @@ async fn a_comment_on_a_private_file_is_refused() {
     std::fs::write(scene.dir.path().join(".aiexclude"), "*.txt").unwrap();
     scene.rig.parts.workspace.change(vec![scene.dir.path().to_owned()]);
     scene.comment("1", "rename it").await;
-    let [refused] = &scene.heard()[..] else { panic!() };
+    let [refused] = &scene.outcomes()[..] else { panic!() };
     assert!(refused.starts_with("refused 1: No model gets this comment: the file stays private"));
     assert_eq!(scene.before_agent().await, Value::Null);
 }
@@ -86,20 +89,48 @@ async fn a_comment_outlives_the_moment_in_which_an_ignore_file_is_empty() {
     scene.comment("1", "rename it").await;
     // Many programs empty a file before they write it. An empty file of this name hides all.
     std::fs::write(&rules, "").unwrap();
-    scene.comment("2", "and this").await;
-    assert_eq!(scene.before_agent().await, Value::Null);
-    std::fs::write(&rules, "secret*").unwrap();
-    assert_eq!(scene.before_agent().await, Value::Null, "it may be empty again");
-    let mut told = Value::Null;
+    tokio::join!(scene.comment("2", "and this"), async {
+        assert_eq!(scene.before_agent().await, Value::Null);
+        std::fs::write(&rules, "secret*").unwrap();
+        assert_eq!(scene.before_agent().await, Value::Null, "it may be empty again");
+    });
+    let mut answer = Value::Null;
     // A late event of the watch prolongs the wait.
-    while told == Value::Null {
+    while answer == Value::Null {
         tokio::time::pause();
         tokio::time::advance(Duration::from_secs(1)).await;
         tokio::time::resume();
-        told = scene.before_agent().await;
+        answer = scene.before_agent().await;
     }
-    assert!(context(&told).contains("rename it") && context(&told).contains("and this"));
-    assert_eq!(scene.heard(), ["delivered 1", "delivered 2"]);
+    assert!(context(&answer).contains("rename it") && context(&answer).contains("and this"));
+    assert_eq!(scene.outcomes(), ["delivered 1", "delivered 2"]);
+}
+
+#[tokio::test]
+async fn a_comment_is_refused_once_its_file_is_private_although_nothing_is_watched() {
+    let scene = Scene::start().await;
+    scene.comment("1", "rename it").await;
+    let following = tokio::spawn(Arc::clone(&scene.rig.parts.agents).follow_private_files());
+    std::fs::write(scene.dir.path().join(".aiignore"), "*.txt").unwrap();
+    tokio::task::yield_now().await;
+    tokio::time::pause();
+    tokio::time::advance(CHECK_INTERVAL).await;
+    tokio::time::resume();
+    let outcomes = timeout(Duration::from_mins(1), async {
+        loop {
+            let outcomes = scene.outcomes();
+            if !outcomes.is_empty() {
+                break outcomes;
+            }
+            // The server gets its turn while the disk answers.
+            let shared =
+                scene.rig.parts.workspace.check_shared(&scene.path(), CHECK_INTERVAL).await;
+            shared.unwrap_err();
+        }
+    });
+    let outcomes = outcomes.await.unwrap();
+    following.abort();
+    assert!(outcomes[0].starts_with("refused 1: "), "{outcomes:?}");
 }
 
 #[tokio::test]
@@ -112,7 +143,7 @@ async fn a_comment_waits_for_the_next_process_and_leaves_no_text() {
     drop(rig);
     let scene = Scene::of(dir, Some(state.path())).await;
     scene.rig.parts.agents.comments.report_pending();
-    assert_eq!(scene.heard(), ["pending new words"]);
+    assert_eq!(scene.outcomes(), ["pending new words"]);
     assert_eq!(scene.before_agent().await, Value::Null, "the editor may still remove it");
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(1)).await;

@@ -216,7 +216,7 @@ async fn a_reason_comes_with_the_result_and_the_client_gets_the_present_text() {
     assert_eq!(message["method"], "ide/diffAccepted");
     assert_eq!(message["params"]["content"], TEXT);
     assert!(denied(&scene.after_tool(no_change()).await));
-    assert_eq!(scene.after_tool(no_change()).await, Value::Null, "it is told once");
+    assert_eq!(scene.after_tool(no_change()).await, Value::Null, "it is sent once");
 }
 
 #[tokio::test(start_paused = true)]
@@ -228,10 +228,10 @@ async fn a_client_without_a_stream_gets_a_rejection_and_the_reason_with_the_next
     scene.decided().await;
     scene.come_back().await;
     assert_eq!(scene.message().await["method"], "ide/diffRejected");
-    let told = scene.before_agent().await["hookSpecificOutput"].take();
-    let told = told["additionalContext"].as_str().unwrap().to_owned();
-    assert!(told.ends_with("The user's reason: use const"), "{told}");
-    assert_eq!(scene.before_agent().await, Value::Null, "it is told once");
+    let answer = scene.before_agent().await["hookSpecificOutput"].take();
+    let answer = answer["additionalContext"].as_str().unwrap().to_owned();
+    assert!(answer.ends_with("The user's reason: use const"), "{answer}");
+    assert_eq!(scene.before_agent().await, Value::Null, "it is sent once");
 }
 
 #[tokio::test]
@@ -264,8 +264,8 @@ async fn the_first_decision_counts() {
     assert_eq!(scene.rig.user_decided(&scene.path(), accepted), Delivery::Unknown);
     scene.reject().await;
     assert_eq!(scene.message().await["params"]["content"], TEXT);
-    let told = scene.after_tool(no_change()).await;
-    assert_eq!(told["reason"].as_str().unwrap().matches("use const").count(), 1);
+    let answer = scene.after_tool(no_change()).await;
+    assert_eq!(answer["reason"].as_str().unwrap().matches("use const").count(), 1);
 }
 
 #[tokio::test]
@@ -303,9 +303,9 @@ async fn an_edit_that_was_made_all_the_same_gets_the_reason_as_a_remark() {
     scene.propose().await;
     scene.reject().await;
     let display = json!({ "originalContent": "one", "newContent": "two" });
-    let told = scene.after_tool(json!({ "returnDisplay": display })).await;
-    let told = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
-    assert!(told.contains("has a remark") && told.ends_with("use const"), "{told}");
+    let answer = scene.after_tool(json!({ "returnDisplay": display })).await;
+    let answer = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(answer.contains("has a remark") && answer.ends_with("use const"), "{answer}");
 }
 
 #[tokio::test]
@@ -318,7 +318,7 @@ async fn a_written_file_that_is_the_same_counts_as_unchanged() {
 }
 
 #[tokio::test]
-async fn the_next_process_tells_the_reason_and_keeps_no_text_of_it() {
+async fn the_next_process_sends_the_reason_and_keeps_no_text_of_it() {
     let state = tempfile::tempdir().unwrap();
     let mut scene = Scene::of(tempfile::tempdir().unwrap(), Some(state.path())).await;
     scene.propose().await;
@@ -385,8 +385,27 @@ async fn the_head_of_the_answer_does_not_wait_for_the_editor() {
     assert_eq!(reply.status(), 200, "the editor has not been asked");
 }
 
+/// Qwen Code runs the hook of a prompt after each tool, too, with an empty prompt.
 #[tokio::test]
-async fn the_editor_hears_of_a_question_and_of_the_end() {
+async fn the_editor_lists_unsaved_files_for_a_prompt_and_not_after_a_tool() {
+    let scene = Scene::start().await;
+    let is_asked = async |prompt: &str| {
+        let event = json!({
+            "session_id": "cli", "hook_event_name": "UserPromptSubmit", "prompt": prompt,
+        });
+        let body = json!({ "event": event }).to_string();
+        let reply = scene.rig.send("POST", "/hook", &[], body).await;
+        tokio::select! {
+            _ = reply.into_body().collect() => false,
+            call = scene.rig.asked() => matches!(call, EditorCall::Unsaved(_)),
+        }
+    };
+    assert!(is_asked("p").await);
+    assert!(!is_asked("").await);
+}
+
+#[tokio::test]
+async fn the_editor_is_notified_of_a_question_and_of_the_end() {
     let scene = Scene::start().await;
     scene.before_agent().await;
     let question = json!({ "message": "Run ls?", "details": { "type": "exec" } });

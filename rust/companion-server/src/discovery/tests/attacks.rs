@@ -22,7 +22,7 @@ fn folders(profile: &'static ClientProfile, tmp: &Path) -> [PathBuf; 2] {
 }
 
 fn publish(runtime: &Runtime, profile: &'static ClientProfile, tmp: &Path) -> Discovery {
-    Discovery::publish_in(runtime.alive(), [place_below(profile, tmp)], 7, &content(4000))
+    Discovery::publish_in(runtime.alive(), [place_below(profile, tmp)], 7, None, &content(4000))
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_symbolic_link_in_the_place_of_a_file_is_not_followed() {
     }
     let runtime = Runtime::start().unwrap();
     let (all, at) = (&profile::ALL, Some(dir.path()));
-    let discovery = Discovery::publish(runtime.alive(), all, at, 7, &content(4000));
+    let discovery = Discovery::publish(runtime.alive(), all, at, 7, None, &content(4000));
     for file in discovery.files() {
         assert!(file.in_place && Path::new(&file.path).symlink_metadata().unwrap().is_file());
     }

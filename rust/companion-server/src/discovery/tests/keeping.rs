@@ -31,7 +31,7 @@ impl Kept {
     pub(super) fn start_in(tmp: TempDir, profile: &'static ClientProfile) -> Self {
         let runtime = Runtime::start().unwrap();
         let place = place_below(profile, tmp.path());
-        let discovery = Discovery::publish_in(runtime.alive(), [place], 7, &content(4000));
+        let discovery = Discovery::publish_in(runtime.alive(), [place], 7, None, &content(4000));
         Self { tmp, profile, discovery, runtime }
     }
 
@@ -172,7 +172,7 @@ async fn a_clients_own_folder_may_come_bit_by_bit() {
     let base = tmp.path().join("a/b/home");
     let runtime = Runtime::start().unwrap();
     let place = (&QWEN, DiscoveryDir::below(&QWEN.folder, base.clone()));
-    let discovery = Discovery::publish_in(runtime.alive(), [place], 7, &content(4000));
+    let discovery = Discovery::publish_in(runtime.alive(), [place], 7, None, &content(4000));
     for folder in ["a", "a/b", "a/b/home"] {
         assert!(discovery.files().is_empty());
         fs::create_dir(tmp.path().join(folder)).unwrap();
@@ -203,7 +203,7 @@ async fn each_file_is_kept_whatever_becomes_of_the_others() {
     fs::write(tmp.path().join(".qwen"), "").unwrap();
     let runtime = Runtime::start().unwrap();
     let places = profile::ALL.map(|profile| place_below(profile, tmp.path()));
-    let discovery = Discovery::publish_in(runtime.alive(), places, 7, &content(4000));
+    let discovery = Discovery::publish_in(runtime.alive(), places, 7, None, &content(4000));
     let status = || discovery.files().into_iter().map(|file| (file.client.id, file.in_place));
     assert_eq!(status().collect::<Vec<_>>(), [("gemini", true), ("qwen", false)]);
     discovery.set_workspace(&["/other".to_owned()], Vec::new()).unwrap();

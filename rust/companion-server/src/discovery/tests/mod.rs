@@ -72,7 +72,7 @@ fn the_files_are_there_as_long_as_their_owner() {
     let runtime = Runtime::start().unwrap();
     let pid = std::process::id();
     let (all, at) = (&profile::ALL, Some(dir.path()));
-    let discovery = Discovery::publish(runtime.alive(), all, at, pid, &content(4000));
+    let discovery = Discovery::publish(runtime.alive(), all, at, pid, None, &content(4000));
     let gemini = format!("gemini-ide-server-{pid}-4000.json");
     let files = ["4000.lock", &*gemini];
     assert_eq!(names(dir.path()), files);
@@ -97,7 +97,8 @@ fn a_server_stands_in_for_an_editor_that_is_not_seen_to_run() {
     let dir = tempfile::tempdir().unwrap();
     let runtime = Runtime::start().unwrap();
     let (qwen, at) = ([&QWEN], Some(dir.path()));
-    let _discovery = Discovery::publish(runtime.alive(), &qwen, at, dead_pid(), &content(4000));
+    let _discovery =
+        Discovery::publish(runtime.alive(), &qwen, at, dead_pid(), None, &content(4000));
     let file = std::fs::read(dir.path().join("4000.lock")).unwrap();
     let file: DiscoveryFile = serde_json::from_slice(&file).unwrap();
     assert_eq!(file.ppid, Some(std::process::id()));
@@ -141,11 +142,11 @@ impl Swept {
         self.kept.push(name);
     }
 
-    fn check(mut self, profile: &'static ClientProfile, pid: u32, port: u16) {
+    fn check(mut self, profile: &'static ClientProfile, pid: u32, port: u16, lost: Option<u16>) {
         let place = DiscoveryDir::new(&profile.folder, Some(self.dir.path()));
         let ours = Entry::new(profile, place, pid, port);
         self.stays(ours.name.clone(), "{}");
-        sweep::sweep(&ours, &AtomicBool::new(false));
+        sweep::sweep(&ours, lost, &AtomicBool::new(false));
         self.kept.sort();
         assert_eq!(names(self.dir.path()), self.kept);
     }
@@ -154,8 +155,8 @@ impl Swept {
 #[test]
 fn stale_files_go_and_all_others_stay() {
     let (dead, alive, ours) = (dead_pid(), std::process::id(), 2_000_000_000);
-    let listeners = [(); 2].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
-    let [open, our_port] = listeners.each_ref().map(|one| one.local_addr().unwrap().port());
+    let listeners = [(); 3].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    let [open, lost, our_port] = listeners.each_ref().map(|one| one.local_addr().unwrap().port());
     let closed = closed_port();
     let mut swept = Swept::new();
     for name in [
@@ -165,6 +166,7 @@ fn stale_files_go_and_all_others_stay() {
         format!("gemini-ide-server-{ours}-{closed}.json"),
         // The file of a killed server with the same port.
         format!("gemini-ide-server-{dead}-{our_port}.json"),
+        format!("gemini-ide-server-{ours}-{lost}.json"),
     ] {
         swept.goes(name, "{}");
     }
@@ -174,6 +176,7 @@ fn stale_files_go_and_all_others_stay() {
         format!("gemini-ide-server-{ours}-{open}.json"),
         // Containers may not share process ids. So a running process may seem to be dead.
         format!("gemini-ide-server-{dead}-{open}.json"),
+        format!("gemini-ide-server-{dead}-{lost}.json"),
         format!("gemini-ide-server-{dead}-{closed}.json.bak"),
         format!("gemini-ide-server-{dead}-x.json"),
         "something-else.json".to_owned(),
@@ -182,11 +185,11 @@ fn stale_files_go_and_all_others_stay() {
     }
     // The process and the port may belong to another container.
     swept.young(format!("gemini-ide-server-{}-{closed}.json", dead_pid()), "{}");
-    swept.check(&GEMINI, ours, our_port);
+    swept.check(&GEMINI, ours, our_port, Some(lost));
 }
 
 #[test]
-fn a_file_that_tells_its_process_is_swept_only_if_a_server_like_this_wrote_it() {
+fn a_file_that_names_its_process_is_swept_only_if_a_server_like_this_wrote_it() {
     let (dead, alive, ours) = (dead_pid(), std::process::id(), 2_000_000_000);
     let listeners = [(); 2].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
     let [open, our_port] = listeners.each_ref().map(|one| one.local_addr().unwrap().port());
@@ -211,7 +214,7 @@ fn a_file_that_tells_its_process_is_swept_only_if_a_server_like_this_wrote_it() 
     swept.young(lock(closed[8]), &json(closed[8], dead));
     swept.young(lock(closed[9]) + ".tmp", "{\"po");
     swept.stays("7x.lock".to_owned(), "");
-    swept.check(&QWEN, ours, our_port);
+    swept.check(&QWEN, ours, our_port, None);
 }
 
 #[test]

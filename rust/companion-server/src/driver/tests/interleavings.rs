@@ -217,7 +217,10 @@ impl World {
             if !suppress && may_notify && begun.elapsed() < ACKNOWLEDGEMENT_TIMEOUT {
                 let waits =
                     |text| client.shown.contains(text) && client.waiters.get(path) == Some(text);
-                assert!(!asked.as_ref().is_some_and(waits), "it stops to listen before it is told");
+                assert!(
+                    !asked.as_ref().is_some_and(waits),
+                    "it stops to listen before it is notified"
+                );
             }
             // Without `suppress` the client's waiter is notified of the end.
             let waiter = if suppress { client.waiters.remove(path) } else { None };

@@ -29,7 +29,7 @@ fn handle(companion: &mut Companion, journal: &Journal, input: Input<'_>) {
 async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
     for is_taken in [false, true] {
         for is_gone in [false, true] {
-            let limits = Config::new(Settings::default()).of_core();
+            let limits = Config::new(Settings::default()).limits.core;
             let mut companion = Companion::new(limits, DiffId(1), 1, true, Left::default());
             let (journal, session) = (Journal::new(), SessionId::new());
             let mut handle = |input: Input<'_>| handle(&mut companion, &journal, input);

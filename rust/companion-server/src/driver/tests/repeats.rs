@@ -101,8 +101,8 @@ async fn a_diff_that_is_opened_again_stays_as_the_user_has_it() {
     assert!(rig.asked.lock().await.try_recv().is_err(), "no view was replaced");
     let mut stream = rig.stream(&session).await;
     stream.context().await;
-    let told = stream.message().await.unwrap();
-    assert_eq!(told["params"], json!({ "filePath": PATH, "content": "edited" }));
+    let message = stream.message().await.unwrap();
+    assert_eq!(message["params"], json!({ "filePath": PATH, "content": "edited" }));
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,7 +138,7 @@ async fn what_is_kept_is_not_the_length_of_an_id() {
 async fn two_bodies_are_kept_to_the_last_byte() {
     let fits = 4_000 - 2 * (PATH.len() + 256);
     for (length, is_kept) in [(fits, true), (fits + 1, false)] {
-        let rig = Rig::with(|config| config.limits.body = 2_000);
+        let rig = Rig::with(|config| config.limits.core.kept_bytes = 4_000);
         let session = rig.initialize_bridge().await;
         answered(&rig, &session, "openDiff", 1, "").await;
         answered(&rig, &session, "closeDiff", 2, &"x".repeat(length)).await;
@@ -194,7 +194,7 @@ async fn calls_about_no_diff_push_out_none_that_was() {
 
 #[tokio::test(start_paused = true)]
 async fn the_client_with_the_longest_texts_loses_one_first() {
-    let rig = Rig::with(|config| config.limits.body = 10_000);
+    let rig = Rig::with(|config| config.limits.core.kept_bytes = 20_000);
     let (session, another) = (rig.initialize_bridge().await, rig.initialize_bridge().await);
     let text = "x".repeat(7_000);
     answered(&rig, &session, "openDiff", 1, "").await;
@@ -212,7 +212,7 @@ async fn the_client_with_the_longest_texts_loses_one_first() {
 
 #[tokio::test(start_paused = true)]
 async fn the_newest_text_is_kept_however_long_it_is() {
-    let rig = Rig::with(|config| config.limits.body = 2_000);
+    let rig = Rig::with(|config| config.limits.core.kept_bytes = 4_000);
     let (session, another) = (rig.initialize_bridge().await, rig.initialize_bridge().await);
     let text = "x".repeat(5_000);
     post(&rig, &another, &request("closeDiff", 1, "/none"), false).await;
@@ -271,7 +271,7 @@ async fn the_calls_of_a_client_are_kept_when_another_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_client_had_that_has_ended_takes_no_text_from_another() {
-    let rig = Rig::with(|config| config.limits.body = 10_000);
+    let rig = Rig::with(|config| config.limits.core.kept_bytes = 20_000);
     let (ends, stays) = (rig.initialize_bridge().await, rig.initialize_bridge().await);
     let text = "x".repeat(7_000);
     answered(&rig, &ends, "openDiff", 1, "").await;

@@ -43,7 +43,7 @@ pub(super) use stream::StatelessStream;
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// Tells reverse proxies to pass on events at once.
+/// Makes reverse proxies pass on events at once.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// The begin of a header whose value is encoded, because it is not ASCII.

@@ -30,7 +30,7 @@ async fn send(rig: &Rig, session: &str, body: &Value, length: usize) -> (u16, St
 async fn showing() -> (Rig, String) {
     let rig = Rig::limits(|limits| {
         limits.body = LIMIT;
-        limits.host_timeout = Duration::from_mins(10);
+        limits.core.host_timeout = Duration::from_mins(10);
     });
     let session = rig.initialize().await;
     let open = call("openDiff", "/a", "");
@@ -69,7 +69,7 @@ async fn what_waits_for_a_silent_editor_holds_up_no_large_proposal() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_finds_no_room_for_a_large_body_is_told_so_in_time() {
+async fn who_finds_no_room_for_a_large_body_is_refused_in_time() {
     let (rig, session) = showing().await;
     let reject = call("rejectDiff", "/a", "");
     let large = call("openDiff", "/b", &"x".repeat(LIMIT - 1_000));

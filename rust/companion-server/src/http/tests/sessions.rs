@@ -90,7 +90,7 @@ async fn a_client_that_stays_away_makes_room_though_its_diff_was_open() {
     let rig = Rig::limits(|limits| limits.idle_sessions = 1);
     let away = rig.initialize().await;
     open(&rig, &away).await;
-    sleep(Limits::default().session_away).await;
+    sleep(Limits::default().core.session_away).await;
     rig.initialize().await;
     assert_eq!(status(&rig, &away).await, 404);
 }
@@ -189,7 +189,7 @@ async fn the_views_of_a_client_that_does_not_come_back_are_closed_after_five_min
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_comes_back_later_still_hears_that_its_diff_is_rejected() {
+async fn a_client_that_comes_back_later_still_gets_the_rejection_of_its_diff() {
     let rig = Rig::start();
     let session = rig.initialize().await;
     open(&rig, &session).await;
@@ -228,7 +228,7 @@ async fn when_all_places_are_taken_a_new_client_is_refused() {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_its_decisions_may_not_open_more() {
-    let rig = Rig::limits(|limits| limits.diffs_per_session = 2);
+    let rig = Rig::limits(|limits| limits.core.diffs_per_session = 2);
     let session = rig.initialize().await;
     let open = async |path: &str| {
         let answer = rig.show();
@@ -249,7 +249,7 @@ async fn a_client_that_does_not_read_its_decisions_may_not_open_more() {
 
 #[tokio::test]
 async fn texts_that_are_not_read_are_bounded_in_bytes() {
-    let rig = Rig::limits(|limits| limits.queued_bytes = 1000);
+    let rig = Rig::limits(|limits| limits.core.queued_bytes = 1000);
     let session = rig.initialize().await;
     for (path, is_full) in [("/a", false), ("/b", false), ("/c", true)] {
         let arguments = json!({ "filePath": path, "newContent": "" });
@@ -272,7 +272,7 @@ async fn texts_that_are_not_read_are_bounded_in_bytes() {
 /// A client with the token can create any number of sessions.
 #[tokio::test]
 async fn texts_of_all_sessions_are_bounded_in_bytes() {
-    let rig = Rig::limits(|limits| limits.held_bytes = 1000);
+    let rig = Rig::limits(|limits| limits.core.held_bytes = 1000);
     let sessions = [rig.initialize().await, rig.initialize().await, rig.initialize().await];
     let arguments =
         |path: &str, length| json!({ "filePath": path, "newContent": "x".repeat(length) });

@@ -34,7 +34,7 @@ async fn a_stream_begins_with_retry_and_the_context() {
     let lines: Vec<_> = event.lines().collect();
     let [kind, id, data] = lines[..] else { panic!("{event}") };
     assert_eq!(kind, "event: message");
-    assert_eq!(id, "id: -", "nothing was told");
+    assert_eq!(id, "id: -", "nothing was sent");
     let context = r#"{"jsonrpc":"2.0","method":"ide/contextUpdate","params":{"workspaceState":{"openFiles":[]}}}"#;
     assert_eq!(data, format!("data: {context}"));
 }
@@ -51,7 +51,7 @@ async fn a_decision_goes_to_its_asker_only() {
     assert_eq!(decision(&mut stream_a).await, "ide/diffAccepted edited");
     rig.open(&b, "/a").await;
     rig.user_decided("/a", Decision::Rejected);
-    assert_eq!(decision(&mut stream_b).await, "ide/diffRejected ", "the first that b hears");
+    assert_eq!(decision(&mut stream_b).await, "ide/diffRejected ", "the first that b receives");
 }
 
 #[tokio::test]
@@ -294,16 +294,16 @@ async fn of_a_text_that_is_too_long_a_watcher_sees_the_beginning() {
 #[tokio::test]
 async fn a_request_does_not_wait_until_every_client_has_the_context() {
     let rig = Arc::new(Rig::start());
-    let told = Arc::new(AtomicUsize::new(0));
+    let count = Arc::new(AtomicUsize::new(0));
     let first = Arc::new(Notify::new());
     for _ in 0..500 {
         let session = rig.initialize().await;
         let mut stream = rig.stream(&session).await;
         stream.context().await;
-        let (told, first) = (Arc::clone(&told), Arc::clone(&first));
+        let (count, first) = (Arc::clone(&count), Arc::clone(&first));
         tokio::spawn(async move {
             stream.context().await;
-            told.fetch_add(1, Ordering::Relaxed);
+            count.fetch_add(1, Ordering::Relaxed);
             first.notify_one();
         });
     }
@@ -311,20 +311,20 @@ async fn a_request_does_not_wait_until_every_client_has_the_context() {
     first.notified().await;
     let session = rig.initialize().await;
     rig.call(&session, "closeDiff", &json!({ "filePath": "/a" })).await;
-    let told = told.load(Ordering::Relaxed);
-    assert!(told < 250, "it waited for {told} of 500");
+    let count = count.load(Ordering::Relaxed);
+    assert!(count < 250, "it waited for {count} of 500");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_waits_hears_a_decision_at_once() {
+async fn a_client_that_waits_gets_a_decision_at_once() {
     let rig = Rig::start();
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;
     stream.context().await;
     rig.open(&session, "/a").await;
     let listening = tokio::spawn(async move {
-        let told = decision(&mut stream).await;
-        (told, stream.arrived)
+        let decided = decision(&mut stream).await;
+        (decided, stream.arrived)
     });
     sleep(Duration::from_secs(1)).await;
     accept(&rig, "edited");

@@ -203,7 +203,7 @@ async fn stopping_does_not_wait_for_a_client_that_does_not_read() {
 
 /// If the client's answer to a ping finds no server, its connection ends for good.
 #[tokio::test(start_paused = true)]
-async fn a_server_that_stops_is_there_for_a_client_that_is_slow_to_show_that_it_heard() {
+async fn a_server_that_stops_is_there_for_a_client_that_is_slow_to_acknowledge() {
     let rig = Rig::start();
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;

@@ -12,18 +12,25 @@ use crate::privacy::rules::NAMES;
 use crate::testing::{EditorCall, Rig, Stream};
 
 /// A server with the root `project` and a client, in real time.
-struct Told {
+struct Client {
     scene: Scene,
     rig: Rig,
     session: String,
     stream: Stream,
 }
 
-impl Told {
+impl Client {
     async fn new(files: &[(&str, &str)]) -> Self {
+        Self::with(files, false).await
+    }
+
+    async fn with(files: &[(&str, &str)], git_ignored_private: bool) -> Self {
         let scene = Scene::new(files);
         let root = scene.base.join("project");
-        let rig = Rig::with(|config| config.settings.workspace = vec![root]);
+        let rig = Rig::with(|config| {
+            config.settings.workspace = vec![root];
+            config.settings.git_ignored_private = git_ignored_private;
+        });
         let session = rig.initialize().await;
         let mut stream = rig.stream(&session).await;
         stream.context().await;
@@ -47,9 +54,9 @@ impl Told {
             loop {
                 let context = self.stream.context().await;
                 let files = context["workspaceState"]["openFiles"].as_array().unwrap();
-                let told: Vec<_> =
+                let open: Vec<_> =
                     files.iter().map(|file| file["path"].as_str().unwrap()).collect();
-                if told == wanted {
+                if open == wanted {
                     return context;
                 }
             }
@@ -58,81 +65,95 @@ impl Told {
     }
 
     fn private(&self) -> Vec<String> {
-        let told = self.rig.private.lock().clone();
-        assert_eq!(self.rig.parts.context.private_files().paths, told, "the status says the same");
-        told
+        let shown = self.rig.private.lock().clone();
+        assert_eq!(self.rig.parts.context.private_files().paths, shown, "the status says the same");
+        shown
     }
 }
 
 const KEY: &str = "project/a/x.hid";
 const TEXT: &str = "project/a/x.txt";
 const RULES: &str = "project/.geminiignore";
-const STAYS_PRIVATE: &str =
-    "getDiagnostics: the file stays private; an ignore file lists it, or it may contain secrets";
+const STAYS_PRIVATE: &str = "getDiagnostics: the file stays private; an ignore file lists it, Git ignores it, or it may contain secrets";
 
 #[tokio::test]
-async fn a_private_file_is_told_neither_as_open_nor_by_its_selection() {
-    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.hid")]).await;
-    told.focus(TEXT);
-    told.files(&[TEXT]).await;
-    assert_eq!(told.private(), [""; 0]);
-    told.focus(KEY);
-    told.select(KEY, "a secret");
-    let context = told.files(&[TEXT]).await;
+async fn a_private_file_is_shared_neither_as_open_nor_by_its_selection() {
+    let mut client = Client::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.hid")]).await;
+    client.focus(TEXT);
+    client.files(&[TEXT]).await;
+    assert_eq!(client.private(), [""; 0]);
+    client.focus(KEY);
+    client.select(KEY, "a secret");
+    let context = client.files(&[TEXT]).await;
     assert_eq!(context["workspaceState"]["openFiles"][0].get("isActive"), None, "{context}");
     assert!(!context.to_string().contains("secret"));
-    assert_eq!(told.private(), [told.scene.at(KEY)]);
-    told.focus(TEXT);
-    told.files(&[TEXT]).await;
+    assert_eq!(client.private(), [client.scene.at(KEY)]);
+    client.focus(TEXT);
+    client.files(&[TEXT]).await;
 }
 
 #[tokio::test]
-async fn a_new_rule_takes_back_what_was_told() {
+async fn a_new_rule_takes_back_what_was_sent() {
     for folder in ["project", "project/a"] {
         for name in NAMES {
-            let mut told = Told::new(&[(KEY, ""), (TEXT, "")]).await;
-            told.focus(TEXT);
-            told.focus(KEY);
-            told.select(KEY, "a secret");
-            let context = told.files(&[KEY, TEXT]).await;
+            let mut client = Client::new(&[(KEY, ""), (TEXT, "")]).await;
+            client.focus(TEXT);
+            client.focus(KEY);
+            client.select(KEY, "a secret");
+            let context = client.files(&[KEY, TEXT]).await;
             assert_eq!(context["workspaceState"]["openFiles"][0]["selectedText"], "a secret");
-            told.scene.write(&format!("{folder}/{name}"), "*.hid");
-            told.files(&[TEXT]).await;
-            assert_eq!(told.private(), [told.scene.at(KEY)]);
+            client.scene.write(&format!("{folder}/{name}"), "*.hid");
+            client.files(&[TEXT]).await;
+            assert_eq!(client.private(), [client.scene.at(KEY)]);
         }
     }
 }
 
 #[tokio::test]
 async fn rules_are_followed_through_everything_that_happens_to_their_file() {
-    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.hid"), ("other", "*.txt")]).await;
-    let base = told.scene.base.clone();
+    let mut client =
+        Client::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.hid"), ("other", "*.txt")]).await;
+    let base = client.scene.base.clone();
     let at = |path: &str| base.join(path);
     let (rules, other, folder) = (at(RULES), at("other"), at("project/a"));
-    told.focus(TEXT);
-    told.focus(KEY);
-    told.files(&[TEXT]).await;
+    client.focus(TEXT);
+    client.focus(KEY);
+    client.files(&[TEXT]).await;
     // Editors save like this.
     rename(&other, &rules).unwrap();
-    told.files(&[KEY]).await;
+    client.files(&[KEY]).await;
     rename(&rules, &other).unwrap();
-    told.files(&[KEY, TEXT]).await;
+    client.files(&[KEY, TEXT]).await;
     rename(&other, folder.join(".aiexclude")).unwrap();
-    told.files(&[KEY]).await;
+    client.files(&[KEY]).await;
     // The folder is renamed, and another folder takes its place.
     rename(&folder, at("project/b")).unwrap();
-    told.files(&[]).await;
-    told.scene.write(KEY, "");
-    told.scene.write(TEXT, "");
+    client.files(&[]).await;
+    client.scene.write(KEY, "");
+    client.scene.write(TEXT, "");
     // Without these events the server does not notice the new files. `KEY` already has the focus,
     // so `TEXT` gets it first.
-    told.focus(TEXT);
-    told.focus(KEY);
-    told.files(&[KEY, TEXT]).await;
+    client.focus(TEXT);
+    client.focus(KEY);
+    client.files(&[KEY, TEXT]).await;
     write(folder.join(".aiignore"), "*.hid").unwrap();
-    told.files(&[TEXT]).await;
+    client.files(&[TEXT]).await;
     remove_dir_all(&folder).unwrap();
-    told.files(&[]).await;
+    client.files(&[]).await;
+}
+
+#[tokio::test]
+async fn rules_of_git_are_followed() {
+    let mut client = Client::with(&[(KEY, ""), (TEXT, "")], true).await;
+    client.focus(TEXT);
+    client.focus(KEY);
+    client.files(&[KEY, TEXT]).await;
+    for file in ["project/.gitignore", "project/a/.gitignore", "project/.git/info/exclude"] {
+        client.scene.write(file, "*.hid");
+        client.files(&[TEXT]).await;
+        remove_file(client.scene.base.join(file)).unwrap();
+        client.files(&[KEY, TEXT]).await;
+    }
 }
 
 #[cfg(unix)]
@@ -140,62 +161,62 @@ async fn rules_are_followed_through_everything_that_happens_to_their_file() {
 async fn rules_that_a_link_leads_to_are_followed() {
     for (target, there) in [("project/.gitignore", ".gitignore"), ("other/rules", "../other/rules")]
     {
-        let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (target, "")]).await;
-        std::os::unix::fs::symlink(there, told.scene.base.join(RULES)).unwrap();
-        told.focus(TEXT);
-        told.focus(KEY);
-        told.files(&[KEY, TEXT]).await;
-        told.scene.write(target, "*.hid");
-        told.files(&[TEXT]).await;
+        let mut client = Client::new(&[(KEY, ""), (TEXT, ""), (target, "")]).await;
+        std::os::unix::fs::symlink(there, client.scene.base.join(RULES)).unwrap();
+        client.focus(TEXT);
+        client.focus(KEY);
+        client.files(&[KEY, TEXT]).await;
+        client.scene.write(target, "*.hid");
+        client.files(&[TEXT]).await;
         // Nothing is sent at first. Then the rules have changed.
-        remove_file(told.scene.base.join(target)).unwrap();
-        told.files(&[]).await;
-        told.scene.write(target, "*.txt");
-        told.files(&[KEY]).await;
+        remove_file(client.scene.base.join(target)).unwrap();
+        client.files(&[]).await;
+        client.scene.write(target, "*.txt");
+        client.files(&[KEY]).await;
     }
 }
 
 #[tokio::test]
 async fn a_file_that_gets_a_name_that_is_private_is_taken_back() {
-    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.hid")]).await;
-    remove_file(told.scene.base.join(KEY)).unwrap();
-    told.focus(TEXT);
-    told.select(TEXT, "a secret");
-    told.files(&[TEXT]).await;
-    rename(told.scene.base.join(TEXT), told.scene.base.join(KEY)).unwrap();
-    let (from, to) = (told.scene.at(TEXT), told.scene.at(KEY));
-    told.rig.parts.context.update(|model| model.renamed(&from, &to));
-    told.files(&[]).await;
+    let mut client = Client::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.hid")]).await;
+    remove_file(client.scene.base.join(KEY)).unwrap();
+    client.focus(TEXT);
+    client.select(TEXT, "a secret");
+    client.files(&[TEXT]).await;
+    rename(client.scene.base.join(TEXT), client.scene.base.join(KEY)).unwrap();
+    let (from, to) = (client.scene.at(TEXT), client.scene.at(KEY));
+    client.rig.parts.context.update(|model| model.renamed(&from, &to));
+    client.files(&[]).await;
 }
 
 #[tokio::test]
 async fn other_roots_have_other_rules() {
-    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), ("project/a/.aiignore", "*.hid")]).await;
-    told.focus(TEXT);
-    told.focus(KEY);
-    told.files(&[TEXT]).await;
-    told.rig.parts.workspace.change(vec![told.scene.base.join("elsewhere")]);
-    told.files(&[KEY, TEXT]).await;
-    told.rig.parts.workspace.change(vec![told.scene.base.clone()]);
-    told.files(&[TEXT]).await;
+    let mut client = Client::new(&[(KEY, ""), (TEXT, ""), ("project/a/.aiignore", "*.hid")]).await;
+    client.focus(TEXT);
+    client.focus(KEY);
+    client.files(&[TEXT]).await;
+    client.rig.parts.workspace.change(vec![client.scene.base.join("elsewhere")]);
+    client.files(&[KEY, TEXT]).await;
+    client.rig.parts.workspace.change(vec![client.scene.base.clone()]);
+    client.files(&[TEXT]).await;
 }
 
 #[tokio::test]
-async fn the_problems_of_a_private_file_are_not_told() {
-    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.hid")]).await;
-    told.focus(TEXT);
-    told.focus(KEY);
-    told.files(&[TEXT]).await;
-    let (rig, session) = (&told.rig, &told.session);
+async fn the_problems_of_a_private_file_are_not_shared() {
+    let mut client = Client::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.hid")]).await;
+    client.focus(TEXT);
+    client.focus(KEY);
+    client.files(&[TEXT]).await;
+    let (rig, session) = (&client.rig, &client.session);
     let of = async |arguments: Value| rig.call(session, "getDiagnostics", &arguments).await;
-    let refused = of(json!({ "filePath": told.scene.at(KEY) })).await;
+    let refused = of(json!({ "filePath": client.scene.at(KEY) })).await;
     assert_eq!(refused["isError"], true);
     assert_eq!(refused["content"][0]["text"], STAYS_PRIVATE);
     let asked = async {
         let EditorCall::Diagnostics(responder, request) = rig.asked().await else {
             panic!("problems")
         };
-        assert_eq!(request.paths, [told.scene.at(TEXT)]);
+        assert_eq!(request.paths, [client.scene.at(TEXT)]);
         responder.complete_json(r#"{"files": []}"#);
     };
     let (result, ()) = tokio::join!(of(json!({})), asked);
@@ -203,17 +224,17 @@ async fn the_problems_of_a_private_file_are_not_told() {
 }
 
 #[tokio::test]
-async fn the_problems_of_a_file_that_becomes_private_while_the_editor_looks_are_not_told() {
+async fn the_problems_of_a_file_that_becomes_private_while_the_editor_looks_are_not_shared() {
     for is_one in [false, true] {
-        let mut told = Told::new(&[(KEY, ""), (TEXT, "")]).await;
-        told.focus(TEXT);
-        told.focus(KEY);
-        told.files(&[KEY, TEXT]).await;
-        let (rig, key) = (&told.rig, told.scene.at(KEY));
+        let mut client = Client::new(&[(KEY, ""), (TEXT, "")]).await;
+        client.focus(TEXT);
+        client.focus(KEY);
+        client.files(&[KEY, TEXT]).await;
+        let (rig, key) = (&client.rig, client.scene.at(KEY));
         let editor = async {
             let EditorCall::Diagnostics(responder, request) = rig.asked().await else { panic!() };
             assert!(request.paths.contains(&key));
-            told.scene.write(RULES, "*.hid");
+            client.scene.write(RULES, "*.hid");
             let start = json!({ "line": 1, "character": 1 });
             let range = json!({ "start": start, "end": start });
             let problem = json!({ "severity": "error", "message": "bad", "range": range });
@@ -222,9 +243,9 @@ async fn the_problems_of_a_file_that_becomes_private_while_the_editor_looks_are_
             responder.complete_json(&json!({ "files": files }).to_string());
         };
         let arguments = if is_one { json!({ "filePath": key }) } else { json!({}) };
-        let call = rig.call(&told.session, "getDiagnostics", &arguments);
+        let call = rig.call(&client.session, "getDiagnostics", &arguments);
         let (result, ()) = tokio::join!(call, editor);
-        let others = format!("{}:1:1: error: bad", told.scene.at(TEXT));
+        let others = format!("{}:1:1: error: bad", client.scene.at(TEXT));
         let expected = if is_one { STAYS_PRIVATE } else { &others };
         assert_eq!(result["content"][0]["text"], expected);
     }
@@ -232,14 +253,14 @@ async fn the_problems_of_a_file_that_becomes_private_while_the_editor_looks_are_
 
 #[tokio::test]
 async fn a_project_that_shares_no_context_hides_files_and_problems_and_has_edits_reviewed() {
-    let mut told = Told::new(&[(TEXT, "")]).await;
-    told.focus(TEXT);
-    told.select(TEXT, "a text");
-    told.files(&[TEXT]).await;
-    told.rig.parts.context.update(|model| model.set_shared(false));
-    told.files(&[]).await;
-    let (rig, session) = (&told.rig, &told.session);
-    let path = told.scene.at(TEXT);
+    let mut client = Client::new(&[(TEXT, "")]).await;
+    client.focus(TEXT);
+    client.select(TEXT, "a text");
+    client.files(&[TEXT]).await;
+    client.rig.parts.context.update(|model| model.set_shared(false));
+    client.files(&[]).await;
+    let (rig, session) = (&client.rig, &client.session);
+    let path = client.scene.at(TEXT);
     for arguments in [json!({}), json!({ "filePath": path })] {
         let result = rig.call(session, "getDiagnostics", &arguments).await;
         let why = "getDiagnostics: the user shares nothing of this project with CLIs";
@@ -255,7 +276,7 @@ async fn a_project_that_shares_no_context_hides_files_and_problems_and_has_edits
     let arguments = json!({ "filePath": path, "newContent": "new" });
     let (result, ()) = tokio::join!(rig.call(session, "openDiff", &arguments), asked);
     assert_eq!(result.get("isError"), None, "{result}");
-    told.rig.parts.context.update(|model| model.set_shared(true));
-    let context = told.files(&[TEXT]).await;
+    client.rig.parts.context.update(|model| model.set_shared(true));
+    let context = client.files(&[TEXT]).await;
     assert_eq!(context["workspaceState"]["openFiles"][0]["selectedText"], "a text");
 }

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod context;
+mod git;
 
 use std::fs::{self, create_dir_all, remove_file, write};
 use std::path::PathBuf;
@@ -22,8 +23,11 @@ impl Scene {
     fn new(files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
-        let scene =
-            Self { privacy: Privacy::new(SharedFolders::default()), base: base.clone(), _dir: dir };
+        let scene = Self {
+            privacy: Privacy::new(SharedFolders::default(), false),
+            base: base.clone(),
+            _dir: dir,
+        };
         scene.roots(&["project"]);
         create_dir_all(base.join("project")).unwrap();
         for (path, text) in files {
@@ -50,12 +54,12 @@ impl Scene {
         self.privacy.scan().is_private(&self.at(path)).unwrap()
     }
 
-    fn check(&self, private: &[&str], told: &[&str]) {
+    fn check(&self, private: &[&str], shared: &[&str]) {
         for path in private {
             assert!(self.is_private(path), "{path} is to be private");
         }
-        for path in told {
-            assert!(!self.is_private(path), "{path} may be told");
+        for path in shared {
+            assert!(!self.is_private(path), "{path} may be shared");
         }
     }
 }
@@ -141,18 +145,18 @@ fn a_link_hides_nothing_and_reveals_nothing() {
 #[test]
 fn what_can_not_be_read_hides_everything_below_its_folder() {
     let scene = Scene::new(&[("project/b/x", ""), ("project/a/c/x", "")]);
-    let told = ["project/a/x", "project/a/c/x", "project/b/x"];
-    scene.check(&[], &told);
+    let paths = ["project/a/x", "project/a/c/x", "project/b/x"];
+    scene.check(&[], &paths);
     let file = "project/a/.aiignore";
     let large = "# a comment\n".repeat(1 << 20);
     let many = "/a-rule\n".repeat(100_000);
     for text in [large.as_str(), many.as_str(), "\u{0}\u{1}", "\u{ff}\u{0}"] {
         scene.write(file, text);
-        scene.check(&told[..2], &told[2..]);
+        scene.check(&paths[..2], &paths[2..]);
     }
     remove_file(scene.base.join(file)).unwrap();
     fs::create_dir(scene.base.join(file)).unwrap();
-    scene.check(&told[..2], &told[2..]);
+    scene.check(&paths[..2], &paths[2..]);
     fs::remove_dir(scene.base.join(file)).unwrap();
     #[cfg(unix)]
     {
@@ -165,7 +169,7 @@ fn what_can_not_be_read_hides_everything_below_its_folder() {
         };
         for make in [&fifo as &dyn Fn(), &to_nowhere] {
             make();
-            scene.check(&told[..2], &told[2..]);
+            scene.check(&paths[..2], &paths[2..]);
             remove_file(scene.base.join(file)).unwrap();
         }
     }

@@ -40,7 +40,7 @@ pub(super) async fn becomes(dir: &TempDir, wanted: Value) {
 }
 
 /// Reads the next message on a stream.
-pub(super) async fn told(stream: &mut Stream) -> Value {
+pub(super) async fn next_message(stream: &mut Stream) -> Value {
     let message = timeout(Duration::from_mins(1), stream.message()).await;
     message.expect("a client waits for it").expect("the stream has not ended")
 }
@@ -73,7 +73,7 @@ async fn an_open_diff_is_in_the_file_before_the_client_takes_it_for_open() {
 }
 
 #[tokio::test]
-async fn the_next_process_tells_what_the_last_one_could_not() {
+async fn the_next_process_sends_what_the_last_one_could_not() {
     let dir = TempDir::new().unwrap();
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
@@ -87,11 +87,11 @@ async fn the_next_process_tells_what_the_last_one_could_not() {
         let rig = Rig::resume(dir.path());
         let mut stream = rig.stream(&session).await;
         stream.context().await;
-        let told = [told(&mut stream).await, told(&mut stream).await];
-        assert_eq!(told[0]["method"], "ide/diffAccepted");
-        assert_eq!(told[0]["params"], json!({ "filePath": "/accepted", "content": "text" }));
-        assert_eq!(told[1]["method"], "ide/diffRejected");
-        assert_eq!(told[1]["params"], json!({ "filePath": "/open" }));
+        let messages = [next_message(&mut stream).await, next_message(&mut stream).await];
+        assert_eq!(messages[0]["method"], "ide/diffAccepted");
+        assert_eq!(messages[0]["params"], json!({ "filePath": "/accepted", "content": "text" }));
+        assert_eq!(messages[1]["method"], "ide/diffRejected");
+        assert_eq!(messages[1]["params"], json!({ "filePath": "/open" }));
         // The arrival of the decisions is unknown.
         kill(&dir, rig).await;
     }
@@ -99,8 +99,8 @@ async fn the_next_process_tells_what_the_last_one_could_not() {
     let rig = Rig::resume(dir.path());
     let mut stream = rig.stream(&session).await;
     stream.context().await;
-    told(&mut stream).await;
-    told(&mut stream).await;
+    next_message(&mut stream).await;
+    next_message(&mut stream).await;
     // The client returns and acknowledges them.
     let last = stream.last_id.clone();
     drop(rig.stream_after(&session, last.as_deref()).await);
@@ -109,7 +109,7 @@ async fn the_next_process_tells_what_the_last_one_could_not() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_stopped_leaves_what_it_could_not_tell() {
+async fn a_server_that_is_stopped_leaves_what_it_could_not_send() {
     let dir = TempDir::new().unwrap();
     let rig = Rig::resume(dir.path());
     let (away, there) = (rig.initialize().await, rig.initialize().await);
@@ -118,18 +118,18 @@ async fn a_server_that_is_stopped_leaves_what_it_could_not_tell() {
     let mut stream = rig.stream(&there).await;
     rig.shut_down().await;
     stream.context().await;
-    assert_eq!(told(&mut stream).await["params"]["filePath"], "/b");
+    assert_eq!(next_message(&mut stream).await["params"]["filePath"], "/b");
     assert_eq!(stream.message().await, None);
 
     let rig = Rig::resume(dir.path());
     let mut stream = rig.stream(&away).await;
     stream.context().await;
-    assert_eq!(told(&mut stream).await["params"], json!({ "filePath": "/a" }));
+    assert_eq!(next_message(&mut stream).await["params"], json!({ "filePath": "/a" }));
 }
 
 /// The client received them, and the process was killed before it could know.
 #[tokio::test]
-async fn what_a_client_shows_to_have_got_from_the_last_process_is_not_told_again() {
+async fn what_a_client_shows_to_have_got_from_the_last_process_is_not_sent_again() {
     let dir = TempDir::new().unwrap();
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
@@ -138,7 +138,7 @@ async fn what_a_client_shows_to_have_got_from_the_last_process_is_not_told_again
         rig.open(&session, path).await;
         let text = |text: &str| Decision::Accepted(text.to_owned());
         rig.user_decided(path, accepted.map_or(Decision::Rejected, text));
-        while told(&mut stream).await["params"]["filePath"] != path {}
+        while next_message(&mut stream).await["params"]["filePath"] != path {}
     }
     rig.open(&session, "/c").await;
     becomes(&dir, json!([["/a", "text"], ["/b"], ["/c"]])).await;
@@ -148,20 +148,20 @@ async fn what_a_client_shows_to_have_got_from_the_last_process_is_not_told_again
     let rig = Rig::resume(dir.path());
     let mut stream = rig.stream_after(&session, Some(&last)).await;
     stream.context().await;
-    assert_eq!(told(&mut stream).await["params"], json!({ "filePath": "/c" }));
+    assert_eq!(next_message(&mut stream).await["params"], json!({ "filePath": "/c" }));
     becomes(&dir, json!([["/c"]])).await;
 }
 
 /// The client acknowledges only when it opens its stream.
 #[tokio::test]
-async fn a_client_that_asks_first_hears_nothing_of_the_last_process_with_the_answer() {
+async fn a_client_that_asks_first_gets_nothing_of_the_last_process_with_the_answer() {
     let dir = TempDir::new().unwrap();
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;
     rig.open(&session, "/a").await;
     rig.user_decided("/a", Decision::Accepted("old".to_owned()));
-    while told(&mut stream).await["method"] != "ide/diffAccepted" {}
+    while next_message(&mut stream).await["method"] != "ide/diffAccepted" {}
     let last = stream.last_id.take().unwrap();
     kill(&dir, rig).await;
 
@@ -172,10 +172,10 @@ async fn a_client_that_asks_first_hears_nothing_of_the_last_process_with_the_ans
     let showing = rig.show();
     let (reply, ()) = tokio::join!(rig.send("POST", "/mcp", &headers, call.to_string()), showing);
     let mut answer = Stream::new(reply.into_body());
-    assert_eq!(told(&mut answer).await["id"], 7);
+    assert_eq!(next_message(&mut answer).await["id"], 7);
     answer.context().await;
     rig.user_decided("/b", Decision::Accepted("new".to_owned()));
-    assert_eq!(told(&mut answer).await["params"]["content"], "new");
+    assert_eq!(next_message(&mut answer).await["params"]["content"], "new");
     let mut stream = rig.stream_after(&session, Some(&last)).await;
     assert_eq!(answer.message().await, None);
     stream.context().await;
@@ -193,7 +193,7 @@ async fn no_text_stays_on_the_disk_that_its_client_has_got() {
     rig.open(&session, "/a").await;
     rig.user_decided("/a", Decision::Accepted("the user’s text".to_owned()));
     becomes(&dir, json!([["/a", "the user’s text"]])).await;
-    while told(&mut stream).await["method"] != "ide/diffAccepted" {}
+    while next_message(&mut stream).await["method"] != "ide/diffAccepted" {}
     let ping = stream.any_message().await.unwrap();
     assert_eq!(ping["method"], "ping");
     let answer = json!({ "jsonrpc": "2.0", "id": ping["id"], "result": {} }).to_string();
@@ -254,7 +254,7 @@ async fn a_session_comes_back_by_any_request_unless_it_was_ended() {
 }
 
 #[tokio::test]
-async fn a_client_that_asks_before_it_listens_again_hears_the_decision_with_the_answer() {
+async fn a_client_that_asks_before_it_listens_again_gets_the_decision_with_the_answer() {
     let dir = TempDir::new().unwrap();
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
@@ -269,10 +269,10 @@ async fn a_client_that_asks_before_it_listens_again_hears_the_decision_with_the_
     let (reply, ()) = tokio::join!(rig.send("POST", "/mcp", &headers, call.to_string()), showing);
     assert_eq!(reply.headers()["content-type"], "text/event-stream");
     let mut answer = Stream::new(reply.into_body());
-    assert_eq!(told(&mut answer).await["id"], 7);
+    assert_eq!(next_message(&mut answer).await["id"], 7);
     answer.context().await;
     rig.user_decided("/a", Decision::Accepted("edited".to_owned()));
-    assert_eq!(told(&mut answer).await["params"]["content"], "edited");
+    assert_eq!(next_message(&mut answer).await["params"]["content"], "edited");
     assert_eq!(answer.last_id, None, "or the client would come back for each answer");
     assert_eq!(*rig.counts.lock(), [1]);
 
@@ -286,7 +286,7 @@ async fn a_client_that_asks_before_it_listens_again_hears_the_decision_with_the_
 }
 
 #[tokio::test]
-async fn only_what_this_process_has_to_tell_comes_with_an_answer() {
+async fn only_what_this_process_has_to_send_comes_with_an_answer() {
     let dir = TempDir::new().unwrap();
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
@@ -305,9 +305,9 @@ async fn only_what_this_process_has_to_tell_comes_with_an_answer() {
     drop(reply);
     rig.user_decided("/a", Decision::Accepted("edited".to_owned()));
     let mut answer = Stream::new(ask().await.into_body());
-    assert_eq!(told(&mut answer).await["id"], 1);
+    assert_eq!(next_message(&mut answer).await["id"], 1);
     answer.context().await;
-    assert_eq!(told(&mut answer).await["params"]["content"], "edited");
+    assert_eq!(next_message(&mut answer).await["params"]["content"], "edited");
 
     // Once the client has its own stream, only that stream has decisions.
     drop((answer, rig.stream(&session).await));
@@ -336,7 +336,7 @@ async fn a_server_that_has_clients_gives_a_sign_of_life_as_often_as_they_come_ba
 }
 
 #[tokio::test]
-async fn of_many_clients_that_wait_each_is_told() {
+async fn of_many_clients_that_wait_each_gets_its_decision() {
     let dir = TempDir::new().unwrap();
     let rig = Rig::resume(dir.path());
     let mut clients = Vec::new();
@@ -352,7 +352,7 @@ async fn of_many_clients_that_wait_each_is_told() {
     for (number, (session, _)) in clients.iter().enumerate() {
         let mut stream = rig.stream(session).await;
         stream.context().await;
-        let told = told(&mut stream).await;
-        assert_eq!(told["params"], json!({ "filePath": format!("/{number}") }));
+        let message = next_message(&mut stream).await;
+        assert_eq!(message["params"], json!({ "filePath": format!("/{number}") }));
     }
 }

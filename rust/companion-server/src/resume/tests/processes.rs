@@ -230,7 +230,7 @@ fn clients_that_have_edits_reviewed_here_lose_a_server_that_does_not() {
     let (second, killed) = run(&dir, &without, 4002);
     drop(killed);
     assert_ne!(first, second);
-    assert_eq!(next(&dir, &with_review).0, second, "they are only told more");
+    assert_eq!(next(&dir, &with_review).0, second, "they only get more");
 }
 
 /// Starts the next process, which listens at `wanted` or at the known port. Returns its port and

@@ -5,7 +5,7 @@ use companion_core::diffs::Decision;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::clients::{becomes, kill, told};
+use super::clients::{becomes, kill, next_message};
 use crate::testing::Rig;
 
 const PATH: &str = "/a";
@@ -40,7 +40,7 @@ async fn what_the_next_process_rejects_does_not_show_for_nobody() {
     let rig = Rig::resume(dir.path());
     let mut stream = rig.stream(&session).await;
     stream.context().await;
-    assert_eq!(told(&mut stream).await["method"], "ide/diffRejected");
+    assert_eq!(next_message(&mut stream).await["method"], "ide/diffRejected");
     ask_again(&rig, &session).await;
 }
 
@@ -56,5 +56,5 @@ async fn what_the_user_had_accepted_is_not_forgotten_for_it() {
     let mut stream = rig.stream(&session).await;
     ask_again(&rig, &session).await;
     stream.context().await;
-    assert_eq!(told(&mut stream).await["params"]["content"], "text");
+    assert_eq!(next_message(&mut stream).await["params"]["content"], "text");
 }

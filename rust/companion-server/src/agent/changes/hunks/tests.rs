@@ -64,6 +64,23 @@ fn a_hunk_that_only_removes_lines_needs_the_lines_next_to_it() {
     assert_eq!(revert_in("mine\n", "", &all[0]), None);
 }
 
+#[test]
+fn a_hunk_at_an_end_of_the_file_is_put_in_once() {
+    for (before, after) in [("a\nb\nnew\n", "a\nb\n"), ("new\na\nb\n", "a\nb\n")] {
+        let removal = hunks(before, after);
+        assert_eq!(revert_in(after, after, &removal[0]).unwrap(), before);
+        assert_eq!(revert_in(before, after, &removal[0]), None, "it is back already");
+    }
+    let (before, after) = ("a\nb\n", "a\nb\nnew\n");
+    let addition = hunks(before, after);
+    assert_eq!(apply(before, &addition[0]).unwrap(), after);
+    assert_eq!(apply(after, &addition[0]), None, "it is kept already");
+    assert_eq!(revert(before, &hunks(after, before)[0]).unwrap(), after);
+    assert_eq!(revert(after, &hunks(after, before)[0]), None, "it is reverted already");
+    // Lines that the user has added below are no part of the CLI's addition.
+    assert_eq!(revert_in("a\nb\nnew\nmine\n", after, &addition[0]).unwrap(), "a\nb\nmine\n");
+}
+
 proptest! {
     #[test]
     fn all_hunks_together_are_the_change(

@@ -2,9 +2,9 @@
 
 use companion_protocol::editor::PromptOfSession;
 
-use super::super::FileText;
 use super::super::reverted::HunkEffect;
 use super::super::tests::{CLI, begin, edit, text};
+use super::super::{FileText, MAX_BYTES};
 use super::*;
 
 fn file(path: &str, prompts: &[&PromptId], disk: Option<&str>) -> FileToRevert {
@@ -279,7 +279,24 @@ fn a_reverted_hunk_leaves_the_change_and_comes_back() {
 }
 
 #[test]
-fn after_the_model_has_heard_of_a_hunk_the_rest_stays_in_the_list() {
+fn a_revert_can_be_undone_after_its_texts_were_dropped() {
+    let (mut changes, id, of) = two_hunks();
+    changes.hunk_reverted(&id, "/a", &of[0]);
+    let second = begin(&mut changes);
+    edit(&mut changes, "/b", FileText::Absent, text(&"b".repeat(MAX_BYTES)));
+    assert_eq!(changes.shrink(), std::slice::from_ref(&id));
+    let unreported = changes.unreported_reverts(CLI).remove(0);
+    assert!(unreported.is_partial);
+    assert!(!unreported.is_undone(&FileText::Unkept(None)), "the disk does not answer");
+    assert_eq!(changes.hunk_revert_undone(&id, "/a", &of[1]), None);
+    assert_eq!(changes.hunk_revert_undone(&id, "/a", &of[0]), Some(true));
+    assert_eq!(changes.unreported_reverts(CLI), []);
+    assert_eq!(counts(&changes, &id), (1, 2));
+    assert!(changes.texts(&second, "/b").is_some());
+}
+
+#[test]
+fn once_a_reverted_hunk_is_reported_the_rest_stays_in_the_list() {
     let (mut changes, id, of) = two_hunks();
     changes.hunk_reverted(&id, "/a", &of[0]);
     let unreported = changes.unreported_reverts(CLI).remove(0);

@@ -7,9 +7,8 @@ use companion_platform::Platform;
 use companion_protocol::changes::{ChangeList, FileChange, PromptChanges, VERSION};
 
 use super::super::{LineCounts, ListedPrompt, patch};
-use super::{ChangeTracker, MAX_LOOKS, PRIVATE, READ_TIMEOUT, UNSETTLED};
+use super::{ChangeTracker, PRIVATE, READ_TIMEOUT, UNSETTLED};
 use crate::net::json::Json;
-use crate::workspace::DISK_TIMED_OUT;
 
 impl ChangeTracker {
     /// Lists all changes with their diffs. Without the text of a file that has become private since, and
@@ -21,18 +20,8 @@ impl ChangeTracker {
         let mut paths: Vec<Arc<str>> = files.map(|(file, _)| file.path.as_str().into()).collect();
         paths.sort_unstable();
         paths.dedup();
-        let mut checked = HashMap::new();
-        let mut is_dead = false;
-        // Hooks get their turn between two parts.
-        for part in paths.chunks(MAX_LOOKS) {
-            let results = if is_dead {
-                vec![Err(DISK_TIMED_OUT); part.len()]
-            } else {
-                self.workspace.check_all_shared(part, READ_TIMEOUT).await
-            };
-            is_dead |= results.contains(&Err(DISK_TIMED_OUT));
-            checked.extend(part.iter().cloned().zip(results));
-        }
+        let checked = self.check_in_parts(&paths, READ_TIMEOUT).await;
+        let checked: HashMap<_, _> = paths.into_iter().zip(checked).collect();
         let mut relative = HashMap::new();
         for path in checked.keys() {
             relative.insert(Arc::clone(path), self.relative_path(path));

@@ -1,5 +1,6 @@
 //! Generates the fuzzer's JSON: messages that are nearly valid, and text that is not quite JSON.
 
+use companion_protocol::tool::Tool;
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -58,8 +59,8 @@ fn id() -> BoxedStrategy<String> {
 
 fn tool_call() -> BoxedStrategy<String> {
     let tool = prop_oneof![
-        9 => select(vec!["openDiff", "openDiff", "closeDiff", "acceptDiff", "rejectDiff"])
-            .prop_map(|tool| format!("\"{tool}\"")),
+        2 => Just(format!("\"{}\"", Tool::OpenDiff.name())),
+        7 => select(Tool::ALL).prop_map(|tool| format!("\"{}\"", tool.name())),
         1 => value(),
     ];
     let path = prop_oneof![6 => path(), 1 => value()];

@@ -23,6 +23,7 @@ impl World {
             return Ok(());
         }
         self.check_texts()?;
+        self.check_comment()?;
         if self.client.is_cut {
             return Ok(());
         }

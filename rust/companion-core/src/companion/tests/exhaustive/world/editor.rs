@@ -2,6 +2,7 @@
 
 use super::{Request, Script, World, others};
 use crate::calls::CallId;
+use crate::companion::limits::ms;
 use crate::companion::tests::exhaustive::client::text;
 use crate::companion::{Input, Limits, Now};
 use crate::diffs::EditorCommand;
@@ -65,7 +66,7 @@ impl World {
     pub(super) fn time_out(&mut self) {
         self.timeouts -= 1;
         self.late.extend(self.opens.keys());
-        let now = Now { elapsed: Limits::default().host_timeout, date: 0 };
+        let now = Now { elapsed: ms(Limits::default().host_timeout), date: 0 };
         self.handle_at(now, Input::Time);
     }
 

@@ -2,6 +2,7 @@
 
 mod answers;
 mod check;
+mod comments;
 mod editor;
 mod others;
 mod processes;
@@ -11,6 +12,7 @@ mod writes;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use companion_protocol::editor::CompanionNotification;
 use companion_protocol::jsonrpc::Id;
@@ -19,9 +21,12 @@ use super::client::{Client, text};
 use crate::calls::{Attempt, CallId, CallOrigin};
 use crate::companion::{Action, Companion, FileBefore, Hook, Input, Limits, Now, Output, Outputs};
 use crate::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Outgoing, Proposed};
+use crate::notes::NoteId;
 use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
 use crate::text::{Digest, Text};
+use comments::Commenting;
+use reasons::Reason;
 pub(super) use steps::{Script, Step};
 
 /// The number of a question, in the order of the questions.
@@ -98,19 +103,7 @@ enum DiskQuery {
     Read(DiffId, bool),
     /// For a proposal.
     Original(CallId),
-}
-
-/// The user's reason of a rejection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Reason {
-    /// There is none.
-    None,
-    /// The model has not got it.
-    Waits,
-    /// The model has got it.
-    Delivered,
-    /// The editor has heard that no model gets it, or the process has ended before that was known.
-    Lost,
+    Comment(NoteId),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -164,10 +157,11 @@ pub(super) struct World {
     neighbor: SessionId,
     /// Whether the view of the other client's proposal is shown.
     is_others_shown: bool,
-    /// The texts that the editor keeps until it hears whether a client has written them.
+    /// The texts that the editor keeps until it knows whether a client has written them.
     kept: u8,
     /// The queries whether such texts are written.
-    text_queries: Vec<DiffId>,
+    text_queries: BTreeSet<DiffId>,
+    commenting: Commenting,
 }
 
 /// The file's text, in place of a rejected proposal.
@@ -178,6 +172,7 @@ fn present() -> Text {
 /// The companion after this number of restarts.
 fn companion(script: &Script, restarts: u64, left: Left) -> Companion {
     let resume_timeout = if script.keeps_views { RESUME_TIMEOUT } else { 0 };
+    let resume_timeout = Duration::from_millis(resume_timeout);
     let limits = Limits { resume_timeout, ..Limits::default() };
     let first = first_diff(restarts);
     Companion::new(limits, first, first.0, true, left)
@@ -234,7 +229,8 @@ impl World {
             neighbor: SessionId::new(),
             is_others_shown: false,
             kept: 0,
-            text_queries: Vec::new(),
+            text_queries: BTreeSet::new(),
+            commenting: Commenting::new(script),
         };
         for session in [session, world.other] {
             world.handle(Input::Connected(session, CLIENT));
@@ -453,12 +449,21 @@ impl World {
                 Output::ReadOriginal(call, _) => {
                     self.disk_queries.push_back(DiskQuery::Original(call));
                 }
-                Output::LookForText(text) => self.text_queries.push(text.diff),
+                Output::CheckComment(note) => self.disk_queries.push_back(DiskQuery::Comment(note)),
+                Output::LookForText(text) => {
+                    self.text_queries.insert(text.diff);
+                }
                 Output::Notification(
                     CompanionNotification::Written(_) | CompanionNotification::Unwritten(_),
                 ) => self.kept = self.kept.checked_sub(1).expect("a text has one outcome"),
                 Output::Notification(CompanionNotification::ReasonLost(lost)) => {
                     self.reasons[reasons::question_of(&lost.reason)] = Reason::Lost;
+                }
+                Output::Notification(CompanionNotification::CommentsDelivered(_)) => {
+                    self.commenting.is_delivered();
+                }
+                Output::Notification(CompanionNotification::CommentRefused(_)) => {
+                    self.commenting.is_refused();
                 }
                 Output::Answer(call, answer) => {
                     let request = self.calls.remove(&call).expect("a call is answered once");
@@ -474,6 +479,7 @@ impl World {
     /// Takes the steps that are forced and happen at once.
     fn settle_down(&mut self, script: &Script) {
         self.release();
+        self.print_confirmed();
         // If it came after the answer to a later request, it would end the client's next question.
         let is_failed_open = |reply: &mut Reply| {
             matches!(reply.request, Request::Open(_))

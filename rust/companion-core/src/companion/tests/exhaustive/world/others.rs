@@ -29,8 +29,8 @@ impl World {
         let out = self.call(self.other, call, Arc::clone(&path), open(proposed));
         let never = Output::Arrival(call, ReasonArrival::Never);
         assert!(out.contains(&never) || self.is_stopping, "it is taken for a CLI with hooks");
-        let is_told = |of: &Output| matches!(of, Output::Decided(to, ..) if *to == self.session);
-        if out.iter().any(is_told) {
+        let is_decided = |of: &Output| matches!(of, Output::Decided(to, ..) if *to == self.session);
+        if out.iter().any(is_decided) {
             let is_replaced = |question: &usize| {
                 script.paths[*question] == &*path
                     && self.client.has_asked(*question)
@@ -71,8 +71,8 @@ impl World {
         let path = script.paths[0];
         let input = if accept { Input::Accepted(path, text()) } else { Input::Rejected(path) };
         let out = self.handle(input);
-        let is_told = |of: &Output| matches!(of, Output::Decided(to, ..) if *to == self.session);
-        assert!(!out.iter().any(is_told), "the client hears of another's diff");
+        let is_decided = |of: &Output| matches!(of, Output::Decided(to, ..) if *to == self.session);
+        assert!(!out.iter().any(is_decided), "the client gets the decision about another's diff");
         if accept {
             self.keep_accepted(true, &out);
         }

@@ -77,6 +77,7 @@ impl World {
         } else {
             self.end_views();
         }
+        self.commenting.restart(self.saved);
         self.saved = 0;
         self.is_returning = true;
         for query in std::mem::take(&mut self.disk_queries) {
@@ -177,6 +178,7 @@ impl World {
     /// Another process, which has a client, takes the clients over.
     fn hand_over(&mut self, script: &Script) {
         let left = std::mem::take(&mut self.disk);
+        self.commenting.leave(&left);
         self.companion = companion(script, self.restarts, Left::default());
         self.handle(Input::Connected(self.neighbor, CLIENT));
         self.handle(Input::Adopted(left));

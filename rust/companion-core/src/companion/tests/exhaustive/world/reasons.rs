@@ -1,11 +1,24 @@
 //! Simulates rejections with a reason, the disk queries for them, and the hooks of the CLI.
 
-use super::{DiskQuery, Fate, Question, Reason, Script, World, present};
+use super::{DiskQuery, Fate, Question, Script, World, present};
 use crate::cli::{Caller, Connected};
 use crate::companion::{Hook, Input, Output};
 use crate::diffs::Decision;
-use crate::notes::{Confirmation, Note};
+use crate::notes::{Confirmation, Delivery, Note};
 use crate::text::{Digest, Text};
+
+/// Where the user's reason of a rejection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Reason {
+    /// There is none.
+    None,
+    /// The model has not got it.
+    Waits,
+    /// The model has got it.
+    Delivered,
+    /// The editor was notified that no model gets it, or the process has ended before that was known.
+    Lost,
+}
 
 /// The user's reason of a rejection.
 fn reason(question: Question) -> Text {
@@ -27,18 +40,24 @@ impl World {
         let caller = Caller { session: "cli", process: Some("process"), connected };
         for output in self.handle(Input::Hook(&caller, hook)) {
             let Output::Due(due) = output else { continue };
-            for output in self.handle(Input::Deliver(&due)) {
+            for output in self.handle(Input::Deliver(caller.session, &due)) {
                 let Output::Deliver(delivery) = output else { continue };
                 let out = self.handle(Input::Confirm(delivery.number));
                 assert!(out.contains(&Output::Confirmed(Confirmation::Taken(delivery.clone()))));
                 self.save_all();
-                for reason in delivery.reasons() {
-                    let reason = &mut self.reasons[question_of(&reason.text)];
-                    assert_eq!(*reason, Reason::Waits, "a model gets each reason once");
-                    *reason = Reason::Delivered;
-                }
+                self.print(&delivery);
             }
         }
+    }
+
+    /// A model gets these notes.
+    pub(super) fn print(&mut self, delivery: &Delivery) {
+        for reason in delivery.reasons() {
+            let reason = &mut self.reasons[question_of(&reason.text)];
+            assert_eq!(*reason, Reason::Waits, "a model gets each reason once");
+            *reason = Reason::Delivered;
+        }
+        self.commenting.print(delivery);
     }
 
     /// The disk answers.
@@ -60,6 +79,7 @@ impl World {
                 let original = is_good.then(|| Digest::of(&present()));
                 self.handle(Input::Original(call, original));
             }
+            Some(DiskQuery::Comment(note)) => self.check_comment_access(note, is_good),
             None => {}
         }
     }

@@ -25,6 +25,10 @@ pub(crate) struct Script {
     pub(crate) failures: u8,
     /// How often the editor does not answer in time.
     pub(crate) timeouts: u8,
+    /// How often the user writes, changes or removes a comment.
+    pub(crate) comments: u8,
+    /// How many prompts the user sends to two CLIs that run hooks.
+    pub(crate) prompts: u8,
     /// The CLI runs hooks.
     pub(crate) has_hooks: bool,
     /// The model names other paths than the client opens.
@@ -75,6 +79,16 @@ pub(crate) enum Step {
     OtherCloses,
     /// and the user decides about its proposal.
     DecideOther(bool),
+    /// The user writes or changes the comment, or removes it,
+    WriteComment,
+    RemoveComment,
+    /// and the editor reports it to the next process.
+    ReportComment,
+    /// The user sends a prompt to this CLI, whose hook fetches notes,
+    Prompt(usize),
+    /// confirms them, or ends before that.
+    Confirm(usize),
+    LoseHook(usize),
     /// The disk answers, and as hoped or not.
     AnswerQuery(bool),
     /// The client does not acknowledge a decision for too long.
@@ -128,7 +142,8 @@ impl World {
         steps.extend((0..self.replies.len()).map(Step::Reply));
         steps.extend((0..self.wires.len()).filter(can_read).map(Step::Read));
         if self.is_resuming {
-            steps.extend([false, true].map(|is_late| Step::Resume { is_late }));
+            steps.push(Step::Resume { is_late: false });
+            steps.extend(is_quiet.then_some(Step::Resume { is_late: true }));
             steps.push(Step::ResumeNothing);
         }
         let is_decidable = !self.is_resuming && !self.is_stopping;
@@ -151,7 +166,7 @@ impl World {
         }
         let is_answerable = match self.disk_queries.front() {
             Some(DiskQuery::Read(..)) => self.unsaved.is_empty(),
-            Some(DiskQuery::Access(..) | DiskQuery::Original(..)) => true,
+            Some(DiskQuery::Access(..) | DiskQuery::Original(..) | DiskQuery::Comment(..)) => true,
             None => false,
         };
         if is_answerable {
@@ -163,6 +178,7 @@ impl World {
         if self.kills > 0 && !self.is_stopping {
             steps.extend(arriving.map(Step::Kill));
         }
+        steps.extend(self.commenting.steps());
         steps
     }
 
@@ -175,6 +191,12 @@ impl World {
                 let question = world.client.ended.remove(0);
                 world.run_hook(script, Hook::AfterTool(script.paths[question]));
             }
+            Step::WriteComment => world.write_comment(),
+            Step::RemoveComment => world.remove_comment(),
+            Step::ReportComment => world.report_comment(),
+            Step::Prompt(cli) => world.prompt(cli),
+            Step::Confirm(cli) => world.confirm_hook(cli),
+            Step::LoseHook(cli) => world.lose_hook(cli),
             Step::AnswerQuery(is_good) => world.answer_query(is_good),
             Step::ComeBack => world.requests.push(world.client.come_back()),
             Step::Serve(index) => world.serve(script, index),

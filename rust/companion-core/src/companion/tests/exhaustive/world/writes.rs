@@ -1,4 +1,4 @@
-//! Simulates an editor that keeps texts of the user until it hears what became of them, and a file that
+//! Simulates an editor that keeps texts of the user until it gets their outcome, and a file that
 //! no client writes.
 
 use super::{Request, Script, World};
@@ -29,7 +29,7 @@ impl World {
         }
     }
 
-    /// The editor hears of each text that it keeps, unless a client can still write it.
+    /// The editor gets the outcome of each text that it keeps, unless a client can still write it.
     pub(super) fn check_texts(&self) -> Result<(), String> {
         let mut world = self.clone();
         world.late.extend(world.opens.keys());

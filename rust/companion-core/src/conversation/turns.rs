@@ -1,0 +1,151 @@
+//! Finds the notes that a model has forgotten.
+//!
+//! Gemini CLI takes messages out of its model's history, with the notes in them, and no hook says so:
+//!
+//! | Event | Forgotten | Seen by |
+//! | --- | --- | --- |
+//! | the user cancels an answer, or the model fails (`geminiChat.js`) | the turn, or what it goes on with | the answer at the end of the turn, which is the one from before |
+//! | the user rejects an edit (`interactiveCli.js`, `handleCompletedTools`) | the last message: the prompt, or results | no tool and no end of the turn until the next prompt |
+
+use std::collections::VecDeque;
+
+use crate::cli::{CliSessionId, MAX_CLIS};
+use crate::notes::{Delivery, Note, push_limited};
+use crate::text::Digest;
+
+/// The answer of a model that has not said anything, as the hook of Gemini CLI has it (`client.js`).
+pub(super) const NO_ANSWER: &str = "[no response text]";
+
+/// The turns of CLIs, the oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Turns(VecDeque<Turn>);
+
+/// A turn, from a prompt to the last answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Turn {
+    cli: CliSessionId,
+    /// The answer so far.
+    answer: Digest,
+    /// What has happened last.
+    state: State,
+    /// The notes since the prompt, or since the last end of the turn.
+    deliveries: Vec<TurnDelivery>,
+    /// Whether the last message to the model is the first known prompt of the CLI session. Gemini CLI keeps
+    /// that in the history.
+    is_at_first_prompt: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum State {
+    Runs,
+    /// The user has rejected an edit.
+    Rejected,
+    /// The hook at the end of the turn has run.
+    Ended,
+    /// The model gets a note after that, as another prompt of the same turn.
+    GoesOn,
+}
+
+/// Notes with a message to the model.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct TurnDelivery {
+    number: u64,
+    /// Empty until the hook has confirmed them.
+    notes: Vec<Note>,
+    /// No other message has followed.
+    is_last: bool,
+}
+
+impl Turns {
+    /// A CLI is about to send its model a prompt. Returns the notes that the model has forgotten.
+    pub(super) fn begin(&mut self, cli: &str) -> Vec<Note> {
+        let index = self.0.iter().position(|turn| *turn.cli == *cli);
+        let last = index.and_then(|index| self.0.remove(index));
+        let (answer, deliveries) = (Digest::of(NO_ANSWER), Vec::new());
+        let is_at_first_prompt = last.is_none();
+        let mut turn =
+            Turn { cli: cli.into(), answer, state: State::Runs, deliveries, is_at_first_prompt };
+        let mut forgotten = Vec::new();
+        match last {
+            Some(last) if last.state == State::GoesOn => {
+                turn = Turn { state: State::Runs, ..last };
+            }
+            Some(last) if last.state == State::Rejected && !last.is_at_first_prompt => {
+                for delivery in last.deliveries.into_iter().filter(|delivery| delivery.is_last) {
+                    forgotten.extend(delivery.notes);
+                }
+            }
+            _ => {}
+        }
+        push_limited(&mut self.0, turn, MAX_CLIS);
+        forgotten
+    }
+
+    /// A tool of a CLI has ended. Its result is the next message to the model.
+    pub(super) fn tool_ended(&mut self, cli: &str) {
+        let Some(turn) = self.turn(cli) else { return };
+        turn.state = State::Runs;
+        turn.is_at_first_prompt = false;
+        for delivery in &mut turn.deliveries {
+            delivery.is_last = false;
+        }
+    }
+
+    /// The user has rejected an edit of a CLI.
+    pub(super) fn edit_rejected(&mut self, cli: &str) {
+        if let Some(turn) = self.turn(cli).filter(|turn| turn.state == State::Runs) {
+            turn.state = State::Rejected;
+        }
+    }
+
+    /// A delivery for the model of a CLI has begun.
+    pub(super) fn delivers(&mut self, cli: &str, number: u64) {
+        if let Some(turn) = self.turn(cli) {
+            turn.deliveries.push(TurnDelivery { number, notes: Vec::new(), is_last: true });
+        }
+    }
+
+    /// The CLI gives its model a delivery.
+    pub(super) fn confirmed(&mut self, delivery: &Delivery) {
+        for turn in &mut self.0 {
+            for of_turn in &mut turn.deliveries {
+                if of_turn.number == delivery.number {
+                    of_turn.notes = delivery.notes.iter().map(|(_, note)| note.clone()).collect();
+                    if turn.state == State::Ended {
+                        turn.state = State::GoesOn;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The user has removed a comment.
+    pub(super) fn forget_comment(&mut self, id: &str) {
+        let is_other = |note: &Note| !matches!(note, Note::Comment(comment) if *comment.id == *id);
+        for delivery in self.0.iter_mut().flat_map(|turn| &mut turn.deliveries) {
+            delivery.notes.retain(is_other);
+        }
+    }
+
+    /// A turn has ended with this answer; `None` if the CLI does not report it. Returns the notes that the
+    /// model has forgotten.
+    pub(super) fn end(&mut self, cli: &str, answer: Option<Digest>) -> Vec<Note> {
+        if self.turn(cli).is_none() {
+            // The turn began before this process.
+            self.begin(cli);
+        }
+        let Some(turn) = self.turn(cli) else { return Vec::new() };
+        turn.state = State::Ended;
+        turn.is_at_first_prompt = false;
+        let deliveries = std::mem::take(&mut turn.deliveries);
+        if answer != Some(turn.answer) {
+            turn.answer = answer.unwrap_or(turn.answer);
+            return Vec::new();
+        }
+        deliveries.into_iter().flat_map(|delivery| delivery.notes).collect()
+    }
+
+    fn turn(&mut self, cli: &str) -> Option<&mut Turn> {
+        self.0.iter_mut().find(|turn| *turn.cli == *cli)
+    }
+}

@@ -1,0 +1,138 @@
+//! Declares the notes: reasons, comments and reverts.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use companion_protocol::editor::CommentOnLines;
+use serde::{Deserialize, Serialize};
+
+use super::MAX_AGE;
+use crate::cli::CliSessionId;
+use crate::text::{Digest, Fingerprint, Text};
+
+/// Names a note, also for the next process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct NoteId(pub u64);
+
+/// A text for a model.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Note {
+    /// For the CLI whose edit was rejected.
+    Reason(Reason),
+    /// For the first CLI that can take it.
+    Comment(Comment),
+    /// For the CLI whose changes were reverted.
+    Revert(Revert),
+}
+
+impl Note {
+    /// The files that it names.
+    pub fn paths(&self) -> &[Arc<str>] {
+        match self {
+            Self::Reason(Reason { path, .. }) | Self::Comment(Comment { path, .. }) => {
+                std::slice::from_ref(path)
+            }
+            Self::Revert(Revert { paths, .. }) => paths,
+        }
+    }
+
+    /// Whether it names this file.
+    pub fn is_on(&self, path: &str) -> bool {
+        self.paths().iter().any(|of| **of == *path)
+    }
+
+    /// Whether it has waited for too long at the time `now`, in milliseconds since 1970. A comment waits
+    /// until its user removes it.
+    pub fn is_over(&self, now: u64) -> bool {
+        let age = Duration::from_millis(now.saturating_sub(self.since()));
+        !matches!(self, Self::Comment(_)) && age >= MAX_AGE
+    }
+
+    /// When the user wrote it, in milliseconds since 1970.
+    pub fn since(&self) -> u64 {
+        match self {
+            Self::Reason(Reason { since, .. })
+            | Self::Comment(Comment { since, .. })
+            | Self::Revert(Revert { since, .. }) => *since,
+        }
+    }
+}
+
+/// The user has reverted changes of a CLI.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Revert {
+    /// The CLI session that made the changes.
+    pub cli: CliSessionId,
+    /// Its process; `None` if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<Arc<str>>,
+    /// The files.
+    pub paths: Vec<Arc<str>>,
+    /// Other changes of the CLI in these files stay.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_partial: bool,
+    /// See [`Note::since`].
+    pub since: u64,
+}
+
+/// The reason of a rejection.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reason {
+    /// The CLI session that proposed the edit.
+    pub cli: CliSessionId,
+    /// Its process; `None` if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<Arc<str>>,
+    /// The file of the rejected proposal.
+    pub path: Arc<str>,
+    /// The user's text.
+    pub text: Text,
+    /// See [`Note::since`].
+    pub since: u64,
+    /// The file's text that the client got in place of a rejection.
+    #[serde(skip)]
+    pub sent: Option<Digest>,
+}
+
+/// A comment on lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Comment {
+    /// Chosen by the editor.
+    pub id: Arc<str>,
+    /// The file.
+    pub path: Arc<str>,
+    /// The first line, from 1.
+    pub line: u32,
+    /// The last line.
+    pub end_line: u32,
+    /// The content of the lines when the user wrote the comment.
+    pub content: Text,
+    /// The user's text.
+    pub text: Text,
+    /// See [`Note::since`].
+    pub since: u64,
+}
+
+impl Comment {
+    /// The comment as the editor sends it.
+    pub fn to_editor(&self) -> CommentOnLines {
+        let Self { id, path, line, end_line, content, text, .. } = self;
+        CommentOnLines {
+            id: id.to_string(),
+            path: path.to_string(),
+            line: *line,
+            end_line: *end_line,
+            content: content.to_string(),
+            text: text.to_string(),
+        }
+    }
+
+    /// The hash of the user's text, and of the file.
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&format!("{}\0{}", self.path, &*self.text))
+    }
+}
