@@ -5,6 +5,7 @@ package dev.companion.gemini
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.impl.LaterInvocator
 import com.intellij.util.ui.UIUtil
+import java.lang.ref.WeakReference
 import java.util.concurrent.Callable
 import java.util.concurrent.TimeUnit
 
@@ -15,6 +16,15 @@ fun dispatchUntil(seconds: Long, what: String, condition: () -> Boolean) {
         check(System.nanoTime() < deadline) { "waited in vain: $what" }
         UIUtil.dispatchAllInvocationEvents()
         Thread.sleep(1)
+    }
+}
+
+/** Waits until no reference to the result of [make] is left. */
+fun awaitGone(what: String, make: () -> Any) {
+    val reference = WeakReference(make())
+    dispatchUntil(10, "the end of $what") {
+        System.gc()
+        reference.get() == null
     }
 }
 

@@ -1,92 +1,58 @@
-// Stands in for a server in tests of the platform, and records its calls.
+// Stands in for a server in tests of the platform, and records its messages.
 
 package dev.companion.gemini
 
+import com.google.gson.Gson
+import com.google.gson.JsonArray
+import com.google.gson.JsonElement
+import com.google.gson.JsonObject
 import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.Decided
 import dev.companion.gemini.core.Delivery
+import dev.companion.gemini.core.Diagnosis
 import dev.companion.gemini.core.FileToRevert
 import dev.companion.gemini.core.Hunk
+import dev.companion.gemini.core.Hunks
 import dev.companion.gemini.core.PlannedFile
 import dev.companion.gemini.core.ResumedProposal
+import dev.companion.gemini.core.ResumedProposals
 import dev.companion.gemini.core.RevertAction
 import dev.companion.gemini.core.RevertPlan
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.core.ShownProposal
+import dev.companion.gemini.core.TerminalEnvironment
+import dev.companion.gemini.core.Withdrawn
 import java.awt.EventQueue
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CopyOnWriteArrayList
 
-/** Records calls, in order and from any thread. Its answers can be set. */
+/** Records messages, in order and from any thread. Its answers can be set. */
 open class RecordingCore : CompanionCore {
-    /** The calls in a readable form: `caret /a.txt 1:1`. */
-    val calls: List<String> get() = told
+    private val sent = CopyOnWriteArrayList<ServerMessage>()
+
+    /** The messages since [forget], except questions, in a readable form: `cursor /a.txt 1 1`. */
+    val calls: List<String> get() = sent.map(::readable)
+
+    /** All comments, in order. */
+    val comments = CopyOnWriteArrayList<CommentOnLines>()
 
     @Volatile
     var delivery = Delivery.DELIVERED
 
-    @Volatile
-    final override var isClosed = false
-        private set
+    /** Whether the CLI has certainly not received a queued acceptance. */
+    var isUnsent = true
 
-    private val told = CopyOnWriteArrayList<String>()
-
-    override val status get() = ServerStatus(connected = 1)
-    override val terminalEnvironment get() = emptyMap<String, String>()
-
-    override fun diagnosis() = "Gemini CLI connects."
-
-    /** Forgets the calls so far. */
-    fun forget() = told.clear()
-
-    override fun fileOpened(path: String) = tell("opened $path")
-
-    override fun fileClosed(path: String) = tell("closed $path")
-
-    override fun fileFocused(path: String) = tell("focused $path")
-
-    override fun caretMoved(path: String, line: Int, character: Int) = tell("caret $path $line:$character")
-
-    override fun selectionChanged(path: String, text: String) = tell("selection $path '$text'")
-
-    override fun fileRenamed(from: String, to: String) = tell("renamed $from $to")
-
-    override fun fileDeleted(path: String) = tell("deleted $path")
-
-    override fun rootsChanged(roots: List<String>) = tell("roots ${roots.joinToString(" ")}")
-
-    override fun trustChanged(trusted: Boolean) = tell("trusted $trusted")
-
-    override fun sharingChanged(share: Boolean) = tell("share $share")
-
-    override fun reviewChanged(all: Boolean) = tell("review all $all")
-
-    /** The comments in the order of [commentSet]. */
-    val comments = CopyOnWriteArrayList<CommentOnLines>()
-
-    override fun commentSet(comment: CommentOnLines) {
-        comments += comment
-        tell("comment ${comment.path} ${comment.line}-${comment.endLine} '${comment.content}' '${comment.text}'")
-    }
-
-    override fun commentRemoved(id: String) = tell("comment removed $id")
+    /** The proposals of the last server that this one takes up. */
+    val resumable = CopyOnWriteArrayList<ResumedProposal>()
 
     /** The texts of changed files, by session, prompt and path. */
     val texts = ConcurrentHashMap<Triple<String, Long, String>, ChangedText>()
 
-    override fun textBefore(session: String, prompt: Long, path: String): ChangedText? {
-        check(!EventQueue.isDispatchThread())
-        return texts[Triple(session, prompt, path)]
-    }
-
     /** The parts of changes, by prompt and path. Each has the file's text after its revert. */
     val hunks = ConcurrentHashMap<Pair<Long, String>, Map<Hunk, String>>()
-
-    override fun hunks(session: String, prompt: Long, path: String): List<Hunk>? {
-        check(!EventQueue.isDispatchThread())
-        return hunks[Pair(prompt, path)]?.keys?.toList()
-    }
 
     /** The warnings of the plan, by path. */
     val warnings = ConcurrentHashMap<String, String>()
@@ -94,14 +60,55 @@ open class RecordingCore : CompanionCore {
     /** The files of the requests for a plan. */
     val planned = CopyOnWriteArrayList<FileToRevert>()
 
+    @Volatile
+    final override var isClosed = false
+        private set
+
+    /** A server can send a proposal before its start has ended. */
+    @Volatile
+    var isStarted = true
+
+    /** Forgets the messages so far. */
+    fun forget() = sent.clear()
+
+    override fun send(notification: ServerMessage.Notification): Boolean {
+        check(!notification.mayWait || !EventQueue.isDispatchThread())
+        if (isClosed || !isStarted) return false
+        if (notification is ServerMessage.CommentSet) comments += notification.params
+        sent += notification
+        return true
+    }
+
+    override fun <A> request(request: ServerMessage.Request<A>): A? {
+        check(!request.mayWait || !EventQueue.isDispatchThread())
+        return if (isClosed || !isStarted) null else request.answer.cast(answer(request))
+    }
+
+    private fun answer(request: ServerMessage.Request<*>): Any? =
+        when (request) {
+            is ServerMessage.Accepted -> Decided(delivery).also { sent += request }
+            is ServerMessage.Withdraw -> Withdrawn(isUnsent).also { sent += request }
+            is ServerMessage.Resume -> resumed(request.proposals).also { sent += request }
+            is ServerMessage.FindTexts -> texts[request.params.run { Triple(session, prompt, path) }]
+            is ServerMessage.ListHunks -> parts(request.params.prompt, request.params.path)
+            is ServerMessage.PlanRevert -> plan(request.files)
+            ServerMessage.Status -> ServerStatus(connected = 1)
+            ServerMessage.Environment -> TerminalEnvironment(emptyMap())
+            ServerMessage.Diagnose -> Diagnosis("Gemini CLI connects.")
+        }
+
+    private fun resumed(shown: List<ShownProposal>) =
+        ResumedProposals(resumable.filter { resumed -> shown.any { it.diff == resumed.diff } })
+
+    private fun parts(prompt: Long, path: String) = hunks[Pair(prompt, path)]?.let { Hunks(it.keys.toList()) }
+
     /** Plans the text before the oldest prompt; no rule about a question is here. */
-    override fun revertPlan(files: List<FileToRevert>): RevertPlan {
-        check(!EventQueue.isDispatchThread())
+    private fun plan(files: List<FileToRevert>): RevertPlan {
         planned += files
         val plans = files.map { file ->
-            val oldest = file.prompts.minBy { it.prompt }
-            val kept = texts[Triple(oldest.session, oldest.prompt, file.path)]
-            val part = file.hunk?.let { hunks[Pair(oldest.prompt, file.path)].orEmpty()[it] }
+            val oldest = file.prompts.minBy { it.number }
+            val kept = texts[Triple(oldest.session, oldest.number, file.path)]
+            val part = file.hunk?.let { hunks[Pair(oldest.number, file.path)].orEmpty()[it] }
             if (part != null) return@map PlannedFile(file.path, RevertAction.WRITE, part, null, warnings[file.path])
             val action = when {
                 kept == null -> RevertAction.REFUSE
@@ -116,52 +123,21 @@ open class RecordingCore : CompanionCore {
         return RevertPlan(plans, warned.joinToString("\n").takeIf { warned.isNotEmpty() })
     }
 
-    override fun changesReverted(session: String, prompt: Long, paths: List<String>, hunk: Hunk?) =
-        tell("reverted $session $prompt ${paths.joinToString(" ")}${at(hunk)}")
-
-    override fun revertUndone(session: String, prompt: Long, paths: List<String>, hunk: Hunk?) =
-        tell("undone $session $prompt ${paths.joinToString(" ")}${at(hunk)}")
-
-    private fun at(hunk: Hunk?) = if (hunk == null) "" else " at ${hunk.after}"
-
-    override fun changesKept(session: String, prompt: Long, paths: List<String>) =
-        tell("kept $session $prompt ${paths.joinToString(" ")}")
-
-    override fun diffAccepted(filePath: String, text: String): Delivery? {
-        if (isClosed) return null
-        tell("accepted $filePath '$text'")
-        return delivery
+    private fun readable(message: ServerMessage): String {
+        val words = listOf(message.method.substringAfter('/')) + words(Gson().toJsonTree(message.params))
+        // The long text stands in the JSON as an empty one.
+        return words.joinToString(" ") { it.ifEmpty { "'${message.longText.orEmpty()}'" } }
     }
 
-    /** Whether the CLI has certainly not received a queued acceptance. */
-    var isUnsent = true
-
-    override fun withdrawAcceptance(filePath: String): Boolean {
-        tell("withdrawn $filePath")
-        return isUnsent
-    }
-
-    override fun diffRejected(filePath: String, reason: String?): Boolean {
-        if (!isClosed) tell(if (reason == null) "rejected $filePath" else "rejected $filePath '$reason'")
-        return !isClosed
-    }
-
-    /** The proposals of the last server that this one takes up. */
-    val resumable = CopyOnWriteArrayList<ResumedProposal>()
-
-    override fun resume(shown: List<ShownProposal>): List<ResumedProposal> {
-        check(!EventQueue.isDispatchThread())
-        tell("shown ${shown.joinToString(" ") { "${it.diff} '${it.newContent}'" }}")
-        return resumable.filter { resumed -> shown.any { it.diff == resumed.diff } }
-    }
-
-    override fun restarts() = tell("restarts")
+    private fun words(json: JsonElement): List<String> =
+        when (json) {
+            is JsonArray -> json.flatMap(::words)
+            is JsonObject if json.has("after") -> listOf("at ${json["after"]}")
+            is JsonObject -> json.entrySet().flatMap { words(it.value) }
+            else -> listOf(json.asString)
+        }
 
     override fun close() {
         isClosed = true
-    }
-
-    private fun tell(call: String) {
-        told += call
     }
 }

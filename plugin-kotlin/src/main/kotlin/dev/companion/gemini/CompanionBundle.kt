@@ -3,7 +3,9 @@
 package dev.companion.gemini
 
 import com.intellij.AbstractBundle
+import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.application.ApplicationInfo
+import com.intellij.openapi.keymap.KeymapUtil
 import org.jetbrains.annotations.PropertyKey
 
 private const val BUNDLE = "messages.CompanionBundle"
@@ -14,6 +16,19 @@ object CompanionBundle : AbstractBundle(BUNDLE) {
         @PropertyKey(resourceBundle = BUNDLE) key: String,
         vararg params: Any,
     ): String = getMessage(key, *params)
+
+    /** Adds the keys of an action, which the user can change, to its text. */
+    fun withKeys(text: String, action: AnAction): String {
+        val keys = KeymapUtil.getFirstKeyboardShortcutText(action)
+        return if (keys.isEmpty()) text else message("diff.withKeys", text, keys)
+    }
+
+    /** Cuts a text that must fit into one line. */
+    fun shortened(text: String, most: Int): String {
+        if (text.length <= most) return text
+        val cut = text.take(most)
+        return (if (cut.last().isHighSurrogate()) cut.dropLast(1) else cut).trimEnd() + '\u2026'
+    }
 
     /**
      * Names the class or member that the running IDE lacks, or the class that failed to start. The plugin is compiled

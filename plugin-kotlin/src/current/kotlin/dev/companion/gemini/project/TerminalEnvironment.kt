@@ -3,6 +3,7 @@
 package dev.companion.gemini.project
 
 import com.intellij.openapi.project.Project
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.terminal.CliProgram
 import org.jetbrains.plugins.terminal.LocalTerminalCustomizer
 
@@ -23,7 +24,8 @@ class TerminalEnvironment : LocalTerminalCustomizer() {
         envs: MutableMap<String, String>,
     ): Array<String> {
         if (CliProgram.isInWsl(workingDirectory, command.asList())) return command
-        CompanionService.getInstance(project).awaitCore()?.let { envs.putAll(it.terminalEnvironment) }
+        val core = CompanionService.getInstance(project).awaitCore()
+        core?.request(ServerMessage.Environment)?.let { envs.putAll(it.env) }
         return command
     }
 }

@@ -6,6 +6,7 @@ import dev.companion.gemini.core.AgentChange
 import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
+import dev.companion.gemini.core.PromptKey
 import junit.framework.TestCase
 
 class ChangeListTest : TestCase() {
@@ -60,6 +61,23 @@ class ChangeListTest : TestCase() {
         assertEquals("the server does not know it", listOf("prompt 1: (/made)"), shown())
         update(1)
         assertEquals("the session has ended", emptyList<String>(), shown())
+    }
+
+    fun testTheLastPartOfAFileIsKeptAndOthersStay() {
+        update(1, edit("/a"))
+        list.add(command(), listOf(OtherFile("/made", ChangeKind.CREATED)))
+        list.expectRest(PromptKey("s", 1))
+        update(1, edit("/a"))
+        list.expectRest(PromptKey("s", 1))
+        update(1)
+        assertEquals(listOf("prompt 1: (/made)"), shown())
+        update(1)
+        assertEquals("the session has ended", emptyList<String>(), shown())
+        list.expectRest(PromptKey("s", 1))
+        update(2, edit("/a"))
+        list.expectRest(PromptKey("s", 2))
+        update(2)
+        assertEquals(emptyList<String>(), shown())
     }
 
     fun testAFileThatTheServerKnowsIsListedOnce() {

@@ -138,11 +138,11 @@ class ChangesServiceTest : ChangesTestCase() {
         assertFalse("nothing is selected", perform(panel, "Companion.KeepChange"))
         select(panel, "a.txt")
         assertTrue(perform(panel, "Companion.KeepChange"))
-        assertEquals(listOf("kept s 1 a.txt"), told)
+        assertEquals(listOf("kept s 1 a.txt"), calls)
         assertEquals(1, counts.last())
         select(panel, "prompt 1")
         assertTrue(perform(panel, "Companion.KeepChange"))
-        assertEquals(listOf("kept s 1 a.txt", "kept s 1 b.txt"), told)
+        assertEquals(listOf("kept s 1 a.txt", "kept s 1 b.txt"), calls)
         assertEquals(0, counts.last())
         assertEquals("two", onDisk("a.txt"))
     }
@@ -172,7 +172,7 @@ class ChangesServiceTest : ChangesTestCase() {
         select(panel, "a.txt")
         assertTrue(perform(panel, "Companion.RevertPrompt"))
         await("all") { core.calls.isNotEmpty() }
-        assertEquals(listOf("reverted s 1 a.txt c.txt sub/b.txt"), told)
+        assertEquals(listOf("reverted s 1 a.txt c.txt sub/b.txt"), calls)
     }
 
     fun testManyFilesAreGroupedByFolder() {

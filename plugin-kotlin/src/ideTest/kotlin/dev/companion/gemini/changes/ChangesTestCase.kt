@@ -32,7 +32,7 @@ abstract class ChangesTestCase : PlatformTestCase() {
     protected val notified: List<String> get() = shown.map { it.content }
 
     /** The calls about the test's files, by their names in the test. */
-    protected val told: List<String> get() = core.calls.map { it.replace(root.path + File.separator, "") }
+    protected val calls: List<String> get() = core.calls.map { it.replace(root.path + File.separator, "") }
 
     override fun setUp() {
         super.setUp()
@@ -93,7 +93,6 @@ abstract class ChangesTestCase : PlatformTestCase() {
         val name: String,
         val before: String?,
         val left: String?,
-        val mixed: Boolean = false,
     )
 
     /** Writes the CLI's texts, and reports them as the server does. */
@@ -106,7 +105,7 @@ abstract class ChangesTestCase : PlatformTestCase() {
                 edit.left == null -> ChangeKind.DELETED
                 else -> ChangeKind.CHANGED
             }
-            ChangedFile(path(edit.name), kind, 1, 1, revertible = true, mixed = edit.mixed)
+            ChangedFile(path(edit.name), kind, 1, 1, revertible = true)
         }
         service.changed(core, AgentChange("s", prompt, "prompt $prompt", prompt * 1_000, files))
         await("the list") {

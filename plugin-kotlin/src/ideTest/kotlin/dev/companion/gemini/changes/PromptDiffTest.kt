@@ -8,16 +8,20 @@ import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.command.undo.UndoManager
 import com.intellij.openapi.components.impl.ComponentManagerImpl
 import com.intellij.openapi.editor.LogicalPosition
+import com.intellij.openapi.editor.impl.DocumentMarkupModel
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.ex.FileEditorProviderManager
 import com.intellij.openapi.fileEditor.impl.FileEditorManagerImpl
 import com.intellij.openapi.fileEditor.impl.FileEditorProviderManagerImpl
 import com.intellij.ui.docking.DockManager
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.awaitGone
 import dev.companion.gemini.core.AgentChange
+import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
 import dev.companion.gemini.core.Hunk
+import dev.companion.gemini.core.PromptKey
 import dev.companion.gemini.target.ShownPath
 import java.io.File
 
@@ -46,13 +50,11 @@ class PromptDiffTest : ChangesTestCase() {
         }
     }
 
-    private fun hunk(at: Int, vararg lines: String) = Hunk(at, at, lines.map { "$it\n" })
-
     /** Two changes of a.txt, and a new file. */
     private fun twoHunks() {
         file("a.txt", OLD)
         core.hunks[Pair(1L, path("a.txt"))] = mapOf(FIRST to "one\ntwo\nTHREE\n", SECOND to "ONE\ntwo\nthree\n")
-        core.hunks[Pair(1L, path("new.txt"))] = mapOf(hunk(1, "+new") to "")
+        core.hunks[Pair(1L, path("new.txt"))] = mapOf(Hunk(1, 1, listOf("+new\n"), "@@ -0,0 +1,1 @@") to "")
         changed(1, Edit("a.txt", OLD, NEW), Edit("new.txt", null, "new\n"))
     }
 
@@ -92,7 +94,7 @@ class PromptDiffTest : ChangesTestCase() {
             +THREE
 
             new.txt  new  +1 −1
-            @@ -1,0 +1,1 @@
+            @@ -0,0 +1,1 @@
             +new
             """.trimIndent()
         assertEquals(expected, text)
@@ -110,21 +112,72 @@ class PromptDiffTest : ChangesTestCase() {
         assertEquals(listOf("-one", "-two", "-three", "-end", "\\ No newline at end of file", "+ONE", "+END"), rows)
     }
 
+    fun testALongTextIsCutAndSaysWhatIsLeftOut() {
+        file("a.txt", "a")
+        val lines = List(PromptDiff.MAX_LINES) { "+line\n" }
+        core.hunks[Pair(1L, path("a.txt"))] = mapOf(Hunk(1, 1, lines, "@@ -0,0 +1,100000 @@") to "")
+        core.hunks[Pair(1L, path("b.txt"))] = mapOf(Hunk(1, 1, listOf("+b\n"), "@@ -0,0 +1,1 @@") to "")
+        changed(1, Edit("a.txt", "a", "b"), Edit("b.txt", null, "b\n"))
+        show()
+        val rows = text.lines()
+        assertEquals(PromptDiff.MAX_LINES, rows.indexOf("# 4 more lines in this file"))
+        assertEquals(listOf("# 4 more lines in this file", "# One more file"), rows.takeLast(2))
+    }
+
     fun testAHunkIsRevertedReportedAndUndoneInTheTab() {
         twoHunks()
         show()
         invoke(REVERT, "+THREE")
-        await("the report") { told == listOf("reverted s 1 a.txt at 3") }
+        await("the report") { calls == listOf("reverted s 1 a.txt at 3") }
         assertEquals("ONE\ntwo\nthree\n", onDisk("a.txt"))
         assertEquals(SECOND, core.planned.single().hunk)
         assertEquals(emptyList<String>(), questions)
         UndoManager.getInstance(project).undo(tab)
         UIUtil.dispatchAllInvocationEvents()
         assertEquals(NEW, document("a.txt").text)
-        assertEquals(listOf("reverted s 1 a.txt at 3", "undone s 1 a.txt at 3"), told)
+        assertEquals(listOf("reverted s 1 a.txt at 3", "revertUndone s 1 a.txt at 3"), calls)
         UndoManager.getInstance(project).redo(tab)
         assertEquals("ONE\ntwo\nthree\n", document("a.txt").text)
-        assertEquals("reverted s 1 a.txt at 3", told.last())
+        assertEquals("reverted s 1 a.txt at 3", calls.last())
+    }
+
+    fun testAHunkIsKeptAndTheFileStays() {
+        twoHunks()
+        show()
+        invoke(KeepHunkAction(), "+THREE")
+        assertEquals(listOf("kept s 1 a.txt at 3"), calls)
+        assertEquals("the server reports the rest", 2, rows(1).size)
+        assertEquals(NEW, onDisk("a.txt"))
+    }
+
+    fun testTheLastHunkIsKeptAndTheFilesOfACommandStay() {
+        file("a.txt", OLD)
+        file("made.txt", "")
+        core.hunks[Pair(1L, path("a.txt"))] = mapOf(FIRST to "")
+        changed(1, Edit("a.txt", OLD, NEW))
+        service.command(core, AgentCommand("s", 1, "prompt 1", 1_000, running = true))
+        UIUtil.dispatchAllInvocationEvents()
+        write("made.txt", "made")
+        service.command(core, AgentCommand("s", 1, "prompt 1", 1_000))
+        await("the file of the command") { rows(1).size == 2 }
+        show()
+        invoke(KeepHunkAction(), "+ONE")
+        service.changed(core, AgentChange("s", 1))
+        await("the rest") { text == "# prompt 1\n\nmade.txt  also changed" }
+    }
+
+    fun testIconsBesideTheHeaderKeepAndRevert() {
+        twoHunks()
+        show()
+        val header = file.document.getLineStartOffset(file.document.text.lines().indexOf("@@ -3,1 +3,1 @@"))
+        val markup = DocumentMarkupModel.forDocument(file.document, project, true)
+        val marks = markup.allHighlighters.filter { it.startOffset == header }
+        val icons = marks.mapNotNull { it.gutterIconRenderer }.associateBy { it.tooltipText }
+        val names = setOf("Revert This CLI Change in File (Ctrl+Alt+Z)", "Keep This CLI Change in File (Ctrl+Enter)")
+        assertEquals(names, icons.keys)
+        val keep = checkNotNull(icons.getValue(names.last())).clickAction
+        checkNotNull(keep).actionPerformed(event(keep))
+        assertEquals(listOf("kept s 1 a.txt at 3"), calls)
     }
 
     fun testTheServersQuestionComesBeforeTheRevert() {
@@ -135,18 +188,29 @@ class PromptDiffTest : ChangesTestCase() {
         await("the question") { questions.isNotEmpty() }
         assertEquals("a.txt has unsaved changes", questions.single())
         assertEquals(NEW, onDisk("a.txt"))
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
         answering(2)
         invoke(REVERT, "+ONE")
-        await("the report") { told == listOf("reverted s 1 a.txt at 1") }
+        await("the report") { calls == listOf("reverted s 1 a.txt at 1") }
         assertEquals("one\ntwo\nTHREE\n", onDisk("a.txt"))
+    }
+
+    fun testARevertOfAPromptThatHasLeftTheListIsUndone() {
+        twoHunks()
+        show()
+        invoke(REVERT, "+ONE")
+        await("the report") { calls.size == 1 }
+        service.changed(core, AgentChange("s", 1))
+        await("the end") { service.prompts.isEmpty() }
+        UndoManager.getInstance(project).undo(tab)
+        assertEquals("revertUndone s 1 a.txt at 1", calls.last())
     }
 
     fun testTheTabFollowsTheListAndKeepsItsUndo() {
         twoHunks()
         show()
         invoke(REVERT, "+THREE")
-        await("the report") { told.size == 1 }
+        await("the report") { calls.size == 1 }
         core.hunks[Pair(1L, path("a.txt"))] = mapOf(FIRST to OLD)
         val left = ChangedFile(path("a.txt"), ChangeKind.CHANGED, 1, 1, revertible = true)
         service.changed(core, AgentChange("s", 1, "prompt 1", 1_000, listOf(left)))
@@ -156,9 +220,36 @@ class PromptDiffTest : ChangesTestCase() {
         service.changed(core, AgentChange("s", 1, "prompt 1", 1_000, listOf(left.copy(reverted = true))))
         await("the remark") { text.endsWith("a.txt  +1 −1  reverted") }
         service.changed(core, AgentChange("s", 1, "prompt 1", 1_000, emptyList()))
-        await("the end") { text.endsWith("# No change is left") }
+        await("the end") { text.endsWith("# This prompt is no longer in the list of changes.") }
         UndoManager.getInstance(project).undo(tab)
         assertEquals(NEW, document("a.txt").text)
+    }
+
+    fun testAClosedTabHoldsNoTextAndShowsItAgainIfItIsReopened() {
+        twoHunks()
+        show()
+        val (closed, shown) = Pair(file, text)
+        awaitGone("the lines") {
+            checkNotNull(closed.lineAt(tab.editor)).also {
+                files.closeFile(closed)
+                await("the end") { closed.document.textLength == 0 }
+            }
+        }
+        service.changed(core, AgentChange("s", 2, "prompt 2", 2_000, listOf(row(1, "a.txt").edit!!)))
+        await("the second prompt") { service.prompts.size == 2 }
+        UIUtil.dispatchAllInvocationEvents()
+        assertEquals("it is not open", 0, closed.document.textLength)
+        files.openFile(closed, true)
+        await("the text") { text == shown }
+    }
+
+    fun testATabThatIsMovedKeepsItsText() {
+        twoHunks()
+        show()
+        val (moved, shown) = Pair(file, text)
+        files.closeFile(moved)
+        files.openFile(moved, true)
+        await("the text") { text == shown }
     }
 
     fun testTheTabOfAPromptOpensOnce() {
@@ -188,6 +279,8 @@ class PromptDiffTest : ChangesTestCase() {
         val key = PromptKey("s", 1)
         assertEquals("a".repeat(29) + "\u2026", PromptDiffFile(project, key, "a".repeat(100)).tabTitle)
         assertEquals("short", PromptDiffFile(project, key, "short").tabTitle)
+        val emoji = "\uD83D\uDE80"
+        assertEquals("a".repeat(28) + "\u2026", PromptDiffFile(project, key, "a".repeat(28) + emoji).tabTitle)
         val file = PromptDiffFile(project, key, "secret")
         assertFalse("the platform logs names of files", "secret" in file.path + file.toString())
     }
@@ -196,7 +289,7 @@ class PromptDiffTest : ChangesTestCase() {
         val REVERT = RevertHunkAction()
         const val OLD = "one\ntwo\nthree\n"
         const val NEW = "ONE\ntwo\nTHREE\n"
-        val FIRST = Hunk(1, 1, listOf("-one\n", "+ONE\n", " two\n"))
-        val SECOND = Hunk(3, 3, listOf("-three\n", "+THREE\n"))
+        val FIRST = Hunk(1, 1, listOf("-one\n", "+ONE\n", " two\n"), "@@ -1,2 +1,2 @@")
+        val SECOND = Hunk(3, 3, listOf("-three\n", "+THREE\n"), "@@ -3,1 +3,1 @@")
     }
 }

@@ -35,24 +35,24 @@ class RevertTest : ChangesTestCase() {
         assertEquals("one\ntwo\n", onDisk("a.txt"))
         assertEquals("one\ntwo\n", document("a.txt").text)
         assertFalse("it is saved", isUnsaved("a.txt"))
-        assertEquals(listOf("reverted s 1 a.txt"), told)
+        assertEquals(listOf("reverted s 1 a.txt"), calls)
         assertEquals(emptyList<String>(), questions)
         undo()
         assertEquals("one\nTWO\n", document("a.txt").text)
-        assertEquals(listOf("reverted s 1 a.txt", "undone s 1 a.txt"), told)
+        assertEquals(listOf("reverted s 1 a.txt", "revertUndone s 1 a.txt"), calls)
         redo()
         assertEquals("one\ntwo\n", document("a.txt").text)
-        assertEquals("reverted s 1 a.txt", told.last())
+        assertEquals("reverted s 1 a.txt", calls.last())
     }
 
     fun testACreatedFileIsDeletedAndComesBackByUndo() {
         changed(1, Edit("new/a.txt", null, "text\n"))
         revert(row(1, "new/a.txt"))
         assertNull(onDisk("new/a.txt"))
-        assertEquals(listOf("reverted s 1 new/a.txt"), told)
+        assertEquals(listOf("reverted s 1 new/a.txt"), calls)
         undo()
         assertEquals("text\n", onDisk("new/a.txt"))
-        assertEquals("undone s 1 new/a.txt", told.last())
+        assertEquals("revertUndone s 1 new/a.txt", calls.last())
     }
 
     fun testADeletedFileIsCreatedAndGoneByUndo() {
@@ -62,7 +62,7 @@ class RevertTest : ChangesTestCase() {
         assertEquals("text\r\n", onDisk("a.txt"))
         undo()
         assertNull(onDisk("a.txt"))
-        assertEquals(listOf("reverted s 1 a.txt", "undone s 1 a.txt"), told)
+        assertEquals(listOf("reverted s 1 a.txt", "revertUndone s 1 a.txt"), calls)
     }
 
     fun testAPromptIsRevertedAndUndoneAtOnce() {
@@ -71,11 +71,11 @@ class RevertTest : ChangesTestCase() {
         changed(1, Edit("a.txt", "a", "A"), Edit("b.txt", "b", "B"), Edit("c.txt", null, "C"))
         revert(*rows(1).toTypedArray())
         assertEquals(listOf("a", "b", null), listOf("a.txt", "b.txt", "c.txt").map(::onDisk))
-        assertEquals(listOf("reverted s 1 a.txt b.txt c.txt"), told)
+        assertEquals(listOf("reverted s 1 a.txt b.txt c.txt"), calls)
         undo()
         assertEquals(listOf("A", "B"), listOf("a.txt", "b.txt").map { document(it).text })
         assertEquals("C", onDisk("c.txt"))
-        assertEquals("undone s 1 a.txt b.txt c.txt", told.last())
+        assertEquals("revertUndone s 1 a.txt b.txt c.txt", calls.last())
     }
 
     fun testAnUndoBeforeTheReportOfTheRevertIsReportedAfterIt() {
@@ -90,7 +90,8 @@ class RevertTest : ChangesTestCase() {
         }
         document.addDocumentListener(undoing)
         ChangeRevert(project, service).revert(listOf(row(1, "a.txt")))
-        await("all reports") { told == listOf("undone s 1 a.txt", "reverted s 1 a.txt", "undone s 1 a.txt") }
+        val reports = listOf("revertUndone s 1 a.txt", "reverted s 1 a.txt", "revertUndone s 1 a.txt")
+        await("all reports") { calls == reports }
         assertEquals("two", document.text)
     }
 
@@ -116,7 +117,7 @@ class RevertTest : ChangesTestCase() {
         assertEquals("only the line endings differ", "one\r\ntwo\r\n", onDisk("b.txt"))
         val refusal = runCatching { undo() }.exceptionOrNull()?.message.orEmpty()
         assertTrue(refusal, "cannot be undone" in refusal)
-        assertEquals(listOf("reverted s 1 a.txt", "reverted s 2 b.txt"), told)
+        assertEquals(listOf("reverted s 1 a.txt", "reverted s 2 b.txt"), calls)
         assertEquals(emptyList<String>(), questions)
     }
 
@@ -176,9 +177,9 @@ class RevertTest : ChangesTestCase() {
         changed(1, Edit("a.txt", "one", "two"))
         changed(2, Edit("a.txt", "two", "three"))
         revert(row(1, "a.txt"), row(2, "a.txt"))
-        assertEquals(listOf(1L, 2L), core.planned.single().prompts.map { it.prompt })
+        assertEquals(listOf(1L, 2L), core.planned.single().prompts.map { it.number })
         assertEquals("one", onDisk("a.txt"))
-        assertEquals(listOf("reverted s 1 a.txt", "reverted s 2 a.txt"), told)
+        assertEquals(listOf("reverted s 1 a.txt", "reverted s 2 a.txt"), calls)
     }
 
     fun testTheServerGetsTheTextsAsOnTheDisk() {
@@ -213,7 +214,7 @@ class RevertTest : ChangesTestCase() {
         assertEquals(listOf("b.txt has changed"), questions)
         assertEquals("a", onDisk("a.txt"))
         assertEquals("mine", document("b.txt").text)
-        assertEquals(listOf("reverted s 1 a.txt"), told)
+        assertEquals(listOf("reverted s 1 a.txt"), calls)
     }
 
     fun testAFileThatHasItsTextBackIsOnlyReported() {
@@ -222,7 +223,7 @@ class RevertTest : ChangesTestCase() {
         type("a.txt", "one")
         revert(row(1, "a.txt"))
         assertEquals(emptyList<String>(), questions)
-        assertEquals(listOf("reverted s 1 a.txt"), told)
+        assertEquals(listOf("reverted s 1 a.txt"), calls)
     }
 
     fun testALostTextIsReported() {

@@ -10,13 +10,18 @@ import com.intellij.testFramework.LightPlatformTestCase
 import java.util.concurrent.Callable
 
 class CommentDraftsTest : LightPlatformTestCase() {
-    private val drafts = CommentDrafts()
+    private val open = ArrayList<Document>()
+    private val drafts = CommentDrafts(isOpen = { it in open })
     private val document by lazy { document("one\ntwo\nthree\nfour\n") }
 
     private fun document(text: String) = EditorFactory.getInstance().createDocument(text)
 
-    private fun place(lines: IntRange, path: String = "/a", document: Document = this.document) =
-        CommentPlace(document, path, inProposal = false, lines = lines)
+    private fun place(
+        lines: IntRange,
+        path: String = "/a",
+        document: Document = this.document,
+        inProposal: Boolean = false,
+    ) = CommentPlace(document, path, inProposal, lines)
 
     fun `test a text that was not sent is there again`() {
         drafts.at(place(1..1), "").text = "why"
@@ -37,6 +42,16 @@ class CommentDraftsTest : LightPlatformTestCase() {
         assertSame(draft, drafts.at(place(1..1, document = document("one\ntwo\n")), ""))
         drafts.forget(draft)
         assertNotSame(draft, drafts.at(place(1..1), ""))
+    }
+
+    fun `test a draft in a proposal is there in its file once the proposal has ended`() {
+        val proposal = document("one\ntwo\n").also(open::add)
+        val draft = drafts.at(place(1..1, document = proposal, inProposal = true), "")
+        draft.text = "why"
+        assertEquals("", drafts.at(place(1..1), "").text)
+        drafts.forget(drafts.at(place(1..1), ""))
+        open -= proposal
+        assertSame(draft, drafts.at(place(1..1), ""))
     }
 
     private fun find(text: String, content: String, count: Int, line: Int): Int? =

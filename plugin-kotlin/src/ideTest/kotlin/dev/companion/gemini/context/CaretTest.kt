@@ -23,7 +23,8 @@ class CaretTest : ContextTestCase() {
         return carets().single()
     }
 
-    private fun carets() = told.filter { it.startsWith("caret ") }.map { it.removePrefix("caret a.txt ") }
+    private fun carets() =
+        calls.filter { it.startsWith("cursor ") }.map { it.removePrefix("cursor a.txt ").replace(' ', ':') }
 
     private fun type(editor: Editor, text: String) {
         WriteCommandAction.runWriteCommandAction(project) {
@@ -58,31 +59,31 @@ class CaretTest : ContextTestCase() {
 
     fun `test folded lines count`() {
         start()
-        val told = caretIn("one\ntwo\nthree\nfo|ur") { editor ->
+        val position = caretIn("one\ntwo\nthree\nfo|ur") { editor ->
             editor.foldingModel.runBatchFoldingOperation {
                 checkNotNull(editor.foldingModel.addFoldRegion(0, 10, "...")).isExpanded = false
             }
             assertEquals(VisualPosition(1, 0), editor.offsetToVisualPosition(14))
         }
-        assertEquals("4:3", told)
+        assertEquals("4:3", position)
     }
 
     fun `test a line that is wrapped stays one line`() {
         start()
-        val told = caretIn("word ".repeat(40) + "|end") { editor ->
+        val position = caretIn("word ".repeat(40) + "|end") { editor ->
             EditorTestUtil.configureSoftWraps(editor, 20)
             assertTrue("wrapped", editor.offsetToVisualPosition(200).line > 0)
         }
-        assertEquals("1:201", told)
+        assertEquals("1:201", position)
     }
 
     fun `test hints between the characters do not count`() {
         start()
-        val told = caretIn("call(val|ue)") { editor ->
+        val position = caretIn("call(val|ue)") { editor ->
             EditorTestUtil.addInlay(editor, 5)
             assertTrue("shifted", editor.offsetToVisualPosition(8).column > 8)
         }
-        assertEquals("1:9", told)
+        assertEquals("1:9", position)
     }
 
     fun `test right of the end of a line is the end of the line`() {
@@ -159,7 +160,7 @@ class CaretTest : ContextTestCase() {
         assertEquals("2:2", carets().last())
     }
 
-    fun `test typing with hundreds of carets tells the caret and the selection once`() {
+    fun `test typing with hundreds of carets reports the caret and the selection once`() {
         start()
         val editor = edit(file("a.txt", "x\n".repeat(300)))
         for (line in 1 until 300) editor.caretModel.addCaret(VisualPosition(line, 0))
@@ -170,7 +171,7 @@ class CaretTest : ContextTestCase() {
         assertSize(2, core.calls)
     }
 
-    fun `test a caret that moves in a dialog is told while the dialog is open`() {
+    fun `test a caret that moves in a dialog is reported while the dialog is open`() {
         start()
         val editor = edit(file("a.txt", "text"))
         forget()
@@ -183,7 +184,7 @@ class CaretTest : ContextTestCase() {
         }
     }
 
-    fun `test what happens in a file that has not the focus is not told`() {
+    fun `test what happens in a file that has not the focus is not reported`() {
         start()
         val background = edit(file("background.txt", "text"))
         show(file("a.txt"))
@@ -219,6 +220,6 @@ class CaretTest : ContextTestCase() {
         forget()
         myManager.currentWindow = leftWindow
         settle()
-        assertEquals(listOf("focused a.txt", "caret a.txt 1:3", "selection a.txt ''"), told)
+        assertEquals(listOf("focused a.txt", "cursor a.txt 1 3", "selection a.txt ''"), calls)
     }
 }

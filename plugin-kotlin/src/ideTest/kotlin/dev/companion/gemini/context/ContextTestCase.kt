@@ -21,13 +21,13 @@ abstract class ContextTestCase : FileEditorManagerTestCase() {
     private lateinit var root: File
 
     /** The calls about the test's files, by their names in the test, without repeated carets. */
-    protected val told: List<String>
+    protected val calls: List<String>
         get() {
             val last = HashMap<String, String>()
-            val calls = core.calls.filter { root.path in it }.map { it.replace(root.path + File.separator, "") }
-            return calls.filter { call ->
+            val own = core.calls.filter { root.path in it }.map { it.replace(root.path + File.separator, "") }
+            return own.filter { call ->
                 val kind = call.substringBefore(' ')
-                last.put(kind, call) != call || kind !in setOf("caret", "selection")
+                last.put(kind, call) != call || kind !in setOf("cursor", "selection")
             }
         }
 

@@ -5,61 +5,61 @@ package dev.companion.gemini.context
 import com.intellij.openapi.vfs.VfsUtilCore
 
 class FileChangesTest : ContextTestCase() {
-    fun `test a renamed file is told, and its caret under the new name`() {
+    fun `test a renamed file is reported, and its caret under the new name`() {
         start()
         val a = file("dir/a.txt", "text")
         val editor = edit(a)
         forget()
         write { a.rename(this, "b.txt") }
-        assertEquals("renamed dir/a.txt dir/b.txt", told.first())
+        assertEquals("renamed dir/a.txt dir/b.txt", calls.first())
         forget()
         editor.caretModel.moveToOffset(2)
         settle()
-        assertEquals(listOf("caret dir/b.txt 1:3", "selection dir/b.txt ''"), told)
+        assertEquals(listOf("cursor dir/b.txt 1 3", "selection dir/b.txt ''"), calls)
         forget()
         close(a)
-        assertEquals(listOf("closed dir/b.txt"), told)
+        assertEquals(listOf("closed dir/b.txt"), calls)
     }
 
-    fun `test a renamed directory is told, and the caret in it under the new name`() {
+    fun `test a renamed directory is reported, and the caret in it under the new name`() {
         start()
         val a = file("dir/sub/a.txt", "text")
         val editor = edit(a)
         forget()
         write { a.parent.parent.rename(this, "other") }
-        assertEquals(listOf("renamed dir other"), told)
+        assertEquals(listOf("renamed dir other"), calls)
         forget()
         editor.caretModel.moveToOffset(2)
         settle()
-        assertEquals(listOf("caret other/sub/a.txt 1:3", "selection other/sub/a.txt ''"), told)
+        assertEquals(listOf("cursor other/sub/a.txt 1 3", "selection other/sub/a.txt ''"), calls)
     }
 
-    fun `test a moved file is told, and its caret under the new name`() {
+    fun `test a moved file is reported, and its caret under the new name`() {
         start()
         val a = file("dir/a.txt", "text")
         val target = file("target/b.txt").parent
         val editor = edit(a)
         forget()
         write { a.move(this, target) }
-        assertEquals(listOf("renamed dir/a.txt target/a.txt"), told)
+        assertEquals(listOf("renamed dir/a.txt target/a.txt"), calls)
         forget()
         editor.caretModel.moveToOffset(2)
         settle()
-        assertEquals(listOf("caret target/a.txt 1:3", "selection target/a.txt ''"), told)
+        assertEquals(listOf("cursor target/a.txt 1 3", "selection target/a.txt ''"), calls)
     }
 
-    fun `test a moved directory is told, and the caret in it under the new name`() {
+    fun `test a moved directory is reported, and the caret in it under the new name`() {
         start()
         val a = file("dir/sub/a.txt", "text")
         val target = file("target/b.txt").parent
         val editor = edit(a)
         forget()
         write { a.parent.move(this, target) }
-        assertEquals(listOf("renamed dir/sub target/sub"), told)
+        assertEquals(listOf("renamed dir/sub target/sub"), calls)
         forget()
         editor.caretModel.moveToOffset(2)
         settle()
-        assertEquals(listOf("caret target/sub/a.txt 1:3", "selection target/sub/a.txt ''"), told)
+        assertEquals(listOf("cursor target/sub/a.txt 1 3", "selection target/sub/a.txt ''"), calls)
     }
 
     fun `test a file that becomes of another type stays open under its new name`() {
@@ -68,40 +68,40 @@ class FileChangesTest : ContextTestCase() {
         show(a)
         forget()
         write { a.rename(this, "a.xml") }
-        assertContainsElements(told, "renamed a.txt a.xml")
-        assertDoesntContain(told, "closed a.xml")
+        assertContainsElements(calls, "renamed a.txt a.xml")
+        assertDoesntContain(calls, "closed a.xml")
     }
 
-    fun `test a name that has the new name in it is told whole`() {
+    fun `test a name that has the new name in it is reported whole`() {
         start()
         val a = file("txt/a.txt")
         write { a.rename(this, "txt") }
-        assertEquals(listOf("renamed txt/a.txt txt/txt"), told)
+        assertEquals(listOf("renamed txt/a.txt txt/txt"), calls)
     }
 
-    fun `test a deleted file is told, under its last name`() {
+    fun `test a deleted file is reported, under its last name`() {
         start()
         val a = file("dir/a.txt", "text")
         show(a)
         forget()
         write { a.delete(this) }
-        assertEquals(listOf("deleted dir/a.txt"), told)
+        assertEquals(listOf("deleted dir/a.txt"), calls)
         forget()
         // In a window the platform closes the tab.
         close(a)
-        assertEquals(listOf("closed dir/a.txt"), told)
+        assertEquals(listOf("closed dir/a.txt"), calls)
     }
 
-    fun `test a deleted directory is told`() {
+    fun `test a deleted directory is reported`() {
         start()
         val a = file("dir/sub/a.txt", "text")
         show(a)
         forget()
         write { a.parent.parent.delete(this) }
-        assertEquals(listOf("deleted dir"), told)
+        assertEquals(listOf("deleted dir"), calls)
     }
 
-    fun `test files that another program deletes are told`() {
+    fun `test files that another program deletes are reported`() {
         start()
         val a = file("dir/sub/a.txt", "text")
         val directory = a.parent.parent
@@ -109,7 +109,7 @@ class FileChangesTest : ContextTestCase() {
         forget()
         check(VfsUtilCore.virtualToIoFile(directory).deleteRecursively())
         refresh(directory)
-        assertEquals(listOf("deleted dir"), told)
+        assertEquals(listOf("deleted dir"), calls)
     }
 
     fun `test that a file becomes read-only is no news`() {
@@ -117,6 +117,6 @@ class FileChangesTest : ContextTestCase() {
         val a = file("a.txt")
         write { a.isWritable = false }
         write { a.isWritable = true }
-        assertEmpty(told)
+        assertEmpty(calls)
     }
 }

@@ -25,10 +25,10 @@ class OpenFilesTest : ContextTestCase() {
     fun `test a file that is opened has the focus, with its caret`() {
         start()
         show(file("a.txt"))
-        assertSameElements(told, "opened a.txt", "focused a.txt", "caret a.txt 1:1", "selection a.txt ''")
+        assertSameElements(calls, "opened a.txt", "focused a.txt", "cursor a.txt 1 1", "selection a.txt ''")
     }
 
-    fun `test going to another tab tells where the caret is there, and what is selected`() {
+    fun `test going to another tab reports the caret and the selection there`() {
         val a = file("a.txt", "one\ntwo")
         start()
         edit(a).run {
@@ -38,7 +38,7 @@ class OpenFilesTest : ContextTestCase() {
         show(file("b.txt"))
         forget()
         show(a)
-        assertEquals(listOf("focused a.txt", "caret a.txt 2:4", "selection a.txt 'two'"), told)
+        assertEquals(listOf("focused a.txt", "cursor a.txt 2 4", "selection a.txt 'two'"), calls)
     }
 
     fun `test closing the tab closes the file`() {
@@ -49,10 +49,10 @@ class OpenFilesTest : ContextTestCase() {
         show(b)
         forget()
         close(b)
-        assertEquals(listOf("closed b.txt"), told)
+        assertEquals(listOf("closed b.txt"), calls)
         forget()
         close(a)
-        assertEquals(listOf("closed a.txt"), told)
+        assertEquals(listOf("closed a.txt"), calls)
     }
 
     fun `test a file that is closed again before the focus has settled does not count as open`() {
@@ -69,7 +69,7 @@ class OpenFilesTest : ContextTestCase() {
         myManager.openFile(file, true)
         myManager.closeFile(file)
         settle()
-        assertEquals(listOf("closed a.txt"), told)
+        assertEquals(listOf("closed a.txt"), calls)
     }
 
     fun `test a file in two splits is closed with the last of them`() {
@@ -82,11 +82,11 @@ class OpenFilesTest : ContextTestCase() {
         forget()
         second.closeFile(file)
         settle()
-        assertDoesntContain(told, "closed a.txt")
+        assertDoesntContain(calls, "closed a.txt")
         forget()
         first.closeFile(file)
         settle()
-        assertEquals(listOf("closed a.txt"), told)
+        assertEquals(listOf("closed a.txt"), calls)
     }
 
     fun `test an image is open and has the focus, but no caret`() {
@@ -95,7 +95,7 @@ class OpenFilesTest : ContextTestCase() {
         start()
         show(image)
         assertFalse("shown as text", myManager.getSelectedEditor(image) is TextEditor)
-        assertSameElements(told, "opened image.png", "focused image.png")
+        assertSameElements(calls, "opened image.png", "focused image.png")
     }
 
     fun `test files of all types, and of none, have a caret`() {
@@ -104,16 +104,16 @@ class OpenFilesTest : ContextTestCase() {
             forget()
             show(file(name, "x"))
             assertSameElements(
-                told,
+                calls,
                 "opened $name",
                 "focused $name",
-                "caret $name 1:1",
+                "cursor $name 1 1",
                 "selection $name ''",
             )
         }
     }
 
-    fun `test a tab without a file, such as a proposal, is not told, and the file before it stays focused`() {
+    fun `test a tab without a file, such as a proposal, is not reported, and the file before it stays focused`() {
         val a = file("a.txt", "text")
         val light = LightVirtualFile("light.txt", PlainTextFileType.INSTANCE, "text")
         start()
@@ -129,13 +129,13 @@ class OpenFilesTest : ContextTestCase() {
 
         WriteCommandAction.runWriteCommandAction(project) { editor.document.insertString(2, "s of ") }
         settle()
-        assertEquals(listOf("caret a.txt 1:1", "selection a.txt 'tes of xt'"), told)
+        assertEquals(listOf("cursor a.txt 1 1", "selection a.txt 'tes of xt'"), calls)
         forget()
         close(light)
         assertEmpty(core.calls)
     }
 
-    fun `test a file inside an archive is not told`() {
+    fun `test a file inside an archive is not reported`() {
         val archive = file("a.zip", zip("inside.txt"))
         val inside = checkNotNull(JarFileSystem.getInstance().refreshAndFindFileByPath("${archive.path}!/inside.txt"))
         start()
@@ -144,7 +144,7 @@ class OpenFilesTest : ContextTestCase() {
         assertEmpty(core.calls)
     }
 
-    fun `test an editor that is no tab, such as a preview of the same file, is not told`() {
+    fun `test an editor that is no tab, such as a preview of the same file, is not reported`() {
         val file = file("a.txt", "text")
         start()
         val document = edit(file).document
@@ -155,13 +155,13 @@ class OpenFilesTest : ContextTestCase() {
             preview.caretModel.moveToOffset(2)
             preview.selectionModel.setSelection(0, 2)
             settle()
-            assertEmpty(told)
+            assertEmpty(calls)
         } finally {
             editors.releaseEditor(preview)
         }
     }
 
-    fun `test files that are open already are told at the start, and the selected one has the focus`() {
+    fun `test files that are open already are reported at the start, and the selected one has the focus`() {
         val b = file("b.txt", "text")
         show(file("a.txt"))
         edit(b).caretModel.moveToOffset(1)
@@ -170,13 +170,13 @@ class OpenFilesTest : ContextTestCase() {
         show(LightVirtualFile("light.txt", PlainTextFileType.INSTANCE, ""))
         show(b)
         Disposer.register(testRootDisposable, EditorContext(project, core).apply { start() })
-        assertEquals("opened b.txt", told.first())
-        assertSameElements(told.take(3), "opened a.txt", "opened b.txt", "opened c.txt")
-        assertEquals(listOf("focused b.txt", "caret b.txt 1:2", "selection b.txt ''"), told.drop(3))
-        assertSize(told.size, core.calls)
+        assertEquals("opened b.txt", calls.first())
+        assertSameElements(calls.take(3), "opened a.txt", "opened b.txt", "opened c.txt")
+        assertEquals(listOf("focused b.txt", "cursor b.txt 1 2", "selection b.txt ''"), calls.drop(3))
+        assertSize(calls.size, core.calls)
     }
 
-    fun `test a path is told as the system writes it`() {
+    fun `test a path is reported as the system writes it`() {
         start()
         val file = file("sub/a.txt")
         show(file)
@@ -184,7 +184,7 @@ class OpenFilesTest : ContextTestCase() {
         assertContainsElements(core.calls, "opened $path", "focused $path")
     }
 
-    fun `test nothing is told any more once it is disposed`() {
+    fun `test nothing is reported any more once it is disposed`() {
         val context = start()
         val file = file("a.txt", "text")
         val editor = edit(file)

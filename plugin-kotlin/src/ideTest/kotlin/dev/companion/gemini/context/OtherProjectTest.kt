@@ -30,7 +30,7 @@ class OtherProjectTest : PlatformTestCase() {
         UIUtil.dispatchAllInvocationEvents()
     }
 
-    fun `test what happens in the editors of another project is not told`() {
+    fun `test what happens in the editors of another project is not reported`() {
         val file = file()
         Disposer.register(testRootDisposable, EditorContext(project, core).apply { start() })
         val manager = ProjectManagerEx.getInstanceEx()

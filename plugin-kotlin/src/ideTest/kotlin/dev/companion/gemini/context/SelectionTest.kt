@@ -8,7 +8,7 @@ import com.intellij.openapi.editor.VisualPosition
 import com.intellij.openapi.vfs.VfsUtilCore
 import com.intellij.testFramework.EditorTestUtil
 import com.sun.management.ThreadMXBean
-import dev.companion.gemini.core.CompanionCore.Companion.MAX_SELECTION
+import dev.companion.gemini.core.MAX_SELECTION
 import java.lang.management.ManagementFactory
 
 class SelectionTest : ContextTestCase() {
@@ -21,12 +21,12 @@ class SelectionTest : ContextTestCase() {
     /** Returns the selections that were sent since the last call. */
     private fun selected(): String {
         settle()
-        val selections = told.filter { it.startsWith("selection a.txt ") }
+        val selections = calls.filter { it.startsWith("selection a.txt ") }
         core.forget()
         return selections.last().removePrefix("selection a.txt '").removeSuffix("'")
     }
 
-    fun `test what is selected is told, and when it no longer is`() {
+    fun `test a selection is reported, and so is its end`() {
         start()
         val selection = open("one two three").selectionModel
         selection.setSelection(4, 7)
@@ -74,7 +74,7 @@ class SelectionTest : ContextTestCase() {
         assertEquals("😀".repeat(MAX_SELECTION / 2), selected())
     }
 
-    fun `test selecting a whole large file copies no more than what is told`() {
+    fun `test selecting a whole large file copies no more than is sent`() {
         start()
         val editor = open("a line of fifty characters, one of very many of it\n".repeat(100_000))
         editor.selectionModel.setSelection(0, 10)
@@ -88,7 +88,7 @@ class SelectionTest : ContextTestCase() {
         assertEquals(MAX_SELECTION, selected().length)
     }
 
-    fun `test the text of a selection is told anew when it changes, though the same place is selected`() {
+    fun `test the text of a selection is sent again when it changes, though the same place is selected`() {
         start()
         val editor = open("one two three")
         editor.selectionModel.setSelection(4, 7)
@@ -98,7 +98,7 @@ class SelectionTest : ContextTestCase() {
         assertEquals("TWO", selected())
     }
 
-    fun `test the text of a selection is told anew when another program has changed the file`() {
+    fun `test the text of a selection is sent again when another program has changed the file`() {
         start()
         val file = file("a.txt", "one two three")
         val editor = edit(file)

@@ -42,12 +42,12 @@ class ConversionTest : LightPlatformTestCase() {
             HighlightSeverity.INFORMATION,
         ).map { highlight(it, it.name) }.toTypedArray()
 
-        fun told(least: Severity) = convert(least, *all).joinToString(" ") { "${it.message}=${it.severity}" }
-        assertEquals("ERROR=ERROR", told(Severity.ERROR))
-        assertEquals("ERROR=ERROR Blunder=WARNING WARNING=WARNING", told(Severity.WARNING))
+        fun converted(least: Severity) = convert(least, *all).joinToString(" ") { "${it.message}=${it.severity}" }
+        assertEquals("ERROR=ERROR", converted(Severity.ERROR))
+        assertEquals("ERROR=ERROR Blunder=WARNING WARNING=WARNING", converted(Severity.WARNING))
         val usual = "ERROR=ERROR Blunder=WARNING WARNING=WARNING WEAK WARNING=INFORMATION"
-        assertEquals(usual, told(Severity.INFORMATION))
-        assertEquals("$usual TYPO=HINT INFORMATION=HINT", told(Severity.HINT))
+        assertEquals(usual, converted(Severity.INFORMATION))
+        assertEquals("$usual TYPO=HINT INFORMATION=HINT", converted(Severity.HINT))
     }
 
     fun `test what says nothing is no problem`() {
@@ -76,7 +76,7 @@ class ConversionTest : LightPlatformTestCase() {
         assertEquals("the text may be shorter by now", Range(Position(3, 1), Position(3, 1)), range(50, 60))
     }
 
-    fun `test the same is told once, and in the order of the text`() {
+    fun `test an equal problem is reported once, and in the order of the text`() {
         val late = highlight(HighlightSeverity.ERROR, "late", 5, 6)
         val early = highlight(HighlightSeverity.WARNING, "early")
         val again = highlight(HighlightSeverity.WARNING, "early")

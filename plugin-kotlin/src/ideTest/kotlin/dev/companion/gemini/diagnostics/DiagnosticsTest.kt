@@ -23,22 +23,22 @@ import com.jetbrains.rider.cpp.fileType.CppFileType
 import dev.companion.gemini.core.Diagnostic
 import dev.companion.gemini.core.Diagnostics
 import dev.companion.gemini.core.DiagnosticsRequest
-import dev.companion.gemini.core.DiagnosticsResponder
 import dev.companion.gemini.core.FileDiagnostics
+import dev.companion.gemini.core.Responder
 import dev.companion.gemini.core.Severity
 import dev.companion.gemini.dispatchUntil
 import java.io.File
 import java.util.concurrent.TimeUnit
 
 /** Records the answer to a request, if there is one. A second answer fails the test. */
-private class Answered : DiagnosticsResponder {
+private class Answered : Responder<Diagnostics> {
     @Volatile
     var files: List<FileDiagnostics>? = null
         private set
 
-    override fun complete(diagnostics: Diagnostics) {
+    override fun complete(answer: Diagnostics) {
         check(files == null) { "answered twice" }
-        files = diagnostics.files
+        files = answer.files
     }
 
     override fun fail(message: String) = error(message)
@@ -65,45 +65,45 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
         write("new.json", "{\n  \"\uD83D\uDE00\": 1 \"b\": 2\n}\n")
         val found = find("new.json")
         assertNull(found.incomplete)
-        assertEquals(listOf("2:10 error: ',' or '}' expected, got '\"b\"' [JSON]"), found.told())
+        assertEquals(listOf("2:10 error: ',' or '}' expected, got '\"b\"' [JSON]"), found.lines())
     }
 
     fun `test what changed on the disk since is taken from there`() {
         write("a.xml", "<a><b></a>\n")
         assertEquals(listOf(Severity.ERROR), find("a.xml").diagnostics.map { it.severity }.distinct())
         write("a.xml", "<a><b/></a>\n\n")
-        assertEquals(emptyList<String>(), find("a.xml").told())
+        assertEquals(emptyList<String>(), find("a.xml").lines())
         write("a.xml", "<a>\n")
         assertEquals(listOf(Severity.ERROR), find("a.xml").diagnostics.map { it.severity }.distinct())
     }
 
-    fun `test an inspection says its name, and only what is as severe as asked is told`() {
+    fun `test an inspection says its name, and only problems as severe as asked are reported`() {
         myFixture.enableInspections(JsonDuplicatePropertyKeysInspection())
         write("twice.json", "{\"a\": 1, \"a\": 2}\n")
-        val found = find("twice.json").told()
+        val found = find("twice.json").lines()
         assertEquals(listOf("1:2 warning", "1:10 warning"), found.map { it.substringBefore(": ") })
         assertTrue("$found", found.all { it.endsWith("[JSON Duplicate keys in object literals]") })
-        assertEquals(emptyList<String>(), find("twice.json", Severity.ERROR).told())
+        assertEquals(emptyList<String>(), find("twice.json", Severity.ERROR).lines())
     }
 
     fun `test the daemon's work is waited for, and not repeated`() {
         val file = open("shown.json", "{\"a\": }\n")
         val answer = ask("shown.json")
         analyze(file)
-        assertEquals(listOf("1:6 error: <value> expected, got '}' [JSON]"), answer.file().told())
+        assertEquals(listOf("1:6 error: <value> expected, got '}' [JSON]"), answer.file().lines())
         val again = ask("shown.json").file()
-        assertEquals(listOf("1:6 error: <value> expected, got '}' [JSON]"), again.told())
+        assertEquals(listOf("1:6 error: <value> expected, got '}' [JSON]"), again.lines())
         assertNull(again.incomplete)
     }
 
-    fun `test a problem that is mended on the disk is not told again`() {
+    fun `test a problem that is mended on the disk is not reported again`() {
         val file = open("mended.json", "{\"a\": }\n")
         analyze(file)
         write("mended.json", "{\"a\": 12}\n")
         val answer = ask("mended.json")
         dispatchUntil(10, "the new text") { "12" in document(file).text }
         analyze(file)
-        assertEquals(emptyList<String>(), answer.file().told())
+        assertEquals(emptyList<String>(), answer.file().lines())
         assertNull(answer.file().incomplete)
     }
 
@@ -113,7 +113,7 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
         write("waiting.json", "{\"a\": 12, \"b\": 1}\n")
         val found = find("waiting.json")
         assertEquals("the analysis has not finished", found.incomplete)
-        assertEquals("what was found is of another text", emptyList<String>(), found.told())
+        assertEquals("what was found is of another text", emptyList<String>(), found.lines())
     }
 
     fun `test an IDE that is busy answers all the same`() {
@@ -266,7 +266,7 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
 
     private fun find(name: String, severity: Severity = Severity.INFORMATION) = ask(name, severity = severity).file()
 
-    private fun FileDiagnostics.told(): List<String> =
+    private fun FileDiagnostics.lines(): List<String> =
         diagnostics.map { problem ->
             val origin = listOfNotNull(problem.source, problem.code).joinToString(" ")
             val start = problem.range.start

@@ -11,10 +11,10 @@ import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Diagnostics
 import dev.companion.gemini.core.DiagnosticsRequest
-import dev.companion.gemini.core.DiagnosticsResponder
 import dev.companion.gemini.core.EditorHost
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ProposalKind
+import dev.companion.gemini.core.Responder
 import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.diagnostics.DiagnosticsService
 import dev.companion.gemini.project.CompanionService
@@ -80,24 +80,24 @@ class MissingMemberTest : ServiceTestCase() {
         assertEquals("none waits", emptyList<Any>(), proposals.call("waiting"))
     }
 
-    fun testACLIIsToldWhyNoProposalCanBeMade() = assertNoProposalWithout("com.intellij.diff.DiffContentFactory")
+    fun testACLIGetsTheReasonWhyNoProposalCanBeMade() = assertNoProposalWithout("com.intellij.diff.DiffContentFactory")
 
-    fun testACLIIsToldWhyNoProposalCanBeShown() =
+    fun testACLIGetsTheReasonWhyNoProposalCanBeShown() =
         assertNoProposalWithout("com.intellij.openapi.fileEditor.ex.FileEditorManagerEx")
 
-    fun testTheModelIsToldWhyThereAreNoProblems() {
+    fun testTheModelGetsTheReasonWhyThereAreNoProblems() {
         val missing = "com.intellij.psi.PsiDocumentManager"
         val service = LackingLoader(missing).install(project, DiagnosticsService::class)
-        val answer = AtomicReference<String>()
-        val responder = object : DiagnosticsResponder {
-            override fun complete(diagnostics: Diagnostics) = answer.set(diagnostics.toString())
+        val report = AtomicReference<String>()
+        val responder = object : Responder<Diagnostics> {
+            override fun complete(answer: Diagnostics) = report.set(answer.toString())
 
-            override fun fail(message: String) = answer.set(message)
+            override fun fail(message: String) = report.set(message)
         }
         val file = createTempFile("a.txt", "text")
         service.call("find", responder, DiagnosticsRequest(listOf(file.path)))
-        await { answer.get() != null }
-        assertNames(missing, answer.get())
+        await { report.get() != null }
+        assertNames(missing, report.get())
     }
 
     private fun assertNoServerWithout(missing: String) {
@@ -113,9 +113,9 @@ class MissingMemberTest : ServiceTestCase() {
         assertNames(missing, (service.call("getState") as CompanionState.Failed).message)
     }
 
-    fun testTheUserIsToldWhyNoServerCanStart() = assertNoServerWithout("com.intellij.openapi.roots.ProjectRootManager")
+    fun testTheUserSeesWhyNoServerCanStart() = assertNoServerWithout("com.intellij.openapi.roots.ProjectRootManager")
 
-    fun testTheUserIsToldWhyNothingCanBeListenedTo() = assertNoServerWithout("com.intellij.ProjectTopics")
+    fun testTheUserSeesWhyNothingCanBeListenedTo() = assertNoServerWithout("com.intellij.ProjectTopics")
 }
 
 private object FailingPart {

@@ -60,9 +60,9 @@ class CompanionServiceTest : ServiceTestCase() {
         val old = published()
         val cli = Cli(old)
         await { running.status.connected == 1 }
-        val told = ArrayList<CompanionState>()
+        val states = ArrayList<CompanionState>()
         val connection = project.messageBus.connect(testRootDisposable)
-        connection.subscribe(CompanionStateListener.TOPIC, CompanionStateListener(told::add))
+        connection.subscribe(CompanionStateListener.TOPIC, CompanionStateListener(states::add))
         val before = service.core
         service.restart()
         await { service.core !== before && service.state is CompanionState.Running }
@@ -70,10 +70,10 @@ class CompanionServiceTest : ServiceTestCase() {
         assertEquals("where it is, and with which token", old, published())
         assertEquals(0, running.status.connected)
         cli.comeBack()
-        await { running.status.connected == 1 && told.lastOrNull() == running }
+        await { running.status.connected == 1 && states.lastOrNull() == running }
     }
 
-    fun testNewAddressesRestartItAndOneThatIsMissingIsTold() {
+    fun testNewAddressesRestartItAndOneThatIsMissingIsReported() {
         start()
         val old = running
         assertEquals(listOf("127.0.0.1:${old.status.port}"), old.status.listening)
@@ -89,7 +89,7 @@ class CompanionServiceTest : ServiceTestCase() {
         assertEquals(listOf("build-box"), offEdt { ProjectConfig.of(project) }?.allowedHosts)
     }
 
-    fun testNewRootsAreTold() {
+    fun testNewRootsAreSent() {
         start()
         val port = running.status.port
         val folder = Files.createTempDirectory(Paths.get(project.basePath).parent, "root").toFile()
@@ -210,7 +210,7 @@ class CompanionServiceTest : ServiceTestCase() {
 private class Cli(published: JsonObject) {
     private val url = URL("http://127.0.0.1:${published["port"].asInt}/mcp")
     private val token = published["authToken"].asString
-    private val told = CopyOnWriteArrayList<String>()
+    private val events = CopyOnWriteArrayList<String>()
     private val session: String
 
     init {
@@ -228,11 +228,11 @@ private class Cli(published: JsonObject) {
     /** Opens the stream, even if it has ended before. */
     fun comeBack() {
         val stream = connection(session).inputStream.bufferedReader()
-        thread(isDaemon = true) { stream.lineSequence().filter { it.startsWith("data:") }.forEach(told::add) }
+        thread(isDaemon = true) { stream.lineSequence().filter { it.startsWith("data:") }.forEach(events::add) }
     }
 
     /** Returns the last context that it received. */
-    fun context() = told.lastOrNull().orEmpty()
+    fun context() = events.lastOrNull().orEmpty()
 
     private fun connection(session: String?) =
         (url.openConnection() as HttpURLConnection).apply {

@@ -13,17 +13,16 @@ class CompanionSettingsTest : LightPlatformTestCase() {
 
     fun testAllIsKept() {
         val values = CompanionSettings.Values(
-            false,
-            false,
-            false,
+            context = false,
+            review = false,
+            diagnostics = false,
             gemini = false,
-            qwen = true,
-            TrustSetting.CLI,
-            7,
-            LogLevel.TRACE,
-            "npx gemini",
-            "10.0.0.1",
-            "a",
+            trust = TrustSetting.CLI,
+            bodyLimitMegabytes = 7,
+            logLevel = LogLevel.TRACE,
+            cliCommand = "npx gemini",
+            listenAddresses = "10.0.0.1",
+            allowedHosts = "a",
         )
         val kept = XmlSerializer.serialize(values)
         settings.loadState(XmlSerializer.deserialize(kept, CompanionSettings.Values::class.java))
@@ -45,14 +44,14 @@ class CompanionSettingsTest : LightPlatformTestCase() {
         assertEquals(1024, settings.state.bodyLimitMegabytes)
     }
 
-    fun testEveryoneIsToldOfAChangeAndOnlyOfThat() {
-        var told = 0
+    fun testEveryListenerIsNotifiedOfAChangeAndOnlyOfThat() {
+        var notifications = 0
         val connection = ApplicationManager.getApplication().messageBus.connect(testRootDisposable)
-        connection.subscribe(CompanionSettings.TOPIC, CompanionSettings.Listener { told++ })
+        connection.subscribe(CompanionSettings.TOPIC, CompanionSettings.Listener { notifications++ })
         settings.set(CompanionSettings.Values())
-        assertEquals(0, told)
+        assertEquals(0, notifications)
         settings.set(CompanionSettings.Values(context = false))
-        assertEquals(1, told)
+        assertEquals(1, notifications)
     }
 
     fun testListsMayBeWrittenInAnyWay() {

@@ -33,18 +33,18 @@ class CoreSlotTest {
     }
 
     @Test
-    fun `other roots are told`() {
+    fun `other roots are sent`() {
         slot.bring(settings)
         slot.bring(settings.copy(workspace = listOf("/a", "/b")))
         slot.bring(settings.copy(workspace = listOf("/a", "/b")))
-        assertEquals(listOf("roots /a /b"), launched.single().calls)
+        assertEquals(listOf("folders /a /b"), launched.single().calls)
     }
 
     @Test
-    fun `trust is told, unless it was or is left to the CLI`() {
+    fun `trust is sent, unless it was or is left to the CLI`() {
         slot.bring(settings)
         slot.bring(settings.copy(trusted = false))
-        assertEquals(listOf("trusted false"), launched.single().calls)
+        assertEquals(listOf("trust false"), launched.single().calls)
         slot.bring(settings.copy(trusted = null))
         assertEquals(2, launched.size)
         slot.bring(settings)
@@ -56,19 +56,19 @@ class CoreSlotTest {
         slot.bring(settings)
         slot.bring(settings.copy(shareContext = false))
         slot.bring(settings)
-        assertEquals(listOf("share false", "share true"), launched.single().calls)
+        assertEquals(listOf("shareContext false", "shareContext true"), launched.single().calls)
     }
 
     @Test
-    fun `the review of every edit is told`() {
+    fun `the review of every edit is sent`() {
         slot.bring(settings)
         slot.bring(settings.copy(reviewAll = true))
         slot.bring(settings)
-        assertEquals(listOf("review all true", "review all false"), launched.single().calls)
+        assertEquals(listOf("review true", "review false"), launched.single().calls)
     }
 
     @Test
-    fun `what a server can't be told restarts it`() {
+    fun `a setting that a server can't receive restarts it`() {
         slot.bring(settings)
         val quiet = settings.copy(logLevel = LogLevel.OFF)
         for (other in listOf(settings.copy(review = false), settings.copy(bodyLimit = 1), quiet)) {
@@ -104,7 +104,7 @@ class CoreSlotTest {
         failure = IllegalStateException("no port")
         try {
             slot.bring(settings.copy(review = false))
-            fail("nobody hears of the failure")
+            fail("the failure is not reported")
         } catch (e: IllegalStateException) {
             assertEquals("no port", e.message)
         }

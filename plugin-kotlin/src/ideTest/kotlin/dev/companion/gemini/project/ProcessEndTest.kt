@@ -14,7 +14,7 @@ class ProcessEndTest {
     fun `a process that ends itself stops its server`() = assertEquals("started\nstopped\n", output("exit") {})
 
     @Test
-    fun `so does one that is told to end`() =
+    fun `so does one that is asked to end`() =
         assertEquals("started\nstopped\n", output("wait") { it.toHandle().destroy() })
 
     @Test

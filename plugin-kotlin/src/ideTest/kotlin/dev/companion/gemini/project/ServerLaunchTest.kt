@@ -7,8 +7,8 @@ import dev.companion.gemini.core.NativeLibraryException
 
 class ServerLaunchTest : PlatformTestCase() {
     fun testWhatARestartOfTheIDERepairsAsksForOne() {
-        val told = ServerLaunch.report(NativeLibraryException("It is loaded already.", restart = true))
-        assertEquals("It is loaded already. Restart the IDE.", told)
+        val report = ServerLaunch.report(NativeLibraryException("It is loaded already.", restart = true))
+        assertEquals("It is loaded already. Restart the IDE.", report)
     }
 
     fun testWhatCanBeExpectedIsNoErrorOfTheIDE() {
@@ -23,8 +23,8 @@ class ServerLaunchTest : PlatformTestCase() {
     }
 
     fun testALibraryThatIsMissingAsksForAnotherInstallation() {
-        val told = ServerLaunch.report(NativeLibraryException("There is no library."))
-        assertTrue(told, told.startsWith("There is no library. The plugin supports Linux"))
-        assertTrue(told, told.endsWith("reinstall the plugin."))
+        val report = ServerLaunch.report(NativeLibraryException("There is no library."))
+        assertTrue(report, report.startsWith("There is no library. The plugin supports Linux"))
+        assertTrue(report, report.endsWith("reinstall the plugin."))
     }
 }

@@ -50,10 +50,10 @@ class ActionTest : DiffTestCase() {
         propose("a.txt", "two")
         val view = propose("b.txt", "three")
         accept.actionPerformed(event(accept, view.right.contentComponent))
-        assertEquals(listOf("accepted b.txt 'three'"), told)
+        assertEquals(listOf("accepted b.txt 'three'"), calls)
         val other = view("a.txt")
         reject.actionPerformed(event(reject, other.right.contentComponent))
-        assertEquals("rejected a.txt", told.last())
+        assertEquals("rejected a.txt", calls.last())
     }
 
     fun `test a key pressed elsewhere decides nothing`() {
@@ -71,7 +71,7 @@ class ActionTest : DiffTestCase() {
         assertFalse(isEnabled(reject, inside, key = false))
     }
 
-    fun `test what is accepted cannot be decided again, also if nobody heard of it`() {
+    fun `test what is accepted cannot be decided again, also if its delivery is unknown`() {
         val view = propose("a.txt", "two")
         core.delivery = Delivery.UNKNOWN
         view.click("Accept")
@@ -79,7 +79,7 @@ class ActionTest : DiffTestCase() {
         assertFalse(isEnabled(reject, view.right.contentComponent))
     }
 
-    fun `test the banner is in reach as long as the tab is, also if nobody heard of the decision`() {
+    fun `test the banner is in reach as long as the tab is, also if the delivery is unknown`() {
         val banner = ActionManager.getInstance().getAction("Companion.GoToBanner")
         assertFalse(isEnabled(banner, JTextField()))
         val view = propose("a.txt", "two")
@@ -103,7 +103,7 @@ class ActionTest : DiffTestCase() {
         val event = event(escape, view.right.contentComponent)
         assertTrue(event.presentation.isEnabled)
         escape.actionPerformed(event)
-        assertEquals(listOf("rejected a.txt"), told)
+        assertEquals(listOf("rejected a.txt"), calls)
     }
 
     fun `test Esc elsewhere and once more is not about the proposal`() {
@@ -118,9 +118,9 @@ class ActionTest : DiffTestCase() {
         }
         escape.actionPerformed(event(now + 500))
         escape.actionPerformed(event(now + 1_400))
-        assertEquals("it is held", emptyList<String>(), told)
+        assertEquals("it is held", emptyList<String>(), calls)
         escape.actionPerformed(event(now + 5_000))
-        assertEquals(listOf("rejected a.txt"), told)
+        assertEquals(listOf("rejected a.txt"), calls)
     }
 
     fun `test Esc first ends a selection`() {

@@ -23,7 +23,7 @@ class DecisionTest : DiffTestCase() {
         view.right.caretModel.moveToOffset(3)
         EditorTestUtil.performTypingAction(view.right, '!')
         view.click("Accept")
-        assertEquals(listOf("accepted a.txt 'two!'"), told)
+        assertEquals(listOf("accepted a.txt 'two!'"), calls)
         assertFalse(view.isOpen)
     }
 
@@ -32,19 +32,19 @@ class DecisionTest : DiffTestCase() {
         file("unix.txt", "a\nb\n")
         propose("win.txt", "c\nd\n").click("Accept")
         propose("unix.txt", "\uFEFFc\r\nd\r\n").click("Accept")
-        assertEquals(listOf("accepted win.txt '\uFEFFc\r\nd\r\n'", "accepted unix.txt 'c\nd\n'"), told)
+        assertEquals(listOf("accepted win.txt '\uFEFFc\r\nd\r\n'", "accepted unix.txt 'c\nd\n'"), calls)
     }
 
     fun `test a proposal that is not edited keeps each carriage return amid a line`() {
         file("a.txt", "\uFEFFone\rtwo\r\nthree\r\n")
         propose("a.txt", "one\rtwo\nfour\n").click("Accept")
-        assertEquals(listOf("accepted a.txt '\uFEFFone\rtwo\r\nfour\r\n'"), told)
+        assertEquals(listOf("accepted a.txt '\uFEFFone\rtwo\r\nfour\r\n'"), calls)
     }
 
     fun `test an accepted new file has the proposal's line ending and BOM`() {
         propose("a.txt", "\uFEFFc\r\nd\r\n").click("Accept")
         propose("b.txt", "c\nd\n").click("Accept")
-        assertEquals(listOf("accepted a.txt '\uFEFFc\r\nd\r\n'", "accepted b.txt 'c\nd\n'"), told)
+        assertEquals(listOf("accepted a.txt '\uFEFFc\r\nd\r\n'", "accepted b.txt 'c\nd\n'"), calls)
     }
 
     fun `test the file's form counts when it is accepted, not when it was proposed`() {
@@ -53,20 +53,20 @@ class DecisionTest : DiffTestCase() {
         file.writeText("\uFEFFx\r\ny\r\n")
         virtualFile(file).refresh(false, false)
         view.click("Accept")
-        assertEquals(listOf("accepted a.txt '\uFEFFc\r\nd\r\n'"), told)
+        assertEquals(listOf("accepted a.txt '\uFEFFc\r\nd\r\n'"), calls)
     }
 
-    fun `test rejecting tells and closes`() {
+    fun `test rejecting reports and closes`() {
         val view = propose("a.txt", "two")
         view.click("Reject")
-        assertEquals(listOf("rejected a.txt"), told)
+        assertEquals(listOf("rejected a.txt"), calls)
         assertFalse(view.isOpen)
     }
 
     fun `test closing the tab rejects`() {
         file("a.txt", "one")
         propose("a.txt", "two").close()
-        assertEquals(listOf("rejected a.txt"), told)
+        assertEquals(listOf("rejected a.txt"), calls)
         assertEquals("one", File(root, "a.txt").readText())
     }
 
@@ -76,7 +76,7 @@ class DecisionTest : DiffTestCase() {
         val pending = Answer()
         closing.open(pending, path("b.txt"), "two")
         Disposer.dispose(closing)
-        assertEquals(listOf("rejected a.txt"), told)
+        assertEquals(listOf("rejected a.txt"), calls)
         assertTrue(pending.text.orEmpty().startsWith("failed: "))
         View(tabs().single()).close()
     }
@@ -86,16 +86,16 @@ class DecisionTest : DiffTestCase() {
         val listeners = ApplicationManager.getApplication().messageBus.syncPublisher(ProjectManager.TOPIC)
         listeners.projectClosingBeforeSave(project)
         assertEquals(emptyList<ProposalFile>(), tabs())
-        assertEquals("decided when it is closed", emptyList<String>(), told)
+        assertEquals("decided when it is closed", emptyList<String>(), calls)
     }
 
-    fun `test a request is done before its decision is told`() {
+    fun `test a request is done before its decision is sent`() {
         val order = CopyOnWriteArrayList<String>()
-        val answer = Answer { order += "done, told ${core.calls.size}, tab ${tabs().size}" }
+        val answer = Answer { order += "done, sent ${core.calls.size}, tab ${tabs().size}" }
         service.open(answer, path("a.txt"), "two")
         await("an answer") { answer.text != null }
         view("a.txt").click("Accept")
-        assertEquals(listOf("done, told 0, tab 1"), order)
+        assertEquals(listOf("done, sent 0, tab 1"), order)
         assertEquals(1, core.calls.size)
     }
 
@@ -114,7 +114,7 @@ class DecisionTest : DiffTestCase() {
             assertEquals("done edited\n", answer { service.close(it, path("a.txt")) })
         }
         await("the end of the tab") { !view.isOpen }
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
     }
 
     fun `test what comes after the end is not taken for what has ended`() {
@@ -133,7 +133,7 @@ class DecisionTest : DiffTestCase() {
         view.type("edited\n")
         assertEquals("done \uFEFFedited\r\n", answer { service.close(it, path("a.txt")) })
         assertFalse(view.isOpen)
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
     }
 
     fun `test what does not show cannot be closed, accepted or rejected`() {
@@ -146,7 +146,7 @@ class DecisionTest : DiffTestCase() {
     fun `test the CLI rejects in the user's place`() {
         val view = propose("a.txt", "two")
         assertEquals(Answer.DONE, answer { service.reject(it, path("a.txt")) })
-        assertEquals(listOf("rejected a.txt"), told)
+        assertEquals(listOf("rejected a.txt"), calls)
         assertFalse(view.isOpen)
     }
 
@@ -163,7 +163,7 @@ class DecisionTest : DiffTestCase() {
         view.click("Apply")
         await("the end") { !view.isOpen }
         assertEquals("mine\r\n", File(root, "a.txt").readText())
-        assertEquals("told once", listOf("accepted a.txt 'mine\r\n'"), told)
+        assertEquals("sent once", listOf("accepted a.txt 'mine\r\n'"), calls)
     }
 
     fun `test an edit that waits for the CLI's return stays, too, and its tab can be closed`() {
@@ -173,7 +173,7 @@ class DecisionTest : DiffTestCase() {
         assertTrue(view.banner, "is not connected" in view.banner)
         view.click("Close")
         assertFalse(view.isOpen)
-        assertEquals(listOf("accepted a.txt 'two'"), told)
+        assertEquals(listOf("accepted a.txt 'two'"), calls)
     }
 
     fun `test an edit that waits for the CLI's return closes once the CLI has written it, and only then`() {
@@ -186,7 +186,7 @@ class DecisionTest : DiffTestCase() {
         assertTrue(lost.banner, "no longer waits" in lost.banner)
     }
 
-    fun `test a new proposal does not replace an edit that nobody heard of`() {
+    fun `test a new proposal does not replace an edit whose delivery is unknown`() {
         val first = propose("a.txt", "two")
         core.delivery = Delivery.UNKNOWN
         first.click("Accept")
@@ -195,7 +195,7 @@ class DecisionTest : DiffTestCase() {
         assertEquals("two", text(first.right))
         assertEquals("three", text(second.right))
         first.close()
-        assertEquals(listOf("accepted a.txt 'two'"), told)
+        assertEquals(listOf("accepted a.txt 'two'"), calls)
     }
 
     fun `test rejecting what nobody waits for just closes it`() {
@@ -210,7 +210,7 @@ class DecisionTest : DiffTestCase() {
         core.close()
         service.follow(null)
         await("the end") { !view.isOpen }
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
     }
 
     fun `test a proposal of a server that has just started stays`() {

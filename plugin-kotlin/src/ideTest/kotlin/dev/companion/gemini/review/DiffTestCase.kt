@@ -17,6 +17,7 @@ import com.intellij.openapi.editor.ex.EditorEx
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.impl.EditorWindow
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VirtualFile
@@ -26,9 +27,11 @@ import com.intellij.ui.EditorNotificationPanel
 import com.intellij.ui.HyperlinkLabel
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
-import dev.companion.gemini.core.EditorRequest
+import dev.companion.gemini.core.CloseDiff
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ProposalKind
+import dev.companion.gemini.core.Responder
+import dev.companion.gemini.disk.PostponedWrites
 import dev.companion.gemini.dispatchUntil
 import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.tabs.ProposalFile
@@ -39,12 +42,12 @@ import javax.swing.JComponent
 import javax.swing.JLabel
 
 /** Records the answer to a request, if there is one. A second answer fails the test. */
-class Answer(private val answered: () -> Unit = {}) : EditorRequest {
+class Answer(private val answered: () -> Unit = {}) : Responder<String?> {
     @Volatile
     var text: String? = null
         private set
 
-    override fun complete(text: String?) = set(if (text == null) DONE else "$DONE $text")
+    override fun complete(answer: String?) = set(if (answer == null) DONE else "$DONE $answer")
 
     override fun fail(message: String) = set("failed: $message")
 
@@ -70,7 +73,8 @@ internal class TestProposalService(
     project: Project,
     flush: (VirtualFile) -> Unit,
     alerts: Alerts = Alerts.OfPlatform(project),
-) : ProposalService(project, flush, alerts)
+    pausesMillis: List<Long> = ExpectedTexts.PAUSES_MILLIS,
+) : ProposalService(project, flush, alerts, pausesMillis)
 
 abstract class DiffTestCase : FileEditorManagerTestCase() {
     protected lateinit var core: RecordingCore
@@ -78,7 +82,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     internal lateinit var service: ProposalService
 
     /** The calls about the test's files, by their names in the test. */
-    protected val told: List<String> get() = core.calls.map { it.replace(root.path + File.separator, "") }
+    protected val calls: List<String> get() = core.calls.map { it.replace(root.path + File.separator, "") }
 
     override fun setUp() {
         super.setUp()
@@ -91,12 +95,18 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
         try {
             core.close()
             service.follow(null)
-            // Also of those that nobody heard of, whose tabs close then.
+            tabs().mapNotNull { it.proposal }.filter { it.isUnsent }.forEach(service::closeByUser)
             await("the end of all proposals") { service.waiting().isEmpty() && tabs().isEmpty() }
             FileUtil.delete(root)
         } finally {
             super.tearDown()
         }
+    }
+
+    /** Lets the service look soon for texts that no server looks for. */
+    protected fun lookSoon(pauseMillis: Long = 50) {
+        service = TestProposalService(project, PostponedWrites::flush, pausesMillis = List(3) { pauseMillis })
+        Disposer.register(testRootDisposable, service)
     }
 
     protected fun path(name: String): String = File(root, name).path
@@ -112,11 +122,11 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
         checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
 
     /** Opens a proposal, like a request of the server. */
-    internal fun ProposalService.close(request: EditorRequest, path: String, abandoned: Boolean = false) =
-        close(core, request, path, abandoned)
+    internal fun ProposalService.close(responder: Responder<String?>, path: String, abandoned: Boolean = false) =
+        close(core, responder, CloseDiff(path, abandoned))
 
-    internal fun ProposalService.open(request: EditorRequest, path: String, text: String, cli: Int = 1) =
-        open(core, request, diff(path, text).copy(cli = cli))
+    internal fun ProposalService.open(responder: Responder<String?>, path: String, text: String, cli: Int = 1) =
+        open(core, responder, diff(path, text).copy(cli = cli))
 
     protected fun diff(path: String, text: String) =
         OpenDiff(path, text, if (File(path).exists()) ProposalKind.CHANGE else ProposalKind.CREATE)
@@ -125,7 +135,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     protected fun await(what: String, condition: () -> Boolean) = dispatchUntil(10, what, condition)
 
     /** Returns the final answer to a request. */
-    protected fun answer(request: (EditorRequest) -> Unit): String {
+    protected fun answer(request: (Responder<String?>) -> Unit): String {
         val answer = Answer()
         request(answer)
         await("an answer") { answer.text != null }

@@ -16,8 +16,11 @@ import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.keymap.ex.KeymapManagerEx
 import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.ReasonArrival
+import dev.companion.gemini.core.ResumedProposal
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.offEdt
 import dev.companion.gemini.tabs.ProposalActionIds
 import dev.companion.gemini.tabs.ReasonField
 import java.awt.Component
@@ -69,7 +72,7 @@ class ReasonTest : DiffTestCase() {
         val view = ask(proposeWith(ReasonArrival.NOW))
         assertTrue(NOW in labels(view))
         send(view, " use const ")
-        assertEquals(listOf("rejected a.txt 'use const'"), told)
+        assertEquals(listOf("rejected a.txt use const"), calls)
         assertFalse(view.isOpen)
     }
 
@@ -77,7 +80,7 @@ class ReasonTest : DiffTestCase() {
         file("a.txt", "one")
         val view = ask(proposeWith(ReasonArrival.NOW))
         send(view, " ")
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
         assertTrue(view.isOpen)
     }
 
@@ -88,7 +91,7 @@ class ReasonTest : DiffTestCase() {
         val event = AnActionEvent.createFromAnAction(escape(view), null, "test", DataContext(data::get))
         escape(view).actionPerformed(event)
         assertTrue(areas(view).isEmpty())
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
         assertTrue(view.isOpen)
     }
 
@@ -104,6 +107,40 @@ class ReasonTest : DiffTestCase() {
         assertEquals("its tab was closed by the CLI", "use const", field(next).text)
         send(next, "use let")
         assertEquals("it was sent", "", field(ask(proposeWith(ReasonArrival.NOW))).text)
+    }
+
+    fun `test a reason that the next server got is no draft`() {
+        val next = RecordingCore()
+        val open = { core: RecordingCore ->
+            val proposed = diff(path("a.txt"), "two").copy(diff = "1", reason = ReasonArrival.NOW)
+            assertEquals(Answer.DONE, answer { service.open(core, it, proposed) })
+            ask(view("a.txt"))
+        }
+        file("a.txt", "one")
+        val view = open(core)
+        core.close()
+        send(view, "use const")
+        assertEquals("the server has not got it", "use const", field(view).text)
+        next.resumable += ResumedProposal("1", 1, ReasonArrival.NOW)
+        offEdt { service.follow(next) }
+        await("the decision") { !view.isOpen }
+        assertEquals("rejected ${path("a.txt")} use const", next.calls.last())
+        assertEquals("", field(open(next)).text)
+        next.close()
+    }
+
+    fun `test a reason that no server got is a draft`() {
+        file("a.txt", "one")
+        val view = ask(proposeWith(ReasonArrival.NOW))
+        core.close()
+        send(view, "use const")
+        val next = RecordingCore()
+        offEdt { service.follow(next) }
+        await("the end") { !view.isOpen }
+        val again = diff(path("a.txt"), "two").copy(reason = ReasonArrival.NOW)
+        assertEquals(Answer.DONE, answer { service.open(next, it, again) })
+        assertEquals("use const", field(ask(view("a.txt"))).text)
+        next.close()
     }
 
     fun `test keys in the field decide nothing`() {
@@ -155,7 +192,7 @@ class ReasonTest : DiffTestCase() {
         assertEquals("use const", field(second).text)
         assertTrue(NEXT_PROMPT in labels(second))
         assertTrue(areas(proposeWith(ReasonArrival.NEVER, text = "four")).isEmpty())
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
     }
 
     /** Checks the keymaps of this platform. platform-behaviours.md lists today's, which were read only. */

@@ -5,6 +5,7 @@ package dev.companion.gemini.review
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.belowDialog
+import dev.companion.gemini.core.CloseDiff
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.ReasonArrival
 import dev.companion.gemini.core.ResumedProposal
@@ -13,7 +14,7 @@ import dev.companion.gemini.tabs.Proposal
 
 class RestartTest : QuestionTestCase() {
     private val next = RecordingCore()
-    private val toldNext get() = next.calls.map { it.replace(root.path + "/", "") }
+    private val nextCalls get() = next.calls.map { it.replace(root.path + "/", "") }
 
     override fun tearDown() {
         next.close()
@@ -53,11 +54,11 @@ class RestartTest : QuestionTestCase() {
         assertSame(proposal, view.file.proposal)
         assertEquals("mine", text(view.right))
         assertEquals(2, proposal.cli)
-        assertEquals(listOf("shown a.txt 'two'"), toldNext)
+        assertEquals(listOf("resume a.txt two"), nextCalls)
         view.click("Accept")
         assertFalse(view.isOpen)
-        assertEquals("accepted a.txt 'mine'", toldNext.last())
-        assertEquals(emptyList<String>(), told)
+        assertEquals("accepted a.txt 'mine'", nextCalls.last())
+        assertEquals(emptyList<String>(), calls)
         assertEquals(emptyList<String>(), notices)
     }
 
@@ -68,7 +69,7 @@ class RestartTest : QuestionTestCase() {
         await("the end of one") { !views[1].isOpen }
         assertEquals("mine", givenBack())
         assertTrue(views[0].isOpen)
-        assertEquals(listOf("shown kept.txt 'two' refused.txt 'two'"), toldNext)
+        assertEquals(listOf("resume kept.txt two refused.txt two"), nextCalls)
     }
 
     fun `test decisions without a server wait for the next one`() {
@@ -83,11 +84,22 @@ class RestartTest : QuestionTestCase() {
         assertEquals("nothing is to be reviewed", emptyList<String>(), notices)
         startNext("accepted.txt", "rejected.txt", "closed.txt")
         await("the decisions") { service.waiting().isEmpty() }
-        val decisions = listOf("accepted accepted.txt 'mine'", "rejected rejected.txt 'because'", "rejected closed.txt")
-        assertEquals(decisions, toldNext.drop(1))
+        val decisions = listOf("accepted accepted.txt 'mine'", "rejected rejected.txt because", "rejected closed.txt")
+        assertEquals(decisions, nextCalls.drop(1))
         assertFalse(views.any { it.isOpen })
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
         assertEquals(emptyList<String>(), notices)
+    }
+
+    fun `test decisions while the server starts are sent after the start`() {
+        next.isStarted = false
+        val views = listOf("accepted.txt", "rejected.txt").map { proposedBy(next, it) }
+        views[0].click("Accept")
+        service.reject(checkNotNull(views[1].file.proposal), "because")
+        next.isStarted = true
+        restart()
+        await("the decisions") { service.waiting().isEmpty() }
+        assertEquals(listOf("accepted accepted.txt 'two'", "rejected rejected.txt because"), nextCalls.drop(1))
     }
 
     fun `test the last decision counts`() {
@@ -97,7 +109,7 @@ class RestartTest : QuestionTestCase() {
         service.reject(checkNotNull(view.file.proposal))
         startNext("a.txt")
         await("the decision") { !view.isOpen }
-        assertEquals(listOf("rejected a.txt"), toldNext.drop(1))
+        assertEquals(listOf("rejected a.txt"), nextCalls.drop(1))
     }
 
     fun `test an acceptance that no server takes stays with its text`() {
@@ -142,7 +154,7 @@ class RestartTest : QuestionTestCase() {
         service.rejectAll()
         startNext("a.txt", "b.txt", "c.txt")
         await("the decisions") { service.waiting().isEmpty() }
-        assertEquals(listOf("accepted a.txt 'two'", "accepted b.txt 'two'", "rejected c.txt"), toldNext.drop(1))
+        assertEquals(listOf("accepted a.txt 'two'", "accepted b.txt 'two'", "rejected c.txt"), nextCalls.drop(1))
     }
 
     fun `test a file that changes before the next server asks the user again`() {
@@ -155,16 +167,16 @@ class RestartTest : QuestionTestCase() {
         await("the change") { view.file.proposal?.isStale == true }
         startNext("a.txt")
         await("a question") { questions.isNotEmpty() }
-        assertEquals(listOf("shown a.txt 'two'"), toldNext)
+        assertEquals(listOf("resume a.txt two"), nextCalls)
     }
 
     fun `test the next server does not wait for a dialog`() {
         val view = proposed("a.txt")
         belowDialog {
             restart("a.txt")
-            assertEquals(listOf("shown a.txt 'two'"), toldNext)
+            assertEquals(listOf("resume a.txt two"), nextCalls)
             val answer = Answer()
-            service.close(next, answer, path("a.txt"), abandoned = false)
+            service.close(next, answer, CloseDiff(path("a.txt")))
             await("the text") { answer.text != null }
             assertEquals("done two", answer.text)
         }
@@ -188,6 +200,7 @@ class RestartTest : QuestionTestCase() {
     }
 
     fun `test what the last server closed without an answer is rejected, and its text offered`() {
+        lookSoon()
         val (early, late) = listOf("early.txt", "late.txt").map(::proposed)
         late.type("mine")
         core.close()
@@ -196,8 +209,9 @@ class RestartTest : QuestionTestCase() {
             startNext("early.txt", "late.txt")
             assertEquals("done mine", answer { service.close(it, path("late.txt")) })
         }
-        await("the end") { "rejected late.txt" in toldNext && !early.isOpen && !late.isOpen }
-        assertEquals("shown late.txt 'two'", toldNext.first())
+        await("the end") { "rejected late.txt" in nextCalls && !early.isOpen && !late.isOpen }
+        assertEquals("resume late.txt two", nextCalls.first())
+        await("the offer") { notices.isNotEmpty() }
         assertEquals("mine", givenBack())
     }
 

@@ -47,7 +47,7 @@ class SeveralTest : QuestionTestCase() {
         view("b.txt").lose()
         view("a.txt").click("Next")
         assertEquals("one without a tab gets one", "b.txt", shown())
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
     }
 
     fun `test nothing that shows is replaced while all stays as it is`() {
@@ -69,10 +69,10 @@ class SeveralTest : QuestionTestCase() {
         service.acceptAll()
         val question = questions.single()
         assertTrue(question, question.startsWith("Accept 3 proposals?\nOne includes your edits.\n"))
-        assertEquals("Cancel is Cancel", emptyList<String>(), told)
+        assertEquals("Cancel is Cancel", emptyList<String>(), calls)
         answering(ALL)
         service.acceptAll()
-        assertEquals(listOf("accepted c.txt 'new'", "accepted a.txt 'mine'", "accepted b.txt 'new'"), told)
+        assertEquals(listOf("accepted c.txt 'new'", "accepted a.txt 'mine'", "accepted b.txt 'new'"), calls)
         assertEquals(emptyList<ProposalFile>(), tabs())
         assertEquals(
             emptyList<String>(),
@@ -95,11 +95,11 @@ class SeveralTest : QuestionTestCase() {
         }
         service.acceptAll()
         await("both answers") { late.text != null && again.text != null }
-        assertEquals(listOf("accepted a.txt 'a'"), told)
+        assertEquals(listOf("accepted a.txt 'a'"), calls)
         assertEquals(listOf("late", "not asked about"), service.waiting().map { it.document.text })
     }
 
-    fun `test what is edited or changes while the question is open stays, and is told`() {
+    fun `test what is edited or changes while the question is open stays, and is reported`() {
         listOf("a.txt", "b.txt", "c.txt").forEach { file(it, "old") }
         listOf("a.txt", "b.txt", "c.txt").forEach { propose(it, "new") }
         answering(ALL) {
@@ -108,7 +108,7 @@ class SeveralTest : QuestionTestCase() {
             UIUtil.dispatchAllInvocationEvents()
         }
         service.acceptAll()
-        assertEquals(listOf("accepted c.txt 'new'"), told)
+        assertEquals(listOf("accepted c.txt 'new'"), calls)
         val text = notified.last().content
         assertTrue(text, "a.txt stays open. It was edited while the question was open." in text)
         assertTrue(text, "b.txt stays open. It has changed meanwhile." in text)
@@ -134,7 +134,7 @@ class SeveralTest : QuestionTestCase() {
         assertTrue(question, "changed.txt: It has changed meanwhile." in question)
         assertTrue(question, "locked.txt: It is read-only." in question)
         assertTrue(question, "${outside.name}: It is outside this project." in question)
-        assertEquals(listOf("accepted a.txt 'new'"), told)
+        assertEquals(listOf("accepted a.txt 'new'"), calls)
         assertEquals(3, service.waiting().size)
         service.acceptAll()
         assertTrue(
@@ -148,10 +148,10 @@ class SeveralTest : QuestionTestCase() {
         for ((name, cli) in listOf("a.txt" to 1, "b.txt" to 2, "c.txt" to 1, "d.txt" to 2)) propose(name, "new", cli)
         answering(ALL + 2)
         service.acceptAll()
-        assertEquals(listOf("accepted b.txt 'new'", "accepted d.txt 'new'"), told)
+        assertEquals(listOf("accepted b.txt 'new'", "accepted d.txt 'new'"), calls)
         answering(ALL)
         service.rejectAll()
-        assertEquals(listOf("rejected a.txt", "rejected c.txt"), told.drop(2))
+        assertEquals(listOf("rejected a.txt", "rejected c.txt"), calls.drop(2))
     }
 
     fun `test what was written in rejected ones can be had back`() {
@@ -161,20 +161,20 @@ class SeveralTest : QuestionTestCase() {
         service.rejectAll()
         val begin = "Reject 2 proposals?\nYou edited one; you can recover your text.\n"
         assertTrue(questions.single(), questions.single().startsWith(begin))
-        assertEquals(listOf("rejected a.txt", "rejected b.txt"), told)
+        assertEquals(listOf("rejected a.txt", "rejected b.txt"), calls)
         assertTrue(notified.single { "Your edits are still available" in it.content }.content.contains("b.txt"))
     }
 
-    fun `test an acceptance that nobody hears is told, and the text stays`() {
+    fun `test an acceptance whose delivery is unknown is reported, and the text stays`() {
         listOf("a.txt", "b.txt").forEach { propose(it, "new") }
         core.delivery = Delivery.UNKNOWN
         answering(ALL)
         service.acceptAll()
-        assertEquals(2, told.size)
+        assertEquals(2, calls.size)
         assertEquals(2, tabs().size)
         assertTrue(notified.last().content, "a.txt stays open. The CLI no longer waits" in notified.last().content)
         service.acceptAll()
-        assertEquals("decided once", 2, told.size)
+        assertEquals("decided once", 2, calls.size)
     }
 
     /** Returns whether the second of two clicks would decide [view], however long ago the first one was. */
@@ -203,7 +203,7 @@ class SeveralTest : QuestionTestCase() {
         assertFalse("another file's", decidesBySecondClick(other))
     }
 
-    fun `test the second click of an acceptance that nobody heard does not close it`() {
+    fun `test the second click of an acceptance whose delivery is unknown does not close it`() {
         val view = propose("a.txt", "new")
         core.delivery = Delivery.UNKNOWN
         view.click("Accept")

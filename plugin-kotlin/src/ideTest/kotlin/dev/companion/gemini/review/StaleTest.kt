@@ -14,11 +14,11 @@ class StaleTest : QuestionTestCase() {
         await("the word about it") { "It has changed meanwhile." in view.banner }
         view.click("Accept")
         assertTrue(questions.single(), "Gemini CLI replaces the changes with the accepted text" in questions.single())
-        assertEquals("to keep editing is no decision", emptyList<String>(), told)
+        assertEquals("to keep editing is no decision", emptyList<String>(), calls)
         answering(2)
         view.type("mine")
         view.click("Accept")
-        assertEquals(listOf("accepted a.txt 'mine'"), told)
+        assertEquals(listOf("accepted a.txt 'mine'"), calls)
         service.unwritten(path("a.txt"))
         await("the offer: Qwen Code may not write it") { notified.any { "were not written to" in it.content } }
     }
@@ -55,7 +55,7 @@ class StaleTest : QuestionTestCase() {
         await("the word about it") { "It has changed meanwhile." in view.banner }
         view.click("Accept")
         assertTrue(questions.single(), "Gemini CLI replaces the changes with the accepted text" in questions.single())
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
     }
 
     fun `test what another program writes after a change that was taken back is not lost without a question`() {
@@ -75,7 +75,7 @@ class StaleTest : QuestionTestCase() {
         view.click("Apply")
         await("the end") { !view.isOpen }
         assertEquals("new", file.readText())
-        assertEquals(listOf("accepted a.txt 'new'", "withdrawn a.txt"), told)
+        assertEquals(listOf("accepted a.txt 'new'", "withdraw a.txt"), calls)
         assertEquals(emptyList<String>(), questions)
     }
 
@@ -122,14 +122,14 @@ class StaleTest : QuestionTestCase() {
         propose(crlf.name, "one\n2\n").click("Accept")
         val accepted =
             listOf("crlf.txt 'one\n2\n'", "bom.txt '\uFEFF1\n'", "bom.txt '\uFEFF1\n'", "crlf.txt 'one\r\n2\r\n'")
-        assertEquals(accepted.map { "accepted $it" }, told)
+        assertEquals(accepted.map { "accepted $it" }, calls)
     }
 
     fun `test a CLI that replays edits writes the file itself when another client accepts`() {
         val file = file("a.txt", "old")
         open("a.txt", "new", replaysEdits = true)
         assertEquals(Answer.DONE, answer { service.accept(it, path("a.txt")) })
-        assertEquals(listOf("accepted a.txt 'new'"), told)
+        assertEquals(listOf("accepted a.txt 'new'"), calls)
         assertEquals("old", file.readText())
     }
 
@@ -158,7 +158,7 @@ class StaleTest : QuestionTestCase() {
                 File(path(it)).writeText("by another program")
             }
         }
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
     }
 
     private fun open(name: String, text: String, replaysEdits: Boolean) {
@@ -209,10 +209,10 @@ class StaleTest : QuestionTestCase() {
         answering(CANCEL)
         view.click("Accept")
         assertTrue(questions.last(), "Gemini CLI replaces the changes with the accepted text" in questions.last())
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
     }
 
-    fun `test what was written is offered back once, when a proposal that nobody heard of ends`() {
+    fun `test what was written is offered back once, when a proposal whose delivery is unknown ends`() {
         file("a.txt", "old")
         val view = propose("a.txt", "new")
         view.type("mine")
@@ -236,6 +236,6 @@ class StaleTest : QuestionTestCase() {
         await("its end") { "It has changed meanwhile." !in view.banner }
         view.click("Accept")
         assertEquals(emptyList<String>(), questions)
-        assertEquals(listOf("accepted a.txt 'new'"), told)
+        assertEquals(listOf("accepted a.txt 'new'"), calls)
     }
 }

@@ -8,36 +8,29 @@ import com.intellij.openapi.project.ex.ProjectManagerEx
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.encoding.EncodingProjectManager
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.awaitGone
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.dispatchUntil
+import dev.companion.gemini.offEdt
 import dev.companion.gemini.tabs.ProposalFile
 import dev.companion.gemini.tabs.ProposalTitleProvider
-import java.lang.ref.WeakReference
 
 class WaitingTest : QuestionTestCase() {
-    /** Waits until no reference to the result of [make] is left. */
-    private fun awaitGone(what: String, make: () -> Any) {
-        val reference = WeakReference(make())
-        await("the end of $what") {
-            System.gc()
-            reference.get() == null
-        }
-    }
-
     private fun edited(name: String) = propose(name, "two").also { it.type("mine") }
 
     fun `test a proposal whose tab is lost waits, and comes back as the user left it`() {
         val view = edited("a.txt")
         view.lose()
         assertFalse(view.isOpen)
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
         val offer = "The CLI proposes the new file ${root.name}/a.txt."
         assertEquals(listOf("$offer Click Review to open its tab."), notices)
         follow(notified.last())
         assertEquals("mine", text(view("a.txt").right))
         assertEquals("nothing waits without a tab", emptyList<String>(), notices)
         view("a.txt").click("Accept")
-        assertEquals(listOf("accepted a.txt 'mine'"), told)
+        assertEquals(listOf("accepted a.txt 'mine'"), calls)
     }
 
     fun `test one notification is for all that wait without a tab`() {
@@ -51,7 +44,7 @@ class WaitingTest : QuestionTestCase() {
         assertEquals(names, tabs().map { it.name }.sorted())
     }
 
-    fun `test what was accepted and nobody heard of comes back as well`() {
+    fun `test an acceptance whose delivery is unknown comes back as well`() {
         val view = edited("a.txt")
         core.delivery = Delivery.UNKNOWN
         view.click("Accept")
@@ -74,14 +67,14 @@ class WaitingTest : QuestionTestCase() {
         edited("a.txt").close()
         assertEquals(1, questions.size)
         assertEquals("mine", text(view("a.txt").right))
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
     }
 
     fun `test closing a tab that was edited asks, and rejects it`() {
         answering(ALL)
         edited("a.txt").close()
         assertEquals(1, questions.size)
-        assertEquals(listOf("rejected a.txt"), told)
+        assertEquals(listOf("rejected a.txt"), calls)
         assertEquals("mine", givenBack())
     }
 
@@ -101,7 +94,7 @@ class WaitingTest : QuestionTestCase() {
         val view = edited("a.txt")
         view.type("two")
         view.close()
-        assertEquals(listOf("rejected a.txt"), told)
+        assertEquals(listOf("rejected a.txt"), calls)
         assertEquals(emptyList<String>(), notices)
     }
 
@@ -143,12 +136,58 @@ class WaitingTest : QuestionTestCase() {
         assertEquals("mine", givenBack())
     }
 
-    fun `test what a server is still to look for is offered back when it has gone`() {
+    fun `test an offer ends if the CLI writes the text late`() {
         edited("a.txt").click("Accept")
-        assertEquals(emptyList<String>(), notices)
-        core.close()
-        service.follow(null)
+        service.unwritten(path("a.txt"))
         await("the offer") { notices.isNotEmpty() }
+        service.written(path("a.txt"))
+        await("its end") { notices.isEmpty() }
+    }
+
+    fun `test a late message is about the last text of the file`() {
+        val first = edited("a.txt")
+        core.delivery = Delivery.QUEUED
+        first.click("Accept")
+        service.unwritten(path("a.txt"))
+        core.delivery = Delivery.DELIVERED
+        edited("a.txt").click("Accept")
+        service.written(path("a.txt"))
+        service.written(path("a.txt"))
+        await("the messages") { background() }
+        UIUtil.dispatchAllInvocationEvents()
+        assertTrue("its text is not in the file", first.isOpen)
+        first.click("Close")
+    }
+
+    fun `test a late message takes no edit that came after the acceptance`() {
+        val view = edited("a.txt")
+        core.delivery = Delivery.QUEUED
+        view.click("Accept")
+        view.type("later")
+        service.written(path("a.txt"))
+        await("the end") { !view.isOpen }
+        assertEquals("later", givenBack())
+    }
+
+    fun `test a message of the next server is about its own text`() {
+        lookSoon(pauseMillis = 300)
+        edited("a.txt").click("Accept")
+        core.close()
+        core = RecordingCore()
+        offEdt { service.follow(core) }
+        edited("a.txt").click("Accept")
+        service.unwritten(path("a.txt"))
+        await("the offers of both texts") { notices.size == 2 }
+    }
+
+    fun `test after the end of a server a text is offered unless the CLI still writes it`() {
+        lookSoon()
+        for (name in listOf("written.txt", "lost.txt")) edited(name).click("Accept")
+        core.close()
+        offEdt { service.follow(null) }
+        file("written.txt", "mine")
+        await("the offer") { notices.isNotEmpty() }
+        assertTrue(notices.single(), "/lost.txt" in notices.single())
         assertEquals("mine", givenBack())
     }
 
@@ -159,7 +198,7 @@ class WaitingTest : QuestionTestCase() {
         assertEquals("<b>\\u202Etxt.exe", view.file.name)
     }
 
-    fun `test equal names are told apart`() {
+    fun `test equal names are distinguished`() {
         propose("a.txt", "two")
         propose("deep/a.txt", "two")
         val titles = { tabs().mapNotNull { ProposalTitleProvider().getEditorTabTitle(project, it) }.sorted() }
@@ -196,6 +235,14 @@ class WaitingTest : QuestionTestCase() {
         service.open(last, "no path", "")
         await("the background") { last.text != null }
         return true
+    }
+
+    fun testAProposalThatReplacedAnotherIsForgottenAtItsEnd() {
+        val views = listOf("a.txt", "b.txt").map { propose(it, "two") }
+        views[0].close()
+        awaitGone("the proposal") {
+            checkNotNull(views[1].file.proposal).also { views[1].click("Reject") }
+        }
     }
 
     /** The platform remembers files that were open. */

@@ -76,7 +76,7 @@ class ChangeActionTest : DiffTestCase() {
         val view = propose("a.txt", "ONE\ntwo\nTHREE\n")
         assertTrue(revertAt(view, 0))
         view.click("Accept")
-        assertEquals(listOf("accepted a.txt 'one\ntwo\nTHREE\n'"), told)
+        assertEquals(listOf("accepted a.txt 'one\ntwo\nTHREE\n'"), calls)
     }
 
     fun `test after the last change the next key leads to the next proposal`() {

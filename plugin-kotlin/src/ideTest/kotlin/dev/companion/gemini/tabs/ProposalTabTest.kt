@@ -94,7 +94,7 @@ class ProposalTabTest : DiffTestCase() {
         file("a.key", "one")
         assertEquals(Answer.DONE, answer { service.open(core, it, diff(path("a.key"), "two").copy(private = true)) })
         val banner = view("a.key").banner
-        assertTrue(banner, "a.key. +1 \u22121 It is private: CLIs get nothing else about it. |" in banner)
+        assertTrue(banner, "a.key. +1 \u22121 It is private: the IDE shares nothing else about it. |" in banner)
     }
 
     fun `test a file that is read-only opens, with a word, and its proposal can be edited`() {
@@ -113,7 +113,7 @@ class ProposalTabTest : DiffTestCase() {
         propose("b.txt", "three")
         assertEquals(listOf("a.txt", "b.txt"), tabs().map { it.name }.sorted())
         assertEquals(listOf("two", "three"), listOf("a.txt", "b.txt").map { text(view(it).right) })
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
     }
 
     fun `test a second proposal for a file takes the first one's place`() {
@@ -125,9 +125,9 @@ class ProposalTabTest : DiffTestCase() {
         val inOrder = checkNotNull(myManager.currentWindow).files.map { it.name }
         assertEquals(listOf("a.txt", "b.txt", "c.txt"), inOrder)
         await("the second text") { text(second.right) == "second" }
-        assertEquals("the first is not decided", emptyList<String>(), told)
+        assertEquals("the first is not decided", emptyList<String>(), calls)
         second.click("Accept")
-        assertEquals(listOf("accepted b.txt 'second'"), told)
+        assertEquals(listOf("accepted b.txt 'second'"), calls)
     }
 
     fun `test a tab leaves no traces`() {
@@ -155,8 +155,8 @@ class ProposalTabTest : DiffTestCase() {
         assertEquals(2, view.file.editors.size)
         myManager.closeFile(view.file, checkNotNull(myManager.currentWindow))
         UIUtil.dispatchAllInvocationEvents()
-        assertEquals("one side is still there", emptyList<String>(), told)
+        assertEquals("one side is still there", emptyList<String>(), calls)
         view.close()
-        assertEquals(listOf("rejected a.txt"), told)
+        assertEquals(listOf("rejected a.txt"), calls)
     }
 }

@@ -84,7 +84,7 @@ class ProposalViewerTest : DiffTestCase() {
         assertTrue("$shown", shown.any { "lacks DiffRequestProcessor.init. Update" in it })
         assertTrue("$logged", logged.single() is NoSuchMethodError)
         view.click("Reject")
-        assertEquals(listOf("rejected a.txt"), told)
+        assertEquals(listOf("rejected a.txt"), calls)
         assertFalse(view.isOpen)
     }
 }

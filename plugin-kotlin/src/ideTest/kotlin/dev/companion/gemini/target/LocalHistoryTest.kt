@@ -16,7 +16,7 @@ class LocalHistoryTest : DiffTestCase() {
             .mapNotNull { it.label }
             .filter { root.name in it }
 
-    fun `test an acceptance is labelled before the CLI hears of it`() {
+    fun `test an acceptance is labelled before the CLI receives it`() {
         file("a.txt", "one\n")
         val view = propose("a.txt", "two\n")
         assertEquals(emptyList<String>(), labels())

@@ -95,7 +95,7 @@ class TargetTest : DiffTestCase() {
         val former = Messages.setTestDialog { 2 }
         view.click("Accept")
         Messages.setTestDialog(former)
-        assertEquals("after the question", listOf("accepted a.txt 'mine\r\n'"), told)
+        assertEquals("after the question", listOf("accepted a.txt 'mine\r\n'"), calls)
     }
 
     fun `test a directory that is deleted meanwhile is noticed, too`() {
@@ -133,7 +133,7 @@ class TargetTest : DiffTestCase() {
         view.type("mine\n")
         assertEquals(Answer.DONE, answer { service.accept(it, path("a.txt")) })
         assertEquals("\uFEFFmine\r\n", file.readText())
-        assertEquals(listOf("accepted a.txt '\uFEFFmine\r\n'"), told)
+        assertEquals(listOf("accepted a.txt '\uFEFFmine\r\n'"), calls)
         assertFalse(view.isOpen)
 
         val opened = myManager.openFile(virtualFile(file), true).single()
@@ -155,7 +155,7 @@ class TargetTest : DiffTestCase() {
         file("a.txt/b", "now a directory")
         assertTrue(answer { service.accept(it, path("a.txt")) }.startsWith("failed: "))
         assertTrue(view.isOpen)
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
     }
 
     /** Creates a separate service whose platform writes later. [flush] waits for these writes. */
@@ -172,13 +172,13 @@ class TargetTest : DiffTestCase() {
         service.accept(answer, path("a.txt"))
         await("the writing") { view.banner == "The file is being written." }
         assertNull(answer.text)
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
         service.reject(checkNotNull(view.file.proposal))
         assertTrue(view.isOpen)
         isWritten.countDown()
         await("an answer") { answer.text != null }
         assertEquals(Answer.DONE, answer.text)
-        assertEquals(listOf("accepted a.txt 'two'"), told)
+        assertEquals(listOf("accepted a.txt 'two'"), calls)
     }
 
     fun `test what the disk refuses later is an error, and the proposal stays`() {
@@ -188,9 +188,9 @@ class TargetTest : DiffTestCase() {
         val failure = answer { service.accept(it, path("a.txt")) }
         assertEquals("failed: The IDE could not write ${path("a.txt")}: no space left", failure)
         assertTrue(view.banner, "proposes to change" in view.banner)
-        assertEquals(emptyList<String>(), told)
+        assertEquals(emptyList<String>(), calls)
         view.click("Reject")
-        assertEquals(listOf("rejected a.txt"), told)
+        assertEquals(listOf("rejected a.txt"), calls)
     }
 
     object LaterDisk {
@@ -285,7 +285,7 @@ class TargetTest : DiffTestCase() {
         return Files.createSymbolicLink(Paths.get(path("link")), Paths.get(path("real")))
     }
 
-    fun `test a file that the user has open by a link is the one that he is told of`() {
+    fun `test the view is about the file that the user has open by a link`() {
         val link = linked()
         val opened = virtualFile(link.resolve("a.txt").toFile())
         myManager.openFile(opened, false)
@@ -296,7 +296,7 @@ class TargetTest : DiffTestCase() {
         assertTrue(view.banner, "unsaved changes" in view.banner)
         view.click("Accept")
         FileDocumentManager.getInstance().reloadFromDisk(document)
-        assertEquals("by the name that the CLI has for it", listOf("accepted real/a.txt 'two'"), told)
+        assertEquals("by the name that the CLI has for it", listOf("accepted real/a.txt 'two'"), calls)
         file("elsewhere/a.txt", "another")
         Files.delete(link)
         Files.createSymbolicLink(link, Paths.get(path("elsewhere")))

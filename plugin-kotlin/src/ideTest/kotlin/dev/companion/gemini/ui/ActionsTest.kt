@@ -12,6 +12,7 @@ import com.intellij.openapi.project.Project
 import com.intellij.testFramework.MapDataContext
 import com.intellij.testFramework.TestActionEvent
 import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.offEdt
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
@@ -122,7 +123,7 @@ class ActionsTest : ServiceTestCase() {
             ) +
                 listOf("127.0.0.2:${status.port}", "Not listening: can't listen on 192.0.2.1", "further hosts 1")
         for (help in helps + System.getProperty("java.version")) assertTrue("$help in $text", help in text)
-        val environment = checkNotNull(service.core).terminalEnvironment
+        val environment = checkNotNull(service.core?.request(ServerMessage.Environment)).env
         val token = environment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN")
         for (secret in listOf(token, "secret")) {
             assertFalse("$secret in $text", secret in text)

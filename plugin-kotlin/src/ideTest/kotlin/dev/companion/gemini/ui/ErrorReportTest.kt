@@ -54,10 +54,10 @@ class ErrorReportTest : PlatformTestCase() {
         val all = Extensions.getRootArea().getExtensionPoint<ErrorReportSubmitter>("com.intellij.errorHandler")
         val reporter = all.extensions.single { it is CompanionErrorReporter }
         assertEquals("Copy Report", reporter.reportActionText)
-        val told = ArrayList<SubmittedReportInfo>()
+        val results = ArrayList<SubmittedReportInfo>()
         val event = IdeaLoggingEvent("secret", ServerFault("fault"))
-        assertTrue(reporter.submit(arrayOf(event), null, JPanel(), Consumer { told += it }))
-        assertEquals(SubmittedReportInfo.SubmissionStatus.NEW_ISSUE, told.single().status)
+        assertTrue(reporter.submit(arrayOf(event), null, JPanel(), Consumer { results += it }))
+        assertEquals(SubmittedReportInfo.SubmissionStatus.NEW_ISSUE, results.single().status)
         val text = checkNotNull(CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor))
         assertTrue(text, "ServerFault: fault\n" in text)
         assertFalse(text, "secret" in text)

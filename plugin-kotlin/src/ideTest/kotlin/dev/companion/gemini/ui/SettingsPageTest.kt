@@ -42,17 +42,15 @@ class SettingsPageTest : LightPlatformTestCase() {
     fun testItShowsWhatIsSet() {
         settings.set(
             Values(
-                false,
-                true,
-                false,
-                true,
-                false,
-                TrustSetting.CLI,
-                7,
-                LogLevel.TRACE,
-                "npx gemini",
-                "10.0.0.1",
-                "my.box",
+                context = false,
+                diagnostics = false,
+                qwen = false,
+                trust = TrustSetting.CLI,
+                bodyLimitMegabytes = 7,
+                logLevel = LogLevel.TRACE,
+                cliCommand = "npx gemini",
+                listenAddresses = "10.0.0.1",
+                allowedHosts = "my.box",
             ),
         )
         configurable.reset()
@@ -67,23 +65,27 @@ class SettingsPageTest : LightPlatformTestCase() {
     }
 
     fun testEachFieldCountsAndIsApplied() {
-        val changes = listOf<Pair<Values, () -> Unit>>(
-            Values(context = false) to { context.doClick() },
+        val ofServer = listOf<Pair<Values, () -> Unit>>(
             Values(review = false) to { review.doClick() },
             Values(diagnostics = false) to { diagnostics.doClick() },
-            Values(saveFiles = false) to { save.doClick() },
-            Values(notifyCli = false) to { notify.doClick() },
-            Values(worktrees = false) to { worktrees.doClick() },
+            Values(gitIgnoredPrivate = true) to { box("Don\u2019t share files that Git ignores").doClick() },
+            Values(worktrees = false) to { box("Include other Git worktrees").doClick() },
             Values(gemini = false) to { gemini.doClick() },
             Values(qwen = false) to { qwen.doClick() },
-            Values(trust = TrustSetting.CLI) to { trust.selectedIndex = 1 },
             Values(bodyLimitMegabytes = 1024) to { limit.text = " 1024 " },
             Values(logLevel = LogLevel.OFF) to { log.selectedIndex = 0 },
-            Values(cliCommand = "npx gemini") to { command.text = " npx gemini " },
             Values(listenAddresses = "172.17.0.1, fd00::1") to { listen.text = " 172.17.0.1, fd00::1 " },
             Values(allowedHosts = "build-box my.box:9000") to { hosts.text = "build-box my.box:9000" },
         )
-        for ((expected, change) in changes) {
+        // ProjectConfig, not server(), passes the trust to the server.
+        val ofPlugin = listOf<Pair<Values, () -> Unit>>(
+            Values(context = false) to { context.doClick() },
+            Values(trust = TrustSetting.CLI) to { trust.selectedIndex = 1 },
+            Values(saveFiles = false) to { box("Save files before each prompt").doClick() },
+            Values(notifyCli = false) to { box("Notify when the CLI waits or has finished").doClick() },
+            Values(cliCommand = "npx gemini") to { command.text = " npx gemini " },
+        )
+        for ((expected, change) in ofServer + ofPlugin) {
             settings.set(Values())
             configurable.reset()
             assertFalse(configurable.isModified)
@@ -94,7 +96,11 @@ class SettingsPageTest : LightPlatformTestCase() {
             assertEquals(expected, settings.values)
             configurable.reset()
             assertFalse(configurable.isModified)
+            val report = HealthReport.settings(expected)
+            assertFalse("$expected is in the health report", report == HealthReport.settings(Values()))
         }
+        for ((changed, _) in ofServer) assertFalse("$changed", changed.server() == Values().server())
+        assertEquals("each setting", Values::class.java.declaredFields.size, ofServer.size + ofPlugin.size)
     }
 
     fun testResetTakesBack() {
@@ -150,9 +156,11 @@ class SettingsPageTest : LightPlatformTestCase() {
     }
 
     fun testItIsReachedByKeyboard() {
-        val labels = all<JLabel>().filter { it.labelFor != null }
-        val mnemonics = all<JCheckBox>().map { it.mnemonic } + labels.map { it.displayedMnemonic }
-        assertEquals(14, mnemonics.filter { it != 0 }.distinct().size)
+        val boxes = all<JCheckBox>()
+        val labels = all<JLabel>().filter { it.labelFor is JTextField || it.labelFor is JComboBox<*> }
+        val mnemonics = boxes.map { it.mnemonic } + labels.map { it.displayedMnemonic }
+        val fields = all<JComboBox<*>>() + all<JTextField>().filter { it.columns > 0 }
+        assertEquals(boxes.size + fields.size, mnemonics.filter { it != 0 }.distinct().size)
     }
 
     fun testItIsAmongTheTools() {
@@ -201,21 +209,21 @@ class SettingsPageTest : LightPlatformTestCase() {
             e.message
         }
 
-    private val context get() = all<JCheckBox>()[0]
-    private val review get() = all<JCheckBox>()[1]
-    private val diagnostics get() = all<JCheckBox>()[2]
-    private val save get() = all<JCheckBox>()[3]
-    private val notify get() = all<JCheckBox>()[4]
-    private val worktrees get() = all<JCheckBox>()[5]
-    private val gemini get() = all<JCheckBox>()[6]
-    private val qwen get() = all<JCheckBox>()[7]
-    private val trust get() = all<JComboBox<*>>().first()
-    private val log get() = all<JComboBox<*>>().last()
-    private val texts get() = all<JTextField>().filter { it.columns > 10 }
-    private val command get() = texts[0]
-    private val listen get() = texts[1]
-    private val hosts get() = texts[2]
-    private val limit get() = all<JTextField>().first { it.columns in 1..10 }
+    private val context get() = box("Share open files and the selection")
+    private val review get() = box("Review edits in the IDE")
+    private val diagnostics get() = box("Share problems that the IDE finds")
+    private val gemini get() = box("Gemini CLI")
+    private val qwen get() = box("Qwen Code")
+    private val trust get() = labeled("Trust in projects:") as JComboBox<*>
+    private val command get() = labeled("Command:") as JTextField
+    private val limit get() = labeled("Largest request, in MB:") as JTextField
+    private val listen get() = labeled("Listen also on:") as JTextField
+    private val hosts get() = labeled("Additional host names:") as JTextField
+    private val log get() = labeled("Log level:") as JComboBox<*>
+
+    private fun box(text: String) = all<JCheckBox>().single { it.text == text }
+
+    private fun labeled(text: String) = all<JLabel>().single { it.text == text }.labelFor
 
     private inline fun <reified T : JComponent> all(): List<T> = UIUtil.findComponentsOfType(page, T::class.java)
 }

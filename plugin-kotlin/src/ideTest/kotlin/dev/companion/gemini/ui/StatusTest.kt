@@ -61,7 +61,7 @@ class StatusTest : ServiceTestCase() {
     private fun actions(notification: Notification): List<String?> =
         notification.actions.map { action: AnAction -> action.templatePresentation.text }
 
-    fun testAFailureIsToldOnceWithWhatToDo() {
+    fun testAFailureIsReportedOnceWithWhatToDo() {
         repeat(2) { state(Failed("No <port>.")) }
         val notification = shown.single()
         assertEquals(NotificationType.ERROR, notification.type)
@@ -75,7 +75,7 @@ class StatusTest : ServiceTestCase() {
         assertEquals("it is back", 2, shown.size)
     }
 
-    fun testAMissingDiscoveryFileIsTold() {
+    fun testAMissingDiscoveryFileIsReported() {
         state(running(0, null))
         state(running(1, null))
         val notification = shown.first()
@@ -84,7 +84,7 @@ class StatusTest : ServiceTestCase() {
         assertEquals(1, shown.count { it.type == NotificationType.WARNING })
     }
 
-    fun testAnAddressThatIsNotThereIsTold() {
+    fun testAnAddressThatIsNotThereIsReported() {
         state(running(0, "/file", listOf("127.0.0.1:1"), listOf("can't listen on 172.17.0.1: not there")))
         val notification = shown.single()
         assertEquals(NotificationType.WARNING, notification.type)
@@ -116,9 +116,10 @@ class StatusTest : ServiceTestCase() {
         val settings = { context: Boolean, problems: Boolean ->
             CompanionSettings.Values(context = context, diagnostics = problems, review = false)
         }
-        assertEquals("The CLI sees open files and the selection", Greeting.shared(settings(true, false)))
-        assertEquals("The CLI sees problems that the IDE finds", Greeting.shared(settings(false, true)))
-        assertEquals("The CLI sees no context or problems", Greeting.shared(settings(false, false)))
+        assertEquals("The CLI sees open files and the selection", Greeting.shared(settings(true, false), true))
+        assertEquals("The CLI sees problems that the IDE finds", Greeting.shared(settings(false, true), true))
+        assertEquals("The CLI sees no context or problems", Greeting.shared(settings(false, false), true))
+        assertEquals("The CLI sees no context or problems", Greeting.shared(settings(true, true), false))
         assertEquals("You review its edits in its terminal.", Greeting.review(settings(true, true)))
     }
 
@@ -131,8 +132,8 @@ class StatusTest : ServiceTestCase() {
         await { label.icon != null }
         assertTrue("the keyboard reaches it", label.isFocusable)
         assertTrue(ActionUtil.getActions(label).any { it.shortcutSet === CommonShortcuts.ENTER })
-        val told = { "${label.text}|${label.toolTipText}" }
-        assertEquals("|Companion for Gemini CLI: Off", told())
+        val texts = { "${label.text}|${label.toolTipText}" }
+        assertEquals("|Companion for Gemini CLI: Off", texts())
         val icons = LinkedHashSet(listOf(label.icon))
         val expected = listOf(
             Starting to "|Companion for Gemini CLI: Starting\u2026",
@@ -145,7 +146,7 @@ class StatusTest : ServiceTestCase() {
         )
         for ((state, text) in expected) {
             state(state)
-            assertEquals(text, told())
+            assertEquals(text, texts())
             icons += label.icon
         }
         assertEquals("off, waiting, connected, failed", 4, icons.size)
@@ -159,7 +160,7 @@ class StatusTest : ServiceTestCase() {
         assertEquals(listOf(100, JBUI.scale(500)), heights)
     }
 
-    fun testAnotherCompanionIsToldOnce() {
+    fun testAnotherCompanionIsReportedOnce() {
         PropertiesComponent.getInstance().unsetValue("dev.companion.gemini.warnedOfOther")
         assertNull("it is not installed", OtherCompanion.name())
         val name = checkNotNull(OtherCompanion.name(listOf("there.is.none", "dev.companion.gemini")))

@@ -6,12 +6,7 @@ import dev.companion.gemini.core.AgentChange
 import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
-
-/** Identifies a prompt of a CLI session. */
-internal data class PromptKey(
-    val session: String,
-    val number: Long,
-)
+import dev.companion.gemini.core.PromptKey
 
 internal val AgentChange.key get() = PromptKey(session, prompt)
 
@@ -76,7 +71,7 @@ internal class PromptChanges(
 internal class ChangeList {
     private val byKey = HashMap<PromptKey, PromptChanges>()
 
-    /** The prompts whose edits the server lists no more, because the user keeps all of them. */
+    /** The prompts whose edits the server may soon list no more, because the user keeps them. */
     private val kept = HashSet<PromptKey>()
 
     /** The newest prompt first. Any thread may read it. */
@@ -98,12 +93,13 @@ internal class ChangeList {
     fun update(change: AgentChange): Boolean {
         val key = change.key
         val old = byKey[key]
+        val isKept = kept.remove(key)
         if (change.files.isEmpty()) {
-            // The server reports the end of its list also if the user keeps the last of its files.
-            if (!kept.remove(key)) remove(key)
+            // The server also reports this once the user keeps the last of its files. The others stay then.
+            val rest = old?.takeIf { isKept }?.with(files = emptyList())
+            if (rest == null || rest.rows.isEmpty()) remove(key) else put(rest)
             return false
         }
-        kept -= key
         val new = old?.with(change.title, change.time, change.files)
             ?: PromptChanges(key, change.title, change.time, change.files, emptyList())
         put(new)
@@ -144,6 +140,11 @@ internal class ChangeList {
             if (prompt.files.isNotEmpty() && left.files.isEmpty()) kept += key
             if (left.rows.isEmpty()) remove(key) else put(left)
         }
+    }
+
+    /** The user keeps a part of a file, which may be the prompt's last one. */
+    fun expectRest(key: PromptKey) {
+        if (key in byKey) kept += key
     }
 
     fun removeIf(isGone: (PromptKey) -> Boolean) {

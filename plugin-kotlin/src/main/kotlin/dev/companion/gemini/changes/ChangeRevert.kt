@@ -13,23 +13,25 @@ import com.intellij.openapi.editor.Document
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.ReadonlyStatusHandler
-import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.ThrowableRunnable
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.FileToRevert
 import dev.companion.gemini.core.Hunk
 import dev.companion.gemini.core.PlannedFile
+import dev.companion.gemini.core.PromptKey
 import dev.companion.gemini.core.RevertAction
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.PostponedWrites
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.laterWithoutDialog
 import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.target.TargetException
 import dev.companion.gemini.target.TextForm
 import java.io.IOException
-import java.nio.file.Path
 import java.nio.file.Paths
 
 /**
@@ -64,6 +66,12 @@ internal class ChangeRevert(
 
         val isAsBefore get() = plan.action == RevertAction.NOTHING
 
+        val encodingProblem: String?
+            get() {
+                val (file, before) = Pair(file ?: return null, before ?: return null)
+                return TextForm.encodingProblem(file, before)
+            }
+
         /** Whether the line endings and the BOM stay in a revert. A document can't undo a change of them. */
         val keepsForm: Boolean
             get() {
@@ -97,7 +105,8 @@ internal class ChangeRevert(
                     }
                 }
                 val plan = service.revertPlan(readable, hunk)
-                later { decide(files, readable.zip(plan.files, ::Planned), plan.question, failures, agreed) }
+                val planned = readable.zip(plan.files, ::Planned)
+                project.laterWithoutDialog { decide(files, planned, plan.question, failures, agreed) }
             } catch (_: TargetException) {
                 // The project has ended.
             }
@@ -151,27 +160,19 @@ internal class ChangeRevert(
         if (!files.all { it.versions.isCurrent() }) return look(files.map { it.rows }, agreed)
         val written = ArrayList<Planned>()
         for (file in changing) {
-            val reason = if (file.file in readOnly) message("diff.error.readOnly") else encodingProblem(file)
+            val reason = if (file.file in readOnly) message("diff.error.readOnly") else file.encodingProblem
             if (reason == null) written += file else failures += Failure(file.shownPath, reason)
         }
         val references = DocumentReferenceManager.getInstance()
         val undoneIn =
             written.mapNotNull { it.file?.let(references::create) } + listOfNotNull(view?.let(references::create))
-        val report = Report(undoneIn)
+        val report = Report(undoneIn, service.servers(files.flatMap { it.rows }))
         val failed = if (written.isEmpty()) emptyMap() else inCommand(written, report)
         written.filter { it in failed }.mapTo(failures) { Failure(it.shownPath, failed.getValue(it)) }
         val done = files.filter { file -> (file.isAsBefore || file in written) && file !in failed }
         // Undo brings back no line endings: what such a file has by the next prompt decides.
         report.rows = written.filter { it !in failed && it.keepsForm }.flatMap { it.rows }
         finish(done, failures, report)
-    }
-
-    /** The platform would replace characters that the encoding lacks by question marks. */
-    private fun encodingProblem(file: Planned): String? {
-        val charset = file.file?.charset ?: return null
-        val text = file.before ?: return null
-        if (charset.canEncode() && charset.newEncoder().canEncode(text)) return null
-        return message("diff.error.encoding", charset.displayName())
     }
 
     /** Returns the reasons of failures. */
@@ -208,14 +209,9 @@ internal class ChangeRevert(
         val (before, file, document) = Triple(planned.before, planned.file, planned.versions.document)
         when {
             before == null -> file?.delete(this)
-            file == null || document == null -> create(planned.versions.path, before)
+            file == null || document == null -> FileOnDisk.create(planned.versions.path, before)
             else -> overwrite(file, document, before)
         }
-    }
-
-    private fun create(path: Path, before: String) {
-        val directory = VfsUtil.createDirectories(path.parent.toString())
-        directory.createChildData(this, path.fileName.toString()).setBinaryContent(before.toByteArray())
     }
 
     private fun overwrite(file: VirtualFile, document: Document, before: String) {
@@ -232,8 +228,11 @@ internal class ChangeRevert(
         }
     }
 
-    /** Tells the server if the user undoes the revert, or makes it again. The files still exist. */
-    private inner class Report(undoneIn: List<DocumentReference>) : GlobalUndoableAction(*undoneIn.toTypedArray()) {
+    /** Notifies the server if the user undoes the revert, or makes it again. The files still exist. */
+    private inner class Report(
+        undoneIn: List<DocumentReference>,
+        val servers: Map<PromptKey, CompanionCore>,
+    ) : GlobalUndoableAction(*undoneIn.toTypedArray()) {
         /** The rows of the files whose revert can be undone. */
         var rows = emptyList<ChangeRow>()
 
@@ -242,12 +241,12 @@ internal class ChangeRevert(
 
         override fun undo() {
             isUndone = true
-            service.revertUndone(rows, hunk)
+            service.revertUndone(rows, hunk, servers)
         }
 
         override fun redo() {
             isUndone = false
-            service.reverted(rows, hunk)
+            service.reverted(rows, hunk, servers)
         }
     }
 
@@ -264,10 +263,10 @@ internal class ChangeRevert(
                     failures += Failure(planned.shownPath, e.message.orEmpty())
                 }
             }
-            later {
+            project.laterWithoutDialog {
                 val rows = done.filter { it !in lost }.flatMap { it.rows }
-                if (rows.isNotEmpty()) service.reverted(rows, hunk)
-                if (report.isUndone) service.revertUndone(report.rows, hunk)
+                if (rows.isNotEmpty()) service.reverted(rows, hunk, report.servers)
+                if (report.isUndone) service.revertUndone(report.rows, hunk, report.servers)
                 if (failures.isNotEmpty()) report(failures)
             }
         }
@@ -285,9 +284,6 @@ internal class ChangeRevert(
             ).setTitle(message("notification.title"))
             .notify(project)
     }
-
-    private fun later(work: () -> Unit) =
-        ApplicationManager.getApplication().invokeLater(work, Platform.nonModal, project.disposed)
 
     private companion object {
         /** The most files that a notification lists. */

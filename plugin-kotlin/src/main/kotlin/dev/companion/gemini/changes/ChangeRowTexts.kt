@@ -1,9 +1,10 @@
-// Returns the texts that the list and the view of a prompt have about a changed file.
+// Returns the texts that the list and the view of a prompt have about it and its files.
 
 package dev.companion.gemini.changes
 
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.ChangeKind
+import dev.companion.gemini.target.ShownPath
 
 /** Says what the colour of the file's name shows; null for a changed file. */
 internal val ChangeRow.kindText: String?
@@ -31,3 +32,6 @@ internal val ChangeRow.remark: String?
             else -> null
         }
     }
+
+/** The prompt's first line. */
+internal val PromptChanges.shownTitle: String get() = ShownPath.plain(title).ifBlank { message("changes.untitled") }

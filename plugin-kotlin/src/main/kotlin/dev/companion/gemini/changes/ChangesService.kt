@@ -3,21 +3,25 @@
 package dev.companion.gemini.changes
 
 import com.intellij.openapi.Disposable
-import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.util.messages.Topic
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.AgentChange
 import dev.companion.gemini.core.AgentCommand
+import dev.companion.gemini.core.ChangedPath
+import dev.companion.gemini.core.ChangedPaths
 import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Hunk
 import dev.companion.gemini.core.PlannedFile
+import dev.companion.gemini.core.PromptKey
 import dev.companion.gemini.core.RevertPlan
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.later
 import dev.companion.gemini.target.LocalHistoryLabel
 import java.util.concurrent.ConcurrentHashMap
 
@@ -33,9 +37,9 @@ class ChangesService(private val project: Project) : Disposable {
 
     /** The server and the number of each session's last prompt that the Local History has a label for. */
     private val labelled = HashMap<String, Pair<CompanionCore, Long>>()
-    private val onDisk = FilesOnDisk(project) { later { filesFound(it) } }
+    private val onDisk = FilesOnDisk(project) { project.later { filesFound(it) } }
     private val commands =
-        CommandWatch(project) { core, command, files -> later { commandEnded(core, command, files) } }
+        CommandWatch(project) { core, command, files -> project.later { commandEnded(core, command, files) } }
     private val files = HashMap<String, FilesOnDisk.Found>()
 
     /** Any thread. */
@@ -54,14 +58,14 @@ class ChangesService(private val project: Project) : Disposable {
             incoming[key] = Pair(core, change)
             isFirst
         }
-        if (isFirst) later(::takeOver)
+        if (isFirst) project.later(::takeOver)
     }
 
     /** Any thread. */
     fun command(core: CompanionCore, command: AgentCommand) {
         val key = command.key
         val now = System.currentTimeMillis()
-        later {
+        project.later {
             if (command.running) label(core, key)
             if (command.running) commands.started(core, command, now) else commands.ended(key)
         }
@@ -85,7 +89,7 @@ class ChangesService(private val project: Project) : Disposable {
     internal fun texts(rows: List<ChangeRow>): ChangedText? {
         assertNotEdt()
         val texts = listOf(rows.first(), rows.last()).map { row ->
-            cores[row.prompt]?.textBefore(row.prompt.session, row.prompt.number, row.path) ?: return null
+            cores[row.prompt]?.request(ServerMessage.FindTexts(changed(row))) ?: return null
         }
         return ChangedText(texts.first().before, texts.last().after)
     }
@@ -93,15 +97,17 @@ class ChangesService(private val project: Project) : Disposable {
     /** Returns the parts of a file's change; null if the server does not keep its texts. Not for the EDT. */
     internal fun hunks(row: ChangeRow): List<Hunk>? {
         assertNotEdt()
-        return cores[row.prompt]?.hunks(row.prompt.session, row.prompt.number, row.path)
+        return cores[row.prompt]?.request(ServerMessage.ListHunks(changed(row)))?.hunks
     }
+
+    private fun changed(row: ChangeRow) = ChangedPath(row.prompt.session, row.prompt.number, row.path)
 
     /** Not for the EDT. Refuses all files if the server has ended. [hunk] is the only part to revert; null if all. */
     internal fun revertPlan(files: List<FileVersions>, hunk: Hunk?): RevertPlan {
         assertNotEdt()
         val core = files.firstNotNullOfOrNull { cores[it.rows.first().prompt] }
         val toRevert = files.map { it.toRevert(hunk) }
-        return core?.revertPlan(toRevert) ?: RevertPlan(toRevert.map { PlannedFile(it.path) })
+        return core?.request(ServerMessage.PlanRevert(toRevert)) ?: RevertPlan(toRevert.map { PlannedFile(it.path) })
     }
 
     /** The file of a row, as far as the IDE knows it. */
@@ -114,22 +120,46 @@ class ChangesService(private val project: Project) : Disposable {
         assertEdt()
         for ((key, those) in rows.groupBy { it.prompt }) {
             val paths = those.filter { it.edit != null }.map { it.path }
-            if (paths.isNotEmpty()) cores[key]?.changesKept(key.session, key.number, paths)
+            val changes = ChangedPaths(key.session, key.number, paths)
+            if (paths.isNotEmpty()) cores[key]?.send(ServerMessage.ChangesKept(changes))
         }
         list.keep(rows)
         publish()
     }
 
-    internal fun reverted(rows: Collection<ChangeRow>, hunk: Hunk?) =
-        report(rows) { session, prompt, paths -> changesReverted(session, prompt, paths, hunk) }
+    /** Keeps one part of a file's change. The server then reports the rest of the prompt's changes. */
+    internal fun keep(row: ChangeRow, hunk: Hunk) {
+        assertEdt()
+        list.expectRest(row.prompt)
+        val changes = ChangedPaths(row.prompt.session, row.prompt.number, listOf(row.path), hunk)
+        cores[row.prompt]?.send(ServerMessage.ChangesKept(changes))
+    }
 
-    internal fun revertUndone(rows: Collection<ChangeRow>, hunk: Hunk?) =
-        report(rows) { session, prompt, paths -> revertUndone(session, prompt, paths, hunk) }
+    /** The servers of the prompts of [rows]. */
+    internal fun servers(rows: Collection<ChangeRow>): Map<PromptKey, CompanionCore> {
+        assertEdt()
+        val servers = HashMap<PromptKey, CompanionCore>()
+        for (row in rows) cores[row.prompt]?.let { servers[row.prompt] = it }
+        return servers
+    }
 
-    private fun report(rows: Collection<ChangeRow>, call: CompanionCore.(String, Long, List<String>) -> Unit) {
+    /** Reports to [servers], also if a prompt has left the list since. */
+    internal fun reverted(rows: Collection<ChangeRow>, hunk: Hunk?, servers: Map<PromptKey, CompanionCore>) =
+        report(rows, hunk, servers, ServerMessage::ChangesReverted)
+
+    /** See [reverted]. */
+    internal fun revertUndone(rows: Collection<ChangeRow>, hunk: Hunk?, servers: Map<PromptKey, CompanionCore>) =
+        report(rows, hunk, servers, ServerMessage::RevertUndone)
+
+    private fun report(
+        rows: Collection<ChangeRow>,
+        hunk: Hunk?,
+        servers: Map<PromptKey, CompanionCore>,
+        message: (ChangedPaths) -> ServerMessage.Notification,
+    ) {
         assertEdt()
         for ((key, those) in rows.groupBy { it.prompt }) {
-            cores[key]?.call(key.session, key.number, those.map { it.path })
+            servers[key]?.send(message(ChangedPaths(key.session, key.number, those.map { it.path }, hunk)))
         }
         onDisk.look(rows.map { it.path })
     }
@@ -175,12 +205,20 @@ class ChangesService(private val project: Project) : Disposable {
         ChangesToolWindow.update(project, prompts.isNotEmpty())
     }
 
-    private fun later(work: () -> Unit) =
-        ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
-
     override fun dispose() = commands.dispose()
 
     companion object {
         fun getInstance(project: Project): ChangesService = Platform.service(project, ChangesService::class.java)
+    }
+}
+
+/** Reports changes of the list within the plugin. */
+fun interface ChangesListener {
+    /** The number of files that CLIs changed. EDT. */
+    fun changesChanged(files: Int)
+
+    companion object {
+        /** On the project's message bus. */
+        val TOPIC: Topic<ChangesListener> = Topic.create("Files that CLIs changed", ChangesListener::class.java)
     }
 }

@@ -99,7 +99,7 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
         project: Project,
         val prompt: PromptChanges,
     ) : DefaultMutableTreeNode() {
-        val title: String = ShownPath.plain(prompt.title).ifBlank { message("changes.untitled") }
+        val title: String = prompt.shownTitle
         val files: List<FileNode> = prompt.rows.map { FileNode(project, it) }
 
         /** The folders of many files; else none. */

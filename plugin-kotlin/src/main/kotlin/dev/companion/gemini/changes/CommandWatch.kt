@@ -3,7 +3,6 @@
 package dev.companion.gemini.changes
 
 import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ProjectRootManager
@@ -18,8 +17,10 @@ import com.intellij.openapi.vfs.newvfs.events.VFileEvent
 import com.intellij.util.messages.MessageBusConnection
 import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.PromptKey
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.platform.later
 
 /**
  * Lists files of the project's content that a program other than the IDE changed. Two programs that write at the same
@@ -69,10 +70,7 @@ internal class CommandWatch(
         ended.isEnding = true
         val roots = roots()
         ApplicationManager.getApplication().executeOnPooledThread {
-            val finish = Runnable {
-                val work = { finish(ended) }
-                ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
-            }
+            val finish = Runnable { project.later { finish(ended) } }
             // The platform would ask the user about a conflict, in a dialog, and does so when the user comes back.
             if (hasConflict()) finish.run() else LocalFileSystem.getInstance().refreshFiles(roots, true, true, finish)
         }

@@ -5,18 +5,15 @@ package dev.companion.gemini.changes
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileTypes.FileType
-import com.intellij.openapi.fileTypes.FileTypeManager
-import com.intellij.openapi.fileTypes.PlainTextFileType
-import com.intellij.openapi.fileTypes.UnknownFileType
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.core.FileToRevert
 import dev.companion.gemini.core.Hunk
-import dev.companion.gemini.core.PromptOfSession
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.target.ShownPath
+import dev.companion.gemini.target.Target
 import dev.companion.gemini.target.TextForm
 import dev.companion.gemini.target.read
 import java.nio.file.Path
@@ -51,10 +48,7 @@ internal class FileVersions private constructor(
     }
 
     /** [hunk] is the only part to revert; null if all. */
-    fun toRevert(hunk: Hunk?): FileToRevert {
-        val prompts = rows.map { PromptOfSession(it.prompt.session, it.prompt.number) }
-        return FileToRevert(rows.first().path, prompts, disk, unsaved, hunk)
-    }
+    fun toRevert(hunk: Hunk?) = FileToRevert(rows.first().path, rows.map(ChangeRow::prompt), disk, unsaved, hunk)
 
     private fun readDisk() {
         val file = file ?: return
@@ -81,21 +75,12 @@ internal class FileVersions private constructor(
                 val document = known?.takeIf { !it.fileType.isBinary }?.let(documents::getDocument)
                 val whole = document?.takeIf { !documents.isPartialPreviewOfALargeFile(it) }
                 val now = whole?.immutableCharSequence
-                val unsaved = now?.takeIf { documents.isFileModified(known) }?.let { form(known).apply(it) }
-                FileVersions(rows, path, ShownPath.of(project, path), type(known, path), known, whole, now, unsaved)
+                val unsaved = now?.takeIf { documents.isFileModified(known) }?.let { TextForm.of(known).apply(it) }
+                val type = Target.shownType(known, path)
+                FileVersions(rows, path, ShownPath.of(project, path), type, known, whole, now, unsaved)
             }
             versions.readDisk()
             return versions
-        }
-
-        private fun form(file: VirtualFile): TextForm {
-            val hasBom = file.bom?.contentEquals(TextForm.UTF8_BOM) == true
-            return TextForm(file.detectedLineSeparator ?: "\n", hasBom)
-        }
-
-        private fun type(file: VirtualFile?, path: Path): FileType {
-            val type = file?.fileType ?: FileTypeManager.getInstance().getFileTypeByFileName(path.fileName.toString())
-            return if (type === UnknownFileType.INSTANCE) PlainTextFileType.INSTANCE else type
         }
     }
 }

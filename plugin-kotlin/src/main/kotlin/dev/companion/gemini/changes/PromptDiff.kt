@@ -33,9 +33,15 @@ internal class DiffLine(
 internal class PromptDiff private constructor(val lines: List<DiffLine>) {
     val text: String get() = lines.joinToString("\n") { it.text }
 
-    /** Builds the text, with at most [MAX_FILES] files and about [MAX_LINES] lines. */
+    /** Builds the text. Counts the lines beyond [MAX_LINES], and leaves them out. */
     private class Builder(private val shownPath: (ChangeRow) -> String) {
         val lines = ArrayList<DiffLine>()
+        var leftOut = 0
+            private set
+
+        private fun add(line: DiffLine) {
+            if (lines.size < MAX_LINES) lines += line else leftOut++
+        }
 
         fun remark(text: String) {
             lines += DiffLine("# $text", DiffLine.Kind.REMARK)
@@ -43,32 +49,29 @@ internal class PromptDiff private constructor(val lines: List<DiffLine>) {
 
         fun file(row: ChangeRow) {
             val words = listOfNotNull(shownPath(row), row.kindText, row.countsText, row.remark)
-            lines += DiffLine("", DiffLine.Kind.REMARK)
-            lines += DiffLine(words.joinToString("  "), DiffLine.Kind.FILE, row)
+            add(DiffLine("", DiffLine.Kind.REMARK))
+            add(DiffLine(words.joinToString("  "), DiffLine.Kind.FILE, row))
         }
 
         fun hunk(row: ChangeRow, hunk: Hunk) {
-            val old = hunk.lines.count { !it.startsWith('+') }
-            val new = hunk.lines.count { !it.startsWith('-') }
             var number = hunk.after - 1
-            val header = "@@ -${hunk.before},$old +${hunk.after},$new @@"
-            lines += DiffLine(header, DiffLine.Kind.HUNK, row, hunk, number)
+            add(DiffLine(hunk.header, DiffLine.Kind.HUNK, row, hunk, number))
             for (line in hunk.lines) {
                 val kind = KINDS.getValue(line.first())
                 // A document has no other line ending than \n, and a byte order mark has no width.
                 val content = line.drop(1).removeSuffix("\n").removeSuffix("\r").removePrefix("\uFEFF")
                 for (part in content.split('\r')) {
-                    lines += DiffLine(line.take(1) + part, kind, row, hunk, number)
+                    add(DiffLine(line.take(1) + part, kind, row, hunk, number))
                 }
                 if (kind != DiffLine.Kind.REMOVED) number++
-                if (!line.endsWith('\n')) lines += DiffLine(NO_NEWLINE, DiffLine.Kind.REMARK, row, hunk, number)
+                if (!line.endsWith('\n')) add(DiffLine(NO_NEWLINE, DiffLine.Kind.REMARK, row, hunk, number))
             }
         }
     }
 
     companion object {
         private const val MAX_FILES = 200
-        private const val MAX_LINES = 100_000
+        const val MAX_LINES = 100_000
         private const val NO_NEWLINE = "\\ No newline at end of file"
         private val KINDS =
             mapOf(' ' to DiffLine.Kind.SAME, '-' to DiffLine.Kind.REMOVED, '+' to DiffLine.Kind.ADDED)
@@ -91,9 +94,10 @@ internal class PromptDiff private constructor(val lines: List<DiffLine>) {
                 builder.file(row)
                 if (row.isRevertible) hunks(row).orEmpty().forEach { builder.hunk(row, it) }
             }
+            if (builder.leftOut > 0) builder.remark(message("changes.diff.more", builder.leftOut))
             val more = rows.size - shown + (prompt?.more ?: 0)
             if (more > 0) builder.remark(message("changes.more", more))
-            if (rows.isEmpty()) builder.remark(message("changes.diff.empty"))
+            if (prompt == null) builder.remark(message("changes.diff.gone"))
             return PromptDiff(builder.lines)
         }
     }

@@ -2,7 +2,7 @@
 
 package dev.companion.gemini.changes
 
-import com.intellij.icons.AllIcons
+import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
@@ -14,14 +14,16 @@ import com.intellij.openapi.fileEditor.FileEditor
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
 import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
+import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.Hunk
 import dev.companion.gemini.platform.CompanionAction
 import javax.swing.Icon
 
 internal abstract class PromptDiffAction : CompanionAction() {
     protected abstract fun isPossible(project: Project, line: DiffLine): Boolean
 
-    protected abstract fun perform(project: Project, file: PromptDiffFile, line: DiffLine)
+    abstract fun perform(project: Project, file: PromptDiffFile, line: DiffLine)
 
     override fun update(event: AnActionEvent) {
         val (project, line) = Pair(event.project, line(event))
@@ -43,16 +45,30 @@ internal abstract class PromptDiffAction : CompanionAction() {
     }
 }
 
-/** Reverts the change at the caret, and only that. */
-internal class RevertHunkAction : PromptDiffAction() {
+/** An action on the change at the caret, and only on that. Its icon is also beside the header of each change. */
+internal abstract class HunkAction : PromptDiffAction() {
     override fun isPossible(project: Project, line: DiffLine) = line.hunk != null
 
-    override fun perform(project: Project, file: PromptDiffFile, line: DiffLine) = revert(project, file, line)
+    override fun perform(project: Project, file: PromptDiffFile, line: DiffLine) {
+        perform(ChangesService.getInstance(project), file, line.row ?: return, line.hunk ?: return)
+    }
+
+    protected abstract fun perform(service: ChangesService, file: PromptDiffFile, row: ChangeRow, hunk: Hunk)
+
+    companion object {
+        /** The ids of these actions, as in companion.xml. */
+        val IDS = listOf("Companion.RevertHunk", "Companion.KeepHunk")
+    }
 }
 
-private fun revert(project: Project, file: PromptDiffFile, line: DiffLine) {
-    val row = line.row ?: return
-    ChangeRevert(project, ChangesService.getInstance(project), line.hunk, file.document).revert(listOf(row))
+internal class RevertHunkAction : HunkAction() {
+    override fun perform(service: ChangesService, file: PromptDiffFile, row: ChangeRow, hunk: Hunk) =
+        ChangeRevert(file.project, service, hunk, file.document).revert(listOf(row))
+}
+
+internal class KeepHunkAction : HunkAction() {
+    override fun perform(service: ChangesService, file: PromptDiffFile, row: ChangeRow, hunk: Hunk) =
+        service.keep(row, hunk)
 }
 
 /** Goes to the line at the caret in its file, also if the line has moved. */
@@ -103,25 +119,27 @@ internal class UndoRevertAction(
     }
 }
 
-/** Reverts a change by a click in the gutter, beside its header. */
-internal class RevertHunkIcon(
-    private val project: Project,
+/** Performs a [HunkAction] by a click in the gutter, beside the header of a change. */
+internal class HunkIcon(
     private val file: PromptDiffFile,
     private val line: DiffLine,
+    private val id: String,
 ) : GutterIconRenderer(),
     DumbAware {
-    override fun getIcon(): Icon = AllIcons.Actions.Rollback
+    private val action = ActionManager.getInstance().getAction(id) as HunkAction
 
-    override fun getTooltipText(): String = message("action.Companion.RevertHunk.text")
+    override fun getIcon(): Icon = checkNotNull(action.templatePresentation.icon)
+
+    override fun getTooltipText(): String = CompanionBundle.withKeys(message("action.$id.text"), action)
 
     override fun isNavigateAction() = true
 
     override fun getClickAction(): AnAction =
         object : CompanionAction() {
-            override fun actionPerformed(event: AnActionEvent) = revert(project, file, line)
+            override fun actionPerformed(event: AnActionEvent) = action.perform(file.project, file, line)
         }
 
-    override fun equals(other: Any?) = other is RevertHunkIcon && other.line === line
+    override fun equals(other: Any?) = other is HunkIcon && other.line === line && other.id == id
 
     override fun hashCode() = line.number
 }

@@ -42,9 +42,12 @@ internal class PromptDiffEditor(
 
     init {
         editor.settings.isLineNumbersShown = false
-        editor.settings.isFoldingOutlineShown = false
         editor.settings.isLineMarkerAreaShown = true
+        editor.settings.isRightMarginShown = false
         editor.setContextMenuGroupId(MENU)
+        for (id in HunkAction.IDS) {
+            ActionManager.getInstance().getAction(id).registerCustomShortcutSet(editor.contentComponent, this)
+        }
         register(GoToChangedLineAction(), CommonShortcuts.ENTER)
         register(GoToChangedLineAction(), keys("EditSource"))
         register(UndoRevertAction(this, UndoManager::isUndoAvailable, UndoManager::undo), keys("\$Undo"))

@@ -14,6 +14,7 @@ import com.intellij.openapi.editor.colors.EditorColorsManager
 import com.intellij.openapi.editor.impl.DocumentMarkupModel
 import com.intellij.openapi.editor.markup.HighlighterLayer
 import com.intellij.openapi.editor.markup.HighlighterTargetArea
+import com.intellij.openapi.editor.markup.MarkupModel
 import com.intellij.openapi.editor.markup.RangeHighlighter
 import com.intellij.openapi.editor.markup.TextAttributes
 import com.intellij.openapi.fileEditor.impl.EditorTabTitleProvider
@@ -23,7 +24,9 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Key
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.testFramework.LightVirtualFile
+import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.PromptKey
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
 import java.awt.Font
@@ -31,7 +34,7 @@ import javax.swing.Icon
 
 /** For the EDT, except the `val`s. Its name has no text of the prompt, because the platform logs names. */
 internal class PromptDiffFile(
-    private val project: Project,
+    val project: Project,
     val key: PromptKey,
     val title: String,
 ) : LightVirtualFile("prompt ${key.number}", PromptDiffFileType, "") {
@@ -41,7 +44,7 @@ internal class PromptDiffFile(
     var prompt: PromptChanges? = null
 
     /** The first words of the title. */
-    val tabTitle = if (title.length > MAX_TITLE) title.take(MAX_TITLE - 1).trimEnd() + "\u2026" else title
+    val tabTitle = CompanionBundle.shortened(title, MAX_TITLE)
 
     private var diff = PromptDiff.EMPTY
     private val marks = ArrayList<RangeHighlighter>()
@@ -60,6 +63,12 @@ internal class PromptDiffFile(
         mark()
     }
 
+    /** Drops the text. The platform keeps files that were open. */
+    fun release() {
+        prompt = null
+        show(PromptDiff.EMPTY)
+    }
+
     /** The line at the caret of an editor; null if there is none. */
     fun lineAt(editor: Editor): DiffLine? = diff.lines.getOrNull(document.getLineNumber(editor.caretModel.offset))
 
@@ -75,18 +84,26 @@ internal class PromptDiffFile(
             var last = first
             while (last + 1 < lines.size && lines[last + 1].kind == lines[first].kind) last++
             val line = lines[first]
-            val mark = markup.addRangeHighlighter(
-                document.getLineStartOffset(first),
-                document.getLineEndOffset(last),
-                HighlighterLayer.ADDITIONAL_SYNTAX,
-                attributes(line.kind),
-                HighlighterTargetArea.LINES_IN_RANGE,
-            )
-            marks += mark
-            if (line.kind == DiffLine.Kind.HUNK) mark.gutterIconRenderer = RevertHunkIcon(project, this, line)
+            marks += add(markup, first, last, attributes(line.kind))
+            if (line.kind == DiffLine.Kind.HUNK) {
+                for (id in HunkAction.IDS) {
+                    val icon = add(markup, first, first, null)
+                    icon.gutterIconRenderer = HunkIcon(this, line, id)
+                    marks += icon
+                }
+            }
             first = last + 1
         }
     }
+
+    private fun add(markup: MarkupModel, first: Int, last: Int, attributes: TextAttributes?): RangeHighlighter =
+        markup.addRangeHighlighter(
+            document.getLineStartOffset(first),
+            document.getLineEndOffset(last),
+            HighlighterLayer.ADDITIONAL_SYNTAX,
+            attributes,
+            HighlighterTargetArea.LINES_IN_RANGE,
+        )
 
     private fun attributes(kind: DiffLine.Kind): TextAttributes? {
         val scheme = EditorColorsManager.getInstance().globalScheme
@@ -106,7 +123,7 @@ internal class PromptDiffFile(
     }
 
     companion object {
-        private const val MAX_TITLE = 30
+        private const val MAX_TITLE = 29
         private val KEY = Key.create<PromptDiffFile>("Companion.PromptDiff")
 
         /** The file that an editor shows; null if it shows another document. */

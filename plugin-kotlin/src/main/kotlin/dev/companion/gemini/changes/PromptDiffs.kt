@@ -7,12 +7,14 @@ import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.editor.colors.EditorColorsListener
 import com.intellij.openapi.editor.colors.EditorColorsManager
 import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileEditor.FileEditorManagerListener
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.project.ProjectManagerListener
-import dev.companion.gemini.CompanionBundle.message
+import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.laterWithoutDialog
 import dev.companion.gemini.target.ShownPath
 import java.nio.file.Paths
 
@@ -29,6 +31,7 @@ class PromptDiffs(private val project: Project) : Disposable {
         val bus = project.messageBus.connect(this)
         bus.subscribe(ChangesListener.TOPIC, ChangesListener { open.forEach(::update) })
         bus.subscribe(ProjectManager.TOPIC, Closing())
+        bus.subscribe(FileEditorManagerListener.FILE_EDITOR_MANAGER, Tabs())
         val application = ApplicationManager.getApplication().messageBus.connect(this)
         application.subscribe(EditorColorsManager.TOPIC, EditorColorsListener { open.forEach(PromptDiffFile::mark) })
     }
@@ -36,10 +39,8 @@ class PromptDiffs(private val project: Project) : Disposable {
     /** Opens the tab of a prompt with its newest state, or goes to it. */
     internal fun show(prompt: PromptChanges) {
         assertEdt()
-        val file = open.find { it.key == prompt.key } ?: run {
-            val title = ShownPath.plain(prompt.title).ifBlank { message("changes.untitled") }
-            PromptDiffFile(project, prompt.key, title).also(opening::add)
-        }
+        val file = open.find { it.key == prompt.key }
+            ?: PromptDiffFile(project, prompt.key, prompt.shownTitle).also(opening::add)
         read(file, prompt) {
             FileEditorManager.getInstance(project).openFile(file, true)
             opening -= file
@@ -47,9 +48,11 @@ class PromptDiffs(private val project: Project) : Disposable {
     }
 
     private fun update(file: PromptDiffFile) {
-        val prompt = service.prompts.find { it.key == file.key }
+        val prompt = newest(file)
         if (prompt !== file.prompt) read(file, prompt) {}
     }
+
+    private fun newest(file: PromptDiffFile) = service.prompts.find { it.key == file.key }
 
     /** Reads the changes in the background, and shows them unless a newer state has come. */
     private fun read(file: PromptDiffFile, prompt: PromptChanges?, shown: () -> Unit) {
@@ -58,10 +61,10 @@ class PromptDiffs(private val project: Project) : Disposable {
             val path = { row: ChangeRow -> ShownPath.of(project, Paths.get(row.path)) }
             val diff = PromptDiff.of(file.title, prompt, path, service::hunks)
             val show = {
-                if (file.prompt === prompt) file.show(diff)
+                if (file.prompt === prompt && file in open) file.show(diff)
                 shown()
             }
-            ApplicationManager.getApplication().invokeLater(show, Platform.nonModal, project.disposed)
+            project.laterWithoutDialog(show)
         }
     }
 
@@ -69,6 +72,17 @@ class PromptDiffs(private val project: Project) : Disposable {
     private inner class Closing : ProjectManagerListener {
         override fun projectClosingBeforeSave(project: Project) {
             if (project === this@PromptDiffs.project) open.forEach(FileEditorManager.getInstance(project)::closeFile)
+        }
+    }
+
+    /** Lets a file have its text only while it has a tab. The user can reopen it, such as from the recent files. */
+    private inner class Tabs : FileEditorManagerListener {
+        override fun fileOpened(source: FileEditorManager, file: VirtualFile) {
+            if (file is PromptDiffFile && file.document.textLength == 0) read(file, newest(file)) {}
+        }
+
+        override fun fileClosed(source: FileEditorManager, file: VirtualFile) {
+            if (file is PromptDiffFile && file !in open) file.release()
         }
     }
 

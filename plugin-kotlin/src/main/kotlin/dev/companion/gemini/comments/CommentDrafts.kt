@@ -2,11 +2,12 @@
 
 package dev.companion.gemini.comments
 
+import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.RangeMarker
 import com.intellij.openapi.ui.popup.JBPopup
 
-/** For the EDT. In memory only. */
-internal class CommentDrafts {
+/** For the EDT. In memory only. [isOpen] returns whether a document is that of an open proposal. */
+internal class CommentDrafts(private val isOpen: (Document) -> Boolean) {
     class Draft(
         val place: CommentPlace,
         /** Follows the lines while the user writes. */
@@ -25,9 +26,12 @@ internal class CommentDrafts {
 
     private fun find(place: CommentPlace): Draft? =
         drafts.find {
-            it.place.path == place.path && it.place.inProposal == place.inProposal &&
+            it.place.path == place.path && (it.place.inProposal == place.inProposal || isOfEnded(it)) &&
                 place.lines.mean(Comment.linesOf(it.marker) ?: it.place.lines)
         }
+
+    /** After the end of a proposal, its drafts are in the file, or in the next proposal for it. */
+    private fun isOfEnded(draft: Draft) = draft.place.inProposal && !isOpen(draft.place.document)
 
     fun forget(draft: Draft) {
         drafts -= draft

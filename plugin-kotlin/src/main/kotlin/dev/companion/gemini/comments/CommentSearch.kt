@@ -2,12 +2,11 @@
 
 package dev.companion.gemini.comments
 
-import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.project.Project
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.later
 import java.util.WeakHashMap
 
 /**
@@ -31,7 +30,7 @@ internal class CommentSearch(
         done[comment] = Pair(document, document.immutableCharSequence)
         val isFirst = waiting.isEmpty()
         waiting.getOrPut(document) { LinkedHashSet() } += comment
-        if (isFirst) later(::begin)
+        if (isFirst) project.later(::begin)
     }
 
     private fun begin() {
@@ -50,10 +49,7 @@ internal class CommentSearch(
                 places[comment] = start until start + count
             }
             if (places.isEmpty()) return@execute
-            later { found(document, if (document.immutableCharSequence === text) places else emptyMap()) }
+            project.later { found(document, if (document.immutableCharSequence === text) places else emptyMap()) }
         }
     }
-
-    private fun later(work: () -> Unit) =
-        ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
 }

@@ -6,8 +6,6 @@ import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.actionSystem.AnAction
-import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.EditorFactory
@@ -26,10 +24,12 @@ import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.idePath
 import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.later
 import dev.companion.gemini.review.ProposalListener
 import dev.companion.gemini.review.ProposalService
 import dev.companion.gemini.tabs.Proposal
@@ -52,7 +52,7 @@ class CommentService(private val project: Project) : Disposable {
     private var core: CompanionCore? = null
     private val proposals = ProposalService.getInstance(project)
     private val search = CommentSearch(project, ::markFound)
-    internal val drafts = CommentDrafts()
+    internal val drafts = CommentDrafts { document -> proposals.waiting().any { it.document === document } }
 
     private var isWatching = false
 
@@ -80,8 +80,8 @@ class CommentService(private val project: Project) : Disposable {
         this.core = null
         update()
         this.core = core ?: return
-        removed.forEach(core::commentRemoved)
-        comments.forEach { core.commentSet(it.params) }
+        removed.forEach { core.send(ServerMessage.CommentRemoved(it)) }
+        comments.forEach { core.send(ServerMessage.CommentSet(it.params)) }
     }
 
     /** Returns the place of [lines], 0-based, in an editor of a file or of an open proposal; null in any other. */
@@ -124,14 +124,14 @@ class CommentService(private val project: Project) : Disposable {
         comments += added
         watch()
         added.mark(place.document, place.lines)
-        core?.commentSet(params)
+        core?.send(ServerMessage.CommentSet(params))
     }
 
     internal fun remove(comment: Comment) {
         assertEdt()
         drop(comment)
         removed += comment.params.id
-        core?.commentRemoved(comment.params.id)
+        core?.send(ServerMessage.CommentRemoved(comment.params.id))
     }
 
     /** Shows the lines of a comment. */
@@ -160,7 +160,7 @@ class CommentService(private val project: Project) : Disposable {
             val proposal = proposalOf(comment)?.document
             val document = proposal ?: comment.document?.takeIf { localFile(it) != null } ?: openFile(comment)
             val path = document?.takeIf { it !== proposal }?.let(::localFile)?.let(::systemPath) ?: comment.params.path
-            if (comment.follow(document, path, proposal != null)) core?.commentSet(comment.params)
+            if (comment.follow(document, path, proposal != null)) core?.send(ServerMessage.CommentSet(comment.params))
             if (document != null && comment.document == null) search.look(comment, document)
         }
     }
@@ -180,12 +180,12 @@ class CommentService(private val project: Project) : Disposable {
             updateScheduled.set(false)
             update()
         }
-        timers.schedule({ later(work) }, UPDATE_INTERVAL_MILLIS, TimeUnit.MILLISECONDS)
+        timers.schedule({ project.later(work) }, UPDATE_INTERVAL_MILLIS, TimeUnit.MILLISECONDS)
     }
 
     /** Any thread. A model has got these comments. */
     internal fun delivered(ids: List<String>) =
-        later {
+        project.later {
             val delivered = comments.filter { it.params.id in ids }
             when (delivered.size) {
                 0 -> Unit
@@ -198,7 +198,7 @@ class CommentService(private val project: Project) : Disposable {
 
     /** Any thread. No model gets the comment, for this reason. The user can copy the text. */
     internal fun refused(id: String, reason: String) =
-        later {
+        project.later {
             val comment = comments.find { it.params.id == id } ?: return@later
             val copy = NotificationAction.createSimple(message("comment.copy")) {
                 CopyPasteManager.getInstance().setContents(StringSelection(comment.params.text))
@@ -209,7 +209,7 @@ class CommentService(private val project: Project) : Disposable {
 
     /** Any thread. The comments that the last server did not deliver. */
     internal fun restored(restored: List<CommentOnLines>) =
-        later {
+        project.later {
             val known = comments.map { it.params.id } + removed
             comments += restored.filter { it.id !in known }.map { Comment(project, it, inProposal = true) }
             watch()
@@ -229,9 +229,6 @@ class CommentService(private val project: Project) : Disposable {
         action?.let(notification::addAction)
         notification.notify(project)
     }
-
-    private fun later(work: () -> Unit) =
-        ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
 
     /** The open proposal that has the lines of a comment. */
     private fun proposalOf(comment: Comment): Proposal? =

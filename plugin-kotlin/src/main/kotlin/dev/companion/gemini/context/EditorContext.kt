@@ -4,7 +4,6 @@ package dev.companion.gemini.context
 
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.EditorFactory
@@ -24,8 +23,11 @@ import com.intellij.openapi.util.Condition
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.VirtualFileManager
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.MAX_SELECTION
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.systemPath
+import dev.companion.gemini.platform.later
 import java.awt.EventQueue
 
 /**
@@ -86,7 +88,7 @@ class EditorContext(
         val manager = FileEditorManager.getInstance(project)
         val selected = manager.selectedFiles
         for (file in linkedSetOf(*selected, *manager.openFiles)) {
-            if (file.isInLocalFileSystem) core.fileOpened(systemPath(file))
+            if (file.isInLocalFileSystem) core.send(ServerMessage.Opened(systemPath(file)))
         }
         selected.firstOrNull()?.let { focused(it, manager.getSelectedEditor(it)) }
     }
@@ -96,7 +98,7 @@ class EditorContext(
         if (!file.isInLocalFileSystem) return
         val path = systemPath(file)
         focus = Focus(file, path, (fileEditor as? TextEditor)?.editor)
-        core.fileFocused(path)
+        core.send(ServerMessage.Focused(path))
         sendCaret()
     }
 
@@ -129,15 +131,15 @@ class EditorContext(
         val caret = editor.caretModel.primaryCaret
         val offset = caret.offset
         val line = document.getLineNumber(offset)
-        core.caretMoved(focus.path, line + 1, offset - document.getLineStartOffset(line) + 1)
-        core.selectionChanged(focus.path, text(document, caret.selectionStart, caret.selectionEnd))
+        core.send(ServerMessage.Cursor(focus.path, line + 1, offset - document.getLineStartOffset(line) + 1))
+        core.send(ServerMessage.Selection(focus.path, text(document, caret.selectionStart, caret.selectionEnd)))
     }
 
     /** Returns at most as much text as the CLI receives, without half a surrogate pair at the end. */
     private fun text(document: Document, start: Int, end: Int): String {
         if (start == end) return ""
         val all = document.immutableCharSequence
-        var cut = minOf(end, start + CompanionCore.MAX_SELECTION)
+        var cut = minOf(end, start + MAX_SELECTION)
         if (cut < end && all[cut - 1].isHighSurrogate()) cut--
         return all.subSequence(start, cut).toString()
     }
@@ -151,13 +153,13 @@ class EditorContext(
     /** Some of these events wait until the focus has settled. The file may be closed by then. */
     private inner class Tabs : FileEditorManagerListener {
         override fun fileOpened(source: FileEditorManager, file: VirtualFile) {
-            if (file.isInLocalFileSystem) core.fileOpened(systemPath(file))
+            if (file.isInLocalFileSystem) core.send(ServerMessage.Opened(systemPath(file)))
         }
 
         override fun fileClosed(source: FileEditorManager, file: VirtualFile) {
             if (source.isFileOpen(file)) return // the file is open in another split
             if (focus?.file == file) focus = null
-            if (file.isInLocalFileSystem) core.fileClosed(systemPath(file))
+            if (file.isInLocalFileSystem) core.send(ServerMessage.Closed(systemPath(file)))
         }
 
         override fun selectionChanged(event: FileEditorManagerEvent) {
@@ -183,12 +185,8 @@ class EditorContext(
     private inner class Documents : DocumentListener {
         /** Any thread: background write actions also change documents. */
         override fun documentChanged(event: DocumentEvent) {
-            val look = Runnable { if (event.document === focus?.editor?.document) sendCaretLater() }
-            if (EventQueue.isDispatchThread()) {
-                look.run()
-            } else {
-                ApplicationManager.getApplication().invokeLater(look, ModalityState.any(), project.disposed)
-            }
+            val look = { if (event.document === focus?.editor?.document) sendCaretLater() }
+            if (EventQueue.isDispatchThread()) look() else project.later(look)
         }
     }
 }

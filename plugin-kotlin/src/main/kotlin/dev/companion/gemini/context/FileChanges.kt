@@ -9,6 +9,7 @@ import com.intellij.openapi.vfs.newvfs.events.VFileEvent
 import com.intellij.openapi.vfs.newvfs.events.VFileMoveEvent
 import com.intellij.openapi.vfs.newvfs.events.VFilePropertyChangeEvent
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.disk.systemPath
 
 /**
@@ -23,7 +24,7 @@ internal class FileChanges(
         for (event in events) {
             when (event) {
                 is VFileDeleteEvent -> {
-                    if (event.file.isInLocalFileSystem) core.fileDeleted(systemPath(event.path))
+                    if (event.file.isInLocalFileSystem) core.send(ServerMessage.Deleted(systemPath(event.path)))
                 }
 
                 is VFileMoveEvent -> {
@@ -39,7 +40,7 @@ internal class FileChanges(
 
     private fun renamed(file: VirtualFile, oldPath: String) {
         if (!file.isInLocalFileSystem) return
-        core.fileRenamed(systemPath(oldPath), systemPath(file.path))
+        core.send(ServerMessage.Renamed(systemPath(oldPath), systemPath(file.path)))
         renamed()
     }
 }

@@ -3,18 +3,17 @@
 package dev.companion.gemini.context
 
 import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.concurrency.AppExecutorUtil
-import dev.companion.gemini.core.UnsavedResponder
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.PostponedWrites
 import dev.companion.gemini.disk.systemPath
-import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.later
+import dev.companion.gemini.platform.laterWithoutDialog
 import java.io.IOException
 import java.nio.file.Path
 import java.util.concurrent.TimeUnit
@@ -29,27 +28,24 @@ internal class UnsavedFiles(
     /** Brings the server up to date before a prompt. EDT. */
     private val beforePrompt: () -> Unit = {},
 ) {
-    /** Any thread; returns at once. [roots] are the folders of the project. */
-    fun list(roots: List<String>, save: Boolean, responder: UnsavedResponder) {
+    /** Any thread; returns at once. [roots] are the folders of the project. Calls [complete] once, with the paths. */
+    fun list(roots: List<String>, save: Boolean, complete: (List<String>) -> Unit) {
         val folders = roots.mapNotNull(FileOnDisk::path)
-        val answer = Answer(folders, responder)
+        val answer = Answer(folders, complete)
         AppExecutorUtil
             .getAppScheduledExecutorService()
             .schedule({ answer.complete() }, TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)
-        later(ModalityState.any()) {
+        project.later {
             beforePrompt()
             if (!save) inBackground { answer.complete() }
         }
         if (save) {
             inBackground {
                 val files = unsaved(folders).filter { it.isWritable && FileOnDisk.isKnown(it) }
-                later(Platform.nonModal) { if (!answer.isComplete) save(files, answer) }
+                project.laterWithoutDialog { if (!answer.isComplete) save(files, answer) }
             }
         }
     }
-
-    private fun later(modality: ModalityState, work: () -> Unit) =
-        ApplicationManager.getApplication().invokeLater(work, modality, project.disposed)
 
     private fun save(files: List<VirtualFile>, answer: Answer) {
         assertEdt()
@@ -72,7 +68,7 @@ internal class UnsavedFiles(
 
     private class Answer(
         private val folders: List<Path>,
-        private val responder: UnsavedResponder,
+        private val send: (List<String>) -> Unit,
     ) {
         private val completed = AtomicBoolean()
 
@@ -82,7 +78,7 @@ internal class UnsavedFiles(
         fun complete(others: List<VirtualFile> = emptyList()) {
             assertNotEdt()
             if (!completed.compareAndSet(false, true)) return
-            responder.complete((unsaved(folders) + others).map(::systemPath).distinct())
+            send((unsaved(folders) + others).map(::systemPath).distinct())
         }
     }
 

@@ -57,8 +57,6 @@ data class ChangedFile(
     /** Whether the file is private, so that the server keeps only its name. */
     @SerializedName("private")
     val isPrivate: Boolean = false,
-    /** Whether something else may have changed the file since the prompt. */
-    val mixed: Boolean = false,
 )
 
 /** Two texts of a changed file, exactly as on the disk, with its line endings and its BOM. */

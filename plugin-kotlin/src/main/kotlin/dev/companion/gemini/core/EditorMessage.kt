@@ -2,44 +2,46 @@
 
 package dev.companion.gemini.core
 
-/** A message of docs/editor-protocol.md. The fields of notifications have the names of the JSON. */
+/**
+ * A message of docs/editor-protocol.md. The fields of notifications, and of the parameters of requests, have the names of
+ * the JSON.
+ */
 sealed interface EditorMessage {
     /** Show a proposal, in place of an open one for the same path. The server may not have started yet. */
     class Open(
-        val request: EditorRequest,
+        val responder: Responder<String?>,
         val diff: OpenDiff,
     ) : EditorMessage
 
-    /**
-     * Close the proposal for [filePath] without a decision, and complete with its text. If it is [abandoned], no CLI
-     * takes the text.
-     */
+    /** Close the proposal without a decision, and complete with its text. */
     class Close(
-        val request: EditorRequest,
-        val filePath: String,
-        val abandoned: Boolean,
+        val responder: Responder<String?>,
+        val asked: CloseDiff,
     ) : EditorMessage
 
     /** Accept the proposal as the user would, and write the file. */
     class Accept(
-        val request: EditorRequest,
-        val filePath: String,
+        val responder: Responder<String?>,
+        val asked: DiffPath,
     ) : EditorMessage
 
     /** Reject the proposal as the user would. */
     class Reject(
-        val request: EditorRequest,
-        val filePath: String,
+        val responder: Responder<String?>,
+        val asked: DiffPath,
     ) : EditorMessage
 
     /** Report the diagnostics of files, for their texts on the disk. After 2.5 s report only the known ones. */
     class FindDiagnostics(
-        val responder: DiagnosticsResponder,
+        val responder: Responder<Diagnostics>,
         val asked: DiagnosticsRequest,
     ) : EditorMessage
 
     /** Save the project's files, if the user wants that, and list those still unsaved. A prompt waits for 0.5 s. */
-    class ListUnsaved(val responder: UnsavedResponder) : EditorMessage
+    class ListUnsaved(
+        val responder: Responder<UnsavedPaths>,
+        val asked: NoParameters,
+    ) : EditorMessage
 
     /** The number of connected CLIs has changed. */
     class Sessions(val count: Int) : EditorMessage
@@ -81,7 +83,23 @@ sealed interface EditorMessage {
     /** Comments of the last server that no model has got. This server delivers them. */
     class CommentsPending(val comments: List<CommentOnLines>) : EditorMessage
 
+    /** A request: the class of its parameters, and its message. A responder for [Open] and the like takes a text or null. */
+    class RequestType<P>(
+        val parameters: Class<P>,
+        val message: (Responder<Any?>, P) -> EditorMessage,
+    )
+
     companion object {
+        /** The requests, by method. */
+        val REQUESTS: Map<String, RequestType<*>> = mapOf(
+            "diff/open" to RequestType(OpenDiff::class.java, ::Open),
+            "diff/close" to RequestType(CloseDiff::class.java, ::Close),
+            "diff/accept" to RequestType(DiffPath::class.java, ::Accept),
+            "diff/reject" to RequestType(DiffPath::class.java, ::Reject),
+            "editor/diagnostics" to RequestType(DiagnosticsRequest::class.java, ::FindDiagnostics),
+            "editor/unsaved" to RequestType(NoParameters::class.java, ::ListUnsaved),
+        )
+
         /** The notifications, by method. */
         val NOTIFICATIONS: Map<String, Class<out EditorMessage>> = mapOf(
             "companion/sessions" to Sessions::class.java,
@@ -99,9 +117,23 @@ sealed interface EditorMessage {
     }
 }
 
+/** Names the proposal for [filePath]. */
+class DiffPath(val filePath: String)
+
+/** Names a proposal to close. If it is [abandoned], no CLI takes the text. */
+class CloseDiff(
+    val filePath: String,
+    val abandoned: Boolean = false,
+)
+
+class NoParameters
+
+/** The files whose text in the editor is not on the disk. */
+class UnsavedPaths(val paths: List<String>)
+
 /**
  * Receives the messages of servers. They come from the thread `gemini-companion-callbacks`, in causal order, and [receive]
- * must return at once. This also holds for messages that the editor causes, such as by [CompanionCore.changesKept] on the
+ * must return at once. This also holds for messages that the editor causes, such as by [ServerMessage.ChangesKept] on the
  * EDT.
  */
 fun interface EditorHost {

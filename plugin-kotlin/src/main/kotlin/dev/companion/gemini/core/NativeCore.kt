@@ -11,10 +11,8 @@ package dev.companion.gemini.core
  * Everything that an editor asks a running server is a request of the editor's protocol. Only the start, the end and the
  * check of settings are natives of their own: no server runs then.
  *
- * These natives block, so the event dispatch thread must not wait for them: [start] and [notify] with
- * `workspace/folders` write files, [stop] takes up to 2 s. [request] takes seconds with `companion/diagnosis`, up to 0.2 s a
- * file with `agent/revertPlan`, and compares or copies large texts with `agent/texts`, `agent/hunks` and `diff/resume`. The
- * others return immediately.
+ * The event dispatch thread must not call [start], which writes files, [stop], which takes up to 2 s, and [notify] and
+ * [request] with messages that [may wait][ServerMessage.mayWait]. The others return immediately.
  */
 internal object NativeCore {
     /** Changes with every change of these natives or of [NativeCallbacks]. */
@@ -53,7 +51,7 @@ internal object NativeCore {
     @JvmStatic
     external fun request(core: Long, method: String, params: String, text: ByteArray?): ByteArray?
 
-    /** [content] is UTF-8: the final text for `diff/close`, the JSON of [Diagnostics] for `editor/diagnostics`, else null. */
+    /** [content] is the answer in UTF-8: the final text for `diff/close`, null for other requests about diffs, else JSON. */
     @JvmStatic
     external fun completeRequest(request: Long, content: ByteArray?)
 

@@ -5,16 +5,16 @@ package dev.companion.gemini.core
 import com.google.gson.annotations.SerializedName
 
 /** Identifies a prompt of a CLI session. */
-data class PromptOfSession(
+data class PromptKey(
     val session: String,
-    val prompt: Long,
+    @SerializedName("prompt") val number: Long,
 )
 
 /** A file to revert, with its texts at this moment, exactly as on the disk. */
 data class FileToRevert(
     val path: String,
     /** The prompts whose changes to revert. */
-    val prompts: List<PromptOfSession>,
+    val prompts: List<PromptKey>,
     /** Null if the file does not exist. */
     val disk: String?,
     /** Null if nothing is unsaved. */
@@ -37,6 +37,8 @@ data class Hunk(
     val after: Int = 1,
     /** Its lines, each after a space, `-` or `+`, and with its line ending. */
     val lines: List<String> = emptyList(),
+    /** As in a unified diff. */
+    val header: String = "",
 ) {
     /** Without the lines, because no log may contain them. */
     override fun toString() = "${lines.size} lines at $after"

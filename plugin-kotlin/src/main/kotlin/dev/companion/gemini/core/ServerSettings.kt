@@ -29,6 +29,8 @@ data class ServerSettings(
     val trusted: Boolean? = null,
     /** Whether the other worktrees of the workspace's Git repository belong to the workspace. */
     val worktrees: Boolean = true,
+    /** Whether the files that Git ignores are private, too. */
+    val gitIgnoredPrivate: Boolean = false,
     /** Whether edits are reviewed in the IDE. */
     val review: Boolean = true,
     /** Whether CLIs may request the IDE's diagnostics. */

@@ -4,14 +4,14 @@ package dev.companion.gemini.diagnostics
 
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.Diagnostics
-import dev.companion.gemini.core.DiagnosticsResponder
 import dev.companion.gemini.core.FileDiagnostics
+import dev.companion.gemini.core.Responder
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicBoolean
 
 /** Any thread. */
 internal class Answer(
-    private val responder: DiagnosticsResponder,
+    private val responder: Responder<Diagnostics>,
     private val paths: List<String>,
     private val isIndexing: () -> Boolean,
 ) {

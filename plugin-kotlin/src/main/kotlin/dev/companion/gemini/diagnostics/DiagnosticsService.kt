@@ -10,8 +10,9 @@ import com.intellij.openapi.project.DumbService
 import com.intellij.openapi.project.Project
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.Diagnostics
 import dev.companion.gemini.core.DiagnosticsRequest
-import dev.companion.gemini.core.DiagnosticsResponder
+import dev.companion.gemini.core.Responder
 import dev.companion.gemini.platform.Platform
 import java.util.concurrent.TimeUnit
 
@@ -30,7 +31,7 @@ class DiagnosticsService(private val project: Project) : Disposable {
     private var indicator = ProgressIndicatorBase()
 
     /** Called on the server's thread, so it returns at once. */
-    fun find(responder: DiagnosticsResponder, asked: DiagnosticsRequest) {
+    fun find(responder: Responder<Diagnostics>, asked: DiagnosticsRequest) {
         val answer = Answer(responder, asked.paths) { !project.isDisposed && DumbService.isDumb(project) }
         val ownIndicator = ProgressIndicatorBase()
         val giveUp = {

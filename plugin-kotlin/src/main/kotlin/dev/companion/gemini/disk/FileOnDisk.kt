@@ -6,6 +6,7 @@ import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.util.Computable
 import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.core.assertNotEdt
 import java.io.IOException
@@ -56,6 +57,12 @@ internal object FileOnDisk {
         } catch (_: IOException) {
             null
         }
+    }
+
+    /** Creates a file and its folders. Call it in a write command. */
+    fun create(path: Path, text: String): VirtualFile {
+        val folder = VfsUtil.createDirectories(path.parent.toString())
+        return folder.createChildData(this, path.fileName.toString()).apply { setBinaryContent(text.toByteArray()) }
     }
 
     /**

@@ -5,14 +5,14 @@ package dev.companion.gemini.project
 import com.intellij.notification.Notification
 import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationType
-import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.CompanionBundle.shortened
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.later
 import dev.companion.gemini.review.Alerts
 import dev.companion.gemini.terminal.CliTabs
 import dev.companion.gemini.terminal.CliTerminal
@@ -28,8 +28,8 @@ internal class AgentNotices(
 
     /** The CLI asks [question] in its terminal. */
     fun waiting(session: String, question: String) {
-        val text = if (question.length > LONGEST) question.take(LONGEST) + '\u2026' else question
-        later { show(session, message("agent.waiting", text), message("agent.waiting.alert")) }
+        val text = shortened(question, LONGEST)
+        project.later { show(session, message("agent.waiting", text), message("agent.waiting.alert")) }
     }
 
     /** The CLI has answered a prompt. */
@@ -40,12 +40,12 @@ internal class AgentNotices(
             message("agent.finished.minutes", seconds / MINUTE, seconds % MINUTE)
         }
         val text = message("agent.finished", time)
-        later { if (seconds >= MIN_SECONDS) show(session, text, text) else hide(session) }
+        project.later { if (seconds >= MIN_SECONDS) show(session, text, text) else hide(session) }
     }
 
     /** No model gets the [reason] of a rejection. The user can send it by hand. */
     fun reasonLost(file: String, reason: String, why: String) =
-        later {
+        project.later {
             val text = XmlStringUtil.escapeString(message("agent.reason.lost", file, why))
             val notification = Platform
                 .stickyNotificationGroup()
@@ -58,9 +58,6 @@ internal class AgentNotices(
             notification.addAction(copy)
             notification.notify(project)
         }
-
-    private fun later(work: () -> Unit) =
-        ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
 
     private fun hide(session: String) {
         shown.remove(session)?.expire()

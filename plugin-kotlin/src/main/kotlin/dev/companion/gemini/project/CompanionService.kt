@@ -21,10 +21,13 @@ import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.EditorHost
 import dev.companion.gemini.core.EditorMessage
+import dev.companion.gemini.core.Responder
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.ServerSettings
-import dev.companion.gemini.core.UnsavedResponder
+import dev.companion.gemini.core.UnsavedPaths
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.core.status
 import dev.companion.gemini.diagnostics.DiagnosticsService
 import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.Platform
@@ -159,8 +162,8 @@ open class CompanionService protected constructor(
     /** EDT. Takes effect at once, even while the worker is busy, because private data must not be shared meanwhile. */
     private fun projectChanged() {
         assertEdt()
-        core?.sharingChanged(ProjectSettings.isContextShared(project))
-        core?.reviewChanged(ProjectSettings.isAllReviewed(project))
+        core?.send(ServerMessage.ShareContext(ProjectSettings.isContextShared(project)))
+        core?.send(ServerMessage.Review(ProjectSettings.isAllReviewed(project)))
         refresh()
     }
 
@@ -223,10 +226,10 @@ open class CompanionService protected constructor(
         context.start()
     }
 
-    /** Stops sending contexts. CLIs keep the last one. */
+    /** Empties the context of CLIs. */
     private fun forgetFiles(core: CompanionCore) {
         val files = FileEditorManager.getInstance(project).openFiles.filter { it.isInLocalFileSystem }
-        files.forEach { core.fileClosed(systemPath(it)) }
+        files.forEach { core.send(ServerMessage.Closed(systemPath(it))) }
     }
 
     /** EDT. The worker stops the server, or the end of the process does. */
@@ -238,10 +241,10 @@ open class CompanionService protected constructor(
     /** Runs on the server's callback thread. */
     private fun receive(core: CompanionCore, message: EditorMessage) {
         when (message) {
-            is EditorMessage.Open -> proposals.open(core, message.request, message.diff)
-            is EditorMessage.Close -> proposals.close(core, message.request, message.filePath, message.abandoned)
-            is EditorMessage.Accept -> proposals.accept(message.request, message.filePath)
-            is EditorMessage.Reject -> proposals.reject(message.request, message.filePath)
+            is EditorMessage.Open -> proposals.open(core, message.responder, message.diff)
+            is EditorMessage.Close -> proposals.close(core, message.responder, message.asked)
+            is EditorMessage.Accept -> proposals.accept(message.responder, message.asked.filePath)
+            is EditorMessage.Reject -> proposals.reject(message.responder, message.asked.filePath)
             is EditorMessage.FindDiagnostics -> diagnostics.find(message.responder, message.asked)
             is EditorMessage.ListUnsaved -> listUnsaved(message.responder)
             is EditorMessage.Sessions -> updateConnected()
@@ -258,8 +261,10 @@ open class CompanionService protected constructor(
         }
     }
 
-    private fun listUnsaved(responder: UnsavedResponder) =
-        unsaved.list(slot.settings?.workspace.orEmpty(), CompanionSettings.getInstance().values.saveFiles, responder)
+    private fun listUnsaved(responder: Responder<UnsavedPaths>) {
+        val save = CompanionSettings.getInstance().values.saveFiles
+        unsaved.list(slot.settings?.workspace.orEmpty(), save) { responder.complete(UnsavedPaths(it)) }
+    }
 
     private fun showReasonLost(lost: EditorMessage.ReasonLost) =
         notices.reasonLost(Paths.get(lost.filePath).fileName.toString(), lost.reason, lost.why)

@@ -45,6 +45,8 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         var notifyCli: Boolean = true,
         /** Whether CLIs in other worktrees of a project's Git repository connect, too. */
         var worktrees: Boolean = true,
+        /** Whether CLIs receive nothing about files that Git ignores. */
+        var gitIgnoredPrivate: Boolean = false,
     ) {
         fun clients(): List<Client> = listOfNotNull(Client.GEMINI.takeIf { gemini }, Client.QWEN.takeIf { qwen })
 
@@ -52,6 +54,7 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         fun server() =
             ServerSettings(
                 worktrees = worktrees,
+                gitIgnoredPrivate = gitIgnoredPrivate,
                 review = review,
                 diagnostics = diagnostics,
                 clients = clients(),

@@ -3,6 +3,7 @@
 package dev.companion.gemini.project
 
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.ServerSettings
 
 /**
@@ -69,7 +70,7 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
 
     private fun start(wanted: ServerSettings) {
         endWithProcess()
-        running?.let { if (keepsClients(it.settings, wanted)) it.core.restarts() }
+        running?.let { if (keepsClients(it.settings, wanted)) it.core.send(ServerMessage.Restarts) }
         stop()
         running = Running(launch(wanted), wanted)
     }
@@ -102,10 +103,11 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
             )
 
     private fun apply(current: Running, wanted: ServerSettings) {
-        if (wanted.shareContext != current.settings.shareContext) current.core.sharingChanged(wanted.shareContext)
-        if (wanted.reviewAll != current.settings.reviewAll) current.core.reviewChanged(wanted.reviewAll)
-        if (wanted.workspace != current.settings.workspace) current.core.rootsChanged(wanted.workspace)
-        if (wanted.trusted != current.settings.trusted) wanted.trusted?.let(current.core::trustChanged)
-        running = Running(current.core, wanted)
+        val (core, old) = Pair(current.core, current.settings)
+        if (wanted.shareContext != old.shareContext) core.send(ServerMessage.ShareContext(wanted.shareContext))
+        if (wanted.reviewAll != old.reviewAll) core.send(ServerMessage.Review(wanted.reviewAll))
+        if (wanted.workspace != old.workspace) core.send(ServerMessage.Folders(wanted.workspace))
+        if (wanted.trusted != old.trusted) wanted.trusted?.let { core.send(ServerMessage.Trust(it)) }
+        running = Running(core, wanted)
     }
 }

@@ -4,6 +4,7 @@ package dev.companion.gemini.review
 
 import com.intellij.openapi.diagnostic.Logger
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.tabs.Proposal
 
 /**
@@ -16,7 +17,8 @@ internal class LeftProposals(
 ) {
     private val left = proposals.filter { it.core.isClosed && it.state != Proposal.State.UNDELIVERED }
     private val resumed = try {
-        next?.resume(left.map(Proposal::shown)).orEmpty().associateBy { it.diff }
+        val shown = ServerMessage.Resume(left.map(Proposal::shown))
+        next?.request(shown)?.proposals.orEmpty().associateBy { it.diff }
     } catch (e: RuntimeException) {
         // They end, and the IDE offers the user's edits.
         LOG.error(e)
@@ -24,21 +26,25 @@ internal class LeftProposals(
     }
 
     /**
-     * Moves them to the next server. Calls [decide] with each decision that has waited for it, and [keep] for each
-     * accepted proposal that it does not take up. The others stay with their server. EDT.
+     * Moves them to the next server. Calls [decide] with each decision that has waited for it, also about its own
+     * proposals: some come before its start has ended. Calls [keep] for each accepted proposal that it does not take
+     * up. The others stay with their server. EDT.
      */
     fun takeOver(
         waiting: List<Proposal>,
         decide: (Proposal, Proposal.DeferredDecision) -> Unit,
         keep: (Proposal) -> Unit,
     ) {
+        for (proposal in waiting.filter { it.core === next }) proposal.deferred?.let { decide(proposal, it) }
         // A call of the next server may have ended some already.
         for (proposal in left.filter { it.core.isClosed }) {
             val fields = resumed[proposal.shown.diff]
             val deferred = proposal.deferred
             if (proposal.state == Proposal.State.ENDED) {
                 // The last server closed it for a CLI, which may not have received the answer.
-                if (fields != null && waiting.none { it.path == proposal.path }) next?.diffRejected(proposal.path)
+                if (fields != null && waiting.none { it.path == proposal.path }) {
+                    next?.send(ServerMessage.Rejected(proposal.path))
+                }
             } else if (next != null && fields != null) {
                 proposal.resume(next, fields)
                 if (deferred != null) decide(proposal, deferred)

@@ -5,7 +5,7 @@ package dev.companion.gemini.review
 import com.intellij.openapi.Disposable
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
-import dev.companion.gemini.core.EditorRequest
+import dev.companion.gemini.core.Responder
 import dev.companion.gemini.target.TargetException
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.Future
@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicReference
 internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disposable {
     private val pending = ConcurrentHashMap.newKeySet<Pending>()
 
-    fun add(request: EditorRequest): Pending {
-        val added = Pending(request)
+    fun add(responder: Responder<String?>): Pending {
+        val added = Pending(responder)
         pending += added
         added.failLater()
         return added
@@ -28,7 +28,7 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
 
     override fun dispose() = pending.forEach { it.fail(CompanionBundle.message("diff.error.closed")) }
 
-    inner class Pending(private val request: EditorRequest) : EditorRequest {
+    inner class Pending(private val responder: Responder<String?>) : Responder<String?> {
         /** Whether the server still waits for the answer. */
         val isWaiting get() = this in pending
 
@@ -71,12 +71,14 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
                 throw e
             }
 
-        override fun complete(text: String?) {
-            if (ends()) request.complete(text)
+        fun complete() = complete(null)
+
+        override fun complete(answer: String?) {
+            if (ends()) responder.complete(answer)
         }
 
         override fun fail(message: String) {
-            if (ends()) request.fail(message)
+            if (ends()) responder.fail(message)
         }
 
         private fun ends(): Boolean {

@@ -49,13 +49,13 @@ internal class ProposalNotices(
      * Offers the user's text, which would otherwise be lost with the proposal, and gives the
      * reason, [why].
      */
-    fun offerBack(proposal: Proposal, why: String) {
+    fun offerBack(proposal: Proposal, why: String): Notification {
         val name = ProposalFile.shownName(proposal.path)
         val type = proposal.type.takeUnless { it.isBinary } ?: PlainTextFileType.INSTANCE
         val file = LightVirtualFile(CompanionBundle.message("diff.back.tab", name), type, proposal.document.text)
         // The file is only for copying. Typed text would be lost with its tab, without a question.
         file.isWritable = false
-        report(CompanionBundle.message(why, proposal.shownPath), CompanionBundle.message("diff.back.show")) {
+        return report(CompanionBundle.message(why, proposal.shownPath), CompanionBundle.message("diff.back.show")) {
             FileEditorManager.getInstance(project).openFile(file, true)
         }
     }

@@ -2,10 +2,9 @@
 
 package dev.companion.gemini.review
 
-import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.core.assertEdt
-import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.laterWithoutDialog
 import java.util.ArrayDeque
 
 /**
@@ -17,10 +16,7 @@ internal class ProposalQueue(private val project: Project) {
     private var isBusy = false
 
     /** Runs on the EDT in its turn, once no dialog is open. Any thread. */
-    fun later(job: () -> Unit) =
-        ApplicationManager
-            .getApplication()
-            .invokeLater({ inTurn(job) }, Platform.nonModal, project.disposed)
+    fun later(job: () -> Unit) = project.laterWithoutDialog { inTurn(job) }
 
     /** Runs now, or right after the current operation. EDT. */
     fun inTurn(job: () -> Unit) {

@@ -2,9 +2,8 @@
 
 package dev.companion.gemini.review
 
+import com.intellij.notification.Notification
 import com.intellij.openapi.Disposable
-import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
@@ -13,14 +12,17 @@ import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.VirtualFileManager
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.CloseDiff
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
-import dev.companion.gemini.core.EditorRequest
 import dev.companion.gemini.core.OpenDiff
+import dev.companion.gemini.core.Responder
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.PostponedWrites
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.later
 import dev.companion.gemini.tabs.AccidentalInputFilter
 import dev.companion.gemini.tabs.ChangedTarget
 import dev.companion.gemini.tabs.ClosedTabs
@@ -31,6 +33,7 @@ import dev.companion.gemini.tabs.ProposalPanel
 import dev.companion.gemini.tabs.ProposalTabs
 import dev.companion.gemini.tabs.ProposalTitles
 import dev.companion.gemini.tabs.ProposedText
+import dev.companion.gemini.tabs.ReasonField
 import dev.companion.gemini.tabs.TargetBanners
 import dev.companion.gemini.target.RefreshAfterWrite
 import dev.companion.gemini.target.Target
@@ -49,10 +52,13 @@ internal open class ProposalService protected constructor(
     private val project: Project,
     flush: (VirtualFile) -> Unit,
     alerts: Alerts,
+    /** See [ExpectedTexts]. */
+    pausesMillis: List<Long>,
 ) : Disposable,
     ProposalDecisions {
     /** The only public one, because the platform's container chooses among those. */
-    constructor(project: Project) : this(project, PostponedWrites::flush, Alerts.OfPlatform(project))
+    constructor(project: Project) :
+        this(project, PostponedWrites::flush, Alerts.OfPlatform(project), ExpectedTexts.PAUSES_MILLIS)
 
     private val requests = PendingRequests().also { Disposer.register(this, it) }
     private val refresher = RefreshAfterWrite().also { Disposer.register(this, it) }
@@ -70,8 +76,7 @@ internal open class ProposalService protected constructor(
     /** The proposals that have not ended, oldest first. The EDT changes it. */
     private val proposals = CopyOnWriteArraySet<Proposal>()
 
-    /** Those whose text a CLI is to write, oldest first. They may have ended. The server reports the outcome. EDT. */
-    private val expected = LinkedHashSet<Proposal>()
+    private val expected = ExpectedTexts(queue, pausesMillis, ::offerUnwritten, ::finishExpected)
 
     init {
         ClosedTabs(project, this, accidentalInput, proposals)
@@ -86,7 +91,7 @@ internal open class ProposalService protected constructor(
 
     /**
      * Takes the proposals of servers that have ended to [next], right after its start, and ends those that it does not
-     * take up. Without a server, ends all. Not on the EDT.
+     * take up. Accepted ones that no CLI gets stay. Not on the EDT.
      */
     fun follow(next: CompanionCore?) {
         val left = LeftProposals(next, proposals)
@@ -96,13 +101,9 @@ internal open class ProposalService protected constructor(
     private fun endOfClosed(left: LeftProposals) {
         // That server has ended as well, and the same follows for the next one.
         if (left.next?.isClosed == true) return
-        // A restart leaves the texts that no CLI gets.
-        val unsent = proposals.filter { left.next != null && it.state == Proposal.State.UNDELIVERED && !it.isQueued }
-        val kept = unsent.toHashSet()
-        // No server looks for these texts any more.
-        expected.filter { it.core.isClosed }.forEach(::offerUnwritten)
-        left.takeOver(waiting(), ::carryOut) { keepUndelivered(it.also(kept::add), Delivery.UNKNOWN) }
-        proposals.filter { it.core.isClosed && it !in kept }.forEach(::finish)
+        left.takeOver(waiting(), ::carryOut) { keepUndelivered(it, Delivery.UNKNOWN) }
+        proposals.filter { it.core.isClosed && !it.isUnsent }.forEach(::finish)
+        expected.lookWithoutServer()
         changed()
     }
 
@@ -117,8 +118,8 @@ internal open class ProposalService protected constructor(
         }
 
     /** Called on the server's thread, as are [close], [accept] and [reject]: returns at once. */
-    fun open(core: CompanionCore, request: EditorRequest, diff: OpenDiff) =
-        prepare(request) { pending ->
+    fun open(core: CompanionCore, responder: Responder<String?>, diff: OpenDiff) =
+        prepare(responder) { pending ->
             val target = Target.find(project, diff.filePath)
             val text = ProposedText(project, target, diff)
             later(pending) {
@@ -128,14 +129,14 @@ internal open class ProposalService protected constructor(
             }
         }
 
-    fun close(core: CompanionCore, request: EditorRequest, filePath: String, abandoned: Boolean) {
-        val pending = requests.add(request)
+    fun close(core: CompanionCore, responder: Responder<String?>, asked: CloseDiff) {
+        val pending = requests.add(responder)
         // Without the user's text the CLI would use its own. So this is answered even while a dialog is open.
-        pending.waitFor(::evenBelowDialogs) { closeNow(core, pending, filePath, abandoned) }
+        pending.waitFor(project::later) { closeNow(core, pending, asked) }
     }
 
-    fun accept(request: EditorRequest, filePath: String) =
-        prepare(request) { pending ->
+    fun accept(responder: Responder<String?>, filePath: String) =
+        prepare(responder) { pending ->
             val target = Target.find(project, filePath)
             later(pending) {
                 val proposal = waiting(filePath)
@@ -164,7 +165,7 @@ internal open class ProposalService protected constructor(
     ) {
         flushed.getOrThrow()
         if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
-        if (proposal.core.diffAccepted(proposal.path, text) == null) {
+        if (proposal.core.request(ServerMessage.Accepted(proposal.path, text)) == null) {
             defer(proposal, Proposal.DeferredDecision(isAccepted = true))
         } else {
             refresher.lookAt(proposal.target.path)
@@ -174,22 +175,19 @@ internal open class ProposalService protected constructor(
     }
 
     /** The CLI has written the text that was accepted last. Any thread, as the next. */
-    fun written(filePath: String) = queue.later { expected.findLast { it.path == filePath }?.let(::finishWritten) }
+    fun written(filePath: String) = queue.later { expected.written(filePath) }
 
-    fun unwritten(filePath: String) = queue.later { expected.find { it.path == filePath }?.let(::offerUnwritten) }
+    fun unwritten(filePath: String) = queue.later { expected.unwritten(filePath) }
 
-    private fun offerUnwritten(proposal: Proposal) {
-        expected -= proposal
-        if (proposal in proposals) {
-            keepUndelivered(proposal, Delivery.UNKNOWN)
-        } else {
-            notices.offerBack(proposal, "diff.back.unwritten")
-        }
+    private fun offerUnwritten(proposal: Proposal): Notification? {
+        if (proposal !in proposals) return notices.offerBack(proposal, "diff.back.unwritten")
+        keepUndelivered(proposal, Delivery.UNKNOWN)
         changed()
+        return null
     }
 
-    fun reject(request: EditorRequest, filePath: String) =
-        prepare(request) { pending ->
+    fun reject(responder: Responder<String?>, filePath: String) =
+        prepare(responder) { pending ->
             later(pending) {
                 rejectNow(waiting(filePath))
                 pending.complete()
@@ -275,12 +273,12 @@ internal open class ProposalService protected constructor(
 
     override fun dispose() = rejectAtEnd()
 
-    private fun closeNow(core: CompanionCore, pending: PendingRequests.Pending, filePath: String, abandoned: Boolean) {
-        val proposal = waiting(filePath)
+    private fun closeNow(core: CompanionCore, pending: PendingRequests.Pending, asked: CloseDiff) {
+        val proposal = waiting(asked.filePath)
         val text = proposal.accepted
         // That server looks whether the CLI writes the text.
         proposal.follow(core)
-        if (abandoned) end(proposal) else endExpecting(proposal)
+        if (asked.abandoned) end(proposal) else endExpecting(proposal)
         pending.complete(text)
         refresher.lookAt(proposal.target.path)
         queue.later { closeTab(proposal.file, null) }
@@ -321,7 +319,7 @@ internal open class ProposalService protected constructor(
         if (proposal.state != Proposal.State.OPEN) return
         val text = proposal.accepted
         if (!proposal.core.isClosed) proposal.labelHistory()
-        val delivery = proposal.core.diffAccepted(proposal.path, text)
+        val delivery = proposal.core.request(ServerMessage.Accepted(proposal.path, text))?.delivery
         refresher.lookAt(proposal.target.path)
         when (delivery) {
             null -> {
@@ -334,7 +332,7 @@ internal open class ProposalService protected constructor(
             }
 
             Delivery.QUEUED -> {
-                expected += proposal
+                expected.add(proposal)
                 keepUndelivered(proposal, delivery)
             }
 
@@ -353,13 +351,17 @@ internal open class ProposalService protected constructor(
 
     /** Ends a proposal whose text the CLI gets. The server looks whether the CLI writes a text of the user. */
     private fun endExpecting(proposal: Proposal) {
-        if (proposal.isOtherText) expected += proposal
+        if (proposal.isOtherText) expected.add(proposal)
         endQuietly(proposal)
     }
 
+    /** The file has the accepted text. The user may have typed in the tab since. */
+    private fun finishExpected(proposal: Proposal, isEditedSince: Boolean) =
+        if (isEditedSince && proposal in proposals) finish(proposal) else finishWritten(proposal)
+
     /** The file has the text. */
     private fun finishWritten(proposal: Proposal) {
-        expected -= proposal
+        expected.remove(proposal)
         if (proposal in proposals) finishDelivered(proposal)
     }
 
@@ -370,7 +372,8 @@ internal open class ProposalService protected constructor(
 
     private fun rejectNow(proposal: Proposal, next: Proposal? = null, reason: String? = null) {
         if (proposal.state != Proposal.State.OPEN) return
-        if (proposal.core.diffRejected(proposal.path, reason)) {
+        if (proposal.core.send(ServerMessage.Rejected(proposal.path, reason))) {
+            if (reason != null) ReasonField.forgetDraft(project, proposal.path)
             finish(proposal, next)
         } else {
             defer(proposal, Proposal.DeferredDecision(isAccepted = false, reason))
@@ -396,7 +399,7 @@ internal open class ProposalService protected constructor(
     }
 
     private fun end(proposal: Proposal) {
-        expected -= proposal
+        expected.remove(proposal)
         if (proposal.isEdited) notices.offerBack(proposal, "diff.back")
         endQuietly(proposal)
     }
@@ -450,7 +453,7 @@ internal open class ProposalService protected constructor(
 
     /** The project closes, with or without the question. */
     private fun rejectAtEnd() {
-        waiting().forEach { it.core.diffRejected(it.path) }
+        waiting().forEach { it.core.send(ServerMessage.Rejected(it.path)) }
         proposals.toList().forEach(::endQuietly)
     }
 
@@ -480,8 +483,8 @@ internal open class ProposalService protected constructor(
     private fun waiting(path: String) =
         waiting().find { it.path == path } ?: throw TargetException(CompanionBundle.message("diff.error.none"))
 
-    private fun prepare(request: EditorRequest, job: (PendingRequests.Pending) -> Unit) {
-        val pending = requests.add(request)
+    private fun prepare(responder: Responder<String?>, job: (PendingRequests.Pending) -> Unit) {
+        val pending = requests.add(responder)
         pending.waitFor({ background.execute(it) }) {
             if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
             job(pending)
@@ -489,9 +492,6 @@ internal open class ProposalService protected constructor(
     }
 
     private fun later(pending: PendingRequests.Pending, job: () -> Unit) = pending.waitFor(queue::later, job)
-
-    private fun evenBelowDialogs(job: () -> Unit) =
-        ApplicationManager.getApplication().invokeLater(job, ModalityState.any(), project.disposed)
 
     companion object {
         fun getInstance(project: Project): ProposalService = Platform.service(project, ProposalService::class.java)

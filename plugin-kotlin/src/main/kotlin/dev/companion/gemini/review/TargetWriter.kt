@@ -7,13 +7,14 @@ import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.ThrowableComputable
 import com.intellij.openapi.vfs.ReadonlyStatusHandler
-import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.target.Target
 import dev.companion.gemini.target.TargetException
+import dev.companion.gemini.target.TextForm
 import java.io.IOException
 import java.util.concurrent.Executor
 
@@ -60,10 +61,7 @@ internal class TargetWriter(
         // The platform may have asked, and the CLI may have closed the proposal meanwhile.
         if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
         val text = proposal.document.immutableCharSequence
-        // The platform would replace characters that the encoding lacks by question marks.
-        if (!file.charset.canEncode() || !file.charset.newEncoder().canEncode(text)) {
-            throw IOException(CompanionBundle.message("diff.error.encoding", file.charset.displayName()))
-        }
+        TextForm.encodingProblem(file, text)?.let { throw IOException(it) }
         if (!proposal.isPlain) {
             // Otherwise the platform would ask the user which version to keep.
             if (documents.isFileModified(file)) throw IOException(CompanionBundle.message("diff.error.unsaved"))
@@ -78,10 +76,7 @@ internal class TargetWriter(
     }
 
     private fun create(target: Target, proposal: Proposal): VirtualFile =
-        inCommand {
-            val directory = VfsUtil.createDirectories(target.path.parent.toString())
-            directory.createChildData(this, target.name).apply { setBinaryContent(proposal.text.toByteArray()) }
-        }
+        inCommand { FileOnDisk.create(target.path, proposal.text) }
 
     private fun <T> inCommand(change: () -> T): T =
         WriteCommandAction

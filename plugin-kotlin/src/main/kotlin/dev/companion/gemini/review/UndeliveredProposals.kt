@@ -4,6 +4,7 @@ package dev.companion.gemini.review
 
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.core.Delivery
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.target.Target
 import dev.companion.gemini.target.TargetException
@@ -42,7 +43,8 @@ internal class UndeliveredProposals(
      */
     private fun isMadeOnce(proposal: Proposal): Boolean {
         if (!proposal.isQueued) return true
-        if (!proposal.core.withdrawAcceptance(proposal.path)) return ProposalQuestion.isAppliedTwice(project, proposal)
+        val answer = proposal.core.request(ServerMessage.Withdraw(proposal.path))
+        if (answer?.withdrawn != true) return ProposalQuestion.isAppliedTwice(project, proposal)
         proposal.keepUndelivered(Delivery.UNKNOWN)
         return true
     }

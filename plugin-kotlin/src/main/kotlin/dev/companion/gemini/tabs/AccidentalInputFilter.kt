@@ -5,11 +5,15 @@ package dev.companion.gemini.tabs
 import dev.companion.gemini.core.assertEdt
 import java.awt.AWTEvent
 import java.awt.event.InputEvent
+import java.util.WeakHashMap
 
 /** Ignores input right after one proposal has replaced another, before the user has seen the new one. For the EDT. */
 internal class AccidentalInputFilter {
-    /** Ignore-until time per proposal (epoch ms). The proposals in two halves of a split are independent. */
-    private val unseen = HashMap<Proposal, Long>()
+    /**
+     * Ignore-until time per proposal (epoch ms). The proposals in two halves of a split are independent. An ended one
+     * must not keep its text in memory.
+     */
+    private val unseen = WeakHashMap<Proposal, Long>()
 
     /** Begins to ignore input: these proposals appeared under the user's hands, or their content changed there. */
     fun expect(proposals: List<Proposal>) {

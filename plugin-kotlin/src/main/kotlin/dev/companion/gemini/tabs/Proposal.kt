@@ -5,8 +5,6 @@ package dev.companion.gemini.tabs
 import com.intellij.diff.DiffContentFactory
 import com.intellij.diff.fragments.LineFragment
 import com.intellij.openapi.Disposable
-import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
@@ -30,6 +28,7 @@ import dev.companion.gemini.core.ShownProposal
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.platform.later
 import dev.companion.gemini.target.LocalHistoryLabel
 import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.target.Target
@@ -252,6 +251,9 @@ internal class Proposal(
     /** Whether its CLI may still receive the acceptance and write the file. */
     val isQueued: Boolean get() = delivery == Delivery.QUEUED
 
+    /** Whether it was accepted and no CLI gets that. So it stays until the user closes it. */
+    val isUnsent: Boolean get() = state == State.UNDELIVERED && !isQueued
+
     /** Whether the model can get the reason of a rejection. */
     val takesReason: Boolean get() = reason != ReasonArrival.NEVER
 
@@ -272,7 +274,7 @@ internal class Proposal(
         listen()
         document.addDocumentListener(
             object : DocumentListener {
-                override fun documentChanged(event: DocumentEvent) = later(::compare)
+                override fun documentChanged(event: DocumentEvent) = project.later(::compare)
             },
             this,
         )
@@ -410,7 +412,7 @@ internal class Proposal(
         target.document?.addDocumentListener(
             object : DocumentListener {
                 /** Any thread: background write actions also change documents. */
-                override fun documentChanged(event: DocumentEvent) = later(::noteChange)
+                override fun documentChanged(event: DocumentEvent) = project.later(::noteChange)
             },
             listening,
         )
@@ -432,7 +434,7 @@ internal class Proposal(
         val (now, proposed) = Pair(current, document.immutableCharSequence)
         val work = {
             val found = LineChanges.between(now, proposed)
-            later {
+            project.later {
                 if (state != State.ENDED && current === now && document.immutableCharSequence === proposed) {
                     changes = found
                     file.editors.forEach(ProposalEditor::showBanner)
@@ -442,9 +444,6 @@ internal class Proposal(
         val timers = AppExecutorUtil.getAppScheduledExecutorService()
         comparison = timers.schedule(work, COMPARISON_DELAY_MILLIS, TimeUnit.MILLISECONDS)
     }
-
-    private fun later(work: () -> Unit) =
-        ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
 
     private fun isAnother(): Boolean {
         val now = target.document?.immutableCharSequence ?: return false

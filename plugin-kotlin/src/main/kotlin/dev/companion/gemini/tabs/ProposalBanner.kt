@@ -7,6 +7,7 @@ import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.keymap.KeymapUtil
 import com.intellij.ui.EditorNotificationPanel
 import com.intellij.xml.util.XmlStringUtil
+import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.KeyboardAccess
 import java.awt.EventQueue
@@ -131,9 +132,6 @@ internal class ProposalBanner(
     private fun decision(label: String, decide: () -> Unit) =
         link(label) { if (!decisions.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) decide() }
 
-    /** Adds the keys of an action, which the user can change. */
-    private fun withKeys(key: String, actionId: String): String {
-        val keys = KeymapUtil.getFirstKeyboardShortcutText(ActionManager.getInstance().getAction(actionId))
-        return if (keys.isEmpty()) message(key) else message("diff.withKeys", message(key), keys)
-    }
+    private fun withKeys(key: String, actionId: String) =
+        CompanionBundle.withKeys(message(key), ActionManager.getInstance().getAction(actionId))
 }

@@ -11,8 +11,6 @@ import com.intellij.diff.util.DiffUserDataKeys
 import com.intellij.diff.util.DiffUserDataKeysEx
 import com.intellij.diff.util.Side
 import com.intellij.openapi.actionSystem.ActionManager
-import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
@@ -32,6 +30,7 @@ import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.platform.StaticFileEditor
+import dev.companion.gemini.platform.later
 import dev.companion.gemini.target.FileSide
 import java.awt.BorderLayout
 import java.awt.Component
@@ -90,8 +89,7 @@ internal class ProposalEditor(
         viewer.putContextHints(DiffUserDataKeys.PLACE, "Companion.Proposal")
         val listener = object : EditorFactoryListener {
             /** The viewer does not contain the editor yet. */
-            override fun editorCreated(event: EditorFactoryEvent) =
-                ApplicationManager.getApplication().invokeLater(::addActions, ModalityState.any(), project.disposed)
+            override fun editorCreated(event: EditorFactoryEvent) = project.later(::addActions)
         }
         EditorFactory.getInstance().addEditorFactoryListener(listener, this)
     }

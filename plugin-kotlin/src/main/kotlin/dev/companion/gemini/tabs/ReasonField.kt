@@ -109,13 +109,17 @@ internal class ReasonField(
         val reason = field.text.trim()
         if (reason.isEmpty() || decisions.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) return
         decisions.reject(proposal, reason)
-        if (proposal.state == Proposal.State.ENDED) field.text = ""
     }
 
     companion object {
         private val DRAFTS = Key.create<MutableMap<String, String>>("Companion.ReasonDrafts")
         private const val COLUMNS = 40
         private const val GAP = 6
+
+        /** The server has got the reason for this file. */
+        fun forgetDraft(project: Project, targetPath: String) {
+            project.getUserData(DRAFTS)?.remove(targetPath)
+        }
 
         fun around(component: Component?): ReasonField? =
             generateSequence(component) { it.parent }.filterIsInstance<ReasonField>().firstOrNull()

@@ -47,17 +47,11 @@ internal class Target private constructor(
     /** Whether it has bytes that are invalid in UTF-8, although the IDE reads it as UTF-8. */
     private var isGarbled = false
 
-    val name: String get() = path.fileName.toString()
-
     /** The path as the VFS writes it. */
     val systemIndependentPath: String = idePath(path.toString())
 
     /** Returns the form on the disk. Missing properties are taken from [proposed]. */
-    fun form(proposed: TextForm): TextForm {
-        val file = file ?: return proposed
-        val bom = file.bom?.contentEquals(TextForm.UTF8_BOM) == true
-        return TextForm(file.detectedLineSeparator ?: proposed.lineEnding, bom)
-    }
+    fun form(proposed: TextForm): TextForm = file?.let { TextForm.of(it, proposed.lineEnding) } ?: proposed
 
     /**
      * Returns whether the CLI reads or writes the file differently from the IDE. For the CLI every file is UTF-8, and
@@ -94,11 +88,16 @@ internal class Target private constructor(
                 ?: refuse("diff.error.path", filePath)
 
         private fun look(path: Path, file: VirtualFile?, stamp: FileOnDisk.Stamp?, outside: Boolean): Target {
-            val type = file?.fileType ?: FileTypeManager.getInstance().getFileTypeByFileName(path.fileName.toString())
+            val type = shownType(file, path)
             val document = file?.let { text(it, path) }
-            if (document == null && type.isBinary && type !== UnknownFileType.INSTANCE) binary(path)
-            val shown = if (type === UnknownFileType.INSTANCE) PlainTextFileType.INSTANCE else type
-            return Target(path, shown, file, document, stamp, outside)
+            if (document == null && type.isBinary) binary(path)
+            return Target(path, type, file, document, stamp, outside)
+        }
+
+        /** Returns the type in which the IDE shows a file, also one that does not exist. */
+        fun shownType(file: VirtualFile?, path: Path): FileType {
+            val type = file?.fileType ?: FileTypeManager.getInstance().getFileTypeByFileName(path.fileName.toString())
+            return if (type === UnknownFileType.INSTANCE) PlainTextFileType.INSTANCE else type
         }
 
         /** The character for bytes that are not UTF-8, in an editor and in the CLI. */

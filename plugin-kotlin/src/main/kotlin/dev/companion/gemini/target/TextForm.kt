@@ -2,6 +2,9 @@
 
 package dev.companion.gemini.target
 
+import com.intellij.openapi.vfs.VirtualFile
+import dev.companion.gemini.CompanionBundle.message
+
 /**
  * The editor holds text without a BOM and with `\n` alone; the CLI reads and writes a file's bytes
  * unchanged, as UTF-8.
@@ -38,6 +41,20 @@ internal data class TextForm(
                 else -> "\r"
             }
             return TextForm(lineEnding, text.startsWith(BOM))
+        }
+
+        /** Returns the form of a file. One of a single line has [lineEnding]. */
+        fun of(file: VirtualFile, lineEnding: String = "\n"): TextForm =
+            TextForm(file.detectedLineSeparator ?: lineEnding, file.bom?.contentEquals(UTF8_BOM) == true)
+
+        /**
+         * Returns why [file] can't have this text, for the user. The platform would replace characters that the
+         * encoding lacks by question marks.
+         */
+        fun encodingProblem(file: VirtualFile, text: CharSequence): String? {
+            val charset = file.charset
+            if (charset.canEncode() && charset.newEncoder().canEncode(text)) return null
+            return message("diff.error.encoding", charset.displayName())
         }
 
         /** Converts [text] to an editor's form: without a BOM, and with `\n` for `\r\n` and for a single `\r`. */

@@ -2,8 +2,6 @@
 
 package dev.companion.gemini.terminal
 
-import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Key
@@ -11,6 +9,7 @@ import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.wm.ToolWindow
 import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.ui.content.Content
+import dev.companion.gemini.platform.later
 
 /** The program in a tab, through the terminal's API. EDT. */
 internal interface TabProgram {
@@ -64,8 +63,7 @@ internal object CliTabs {
     private fun findRunning(project: Project, tabs: List<Tab>, then: (CliTab?) -> Unit) {
         val tab = tabs.firstOrNull() ?: return then(null)
         tab.program.askWhetherItRuns { runs ->
-            val next = { if (runs) then(tab) else findRunning(project, tabs.drop(1), then) }
-            ApplicationManager.getApplication().invokeLater(next, ModalityState.any(), project.disposed)
+            project.later { if (runs) then(tab) else findRunning(project, tabs.drop(1), then) }
         }
     }
 

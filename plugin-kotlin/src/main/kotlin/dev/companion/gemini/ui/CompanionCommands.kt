@@ -3,7 +3,6 @@
 package dev.companion.gemini.ui
 
 import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.options.ShowSettingsUtil
 import com.intellij.openapi.project.Project
@@ -11,6 +10,7 @@ import com.intellij.openapi.wm.StatusBar
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.later
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
@@ -107,11 +107,7 @@ internal object CompanionCommands {
      * project has closed.
      */
     private fun inBackground(project: Project, work: () -> () -> Unit) {
-        val application = ApplicationManager.getApplication()
-        application.executeOnPooledThread {
-            val next = work()
-            application.invokeLater(next, ModalityState.any(), project.disposed)
-        }
+        ApplicationManager.getApplication().executeOnPooledThread { project.later(work()) }
     }
 
     fun openSettings(project: Project?) =

@@ -14,14 +14,15 @@ import com.intellij.util.ui.FormBuilder
 import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.CompanionBundle.message
-import dev.companion.gemini.core.Client
 import dev.companion.gemini.core.LogLevel
 import dev.companion.gemini.project.CompanionSettings
+import dev.companion.gemini.project.CompanionSettings.Values
 import dev.companion.gemini.project.ServerLaunch
 import dev.companion.gemini.project.TrustSetting
 import javax.swing.Box
 import javax.swing.JComponent
 import javax.swing.JPanel
+import kotlin.reflect.KMutableProperty1
 
 /** EDT. */
 class CompanionConfigurable : SearchableConfigurable {
@@ -53,138 +54,136 @@ class CompanionConfigurable : SearchableConfigurable {
     }
 }
 
-/** The components of the page, with their values. */
+/** The rows of the page, each bound to a value. */
 internal class SettingsPage {
-    val context = checkBox("settings.context")
-    val review = checkBox("settings.review")
-    val diagnostics = checkBox("settings.diagnostics")
-    val saveFiles = checkBox("settings.save")
-    val notifyCli = checkBox("settings.notify")
-    val worktrees = checkBox("settings.worktrees")
-    val clients = Client.entries.associateWith { checkBox("settings.clients.${it.name.lowercase()}") }
-    val trust = ComboBox(TrustSetting.entries.map { message("settings.trust.$it") }.toTypedArray())
-    val bodyLimit = JBTextField(NUMBER_COLUMNS)
-    val logLevel = ComboBox(LogLevel.entries.map { message("settings.log.$it") }.toTypedArray())
-    val command = JBTextField(TEXT_COLUMNS)
-    val listen = JBTextField(TEXT_COLUMNS)
-    val hosts = JBTextField(TEXT_COLUMNS)
-    val panel: JPanel = FormBuilder
-        .createFormBuilder()
-        .group("settings.group.cli", 0)
-        .addComponent(context)
-        .addComponent(explanation("settings.context.explanation", CHECK_BOX_INDENT), 0)
-        .addComponent(review)
-        .addComponent(explanation("settings.review.explanation", CHECK_BOX_INDENT), 0)
-        .addComponent(diagnostics)
-        .addComponent(explanation("settings.diagnostics.explanation", CHECK_BOX_INDENT), 0)
-        .addComponent(saveFiles)
-        .addComponent(explanation("settings.save.explanation", CHECK_BOX_INDENT), 0)
-        .addComponent(notifyCli)
-        .addComponent(explanation("settings.notify.explanation", CHECK_BOX_INDENT), 0)
-        .addComponent(worktrees)
-        .addComponent(explanation("settings.worktrees.explanation", CHECK_BOX_INDENT), 0)
-        .addLabeledComponent(message("settings.clients"), inRow(clients.values))
-        .addComponentToRightColumn(explanation("settings.clients.explanation"), 0)
-        .addLabeledComponent(message("settings.trust"), trust)
-        .addComponentToRightColumn(explanation("settings.trust.explanation"), 0)
-        .addLabeledComponent(message("settings.command"), command)
-        .addComponentToRightColumn(explanation("settings.command.explanation"), 0)
-        .group("settings.group.server", GROUP_GAP)
-        .addLabeledComponent(message("settings.limit"), bodyLimit)
-        .addComponentToRightColumn(explanation("settings.limit.explanation"), 0)
-        .addLabeledComponent(message("settings.listen"), listen)
-        .addComponentToRightColumn(explanation("settings.listen.explanation"), 0)
-        .addLabeledComponent(message("settings.hosts"), hosts)
-        .addComponentToRightColumn(explanation("settings.hosts.explanation"), 0)
-        .addLabeledComponent(message("settings.log"), logLevel)
-        .addComponentToRightColumn(explanation("settings.log.explanation"), 0)
-        .setFormLeftIndent(0)
-        .addComponent(explanation("settings.restart.explanation", 0), GROUP_GAP)
-        .addComponentFillVertically(JPanel(), 0)
-        .panel
+    private class Binding<T>(
+        private val value: KMutableProperty1<Values, T>,
+        private val get: () -> T,
+        private val set: (T) -> Unit,
+    ) {
+        fun show(values: Values) = set(value.get(values))
 
-    fun show(values: CompanionSettings.Values) {
-        context.isSelected = values.context
-        review.isSelected = values.review
-        diagnostics.isSelected = values.diagnostics
-        saveFiles.isSelected = values.saveFiles
-        notifyCli.isSelected = values.notifyCli
-        worktrees.isSelected = values.worktrees
-        clients.forEach { (client, box) -> box.isSelected = client in values.clients() }
-        trust.selectedIndex = values.trust.ordinal
-        bodyLimit.text = values.bodyLimitMegabytes.toString()
-        logLevel.selectedIndex = values.logLevel.ordinal
-        command.text = values.cliCommand
-        listen.text = values.listenAddresses
-        hosts.text = values.allowedHosts
+        fun store(values: Values) = value.set(values, get())
     }
+
+    private val form = FormBuilder.createFormBuilder()
+    private val bindings = mutableListOf<Binding<*>>()
+    val panel: JPanel
+
+    init {
+        group("settings.group.cli", 0)
+        check("settings.context", Values::context)
+        check("settings.git", Values::gitIgnoredPrivate)
+        check("settings.review", Values::review)
+        check("settings.diagnostics", Values::diagnostics)
+        check("settings.save", Values::saveFiles)
+        check("settings.notify", Values::notifyCli)
+        check("settings.worktrees", Values::worktrees)
+        checks("settings.clients", Values::gemini, Values::qwen)
+        choice("settings.trust", Values::trust, TrustSetting.entries)
+        text("settings.command", Values::cliCommand)
+        group("settings.group.server", GROUP_GAP)
+        number("settings.limit", Values::bodyLimitMegabytes)
+        text("settings.listen", Values::listenAddresses)
+        text("settings.hosts", Values::allowedHosts)
+        choice("settings.log", Values::logLevel, LogLevel.entries)
+        form.setFormLeftIndent(0).addComponent(explanation("settings.restart.explanation", 0), GROUP_GAP)
+        panel = form.addComponentFillVertically(JPanel(), 0).panel
+    }
+
+    fun show(values: Values) = bindings.forEach { it.show(values) }
 
     /** Compares the fields' values, even invalid ones. */
-    fun isModified(values: CompanionSettings.Values): Boolean =
-        values != chosen(values.bodyLimitMegabytes) || bodyLimit.text.trim() != values.bodyLimitMegabytes.toString()
+    fun isModified(values: Values): Boolean = values != chosen()
 
     /** @throws ConfigurationException with the problem, for the user */
-    fun values(): CompanionSettings.Values {
-        val limits = CompanionSettings.BODY_LIMITS
-        val limit = bodyLimit.text.trim().toIntOrNull()?.takeIf { it in limits }
-            ?: throw ConfigurationException(message("settings.limit.error", limits.first, limits.last))
-        if (clients.values.none { it.isSelected }) throw ConfigurationException(message("settings.clients.error"))
-        if (command.text.isBlank()) throw ConfigurationException(message("settings.command.error"))
-        ServerLaunch
-            .addressProblem(
-                listen.text,
-            )?.let { throw ConfigurationException(message("settings.listen.error", it)) }
-        ServerLaunch.hostProblem(hosts.text)?.let { throw ConfigurationException(message("settings.hosts.error", it)) }
-        return chosen(limit)
+    fun values(): Values {
+        val values = chosen()
+        problem(values)?.let { throw ConfigurationException(it) }
+        return values
     }
 
-    private fun chosen(limit: Int) =
-        CompanionSettings.Values(
-            context = context.isSelected,
-            review = review.isSelected,
-            diagnostics = diagnostics.isSelected,
-            gemini = clients.getValue(Client.GEMINI).isSelected,
-            qwen = clients.getValue(Client.QWEN).isSelected,
-            trust = TrustSetting.entries[trust.selectedIndex],
-            bodyLimitMegabytes = limit,
-            logLevel = LogLevel.entries[logLevel.selectedIndex],
-            cliCommand = command.text.trim(),
-            listenAddresses = listen.text.trim(),
-            allowedHosts = hosts.text.trim(),
-            saveFiles = saveFiles.isSelected,
-            notifyCli = notifyCli.isSelected,
-            worktrees = worktrees.isSelected,
-        )
+    private fun chosen() = Values().also { values -> bindings.forEach { it.store(values) } }
+
+    private fun problem(values: Values): String? {
+        val limits = CompanionSettings.BODY_LIMITS
+        if (values.bodyLimitMegabytes !in limits) return message("settings.limit.error", limits.first, limits.last)
+        if (values.clients().isEmpty()) return message("settings.clients.error")
+        if (values.cliCommand.isEmpty()) return message("settings.command.error")
+        ServerLaunch.addressProblem(values.listenAddresses)?.let { return message("settings.listen.error", it) }
+        return ServerLaunch.hostProblem(values.allowedHosts)?.let { message("settings.hosts.error", it) }
+    }
+
+    /** Adds a title for the following rows. */
+    private fun group(title: String, gap: Int) {
+        form.setFormLeftIndent(0).addComponent(TitledSeparator(message(title)), gap).setFormLeftIndent(GROUP_INDENT)
+    }
+
+    private fun check(key: String, value: KMutableProperty1<Values, Boolean>) = bind(value, addCheckBox(form, key))
+
+    /** Adds check boxes in one row. Each has the text `key.name`, with the name of its value. */
+    private fun checks(key: String, vararg values: KMutableProperty1<Values, Boolean>) {
+        val boxes = Box.createHorizontalBox()
+        for (value in values) {
+            val box = checkBox("$key.${value.name}")
+            boxes.add(box)
+            boxes.add(Box.createHorizontalStrut(JBUI.scale(BOX_GAP)))
+            bind(value, box)
+        }
+        labeled(key, boxes)
+    }
+
+    /** Adds a list to choose one of [entries] from. Each has the text `key.ENTRY`. */
+    private fun <E : Enum<E>> choice(key: String, value: KMutableProperty1<Values, E>, entries: List<E>) {
+        val box = ComboBox(entries.map { message("$key.$it") }.toTypedArray())
+        labeled(key, box)
+        bindings += Binding(value, { entries[box.selectedIndex] }, { box.selectedIndex = it.ordinal })
+    }
+
+    private fun text(key: String, value: KMutableProperty1<Values, String>) {
+        val field = JBTextField(TEXT_COLUMNS)
+        labeled(key, field)
+        bindings += Binding(value, { field.text.trim() }, field::setText)
+    }
+
+    /** Adds a field for a positive number. Text that is not a number counts as 0, which is out of range. */
+    private fun number(key: String, value: KMutableProperty1<Values, Int>) {
+        val field = JBTextField(NUMBER_COLUMNS)
+        labeled(key, field)
+        bindings += Binding(value, { field.text.trim().toIntOrNull() ?: 0 }, { field.text = it.toString() })
+    }
+
+    private fun bind(value: KMutableProperty1<Values, Boolean>, box: JBCheckBox) {
+        bindings += Binding(value, { box.isSelected }, { box.isSelected = it })
+    }
+
+    private fun labeled(key: String, component: JComponent) {
+        form.addLabeledComponent(message(key), component)
+        form.addComponentToRightColumn(explanation("$key.explanation", FIELD_INDENT), 0)
+    }
 
     companion object {
-        const val CHECK_BOX_INDENT = 24
         private const val NUMBER_COLUMNS = 6
         private const val TEXT_COLUMNS = 30
         private const val GROUP_GAP = 12
         private const val GROUP_INDENT = 20
+        private const val CHECK_BOX_INDENT = 24
         private const val FIELD_INDENT = 2
         private const val BOX_GAP = 16
         private const val EXPLANATION_GAP = 6
         private const val EXPLANATION_WIDTH = 480
 
-        /** Adds a title for the following fields. */
-        private fun FormBuilder.group(title: String, gap: Int): FormBuilder =
-            setFormLeftIndent(0)
-                .addComponent(TitledSeparator(message(title)), gap)
-                .setFormLeftIndent(GROUP_INDENT)
+        /** Adds a check box and its explanation. */
+        fun addCheckBox(form: FormBuilder, key: String): JBCheckBox {
+            val box = checkBox(key)
+            form.addComponent(box).addComponent(explanation("$key.explanation", CHECK_BOX_INDENT), 0)
+            return box
+        }
 
-        private fun inRow(boxes: Collection<JComponent>): JComponent =
-            Box.createHorizontalBox().apply {
-                boxes.forEach {
-                    add(it)
-                    add(Box.createHorizontalStrut(JBUI.scale(BOX_GAP)))
-                }
-            }
-
-        fun checkBox(key: String) = JBCheckBox(message(key)).also(DialogUtil::registerMnemonic)
+        private fun checkBox(key: String) = JBCheckBox(message(key)).also(DialogUtil::registerMnemonic)
 
         /** Returns a small grey text, for the line below the explained field. */
-        fun explanation(key: String, indent: Int = FIELD_INDENT) =
+        private fun explanation(key: String, indent: Int) =
             JBLabel(
                 "<html><div width=${JBUI.scale(EXPLANATION_WIDTH)}>${message(key)}</div></html>",
                 UIUtil.ComponentStyle.SMALL,

@@ -11,12 +11,14 @@ import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.CompanionBundle.shortened
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
+import dev.companion.gemini.project.ProjectSettings
 import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.terminal.CliProgram
 import dev.companion.gemini.terminal.CliTerminal
@@ -87,7 +89,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
         kept.setValue(GREETED, true)
         val settings = CompanionSettings.getInstance().values
         val notification = create(Greeting.review(settings), NotificationType.INFORMATION)
-        notification.setTitle(Greeting.shared(settings))
+        notification.setTitle(Greeting.shared(settings, ProjectSettings.isContextShared(project)))
         notification.addAction(settingsAction("greeting.off")).notify(project)
     }
 
@@ -108,7 +110,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
     /** Reports that [text] is on the clipboard, because no terminal of the plugin runs a CLI. */
     fun sayCopied(text: String) {
         assertEdt()
-        val shown = shortened(ShownPath.plain(text))
+        val shown = shortened(ShownPath.plain(text), LONGEST)
         val notification = create(message("notification.copied", shown), NotificationType.INFORMATION)
         if (CliTerminal.find() != null) {
             val run = message("action.Companion.RunCli.text")
@@ -116,8 +118,6 @@ class CompanionNotifications(private val project: Project) : Disposable {
         }
         notification.notify(project)
     }
-
-    private fun shortened(text: String) = if (text.length > LONGEST) text.take(LONGEST) + '\u2026' else text
 
     fun confirm(text: String) = create(text, NotificationType.INFORMATION).notify(project)
 

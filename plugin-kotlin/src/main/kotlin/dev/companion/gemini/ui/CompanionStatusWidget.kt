@@ -64,7 +64,7 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
     /** Creates the service and reads the icons off the EDT, because these first steps are slow. */
     private fun showFirst() {
         val application = ApplicationManager.getApplication()
-        CompanionIcons.read()
+        StatusText.loadIcons()
         val made = Computable { if (project.isDisposed) null else CompanionService.getInstance(project) }
         val service = application.runReadAction(made) ?: return
         val showNow = Runnable {

@@ -10,9 +10,10 @@ import dev.companion.gemini.tabs.ProposalActionIds
 
 /** Each text must fit into one line: a balloon hides the rest of a longer text until it is clicked. */
 internal object Greeting {
-    /** Describes the context that the CLI receives. */
-    fun shared(settings: CompanionSettings.Values): String =
+    /** Describes the context that the CLI receives from a project, which may share nothing. */
+    fun shared(settings: CompanionSettings.Values, isProjectShared: Boolean): String =
         when {
+            !isProjectShared -> message("greeting.shared.nothing")
             settings.context && settings.diagnostics -> message("greeting.shared")
             settings.context -> message("greeting.shared.context")
             settings.diagnostics -> message("greeting.shared.problems")

@@ -6,7 +6,9 @@ import com.intellij.openapi.application.ApplicationInfo
 import com.intellij.openapi.application.ApplicationNamesInfo
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.core.DiscoveryFile
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.ServerStatus
+import dev.companion.gemini.core.status
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
@@ -30,7 +32,7 @@ internal object HealthReport {
             "Terminal: ${if (CliTerminal.find() == null) "absent" else "present"}",
             "Settings: ${settings(CompanionSettings.getInstance().values)}",
         )
-        val doctor = service.core?.diagnosis().orEmpty()
+        val doctor = service.core?.request(ServerMessage.Diagnose)?.text.orEmpty()
         return lines.joinToString("\n", postfix = "\n") + if (doctor.isEmpty()) "" else "\n$doctor"
     }
 
@@ -72,13 +74,16 @@ internal object HealthReport {
             false -> "not trusted"
         }
 
-    private fun settings(values: CompanionSettings.Values): String {
+    /** Returns each setting, without a command, an address or a host of the user. */
+    fun settings(values: CompanionSettings.Values): String {
         val command = if (values.cliCommand == CompanionSettings.DEFAULT_COMMAND) "default" else "changed"
         return "context ${onOff(values.context)}, review ${onOff(values.review)}, " +
             "problems ${onOff(values.diagnostics)}, saving ${onOff(values.saveFiles)}, " +
-            "notices ${onOff(values.notifyCli)}, worktrees ${onOff(values.worktrees)}, trust by ${values.trust}, " +
+            "notices ${onOff(values.notifyCli)}, worktrees ${onOff(values.worktrees)}, " +
+            "sharing of files that Git ignores ${onOff(!values.gitIgnoredPrivate)}, trust by ${values.trust}, " +
             "clients ${values.clients().joinToString(" and ") { it.name.lowercase() }}, " +
             "limit ${values.bodyLimitMegabytes} MB, log ${values.logLevel}, command $command, " +
+            "further addresses ${CompanionSettings.words(values.listenAddresses).size}, " +
             "further hosts ${CompanionSettings.words(values.allowedHosts).size}"
     }
 

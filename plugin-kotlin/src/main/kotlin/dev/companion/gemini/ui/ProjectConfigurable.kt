@@ -28,27 +28,18 @@ class ProjectConfigurable(private val project: Project) : SearchableConfigurable
     override fun createComponent(): JComponent {
         val form = FormBuilder.createFormBuilder()
         boxes = listOf(
-            box(
-                form,
-                HIDE,
+            Box(
+                SettingsPage.addCheckBox(form, "settings.project.hide"),
                 { !ProjectSettings.isContextShared(project) },
                 { ProjectSettings.setContextShared(project, !it) },
             ),
-            box(
-                form,
-                REVIEW,
+            Box(
+                SettingsPage.addCheckBox(form, "settings.project.review"),
                 { ProjectSettings.isAllReviewed(project) },
                 { ProjectSettings.setAllReviewed(project, it) },
             ),
         )
         return form.addComponentFillVertically(JPanel(), 0).panel
-    }
-
-    private fun box(form: FormBuilder, key: String, get: () -> Boolean, set: (Boolean) -> Unit): Box {
-        val box = SettingsPage.checkBox(key)
-        form.addComponent(box)
-        form.addComponent(SettingsPage.explanation("$key.explanation", SettingsPage.CHECK_BOX_INDENT), 0)
-        return Box(box, get, set)
     }
 
     override fun isModified(): Boolean = boxes.any { it.box.isSelected != it.get() }
@@ -64,7 +55,5 @@ class ProjectConfigurable(private val project: Project) : SearchableConfigurable
     companion object {
         /** The same id as in companion.xml. */
         const val ID = "dev.companion.gemini.settings.project"
-        private const val HIDE = "settings.project.hide"
-        private const val REVIEW = "settings.project.review"
     }
 }

@@ -12,6 +12,7 @@ import com.intellij.util.ui.FormBuilder
 import com.intellij.util.ui.JBUI
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.CompanionBundle.shortened
 import dev.companion.gemini.changes.ChangesService
 import dev.companion.gemini.changes.ChangesToolWindow
 import dev.companion.gemini.comments.Comment
@@ -121,14 +122,14 @@ internal class StatusPopup(private val project: Project) {
         return listOf(link(message("status.changed", files)) { ChangesToolWindow.open(project) })
     }
 
-    private fun comment(comment: Comment): List<JComponent> =
-        listOf(
+    private fun comment(comment: Comment): List<JComponent> {
+        val text = shortened(LineContent.oneLine(comment.params.text), LONGEST)
+        return listOf(
             link(comments.shown(comment)) { comments.show(comment) },
-            JBLabel("<html>${XmlStringUtil.escapeString(shortened(LineContent.oneLine(comment.params.text)))}</html>"),
+            JBLabel("<html>${XmlStringUtil.escapeString(text)}</html>"),
             link(message("comment.remove"), comments.shown(comment)) { comments.remove(comment) },
         )
-
-    private fun shortened(text: String) = if (text.length > LONGEST) text.take(LONGEST) + '\u2026' else text
+    }
 
     private fun decideAll(): List<JComponent> =
         listOf(

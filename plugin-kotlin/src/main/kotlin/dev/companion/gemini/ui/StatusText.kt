@@ -2,25 +2,28 @@
 
 package dev.companion.gemini.ui
 
+import com.intellij.openapi.util.IconLoader
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.project.CompanionState
 import javax.swing.Icon
 
 internal object StatusText {
+    private val OFF = load("statusOff")
+    private val WAITING = load("statusWaiting")
+    private val CONNECTED = load("statusConnected")
+    private val FAILED = load("statusFailed")
+
+    /** Any thread. Loads all icons. Otherwise each is loaded when it is first needed. */
+    fun loadIcons() = listOf(OFF, WAITING, CONNECTED, FAILED).forEach(Icon::getIconWidth)
+
+    private fun load(name: String): Icon = IconLoader.getIcon("/icons/$name.svg", StatusText::class.java)
+
     fun icon(state: CompanionState): Icon =
         when (state) {
-            CompanionState.Off, CompanionState.Remote, CompanionState.Starting -> {
-                CompanionIcons.OFF
-            }
-
-            is CompanionState.Running -> {
-                if (state.status.connected > 0) CompanionIcons.CONNECTED else CompanionIcons.WAITING
-            }
-
-            is CompanionState.Failed -> {
-                CompanionIcons.FAILED
-            }
+            CompanionState.Off, CompanionState.Remote, CompanionState.Starting -> OFF
+            is CompanionState.Running -> if (state.status.connected > 0) CONNECTED else WAITING
+            is CompanionState.Failed -> FAILED
         }
 
     fun title(state: CompanionState): String =

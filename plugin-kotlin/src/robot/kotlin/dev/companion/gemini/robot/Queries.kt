@@ -48,7 +48,7 @@ internal val QUERIES: Map<String, Command> = mapOf(
     "find close button" to { middle(closeButton(it.text("tab"))) },
     "find proposal" to { inText(proposal(it.text("tab"))) },
     "find arrow" to { arrow() },
-    "find icon" to { icon(it.text("line")) },
+    "find icon" to { icon(it.text("line"), it.text("tooltip")) },
     "paint" to { paint() },
 )
 
@@ -220,14 +220,15 @@ private fun arrow(): Map<String, Any> {
     return onScreen(gutter, Point(gutter.width - center.x, center.y))
 }
 
-/** Returns the place of the icon in the gutter of a line in a read-only editor. */
-private fun icon(line: String): Map<String, Any> {
+/** Returns the place of an icon in the gutter of a line in a read-only editor. Its tooltip begins with [tooltip]. */
+private fun icon(line: String, tooltip: String): Map<String, Any> {
     val editors = EditorFactory.getInstance().allEditors.filter { it.isViewer && it.component.isShowing }
     val editor = editors.first { line in it.document.text.lines() } as EditorEx
     val offset = editor.document.getLineStartOffset(editor.document.text.lines().indexOf(line))
     val marks = checkNotNull(DocumentMarkupModel.forDocument(editor.document, project(), false)) { "no marks" }
     val icons = marks.allHighlighters.filter { it.startOffset == offset }.mapNotNull { it.gutterIconRenderer }
-    val place = checkNotNull(editor.gutterComponentEx.getCenterPoint(icons.single())) { "the icon does not show" }
+    val icon = icons.single { it.tooltipText.orEmpty().startsWith(tooltip) }
+    val place = checkNotNull(editor.gutterComponentEx.getCenterPoint(icon)) { "the icon does not show" }
     return onScreen(editor.gutterComponentEx, place)
 }
 

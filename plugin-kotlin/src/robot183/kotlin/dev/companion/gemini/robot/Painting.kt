@@ -34,14 +34,14 @@ internal object Painting : EditorFactoryListener {
     }
 
     private fun watch(editor: Editor) {
-        tell("made")
+        record("made")
         val area = HighlighterTargetArea.EXACT_RANGE
         val length = editor.document.textLength
         val mark = editor.markupModel.addRangeHighlighter(0, length, HighlighterLayer.FIRST, null, area)
-        mark.customRenderer = CustomHighlighterRenderer { _, _, _ -> tell("painted") }
+        mark.customRenderer = CustomHighlighterRenderer { _, _, _ -> record("painted") }
     }
 
-    private fun tell(what: String) {
+    private fun record(what: String) {
         times.putIfAbsent(what, System.nanoTime())
     }
 }

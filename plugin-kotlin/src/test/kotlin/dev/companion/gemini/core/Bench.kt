@@ -98,7 +98,7 @@ object Bench {
         NativeCompanionCore.start(Window.settings(root, LogLevel.WARN), ImmediateEditor(), log).use { core ->
             measureEvents(core, Files.createFile(root.resolve("Main.kt")).toString())
             Serve(arguments.single(), root).use { serve ->
-                val jvm = Client(core.status.port, core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
+                val jvm = Client(core.status.port, core.token)
                 measureCalls(jvm, Client(serve.port, serve.token))
             }
         }
@@ -106,10 +106,10 @@ object Bench {
     }
 
     private fun measureEvents(core: CompanionCore, file: String) {
-        core.fileFocused(file)
+        core.send(ServerMessage.Focused(file))
         val rounds = List(10) {
             val begun = System.nanoTime()
-            for (line in 1..EVENTS) core.caretMoved(file, line, 1)
+            for (line in 1..EVENTS) core.send(ServerMessage.Cursor(file, line, 1))
             (System.nanoTime() - begun).toDouble() / EVENTS
         }
         // The first rounds are for warm-up.

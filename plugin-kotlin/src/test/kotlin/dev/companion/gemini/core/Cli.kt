@@ -12,18 +12,21 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 
+/** The token that a CLI in a terminal of the editor has. */
+internal val CompanionCore.token: String
+    get() = checkNotNull(request(ServerMessage.Environment)).env.getValue("GEMINI_CLI_IDE_AUTH_TOKEN")
+
 class Cli(
     port: Int,
     private val token: String,
 ) {
     /** The server's notifications: `method` and `params`. */
-    val told = LinkedBlockingQueue<JsonObject>()
+    val notifications = LinkedBlockingQueue<JsonObject>()
 
     private val uri = URI("http://127.0.0.1:$port/mcp")
     private val session = initialize()
 
-    constructor(core: CompanionCore) :
-        this(core.status.port, core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
+    constructor(core: CompanionCore) : this(core.status.port, core.token)
 
     init {
         val get = request(session).header("Accept", "text/event-stream").GET().build()
@@ -31,13 +34,13 @@ class Cli(
         val reader = Thread {
             // The end of the stream means that the server ended, which tests check by other means.
             runCatching {
-                stream.filter { it.startsWith("data: ") }.forEach { told.put(json(it.removePrefix("data: "))) }
+                stream.filter { it.startsWith("data: ") }.forEach { notifications.put(json(it.removePrefix("data: "))) }
             }
         }
         reader.isDaemon = true
         reader.start()
         // A CLI that has received the context is connected.
-        nextTold("ide/contextUpdate")
+        nextNotification("ide/contextUpdate")
     }
 
     private fun initialize(): String {
@@ -46,12 +49,12 @@ class Cli(
     }
 
     /** Returns the next notification of that method. Drops others before it. */
-    fun nextTold(method: String): JsonObject =
-        told.until(method) { it["method"].asString == method }.getAsJsonObject("params")
+    fun nextNotification(method: String): JsonObject =
+        notifications.until(method) { it["method"].asString == method }.getAsJsonObject("params")
 
     /** Returns the next context with an active file. */
     fun nextActiveFile(): JsonObject =
-        generateSequence { nextTold("ide/contextUpdate") }
+        generateSequence { nextNotification("ide/contextUpdate") }
             .map { it.getAsJsonObject("workspaceState").getAsJsonArray("openFiles") }
             .first { it.size() > 0 }[0]
             .asJsonObject

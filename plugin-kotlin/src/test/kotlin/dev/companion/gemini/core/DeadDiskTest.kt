@@ -105,11 +105,11 @@ object FiveWindows {
         val good = Window(root)
         val cli = Cli(good.core)
         disk.stop()
-        for (window in windows) window.core.fileFocused(window.root.resolve("a.txt").toString())
+        for (window in windows) window.core.send(ServerMessage.Focused(window.root.resolve("a.txt").toString()))
         // The result is right in any order. The pause makes it likely that all of them have accessed the disk.
         Thread.sleep(500)
         val file = Files.createFile(root.resolve("good.txt")).toString()
-        good.core.fileFocused(file)
+        good.core.send(ServerMessage.Focused(file))
         println(cli.nextActiveFile()["path"].asString)
         val late: Window
         println(measureTimeMillis { late = Window(root) })

@@ -50,7 +50,7 @@ object LeaveRunning {
             }
         }
         val core = Window(Path.of(root), requests).core
-        println("${core.status.port} ${core.terminalEnvironment["GEMINI_CLI_IDE_AUTH_TOKEN"]}")
+        println("${core.status.port} ${core.token}")
         readln()
         if (way == "exit") exitProcess(0)
     }

@@ -79,7 +79,8 @@ class FailuresTest {
     fun `what may not be passed is named`() {
         Window(root).use { window ->
             val path = root.resolve("a.txt").toString()
-            val thrown = assertThrows(IllegalStateException::class.java) { window.core.caretMoved(path, 0, 1) }
+            val caret = ServerMessage.Cursor(path, 0, 1)
+            val thrown = assertThrows(IllegalStateException::class.java) { window.core.send(caret) }
             assertEquals("Invalid params for editor/cursor: expected a nonzero u32", thrown.message)
             assertWorks(window)
         }

@@ -41,15 +41,15 @@ class FuzzTest {
 
         fun assertUndisturbed() {
             val opened = cli.openDiff(file, "text")
-            val asked = window.show()
-            assertEquals(listOf("openDiff", file, "text"), listOf(asked.what, asked.path, asked.text))
+            val shown = window.show()
+            assertEquals(listOf(file, "text"), listOf(shown.filePath, shown.newContent))
             opened.get()
-            assertEquals(Delivery.DELIVERED, window.core.diffAccepted(file, "typed"))
-            assertEquals("typed", cli.nextTold("ide/diffAccepted")["content"].asString)
+            assertEquals(Delivery.DELIVERED, window.core.request(ServerMessage.Accepted(file, "typed"))?.delivery)
+            assertEquals("typed", cli.nextNotification("ide/diffAccepted")["content"].asString)
             assertEquals(0, window.core.status.openDiffs)
             carets++
-            window.core.fileFocused(file)
-            window.core.caretMoved(file, carets, 1)
+            window.core.send(ServerMessage.Focused(file))
+            window.core.send(ServerMessage.Cursor(file, carets, 1))
             val line = generateSequence { cli.nextActiveFile() }.map { it.getAsJsonObject("cursor") }
             assertTrue(line.any { it != null && it["line"].asInt == carets })
         }

@@ -52,12 +52,12 @@ class LifecycleTest {
     @Test
     fun `a server says whether a CLI would connect, and no secret`() {
         val window = Window(root)
-        val text = window.core.diagnosis()
+        val text = checkNotNull(window.core.request(ServerMessage.Diagnose)).text
         val answers = "127.0.0.1:${window.core.status.port}, from the file: companion-for-gemini-cli"
         assertTrue(text.contains(answers), text)
-        assertFalse(text.contains(window.core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN")))
+        assertFalse(text.contains(window.core.token))
         window.close()
-        assertEquals("", window.core.diagnosis())
+        assertNull(window.core.request(ServerMessage.Diagnose))
     }
 
     @Test
@@ -76,7 +76,7 @@ class LifecycleTest {
 
     private fun answeredWhileAnotherStops(): Boolean {
         val (first, second) = List(2) { Window(root) }
-        val token = first.core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN")
+        val token = first.core.token
         val body = """{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"""
         Socket("127.0.0.1", first.core.status.port).use { socket ->
             val port = first.core.status.port
@@ -102,28 +102,6 @@ class LifecycleTest {
     }
 
     @Test
-    fun `a stopped server ignores events and knows nothing`() {
-        val core = Window(root).also { it.close() }.core
-        val path = root.resolve("a.txt").toString()
-        core.fileOpened(path)
-        core.fileFocused(path)
-        core.caretMoved(path, 1, 1)
-        core.selectionChanged(path, "text")
-        core.fileRenamed(path, "$path.txt")
-        core.fileDeleted(path)
-        core.fileClosed(path)
-        core.rootsChanged(listOf(root.toString()))
-        core.trustChanged(false)
-        core.sharingChanged(false)
-        core.reviewChanged(true)
-        assertNull(core.diffAccepted(path, "text"))
-        assertFalse(core.diffRejected(path))
-        assertFalse(core.withdrawAcceptance(path))
-        assertEquals(ServerStatus(), core.status)
-        assertEquals(emptyMap<String, String>(), core.terminalEnvironment)
-    }
-
-    @Test
     fun `the number of a server that does not run is refused`() {
         Window(root).use {
             for (number in listOf(0, -1, Long.MAX_VALUE)) {
@@ -142,18 +120,18 @@ class LifecycleTest {
         val (one, two) = roots.map { Window(it) }
         assertNotEquals(one.core.status.port, two.core.status.port)
         val clis = listOf(one, two).map { Cli(it.core) }
-        one.core.fileFocused(files[0])
-        two.core.fileFocused(files[1])
+        one.core.send(ServerMessage.Focused(files[0]))
+        two.core.send(ServerMessage.Focused(files[1]))
         assertEquals(files, clis.map { it.nextActiveFile()["path"].asString })
 
         val opened = clis[1].openDiff(files[1], "text")
-        assertEquals(files[1], two.show().path)
+        assertEquals(files[1], two.show().filePath)
         opened.get()
-        assertEquals(Delivery.UNKNOWN, one.core.diffAccepted(files[1], "text"))
+        assertEquals(Delivery.UNKNOWN, one.core.request(ServerMessage.Accepted(files[1], "text"))?.delivery)
         one.close()
-        assertEquals(0, one.requests.asked.size)
-        assertEquals(Delivery.DELIVERED, two.core.diffAccepted(files[1], "text"))
-        clis[1].nextTold("ide/diffAccepted")
+        assertTrue(one.editor.messages.none { it is EditorMessage.Open })
+        assertEquals(Delivery.DELIVERED, two.core.request(ServerMessage.Accepted(files[1], "text"))?.delivery)
+        clis[1].nextNotification("ide/diffAccepted")
         two.close()
     }
 

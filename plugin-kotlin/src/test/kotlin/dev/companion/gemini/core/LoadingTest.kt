@@ -169,7 +169,7 @@ class IsolatedServer :
         NativeLibrary.load(folder)
         val core = NativeCompanionCore.start(Window.settings(folder), this) { _, _ -> }
         this.core = core
-        return listOf(core.status.port.toString(), core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
+        return listOf(core.status.port.toString(), core.token)
     }
 
     override fun receive(core: CompanionCore, message: EditorMessage) {

@@ -3,168 +3,127 @@
 package dev.companion.gemini.core
 
 import com.google.gson.Gson
+import com.google.gson.JsonElement
 import com.google.gson.JsonObject
 import com.google.gson.JsonParseException
 import java.util.concurrent.ConcurrentHashMap
-import java.util.concurrent.atomic.AtomicLong
 
+/** Passes each message on, so it knows none: both sides speak the editor's protocol. */
 object Serve {
     private val gson = Gson()
-    private val lastRequest = AtomicLong()
 
-    /** Those that the editor has not answered. */
-    private val requests = ConcurrentHashMap<Long, EditorRequest>()
-    private val diagnostics = ConcurrentHashMap<Long, DiagnosticsResponder>()
-    private val unsaved = ConcurrentHashMap<Long, UnsavedResponder>()
+    /** The messages whose text crosses the boundary beside the JSON, with its field. */
+    private val texts = mapOf(ACCEPTED to "content", "editor/selection" to "text")
+
+    /** The requests that the editor has not answered: their methods, by number. */
+    private val requests = ConcurrentHashMap<Long, String>()
 
     /** The editor at the other end of stdin and stdout. */
-    private object Editor : EditorHost {
-        override fun receive(core: CompanionCore, message: EditorMessage) =
-            when (message) {
-                is EditorMessage.Open -> ask(requests, message.request, "diff/open", message.diff)
-                is EditorMessage.Close -> ask(requests, message.request, "diff/close", closed(message))
-                is EditorMessage.Accept -> ask(requests, message.request, "diff/accept", path(message.filePath))
-                is EditorMessage.Reject -> ask(requests, message.request, "diff/reject", path(message.filePath))
-                is EditorMessage.FindDiagnostics -> ask(diagnostics, message.responder, DIAGNOSTICS, message.asked)
-                is EditorMessage.ListUnsaved -> ask(unsaved, message.responder, "editor/unsaved", NOTHING)
-                else -> notify(EditorMessage.NOTIFICATIONS.entries.first { it.value == message.javaClass }.key, message)
-            }
-
-        private fun closed(message: EditorMessage.Close) =
-            path(message.filePath) + if (message.abandoned) mapOf("abandoned" to true) else emptyMap()
-
-        private fun path(filePath: String) = mapOf("filePath" to filePath)
-
-        private fun <T : Any> ask(kept: MutableMap<Long, T>, answer: T, method: String, params: Any) {
-            val id = lastRequest.incrementAndGet()
-            kept[id] = answer
-            send(mapOf("id" to id, "method" to method, "params" to params))
+    private object Editor : NativeCallbacks {
+        override fun request(request: Long, method: String, params: String, newContent: ByteArray?) {
+            val fields = json(params)
+            newContent?.let { fields.addProperty("newContent", it.decodeToString()) }
+            requests[request] = method
+            send(mapOf("id" to request, "method" to method, "params" to fields))
         }
+
+        override fun notify(method: String, params: String) = send(mapOf("method" to method, "params" to json(params)))
+
+        override fun log(level: Int, message: String) = System.err.println("$level $message")
     }
 
     @JvmStatic
     fun main(arguments: Array<String>) {
         NativeLibrary.load(pluginDirectory)
-        val core = NativeCompanionCore.start(
-            settings(arguments),
-            Editor,
-        ) { level, line -> System.err.println("$level $line") }
-        val ready = mapOf(
-            "port" to core.status.port,
-            "url" to "http://127.0.0.1:${core.status.port}/mcp",
-            "authToken" to core.terminalEnvironment["GEMINI_CLI_IDE_AUTH_TOKEN"],
-            "discoveryFiles" to core.status.discoveryFiles.filter { it.inPlace }.associate { it.client to it.path },
-            "env" to core.terminalEnvironment,
-        )
-        notify("companion/ready", ready)
-        generateSequence(::readLine).forEach { take(core, it) }
-        core.close()
+        val core = NativeCore.start(gson.toJson(settings(arguments)), Editor)
+        send(mapOf("method" to "companion/ready", "params" to ready(core)))
+        generateSequence(::readLine).forEach { receive(core, it) }
+        NativeCore.stop(core)
     }
 
     private fun settings(arguments: Array<String>): ServerSettings {
         check(arguments.first() == "serve")
-        var bodyLimit = 64
-        val roots = mutableListOf<String>()
-        for ((option, value) in arguments.drop(1).chunked(2)) {
-            when (option) {
-                "--workspace" -> roots.add(value)
-                "--body-limit" -> bodyLimit = value.toInt()
+        var settings = ServerSettings(trusted = true)
+        val rest = arguments.drop(1).iterator()
+        for (option in rest) {
+            settings = when (option) {
+                "--workspace" -> settings.copy(workspace = settings.workspace + rest.next())
+                "--body-limit" -> settings.copy(bodyLimit = rest.next().toInt())
+                "--resume" -> settings.copy(resume = true)
+                "--keep-proposals" -> settings.copy(keepProposals = true)
                 else -> error("unknown here: $option")
             }
         }
-        return ServerSettings(roots, trusted = true, bodyLimit = bodyLimit)
+        return settings
     }
 
-    private fun take(core: CompanionCore, line: String) {
+    private fun ready(core: Long): JsonObject {
+        val ready = json(call(core, "companion/status"))
+        val files = ready.getAsJsonArray("discoveryFiles").map { gson.fromJson(it, DiscoveryFile::class.java) }
+        val env = json(call(core, "companion/environment"))["env"]
+        ready.addProperty("url", "http://127.0.0.1:${ready["port"]}/mcp")
+        ready.add("authToken", env.asJsonObject["GEMINI_CLI_IDE_AUTH_TOKEN"])
+        ready.add("discoveryFiles", gson.toJsonTree(files.filter { it.inPlace }.associate { it.client to it.path }))
+        ready.add("env", env)
+        return ready
+    }
+
+    private fun receive(core: Long, line: String) {
         try {
-            val message = gson.fromJson(line, JsonObject::class.java)
+            val message = json(line)
             val method = message["method"]?.asString
-            val params = message.getAsJsonObject("params")
             when {
-                method == null -> answered(message)
-                message.has("id") -> send(answer(core, method, params) + ("id" to message["id"]))
-                else -> told(core, method, params)
+                method == null -> answered(message["id"].asLong, message)
+
+                message.has("id") -> answer(message["id"], request(core, method, message))
+
+                // The plugin accepts by a request.
+                method == ACCEPTED -> request(core, method, message)
+
+                else -> cross(message) { params, text -> NativeCore.notify(core, method, params, text) }
             }
         } catch (e: JsonParseException) {
             send(mapOf("error" to mapOf("code" to PARSE_ERROR, "message" to e.toString())))
         } catch (e: IllegalStateException) {
-            send(mapOf("error" to mapOf("code" to PARSE_ERROR, "message" to e.toString())))
+            send(mapOf("error" to mapOf("code" to INVALID_PARAMS, "message" to e.toString())))
         }
     }
 
-    private fun answered(message: JsonObject) {
-        val id = message["id"].asLong
-        val error = message.getAsJsonObject("error")
-        diagnostics.remove(id)?.let { responder ->
-            if (error != null) return responder.fail(error["message"].asString)
-            responder.complete(gson.fromJson(message["result"], Diagnostics::class.java))
-        }
-        unsaved.remove(id)?.let { responder ->
-            val paths = message.getAsJsonObject("result")?.getAsJsonArray("paths")
-            responder.complete(paths?.map { it.asString }.orEmpty())
-        }
-        val request = requests.remove(id) ?: return
-        if (error != null) {
-            request.fail(error["message"].asString)
-        } else {
-            request.complete(message.getAsJsonObject("result")["content"]?.asString)
-        }
+    private fun request(core: Long, method: String, message: JsonObject) =
+        cross(message) { params, text -> NativeCore.request(core, method, params, text) }
+
+    /** Passes the parameters of a message to [native], and its text beside them, as the plugin does. */
+    private fun <T> cross(message: JsonObject, native: (String, ByteArray?) -> T): T {
+        val params = message.getAsJsonObject("params")
+        val field = texts[message["method"].asString]
+        val text = field?.let { params[it].asString.toByteArray() }
+        field?.let { params.addProperty(it, "") }
+        return native(params.toString(), text)
     }
 
-    private fun answer(core: CompanionCore, method: String, params: JsonObject): Map<String, Any> {
-        val text = { name: String -> params[name].asString }
-        val result: Any? = when (method) {
-            "agent/texts" -> core.textBefore(text("session"), params["prompt"].asLong, text("path"))
-            "agent/revertPlan" -> core.revertPlan(filesToRevert(params))
-            "companion/status" -> core.status
-            "companion/environment" -> mapOf("env" to core.terminalEnvironment)
-            "companion/diagnosis" -> mapOf("text" to core.diagnosis())
-            "diff/accepted" -> mapOf("delivery" to core.diffAccepted(text("filePath"), text("content")))
-            "diff/withdraw" -> mapOf("withdrawn" to core.withdrawAcceptance(text("filePath")))
-            else -> error("unknown here: $method")
-        }
+    private fun answer(id: JsonElement, result: ByteArray?) {
         val error = mapOf("code" to INVALID_PARAMS, "message" to "there is no answer")
-        return if (result == null) mapOf("error" to error) else mapOf("result" to result)
+        send(mapOf("id" to id, if (result == null) "error" to error else "result" to json(result.decodeToString())))
     }
 
-    private fun filesToRevert(params: JsonObject) =
-        params.getAsJsonArray("files").map { gson.fromJson(it, FileToRevert::class.java) }
-
-    private fun told(core: CompanionCore, method: String, params: JsonObject) {
-        val text = { name: String -> params[name].asString }
-        when (method) {
-            "editor/opened" -> core.fileOpened(text("path"))
-            "editor/closed" -> core.fileClosed(text("path"))
-            "editor/focused" -> core.fileFocused(text("path"))
-            "editor/cursor" -> core.caretMoved(text("path"), params["line"].asInt, params["character"].asInt)
-            "editor/selection" -> core.selectionChanged(text("path"), text("text"))
-            "editor/renamed" -> core.fileRenamed(text("from"), text("to"))
-            "editor/deleted" -> core.fileDeleted(text("path"))
-            "workspace/folders" -> core.rootsChanged(params.getAsJsonArray("paths").map { it.asString })
-            "workspace/shareContext" -> core.sharingChanged(params["share"].asBoolean)
-            "workspace/review" -> core.reviewChanged(params["all"].asBoolean)
-            "workspace/trust" -> core.trustChanged(params["trusted"].asBoolean)
-            "comment/set" -> core.commentSet(gson.fromJson(params, CommentOnLines::class.java))
-            "comment/removed" -> core.commentRemoved(text("id"))
-            "agent/reverted" -> withChanges(params, core::changesReverted)
-            "agent/revertUndone" -> withChanges(params, core::revertUndone)
-            "agent/kept" -> withChanges(params, core::changesKept)
-            "diff/accepted" -> core.diffAccepted(text("filePath"), text("content"))
-            "diff/rejected" -> core.diffRejected(text("filePath"), params["reason"]?.asString)
-            else -> error("unknown here: $method")
-        }
+    private fun answered(request: Long, message: JsonObject) {
+        val method = requests.remove(request) ?: return
+        val error = message.getAsJsonObject("error")
+        val result = message.getAsJsonObject("result")
+        if (error != null) return NativeCore.failRequest(request, error["message"].asString)
+        // The text of a proposal crosses as it is.
+        val content = if (method.startsWith("diff/")) result["content"]?.asString else result.toString()
+        NativeCore.completeRequest(request, content?.toByteArray())
     }
 
-    private fun withChanges(params: JsonObject, call: (String, Long, List<String>) -> Unit) =
-        call(params["session"].asString, params["prompt"].asLong, params.getAsJsonArray("paths").map { it.asString })
+    private fun call(core: Long, method: String) = NativeCore.request(core, method, "{}", null)!!.decodeToString()
 
-    private fun notify(method: String, params: Any) = send(mapOf("method" to method, "params" to params))
+    private fun json(text: String) = gson.fromJson(text, JsonObject::class.java)
 
     @Synchronized
     private fun send(message: Map<String, Any>) = println(gson.toJson(mapOf("jsonrpc" to "2.0") + message))
 
-    private const val DIAGNOSTICS = "editor/diagnostics"
-    private val NOTHING = emptyMap<String, Any>()
+    private const val ACCEPTED = "diff/accepted"
     private const val PARSE_ERROR = -32700
     private const val INVALID_PARAMS = -32602
 }

@@ -54,13 +54,13 @@ class ShapesTest {
         assertEquals(asked, gson.fromJson(shapes["request"], DiagnosticsRequest::class.java))
         val range = Range(Position(3, 14), Position(3, 15))
         val problem = Diagnostic(Severity.ERROR, "Expected ','", range, source = "JSON", code = "syntax")
-        val told = Diagnostics(
+        val diagnostics = Diagnostics(
             listOf(
                 FileDiagnostics("/a", listOf(problem)),
                 FileDiagnostics("/b", incomplete = "the IDE is still indexing"),
             ),
         )
-        assertEquals(shapes["answer"], Gson().toJsonTree(told))
+        assertEquals(shapes["answer"], Gson().toJsonTree(diagnostics))
     }
 
     @Test

@@ -30,11 +30,11 @@ class TextsTest {
     fun `a proposal and its text in the end come through`(text: String) {
         val path = root.resolve("a.txt").toString()
         val opened = cli.openDiff(path, text)
-        val asked = window.show()
-        assertEquals(listOf("openDiff", path, text), listOf(asked.what, asked.path, asked.text))
+        val shown = window.show()
+        assertEquals(listOf(path, text), listOf(shown.filePath, shown.newContent))
         opened.get()
-        assertEquals(Delivery.DELIVERED, core.diffAccepted(path, "$text typed"))
-        assertEquals("$text typed", cli.nextTold("ide/diffAccepted")["content"].asString)
+        assertEquals(Delivery.DELIVERED, core.request(ServerMessage.Accepted(path, "$text typed"))?.delivery)
+        assertEquals("$text typed", cli.nextNotification("ide/diffAccepted")["content"].asString)
     }
 
     @Test
@@ -42,12 +42,11 @@ class TextsTest {
         val path = root.resolve("a.txt")
         for (kind in listOf(ProposalKind.CREATE, ProposalKind.CHANGE)) {
             val opened = cli.openDiff(path.toString(), "text")
-            window.show()
+            val proposal = window.show()
             opened.get()
-            val proposal = window.requests.proposals.next("a proposal")
             assertNotEquals("", proposal.diff)
             assertEquals(OpenDiff(path.toString(), "text", kind, cli = 1, diff = proposal.diff), proposal)
-            core.diffRejected(path.toString())
+            core.send(ServerMessage.Rejected(path.toString()))
             if (kind == ProposalKind.CREATE) Files.createFile(path)
         }
     }
@@ -55,16 +54,16 @@ class TextsTest {
     @Test
     fun `problems come through, and why there are none`() {
         val path = Files.createFile(root.resolve("é 文.json")).toString()
-        val told = cli.call("getDiagnostics", "filePath" to path, "severity" to "hint")
-        val question = window.requests.diagnostics.next("a question")
+        val answer = cli.call("getDiagnostics", "filePath" to path, "severity" to "hint")
+        val question = window.editor.next<EditorMessage.FindDiagnostics>()
         assertEquals(DiagnosticsRequest(listOf(path), Severity.HINT), question.asked)
         val range = Range(Position(1, 2), Position(1, 3))
         val problem = Diagnostic(Severity.ERROR, "é 文 😀\u0000", range)
         question.responder.complete(Diagnostics(listOf(FileDiagnostics(path, listOf(problem)))))
-        assertEquals("$path:1:2: error: é 文 😀", text(told.get()))
+        assertEquals("$path:1:2: error: é 文 😀", text(answer.get()))
 
         val failed = cli.call("getDiagnostics", "filePath" to path)
-        window.requests.diagnostics.next("a question").responder.fail("No, 文.")
+        window.editor.next<EditorMessage.FindDiagnostics>().responder.fail("No, 文.")
         assertEquals("No, 文.", text(failed.get()))
     }
 
@@ -75,10 +74,10 @@ class TextsTest {
     fun `a path comes through`(name: String) {
         val path = "$root/$name"
         val opened = cli.openDiff(path, "text")
-        assertEquals(path, window.show().path)
+        assertEquals(path, window.show().filePath)
         opened.get()
-        core.diffRejected(path)
-        assertEquals(path, cli.nextTold("ide/diffRejected")["filePath"].asString)
+        core.send(ServerMessage.Rejected(path))
+        assertEquals(path, cli.nextNotification("ide/diffRejected")["filePath"].asString)
     }
 
     @Test
@@ -88,10 +87,7 @@ class TextsTest {
         window.show()
         opened.get()
         val closed = cli.call("closeDiff", "filePath" to path)
-        window.requests.asked
-            .next("closeDiff")
-            .request
-            .complete("nul \u0000 and 😀")
+        window.editor.next<EditorMessage.Close>().responder.complete("nul \u0000 and 😀")
         val content = closed.get().getAsJsonArray("content")[0].asJsonObject["text"].asString
         assertEquals("""{"content":"nul \u0000 and 😀"}""", content)
     }
@@ -102,8 +98,8 @@ class TextsTest {
         val opened = cli.openDiff(path, "text")
         window.show()
         opened.get()
-        core.diffAccepted(path, "a\uD83Db\uDE00c")
-        assertEquals("a?b?c", cli.nextTold("ide/diffAccepted")["content"].asString)
+        core.request(ServerMessage.Accepted(path, "a\uD83Db\uDE00c"))
+        assertEquals("a?b?c", cli.nextNotification("ide/diffAccepted")["content"].asString)
     }
 
     @Test
@@ -111,13 +107,13 @@ class TextsTest {
         val file = Files.createFile(root.resolve("a.txt")).toString()
         cli
         for (impossible in listOf("$root/\uD83D.txt", "$root/\uDE00.txt", "$root/\u0000.txt")) {
-            core.fileFocused(impossible)
-            core.caretMoved(impossible, 1, 1)
-            core.fileRenamed(impossible, "$impossible.txt")
-            core.diffRejected(impossible)
+            core.send(ServerMessage.Focused(impossible))
+            core.send(ServerMessage.Cursor(impossible, 1, 1))
+            core.send(ServerMessage.Renamed(impossible, "$impossible.txt"))
+            core.send(ServerMessage.Rejected(impossible))
         }
-        core.fileFocused(file)
-        core.selectionChanged(file, "a\uD83D")
+        core.send(ServerMessage.Focused(file))
+        core.send(ServerMessage.Selection(file, "a\uD83D"))
         val active = cli.nextActiveFile()
         assertEquals(listOf(file, "a?"), listOf(active["path"].asString, active["selectedText"].asString))
     }
@@ -126,9 +122,9 @@ class TextsTest {
     fun `a file with any name is the active file`() {
         val file = Files.createFile(root.resolve("é 文 😀.txt")).toString()
         cli
-        core.fileFocused(file)
-        core.caretMoved(file, 3, 7)
-        core.selectionChanged(file, "nul \u0000 and 😀")
+        core.send(ServerMessage.Focused(file))
+        core.send(ServerMessage.Cursor(file, 3, 7))
+        core.send(ServerMessage.Selection(file, "nul \u0000 and 😀"))
         val active = cli.nextActiveFile()
         assertEquals(file, active["path"].asString)
         assertEquals("""{"line":3,"character":7}""", active["cursor"].toString())
@@ -149,14 +145,14 @@ class TextsTest {
         }
         val outside = comments.first().copy(id = "outside", path = root.resolveSibling("outside.txt").toString())
         val first = Window(root, configure = { it.copy(resume = true) })
-        (comments + outside).forEach(first.core::commentSet)
-        first.core.commentRemoved("removed")
-        val refused = first.requests.refusedComments.next("refusal")
+        (comments + outside).forEach { first.core.send(ServerMessage.CommentSet(it)) }
+        first.core.send(ServerMessage.CommentRemoved("removed"))
+        val refused = first.editor.next<EditorMessage.CommentRefused>()
         assertEquals("outside", refused.id)
         assertTrue("workspace" in refused.reason, refused.reason)
         first.close()
         Window(root, configure = { it.copy(resume = true) }).use { second ->
-            assertEquals(comments.take(1), second.requests.pendingComments.next("comments"))
+            assertEquals(comments.take(1), second.editor.next<EditorMessage.CommentsPending>().comments)
         }
     }
 }

@@ -1,4 +1,4 @@
-// Provides a project window without an IDE: a folder, a server, and the requests to its editor.
+// Provides a project window without an IDE: a folder, a server, and its editor.
 
 package dev.companion.gemini.core
 
@@ -21,65 +21,36 @@ fun <T : Any> LinkedBlockingQueue<T>.next(what: String): T =
 fun <T : Any> LinkedBlockingQueue<T>.until(what: String, matches: (T) -> Boolean): T =
     generateSequence { next(what) }.first(matches)
 
-/** A CLI's request to the editor. */
-class Asked(
-    val what: String,
-    val path: String,
-    val text: String?,
-    val request: EditorRequest,
-)
-
 /** Keeps messages until a test looks at them. [hook] runs first, on the server's thread, with the name of the message. */
 class RecordingEditor(private val hook: (String) -> Unit = {}) : EditorHost {
-    val asked = LinkedBlockingQueue<Asked>()
-    val proposals = LinkedBlockingQueue<OpenDiff>()
-    val connected = LinkedBlockingQueue<Int>()
-    val unsaved = LinkedBlockingQueue<UnsavedResponder>()
-    val refusedComments = LinkedBlockingQueue<EditorMessage.CommentRefused>()
-    val pendingComments = LinkedBlockingQueue<List<CommentOnLines>>()
-    val changes = LinkedBlockingQueue<AgentChange>()
-    val diagnostics = LinkedBlockingQueue<EditorMessage.FindDiagnostics>()
+    val messages = LinkedBlockingQueue<EditorMessage>()
 
     override fun receive(core: CompanionCore, message: EditorMessage) {
         hook(message.javaClass.simpleName)
-        when (message) {
-            is EditorMessage.Open -> open(message)
-            is EditorMessage.Close -> asked.put(Asked("closeDiff", message.filePath, null, message.request))
-            is EditorMessage.Accept -> asked.put(Asked("acceptDiff", message.filePath, null, message.request))
-            is EditorMessage.Reject -> asked.put(Asked("rejectDiff", message.filePath, null, message.request))
-            is EditorMessage.FindDiagnostics -> diagnostics.put(message)
-            is EditorMessage.ListUnsaved -> unsaved.put(message.responder)
-            is EditorMessage.Sessions -> connected.put(message.count)
-            is EditorMessage.CommentRefused -> refusedComments.put(message)
-            is EditorMessage.CommentsPending -> pendingComments.put(message.comments)
-            is AgentChange -> changes.put(message)
-            else -> Unit
-        }
+        messages.put(message)
     }
 
-    private fun open(message: EditorMessage.Open) {
-        proposals.put(message.diff)
-        asked.put(Asked("openDiff", message.diff.filePath, message.diff.newContent, message.request))
-    }
+    /** Returns the next message of that type. Drops those before it. */
+    inline fun <reified T : EditorMessage> next() = messages.until(T::class.java.simpleName) { it is T } as T
 }
 
 /** An editor that shows every proposal at once. */
 open class ImmediateEditor : EditorHost {
     override fun receive(core: CompanionCore, message: EditorMessage) =
         when (message) {
-            is EditorMessage.Open -> message.request.complete()
-            is EditorMessage.Close -> message.request.complete("")
-            is EditorMessage.Accept -> message.request.complete()
-            is EditorMessage.Reject -> message.request.complete()
+            is EditorMessage.Open -> message.responder.complete(null)
+            is EditorMessage.Close -> message.responder.complete("")
+            is EditorMessage.Accept -> message.responder.complete(null)
+            is EditorMessage.Reject -> message.responder.complete(null)
             is EditorMessage.FindDiagnostics -> message.responder.complete(Diagnostics())
-            is EditorMessage.ListUnsaved -> message.responder.complete(emptyList())
+            is EditorMessage.ListUnsaved -> message.responder.complete(UnsavedPaths(emptyList()))
             else -> Unit
         }
 }
 
 class Window(
     val root: Path,
-    val requests: RecordingEditor = RecordingEditor(),
+    val editor: RecordingEditor = RecordingEditor(),
     logLevel: LogLevel = LogLevel.INFO,
     configure: (ServerSettings) -> ServerSettings = { it },
     private val logHook: () -> Unit = {},
@@ -89,14 +60,18 @@ class Window(
 
     init {
         NativeLibrary.load(pluginDirectory)
-        core = NativeCompanionCore.start(configure(settings(root, logLevel)), requests) { level, message ->
+        core = NativeCompanionCore.start(configure(settings(root, logLevel)), editor) { level, message ->
             logHook()
             log.put(level to message)
         }
     }
 
-    /** Waits until a proposal shows, and says that it does. */
-    fun show(): Asked = requests.asked.next("openDiff").also { it.request.complete() }
+    /** Waits for a proposal, and shows it. */
+    fun show(): OpenDiff {
+        val open = editor.next<EditorMessage.Open>()
+        open.responder.complete(null)
+        return open.diff
+    }
 
     override fun close() = core.close()
 
