@@ -1,6 +1,7 @@
 -- Composes the window bars of proposals ('winbar'), as long as the windows allow, and updates them.
 
 local keys = require('gemini_companion.keys')
+local proposals = require('gemini_companion.proposals')
 local windows = require('gemini_companion.windows')
 
 local M = {}
@@ -14,24 +15,18 @@ local ORPHAN = {
   { ')', 2 },
 }
 
+--- The right bar until the next companion takes the proposal up.
+local PAUSED = {
+  { 'The companion starts again', 1 },
+  { '; decide in a moment', 2 },
+}
+
 --- The right bar while the user still types in a proposal that has ended.
 local OVER = {
   { 'This proposal has ended', 1 },
   { '. <Esc> closes it', 2 },
   { ', and your text is kept', 3 },
 }
-
---- Returns the name of a proposal's CLI if `proposals` come from several CLIs.
----@param proposal GeminiCompanion.Proposal
----@param proposals table<any, GeminiCompanion.Proposal>
----@return string?
-function M.cli(proposal, proposals)
-  for _, other in pairs(proposals) do
-    if other.cli ~= proposal.cli then
-      return ('CLI %d'):format(proposal.cli)
-    end
-  end
-end
 
 --- Sets the bar of the file.
 local function show_left(view)
@@ -40,7 +35,7 @@ local function show_left(view)
     windows.set_bar(window, {
       { view.kind == 'create' and 'No file yet' or 'The file as it is', 1 },
       { view.private and ' — private' or '', 2 },
-      { view.private and ' (CLIs get nothing else about it)' or '', 4 },
+      { view.private and ' (nothing else about it is shared)' or '', 4 },
       { view.is_unmarked and ' — too many changes to mark' or '', 3 },
     })
   end
@@ -73,21 +68,21 @@ local function show_right(view, place, cli)
 end
 
 --- Updates the bars of all proposals. Those without a waiting CLI are not counted.
----@param proposals GeminiCompanion.Proposal[] oldest first
-function M.update(proposals)
+function M.update()
   local waiting = {}
-  for _, proposal in ipairs(proposals) do
-    local window = proposal.orphan and windows.of(proposal.view.right)
+  for _, proposal in ipairs(proposals.all()) do
+    local bar = proposal.orphan and ORPHAN or (proposal.is_paused and PAUSED)
+    local window = bar and windows.of(proposal.view.right)
     if window then
-      windows.set_bar(window, ORPHAN)
-    elseif not proposal.orphan then
+      windows.set_bar(window, bar)
+    elseif not bar then
       waiting[#waiting + 1] = proposal
     end
   end
   for index, proposal in ipairs(waiting) do
     show_left(proposal.view)
     local place = #waiting > 1 and ('%d/%d '):format(index, #waiting) or ''
-    show_right(proposal.view, place, M.cli(proposal, proposals))
+    show_right(proposal.view, place, proposals.cli_name(proposal))
   end
 end
 

@@ -6,22 +6,43 @@ local M = {}
 
 local api = vim.api
 
---- Creates an unlisted buffer of the plugin. If another one has the name, the name gets a number.
+--- Names a buffer of the plugin. If another one has the name, the name gets a number.
+local function set_name(buffer, name)
+  name = 'gemini-companion://' .. name
+  if not pcall(api.nvim_buf_set_name, buffer, name) then
+    pcall(api.nvim_buf_set_name, buffer, ('%s#%d'):format(name, buffer))
+  end
+end
+
+--- Creates an unlisted buffer of the plugin; see `set_name`.
 ---@param name string without the scheme
 ---@param buftype 'acwrite'|'nofile'
 ---@param bufhidden 'hide'|'wipe'
 ---@return integer
 function M.create(name, buftype, bufhidden)
   local buffer = api.nvim_create_buf(false, false)
-  name = 'gemini-companion://' .. name
-  if not pcall(api.nvim_buf_set_name, buffer, name) then
-    pcall(api.nvim_buf_set_name, buffer, ('%s#%d'):format(name, buffer))
-  end
+  set_name(buffer, name)
   local options = vim.bo[buffer]
   options.buftype = buftype
   options.bufhidden = bufhidden
   options.swapfile = false
   return buffer
+end
+
+--- Gives a buffer of the plugin another name, without the scheme. Returns its full name.
+---@param buffer integer
+---@param name string
+---@return string
+function M.rename(buffer, name)
+  local before = api.nvim_buf_get_name(buffer)
+  set_name(buffer, name)
+  -- Neovim keeps the old name in a new buffer.
+  for _, other in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_get_name(other) == before then
+      api.nvim_buf_delete(other, { force = true })
+    end
+  end
+  return api.nvim_buf_get_name(buffer)
 end
 
 --- Replaces the lines of a buffer, even if it is not 'modifiable'.
@@ -126,6 +147,8 @@ function M.replace(buffer, new)
     options.fixendofline = fix and old.eol and new.eol
   end
   options.modifiable = true
+  -- With it, Neovim would write no line endings but `\n`, and no BOM.
+  options.binary = false
   api.nvim_buf_call(buffer, function()
     -- Ends the undo step of a user who is typing.
     vim.cmd('let &g:undolevels = &g:undolevels')

@@ -20,15 +20,14 @@ local api = vim.api
 
 local LIST = 'gemini_companion_changes'
 local NONE = 'no CLI has changed a file'
---- The reverts of single changes by prompt, for undo. The latest one is last.
----@type table<string, GeminiCompanion.RevertedHunk[]>
-local reverted_hunks = {}
-
 local NOT_KEPT = 'the text of %s from before the prompt is not kept'
 
 --- The prompts by their keys.
 ---@type table<string, GeminiCompanion.AgentChanged>
 local prompts = {}
+--- The reverts of single changes by prompt, for undo. The latest one is last.
+---@type table<string, GeminiCompanion.RevertedHunk[]>
+local reverted_hunks = {}
 --- The number of changed files, until it changes.
 ---@type integer?
 local count
@@ -163,13 +162,7 @@ local function find(argument)
   return change, change and { file_of(change, path) } or path
 end
 
---- Gets the kept texts of a file. Calls `act` with them, or `fail` with the reason.
-local function with_texts(change, path, act, fail)
-  local params = { session = change.session, prompt = change.prompt, path = path }
-  server.request('agent/texts', params, act, fail)
-end
-
---- Tells the companion of files that are reverted, or whose revert is undone.
+--- Reports files that are reverted, or whose revert is undone.
 local function report(change, paths, is_reverted, hunk)
   for _, path in ipairs(paths) do
     local changed = file_of(change, path)
@@ -209,7 +202,10 @@ local function watch_undo(key, reverted, hunk)
   if after then
     undone.remember(path, { before = before, after = after, opened = watch })
   else
-    watch(file.buffer(path))
+    local buffer = file.buffer(path)
+    if buffer then
+      watch(buffer)
+    end
   end
 end
 
@@ -226,7 +222,8 @@ end
 --- Compares a file with its text from before a prompt, in a tab page. If the user takes all of it back there, that is a
 --- revert.
 local function open(change, changed)
-  with_texts(change, changed.path, function(kept)
+  local params = { session = change.session, prompt = change.prompt, path = changed.path }
+  server.request('agent/texts', params, function(kept)
     local comparison = {
       key = key_of(change),
       path = changed.path,

@@ -63,7 +63,7 @@ local function status()
   if context.changes > 0 then
     lines[#lines + 1] = ('Files that a CLI has changed: %d. Run :GeminiCompanion changes'):format(context.changes)
   end
-  local paths = require('gemini_companion.diff').paths()
+  local paths = require('gemini_companion.proposals').paths()
   if #paths > 0 then
     lines[#lines + 1] = 'Open proposals:'
     for _, path in ipairs(paths) do
@@ -112,7 +112,7 @@ end
 
 --- Returns whether the argument of `reject` is meant as a path, and not as a reason.
 local function is_path(argument)
-  if require('gemini_companion.diff').has(argument) or vim.uv.fs_stat(argument) then
+  if require('gemini_companion.proposals').find(argument) or vim.uv.fs_stat(argument) then
     return true
   end
   local is_word = not argument:find('%s')
@@ -250,7 +250,7 @@ local function arguments(name, begun)
   if name == 'review' or name == 'share' then
     return { 'off', 'on' }
   elseif name == 'accept' or name == 'reject' or name == 'show' then
-    list = require('gemini_companion.diff').paths()
+    list = require('gemini_companion.proposals').paths()
   elseif name == 'diff' or name == 'revert' or name == 'keep' then
     list = require('gemini_companion.changes').paths()
   end

@@ -6,6 +6,7 @@ local diff = require('gemini_companion.diff')
 local file = require('gemini_companion.file')
 local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
+local proposals = require('gemini_companion.proposals')
 local quickfix = require('gemini_companion.quickfix')
 local server = require('gemini_companion.server')
 local text = require('gemini_companion.text')
@@ -32,9 +33,9 @@ local watched = {}
 --- The first and the last line that have changed since the last look at the comments, by buffer.
 ---@type table<integer, { first: number, last: number }>
 local changed = {}
---- The text of the last comment that was refused, until the user has seen it again.
----@type string?
-local refused_text
+--- The texts of comments that were refused, until the user has seen them again.
+---@type string[]
+local refused_texts = {}
 local last_number = 0
 local is_scheduled = false
 
@@ -170,11 +171,24 @@ local function place(comment, buffer)
   sync(comment)
 end
 
+--- Marks the comments in a file that its buffer has just read.
+local function place_in(buffer)
+  local path = file.path_of(buffer)
+  local real = path and vim.uv.fs_realpath(path)
+  for _, comment in pairs(comments) do
+    local own = comment.params.path
+    if not comment.buffer and path and (own == path or (real and vim.uv.fs_realpath(own) == real)) then
+      place(comment, buffer)
+    end
+  end
+end
+
 --- Marks the comments that have no mark and whose text is in a buffer: in the proposal, or else in the file.
 function place_all()
   for _, comment in pairs(comments) do
     local path = comment.params.path
-    local buffer = not comment.buffer and (comment.in_proposal and diff.buffer_of(path) or file.buffer(path))
+    local proposal = comment.in_proposal and proposals.get(path)
+    local buffer = not comment.buffer and (proposal and proposal.view.right or file.buffer(path))
     if buffer then
       place(comment, buffer)
     end
@@ -214,8 +228,8 @@ end
 --- Returns the file of the current buffer, and whether the buffer is a proposal.
 local function current_file()
   local buffer = api.nvim_get_current_buf()
-  local path, is_proposal = diff.path_of(buffer)
-  return path or file.path_of(buffer), is_proposal
+  local proposal, is_proposal = proposals.of_buffer(buffer)
+  return proposal and proposal.path or file.path_of(buffer), is_proposal
 end
 
 --- Returns the comments on lines of the current buffer.
@@ -288,10 +302,10 @@ function M.set(words, first, last)
   if words then
     answer(words)
   else
-    local default = before or refused_text
+    local default = before or refused_texts[1]
     vim.ui.input({ prompt = ('Comment on %s: '):format(lines_of(comment)), default = default }, function(reply)
       if reply and not before then
-        refused_text = nil
+        table.remove(refused_texts, 1)
       end
       answer(reply)
     end)
@@ -323,7 +337,7 @@ end
 --- Goes to the comment of an item in the quickfix list. A proposal is shown in its own tab page.
 local function go_to(item)
   local comment = comments[item.user_data]
-  if not comment or not comment.buffer or not diff.path_of(comment.buffer) then
+  if not comment or not comment.buffer or not proposals.of_buffer(comment.buffer) then
     return false
   end
   diff.show(comment.params.path)
@@ -388,7 +402,7 @@ function M.on_refused(params)
   local comment = comments[params.id]
   if comment then
     drop(comment)
-    refused_text = comment.params.text
+    table.insert(refused_texts, comment.params.text)
     announce(log.warn, ('%s (the next comment offers your text): %s'):format(short(comment), params.reason))
   end
 end
@@ -420,7 +434,12 @@ end
 --- Marks comments in files that are read from now on, and follows their lines.
 function M.start()
   local group = api.nvim_create_augroup('gemini_companion_comments', {})
-  api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, { group = group, callback = place_all })
+  api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
+    group = group,
+    callback = function(event)
+      place_in(event.buf)
+    end,
+  })
   api.nvim_create_autocmd({ 'BufWritePost', 'BufLeave' }, {
     group = group,
     callback = function(event)

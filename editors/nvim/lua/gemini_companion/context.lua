@@ -2,6 +2,7 @@
 -- current state with the reported one.
 
 local selection = require('gemini_companion.selection')
+local server = require('gemini_companion.server')
 local text = require('gemini_companion.text')
 
 local M = {}
@@ -19,7 +20,7 @@ local active
 --- The buffers to compare next, in addition to the current one.
 local dirty = {}
 local scheduled = false
-local notify
+local is_running = false
 
 --- Returns the file of a buffer, if it is an ordinary buffer and the file exists.
 local function path_of(buffer)
@@ -38,14 +39,14 @@ end
 local function report_buffer(buffer)
   local file, path = reported[buffer], path_of(buffer)
   if file and not path then
-    notify('editor/closed', { path = file.path })
+    server.notify('editor/closed', { path = file.path })
     reported[buffer] = nil
     active = active ~= buffer and active or nil
   elseif file and path ~= file.path then
-    notify('editor/renamed', { from = file.path, to = path })
+    server.notify('editor/renamed', { from = file.path, to = path })
     file.path = path
   elseif path and not file then
-    notify('editor/opened', { path = path })
+    server.notify('editor/opened', { path = path })
     reported[buffer] = { path = path, selected = '' }
   end
 end
@@ -54,7 +55,7 @@ local function report_selection(buffer, selected)
   local file = reported[buffer]
   if file and file.selected ~= selected then
     file.selected = selected
-    notify('editor/selection', { path = file.path, text = selected })
+    server.notify('editor/selection', { path = file.path, text = selected })
   end
 end
 
@@ -80,19 +81,19 @@ local function report_current()
     active = buffer
     last_focus = last_focus + 1
     focused[buffer] = last_focus
-    notify('editor/focused', { path = file.path })
+    server.notify('editor/focused', { path = file.path })
   end
   local line, character = cursor(buffer)
   if line ~= file.line or character ~= file.character then
     file.line, file.character = line, character
-    notify('editor/cursor', { path = file.path, line = line, character = character })
+    server.notify('editor/cursor', { path = file.path, line = line, character = character })
   end
   report_selection(buffer, text.utf8(selection.text()))
 end
 
 local function report()
   scheduled = false
-  if not notify then
+  if not is_running then
     return
   end
   local buffers = dirty
@@ -116,11 +117,10 @@ local function report_buffer_soon(buffer)
   report_soon()
 end
 
---- Reports the current state by `notify(method, params)`, and then each change of it.
----@param notify_with GeminiCompanion.Notify
-function M.start(notify_with)
+--- Reports the current state to a companion that is ready, and then each change of it.
+function M.start()
   local before = reported
-  notify, reported, active = notify_with, {}, nil
+  is_running, reported, active = true, {}, nil
   local group = api.nvim_create_augroup('gemini_companion_context', {})
   api.nvim_create_autocmd({
     'BufEnter',
@@ -160,12 +160,12 @@ function M.start(notify_with)
   end)
   for _, buffer in ipairs(buffers) do
     local path = path_of(buffer)
-    notify('editor/focused', { path = path })
+    server.notify('editor/focused', { path = path })
     local file = before[buffer] or {}
     reported[buffer] = { path = path, line = file.line, character = file.character, selected = '' }
     active = buffer
     if file.line then
-      notify('editor/cursor', { path = path, line = file.line, character = file.character })
+      server.notify('editor/cursor', { path = path, line = file.line, character = file.character })
     end
   end
   report_soon()
@@ -179,7 +179,7 @@ end
 
 --- Stops the reports.
 function M.stop()
-  notify, dirty = nil, {}
+  is_running, dirty = false, {}
   pcall(api.nvim_del_augroup_by_name, 'gemini_companion_context')
 end
 

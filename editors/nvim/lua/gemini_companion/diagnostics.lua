@@ -2,6 +2,7 @@
 
 local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
+local idle = require('gemini_companion.idle')
 local reload = require('gemini_companion.reload')
 local text = require('gemini_companion.text')
 
@@ -42,7 +43,14 @@ local function has_tools(buffer)
   return #vim.lsp.get_clients({ bufnr = buffer }) > 0 or checked[buffer] ~= nil or #vim.diagnostic.get(buffer) > 0
 end
 
---- Starts to collect the diagnostics of a file: `{path, buffer, waits, incomplete}`.
+--- Reloads the buffer of a question. If the user has just pressed a key there, the next look does so.
+local function refresh(question)
+  local _, why = reload.refresh(question.buffer)
+  question.incomplete = why
+  question.is_old = why == reload.IN_USE and not idle.is_in_use(question.buffer)
+end
+
+--- Starts to collect the diagnostics of a file: `{path, buffer, waits, is_old, incomplete}`.
 local function begin(path)
   local buffer, loaded = buffer_of(path)
   local question = { path = path, buffer = buffer }
@@ -51,19 +59,20 @@ local function begin(path)
   elseif vim.bo[buffer].modified then
     question.incomplete = 'its buffer has unsaved changes'
   else
-    local _, why = reload.refresh(buffer)
-    question.incomplete = why
-    if has_tools(buffer) then
-      question.waits = true
-    else
-      question.incomplete = question.incomplete or 'no language server or linter has checked it'
-    end
+    refresh(question)
+    question.waits = has_tools(buffer)
   end
   return question
 end
 
 local function is_settled(question)
   local buffer = question.buffer
+  if question.is_old and api.nvim_buf_is_loaded(buffer) then
+    refresh(question)
+    if question.is_old then
+      return false
+    end
+  end
   if not question.waits or not api.nvim_buf_is_valid(buffer) then
     return true
   end
@@ -136,6 +145,9 @@ local function answer(question, severity, is_late)
     end
   end
   local incomplete = question.incomplete
+  if question.waits == false then
+    incomplete = incomplete or 'no language server or linter has checked it'
+  end
   if is_late and not is_settled(question) then
     incomplete = incomplete or 'the newest text has not been checked yet'
   end

@@ -1,4 +1,4 @@
--- Manages the open proposals, answers the companion's requests about them, and sends the user's decisions.
+-- Answers the companion's requests about proposals, and sends the user's decisions.
 -- If several sides decide, the companion determines which decision counts.
 
 local bars = require('gemini_companion.bars')
@@ -8,6 +8,7 @@ local form = require('gemini_companion.form')
 local idle = require('gemini_companion.idle')
 local drafts = require('gemini_companion.drafts')
 local log = require('gemini_companion.log')
+local proposals = require('gemini_companion.proposals')
 local reasons = require('gemini_companion.reason')
 local reload = require('gemini_companion.reload')
 local resuming = require('gemini_companion.resuming')
@@ -23,45 +24,20 @@ local OPEN_TIMEOUT_MS = 25000
 
 local NONE = 'No diff is open for this file.'
 
---- The open proposals, by path as the CLI wrote it.
----@type table<string, GeminiCompanion.Proposal>
-local proposals = {}
 --- How often a companion has ended. A proposal of an ended one never shows.
 local ended = 0
---- The number of the newest proposal.
-local last_number = 0
-local notify
-
---- Returns the open proposals, oldest first.
-local function in_order()
-  local list = vim.tbl_values(proposals)
-  table.sort(list, function(a, b)
-    return a.number < b.number
-  end)
-  return list
-end
-
---- Returns the name of a proposal's CLI if proposals of several CLIs are open.
-local function cli(proposal)
-  return bars.cli(proposal, proposals)
-end
 
 --- Returns the name of a proposal's CLI for the middle of a sentence.
 local function cli_name(proposal)
-  return cli(proposal) or 'the CLI'
+  return proposals.cli_name(proposal) or 'the CLI'
 end
 
-local function update_bars()
-  bars.update(in_order())
-end
-
-local function close(proposal)
-  if proposals[proposal.path] == proposal then
-    proposals[proposal.path] = nil
-  end
+--- Closes a proposal. `by_user` is true if the user has decided it just now.
+local function close(proposal, by_user)
+  proposals.remove(proposal)
   proposal.decided = true
-  proposal.view:close()
-  update_bars()
+  proposal.view:close(by_user)
+  bars.update()
 end
 
 --- Returns the accepted text for the CLI.
@@ -77,7 +53,7 @@ end
 --- not the CLI's own, and returns its buffer.
 local function expect_written(proposal, content, before)
   reload.expect(proposal.path, before, function()
-    for _, other in pairs(proposals) do
+    for _, other in ipairs(proposals.all()) do
       if other.cli == proposal.cli and not other.orphan then
         return true
       end
@@ -87,7 +63,7 @@ local function expect_written(proposal, content, before)
 end
 
 --- Reports an acceptance. `before` is the `file.state` when the proposal was accepted.
-local function accept(proposal, before)
+local function accept(proposal, before, by_user)
   if proposal.is_paused then
     log.warn(resuming.PAUSED)
     return false
@@ -98,15 +74,21 @@ local function accept(proposal, before)
   local function delivered(result)
     kept = drafts.delivered(path, now, kept, result.delivery)
   end
+  local function unanswered()
+    -- The companion has ended, perhaps before it read the acceptance.
+    if proposal.decided then
+      drafts.delivered(path, now, kept, 'unanswered')
+    end
+  end
   local is_sent = not proposal.orphan
-    and server.request('diff/accepted', { filePath = path, content = content }, delivered, function() end)
+    and server.request('diff/accepted', { filePath = path, content = content }, delivered, unanswered)
   if not is_sent then
     log.warn('no CLI waits for this proposal; :w {file} saves it, :q! discards it')
     return false
   end
   kept = expect_written(proposal, content, before)
   vim.bo[proposal.view.right].modified = false
-  close(proposal)
+  close(proposal, by_user)
   return true
 end
 
@@ -116,7 +98,8 @@ local function accept_by_user(proposal, insists)
   if proposal.decided then
     return false
   end
-  return (proposal.orphan or not stale.warn_if_stale(proposal, insists)) and accept(proposal, file.state(proposal.path))
+  return (proposal.orphan or not stale.warn_if_stale(proposal, insists))
+    and accept(proposal, file.state(proposal.path), true)
 end
 
 --- Keeps the user's changes to a proposal that ends. With `is_dropped` the user rejected it, so that Neovim can quit
@@ -128,11 +111,11 @@ local function keep(proposal, is_dropped)
   end
 end
 
-local function reject(proposal)
+local function reject(proposal, by_user)
   if not proposal.orphan then
-    notify('diff/rejected', { filePath = proposal.path })
+    server.notify('diff/rejected', { filePath = proposal.path })
   end
-  close(proposal)
+  close(proposal, by_user)
 end
 
 --- Rejects with a reason for the model. Returns whether the model gets it. If not, returns the cause, and rejects
@@ -142,12 +125,16 @@ local function reject_with_reason(proposal, reason)
   if proposal.is_paused or not arrival then
     return false, proposal.is_paused and resuming.PAUSED or why
   end
-  if not notify('diff/rejected', { filePath = proposal.path, reason = text.utf8(reason) }) then
+  if not server.notify('diff/rejected', { filePath = proposal.path, reason = text.utf8(reason) }) then
     return false, reasons.NO_CLI
   end
+  -- The companion reads messages in their order, so an answer shows that it has read the reason.
+  server.request('companion/status', vim.empty_dict(), function() end, function()
+    reasons.on_lost({ filePath = proposal.path, reason = reason, why = 'the companion has ended' })
+  end)
   local name = cli_name(proposal)
   keep(proposal, true)
-  close(proposal)
+  close(proposal, true)
   reasons.confirm(arrival, name, proposal.path)
   return true
 end
@@ -160,7 +147,7 @@ local function reject_by_user(proposal, reason)
     return reject_with_reason(proposal, reason)
   end
   keep(proposal, true)
-  reject(proposal)
+  reject(proposal, true)
   return true
 end
 
@@ -180,7 +167,7 @@ end
 --- Marks a proposal that no CLI waits for.
 local function set_orphan(proposal)
   proposal.orphan, proposal.is_paused = true, nil
-  update_bars()
+  bars.update()
 end
 
 --- Closes a proposal that no CLI will wait for again. A proposal with the user's changes stays open.
@@ -201,7 +188,7 @@ end
 
 --- Lets the next proposal that the user has not seen take the focus, after the user has left one.
 local function offer_next()
-  for _, proposal in ipairs(config.options.focus and in_order() or {}) do
+  for _, proposal in ipairs(config.options.focus and proposals.all() or {}) do
     if not proposal.view.is_seen then
       proposal.view:request_focus()
       return
@@ -222,7 +209,7 @@ local function reopen(proposal)
     return
   end
   proposal.view = again
-  update_bars()
+  bars.update()
   remind(proposal)
 end
 
@@ -230,14 +217,13 @@ end
 local function open(diff, base)
   local path, kind = diff.filePath, diff.kind
   local parsed, remarks = form.of(path, diff.newContent)
-  local proposal = proposals[path]
+  local proposal = proposals.get(path)
   if proposal then
     proposal.orphan = nil
     keep(proposal)
     proposal.view:replace(parsed, kind)
   else
-    last_number = last_number + 1
-    proposal = { path = path, number = last_number }
+    proposal = { path = path } --[[@as GeminiCompanion.Proposal]]
     local function on(act)
       return function(option)
         return act(proposal, option)
@@ -250,7 +236,7 @@ local function open(diff, base)
       reason = on(ask_for_reason),
       left = on(reopen),
       remind = on(remind),
-      changed = update_bars,
+      changed = bars.update,
       returned = offer_next,
       late_changes = function(now)
         drafts.offer(drafts.hold(path, now), path)
@@ -259,7 +245,7 @@ local function open(diff, base)
         drafts.copy(proposal.view:proposal(), copy)
       end,
     })
-    proposals[path] = proposal
+    proposals.add(proposal)
   end
   proposal.question, proposal.is_paused = nil, nil
   proposal.diff, proposal.new_content = diff.diff, diff.newContent
@@ -275,19 +261,19 @@ local function open(diff, base)
   if diff.private then
     remarks[#remarks + 1] = 'is for a private file'
   end
-  update_bars()
+  bars.update()
   local noun = kind == 'create' and 'the new file' or 'an edit to'
   local ending = form.join_remarks(proposal, remarks)
-  log.notify(('%s proposes %s %s%s'):format(cli(proposal) or 'The CLI', noun, file.short(path), ending))
+  log.notify(('%s proposes %s %s%s'):format(proposals.cli_name(proposal) or 'The CLI', noun, file.short(path), ending))
 end
 
-local function with_proposal(params, fail, act)
-  local proposal = proposals[params.filePath]
+--- Returns the proposal that a request is about. If no CLI waits for it, fails the request, and returns nil.
+local function requested(params, fail)
+  local proposal = proposals.get(params.filePath)
   if proposal and not proposal.orphan then
-    act(proposal)
-  else
-    fail(NONE)
+    return proposal
   end
+  fail(NONE)
 end
 
 --- Handles `diff/open`.
@@ -296,12 +282,12 @@ function M.on_open(params, done, fail)
   local path = params.filePath
   local base = stale.bytes(path)
   -- The companion has ended the proposal that this one replaces, and ignores decisions about it.
-  if proposals[path] then
-    set_orphan(proposals[path])
+  if proposals.get(path) then
+    set_orphan(proposals.get(path))
   end
   local function failed(why)
-    if proposals[path] then
-      abandon(proposals[path])
+    if proposals.get(path) then
+      abandon(proposals.get(path))
     end
     fail(why)
   end
@@ -332,152 +318,87 @@ end
 --- Handles `diff/close`.
 ---@param params GeminiCompanion.CloseDiff
 function M.on_close(params, done, fail)
-  with_proposal(params, fail, function(proposal)
-    local before = file.state(proposal.path)
-    local content = final_content(proposal)
-    done({ content = content })
-    if not params.abandoned then
-      expect_written(proposal, content, before)
-      close(proposal)
-    else
-      abandon(proposal)
-    end
-  end)
+  local proposal = requested(params, fail)
+  if not proposal then
+    return
+  end
+  local before = file.state(proposal.path)
+  local content = final_content(proposal)
+  done({ content = content })
+  if params.abandoned then
+    abandon(proposal)
+  else
+    expect_written(proposal, content, before)
+    close(proposal)
+  end
+end
+
+--- Writes the text of a proposal for a program that has accepted it, since the CLI does not write it.
+local function write(proposal, fail)
+  local path, content, before = proposal.path, final_content(proposal), file.state(proposal.path)
+  local ok, why = file.write(path, content)
+  if not ok then
+    fail(why)
+    return false
+  end
+  reload.expect(path, before)
+  if content ~= proposal.proposed then
+    drafts.wrote(path)
+  end
+  server.notify('diff/accepted', { filePath = path, content = content })
+  vim.bo[proposal.view.right].modified = false
+  close(proposal)
+  return true
 end
 
 --- Handles `diff/accept`.
 ---@param params GeminiCompanion.DiffPath
 function M.on_accept(params, done, fail)
-  with_proposal(params, fail, function(proposal)
-    if stale.is_unseen(proposal) then
-      fail('Only the user can accept this proposal, because the file has changed.')
-      return
-    end
-    if proposal.replays_edits then
-      accept(proposal, file.state(proposal.path))
-      done()
-      return
-    end
-    local content = final_content(proposal)
-    local ok, why = file.write(proposal.path, content)
-    if not ok then
-      fail(why)
-      return
-    end
-    reload.reload(proposal.path)
-    notify('diff/accepted', { filePath = proposal.path, content = content })
-    vim.bo[proposal.view.right].modified = false
-    close(proposal)
+  local proposal = requested(params, fail)
+  if not proposal then
+    return
+  elseif stale.is_unseen(proposal) then
+    fail('Only the user can accept this proposal, because the file has changed.')
+    return
+  end
+  if proposal.replays_edits then
+    accept(proposal, file.state(proposal.path))
     done()
-  end)
+  elseif write(proposal, fail) then
+    done()
+  end
 end
 
 --- Handles `diff/reject`.
 ---@param params GeminiCompanion.DiffPath
 function M.on_reject(params, done, fail)
-  with_proposal(params, fail, function(proposal)
+  local proposal = requested(params, fail)
+  if proposal then
     keep(proposal)
     reject(proposal)
     done()
-  end)
+  end
 end
 
---- Sends decisions by `notify(method, params)` from now on. Names the paused proposals by `request`.
----@param notify_with GeminiCompanion.Notify
----@param request GeminiCompanion.Request
-function M.start(notify_with, request)
-  notify = notify_with
-  resuming.name(in_order(), request, abandon, update_bars)
+--- Names the paused proposals to the companion, which is ready.
+function M.start()
+  resuming.name(abandon)
 end
 
 --- Pauses all proposals after the companion has ended: the next one may take them up.
 function M.pause()
   ended = ended + 1
-  resuming.pause(in_order(), abandon)
+  resuming.pause(abandon)
 end
 
 --- Abandons the paused proposals. Those with the user's changes stay open.
 function M.stop()
-  resuming.stop(in_order(), abandon)
-end
-
---- Lists the open proposals, oldest first.
----@return GeminiCompanion.ListedProposal[]
-function M.list()
-  return vim.tbl_map(function(proposal)
-    local _, is_changed = proposal.view:proposal()
-    return {
-      path = proposal.path,
-      kind = proposal.view.kind,
-      cli = cli(proposal),
-      is_changed = is_changed,
-      is_current = proposal.view:is_current(),
-    }
-  end, in_order())
-end
-
---- Returns the paths of the open proposals, oldest first.
----@return string[]
-function M.paths()
-  return vim.tbl_map(function(proposal)
-    return proposal.path
-  end, in_order())
-end
-
---- Finds the proposal of a path; without a path, the one in the current tab page, or the only one. Otherwise returns
---- nil and the reason.
-local function find(path)
-  if path then
-    local full = vim.fn.fnamemodify(path, ':p')
-    for _, proposal in pairs(proposals) do
-      if proposal.path == path or proposal.path == full then
-        return proposal
-      end
-    end
-    return nil, 'no proposal is open for ' .. path
-  end
-  for _, proposal in pairs(proposals) do
-    if proposal.view:is_current() then
-      return proposal
-    end
-  end
-  local paths = M.paths()
-  if #paths > 1 then
-    return nil, 'several proposals are open; name one: ' .. table.concat(vim.tbl_map(file.short, paths), ', ')
-  end
-  return proposals[paths[1]], 'no proposal is open'
-end
-
---- Returns whether a proposal for a path is open.
----@param path string
----@return boolean
-function M.has(path)
-  return find(path) ~= nil
-end
-
---- Returns the file of a proposal by the buffer of one of its sides, and whether that is the proposed side.
----@param buffer integer
----@return string? path
----@return boolean? is_proposed
-function M.path_of(buffer)
-  for path, proposal in pairs(proposals) do
-    local sides = proposal.view
-    if buffer == sides.right or buffer == sides.left then
-      return path, buffer == sides.right
-    end
-  end
-end
-
---- Returns the buffer of the proposal for a path, or nil.
----@param path string
----@return integer?
-function M.buffer_of(path)
-  return proposals[path] and proposals[path].view.right
+  resuming.stop(abandon)
 end
 
 local function act_on(act)
   return function(path, option)
-    local proposal, why = find(path)
+    local proposal, why = proposals.find(path)
     if not proposal then
       return false, why
     end

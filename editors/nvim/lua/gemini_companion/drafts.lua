@@ -11,15 +11,22 @@ local M = {}
 
 local api = vim.api
 
---- The buffers with texts that the user has not saved.
----@type table<integer, true>
+--- The texts that the user has not saved, by buffer. The user or a plugin may delete a buffer that nobody has offered.
+---@type table<integer, GeminiCompanion.Text>
 local held = {}
+
+--- Stand for a text that needs no buffer, and for one that the companion has reported as unwritten.
+local NO_BUFFER, REPORTED = -1, -2
+
+--- The buffers that the user knows of, and whether their texts are unsaved changes.
+---@type table<integer, boolean>
+local offered = { [REPORTED] = false }
 
 --- The buffers with texts that a CLI is to write, by path, oldest first.
 ---@type table<string, integer[]>
 local expected = {}
 
---- The buffers with texts whose acceptance a CLI had not got. The next companion may send it.
+--- The buffers with accepted texts that a CLI may still get, from this companion or the next one.
 ---@type table<integer, true>
 local queued = {}
 
@@ -76,7 +83,7 @@ function M.hold(path, parsed)
   buffers.fill(buffer, parsed)
   buffers.set_form(buffer, parsed)
   options.modified = false
-  held[buffer] = true
+  held[buffer] = parsed
   vim.b[buffer].gemini_companion_tick = api.nvim_buf_get_changedtick(buffer)
   -- `:saveas` and `:file` rename the buffer before it is written.
   local name = api.nvim_buf_get_name(buffer)
@@ -90,13 +97,18 @@ function M.hold(path, parsed)
     return parsed
   end, function()
     buffers.set_form(buffer, parsed)
-    options.modified = held[buffer] and vim.b[buffer].gemini_companion_offered == true
+    options.modified = held[buffer] ~= nil and offered[buffer] == true
   end)
   return buffer
 end
 
-local function is_offered(buffer)
-  return not api.nvim_buf_is_valid(buffer) or vim.b[buffer].gemini_companion_offered ~= nil
+--- Returns the buffers for a path that the companion still looks for. It no longer looks for earlier texts that the
+--- user knows of.
+local function waiting(path)
+  expected[path] = vim.tbl_filter(function(buffer)
+    return offered[buffer] == nil
+  end, expected[path] or {})
+  return expected[path]
 end
 
 --- Keeps a text that a CLI is to write, until the companion reports the outcome.
@@ -104,13 +116,15 @@ end
 ---@param parsed GeminiCompanion.Text
 ---@return integer buffer
 function M.expect(path, parsed)
-  -- The companion looks no more for earlier texts that the user knows of.
-  expected[path] = vim.tbl_filter(function(buffer)
-    return not is_offered(buffer)
-  end, expected[path] or {})
   local buffer = M.hold(path, parsed)
-  table.insert(expected[path], buffer)
+  table.insert(waiting(path), buffer)
   return buffer
+end
+
+--- Expects the companion's report about a changed text that Neovim has written itself, and keeps no text.
+---@param path string
+function M.wrote(path)
+  table.insert(waiting(path), NO_BUFFER)
 end
 
 --- Shows the user where the text is. From now on, Neovim asks about the buffer before it quits, unless the user has
@@ -122,24 +136,26 @@ end
 function M.offer(buffer, path, is_dropped, is_queued)
   vim.bo[buffer].buflisted = true
   vim.bo[buffer].modified = not is_dropped
-  vim.b[buffer].gemini_companion_offered = not is_dropped
+  offered[buffer] = not is_dropped
   log.warn((is_queued and QUEUED or KEPT):format(buffer, file.short(path)))
 end
 
---- Offers an accepted text that its CLI has not been sent. `kept` is its buffer, if there is one. Returns that buffer.
+--- Offers an accepted text unless its CLI has got the acceptance. `kept` is its buffer, if there is one. Returns that
+--- buffer.
 ---@param path string
 ---@param parsed GeminiCompanion.Text
 ---@param kept? integer
----@param delivery string
+---@param delivery 'delivered'|'queued'|'unknown'|'unanswered'
 ---@return integer? kept
 function M.delivered(path, parsed, kept, delivery)
-  if delivery == 'queued' then
-    kept = kept or M.expect(path, parsed)
-    queued[kept] = true
-    M.offer(kept, path, false, true)
-  elseif delivery ~= 'delivered' then
-    M.offer(kept or M.hold(path, parsed), path)
+  if delivery == 'delivered' then
+    return kept
   end
+  if not kept then
+    kept = (delivery == 'queued' and M.expect or M.hold)(path, parsed)
+  end
+  queued[kept] = delivery ~= 'unknown' or nil
+  M.offer(kept, path, false, delivery == 'queued')
   return kept
 end
 
@@ -166,9 +182,21 @@ end
 --- Handles `diff/unwritten`, about the oldest text that the user does not know of. The CLI may yet write it.
 ---@param params GeminiCompanion.DiffPath
 function M.on_unwritten(params)
-  for _, buffer in ipairs(expected[params.filePath] or {}) do
-    if not is_offered(buffer) then
-      M.offer(buffer, params.filePath)
+  local list = expected[params.filePath] or {}
+  for index, buffer in ipairs(list) do
+    if buffer == NO_BUFFER then
+      list[index] = REPORTED
+      return
+    elseif offered[buffer] == nil then
+      if not api.nvim_buf_is_valid(buffer) and held[buffer] then
+        local parsed = held[buffer]
+        held[buffer] = nil
+        buffer = M.hold(params.filePath, parsed)
+        list[index] = buffer
+      end
+      if api.nvim_buf_is_valid(buffer) then
+        M.offer(buffer, params.filePath)
+      end
       return
     end
   end
@@ -176,8 +204,8 @@ end
 
 --- Offers all texts that the CLIs may not have written, since no companion looks any more.
 function M.stop()
-  for path, waiting in pairs(expected) do
-    for _ = 1, #waiting do
+  for path, list in pairs(expected) do
+    for _ = 1, #list do
       M.on_unwritten({ filePath = path })
     end
   end

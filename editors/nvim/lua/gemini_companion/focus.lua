@@ -21,6 +21,14 @@ local function is_reviewing()
   return false
 end
 
+--- Returns whether Neovim forbids changes of windows and texts, as while a completion function or an `<expr>` mapping
+--- runs.
+local function is_locked()
+  -- The function checks that before the buffer, which does not exist.
+  local _, why = pcall(api.nvim_buf_delete, -1, {})
+  return tostring(why):find('E565') ~= nil
+end
+
 --- Returns what the user is doing.
 ---@return GeminiCompanion.Situation
 function M.situation()
@@ -28,6 +36,7 @@ function M.situation()
   return {
     mode = now.mode,
     is_blocking = now.blocking,
+    is_locked = is_locked(),
     state = vim.fn.state(),
     has_macro = vim.fn.reg_recording() ~= '' or vim.fn.reg_executing() ~= '',
     window = vim.fn.win_gettype(),
@@ -42,11 +51,12 @@ end
 function M.is_idle(situation)
   local mode = situation.mode
   return not situation.is_blocking
+    and not situation.is_locked
     and situation.window ~= 'command'
     and not mode:find('^[cr!]')
     and not mode:find('^no')
     -- `o`: a register or an operator. `S`: a plugin reads a key, or the command after i_CTRL-O.
-    and not (mode:find('^n') and situation.state:find('[oS]'))
+    and not (mode:find('^[nvVsS\22\19]') and situation.state:find('[oS]'))
 end
 
 --- Returns `take` if a proposal may take the focus, `wait` if it may ask again soon, and `stay` if it may not.

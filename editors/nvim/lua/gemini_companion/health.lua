@@ -69,6 +69,9 @@ local function check_server()
   end
   local folders = require('gemini_companion.workspace').folders()
   ok('Workspace: ' .. table.concat(folders, ', '))
+  if require('gemini_companion.config').options.git_ignored_private then
+    info('Files that Git ignores are hidden from CLIs')
+  end
   local changed = vim.tbl_filter(function(name)
     return (vim.env[name] or '') ~= status.env[name]
   end, vim.tbl_keys(status.env))

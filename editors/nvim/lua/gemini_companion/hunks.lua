@@ -17,6 +17,9 @@ local HELP = '# Enter: go to the line   X: revert the change   K: keep it   u: u
 --- The most files that the buffer shows.
 local MAX_FILES = 200
 
+--- The most lines of changes that it shows.
+local MAX_LINES = 100000
+
 --- The most lines that are searched, in each direction, for a line that has moved.
 local MAX_MOVED = 1000
 
@@ -24,36 +27,37 @@ local MAX_MOVED = 1000
 ---@type table<string, GeminiCompanion.HunksView>
 local views = {}
 
---- Adds the lines of a hunk, and notes the line of the file for each.
+--- Adds the lines of a hunk, and notes the line of the file for each. Returns the number of lines that do not fit.
 local function add_hunk(lines, places, path, hunk)
-  local old, new = 0, 0
-  for _, line in ipairs(hunk.lines) do
-    local mark = line:sub(1, 1)
-    old = old + (mark == '+' and 0 or 1)
-    new = new + (mark == '-' and 0 or 1)
+  local left_out, number = 0, hunk.after
+  local function add(shown, text)
+    if #lines < MAX_LINES then
+      lines[#lines + 1] = shown
+      places[#lines] = { path = path, hunk = hunk, line = number, text = text }
+    else
+      left_out = left_out + 1
+    end
   end
-  lines[#lines + 1] = ('@@ -%d,%d +%d,%d @@'):format(hunk.before, old, hunk.after, new)
-  places[#lines] = { path = path, hunk = hunk, line = hunk.after }
-  local number = hunk.after
+  add(hunk.header)
   for _, line in ipairs(hunk.lines) do
     local content = line:gsub('\r?\n$', '')
-    lines[#lines + 1] = content
-    places[#lines] = { path = path, hunk = hunk, line = number, text = content:sub(2) }
+    add(content, content:sub(2))
     if line:sub(1, 1) ~= '-' then
       number = number + 1
     end
     if not line:find('\n$') then
-      lines[#lines + 1] = '\\ No newline at end of file'
+      add('\\ No newline at end of file')
     end
   end
+  return left_out
 end
 
 --- Returns the lines of the buffer, and the places by line.
 local function rendered(title, change, found)
   local lines, places = { '# ' .. title, HELP }, {}
   for index, changed in ipairs(change.files) do
-    if index > MAX_FILES then
-      lines[#lines + 1] = ('# … and %d more files'):format(#change.files - MAX_FILES)
+    if index > MAX_FILES or #lines >= MAX_LINES then
+      lines[#lines + 1] = ('# … and %d more files'):format(#change.files - index + 1)
       break
     end
     local name = log.printable(file.short(changed.path))
@@ -61,8 +65,12 @@ local function rendered(title, change, found)
     lines[#lines + 1] = '+++ ' .. (changed.kind == 'deleted' and '/dev/null' or 'b/' .. name)
     places[#lines - 1] = { path = changed.path, line = 1 }
     places[#lines] = places[#lines - 1]
+    local left_out = 0
     for _, hunk in ipairs(found[changed.path] or {}) do
-      add_hunk(lines, places, changed.path, hunk)
+      left_out = left_out + add_hunk(lines, places, changed.path, hunk)
+    end
+    if left_out > 0 then
+      lines[#lines + 1] = ('# … and %d more lines in this file'):format(left_out)
     end
     if changed.private then
       lines[#lines + 1] = '# private'
@@ -73,7 +81,7 @@ local function rendered(title, change, found)
     end
   end
   if #change.files == 0 then
-    lines[#lines + 1] = '# no change is left'
+    lines[#lines + 1] = '# this prompt is no longer in the list of changes'
   end
   return lines, places
 end
@@ -146,7 +154,16 @@ local function go(view)
   elseif not vim.uv.fs_stat(at.path) then
     return log.fail(('%s does not exist'):format(file.short(at.path)))
   end
-  local ok, why = pcall(vim.cmd.drop, vim.fn.fnameescape(at.path))
+  local buffer = file.buffer(at.path) or vim.fn.bufadd(at.path)
+  vim.bo[buffer].buflisted = true
+  local window = vim.fn.win_findbuf(buffer)[1]
+  local ok, why = pcall(function()
+    if window then
+      api.nvim_set_current_win(window)
+    else
+      vim.cmd.buffer(buffer)
+    end
+  end)
   if not ok then
     return log.fail(guard.reason(why))
   end

@@ -4,10 +4,20 @@ local focus = require('gemini_companion.focus')
 
 local M = {}
 
+local api = vim.api
 local uv = vim.uv
 
 local POLL_INTERVAL_MS = 50
+--- How long the user must have pressed no key before something changes under the user's hands.
 local QUIET_MS = 500
+
+--- The time of the last key.
+local last_key = 0
+vim.on_key(function(_, typed)
+  if typed ~= '' then
+    last_key = uv.now()
+  end
+end, api.nvim_create_namespace('gemini_companion_idle'))
 
 local function is_idle()
   return focus.is_idle(focus.situation())
@@ -43,20 +53,31 @@ end
 --- true.
 ---@param act fun(): boolean
 function M.when_quiet(act)
-  local namespace = vim.api.nvim_create_namespace('')
-  local last_key = uv.now()
-  vim.on_key(function(_, typed)
-    last_key = typed ~= '' and uv.now() or last_key
-  end, namespace)
+  local began = uv.now()
   local function poll()
-    local rest = last_key + QUIET_MS - uv.now()
+    local rest = math.max(last_key, began) + QUIET_MS - uv.now()
     if rest > 0 or act() then
       vim.defer_fn(poll, math.max(rest, POLL_INTERVAL_MS))
-    else
-      vim.on_key(nil, namespace)
     end
   end
   vim.defer_fn(poll, QUIET_MS)
+end
+
+--- Returns whether the next key is meant for the present text of a buffer: the user types in it, selects lines, is
+--- between an operator and its motion, or records a macro.
+---@param buffer integer
+---@return boolean
+function M.is_in_use(buffer)
+  local mode = api.nvim_get_mode()
+  return buffer == api.nvim_get_current_buf()
+    and (mode.mode ~= 'n' or mode.blocking or vim.fn.state('moS') ~= '' or vim.fn.reg_recording() ~= '')
+end
+
+--- Returns whether the user works in a buffer, or may be about to.
+---@param buffer integer
+---@return boolean
+function M.is_busy_in(buffer)
+  return M.is_in_use(buffer) or (buffer == api.nvim_get_current_buf() and uv.now() - last_key < QUIET_MS)
 end
 
 return M

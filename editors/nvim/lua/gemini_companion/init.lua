@@ -62,7 +62,7 @@ local function listen()
   vim.api.nvim_create_autocmd({ 'DirChanged', 'WinClosed', 'TabClosed' }, {
     group = group,
     callback = vim.schedule_wrap(function()
-      if workspace.report(server.notify) then
+      if workspace.report() then
         server.update_environment(terminal.set)
       end
     end),
@@ -105,11 +105,11 @@ function M.start()
       -- The companion must know whether to share before it receives any context.
       M.share(config.options.share_context)
       M.review(config.options.review_all)
-      workspace.report(server.notify)
-      diff.start(server.notify, server.request)
+      workspace.report()
+      diff.start()
       comments.resend()
       diagnostics.start()
-      context.start(server.notify)
+      context.start()
       reload.start(function()
         return M.status().clients > 0
       end)
@@ -187,7 +187,7 @@ function M.status()
     running = status.port ~= nil and not status.stopping,
     port = status.port,
     clients = status.clients or 0,
-    proposals = #require('gemini_companion.diff').paths(),
+    proposals = #require('gemini_companion.proposals').paths(),
     private = front ~= nil and status.private ~= nil and status.private[front] ~= nil,
     share_context = config.options.share_context == true,
     review_all = config.options.review_all == true,

@@ -37,7 +37,7 @@ function M.arrival(proposal)
   elseif proposal.view.private then
     return nil, NEVER:format('the file is private')
   elseif not QUESTIONS[proposal.reason] then
-    return nil, NEVER:format('the CLI lacks the extension (gemini-companion setup)')
+    return nil, NEVER:format('its CLI is not known (see gemini-companion doctor)')
   elseif stale.bytes(proposal.path) ~= proposal.base then
     return 'nextPrompt'
   end
@@ -61,6 +61,8 @@ function M.ask(proposal, cli, act)
     if not reason or vim.trim(reason) == '' then
       return
     end
+    -- If nothing is rejected, <Up> at the next question shows it. `vim.ui.input` of a plugin has no such history.
+    vim.fn.histadd('input', vim.trim(reason))
     -- The CLI may have ended or replaced the proposal while the user typed.
     if proposal.decided or proposal.question ~= question then
       log.fail('the proposal has ended, so nothing is rejected')
@@ -78,11 +80,12 @@ function M.confirm(arrival, cli, path)
   log.notify(MESSAGES[arrival]:format(cli, file.short(path)))
 end
 
---- Handles `diff/reasonLost`.
+--- Handles `diff/reasonLost`. The next question offers the reason again, in its history.
 ---@param params GeminiCompanion.ReasonLost
 function M.on_lost(params)
   local name = file.short(params.filePath)
-  log.warn(('the CLI does not get your reason for %s: %s'):format(name, params.why))
+  vim.fn.histadd('input', params.reason)
+  log.warn(('the CLI does not get your reason for %s: %s; <Up> at a question shows it'):format(name, params.why))
 end
 
 return M

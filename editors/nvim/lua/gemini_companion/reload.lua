@@ -1,5 +1,6 @@
 -- Reloads the buffers of files that a CLI has written. Buffers with unsaved changes stay as they are.
 
+local buffers = require('gemini_companion.buffer')
 local file = require('gemini_companion.file')
 local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
@@ -10,37 +11,18 @@ local M = {}
 
 local api = vim.api
 
-local namespace = api.nvim_create_namespace('gemini_companion_reload')
-
-local IN_USE = 'the user is working in its buffer'
+M.IN_USE = 'the user is working in its buffer'
 
 --- How often an accepted file is checked, until the CLI should have written it.
 local POLL_INTERVAL_MS = 100
 local WRITE_TIMEOUT_MS = 10000
 --- How often all files are checked.
 local SLOW_POLL_INTERVAL_MS = 1000
---- How long the user must have typed no key in a buffer that is reloaded.
-local QUIET_MS = 500
 
 --- Checks files that a CLI may write without a proposal.
 local timer
---- The time of the last key.
-local last_key = 0
 --- The `file.state` of each buffer's file at the last reload or check.
 local states = {}
-
---- Returns whether a reload would move lines under the user's hands: the user types in the buffer, selects lines, is
---- between an operator and its motion, or records a macro.
-local function is_in_use(buffer)
-  local mode = api.nvim_get_mode()
-  return buffer == api.nvim_get_current_buf()
-    and (mode.mode ~= 'n' or mode.blocking or vim.fn.state('moS') ~= '' or vim.fn.reg_recording() ~= '')
-end
-
---- Returns whether the user works in a buffer, or may be about to.
-local function is_busy_in(buffer)
-  return is_in_use(buffer) or (buffer == api.nvim_get_current_buf() and vim.uv.now() - last_key < QUIET_MS)
-end
 
 --- Returns whether a buffer has nothing but one empty line.
 local function has_empty_line(buffer)
@@ -54,15 +36,34 @@ local function is_empty_line(bytes)
   return #lines == 1 and lines[1] == ''
 end
 
+--- Returns whether a buffer has another text than its file, as far as both can be compared.
+---@param buffer integer
+---@param name string
+---@return boolean
+local function has_other_text(buffer, name)
+  local options = vim.bo[buffer]
+  local bytes = file.read(name)
+  if not bytes or bytes:find('\0', 1, true) or options.fileformat == 'mac' then
+    return false
+  end
+  local is_utf8 = options.fileencoding == '' or options.fileencoding == 'utf-8'
+  return is_utf8 and bytes ~= text.render(buffers.parsed(buffer))
+end
+
 --- Runs the command that reads the file of a buffer. An error of the user's autocommands does not stop it.
-local function read_silently(buffer, name)
-  if has_empty_line(buffer) and not is_empty_line(file.read(name)) then
-    -- `:checktime` would keep the empty line.
+--- `is_noticed` says whether Neovim has noticed the change.
+local function read_silently(buffer, name, is_noticed)
+  -- `:checktime` would keep the empty line.
+  local must_edit = has_empty_line(buffer) and not is_empty_line(file.read(name))
+  if not must_edit then
+    vim.cmd('silent! checktime ' .. buffer)
+    -- Neovim takes a time for the same that is exactly a second later. File systems count it in steps of milliseconds.
+    must_edit = not is_noticed() and has_other_text(buffer, name)
+  end
+  if must_edit then
     api.nvim_buf_call(buffer, function()
       vim.cmd('silent! edit')
     end)
-  else
-    vim.cmd('silent! checktime ' .. buffer)
   end
 end
 
@@ -77,9 +78,11 @@ local function read_again(buffer)
   states[buffer] = file.state(name)
   local options = vim.bo[buffer]
   local own = api.nvim_get_option_value('autoread', { buf = buffer, scope = 'local' })
+  local is_noticed = false
   local reading = api.nvim_create_autocmd('FileChangedShell', {
     buffer = buffer,
     callback = function()
+      is_noticed = true
       vim.v.fcs_choice = vim.v.fcs_reason == 'deleted' and 'ask' or 'edit'
     end,
   })
@@ -89,7 +92,9 @@ local function read_again(buffer)
   end)
   local message = vim.v.errmsg
   vim.v.errmsg = ''
-  local ok, why = pcall(read_silently, buffer, name)
+  local ok, why = pcall(read_silently, buffer, name, function()
+    return is_noticed
+  end)
   why = ok and vim.v.errmsg or why
   if why ~= '' then
     log.warn(('reloading %s: %s'):format(file.short(name), guard.reason(why)))
@@ -121,10 +126,9 @@ end
 --- Reloads a buffer without unsaved changes if its file has changed. Only with 'autoread', since Neovim would
 --- otherwise ask the user. Returns whether the buffer has the file's text now, and if not, the reason.
 ---@param buffer integer
----@param is_background? boolean nobody waits for the text, so that the user may go on typing
 ---@return boolean
 ---@return string? why
-function M.refresh(buffer, is_background)
+function M.refresh(buffer)
   if vim.bo[buffer].modified then
     return false, 'its buffer has unsaved changes'
   elseif vim.fn.getbufvar(buffer, '&autoread') ~= 1 then
@@ -132,8 +136,9 @@ function M.refresh(buffer, is_background)
   end
   local state = file.state(api.nvim_buf_get_name(buffer))
   if state and state ~= states[buffer] then
-    if (is_background and is_busy_in or is_in_use)(buffer) then
-      return false, IN_USE
+    -- Neovim reads no file in the command-line window.
+    if vim.fn.getcmdwintype() ~= '' or idle.is_busy_in(buffer) then
+      return false, M.IN_USE
     end
     read_again(buffer)
   end
@@ -145,8 +150,8 @@ local function refresh_all()
   local is_done = true
   for _, buffer in ipairs(api.nvim_list_bufs()) do
     if api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == '' then
-      local _, why = M.refresh(buffer, true)
-      is_done = is_done and why ~= IN_USE
+      local _, why = M.refresh(buffer)
+      is_done = is_done and why ~= M.IN_USE
     end
   end
   return is_done
@@ -172,11 +177,6 @@ end
 --- Starts to reload changed files while `is_needed()`: a CLI may write a file without a proposal.
 ---@param is_needed fun(): boolean
 function M.start(is_needed)
-  vim.on_key(function(_, typed)
-    if typed ~= '' then
-      last_key = vim.uv.now()
-    end
-  end, namespace)
   timer = vim.uv.new_timer()
   local function poll()
     if is_needed() then
@@ -187,7 +187,6 @@ function M.start(is_needed)
 end
 
 function M.stop()
-  vim.on_key(nil, namespace)
   if timer then
     timer:close()
     timer = nil
@@ -198,7 +197,7 @@ end
 --- while `is_busy()`, since Qwen Code writes all files of a turn at its end.
 ---@param path string
 ---@param before? string the `file.state` at the decision
----@param is_busy fun(): boolean?
+---@param is_busy? fun(): boolean?
 function M.expect(path, before, is_busy)
   local waited, is_written = 0, false
   -- A write by the user does not count.
@@ -216,7 +215,7 @@ function M.expect(path, before, is_busy)
     end
     local state = file.state(path)
     local buffer = file.buffer(path)
-    local must_wait = state ~= before and buffer ~= nil and is_busy_in(buffer)
+    local must_wait = state ~= before and buffer ~= nil and idle.is_busy_in(buffer)
     local is_changed = state ~= before and not must_wait
     if is_changed then
       M.reload(path)
@@ -228,7 +227,7 @@ function M.expect(path, before, is_busy)
       api.nvim_del_autocmd(saving)
       return
     end
-    waited = waited + ((must_wait or is_busy()) and 0 or POLL_INTERVAL_MS)
+    waited = waited + ((must_wait or (is_busy and is_busy())) and 0 or POLL_INTERVAL_MS)
     vim.defer_fn(poll, POLL_INTERVAL_MS)
   end
   vim.defer_fn(poll, POLL_INTERVAL_MS)

@@ -1,7 +1,10 @@
 -- Names the proposals that still show to the next companion, which takes them up.
 -- Until then they are paused: no companion takes a decision.
 
+local bars = require('gemini_companion.bars')
+local proposals = require('gemini_companion.proposals')
 local reasons = require('gemini_companion.reason')
+local server = require('gemini_companion.server')
 
 local M = {}
 
@@ -25,50 +28,46 @@ local function resume(paused, resumed, abandon)
   end
 end
 
---- Pauses proposals after their companion has ended, and abandons those that had ended before, unless they have the
+--- Pauses the proposals after their companion has ended, and abandons those that had ended before, unless they have the
 --- user's changes.
----@param proposals GeminiCompanion.Proposal[]
 ---@param abandon fun(proposal: GeminiCompanion.Proposal)
-function M.pause(proposals, abandon)
-  for _, proposal in ipairs(proposals) do
+function M.pause(abandon)
+  for _, proposal in ipairs(proposals.all()) do
     if proposal.orphan then
       abandon(proposal)
     else
       proposal.is_paused = true
     end
   end
+  bars.update()
 end
 
---- Abandons the paused ones among these proposals.
----@param proposals GeminiCompanion.Proposal[]
+--- Abandons the paused proposals.
 ---@param abandon fun(proposal: GeminiCompanion.Proposal)
-function M.stop(proposals, abandon)
-  for _, proposal in ipairs(proposals) do
+function M.stop(abandon)
+  for _, proposal in ipairs(proposals.all()) do
     if proposal.is_paused then
       abandon(proposal)
     end
   end
 end
 
---- Names the paused ones among these proposals by `request`, and abandons those that have ended.
----@param proposals GeminiCompanion.Proposal[]
----@param request GeminiCompanion.Request
+--- Names the paused proposals to the companion, and abandons those that have ended.
 ---@param abandon fun(proposal: GeminiCompanion.Proposal)
----@param changed fun() called after that
-function M.name(proposals, request, abandon, changed)
+function M.name(abandon)
   local paused, shown = {}, {}
-  for _, proposal in ipairs(proposals) do
+  for _, proposal in ipairs(proposals.all()) do
     if proposal.is_paused then
       paused[proposal.diff] = proposal
       shown[#shown + 1] = { diff = proposal.diff, newContent = proposal.new_content }
     end
   end
-  request('diff/resume', { proposals = shown }, function(result)
+  server.request('diff/resume', { proposals = shown }, function(result)
     resume(paused, result.proposals or {}, abandon)
-    changed()
+    bars.update()
   end, function()
     -- If this companion has ended, too, the proposals wait for the next one.
-    if require('gemini_companion.server').status() then
+    if server.status() then
       resume(paused, {}, abandon)
     end
   end)

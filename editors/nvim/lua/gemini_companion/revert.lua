@@ -60,14 +60,18 @@ local function ask(change, files, question)
   return answer == 1 and files or (answer == 2 and rest) or {}
 end
 
---- Writes a buffer to its file, byte for byte: without the user's formatters.
-local function write(buffer)
+--- Writes a buffer to its file, byte for byte: without the user's formatters. `content` is its text.
+local function write(buffer, path, content)
   local options = vim.bo[buffer]
   local fix = options.fixendofline
   options.fixendofline = false
   local _, why = pcall(api.nvim_buf_call, buffer, function()
     vim.cmd('silent write! ++p')
   end)
+  if not api.nvim_buf_is_valid(buffer) then
+    -- An autocommand of the user has deleted it after the write.
+    return file.read(path) == content, guard.reason(why)
+  end
   options.fixendofline = fix
   -- The user's autocommands may have failed after the write.
   return not options.modified, ('its buffer has the text from before, unsaved: %s'):format(guard.reason(why))
@@ -104,7 +108,7 @@ local function revert_buffer(planned, now, buffer)
   local ok, why
   if content then
     buffers.replace(buffer, parsed(content))
-    ok, why = write(buffer)
+    ok, why = write(buffer, path, content)
   else
     ok, why = delete(path, buffer)
   end

@@ -2,17 +2,23 @@
 
 local diff = require('gemini_companion.diff')
 local log = require('gemini_companion.log')
+local proposals = require('gemini_companion.proposals')
 local quickfix = require('gemini_companion.quickfix')
 
 local M = {}
 
 local NONE = 'no proposal is open'
 
+local function is_changed(proposal)
+  local _, changed = proposal.view:proposal()
+  return changed
+end
+
 local function step(by)
-  local all = diff.list()
+  local all = proposals.all()
   local at = by > 0 and 0 or 1
   for index, proposal in ipairs(all) do
-    if proposal.is_current then
+    if proposal.view:is_current() then
       at = index
     end
   end
@@ -38,26 +44,24 @@ function M.prev()
 end
 
 local function decide_all(verb, act, asks)
-  local proposals = diff.list()
-  if #proposals == 0 then
+  local all = proposals.all()
+  if #all == 0 then
     return false, NONE
   end
-  local changed = #vim.tbl_filter(function(proposal)
-    return proposal.is_changed
-  end, proposals)
-  if asks(#proposals, changed) then
+  local changed = #vim.tbl_filter(is_changed, all)
+  if asks(#all, changed) then
     local words = changed > 0 and (', %d changed by you'):format(changed) or ''
-    local question = ('%s %d proposal%s%s?'):format(verb, #proposals, #proposals == 1 and '' or 's', words)
+    local question = ('%s %d proposal%s%s?'):format(verb, #all, #all == 1 and '' or 's', words)
     if vim.fn.confirm(question, '&Yes\n&No', 2) ~= 1 then
       return true
     end
   end
   local left = #vim.tbl_filter(function(proposal)
     return not act(proposal.path)
-  end, proposals)
+  end, all)
   -- Each of them showed a reason, but only the last message stays visible.
   if left > 1 then
-    log.warn(('%d of %d proposals stay open; see :GeminiCompanion log'):format(left, #proposals))
+    log.warn(('%d of %d proposals stay open; see :GeminiCompanion log'):format(left, #all))
   end
   return true
 end
@@ -97,15 +101,16 @@ end
 ---@return boolean
 ---@return string? why
 function M.list()
-  local proposals = diff.list()
-  if #proposals == 0 then
+  local all = proposals.all()
+  if #all == 0 then
     return false, NONE
   end
   local items = vim.tbl_map(function(proposal)
-    local text = proposal.kind == 'create' and 'new file' or 'change'
-    text = proposal.cli and ('%s by %s'):format(text, proposal.cli) or text
-    return { filename = proposal.path, lnum = 1, text = text .. (proposal.is_changed and ', changed by you' or '') }
-  end, proposals)
+    local text = proposal.view.kind == 'create' and 'new file' or 'change'
+    local name = proposals.cli_name(proposal)
+    text = text .. (name and ' by ' .. name or '') .. (is_changed(proposal) and ', changed by you' or '')
+    return { filename = proposal.path, lnum = 1, text = text }
+  end, all)
   quickfix.show('Proposals of the CLI', items, 'gemini_companion', go_to)
   return true
 end

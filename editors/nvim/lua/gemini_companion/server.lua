@@ -10,10 +10,14 @@ local M = {}
 local EDITOR_FAILED = -32000
 
 local ENDED = 'the companion is not running (:GeminiCompanion start)'
+local OTHER_PORT = 'the CLIs have lost their connection; run /ide enable in each'
 
 --- The running companion.
 ---@type GeminiCompanion.Server?
 local current
+--- The last companion that was ready, if it has ended.
+---@type GeminiCompanion.Server?
+local last
 
 local function send(server, message)
   message.jsonrpc = '2.0'
@@ -118,6 +122,9 @@ local function arguments(folders, ide_name)
   end
   if not options.worktrees then
     list[#list + 1] = '--no-worktrees'
+  end
+  if options.git_ignored_private then
+    list[#list + 1] = '--git-ignored-private'
   end
   if not options.review then
     list[#list + 1] = '--context-only'
@@ -227,6 +234,7 @@ function M.start(folders, on)
       if current == server then
         current = nil
       end
+      last = server.ready and server or last
       fail_pending(server)
       local problem
       if not server.stopping then
@@ -249,10 +257,15 @@ end
 --- Handles `companion/ready`.
 ---@param params GeminiCompanion.Ready
 function M.on_ready(params)
-  if current then
-    current.ready = params
-    current.on.ready(params)
+  if not current then
+    return
   end
+  current.ready = params
+  if last and last.clients > 0 and last.ready.port ~= params.port then
+    log.warn(OTHER_PORT)
+  end
+  last = nil
+  current.on.ready(params)
 end
 
 --- Handles `companion/sessions`.

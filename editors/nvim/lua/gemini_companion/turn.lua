@@ -17,6 +17,9 @@ local LUA, COMMAND = '\128\253g', '\128\253h'
 --- it, or do nothing.
 local WRITES_MODIFIED = { exit = true, update = true, wall = true, wqall = true, xall = true, xit = true }
 
+--- The Vim functions that wait. Meanwhile, Neovim runs timers.
+local WAITS = { getchar = true, getcharstr = true, inputlist = true, wait = true }
+
 local namespace = api.nvim_create_namespace('gemini_companion_turn')
 
 --- The open views.
@@ -97,6 +100,10 @@ local function start()
   api.nvim_create_autocmd('SafeState', {
     group = group,
     callback = function()
+      if api.nvim_get_mode().mode:find('^[cr]') then
+        -- Neovim waits for an answer, such as with 'confirm'.
+        return
+      end
       if turn and turn.is_command and not turn.may_schedule then
         finish(turn)
       elseif turn and not turn.is_ending then
@@ -121,12 +128,22 @@ function M.watch(view)
   end
   views[view] = true
   -- An edit is no command. An autosave plugin may write right after it.
-  api.nvim_create_autocmd({ 'TextChanged', 'InsertLeave' }, {
+  api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP', 'InsertLeave' }, {
     group = view.group,
     buffer = view.right,
     callback = function()
       if turn then
         turn.is_command = false
+      end
+    end,
+  })
+  -- An autosave plugin may also schedule a write when the user leaves a buffer.
+  api.nvim_create_autocmd('BufLeave', {
+    group = view.group,
+    buffer = view.right,
+    callback = function()
+      if turn then
+        turn.may_schedule = false
       end
     end,
   })
@@ -154,11 +171,31 @@ local function is_nested()
   return false
 end
 
+--- Returns whether a timer or the like runs while a command of the user waits: for an answer, a key or a process.
+local function is_meanwhile()
+  if api.nvim_get_mode().mode == 'c' then
+    return true
+  end
+  -- The functions that run, innermost first.
+  local level = 1
+  local frame = debug.getinfo(level, 'f')
+  while frame do
+    -- The first value of `vim.call` is the name of the Vim function.
+    local _, called = debug.getlocal(level, 1)
+    if frame.func == vim.wait or (frame.func == vim.call and WAITS[called]) then
+      return true
+    end
+    level = level + 1
+    frame = debug.getinfo(level, 'f')
+  end
+  return false
+end
+
 --- Returns whether a command of the user runs, for `BufWriteCmd`, and whether it has a `!`.
 ---@return boolean
 ---@return boolean insists
 function M.is_users()
-  if not turn or not turn.is_command or is_nested() then
+  if not turn or not turn.is_command or is_nested() or is_meanwhile() then
     return false, false
   end
   return true, turn.insists == true or vim.v.cmdbang == 1

@@ -24,6 +24,7 @@
 ---@field focus? boolean
 ---@field layout? 'vertical'|'horizontal'|'unified'
 ---@field worktrees? boolean
+---@field git_ignored_private? boolean
 ---@field review? boolean
 ---@field diagnostics? boolean
 ---@field share_context? boolean
@@ -232,6 +233,7 @@
 
 --- A run of changed lines with the lines around it.
 ---@class GeminiCompanion.Hunk
+---@field header string as in a unified diff
 ---@field before integer the number of its first line in the text before the prompt
 ---@field after integer the number of its first line in the text as the CLI left it
 ---@field lines string[] each begins with a space, `-` or `+`
@@ -325,14 +327,6 @@
 ---@field diff string names it after a restart of the companion
 ---@field new_content string as in `diff/open`
 
---- An open proposal, as other modules see it.
----@class GeminiCompanion.ListedProposal
----@field path string
----@field kind GeminiCompanion.Kind
----@field cli? string the name of its CLI, if proposals of several are open
----@field is_changed boolean
----@field is_current boolean
-
 --- A part of a window bar: its words, and its rank. The parts with the greatest ranks are omitted first.
 ---@alias GeminiCompanion.BarPart [string, integer]
 
@@ -341,6 +335,7 @@
 ---@class GeminiCompanion.Situation
 ---@field mode string
 ---@field is_blocking boolean
+---@field is_locked? boolean windows and texts must not change
 ---@field state string
 ---@field has_macro boolean
 ---@field window string
@@ -429,8 +424,3 @@
 ---@field port? integer
 ---@field discovery_files? table<string, string>
 ---@field env? table<string, string>
-
----@alias GeminiCompanion.Notify fun(method: string, params: table): boolean?
-
---- Sends a request to the companion.
----@alias GeminiCompanion.Request fun(method: string, params: table, done: fun(result: table), fail: fun(why: string))

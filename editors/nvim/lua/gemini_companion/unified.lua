@@ -11,25 +11,24 @@ local namespace = api.nvim_create_namespace('gemini_companion_unified')
 --- How long the user must pause before the marks follow an edit. A diff of a large text takes a while.
 local PAUSE_MS = 150
 
---- Returns a line with spaces in place of tabs. Virtual lines have no tabs.
+--- Returns a line with spaces in place of tabs, since virtual lines have no tabs, and its width.
 local function expand(line, tabstop)
-  local shown = ''
+  local parts, width = {}, 0
   for words, tab in line:gmatch('([^\t]*)(\t?)') do
-    shown = shown .. words
-    if tab ~= '' then
-      shown = shown .. (' '):rep(tabstop - vim.fn.strdisplaywidth(shown) % tabstop)
-    end
+    width = width + vim.fn.strdisplaywidth(words)
+    local blanks = (tab == '' and 0 or tabstop - width % tabstop) --[[@as integer]]
+    width = width + blanks
+    parts[#parts + 1] = words .. (' '):rep(blanks)
   end
-  return shown
+  return table.concat(parts), width
 end
 
 --- Returns removed lines as virtual ones, as wide as the window.
 local function virtual(view, from, count)
-  local width = api.nvim_win_get_width(view.windows[1])
+  local window_width = api.nvim_win_get_width(view.windows[1])
   return vim.tbl_map(function(line)
-    local shown = expand(line, vim.bo[view.right].tabstop)
-    local rest = math.max(width - vim.fn.strdisplaywidth(shown), 0)
-    return { { shown .. (' '):rep(rest), 'DiffDelete' } }
+    local shown, width = expand(line, vim.bo[view.right].tabstop)
+    return { { shown .. (' '):rep(math.max(window_width - width, 0)), 'DiffDelete' } }
   end, api.nvim_buf_get_lines(view.left, from - 1, from - 1 + count, false))
 end
 
@@ -130,7 +129,7 @@ function M.listen(view)
   end, 'go to the previous change')
   map('do', function()
     M.obtain(view)
-  end, 'take this change back')
+  end, 'revert this change')
   local newest = 0
   local function follow()
     newest = newest + 1

@@ -284,7 +284,8 @@ end
 ---@param is_switch? boolean nil if that is unknown
 function View:leave(is_switch)
   self.was_current = self:is_current()
-  if self.copied_in and self.copied_in == turn.current() then
+  -- A session that is loaded first closes all windows.
+  if vim.g.SessionLoad == 1 or (self.copied_in and self.copied_in == turn.current()) then
     is_switch = true
   end
   local left = vim.fn.win_findbuf(self.right)
@@ -342,9 +343,15 @@ function View:discard()
   end
 end
 
---- Returns whether the user is typing in the proposal.
-function View:is_typed_in()
-  return api.nvim_get_current_buf() == self.right and api.nvim_get_mode().mode:find('^[iR]') ~= nil
+--- Returns whether the next keys of the user are meant for the proposal. A user who has just decided it knows that
+--- it closes, and otherwise types no more than an insertion.
+---@param by_user? boolean
+---@return boolean
+function View:is_under_hands(by_user)
+  if by_user then
+    return api.nvim_get_current_buf() == self.right and api.nvim_get_mode().mode:find('^[iR]') ~= nil
+  end
+  return idle.is_busy_in(self.right) or idle.is_busy_in(self.left)
 end
 
 --- Deletes the view, and takes a user who is in it back to the earlier window.
@@ -363,13 +370,14 @@ function View:discard_and_return()
   end
 end
 
---- Closes the view as soon as windows may close. While the user types in it, it waits until the user leaves Insert
---- mode, since the keys would otherwise go to another file. Passes the text typed since then to `on.late_changes`.
-function View:close()
+--- Closes the view as soon as windows may close. While the keys of the user are meant for it, it waits, since they
+--- would otherwise go to another file. Passes the text typed since then to `on.late_changes`.
+---@param by_user? boolean the user has decided the proposal just now
+function View:close(by_user)
   self.closing = true
   local before = self:proposal()
   local function try()
-    if self:is_typed_in() then
+    if self:is_under_hands(by_user) then
       vim.defer_fn(try, 50)
       return
     end
@@ -382,8 +390,11 @@ function View:close()
     end)
   end
   vim.schedule(function()
-    if self:is_typed_in() then
-      bars.show_over(api.nvim_get_current_win())
+    local window = windows.of(self.right)
+    if window and self:is_under_hands(by_user) then
+      -- The next proposal for the file gets the name.
+      self.name = buffers.rename(self.right, 'ended' .. self.path)
+      bars.show_over(window)
     end
     try()
   end)

@@ -40,7 +40,7 @@ end
 --- Returns the bar above the file in a comparison.
 local function now_bar(path)
   if vim.uv.fs_stat(path) then
-    return 'Now (do takes a change back, :w saves)'
+    return 'Now (do reverts a change, :w saves)'
   elseif file.buffer(path) then
     return 'Now deleted (:w writes this text again)'
   end

@@ -2,6 +2,7 @@
 
 local config = require('gemini_companion.config')
 local log = require('gemini_companion.log')
+local server = require('gemini_companion.server')
 
 local M = {}
 
@@ -141,13 +142,11 @@ function M.begin()
   return reported
 end
 
---- Reports the folders by `notify` if they have changed, and returns whether it did. A workspace without folders is not
---- reported.
----@param notify GeminiCompanion.Notify
+--- Reports the folders if they have changed, and returns whether it did. A workspace without folders is not reported.
 ---@return boolean
-function M.report(notify)
+function M.report()
   local now = M.folders()
-  if #now > 0 and not vim.deep_equal(now, reported) and notify('workspace/folders', { paths = now }) then
+  if #now > 0 and not vim.deep_equal(now, reported) and server.notify('workspace/folders', { paths = now }) then
     reported = now
     return true
   end
