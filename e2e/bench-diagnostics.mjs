@@ -4,6 +4,7 @@
 import { Companion } from './lib/companion.mjs';
 import { Editor } from './lib/editor.mjs';
 import { edit, hook } from './lib/hook.mjs';
+import { Session } from './lib/http.mjs';
 import { Mcp } from './lib/mcp.mjs';
 import { Sandbox } from './lib/sandbox.mjs';
 
@@ -24,7 +25,10 @@ async function measure(name, rounds, run) {
 }
 
 await measure('hook without a companion', 200, () => hook(sandbox, 'after-tool', input));
-new Editor(await Companion.start(sandbox));
+const companion = await Companion.start(sandbox);
+new Editor(companion);
+// A CLI that runs hooks is connected.
+await (await Session.open(sandbox, companion, { name: 'gemini-cli', version: '1' })).stream();
 await measure('hook before-tool', 200, () => hook(sandbox, 'before-tool', input));
 await measure('hook after-tool', 200, () => hook(sandbox, 'after-tool', input));
 const mcp = await Mcp.start(sandbox);

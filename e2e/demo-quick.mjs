@@ -24,7 +24,7 @@ const REASON = 'Zero means no limit. Use 5 seconds.';
 const PROPOSAL = FIRST.replace('0\n', '5\n');
 const COMMENT = 'Is this port free?';
 const EDITED = PROPOSAL.replace('5\n', '15\n');
-const README = '# Coffee shop\n\nThe till listens on 0.0.0.0:8080.\n';
+const README = '# Coffee shop\n\nThe shop listens on 0.0.0.0:443.\n';
 const COLUMNS = 100;
 const [EDITOR_ROWS, CLI_ROWS] = [16, 20];
 
@@ -87,9 +87,9 @@ try {
     write_file(file, PROPOSAL),
     'The shop listens on all addresses.',
     [write_file(readme, README), write_file(file, EDITED.replace('8080', '443'))],
-    'The till has a README, and listens on 443.',
+    'The shop has a README, and listens on 443.',
   ];
-  const { command, env, heard } = await prepareCli(sandbox, 'gemini', steps, { review: true });
+  const { command, env, results } = await prepareCli(sandbox, 'gemini', steps, { review: true });
   useQuietScreen(path.join(sandbox.home, '.gemini', 'settings.json'));
   const config = writeConfig(sandbox, `vim.o.statusline = ' %t %m'; vim.o.termguicolors = true; vim.o.hlsearch = false`);
   editor = new Terminal(sandbox, [NEOVIM, '-u', config, '-i', 'NONE', 'shop.json'], {
@@ -120,9 +120,9 @@ try {
   await editor.shows(/Reason/);
   await type(REASON, 'Reject it, and say why: \\c', 2.5);
   editor.send('\r');
-  await until('the model gets the reason', () => heard().length > 0);
-  console.log(`\nThe model gets: ${heard()[0]}`);
-  assert.ok(heard()[0].endsWith(REASON));
+  await until('the model gets the reason', () => results().length > 0);
+  console.log(`\nThe model gets: ${results()[0]}`);
+  assert.ok(results()[0].endsWith(REASON));
   await editor.shows(/"timeoutSeconds": 5\n/);
   await cli.shows(/"timeoutSeconds": 5[^]*Apply this change\?/);
   show('Gemini CLI carries on, without a new prompt, and proposes 5 seconds.', 3);
@@ -140,7 +140,7 @@ try {
   await cli.shows(/^(?![^]*Executing Hook)[^]*The shop listens/);
   await editor.shows(/"timeoutSeconds": 15/);
   show('Accept with :w. Gemini CLI writes the file with your change.', 2.5);
-  const [, result] = heard();
+  const [, result] = results();
   console.log(`\nThe model gets: ${result.slice(result.indexOf('The user commented'))}`);
   assert.ok(result.endsWith(`- shop.json, line 3 (\`"port": 8080,\`): ${COMMENT}</hook_context>`), result);
   assert.equal(fs.readFileSync(file, 'utf8'), EDITED);
@@ -148,7 +148,7 @@ try {
   cli.press('C-y');
   await cli.shows(/YOLO/);
   await cli.enter('use the usual port');
-  await cli.shows(/^(?![^]*Executing Hook)[^]*The till has a README/);
+  await cli.shows(/^(?![^]*Executing Hook)[^]*The shop has a README/);
   await editor.shows(/443/);
   show('In YOLO mode Gemini CLI changes files without a question.', 2.5);
   editor.send(':GeminiCompanion changes\r');

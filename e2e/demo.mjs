@@ -10,6 +10,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
 import { REJECTED, UNCHANGED, accepted } from './lib/decision.mjs';
+import { run } from './lib/doctor.mjs';
 import { HookCli } from './lib/hook-cli.mjs';
 import { beforeEdit } from './lib/hook.mjs';
 import { CONNECTED, Scene } from './lib/ide-scene.mjs';
@@ -42,6 +43,7 @@ const PROPOSAL = FILE.replace('"localhost"', '"0.0.0.0"')
 const EDITED = PROPOSAL.replace('"timeoutSeconds": 5', '"timeoutSeconds": 15');
 const EDIT = [...Array(5).fill('Down'), 'End', 'Left', 'Left', '1'];
 
+const SECRET = 'hunter2';
 const README = '# Coffee shop\n\nWhat our till runs on.\n';
 const BOTH_CONNECTED = 'Companion for Gemini CLI: 2 CLIs connected';
 /** The proposals that arrive at once. */
@@ -133,7 +135,7 @@ async function propose(file, text) {
     ({ texts }) => texts.includes('Review'),
     'the notification',
   );
-  say('IDE', 'user', 'tells of it', { statusBar: statusBar.find((text) => /waits/.test(text)) });
+  say('IDE', 'user', 'shows it', { statusBar: statusBar.find((text) => /waits/.test(text)) });
   await picture('waiting');
   await scene.ide.click('text', { text: 'Review' });
   const { title } = await shown(file, ({ right }) => right === text);
@@ -154,10 +156,10 @@ async function showTwo(shop, readme) {
   const tab = await isInFront(shop, '1 of 2: CLI 1 proposes');
   await picture('two');
   await scene.accept(tab.title);
-  await hears(first, CHEAPER);
+  await checkUnchanged(first, CHEAPER);
   const next = await isInFront(readme, 'The CLI proposes');
   await scene.accept(next.title);
-  await hears(second, LONGER_README);
+  await checkUnchanged(second, LONGER_README);
   await scene.noProposal();
   await other.close();
 }
@@ -167,7 +169,7 @@ const isInFront = (file, begin) =>
   shown(file, ({ isSelected, banners }) => isSelected && banners.flat()[0]?.startsWith(begin));
 
 /** Checks that the CLI gets the acceptance of its unchanged edit, and writes it. */
-async function hears(proposal, content) {
+async function checkUnchanged(proposal, content) {
   assert.deepEqual(await answer(proposal), UNCHANGED);
   fs.writeFileSync(proposal.file, content);
 }
@@ -194,6 +196,51 @@ async function showTwelve() {
     if (client !== scene.client) await client.close();
   }
   await scene.noProposal();
+}
+
+/** A file with a secret has the focus. Its name and its text stay in the IDE, which says why. */
+async function showSecret() {
+  const { ide } = scene;
+  title('The user opens .env, and selects the password in it. Gemini CLI does not get it.');
+  const env = await scene.edit('.env', `TILL_PASSWORD=${SECRET}\n`, {
+    ...{ line: 1, character: 15 + SECRET.length },
+    from: { line: 1, character: 15 },
+  });
+  const { focus, statusBar } = await ide.robot('look');
+  say('user', 'IDE', 'selects', focus);
+  assert.equal(focus.selection, SECRET);
+  await ide.click('text', { text: statusBar.find((text) => text === '1') });
+  const { texts } = await ide.until(({ texts }) => texts.includes('Hidden from the CLI:'), 'why');
+  const why = texts.find((text) => text.includes('It may contain'));
+  assert.ok(why, texts.join());
+  say('IDE', 'user', 'hides .env from the CLI, and says');
+  console.log(`         ${why.replace(/<[^>]*>|\s+/g, ' ').trim()}`);
+  await picture('private');
+  const context = await scene.client.context();
+  say('IDE', 'Gemini CLI', 'ide/contextUpdate', context);
+  assert.ok(!JSON.stringify(context).includes(env) && !JSON.stringify(context).includes(SECRET));
+  await ide.display.press('Escape');
+  await ide.until(({ texts }) => !texts.includes('Hidden from the CLI:'), 'the end of the list');
+}
+
+/** All changes of a prompt are in one view, where the user reverts one of them. */
+async function showPrompt(readme) {
+  const { ide, sandbox } = scene;
+  title('The user looks at all changes of a prompt in one view, and reverts one of them.');
+  const list = JSON.parse((await run(sandbox, ['changes', '--json'])).stdout);
+  const { prompt } = list.prompts.find((of) => of.title === 'Serve over TLS');
+  const { stdout } = await run(sandbox, ['changes', '--prompt', String(prompt)]);
+  say('user', 'companion', `gemini-companion changes --prompt ${prompt}`);
+  assert.match(stdout, /^\+It listens on port 443\.$/m);
+  console.log(stdout.trimEnd().replace(/^/gm, '         '));
+  await scene.invokeOnChange('Serve over TLS', 'Companion.ShowPrompt');
+  const { focus } = await ide.until(({ focus }) => focus?.text?.includes('+It listens on port 443.'), 'the diff');
+  await picture('prompt');
+  const line = focus.text.split('\n').find((line) => line.startsWith('@@'));
+  await ide.click('icon', { line, tooltip: 'Revert' });
+  await ide.untilRobot(['text of file', { path: readme }], (text) => text === LONGER_README, 'the former text');
+  say('user', 'IDE', 'reverts the change in README.md');
+  await picture('prompt-reverted');
 }
 
 /** A CLI that asks nothing gets a comment with its prompt, and changes files; the user reverts one. */
@@ -226,6 +273,7 @@ async function showChanges(shop, readme) {
   say('IDE', 'user', 'lists', rows.slice(rows.findIndex((row) => row.startsWith('Add a menu'))));
   await ide.untilRobot(['text of file', { path: shop }], (text) => text === after, 'the new text');
   await picture('changes', 'changes');
+  await showPrompt(readme);
   await scene.invokeOnChange('shop.json', 'Companion.RevertFile');
   await ide.untilRobot(['text of file', { path: shop }], (text) => text === before, 'the former text');
   say('user', 'IDE', 'reverts shop.json');
@@ -264,6 +312,9 @@ async function play() {
   assert.equal(openFiles[0].selectedText, focus.selection);
   await scene.status(CONNECTED);
   await picture('connected');
+
+  await showSecret();
+  await scene.edit('shop.json', FILE);
 
   title('The model proposes an edit. The user changes it in the tab, and accepts.');
   const first = await propose(file, PROPOSAL);

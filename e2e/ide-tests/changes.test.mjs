@@ -117,7 +117,7 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   const inTab = (part) => ide.until(({ focus }) => focus?.text?.includes(part), part);
   await inTab('@@ -1,5 +1,5 @@\n one\n-two\n+TWO\n .');
   await scene.picture('changes-prompt');
-  await ide.click('icon', { line: '@@ -20,4 +20,4 @@' });
+  await ide.click('icon', { line: '@@ -20,4 +20,4 @@', tooltip: 'Revert' });
   await row(ide, 'c.txt', '+1 −1');
   await untilText(scene, c, LONG.replace('two', 'TWO'));
   await ide.until(
@@ -130,6 +130,20 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   await ide.invoke('SaveAll');
   await untilText(scene, c, changed);
   await inTab('@@ -20,4 +20,4 @@');
+
+  // That change is kept by its key: it leaves the list, and stays in the file.
+  const { focus } = await ide.robot('look');
+  await ide.display.press('ctrl+Home');
+  const above = focus.text.split('\n').indexOf('@@ -20,4 +20,4 @@');
+  for (let line = 0; line < above; line++) await ide.display.press('Down');
+  await ide.display.press('ctrl+Return');
+  await row(ide, 'c.txt', '+1 −1');
+  await ide.until(
+    ({ focus }) => focus?.text?.includes('+TWO') && !focus.text.includes('20,4'),
+    'the rest',
+  );
+  assert.equal(read('c.txt'), changed);
+  await scene.picture('changes-prompt-kept');
   await ide.display.press('ctrl+Home');
   for (let line = 0; line < 2; line++) await ide.display.press('Down');
   await ide.display.press('Return');
@@ -158,7 +172,7 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   // A file.
   await scene.invokeOnChange('c.txt', 'Companion.RevertFile');
   await row(ide, 'c.txt', 'reverted');
-  assert.equal(read('c.txt'), LONG);
+  assert.equal(read('c.txt'), LONG.replace('five', 'FIVE'));
 
   // A prompt with a created file.
   await scene.invokeOnChange('new.txt', 'Companion.RevertPrompt');

@@ -31,7 +31,7 @@ const seen = ({ ide }, text) => ide.until(({ texts }) => texts.includes(text), t
 
 test('a reason reaches the model at once, or with the next prompt', { skip }, async (t) => {
   const steps = (file) => [replace(file), write(`${file}-new`), 'That was all.'];
-  const { scene, file, terminal, heard, asked } = await open(t, steps);
+  const { scene, file, terminal, results, asked } = await open(t, steps);
   await terminal.enter('rename it');
   const changed = await scene.proposal(file);
   await scene.turnTo(changed.title);
@@ -43,7 +43,7 @@ test('a reason reaches the model at once, or with the next prompt', { skip }, as
   await scene.ide.display.press('Return');
 
   const created = await scene.proposal(`${file}-new`);
-  assert.ok(heard()[0].includes(`The user's reason: ${REASON}`), heard()[0]);
+  assert.ok(results()[0].includes(`The user's reason: ${REASON}`), results()[0]);
   assert.equal(fs.readFileSync(file, 'utf8'), 'one\ntwo\n');
   await scene.clickInto(created.title);
   await scene.ide.display.press('ctrl+alt+shift+Return');
@@ -116,7 +116,7 @@ test('a comment on lines reaches the model', { skip }, async (t) => {
 });
 
 test('a comment in a proposal reaches the model with the result', { skip }, async (t) => {
-  const { scene, file, terminal, heard } = await open(t, (path) => [replace(path), 'That was all.']);
+  const { scene, file, terminal, results } = await open(t, (path) => [replace(path), 'That was all.']);
   await terminal.enter('rename it');
   const { title } = await scene.proposal(file);
   await scene.clickInto(title);
@@ -127,5 +127,5 @@ test('a comment in a proposal reaches the model with the result', { skip }, asyn
   await scene.picture('comment-in-proposal');
   await scene.accept(title);
   await terminal.shows(/That was all\./);
-  assert.ok(heard()[0].includes('- a.txt, line 2 (`TWO`): Why TWO?'), heard()[0]);
+  assert.ok(results()[0].includes('- a.txt, line 2 (`TWO`): Why TWO?'), results()[0]);
 });

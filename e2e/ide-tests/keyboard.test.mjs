@@ -144,6 +144,7 @@ scene.test('Tab alone reaches each setting', async () => {
   const names = await keys.walk('Tab');
   assertReached(names, [
     'Share open files and the selection',
+    'Don’t share files that Git ignores',
     'Review edits in the IDE',
     'Share problems that the IDE finds',
     'Save files before each prompt',

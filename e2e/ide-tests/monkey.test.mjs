@@ -29,7 +29,14 @@ const KEPT = [
   [/\.ProposalBanner\$(Link$|\$Lambda)|\.KeyboardAccess\$/, 6 * SLACK],
   [/\.ProposalNotices\$\$Lambda/, Infinity],
   [/\.ProposalFile(Type)?$|\.ProposalService\$add\$file\$1$/, 300],
+  [/\.ChangeRevert(\$|$)/, 100],
 ];
+
+/** Each revert that the user can undo. The platform keeps up to 100 for each file. */
+const REVERT = 'dev.companion.gemini.changes.ChangeRevert$Report';
+
+/** Stay with each such revert, of one file of one prompt. */
+const KEPT_BY_REVERT = /\.(PromptKey|ChangeRow)$/;
 
 async function inWindow(play) {
   const monkey = new Monkey();
@@ -58,9 +65,11 @@ async function game(monkey, t) {
   // What other platforms keep is not known.
   if (IS_INSTALLED) return t.diagnostic(`${before.threads} threads, then ${after.threads}`);
   assert.ok(after.threads <= before.threads + SLACK, `${before.threads} threads, ${after.threads}`);
+  const reverts = after.objects.get(REVERT) ?? 0;
   for (const [name, count] of after.objects) {
     const former = before.objects.get(name) ?? 0;
-    const [, kept] = KEPT.find(([kind]) => kind.test(name)) ?? [undefined, 0];
+    const byRevert = KEPT_BY_REVERT.test(name) ? reverts : 0;
+    const [, kept] = KEPT.find(([kind]) => kind.test(name)) ?? [undefined, byRevert];
     assert.ok(count <= former + kept + SLACK, `${former} objects of ${name}, then ${count}`);
   }
 }

@@ -9,9 +9,9 @@ import { UNCHANGED } from '../lib/decision.mjs';
 import { Scene } from '../lib/ide-scene.mjs';
 import { until } from '../lib/inbox.mjs';
 
-const NOT_TOLD = 'Hidden from the CLI:';
-const SILENCE = 'Don’t share context for this project';
-const TELL = 'Share context for this project';
+const HIDDEN = 'Hidden from the CLI:';
+const DONT_SHARE = 'Don’t share context for this project';
+const SHARE = 'Share context for this project';
 
 const isOpen = (file) => (files) => files.some(({ path }) => path === file);
 const isNotOpen = (file) => (files) => !files.some(({ path }) => path === file);
@@ -27,11 +27,11 @@ describe('in a window', () => {
     // Beside the icon stands how many CLIs are connected, or how many proposals wait.
     const text = statusBar.find((text) => /^1$|^1 proposal$|to review$/.test(text));
     await scene.ide.click('text', { text });
-    const open = ({ texts }) => texts.some((text) => [SILENCE, TELL].includes(text)) && texts;
+    const open = ({ texts }) => texts.some((text) => [DONT_SHARE, SHARE].includes(text)) && texts;
     return scene.ide.until(open, 'the popup');
   };
 
-  const closed = ({ texts }) => !texts.some((text) => [SILENCE, TELL].includes(text));
+  const closed = ({ texts }) => !texts.some((text) => [DONT_SHARE, SHARE].includes(text));
 
   const close = async () => {
     await scene.ide.display.press('Escape');
@@ -45,18 +45,18 @@ describe('in a window', () => {
       from: { line: 1, character: 3 },
     });
     await client.openFiles(([file]) => file?.path === key && file.selectedText === 'secret');
-    assert.ok(!(await popup()).includes(NOT_TOLD));
+    assert.ok(!(await popup()).includes(HIDDEN));
     await close();
     // The IDE knows nothing of it: the file is written by another program.
     sandbox.file('keys/.aiexclude', '*.hid\n');
     await client.openFiles(isNotOpen(key));
     const texts = await popup();
-    assert.equal(texts[texts.indexOf(NOT_TOLD) + 1], 'keys/x.hid', texts.join('\n'));
-    await scene.picture('not-told');
+    assert.equal(texts[texts.indexOf(HIDDEN) + 1], 'keys/x.hid', texts.join('\n'));
+    await scene.picture('private-file');
     await close();
     const open = await scene.edit('keys/open.txt', 'a text\n');
     await client.openFiles(isOpen(open));
-    assert.ok(!(await popup()).includes(NOT_TOLD));
+    assert.ok(!(await popup()).includes(HIDDEN));
     await close();
   });
 
@@ -64,7 +64,7 @@ describe('in a window', () => {
     sandbox.file('.geminiignore', '*.pem\n');
     const file = sandbox.file('a.pem', 'old\n');
     const { title, tab, decision } = await scene.propose(file, 'new\n');
-    assert.match(tab.banners.flat().join(), /It is private: CLIs get nothing else about it\./);
+    assert.match(tab.banners.flat().join(), /It is private: the IDE shares nothing else about it\./);
     await scene.accept(title);
     assert.deepEqual(await decision, UNCHANGED);
   });
@@ -75,7 +75,7 @@ describe('in a window', () => {
     await client.openFiles(isOpen(file));
     const before = await scene.propose(file, 'proposed before\n');
     await popup();
-    await ide.click('text', { text: SILENCE });
+    await ide.click('text', { text: DONT_SHARE });
     await client.openFiles((files) => files.length === 0);
     await scene.accept(before.title);
     assert.equal((await before.decision).status, 'accepted', 'it has not restarted the server');
@@ -91,7 +91,7 @@ describe('in a window', () => {
     const holds = () => fs.readFileSync(kept, 'utf8').includes('dev.companion.gemini.hide.context');
     await until('the switch in the workspace file', () => fs.existsSync(kept) && holds());
     await popup();
-    await ide.click('text', { text: TELL });
+    await ide.click('text', { text: SHARE });
     await client.openFiles(isOpen(file));
   });
 });

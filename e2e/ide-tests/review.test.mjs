@@ -163,8 +163,8 @@ describe('in a window', () => {
     const { title, decision } = await scene.propose(file, 'new\n');
     await scene.turnTo(title);
     fs.writeFileSync(file, 'by another program\n');
-    const told = (text) => text.includes('It has changed meanwhile.');
-    await scene.ide.until(({ texts }) => texts.some(told), 'the word about it in the banner');
+    const isWarning = (text) => text.includes('It has changed meanwhile.');
+    await scene.ide.until(({ texts }) => texts.some(isWarning), 'the word about it in the banner');
     await scene.ide.invoke('Companion.RejectProposal', title);
     assert.deepEqual(await decision, REJECTED);
     await scene.noProposal();
@@ -180,8 +180,8 @@ describe('in a window', () => {
     const { title, tab, decision } = await scene.propose(file, 'new\n');
     assert.equal(tab.left, 'xold\n');
     fs.writeFileSync(file, 'by another program, again\n');
-    const told = (text) => text.includes('It has changed meanwhile.');
-    const { windows } = await ide.until(({ texts }) => texts.some(told), 'the word about it');
+    const isWarning = (text) => text.includes('It has changed meanwhile.');
+    const { windows } = await ide.until(({ texts }) => texts.some(isWarning), 'the word about it');
     assert.equal(windows.length, 1, 'no dialog is open');
     assert.equal(await ide.robot(...unsaved), 'xold\n');
     // Who turns to the file is asked.

@@ -119,8 +119,8 @@ describe('in a window', () => {
       await scene.clickInto(a.title);
       await close(a);
       assert.deepEqual(await a.decision, REJECTED);
-      const isTold = ({ statusBar }) => statusBar.some((text) => text.includes('2 proposals wait'));
-      await scene.ide.until(isTold, 'two that wait');
+      const isShown = ({ statusBar }) => statusBar.some((text) => text.includes('2 proposals wait'));
+      await scene.ide.until(isShown, 'two that wait');
       await endByClient(others);
       await leave(proposals);
     });

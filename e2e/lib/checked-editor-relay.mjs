@@ -10,4 +10,5 @@ socket.write(`${JSON.stringify(args)}\n`);
 process.stdin.pipe(socket);
 socket.pipe(process.stdout);
 for (const stream of [process.stdout, socket]) stream.on('error', () => {});
-socket.on('close', () => process.exit(0));
+// A companion whose stdin has not ended has crashed.
+socket.on('close', () => process.exit(process.stdin.readableEnded ? 0 : 1));

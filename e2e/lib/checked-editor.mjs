@@ -1,4 +1,4 @@
-// Starts an editor whose companion is this process, and exchanges messages with it.
+// Starts an editor whose companions are this process, and exchanges messages with it.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,9 +9,23 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import { Inbox } from './inbox.mjs';
 import { exampleOf, fromEditor, results } from './protocol-page.mjs';
 
 const RELAY = fileURLToPath(new URL('checked-editor-relay.mjs', import.meta.url));
+
+/** The longest timer of Node, in ms. The timeout of the check ends each wait before. */
+const MAX_TIMEOUT = 2 ** 31 - 1;
+
+const DECISIONS = ['diff/accepted', 'diff/rejected'];
+
+/** Answers a request of the editor. As on the page: the CLI is connected, and gets the acceptance. */
+function usualAnswer(method, { proposals }) {
+  if (method === 'diff/resume') {
+    return { proposals: proposals.map(({ diff }) => ({ diff, cli: 1, reason: 'nextPrompt' })) };
+  }
+  return results.find((example) => example.method === method)?.params;
+}
 
 /** A violation of the protocol, whose message says what the editor did. */
 export class Violation extends Error {}
@@ -40,7 +54,7 @@ function wrongParams(method, params) {
 }
 
 export class CheckedEditor {
-  /** Whether the editor or its companion has ended. */
+  /** Whether the editor or one of its companions has ended. */
   isOver = false;
   /** The arguments of `gemini-companion`. */
   args;
@@ -48,15 +62,20 @@ export class CheckedEditor {
   folder;
   /** The messages of the editor that are not valid, as sentences. */
   violations = [];
+  /** Answers of this rule to the editor's requests, by method: functions of the parameters. No result is no answer. */
+  answers = {};
   #root = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'editor-check-'));
   #process;
   #exit;
   #errors = '';
+  #server;
+  #companions = new Inbox('a companion', MAX_TIMEOUT);
   #socket;
   #closed;
   #timeout;
   #requests = 0;
-  #waiting = new Map();
+  #waiting;
+  #received;
   #decisions = [];
 
   /**
@@ -86,9 +105,8 @@ export class CheckedEditor {
     fs.mkdirSync(bin);
     const relay = `#!/bin/sh\nexec '${process.execPath}' '${RELAY}' '${socket}' "$@"\n`;
     fs.writeFileSync(program, relay, { mode: 0o755 });
-    const server = net.createServer().listen(socket);
-    await once(server, 'listening');
-    const connection = once(server, 'connection');
+    this.#server = net.createServer((companion) => this.#companions.push(companion)).listen(socket);
+    await once(this.#server, 'listening');
     this.#process = spawn(command[0], command.slice(1), {
       cwd: this.folder,
       env: { ...env, GEMINI_COMPANION: program, PATH: `${bin}:${env.PATH}` },
@@ -106,33 +124,45 @@ export class CheckedEditor {
       throw new Violation(`The editor ended with ${code} before it started its companion.${this.#why}`);
     });
     ended.catch(() => {});
-    try {
-      const begins = Promise.race([connection, ended]);
-      [this.#socket] = await this.#within(begins, 'The editor did not start $GEMINI_COMPANION serve.');
-    } finally {
-      server.close();
-    }
-    await this.#listen();
+    const begins = Promise.race([this.#companions.next(), ended]);
+    await this.#serve(await this.#within(begins, 'The editor did not start $GEMINI_COMPANION serve.'));
+    this.isReady();
   }
 
-  async #listen() {
-    this.#socket.on('error', () => {});
-    this.#closed = new Promise((resolve) => this.#socket.on('close', resolve));
+  /** Serves a connection as its companion. */
+  async #serve(socket) {
+    const waiting = new Map();
+    this.#socket = socket.on('error', () => {});
+    this.#waiting = waiting;
+    this.#received = new Inbox('a message of the editor', MAX_TIMEOUT);
+    this.#closed = new Promise((resolve) => socket.on('close', resolve));
     this.args = await new Promise((resolve) => {
       let take = (line) => {
         take = (line) => this.#take(line);
         resolve(JSON.parse(line));
       };
-      onLines(this.#socket, (line) => take(line));
+      onLines(socket, (line) => take(line));
     });
     this.#closed.then(async () => {
       this.isOver = true;
       await this.#errorsEnd();
-      for (const { reject, method } of this.#waiting.values()) {
+      for (const { reject, method } of waiting.values()) {
         reject(new Violation(`The editor closed the stdin of its companion during ${method}.${this.#why}`));
       }
     });
+  }
+
+  /** Notifies the editor that its companion is ready. */
+  isReady() {
     this.notify('companion/ready', exampleOf('companion/ready'));
+  }
+
+  /** Waits until the editor has started its next companion, which is not ready yet. */
+  async nextCompanion() {
+    const next = this.#companions.next();
+    const socket = await this.#within(next, 'The editor did not start its next companion.');
+    if (!this.#socket.closed) throw new Violation('The editor started a companion before the last one had ended.');
+    await this.#serve(socket);
   }
 
   /** Waits for the last error of an editor that ends, for a second at most: its programs may go on. */
@@ -144,6 +174,11 @@ export class CheckedEditor {
   get #why() {
     const last = this.#errors.trim().split('\n').at(-1);
     return last ? ` Its last error: ${last}` : '';
+  }
+
+  /** Whether the editor keeps its proposals for its next companion. */
+  get keepsProposals() {
+    return this.args.includes('--keep-proposals');
   }
 
   get stdin() {
@@ -172,17 +207,35 @@ export class CheckedEditor {
     if (method !== undefined) {
       const wrong = wrongParams(method, params);
       if (wrong) this.violations.push(`The editor sent ${wrong}.`);
-      const isDecision = method.startsWith('diff/') && method !== 'diff/resume';
-      if (isDecision) this.#decisions.push({ method, ...params });
-      // As the page shows it: the CLI is connected.
-      const result = results.find((example) => example.method === method)?.params;
-      if (id !== undefined) this.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
+      if (DECISIONS.includes(method)) this.#decisions.push({ method, ...params });
+      this.#received.push(message);
+      if (id !== undefined) this.respond(id, (this.answers[method] ?? usualAnswer.bind(null, method))(params));
       return;
     }
     const request = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (request) request.resolve(message);
     else this.violations.push(`The editor answered the request ${id} twice, or without being asked.`);
+  }
+
+  /** Answers a request of the editor, unless there is no result. */
+  respond(id, result) {
+    if (result !== undefined) this.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
+  }
+
+  /** Waits for a message of the editor to its newest companion, `{id, method, params}`. */
+  received(method) {
+    const message = this.#received.next((message) => message.method === method);
+    return this.#within(message, `The editor did not send ${method}.`);
+  }
+
+  /** Polls until a condition is true, or fails with the sentence. */
+  async until(condition, sentence) {
+    const deadline = Date.now() + this.#timeout * 1000;
+    while (!(await condition())) {
+      if (Date.now() > deadline) throw new Violation(`${sentence} It had ${this.#timeout} s.`);
+      await sleep(20);
+    }
   }
 
   /** Expects an answer to a request that the caller sends. Returns its id, and the answer. */
@@ -221,6 +274,13 @@ export class CheckedEditor {
     return answer;
   }
 
+  /** Forgets the messages and the answers of the last rule. */
+  begin() {
+    this.answers = {};
+    this.#decisions = [];
+    this.#received.takeAll();
+  }
+
   /** Takes the decisions that the editor has sent, as `{method, filePath, …}`. */
   takeDecisions() {
     return this.#decisions.splice(0);
@@ -257,6 +317,7 @@ export class CheckedEditor {
   /** Ends everything. */
   async stop() {
     this.#socket?.destroy();
+    this.#server?.close();
     process.off('exit', this.#kill);
     this.#kill();
     await this.#exit;

@@ -105,8 +105,8 @@ export class ConversationFuzz {
       }
       for (const id of method === 'comment/delivered' ? params.ids : []) {
         const versions = [...this.#notes].filter(([, note]) => note.id === id);
-        const told = versions.some(([, note]) => note.told > 0);
-        assert.ok(told, `no model got ${versions.map(([word]) => word)}, which count as delivered`);
+        const isDelivered = versions.some(([, note]) => note.arrivals > 0);
+        assert.ok(isDelivered, `no model got ${versions.map(([word]) => word)}, which count as delivered`);
       }
     }
   }
@@ -117,11 +117,11 @@ export class ConversationFuzz {
     for (const cli of this.#clis) if (cli.diff) await this.#decideNow(cli, 'accept');
     if (this.#isHidden) await this._hide();
     const due = [...this.#notes].filter(([, note]) => note.isDue);
-    const missing = () => due.filter(([, { told }]) => told === 0);
+    const missing = () => due.filter(([, { arrivals }]) => arrivals === 0);
     const end = Date.now() + FINISH;
     while (missing().length > 0 && Date.now() < end) await this.#promptAll();
     assert.equal(missing().length, 0, `not arrived: ${JSON.stringify(missing())}`);
-    // Nothing is told twice.
+    // Nothing arrives twice.
     for (const last = Date.now() + GIVEN_BACK; Date.now() < last; ) await this.#promptAll();
     const said = this.window.log + this.window.companion.log;
     assert.doesNotMatch(said, /word\d|secret\.txt.*line/, 'a note is in the log');
@@ -142,13 +142,13 @@ export class ConversationFuzz {
   /** A further note. `isDue`: it has to arrive once; otherwise it may arrive once, or never. */
   #note(kind, more) {
     const word = `word${++this.#last}`;
-    this.#notes.set(word, { kind, isDue: true, told: 0, isGone: false, ...more });
+    this.#notes.set(word, { kind, isDue: true, arrivals: 0, isGone: false, ...more });
     return word;
   }
 
   #waiting(kind) {
     const all = [...this.#notes.entries()];
-    return all.filter(([, note]) => note.kind === kind && note.told === 0 && !note.isGone);
+    return all.filter(([, note]) => note.kind === kind && note.arrivals === 0 && !note.isGone);
   }
 
   /** Runs a hook of a CLI, and records the answer for its model. Returns whether that has notes. */
@@ -163,7 +163,7 @@ export class ConversationFuzz {
       assert.ok(!gone.has(word), `${word} was removed; ${about}`);
       assert.ok(!note.isPrivate, `${word} is private; ${about}`);
       assert.ok(!note.cli || note.cli === cli.name, `${word} is for ${note.cli}; ${about}`);
-      assert.equal(++note.told, 1, `${word} again; ${about}`);
+      assert.equal(++note.arrivals, 1, `${word} again; ${about}`);
       // A comment arrives once, with the text that it has by then. A text that the user has sent
       // since the confirmation, while this hook was still running, arrives later.
       const versions = note.versions ?? [];

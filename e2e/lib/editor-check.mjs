@@ -1,7 +1,9 @@
 // Checks an editor by the rules of docs/editor-protocol.md.
 
 import { CheckedEditor, Violation } from './checked-editor.mjs';
-import { Review, RULES, USER_RULES } from './editor-rules.mjs';
+import { Review } from './editor-review.mjs';
+import { RULES } from './editor-rules.mjs';
+import { USER_RULES } from './editor-user-rules.mjs';
 
 /**
  * Starts the editor by `command` and checks it by each rule, or by the `only` one. An editor that has
@@ -19,8 +21,9 @@ export async function checkEditor(command, { timeout = 10, only, user, done = ()
     try {
       editor ??= await CheckedEditor.start(command, { timeout, ...options });
       hasStarted = true;
-      editor.takeDecisions();
-      await check(editor, new Review(editor), user?.(editor));
+      editor.begin();
+      const itsUser = user?.(editor);
+      await check(editor, new Review(editor, itsUser), itsUser);
       violation = editor.violations[0];
     } catch (error) {
       if (!(error instanceof Violation)) throw error;

@@ -3,17 +3,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { Violation } from './checked-editor.mjs';
-import { exampleOf, toEditor } from './protocol-page.mjs';
-
-const show = (value) => {
-  const json = JSON.stringify(value) ?? 'nothing';
-  return json.length > 200 ? `${json.slice(0, 150)}… (${json.length} characters)` : json;
-};
-
-function require(condition, sentence) {
-  if (!condition) throw new Violation(sentence);
-}
+import { require, show } from './editor-review.mjs';
+import { methodsFrom, toEditor } from './protocol-page.mjs';
 
 /** The texts that editors tend to change. */
 const TEXTS = {
@@ -31,92 +22,8 @@ const TEXTS = {
 /** The names of files that editors tend to change. */
 const NAMES = ['with a space', 'e\u0301 文 😀', '100% %41', `"' $HOME`, 'a\\b', '[a-z]{1}*?', '-a', '#1'];
 
-/** Opens proposals in an editor, and knows the texts of their files. */
-export class Review {
-  static #files = 0;
-  #editor;
-
-  constructor(editor) {
-    this.#editor = editor;
-  }
-
-  /** Returns the path of a file, which is new if it has no `text`. */
-  file(text, name = `file-${++Review.#files}.txt`) {
-    const file = path.join(this.#editor.folder, name);
-    if (text !== undefined) fs.writeFileSync(file, text);
-    return file;
-  }
-
-  /** Returns the message that opens a proposal. */
-  opening(filePath, newContent, more) {
-    const kind = fs.existsSync(filePath) ? 'change' : 'create';
-    const params = { ...exampleOf('diff/open'), filePath, kind, newContent, ...more };
-    return { method: 'diff/open', params, isRequest: true };
-  }
-
-  async open(filePath, newContent, more) {
-    const [{ error }] = await this.#editor.send(this.opening(filePath, newContent, more));
-    require(!error, `The editor answered diff/open with the error ${show(error)}.`);
-  }
-
-  /** Opens a proposal for an existing file, and returns the path. */
-  async propose(newContent = 'new\n', more = {}) {
-    const filePath = this.file('old\n');
-    await this.open(filePath, newContent, more);
-    return filePath;
-  }
-
-  /** Requires that the proposal is open with this text, and closes it. */
-  async isOpen(filePath, text, when) {
-    const { result, error } = await this.#editor.request('diff/close', { filePath });
-    require(!error, `The proposal is not open any more ${when}.`);
-    require(
-      result?.content === text,
-      `diff/close returned ${show(result?.content)} in place of ${show(text)} ${when}.`,
-    );
-  }
-
-  /** Requires that no proposal is open for that path. */
-  async isEnded(filePath, when) {
-    for (const method of ['diff/accept', 'diff/reject', 'diff/close']) {
-      const { error } = await this.#editor.request(method, { filePath });
-      require(error, `${method} succeeds ${when}; it must be an error, because no proposal is open.`);
-    }
-    this.isUndecided(when);
-  }
-
-  /** Requires that the editor has sent no decision. */
-  isUndecided(when) {
-    const [decision] = this.#editor.takeDecisions();
-    require(!decision, `The editor sent ${decision?.method} ${when}, though nobody has decided.`);
-  }
-
-  /** Requires that the editor has sent one decision. */
-  hasDecided(expected, when) {
-    const decisions = this.#editor.takeDecisions();
-    const sent = decisions.length === 0 ? 'no decision' : `${decisions.length} decisions`;
-    require(decisions.length === 1, `The editor sent ${sent} ${when}; it must send ${expected.method} once.`);
-    for (const [name, value] of Object.entries(expected)) {
-      const given = decisions[0][name];
-      require(
-        given === value,
-        `The editor's decision has the ${name} ${show(given)} in place of ${show(value)} ${when}.`,
-      );
-    }
-  }
-
-  /** Accepts as another program does. */
-  async accept(filePath, content, when) {
-    const { error } = await this.#editor.request('diff/accept', { filePath });
-    require(!error, `The editor answered diff/accept with the error ${show(error)} ${when}.`);
-    this.hasDecided({ method: 'diff/accepted', filePath, content }, `before it answered diff/accept ${when}`);
-  }
-
-  hasText(filePath, text, when) {
-    const now = fs.existsSync(filePath) ? fs.readFileSync(filePath, 'utf8') : undefined;
-    require(now === text, `The file has ${show(now)} in place of ${show(text)} ${when}.`);
-  }
-}
+/** The notifications that may come at any time. */
+export const NOTIFICATIONS = /^(companion\/(?!ready)|agent|comment|diff\/((un)?written|reasonLost))/;
 
 /** A rule, and a function of the editor and a `Review` in it. */
 export const RULES = {
@@ -257,12 +164,29 @@ export const RULES = {
 
   async 'survives every notification, known or not'(editor, review) {
     const file = await review.propose();
-    const isNotification = ({ method }) => /^(companion\/(?!ready)|agent|comment|diff\/reasonLost)/.test(method);
-    for (const { method, params } of toEditor.filter(isNotification)) {
+    for (const { method, params } of toEditor.filter(({ method }) => NOTIFICATIONS.test(method))) {
       editor.notify(method, { ...params, unknown: 1 });
     }
     for (let count = 0; count < 1000; count++) editor.notify('check/unknown', { count });
+    editor.write('{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"unknown"}}\n');
     await review.isOpen(file, 'new\n', 'after notifications');
+  },
+
+  async 'keeps a proposal, whatever becomes of an earlier text'(editor, review) {
+    const filePath = await review.propose('first\n');
+    await review.accept(filePath, 'first\n', 'before another proposal');
+    await review.open(filePath, 'second\n');
+    for (const method of ['diff/unwritten', 'diff/written', 'diff/written']) editor.notify(method, { filePath });
+    await review.isOpen(filePath, 'second\n', 'after diff/unwritten and diff/written about an earlier text');
+    review.hasText(filePath, 'old\n', 'after diff/unwritten; only the user may write');
+    review.isUndecided('after diff/unwritten and diff/written');
+  },
+
+  async 'goes on while its companion does not answer'(editor, review) {
+    for (const method of methodsFrom) editor.answers[method] = () => undefined;
+    const filePath = await review.propose();
+    await review.accept(filePath, 'new\n', 'while the companion answers nothing');
+    await review.isOpen(await review.propose(), 'new\n', 'while the companion answers nothing');
   },
 
   async 'ignores unknown fields'(editor, review) {
@@ -306,60 +230,29 @@ export const RULES = {
     await editor.stdinClosed();
   },
 
+  async 'names its proposals to the next companion, if it keeps them'(editor, review) {
+    if (!editor.keepsProposals) return;
+    const when = 'after the end of a companion';
+    const [open, ended, replaced] = [1, 2, 3].map(() => review.file('old\n'));
+    const shown = [await review.open(open, 'first\n'), await review.open(ended, 'second\n')];
+    await review.open(replaced, 'older\n');
+    shown.push(await review.open(replaced, 'newer\n'));
+    editor.answers['diff/resume'] = () => undefined;
+    await editor.endCompanion();
+    await editor.nextCompanion();
+    require(editor.keepsProposals, 'The editor started its next companion without --keep-proposals.');
+    require(editor.args.includes('--resume'), 'The editor started its next companion without --resume.');
+    const { id } = await review.names(shown, when);
+    await review.open(replaced, 'newest\n');
+    editor.respond(id, { proposals: [{ diff: shown[0].diff, cli: 1, reason: 'nextPrompt' }] });
+    await review.isOpen(open, 'first\n', when);
+    await review.isOpen(replaced, 'newest\n', `${when}, and a diff/open before the answer to diff/resume`);
+    await review.isEnded(ended, `${when}, if diff/resume does not list it`);
+  },
+
   async 'survives the end of its companion'(editor, review) {
     await review.propose();
     const code = await editor.endCompanion();
     require([undefined, 0].includes(code), `The editor ended with ${code} when its companion had ended.`);
-  },
-};
-
-/** Rules that need a user: functions of the editor, a `Review` in it, and its user. */
-export const USER_RULES = {
-  async 'reports a text that the user has emptied as an empty text'(editor, review, user) {
-    for (const text of ['new\n', '\n', '']) {
-      for (const replaysEdits of [true, false]) {
-        const when = `when the user has emptied ${show(text)}`;
-        const closed = await review.propose(text, { replaysEdits });
-        await user.empties(closed);
-        await review.isOpen(closed, '', when);
-        const filePath = await review.propose(text, { replaysEdits });
-        await user.empties(filePath);
-        await user.accepts(filePath);
-        await editor.request('diff/close', { filePath });
-        review.hasDecided({ method: 'diff/accepted', filePath, content: '' }, when);
-      }
-      const written = await review.propose(text, { replaysEdits: false });
-      await user.empties(written);
-      await review.accept(written, '', 'for an emptied text');
-      review.hasText(written, '', 'after diff/accept of an emptied text');
-    }
-  },
-
-  async 'warns before the user accepts a proposal for a changed file'(editor, review, user) {
-    const filePath = await review.propose();
-    fs.writeFileSync(filePath, 'by hand\n');
-    await user.accepts(filePath);
-    await editor.request('editor/unsaved', {});
-    review.isUndecided('when the user first accepted a proposal for a changed file');
-    await user.insists(filePath);
-    await editor.request('diff/close', { filePath });
-    review.hasDecided({ method: 'diff/accepted', filePath, content: 'new\n' }, 'when the user insisted');
-  },
-
-  async 'never overwrites the user’s unsaved text, for another program'(editor, review, user) {
-    const filePath = await review.propose('new\n', { replaysEdits: false });
-    await user.changesFile(filePath);
-    const { error } = await editor.request('diff/accept', { filePath });
-    require(error, 'diff/accept succeeds for a file with unsaved text; only the user may accept that.');
-    review.hasText(filePath, 'old\n', 'after diff/accept for a file with unsaved text');
-    await review.isOpen(filePath, 'new\n', 'after diff/accept for a file with unsaved text');
-  },
-
-  async 'rejects with the user’s reason'(editor, review, user) {
-    const filePath = await review.propose();
-    await user.rejects(filePath, 'Use a list.');
-    await editor.request('diff/close', { filePath });
-    const expected = { method: 'diff/rejected', filePath, reason: 'Use a list.' };
-    review.hasDecided(expected, 'when the user rejected with a reason');
   },
 };

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import * as gemini from './gemini-cli.mjs';
 import { GEMINI } from './gemini-cli.mjs';
+import { GeminiModel } from './gemini-model.mjs';
 import * as qwen from './qwen-code.mjs';
 import { QWEN } from './qwen-code.mjs';
 import { startModel } from './scripted-model.mjs';
@@ -37,11 +38,12 @@ const CLIS = {
     tool: 'mcp_gemini-companion_get_diagnostics',
     async prepare(sandbox, steps) {
       const script = path.join(sandbox.root, 'replies.jsonl');
-      gemini.prepare(sandbox.home, script, gemini.says(steps));
+      const isModel = steps instanceof GeminiModel;
+      gemini.prepare(sandbox.home, script, isModel ? [] : gemini.says(steps));
       return {
-        env: gemini.ENVIRONMENT,
-        args: ['--fake-responses-non-strict', script],
-        heard: () => gemini.toolResults(sandbox.home).map(({ text }) => text),
+        env: { ...gemini.ENVIRONMENT, ...(isModel && { GOOGLE_GEMINI_BASE_URL: steps.url }) },
+        args: isModel ? [] : ['--fake-responses-non-strict', script],
+        results: () => gemini.toolResults(sandbox.home).map(({ text }) => text),
         asked: () => gemini.asked(sandbox.home),
       };
     },
@@ -52,12 +54,12 @@ const CLIS = {
     tool: 'mcp__gemini-companion__get_diagnostics',
     async prepare(sandbox, steps) {
       qwen.prepare(qwen.qwenHome(sandbox));
-      const heard = [];
+      const results = [];
       const asked = [];
-      const model = await startModel(sandbox, steps, heard, asked);
+      const model = await startModel(sandbox, steps, results, asked);
       // Without its second start, which is for more memory; qwen-cli.test.mjs keeps that.
       const env = { ...qwen.environment(model), QWEN_CODE_NO_RELAUNCH: '1' };
-      return { env, args: [], heard: () => heard, asked: () => asked };
+      return { env, args: [], results: () => results, asked: () => asked };
     },
   },
 };
@@ -104,7 +106,7 @@ function unpack(sandbox, archive) {
 }
 
 /**
- * Prepares a CLI whose model answers `steps`, with the extension installed `by` one of the ways.
+ * Prepares a CLI whose model answers `steps`, or is a `GeminiModel`, with the extension installed `by` one of the ways.
  * `review` sets whether edits are reviewed, and `yolo` whether the CLI asks nothing; `mode` is another
  * of its approval modes. Returns the command line, the environment, and functions for the texts that
  * the model gets.
@@ -113,20 +115,20 @@ export async function prepareCli(sandbox, name, steps, options = {}) {
   const { PATH = HERE, env, by = BY.copy, review = false, yolo = false } = options;
   const { mode = yolo ? 'yolo' : undefined } = options;
   const cli = CLIS[name];
-  const { args, heard, asked, ...prepared } = await cli.prepare(sandbox, steps);
+  const { args, results, asked, ...prepared } = await cli.prepare(sandbox, steps);
   const all = { REMOTE_CONTAINERS: '1', ...env, ...prepared.env, PATH };
   by(sandbox, name, all);
   const asking = review ? [] : [cli.withoutReview];
   const approval = mode ? [`--approval-mode=${mode}`] : asking;
-  return { command: [process.execPath, cli.program, ...approval, ...args], env: all, heard, asked };
+  return { command: [process.execPath, cli.program, ...approval, ...args], env: all, results, asked };
 }
 
 /** Starts the CLI in the project up to its prompt. The options are those of `prepareCli`. */
 export async function startCli(sandbox, name, steps, options) {
-  const { command, env, heard, asked } = await prepareCli(sandbox, name, steps, options);
+  const { command, env, results, asked } = await prepareCli(sandbox, name, steps, options);
   const terminal = new Terminal(sandbox, command, { cwd: sandbox.project, env });
   await terminal.shows(/Type your message/);
-  return { terminal, heard, asked };
+  return { terminal, results, asked };
 }
 
 /**
@@ -141,12 +143,12 @@ export async function breakAndAsk(sandbox, name, file, options) {
     { name: tool, args: { path: path.basename(file) } },
     'That was all.',
   ];
-  const { terminal, heard } = await startCli(sandbox, name, steps, options);
+  const { terminal, results } = await startCli(sandbox, name, steps, options);
   await terminal.enter('break it');
   await terminal.shows(ASKS);
   terminal.press('Enter');
   await terminal.shows(/That was all\./);
   if (fs.readFileSync(file, 'utf8') !== BROKEN) throw new Error(`${file} was not written`);
-  const [, edit, asked] = heard();
+  const [, edit, asked] = results();
   return { edit, asked };
 }

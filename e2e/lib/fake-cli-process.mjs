@@ -1,5 +1,5 @@
 // Runs one CLI of `conversation-fuzz.mjs`: its connection to the companion, directly or through a
-// bridge, and its hooks. It does what it is told by its parent.
+// bridge, and its hooks. Its parent sends it the steps.
 
 import { Bridge } from './bridge.mjs';
 import { Session } from './http.mjs';

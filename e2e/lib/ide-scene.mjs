@@ -64,7 +64,7 @@ export class Scene {
       try {
         await body(this);
       } catch (error) {
-        await this.#tell(t, name).catch(({ message }) => t.diagnostic(message));
+        await this.#print(t, name).catch(({ message }) => t.diagnostic(message));
         await this.#startOver();
         throw error;
       }
@@ -72,7 +72,7 @@ export class Scene {
   }
 
   /** Prints the state of the window after a failed test. */
-  async #tell(t, name) {
+  async #print(t, name) {
     t.diagnostic(`the client knows ${JSON.stringify(await this.client.context())}`);
     t.diagnostic(`the window is in ${await this.picture(name)}`);
   }
@@ -94,6 +94,11 @@ export class Scene {
   /** Opens a file of the project, with the focus and the caret in it. */
   async edit(name, content, { line = 1, character = 1, from } = {}) {
     const file = this.sandbox.file(name, content);
+    if (line > 1 || character > 1) {
+      // The IDE may have read the file while it was empty, in the middle of a write.
+      const hasLine = (text) => text !== '' && text?.split('\n').length >= line;
+      await this.ide.untilRobot(['text of file', { path: file }], hasLine, `line ${line} of ${name}`);
+    }
     const open = () => this.ide.robot('open', { path: file, line, character, from });
     await open();
     // The focus may still be returning from a tab that was just closed.

@@ -5,13 +5,15 @@ export const WAIT_TIMEOUT = 60_000;
 
 export class Inbox {
   #name;
+  #patience;
   #messages = [];
   #waiting = [];
   #ended;
 
-  /** Errors contain `name`. */
-  constructor(name) {
+  /** Errors contain `name`. A wait takes up to `patience` ms. */
+  constructor(name, patience = WAIT_TIMEOUT) {
     this.#name = name;
+    this.#patience = patience;
   }
 
   push(message) {
@@ -34,6 +36,7 @@ export class Inbox {
     return within(
       new Promise((resolve, reject) => this.#waiting.push({ matches, resolve, reject })),
       this.#name,
+      this.#patience,
     );
   }
 

@@ -149,11 +149,11 @@ export class Monkey {
     const connected = `Companion for Gemini CLI: ${CLIENTS} CLIs connected`;
     const wait = count === 1 ? '1 proposal waits' : `${count} proposals wait`;
     const text = count === 0 ? connected : `${connected}, ${wait} for your review`;
-    const isTold = ({ statusBar }) => {
+    const isShown = ({ statusBar }) => {
       this.#allWait();
       return statusBar.some((shown) => shown.replace(CHANGED, '') === text);
     };
-    return this.ide.until(isTold, text);
+    return this.ide.until(isShown, text);
   }
 
   /** Returns the tabs of a proposal. */

@@ -199,7 +199,7 @@ export class Neovim {
 
   /** Waits for a proposal that stays in the background. */
   async proposalBehind(file) {
-    await this.until(`vim.tbl_contains(require('gemini_companion.diff').paths(), ...)`, file);
+    await this.until(`vim.tbl_contains(require('gemini_companion.proposals').paths(), ...)`, file);
     return this.sides(file);
   }
 

@@ -9,7 +9,7 @@ import { IdeClient } from './ide-client.mjs';
 import { until } from './inbox.mjs';
 
 /** A comment of the user on the first line of a file. */
-export const remark = (file, id, more) => ({
+export const commentOn = (file, id, more) => ({
   ...{ id: String(id), path: file, line: 1, endLine: 1, content: 'one', text: `remark ${id}` },
   ...more,
 });
@@ -48,14 +48,14 @@ export const isRefused =
   ({ method, params }) =>
     method === 'comment/refused' && params.id === id;
 
-/** The numbers of the remarks that a model gets with a text, in their order. */
-export const remarksIn = (text) => [...text.matchAll(/remark (\w+)/g)].map(([, id]) => id);
+/** The numbers of the comments that a model gets with a text, in their order. */
+export const commentsIn = (text) => [...text.matchAll(/remark (\w+)/g)].map(([, id]) => id);
 
 /** Sends prompts until a model gets a note, and returns it. */
 export async function firstNote(cli) {
-  let told = '';
-  await until('a note', async () => (told = await cli.prompt('go')) !== '');
-  return told;
+  let note = '';
+  await until('a note', async () => (note = await cli.prompt('go')) !== '');
+  return note;
 }
 
 /** A CLI that is connected, or not, and runs hooks. */

@@ -30,18 +30,18 @@ function answer(step, response) {
 /**
  * Starts a model, and returns its address. `steps` are its answers in order: a text, a tool's
  * `{name, args}`, or a function that returns one of these later. It finds the current step by the tool results and its texts in the
- * conversation. It stores these results in `heard`, and the user's messages in `asked`.
+ * conversation. It stores these results in `results`, and the user's messages in `asked`.
  */
-export async function startModel(sandbox, steps, heard = [], asked = []) {
+export async function startModel(sandbox, steps, results = [], asked = []) {
   const server = http.createServer(async (request, response) => {
     let body = '';
     for await (const piece of request.setEncoding('utf8')) body += piece;
     const said = (by) => JSON.parse(body).messages.filter(({ role }) => role === by);
-    const results = said('tool');
-    heard.splice(0, heard.length, ...results.map(({ content }) => text(content)));
+    const parts = said('tool');
+    results.splice(0, results.length, ...parts.map(({ content }) => text(content)));
     asked.splice(0, asked.length, ...said('user').map(({ content }) => text(content)));
-    const told = said('assistant').filter(({ content }) => content && steps.includes(text(content)));
-    const step = steps[results.length + told.length] ?? '';
+    const texts = said('assistant').filter(({ content }) => content && steps.includes(text(content)));
+    const step = steps[parts.length + texts.length] ?? '';
     answer(typeof step === 'function' ? await step() : step, response);
   });
   server.listen(0, '127.0.0.1');

@@ -241,8 +241,8 @@ describe('a bridge', { concurrency: 3 }, () => {
       const params = { filePath, content: 'decided meanwhile' };
       write(data({ jsonrpc: '2.0', method: 'ide/diffAccepted', params }));
     }
-    const told = await bridge.messages.next();
-    assert.equal(told.params.filePath, '/here/c', 'of the others the client has heard an end');
+    const message = await bridge.messages.next();
+    assert.equal(message.params.filePath, '/here/c', 'of the others the client has received an end');
     for (const { reply } of closings) reply(200, {}, answer(0));
     (await companion.requests.next()).reply(200, {}, answer('ping', {}));
     assert.deepEqual((await result).result, {});
@@ -275,8 +275,8 @@ describe('a bridge', { concurrency: 3 }, () => {
     ends.bridge.sendLine(openDiff(1, '/a'));
     await ends.companion.requests.next();
     await ends.companion.stop();
-    const told = await ends.bridge.messages.next(({ id }) => id === 1);
-    assert.deepEqual(told.result, { content: [] }, 'it is for the terminal');
+    const message = await ends.bridge.messages.next(({ id }) => id === 1);
+    assert.deepEqual(message.result, { content: [] }, 'it is for the terminal');
     return ends;
   }
 
@@ -293,7 +293,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     const { bridge, companion } = await loseAnswer(t);
     bridge.sendLine(closeDiff(2, '/a'));
     assert.ok((await bridge.messages.next(({ id }) => id === 2)).error);
-    for (const isHeard of [false, true]) {
+    for (const isAnswered of [false, true]) {
       await companion.listen();
       const { write } = await companion.streams.next();
       const closing = await companion.requests.next();
@@ -305,7 +305,7 @@ describe('a bridge', { concurrency: 3 }, () => {
       const pong = await companion.requests.next();
       assert.equal(pong.body, answer('p', {}), 'by which the companion knows what has arrived');
       pong.reply(202);
-      if (isHeard) closing.reply(200, {}, answer(0));
+      if (isAnswered) closing.reply(200, {}, answer(0));
       else await companion.stop();
     }
     bridge.sendLine(openDiff(3, '/a'));
@@ -338,8 +338,8 @@ describe('a bridge', { concurrency: 3 }, () => {
     bridge.sendLine(openDiff(3, '/a'));
     await companion.requests.next();
     await companion.stop();
-    const told = await bridge.messages.next(({ id }) => id === 3);
-    assert.deepEqual(told.result, { content: [] });
+    const message = await bridge.messages.next(({ id }) => id === 3);
+    assert.deepEqual(message.result, { content: [] });
     await companion.listen();
     const { write } = await companion.streams.next();
     const params = { filePath: '/a', content: 'decided meanwhile' };

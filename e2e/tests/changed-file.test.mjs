@@ -31,7 +31,7 @@ async function accept(t, tool, changed, text) {
     { name: tool, args: { file_path: file, ...TOOLS[tool] } },
     'That was all.',
   ];
-  const { terminal, heard } = await startCli(sandbox, 'qwen', steps, { review: true, by() {} });
+  const { terminal, results } = await startCli(sandbox, 'qwen', steps, { review: true, by() {} });
   await companion.next('companion/sessions');
   await terminal.enter('edit it');
   await terminal.shows(/Apply this change\?[^]*llow once/);
@@ -40,7 +40,7 @@ async function accept(t, tool, changed, text) {
   else fs.writeFileSync(file, changed);
   editor.accept(file, text);
   await terminal.shows(/That was all\./);
-  return { now: fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined, heard: heard().at(-1) };
+  return { now: fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined, result: results().at(-1) };
 }
 
 describe('a file that has changed meanwhile', { skip }, () => {
@@ -49,10 +49,10 @@ describe('a file that has changed meanwhile', { skip }, () => {
     ['write_file', 'as edited', EDITED],
   ]) {
     test(`is left alone by Qwen Code’s ${tool}, accepted ${how}`, async (t) => {
-      const { now, heard } = await accept(t, tool, CHANGED, text);
+      const { now, result } = await accept(t, tool, CHANGED, text);
       assert.equal(now, CHANGED);
-      assert.match(heard, /has been modified since you last read it/);
-      assert.doesNotMatch(heard, /mine/, 'what the user wrote');
+      assert.match(result, /has been modified since you last read it/);
+      assert.doesNotMatch(result, /mine/, 'what the user wrote');
     });
   }
 

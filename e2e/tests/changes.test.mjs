@@ -1,4 +1,4 @@
-// Tests what the editor hears of Qwen Code's changes, with the real CLI in a terminal, where nobody is
+// Tests the reports to the editor about Qwen Code's changes, with the real CLI in a terminal, where nobody is
 // asked. `nvim-changes.test.mjs` tests the same with Gemini CLI.
 
 import assert from 'node:assert/strict';

@@ -90,7 +90,7 @@ test('the CLI’s own folder trust stays in force unless the editor knows better
     assert.deepEqual(await client.trust(), { isTrusted, source: 'file' });
 
     companion.notify('workspace/trust', { trusted: !isTrusted });
-    assert.equal(await client.events.trust.next(), !isTrusted, 'nothing was told before');
+    assert.equal(await client.events.trust.next(), !isTrusted, 'nothing was sent before');
     assert.deepEqual(await client.trust(), { isTrusted: !isTrusted, source: 'ide' });
   }
 });

@@ -81,7 +81,7 @@ test('an empty proposal is shown and accepted, and one that is emptied is not un
   assert.deepEqual(await decision, UNCHANGED);
 });
 
-test('files of any name are shown, and told as open', async (t) => {
+test('files of any name are shown, and sent as open', async (t) => {
   const window = await openWindowWithClient(t);
   const { sandbox, companion, client } = window;
   const names = [

@@ -19,8 +19,8 @@ test('a client that connects later gets the open files, the caret and the select
   companion.notify('editor/cursor', { path: file, line: 1, character: 4 });
   companion.notify('editor/selection', { path: file, text: 'main' });
   const client = await IdeClient.connect(sandbox);
-  const [told, ...others] = await client.openFiles(([file]) => file?.selectedText);
-  const { timestamp, ...rest } = told;
+  const [shown, ...others] = await client.openFiles(([file]) => file?.selectedText);
+  const { timestamp, ...rest } = shown;
   assert.deepEqual(rest, {
     path: file,
     isActive: true,

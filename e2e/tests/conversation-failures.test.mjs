@@ -31,7 +31,7 @@ const OLD = `[ "$1" = hook ] && { echo "error: unrecognized subcommand 'hook'" >
 test('without hooks, because the program on the PATH is old, edits work, and a comment waits', { skip }, async (t) => {
   const steps = ({ a }) => [replace(a), replace(a), 'That was all.'];
   const window = await open(t, { a: 'one\ntwo\n' }, steps, { before: () => OLD });
-  const { companion, editor, terminal, heard, asked, file } = window;
+  const { companion, editor, terminal, results, asked, file } = window;
   await rejectTurn(window, 'rename it', file.a);
   assert.equal(editor.reasons.get(file.a), 'never');
   companion.notify('comment/set', comment(file.a));
@@ -42,7 +42,7 @@ test('without hooks, because the program on the PATH is old, edits work, and a c
   await terminal.shows(/That was all\./);
   assert.equal(read(file.a), 'one\nTWO\n');
   assert.ok(asked().includes('now'), 'the prompt has no context');
-  assert.doesNotMatch(heard().join('\n'), /seven|commented|hook|unrecognized/);
+  assert.doesNotMatch(results().join('\n'), /seven|commented|hook|unrecognized/);
   await companion.caughtUp();
   const sent = companion.inbox.takeAll().map(({ method }) => method);
   assert.ok(!sent.includes('comment/delivered'), 'the comment waits');
@@ -55,7 +55,7 @@ describe('a companion that is killed', { skip, concurrency: 2 }, () => {
     const steps = ({ a }) => [replace(a), 'That was all.'];
     const serve = ['--resume'];
     const window = await open(t, files, steps, { serve });
-    const { sandbox, companion, editor, terminal, heard, file } = window;
+    const { sandbox, companion, editor, terminal, results, file } = window;
     await terminal.enter('rename it');
     await editor.view(file.a);
     companion.notify('comment/set', comment(file.a));
@@ -67,19 +67,19 @@ describe('a companion that is killed', { skip, concurrency: 2 }, () => {
     await terminal.shows(/Apply this change\?/);
     terminal.press('Enter');
     await terminal.shows(/That was all\./);
-    assert.match(heard()[0], /Successfully modified/);
-    assert.ok(heard()[0].includes(commentOf('1')), heard()[0]);
+    assert.match(results()[0], /Successfully modified/);
+    assert.ok(results()[0].includes(commentOf('1')), results()[0]);
     assert.deepEqual((await next.next('comment/delivered')).params, { ids: ['1'] });
     assert.equal(read(file.a), 'one\nTWO\n');
   });
 
-  test('before the hook after the edit leaves the file, and the next one tells the reason', async (t) => {
+  test('before the hook after the edit leaves the file, and the next one sends the reason', async (t) => {
     const steps = ({ a }) => [replace(a), 'That was all.', 'That was all again.'];
     const serve = ['--resume'];
     const before = ({ companion: { pid } }) =>
       `[ "$2" = after-tool ] && kill -9 ${pid} && while kill -0 ${pid}; do sleep 0.01; done 2>&-`;
     const window = await open(t, files, steps, { serve, before });
-    const { sandbox, companion, editor, terminal, heard, asked, file } = window;
+    const { sandbox, companion, editor, terminal, results, asked, file } = window;
     await terminal.enter('rename it');
     await editor.view(file.a);
     assert.equal(editor.reasons.get(file.a), 'now');
@@ -87,7 +87,7 @@ describe('a companion that is killed', { skip, concurrency: 2 }, () => {
     editor.reject(file.a, REASON);
     await terminal.shows(/That was all\./);
     await companion.kill();
-    assert.match(heard()[0], /No changes to apply/i);
+    assert.match(results()[0], /No changes to apply/i);
     assert.deepEqual([read(file.a), time(file.a)], untouched);
     new Editor(await Companion.start(sandbox, { args: serve }));
     await terminal.enter('and now');
@@ -118,13 +118,13 @@ test('two CLIs in one folder get their own reasons, and one gets the comment', {
   await second.terminal.shows(/That was all\./);
   editor.reject(file.a, 'Use another name.');
   await first.terminal.shows(/That was all\./);
-  assert.equal(second.heard()[0], inPlaceOfResult(file.b));
-  assert.equal(first.heard()[0], inPlaceOfResult(file.a).replace(REASON, 'Use another name.'));
+  assert.equal(second.results()[0], inPlaceOfResult(file.b));
+  assert.equal(first.results()[0], inPlaceOfResult(file.a).replace(REASON, 'Use another name.'));
   // It leaves without a reason, at the end of a turn.
   assert.deepEqual((await companion.next('comment/delivered')).params, { ids: ['1'] });
-  const toldOf = () =>
-    [first, second].filter((cli) => [...cli.heard(), ...cli.asked()].join('\n').includes(commentOf('1')));
-  await until('a model gets the comment', () => toldOf().length > 0);
-  assert.equal(toldOf().length, 1);
+  const receivers = () =>
+    [first, second].filter((cli) => [...cli.results(), ...cli.asked()].join('\n').includes(commentOf('1')));
+  await until('a model gets the comment', () => receivers().length > 0);
+  assert.equal(receivers().length, 1);
   assert.deepEqual([read(file.a), read(file.b)], [files.a, files.b]);
 });

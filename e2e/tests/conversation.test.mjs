@@ -1,5 +1,5 @@
 // Tests the conversation around an edit, with the real Gemini CLI in a terminal: the reason of a
-// rejection, the review of every edit, unsaved files, and what the editor hears of the CLI.
+// rejection, the review of every edit, unsaved files, and the reports to the editor about the CLI.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -47,7 +47,7 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
       [...Object.values(others).map((file) => replace(file)), write(written), replace(last)],
       'That was all.',
     ];
-    const { editor, terminal, heard, file } = await open(t, texts, steps);
+    const { editor, terminal, results, file } = await open(t, texts, steps);
     const { last, ...rejected } = file;
     const paths = Object.values(rejected);
     const before = paths.map((path) => [read(path), time(path)]);
@@ -60,8 +60,8 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
     await editor.view(last);
     editor.accept(last);
     await terminal.shows(/That was all\./);
-    assert.deepEqual(heard().slice(0, -1), paths.map(inPlaceOfResult));
-    assert.match(heard().at(-1), /Successfully modified/);
+    assert.deepEqual(results().slice(0, -1), paths.map(inPlaceOfResult));
+    assert.match(results().at(-1), /Successfully modified/);
     assert.equal(read(last), 'one\nTWO\n');
     const after = paths.map((path) => [read(path), time(path)]);
     // `write_file` writes the same bytes again.
@@ -100,8 +100,10 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
     assert.ok(!fs.existsSync(created));
     await terminal.enter('and now');
     await terminal.shows(/That was all\./);
-    assert.equal(asked().at(-1), `and now${withPrompt('changed-new')}`);
-    for (const name of Object.keys(file)) assert.ok(asked().join().includes(withPrompt(name)));
+    // The CLI has taken each rejected prompt out of the model's history, with the reason in it.
+    const names = [...Object.keys(file), 'changed-new'];
+    const reasons = names.map((name) => withPrompt(name).replace(/<.?hook_context>/g, ''));
+    assert.equal(asked().at(-1), `and now<hook_context>${reasons.join('\n\n')}</hook_context>`);
   });
 
   test('is impossible without the extension, or for a private file', async (t) => {
@@ -118,10 +120,10 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
     assert.doesNotMatch(secret.asked().join(), /seven/);
   });
 
-  test('is told to no other CLI that has begun the same edit', async (t) => {
+  test('is sent to no other CLI that has begun the same edit', async (t) => {
     const steps = ({ a }) => [replace(a), 'That was all.'];
     const window = await open(t, { a: 'one\ntwo\n' }, steps);
-    const { sandbox, editor, terminal, heard, file } = window;
+    const { sandbox, editor, terminal, results, file } = window;
     const other = new HookCli(sandbox, 'another');
     await other.before(file.a);
     await terminal.enter('rename it');
@@ -130,7 +132,7 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
     editor.reject(file.a, REASON);
     await terminal.shows(/That was all\./);
     assert.equal((await other.after(file.a)) + (await other.prompt('go')), '');
-    assert.ok(heard().join('\n').includes(inPlaceOfResult(file.a)), heard().join('\n'));
+    assert.ok(results().join('\n').includes(inPlaceOfResult(file.a)), results().join('\n'));
   });
 });
 
@@ -149,7 +151,7 @@ test('Qwen Code gets a reason for each kind of file', { skip: noTerminal }, asyn
     'That was all.',
   ];
   const window = await open(t, texts, steps, { name: 'qwen' });
-  const { editor, terminal, heard, asked, file } = window;
+  const { editor, terminal, results, asked, file } = window;
   const { first, ...others } = file;
   const { crlf, bom, end, mixed } = others;
   const untouched = Object.values(others).map((path) => [read(path), time(path)]);
@@ -163,7 +165,7 @@ test('Qwen Code gets a reason for each kind of file', { skip: noTerminal }, asyn
     assert.equal(editor.reasons.get(path), 'now', path);
     editor.reject(path, REASON);
   }
-  const told = (context) => asked().join('\n').includes(context);
+  const isSent = (context) => asked().join('\n').includes(context);
   for (const [path, name] of [
     [mixed, 'mixed'],
     [`${first}-new`, 'first-new'],
@@ -173,10 +175,10 @@ test('Qwen Code gets a reason for each kind of file', { skip: noTerminal }, asyn
     editor.reject(path, REASON);
     await terminal.shows(new RegExp(`- (Edit|Write).*${name}`)); // the mark of a cancelled call
     await terminal.enter(`after ${name}`);
-    await until('the model gets the reason', () => told(`your last edit of ${name}, and`));
+    await until('the model gets the reason', () => isSent(`your last edit of ${name}, and`));
   }
   await terminal.shows(/That was all\./);
-  for (const path of [crlf, bom, end]) assert.ok(heard().join('\n').includes(inPlaceOfResult(path)));
+  for (const path of [crlf, bom, end]) assert.ok(results().join('\n').includes(inPlaceOfResult(path)));
   assert.deepEqual(Object.values(others).map((path) => [read(path), time(path)]), untouched);
   assert.equal(read(first), 'one\nTWO\n');
   assert.ok(!fs.existsSync(`${first}-new`));
@@ -192,14 +194,14 @@ describe('the review of every edit', { skip: noTerminal, concurrency: 2 }, () =>
   ]) {
     test(`shows an edit that the CLI would make without asking in mode ${mode}`, async (t) => {
       const options = { review: false, yolo, serve: ['--review-all'] };
-      const { editor, terminal, heard, file } = await open(t, files, steps, options);
+      const { editor, terminal, results, file } = await open(t, files, steps, options);
       await terminal.enter('rename it');
       await editor.view(file.a);
       editor.reject(file.a, REASON);
       await editor.view(file.b);
       editor.accept(file.b);
       await terminal.shows(/That was all\./);
-      assert.equal(heard()[0], inPlaceOfResult(file.a));
+      assert.equal(results()[0], inPlaceOfResult(file.a));
       assert.deepEqual([read(file.a), read(file.b)], ['one\ntwo\n', 'TWO\n']);
     });
   }
@@ -209,7 +211,7 @@ for (const name of NAMES) {
   test(`a comment on lines reaches the model of ${name}`, { skip: noTerminal }, async (t) => {
     const steps = ({ a }) => [write(`${a}-new`), 'That was all.', 'That was all again.'];
     const window = await open(t, { a: 'one\ntwo\n' }, steps, { name });
-    const { companion, editor, terminal, heard, asked, file } = window;
+    const { companion, editor, terminal, results, asked, file } = window;
     await terminal.enter('look at it');
     await editor.view(`${file.a}-new`);
     companion.notify('comment/set', comment(file.a));
@@ -219,7 +221,7 @@ for (const name of NAMES) {
     await terminal.shows(/That was all\./);
     // Otherwise the hook at the end of the turn may have the next comment.
     await companion.next('agent/finished');
-    assert.ok(heard()[0].includes(commentOf('1')), heard()[0]);
+    assert.ok(results()[0].includes(commentOf('1')), results()[0]);
     companion.notify('comment/set', comment(file.a, '2'));
     companion.notify('comment/set', comment(file.a, '3'));
     companion.notify('comment/removed', { id: '2' });
@@ -232,7 +234,7 @@ for (const name of NAMES) {
   });
 
   describe(`the editor of ${name}`, { skip: noTerminal, concurrency: 2 }, () => {
-    test('hears that the CLI asks something, and that it has finished', async (t) => {
+    test('is notified that the CLI asks something, and that it has finished', async (t) => {
       const args = { command: 'touch made', description: 'x', is_background: false };
       const steps = () => [{ name: 'run_shell_command', args }, 'That was all.'];
       const { companion, terminal } = await open(t, {}, steps, { name });

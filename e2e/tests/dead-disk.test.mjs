@@ -68,6 +68,21 @@ for (const end of ['closeStdin', 'signal']) {
   });
 }
 
+test('when the disk of the project dies, the companion answers all that needs no disk', async (t) => {
+  if (skip) return t.skip(skip);
+  const sandbox = Sandbox.of(t);
+  const disk = new Disk(sandbox, sandbox.project);
+  const { companion } = await startMounted(sandbox, disk.mount());
+  await disk.stop();
+  const file = path.join(sandbox.project, 'a.txt');
+  const hunks = [1, 2].map((prompt) => companion.request('agent/hunks', { session: 's', prompt, path: file }));
+  let answered = 0;
+  const all = Promise.all(hunks.map((hunk) => hunk.catch(() => (answered += 1))));
+  await companion.request('companion/status', {});
+  assert.equal(answered, 0);
+  await all;
+});
+
 test('when the disk with its state is dead, a client notices only a restart', async (t) => {
   if (skip) return t.skip(skip);
   const sandbox = Sandbox.of(t);

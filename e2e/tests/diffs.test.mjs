@@ -5,8 +5,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
+import { Companion } from '../lib/companion.mjs';
 import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
+import { Editor } from '../lib/editor.mjs';
 import { Session } from '../lib/http.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
 
 test('an edit that the user changes and accepts comes back as the user left it', async (t) => {
@@ -172,4 +175,25 @@ test('a script rejects an edit in the user’s place', async (t) => {
   assert.deepEqual(content, [{ type: 'text', text: 'The diff was rejected.' }]);
   assert.deepEqual(await decision, REJECTED);
   assert.equal(fs.readFileSync(file, 'utf8'), 'old\n');
+});
+
+test('an edit stays open while the editor restarts its companion', async (t) => {
+  const options = { args: ['--resume', '--keep-proposals'] };
+  const { sandbox, companion, editor, client } = await openWindowWithClient(t, options);
+  const [kept, closed] = ['a.txt', 'b.txt'].map((name) => sandbox.file(name, 'old\n'));
+  const other = await IdeClient.connect(sandbox);
+  const rejection = other.openDiff(closed, 'proposed\n');
+  await editor.view(closed);
+  client.openDiff(kept, 'proposed\n');
+  await editor.view(kept);
+  companion.notify('editor/restarts', {});
+  await companion.close();
+  const next = await Companion.start(sandbox, options);
+  const shown = { diff: editor.diffs.get(kept), newContent: 'proposed\n' };
+  const { proposals } = await next.request('diff/resume', { proposals: [shown] });
+  assert.deepEqual(proposals, [{ diff: shown.diff, cli: 1, reason: 'never' }]);
+  new Editor(next).edit(kept, 'typed\n');
+  assert.equal(await client.closeDiff(kept), 'typed\n');
+  assert.equal(await client.status(), 'connected');
+  assert.deepEqual(await rejection, REJECTED, 'the editor does not show it any more');
 });

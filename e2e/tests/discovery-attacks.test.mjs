@@ -109,7 +109,7 @@ test('an edited file is put back, and what it said counts for nothing', async (t
   assert.equal((await ask(wrong)).status, 401);
   await until('the file is as it was', () => shown(discoveryFile) === right);
   assert.equal((await ask(wrong)).status, 401);
-  assert.equal((await ask(authToken)).status, 400, 'who has the right token is heard');
+  assert.equal((await ask(authToken)).status, 400, 'who has the right token gets an answer');
   await until('it says so', () => /was removed or changed, and put back/.test(companion.log));
   for (const token of [authToken, wrong]) assert.ok(!companion.log.includes(token));
   fs.rmSync(path.dirname(discoveryFile), { recursive: true });

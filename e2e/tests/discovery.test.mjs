@@ -145,7 +145,7 @@ test('the file belongs to the user from the start, and contains everything for t
     workspacePath: sandbox.project,
     ideInfo: { name: 'neovim', displayName: 'Neovim' },
   });
-  assert.ok(written === authToken, 'the token is the one that the editor was told');
+  assert.ok(written === authToken, 'the token is the one that the editor got');
   const mode = (file) => (fs.statSync(file).mode & 0o777).toString(8);
   assert.equal(mode(discoveryFile), '600');
   assert.deepEqual([folder, path.dirname(folder)].map(mode), ['700', '700']);

@@ -139,9 +139,9 @@ test('an invalid line is answered with an error and changes nothing', async (t) 
 
   companion.notify('editor/selection', { path: file, text: 'valid' });
   const context = await client.events.context.next();
-  const [{ timestamp, ...told }, ...others] = context.workspaceState.openFiles;
+  const [{ timestamp, ...shown }, ...others] = context.workspaceState.openFiles;
   const cursorThen = { line: 1, character: 1 };
-  assert.deepEqual(told, { path: file, isActive: true, cursor: cursorThen, selectedText: 'valid' });
+  assert.deepEqual(shown, { path: file, isActive: true, cursor: cursorThen, selectedText: 'valid' });
   assert.deepEqual(others, []);
   assert.ok(!('isTrusted' in context.workspaceState));
   editor.accept(file);
@@ -165,8 +165,8 @@ test('valid messages without content are ignored', async (t) => {
   }
   companion.notify('editor/focused', { path: file });
   await companion.caughtUp();
-  const [told] = await client.openFiles(() => true);
-  assert.deepEqual([told.path, told.cursor], [file, undefined]);
+  const [shown] = await client.openFiles(() => true);
+  assert.deepEqual([shown.path, shown.cursor], [file, undefined]);
   const answers = companion.inbox.takeAll().filter((message) => 'error' in message);
   assert.deepEqual(answers, []);
 });

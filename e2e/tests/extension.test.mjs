@@ -16,13 +16,13 @@ const ARCHIVES = process.env.COMPANION_EXTENSION;
 const noArchives = skipWithout(!ARCHIVES && 'COMPANION_EXTENSION is not set');
 
 /** Makes the model of a CLI break a file, and asserts that it gets the problems both times. */
-async function assertHears(t, name, options) {
+async function assertGetsProblems(t, name, options) {
   const { sandbox } = await openWindow(t);
   const file = sandbox.file('a.json', '{}\n');
   const { edit, asked } = await breakAndAsk(sandbox, name, file, options);
   const problem = `${file}:1:1: error: a value is expected [JSON]`;
-  const told = `<hook_context>The user's editor shows these problems after the edit:\n${problem}`;
-  assert.ok(edit.includes(name === 'gemini' ? told : problem), edit);
+  const note = `<hook_context>The user's editor shows these problems after the edit:\n${problem}`;
+  assert.ok(edit.includes(name === 'gemini' ? note : problem), edit);
   assert.ok(asked.includes(problem), asked);
 }
 
@@ -30,11 +30,11 @@ async function assertHears(t, name, options) {
 async function write(sandbox, name, options) {
   const file = path.join(sandbox.project, 'a.json');
   const call = { name: 'write_file', args: { file_path: file, content: BROKEN } };
-  const { terminal, heard } = await startCli(sandbox, name, [call, 'That was all.'], options);
+  const { terminal, results } = await startCli(sandbox, name, [call, 'That was all.'], options);
   await terminal.enter('write it');
   await terminal.shows(/That was all\./);
   assert.equal(fs.readFileSync(file, 'utf8'), BROKEN);
-  return { heard: heard()[0], screen: terminal.screen() };
+  return { result: results()[0], screen: terminal.screen() };
 }
 
 test('the extension checks the edit with the user’s changes', { skip: noTerminal }, async (t) => {
@@ -42,30 +42,30 @@ test('the extension checks the edit with the user’s changes', { skip: noTermin
   const file = path.join(sandbox.project, 'a.json');
   const call = { name: 'write_file', args: { file_path: file, content: '{}\n' } };
   const options = { env: companion.ready.env, review: true };
-  const { terminal, heard } = await startCli(sandbox, 'gemini', [call, 'That was all.'], options);
+  const { terminal, results } = await startCli(sandbox, 'gemini', [call, 'That was all.'], options);
   await companion.next('companion/sessions');
   await terminal.enter('write it');
   await editor.view(file);
   editor.accept(file, BROKEN);
   await terminal.shows(/That was all\./);
   assert.equal(fs.readFileSync(file, 'utf8'), BROKEN);
-  assert.match(heard()[0], /<hook_context>[^]*a\.json:1:1: error: a value is expected/);
+  assert.match(results()[0], /<hook_context>[^]*a\.json:1:1: error: a value is expected/);
 });
 
 for (const name of NAMES) {
   describe(`the extension in ${name}`, { skip: noTerminal }, () => {
     test('the model gets the problems of its edit, and again on request', (t) =>
-      assertHears(t, name, { by: BY.folder }));
+      assertGetsProblems(t, name, { by: BY.folder }));
 
     test('is installed from a release', { skip: noArchives }, (t) =>
-      assertHears(t, name, { by: BY.archive(path.join(ARCHIVES, 'linux.gemini-companion.zip')) }));
+      assertGetsProblems(t, name, { by: BY.archive(path.join(ARCHIVES, 'linux.gemini-companion.zip')) }));
 
     test('is installed by setup, and runs a program outside of PATH', (t) =>
-      assertHears(t, name, { by: BY.setup, PATH: pathWith() }));
+      assertGetsProblems(t, name, { by: BY.setup, PATH: pathWith() }));
 
     test('an edit is as ever where the program is not installed', async (t) => {
-      const { heard, screen } = await write(Sandbox.of(t), name, { PATH: pathWith() });
-      assert.doesNotMatch(heard, /hook|blocked|not found/);
+      const { result, screen } = await write(Sandbox.of(t), name, { PATH: pathWith() });
+      assert.doesNotMatch(result, /hook|blocked|not found/);
       assert.doesNotMatch(screen, /blocked|not found|failed/);
     });
 
@@ -74,8 +74,8 @@ for (const name of NAMES) {
       const older = path.join(sandbox.folder('older'), 'gemini-companion');
       const script = "#!/bin/sh\necho \"error: unrecognized subcommand '$1'\" >&2\nexit 2\n";
       fs.writeFileSync(older, script, { mode: 0o755 });
-      const { heard } = await write(sandbox, name, { PATH: pathWith(path.dirname(older)) });
-      assert.doesNotMatch(heard, /hook|blocked|unrecognized/);
+      const { result } = await write(sandbox, name, { PATH: pathWith(path.dirname(older)) });
+      assert.doesNotMatch(result, /hook|blocked|unrecognized/);
     });
   });
 }

@@ -7,7 +7,7 @@ import test from 'node:test';
 import { commentOf, comment as onLine, open as openCli } from '../lib/conversation.mjs';
 import { hook } from '../lib/hook.mjs';
 import { HookCli } from '../lib/hook-cli.mjs';
-import { comment, remark, remarksIn } from '../lib/notes.mjs';
+import { comment, commentOn, commentsIn } from '../lib/notes.mjs';
 import { noTerminal as skip } from '../lib/terminal.mjs';
 import { Window } from '../lib/window.mjs';
 
@@ -67,9 +67,9 @@ test('a comment reaches the model with', async (t) => {
   const file = window.sandbox.file('a', 'one\n');
   let id = 0;
   const assertDelivered = async (moment, event) => {
-    await comment(window, remark(file, ++id));
+    await comment(window, commentOn(file, ++id));
     const { stdout } = await hook(window.sandbox, moment, event);
-    assert.deepEqual(remarksIn(stdout), [String(id)], stdout);
+    assert.deepEqual(commentsIn(stdout), [String(id)], stdout);
   };
   for (const [what, [moment, hook_event_name, more]] of Object.entries(EVENTS)) {
     const event = JSON.stringify({ session_id: 'a', hook_event_name, ...more });
@@ -93,14 +93,14 @@ test('the changes of a prompt with a half are its own', async (t) => {
   assert.deepEqual(files.map(({ path, kind }) => [path, kind]), [[file, 'changed']]);
 });
 
-test('an unsaved file is told with a prompt that has a half, but none that is private or outside', async (t) => {
+test('an unsaved file is reported with a prompt that has a half, but none that is private or outside', async (t) => {
   const window = await Window.open(t);
   const { sandbox, editor } = window;
   sandbox.file('.aiexclude', '*.key\n');
   const files = ['a', 'b.key'].map((name) => sandbox.file(name, 'one\n'));
   editor.unsaved = [...files, `${sandbox.home}/outside`];
-  const told = await new HookCli(sandbox).prompt(HALF);
-  assert.match(told, /not saved, so the disk has an older text: a$/);
+  const note = await new HookCli(sandbox).prompt(HALF);
+  assert.match(note, /not saved, so the disk has an older text: a$/);
 });
 
 test('a question with a half, or without a text, reaches the editor', async (t) => {
@@ -127,7 +127,7 @@ test('a question and the end of a turn name their CLI', async (t) => {
 });
 
 // The CLI cuts a line after 2000 UTF-16 units.
-test('the events of Gemini CLI for a prompt with half an emoji are heard', { skip }, async (t) => {
+test('the events of Gemini CLI for a prompt with half an emoji arrive', { skip }, async (t) => {
   const files = { a: `one\ntwo\n${'x'.repeat(1999)}😀\n` };
   const window = await openCli(t, files, () => ['That was all.', 'That was all again.']);
   const { companion, terminal, asked, file } = window;

@@ -10,7 +10,7 @@ import { describe, test } from 'node:test';
 import { HookCli } from '../lib/hook-cli.mjs';
 import { until } from '../lib/inbox.mjs';
 import { suspend } from '../lib/suspend.mjs';
-import { propose, remark, remarksIn, startCli } from '../lib/notes.mjs';
+import { propose, commentOn, commentsIn, startCli } from '../lib/notes.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { ShellCli } from '../lib/shell-cli.mjs';
 import { Window } from '../lib/window.mjs';
@@ -72,19 +72,21 @@ describe('a file that becomes a FIFO', { concurrency: 2 }, () => {
     const file = sandbox.file('a', 'one\n');
     await flip(window, '.aiexclude', 'nothing\n', async () => {
       for (const end = Date.now() + 10_000; Date.now() < end; ) {
-        companion.notify('comment/set', remark(file, 1));
+        companion.notify('comment/set', commentOn(file, 1));
         await companion.caughtUp();
         await new HookCli(sandbox).before(file);
       }
     });
     // Comments wait while the rules change.
-    companion.notify('comment/set', remark(file, 2));
+    companion.notify('comment/set', commentOn(file, 2));
     const cli = new HookCli(sandbox);
-    await until('the model gets the comment', async () => remarksIn(await cli.prompt('go')).includes('2'));
+    await until('the model gets the comment', async () =>
+      commentsIn(await cli.prompt('go')).includes('2'),
+    );
   });
 });
 
-test('each of many CLIs that answer a prompt at the same time is heard', async (t) => {
+test('each of many CLIs that answer a prompt at the same time gets through', async (t) => {
   const { companion, sandbox } = await openWindow(t);
   const clis = Array.from({ length: 70 }, (_, number) => {
     return new HookCli(sandbox, `session-${number}`, new ShellCli(sandbox));

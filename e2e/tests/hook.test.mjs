@@ -57,8 +57,8 @@ describe('after an edit', { concurrency: 3 }, () => {
     const file = path.join(sandbox.project, 'sub', 'new.json');
     assert.deepEqual(await hook(sandbox, 'before-tool', beforeEdit(file)), NOTHING);
     sandbox.file('sub/new.json', '{');
-    const told = context(await hook(sandbox, 'after-tool', edit(file)));
-    assert.equal(told, `${BEGINNING}${file}:1:1: error: a value is expected [JSON]`);
+    const report = context(await hook(sandbox, 'after-tool', edit(file)));
+    assert.equal(report, `${BEGINNING}${file}:1:1: error: a value is expected [JSON]`);
   });
 
   test('a path is resolved like in the CLI', async (t) => {
@@ -66,8 +66,8 @@ describe('after an edit', { concurrency: 3 }, () => {
     const file = sandbox.file('sub/a.json', '{');
     const problem = `${BEGINNING}${file}:1:1: error: a value is expected [JSON]`;
     const cwd = path.join(sandbox.project, 'sub');
-    const told = await hook(sandbox, 'after-tool', edit('a.json', { cwd }));
-    assert.equal(context(told), problem);
+    const report = await hook(sandbox, 'after-tool', edit('a.json', { cwd }));
+    assert.equal(context(report), problem);
     sandbox.file('sub/b.json', '{');
     const dots = await hook(sandbox, 'after-tool', edit('sub/../sub/b.json'));
     assert.equal(context(dots), problem.replace('a.json', 'b.json'));
@@ -76,16 +76,16 @@ describe('after an edit', { concurrency: 3 }, () => {
   test('Qwen Code gets its own name of the event', async (t) => {
     const { sandbox } = await openWindow(t);
     const input = edit(sandbox.file('a.json', '{'), { hook_event_name: 'PostToolUse' });
-    const told = await hook(sandbox, 'after-tool', input);
-    assert.match(context(told, 'PostToolUse'), /value is expected/);
+    const report = await hook(sandbox, 'after-tool', input);
+    assert.match(context(report, 'PostToolUse'), /value is expected/);
   });
 
   test('the console’s encoding does not change the report', async (t) => {
     const window = await openWindow(t);
     const file = window.sandbox.file('ä.json');
-    const told = await change(window, file, [problem(1, 'no € <b> 😀')]);
-    assert.match(told.stdout, /^[ -~]+$/);
-    assert.equal(context(told), `${BEGINNING}${file}:1:1: error: no € <b> 😀 [JSON]`);
+    const report = await change(window, file, [problem(1, 'no € <b> 😀')]);
+    assert.match(report.stdout, /^[ -~]+$/);
+    assert.equal(context(report), `${BEGINNING}${file}:1:1: error: no € <b> 😀 [JSON]`);
   });
 
   test('a failed edit is not checked', async (t) => {

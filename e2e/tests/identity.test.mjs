@@ -30,31 +30,31 @@ async function assertHolds({ editor }, cli, { file, decision, arrival }, others)
   const before = fs.readFileSync(file, 'utf8');
   editor.reject(file, REASON);
   const { status, content } = await decision;
-  assert.equal(await heardBy(others), '', 'another CLI hears the reason');
+  assert.equal(await notesOf(others), '', 'another CLI gets the reason');
   if (arrival === 'now') {
     // The client writes the file's own text, and its hook gets the reason.
     assert.deepEqual([status, content], ['accepted', before]);
     const display = { filePath: file, originalContent: before, newContent: before };
-    const told = await cli.hooks.after(file, { tool_response: { returnDisplay: display } });
-    assert.match(told, /rejected this edit of .*not so/);
-    assert.equal(await cli.hooks.prompt('and now'), '', 'it hears it once');
+    const note = await cli.hooks.after(file, { tool_response: { returnDisplay: display } });
+    assert.match(note, /rejected this edit of .*not so/);
+    assert.equal(await cli.hooks.prompt('and now'), '', 'it gets it once');
   } else {
     assert.deepEqual({ status, content }, REJECTED);
-    const told = cli.hooks ? await cli.hooks.prompt('and now') : '';
-    if (arrival === 'nextPrompt') assert.match(told, /rejected your last edit of .*not so/);
-    else assert.equal(told, '', 'the view has said that the reason is lost');
+    const note = cli.hooks ? await cli.hooks.prompt('and now') : '';
+    if (arrival === 'nextPrompt') assert.match(note, /rejected your last edit of .*not so/);
+    else assert.equal(note, '', 'the view has said that the reason is lost');
   }
-  assert.equal(await heardBy(others), '');
+  assert.equal(await notesOf(others), '');
 }
 
 /** What the models of CLIs get with further events. */
-async function heardBy(clis) {
-  let told = '';
+async function notesOf(clis) {
+  let note = '';
   for (const { hooks } of clis) {
-    told += await hooks.after('other');
-    told += await hooks.prompt('go on');
+    note += await hooks.after('other');
+    note += await hooks.prompt('go on');
   }
-  return told;
+  return note;
 }
 
 /** A CLI whose connection leads through a bridge. */
@@ -118,8 +118,8 @@ describe('a session that changes', { concurrency: 3 }, () => {
     await cli.hooks.prompt('go on');
     window.editor.reject(window.file, REASON);
     const { status } = await diff.decision;
-    const told = [await cli.hooks.after(window.file), await cli.hooks.prompt('and now')];
-    assert.equal(told.join('\n').match(/not so/g)?.length, 1, `${status}: ${told}`);
+    const notes = [await cli.hooks.after(window.file), await cli.hooks.prompt('and now')];
+    assert.equal(notes.join('\n').match(/not so/g)?.length, 1, `${status}: ${notes}`);
   });
 
   test('of two CLIs keeps the review of every edit', async (t) => {
@@ -219,7 +219,7 @@ describe('a reason arrives at once', { concurrency: 3 }, () => {
   });
 });
 
-describe('a diff whose own hook is not heard', { concurrency: 3 }, () => {
+describe('a diff whose own hook does not arrive', { concurrency: 3 }, () => {
   for (const [own, first] of [
     ['bridged', 'bridged'],
     ['bridged', 'forwarded'],
@@ -239,7 +239,7 @@ describe('a diff whose own hook is not heard', { concurrency: 3 }, () => {
   }
 });
 
-test('two CLIs behind forwarded ports are told apart after an acceptance', async (t) => {
+test('two CLIs behind forwarded ports are distinguished after an acceptance', async (t) => {
   const window = await open(t);
   const clis = [await startForwarded(window, 'a'), await startForwarded(window, 'b')];
   const [first] = clis;

@@ -67,7 +67,7 @@ test('without free descriptors, clients wait, and are served after others have e
   };
   come(2 * limit);
   // Of several clients at once, one may be evicted for the next before it has sent its token.
-  await until('no descriptor is left, and it is told', () => {
+  await until('no descriptor is left, and the log says so', () => {
     come(1);
     return companion.log.includes('could not accept a connection');
   });

@@ -57,7 +57,7 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     assert.equal(await mcp.ask({ path: '' }), `${file}:${BROKEN}\nNo problems in 1 other file.`);
   });
 
-  test('tells nothing of files outside of the workspace', async (t) => {
+  test('refuses files outside of the workspace', async (t) => {
     const { sandbox, mcp } = await openWindowWithModel(t);
     for (const name of [path.join(sandbox.home, 'a.json'), '../home/a.json', '/etc/passwd']) {
       assert.match((await mcp.ask({ path: name })).error, /outside of the workspace/, name);
@@ -67,8 +67,8 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
   test('reports that the editor does not answer', async (t) => {
     const { sandbox, companion, mcp } = await openWindowWithModel(t);
     companion.onRequest(undefined);
-    const told = await mcp.ask({ path: sandbox.file('a.json') });
-    assert.deepEqual(told, { error: 'The editor did not answer in time.' });
+    const answer = await mcp.ask({ path: sandbox.file('a.json') });
+    assert.deepEqual(answer, { error: 'The editor did not answer in time.' });
   });
 
   test('reports that there are none, or that the user keeps them private', async (t) => {
@@ -142,8 +142,8 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     const { sandbox, companion, mcp } = await openWindowWithModel(t);
     await mcp.ask({ path: sandbox.file('a.json') });
     await companion.caughtUp();
-    const told = companion.inbox.takeAll().map(({ method }) => method);
-    assert.deepEqual(told, []);
+    const methods = companion.inbox.takeAll().map(({ method }) => method);
+    assert.deepEqual(methods, []);
   });
 });
 

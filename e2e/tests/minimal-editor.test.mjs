@@ -75,14 +75,14 @@ describe('the minimal editor', { skip: noPython }, () => {
     const editor = await MinimalEditor.start(sandbox);
     const [a, b] = ['a.txt', 'b.txt'].map((name) => sandbox.file(name, 'one\ntwo\n'));
     const steps = [[replace(a), replace(b)], 'That was all.'];
-    const { terminal, heard } = await startCli(sandbox, 'gemini', steps, { review: true });
+    const { terminal, results } = await startCli(sandbox, 'gemini', steps, { review: true });
     await terminal.enter('rename it');
     await editor.shows('1: y, n, or a reason?');
     editor.type(`1 ${REASON}`);
     await editor.shows('2: y, n, or a reason?');
     editor.type('2 y');
     await terminal.shows(/That was all\./);
-    assert.equal(heard()[0], inPlaceOfResult(a));
+    assert.equal(results()[0], inPlaceOfResult(a));
     assert.deepEqual([a, b].map((file) => fs.readFileSync(file, 'utf8')), ['one\ntwo\n', 'one\nTWO\n']);
   });
 });

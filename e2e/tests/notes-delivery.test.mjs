@@ -1,5 +1,5 @@
 // Tests that what the user does with a comment or a revert holds while the note is under way to a
-// model, and that a note whose confirmation is late or lost is told once.
+// model, and that a note whose confirmation is late or lost arrives once.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -8,7 +8,7 @@ import { describe, test } from 'node:test';
 
 import { HookCli } from '../lib/hook-cli.mjs';
 import { HookProxy } from '../lib/hook-proxy.mjs';
-import { comment, propose, remark, remarksIn, startCli } from '../lib/notes.mjs';
+import { comment, propose, commentOn, commentsIn, startCli } from '../lib/notes.mjs';
 import { Window } from '../lib/window.mjs';
 
 /** A window with the comment `1` on the file `a`, and a CLI whose hooks the proxy leads. */
@@ -37,21 +37,21 @@ async function whileUnderWay({ proxy, cli }, isConfirmed, act) {
   proxy.losesAcks = !isConfirmed;
   let hasActed = false;
   const end = acted.finally(() => (hasActed = true));
-  let told = '';
+  let notes = '';
   // A comment of the last process waits for a moment.
-  while (!hasActed) told += await cli.prompt('go', proxy.env);
+  while (!hasActed) notes += await cli.prompt('go', proxy.env);
   await end;
-  return told;
+  return notes;
 }
 
 /** Sends prompts until an unconfirmed delivery is due again. Returns all that the model gets. */
 async function allPrompts({ cli }) {
-  const told = [];
+  const notes = [];
   // A delivery waits for its confirmation for 3 s.
   for (const end = Date.now() + 6000; Date.now() < end; await sleep(250)) {
-    told.push(await cli.prompt('and now'));
+    notes.push(await cli.prompt('and now'));
   }
-  return told.filter(Boolean).join('\n');
+  return notes.filter(Boolean).join('\n');
 }
 
 /** The time in ms after which a hook prints its answer without a reply to the confirmation. */
@@ -64,7 +64,7 @@ const PATIENCE = 2000;
  */
 async function confirmToNext(t) {
   const all = await open(t);
-  await comment(all.window, remark(all.file, 1));
+  await comment(all.window, commentOn(all.file, 1));
   const other = new HookCli(all.window.sandbox, 'b');
   const begun = await HookProxy.start(all.window);
   let answer;
@@ -78,56 +78,56 @@ async function confirmToNext(t) {
       answer = await forward();
     });
     // The new process waits for its editor before it delivers a comment.
-    while (answer === undefined) byOther.push(...remarksIn(await other.prompt('go', begun.env)));
+    while (answer === undefined) byOther.push(...commentsIn(await other.prompt('go', begun.env)));
     await second;
     took = Date.now() - start;
     return answer;
   });
-  const told = remarksIn(await all.cli.prompt('go', all.proxy.env));
+  const comments = commentsIn(await all.cli.prompt('go', all.proxy.env));
   await delayed;
-  told.push(...byOther, ...remarksIn(await allPrompts(all)));
-  return { told, took };
+  comments.push(...byOther, ...commentsIn(await allPrompts(all)));
+  return { comments, took };
 }
 
 const DELIVERED = ({ method }) => method === 'comment/delivered';
 
 describe('a comment under way', { concurrency: 4 }, () => {
-  test('that is removed is told neither before nor after a restart', async (t) => {
+  test('that is removed arrives neither before nor after a restart', async (t) => {
     const all = await open(t);
-    await comment(all.window, remark(all.file, 1), remark(all.file, 2));
+    await comment(all.window, commentOn(all.file, 1), commentOn(all.file, 2));
     await whileUnderWay(all, false, () => notify(all.window, 'comment/removed', { id: '1' }));
     await all.window.kill();
     await all.window.start();
-    assert.deepEqual(remarksIn(await allPrompts(all)), ['2']);
+    assert.deepEqual(commentsIn(await allPrompts(all)), ['2']);
   });
 
-  test('that gets another text is told with that text', async (t) => {
+  test('that gets another text arrives with that text', async (t) => {
     const all = await open(t);
-    await comment(all.window, remark(all.file, 1));
-    const changed = remark(all.file, 1, { text: 'remark changed' });
+    await comment(all.window, commentOn(all.file, 1));
+    const changed = commentOn(all.file, 1, { text: 'remark changed' });
     await whileUnderWay(all, false, () => notify(all.window, 'comment/set', changed));
-    assert.deepEqual(remarksIn(await allPrompts(all)), ['changed']);
+    assert.deepEqual(commentsIn(await allPrompts(all)), ['changed']);
   });
 
   test('that gets another text after the confirmation is sent with that text, too', async (t) => {
     const all = await open(t);
-    await comment(all.window, remark(all.file, 1));
-    const changed = remark(all.file, 1, { text: 'remark changed' });
+    await comment(all.window, commentOn(all.file, 1));
+    const changed = commentOn(all.file, 1, { text: 'remark changed' });
     // The hook has not printed the old text yet, and no longer can be stopped.
-    const told = await whileUnderWay(all, true, async (confirm) => {
+    const notes = await whileUnderWay(all, true, async (confirm) => {
       await confirm();
       await notify(all.window, 'comment/set', changed);
     });
-    assert.deepEqual(remarksIn(told), ['1']);
-    assert.deepEqual(remarksIn(await allPrompts(all)), ['changed']);
+    assert.deepEqual(commentsIn(notes), ['1']);
+    assert.deepEqual(commentsIn(await allPrompts(all)), ['changed']);
   });
 
-  test('whose line moves is told once, with a confirmation', async (t) => {
+  test('whose line moves arrives once, with a confirmation', async (t) => {
     const all = await open(t);
-    await comment(all.window, remark(all.file, 1));
-    const moved = remark(all.file, 1, { line: 7, endLine: 7 });
-    const told = await whileUnderWay(all, true, () => notify(all.window, 'comment/set', moved));
-    assert.deepEqual(remarksIn(told), ['1']);
+    await comment(all.window, commentOn(all.file, 1));
+    const moved = commentOn(all.file, 1, { line: 7, endLine: 7 });
+    const notes = await whileUnderWay(all, true, () => notify(all.window, 'comment/set', moved));
+    assert.deepEqual(commentsIn(notes), ['1']);
     assert.deepEqual((await all.window.companion.inbox.next(DELIVERED)).params.ids, ['1']);
     assert.equal(await allPrompts(all), '');
   });
@@ -136,43 +136,43 @@ describe('a comment under way', { concurrency: 4 }, () => {
     ['whose line moves', { line: 7, endLine: 7 }],
     ['that the editor sends again', {}],
   ]) {
-    test(`${how} is told once, without a confirmation`, async (t) => {
+    test(`${how} arrives once, without a confirmation`, async (t) => {
       const all = await open(t);
-      await comment(all.window, remark(all.file, 1));
-      const moved = remark(all.file, 1, change);
-      const told = await whileUnderWay(all, false, () => notify(all.window, 'comment/set', moved));
-      assert.equal(told, '');
+      await comment(all.window, commentOn(all.file, 1));
+      const moved = commentOn(all.file, 1, change);
+      const notes = await whileUnderWay(all, false, () => notify(all.window, 'comment/set', moved));
+      assert.equal(notes, '');
       const later = await allPrompts(all);
-      assert.deepEqual(remarksIn(later), ['1']);
+      assert.deepEqual(commentsIn(later), ['1']);
       if (change.line) assert.match(later, /line 7/);
     });
   }
 
-  test('is told once if the editor sends it again after a restart', async (t) => {
+  test('arrives once if the editor sends it again after a restart', async (t) => {
     const all = await open(t);
-    await comment(all.window, remark(all.file, 1));
+    await comment(all.window, commentOn(all.file, 1));
     await all.window.kill();
     await all.window.start();
-    const again = () => notify(all.window, 'comment/set', remark(all.file, 1));
+    const again = () => notify(all.window, 'comment/set', commentOn(all.file, 1));
     await whileUnderWay(all, false, again);
-    assert.deepEqual(remarksIn(await allPrompts(all)), ['1']);
+    assert.deepEqual(commentsIn(await allPrompts(all)), ['1']);
   });
 
-  test('and delivered is told with the text that the editor sends after a restart', async (t) => {
+  test('and delivered arrives with the text that the editor sends after a restart', async (t) => {
     const all = await open(t);
-    await comment(all.window, remark(all.file, 1));
-    assert.deepEqual(remarksIn(await all.cli.prompt('go')), ['1']);
+    await comment(all.window, commentOn(all.file, 1));
+    assert.deepEqual(commentsIn(await all.cli.prompt('go')), ['1']);
     await all.window.kill();
     await all.window.start();
-    // The editor had not heard of the delivery, and the user changed the comment meanwhile.
-    await notify(all.window, 'comment/set', remark(all.file, 1, { text: 'remark changed' }));
-    assert.deepEqual(remarksIn(await allPrompts(all)), ['changed']);
-    await notify(all.window, 'comment/set', remark(all.file, 1, { text: 'remark changed' }));
+    // The editor had not received the delivery, and the user changed the comment meanwhile.
+    await notify(all.window, 'comment/set', commentOn(all.file, 1, { text: 'remark changed' }));
+    assert.deepEqual(commentsIn(await allPrompts(all)), ['changed']);
+    await notify(all.window, 'comment/set', commentOn(all.file, 1, { text: 'remark changed' }));
     assert.equal(await allPrompts(all), '');
   });
 });
 
-test('a revert under way that is undone is not told', async (t) => {
+test('a revert under way that is undone is not sent', async (t) => {
   const all = await open(t);
   await all.cli.prompt('change it');
   await all.cli.write(all.file, 'two\n');
@@ -190,22 +190,22 @@ test('a revert under way that is undone is not told', async (t) => {
 describe('a confirmation', { concurrency: 4 }, () => {
   test('that is answered late counts, so the model gets the comment', async (t) => {
     const all = await open(t);
-    await comment(all.window, remark(all.file, 1));
+    await comment(all.window, commentOn(all.file, 1));
     const delayed = all.proxy.onAck(async (forward) => {
       const reply = await forward();
       await sleep(500);
       return reply;
     });
-    const told = await all.cli.prompt('go', all.proxy.env);
+    const notes = await all.cli.prompt('go', all.proxy.env);
     await delayed;
     assert.deepEqual((await all.window.companion.inbox.next(DELIVERED)).params.ids, ['1']);
-    assert.deepEqual(remarksIn(told), ['1']);
+    assert.deepEqual(commentsIn(notes), ['1']);
     assert.equal(await allPrompts(all), '');
   });
 
   test('of an end of a turn that is answered late counts, too', async (t) => {
     const all = await open(t);
-    await comment(all.window, remark(all.file, 1));
+    await comment(all.window, commentOn(all.file, 1));
     let isOver = false;
     const delayed = all.proxy.onAck(async (forward) => {
       const reply = await forward();
@@ -213,22 +213,22 @@ describe('a confirmation', { concurrency: 4 }, () => {
       return reply;
     });
     void delayed.then(() => (isOver = true));
-    let told = '';
+    let notes = '';
     // On a busy machine a hook may end without an answer.
-    while (!isOver) told += await all.cli.end({}, all.proxy.env);
+    while (!isOver) notes += await all.cli.end({}, all.proxy.env);
     assert.deepEqual((await all.window.companion.inbox.next(DELIVERED)).params.ids, ['1']);
-    assert.deepEqual(remarksIn(told), ['1']);
+    assert.deepEqual(commentsIn(notes), ['1']);
   });
 
   test('after the comment was given to another CLI is refused', async (t) => {
     const all = await open(t);
-    await comment(all.window, remark(all.file, 1));
+    await comment(all.window, commentOn(all.file, 1));
     let confirm;
-    const told = await whileUnderWay(all, false, (forward) => {
+    const notes = await whileUnderWay(all, false, (forward) => {
       confirm = forward;
     });
     const other = new HookCli(all.window.sandbox, 'b');
-    assert.deepEqual([told, remarksIn(await allPrompts({ cli: other }))], ['', ['1']]);
+    assert.deepEqual([notes, commentsIn(await allPrompts({ cli: other }))], ['', ['1']]);
     const { status } = await confirm();
     assert.ok(status >= 400, `${status}`);
   });
@@ -237,34 +237,34 @@ describe('a confirmation', { concurrency: 4 }, () => {
     let outcome;
     do outcome = await confirmToNext(t);
     while (outcome.took >= PATIENCE);
-    assert.deepEqual(outcome.told, ['1']);
+    assert.deepEqual(outcome.comments, ['1']);
   });
 
   test('that was answered is on the disk', async (t) => {
     const all = await open(t);
     for (let id = 1; id <= 12; id++) {
-      await comment(all.window, remark(all.file, id));
+      await comment(all.window, commentOn(all.file, id));
       const killed = all.proxy.onAck(async (forward) => {
         const reply = await forward();
         await all.window.kill();
         return reply;
       });
-      const told = await all.cli.prompt('go', all.proxy.env);
+      const notes = await all.cli.prompt('go', all.proxy.env);
       await killed;
       await all.window.start();
       const again = await all.cli.prompt('and now');
-      assert.deepEqual([...remarksIn(told), ...remarksIn(again)], [String(id)]);
+      assert.deepEqual([...commentsIn(notes), ...commentsIn(again)], [String(id)]);
     }
   });
 });
 
-test('a reason under way is told once, whatever happens to its hook', async (t) => {
+test('a reason under way arrives once, whatever happens to its hook', async (t) => {
   const all = await open(t);
   const cli = await startCli(all.window, 'a');
   const { decision } = await propose(all.window, cli, `${all.file}-new`);
   all.window.editor.reject(`${all.file}-new`, 'not so');
   await decision;
   assert.equal(await whileUnderWay({ ...all, cli: cli.hooks }, false, () => {}), '');
-  const told = await allPrompts({ cli: cli.hooks });
-  assert.equal(told.match(/not so/g).length, 1);
+  const notes = await allPrompts({ cli: cli.hooks });
+  assert.equal(notes.match(/not so/g).length, 1);
 });

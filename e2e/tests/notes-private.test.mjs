@@ -7,14 +7,15 @@ import { describe, test } from 'node:test';
 
 import { HookCli } from '../lib/hook-cli.mjs';
 import { HookProxy } from '../lib/hook-proxy.mjs';
+import { until } from '../lib/inbox.mjs';
 import {
   comment,
   firstNote,
   isRefused,
   isSaved,
   propose,
-  remark,
-  remarksIn,
+  commentOn,
+  commentsIn,
   startCli,
 } from '../lib/notes.mjs';
 import { Window } from '../lib/window.mjs';
@@ -41,7 +42,7 @@ async function hide({ window, secret }) {
 }
 
 /** All that a model gets at the moments when it may get notes. */
-async function heard(hooks, other) {
+async function allNotes(hooks, other) {
   return [await hooks.after(other), await hooks.end(), await hooks.prompt('go')].join('\n');
 }
 
@@ -49,11 +50,11 @@ describe('a file that became private', { concurrency: 3 }, () => {
   test('is in no comment', async (t) => {
     const all = await open(t);
     const { window, secret, other, hooks } = all;
-    await comment(window, remark(secret, 'hidden', { content: SECRET }), remark(other, 2));
+    await comment(window, commentOn(secret, 'hidden', { content: SECRET }), commentOn(other, 2));
     await hide(all);
-    const told = await heard(hooks, other);
-    assert.deepEqual(remarksIn(told), ['2']);
-    assert.doesNotMatch(told, /SECRET|secret/);
+    const notes = await allNotes(hooks, other);
+    assert.deepEqual(commentsIn(notes), ['2']);
+    assert.doesNotMatch(notes, /SECRET|secret/);
     await window.companion.inbox.next(isRefused('hidden'));
     assert.ok(!isSaved(window, SECRET), 'its line is not kept');
   });
@@ -61,28 +62,28 @@ describe('a file that became private', { concurrency: 3 }, () => {
   test('is in no comment of the last process', async (t) => {
     const all = await open(t);
     const { window, secret, other, hooks } = all;
-    await comment(window, remark(secret, 'hidden', { content: SECRET }), remark(other, 2));
+    await comment(window, commentOn(secret, 'hidden', { content: SECRET }), commentOn(other, 2));
     await window.kill();
     window.sandbox.file('.aiexclude', 'secret*\n');
     await window.start();
-    const told = `${await firstNote(hooks)}\n${await heard(hooks, other)}`;
-    assert.deepEqual(remarksIn(told), ['2']);
-    assert.doesNotMatch(told, /SECRET|secret/);
+    const notes = `${await firstNote(hooks)}\n${await allNotes(hooks, other)}`;
+    assert.deepEqual(commentsIn(notes), ['2']);
+    assert.doesNotMatch(notes, /SECRET|secret/);
   });
 
   test('is in no comment that a hook did not confirm', async (t) => {
     const all = await open(t);
     const { window, secret, other, hooks } = all;
-    await comment(window, remark(secret, 'hidden', { content: SECRET }));
+    await comment(window, commentOn(secret, 'hidden', { content: SECRET }));
     const proxy = await HookProxy.start(window);
     proxy.losesAcks = true;
     assert.equal(await hooks.prompt('go', proxy.env), '');
     await hide(all);
-    await comment(window, remark(other, 2));
-    let told = '';
+    await comment(window, commentOn(other, 2));
+    let notes = '';
     // The first comment is due again within some seconds.
-    for (const end = Date.now() + 5000; Date.now() < end; ) told += await heard(hooks, other);
-    assert.deepEqual(remarksIn(told), ['2']);
+    for (const end = Date.now() + 5000; Date.now() < end; ) notes += await allNotes(hooks, other);
+    assert.deepEqual(commentsIn(notes), ['2']);
   });
 
   test('is in no reason', async (t) => {
@@ -128,21 +129,43 @@ test('a file of a folder that was closed is in no comment', async (t) => {
   fs.writeFileSync(file, `${SECRET}\n`);
   const paths = [window.sandbox.project, folder];
   window.companion.notify('workspace/folders', { paths });
-  await comment(window, remark(file, 'hidden', { content: SECRET }), remark(other, 2));
+  await comment(window, commentOn(file, 'hidden', { content: SECRET }), commentOn(other, 2));
   window.companion.notify('workspace/folders', { paths: paths.slice(0, 1) });
   await window.companion.caughtUp();
-  const told = await heard(hooks, other);
-  assert.deepEqual(remarksIn(told), ['2']);
-  assert.doesNotMatch(told, /SECRET/);
+  const notes = await allNotes(hooks, other);
+  assert.deepEqual(commentsIn(notes), ['2']);
+  assert.doesNotMatch(notes, /SECRET/);
 });
 
 test('a project that shares no context gives no note to a CLI', async (t) => {
   const { window, secret, other, hooks } = await open(t);
-  await comment(window, remark(secret, 1));
+  await comment(window, commentOn(secret, 1));
   window.companion.notify('workspace/shareContext', { share: false });
   await window.companion.caughtUp();
-  assert.doesNotMatch(await heard(hooks, other), /remark/);
+  assert.doesNotMatch(await allNotes(hooks, other), /remark/);
   window.companion.notify('workspace/shareContext', { share: true });
   await window.companion.caughtUp();
-  assert.deepEqual(remarksIn(await heard(hooks, other)), ['1']);
+  assert.deepEqual(commentsIn(await allNotes(hooks, other)), ['1']);
+});
+
+test('a project that shares no context keeps no new comment, and its earlier ones', async (t) => {
+  const { window, other, hooks } = await open(t);
+  await comment(window, commentOn(other, 'kept'), commentOn(other, 'rewritten'), commentOn(other, 'moved'));
+  await window.kill();
+  await window.start('--no-context');
+  const { companion } = window;
+  companion.notify('comment/set', commentOn(other, 'kept', { line: 2, endLine: 2 }));
+  companion.notify('comment/set', commentOn(window.sandbox.file('b.txt', 'one\n'), 'moved'));
+  companion.notify('comment/set', commentOn(other, 'rewritten', { text: SECRET }));
+  companion.notify('comment/set', commentOn(other, 'new', { text: SECRET }));
+  for (const id of ['rewritten', 'new']) {
+    const { params } = await companion.inbox.next(isRefused(id));
+    assert.match(params.reason, /the project shares nothing with its CLIs\.$/);
+  }
+  const isUpToDate = () => isSaved(window, 'remark kept') && !isSaved(window, 'remark rewritten');
+  await until('the disk has only the earlier comment', isUpToDate);
+  assert.ok(!isSaved(window, SECRET));
+  companion.notify('workspace/shareContext', { share: true });
+  await companion.caughtUp();
+  assert.deepEqual(commentsIn(await firstNote(hooks)).sort(), ['kept', 'moved']);
 });

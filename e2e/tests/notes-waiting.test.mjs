@@ -2,6 +2,7 @@
 // another port.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import { once } from 'node:events';
@@ -15,8 +16,8 @@ import {
   comment,
   firstNote,
   propose,
-  remark,
-  remarksIn,
+  commentOn,
+  commentsIn,
   startCli,
 } from '../lib/notes.mjs';
 import { Window } from '../lib/window.mjs';
@@ -41,11 +42,11 @@ describe('after a pause', { concurrency: 3 }, () => {
     test(`of ${seconds} s behind ${end}, a comment is delivered once`, async (t) => {
       const window = await Window.open(t);
       const file = window.sandbox.file('a', 'one\n');
-      await comment(window, remark(file, 1), remark(file, 2));
+      await comment(window, commentOn(file, 1), commentOn(file, 2));
       await restartAfter(window, end, seconds);
       const cli = new HookCli(window.sandbox);
       // The editor may take a comment back first.
-      assert.deepEqual(remarksIn(await firstNote(cli)), ['1', '2']);
+      assert.deepEqual(commentsIn(await firstNote(cli)), ['1', '2']);
       const { params } = await window.companion.next('comment/pending');
       assert.deepEqual(params.comments.map(({ id }) => id), ['1', '2']);
       await restartAfter(window, end, seconds);
@@ -68,7 +69,7 @@ describe('after a pause', { concurrency: 3 }, () => {
       assert.equal(await again.prompt('go on'), '');
     });
 
-    test(`of ${seconds} s behind ${end}, a revert is told once`, async (t) => {
+    test(`of ${seconds} s behind ${end}, a revert is reported once`, async (t) => {
       const window = await Window.open(t);
       const file = window.sandbox.file('a', 'one\n');
       const cli = new HookCli(window.sandbox);
@@ -87,17 +88,24 @@ describe('after a pause', { concurrency: 3 }, () => {
     test(`of ${seconds} s behind ${end}, a delivered comment is known`, async (t) => {
       const window = await Window.open(t);
       const file = window.sandbox.file('a', 'one\n');
-      await comment(window, remark(file, 1));
+      await comment(window, commentOn(file, 1));
       const cli = new HookCli(window.sandbox);
-      assert.deepEqual(remarksIn(await cli.prompt('go')), ['1']);
+      assert.deepEqual(commentsIn(await cli.prompt('go')), ['1']);
       await restartAfter(window, end, seconds);
       // An editor that was killed, too, may not know it.
-      window.companion.notify('comment/set', remark(file, 1));
+      window.companion.notify('comment/set', commentOn(file, 1));
       assert.deepEqual((await window.companion.next('comment/delivered')).params.ids, ['1']);
       assert.equal(await cli.prompt('go on'), '');
     });
   }
 });
+
+/** Starts a process that stands for an editor. */
+function sleeper({ sandbox }) {
+  const process = spawn('sleep', ['600'], { stdio: 'ignore' });
+  sandbox.defer(() => process.kill());
+  return process;
+}
 
 describe('a comment is delivered', { concurrency: 3 }, () => {
   const restarts = {
@@ -108,10 +116,10 @@ describe('a comment is delivered', { concurrency: 3 }, () => {
     test(`by a companion that starts again ${how}`, async (t) => {
       const window = await Window.open(t);
       const file = window.sandbox.file('a', 'one\n');
-      await comment(window, remark(file, 1));
+      await comment(window, commentOn(file, 1));
       await window.kill();
       await window.start(...args());
-      assert.deepEqual(remarksIn(await firstNote(new HookCli(window.sandbox))), ['1']);
+      assert.deepEqual(commentsIn(await firstNote(new HookCli(window.sandbox))), ['1']);
       const { params } = await window.companion.next('comment/pending');
       assert.deepEqual(params.comments.map(({ id }) => id), ['1']);
     });
@@ -120,7 +128,7 @@ describe('a comment is delivered', { concurrency: 3 }, () => {
   test('by a companion whose port was taken meanwhile', async (t) => {
     const window = await Window.open(t);
     const file = window.sandbox.file('a', 'one\n');
-    await comment(window, remark(file, 1));
+    await comment(window, commentOn(file, 1));
     const { port } = window.companion.ready;
     await window.kill();
     const other = net.createServer().listen(port, '127.0.0.1');
@@ -128,27 +136,46 @@ describe('a comment is delivered', { concurrency: 3 }, () => {
     window.sandbox.defer(() => other.close());
     await window.start();
     assert.notEqual(window.companion.ready.port, port);
-    assert.deepEqual(remarksIn(await firstNote(new HookCli(window.sandbox))), ['1']);
+    assert.deepEqual(commentsIn(await firstNote(new HookCli(window.sandbox))), ['1']);
+  });
+
+  test('although another process has got the id of its editor', async (t) => {
+    const window = await Window.open(t);
+    const [editor, other, next] = [1, 2, 3].map(() => String(sleeper(window).pid));
+    await window.stop();
+    await window.start('--ide-pid', editor);
+    await comment(window, commentOn(window.sandbox.file('a', 'one\n'), 1));
+    await window.kill();
+    const state = window.states().find((file) => fs.readFileSync(file, 'utf8').includes('remark 1'));
+    const left = fs.readFileSync(state, 'utf8');
+    const reused = left.replace(`"idePid":${editor},`, `"idePid":${other},`);
+    assert.notEqual(reused, left);
+    fs.writeFileSync(state, reused);
+    age(window, 45);
+    await window.start('--ide-pid', next);
+    const { params } = await window.companion.next('comment/pending');
+    assert.deepEqual(params.comments.map(({ id }) => id), ['1']);
+    assert.deepEqual(commentsIn(await firstNote(new HookCli(window.sandbox))), ['1']);
   });
 
   test('though another project was opened in the meantime', async (t) => {
     const window = await Window.open(t);
     const file = window.sandbox.file('a', 'one\n');
-    await comment(window, remark(file, 1));
+    await comment(window, commentOn(file, 1));
     await window.stop();
     age(window, 9 * HOURS);
     const project = window.sandbox.folder('other');
     const options = { args: ['--resume'], workspace: [project] };
     await (await Companion.start(window.sandbox, options)).close();
     await window.start();
-    assert.deepEqual(remarksIn(await firstNote(new HookCli(window.sandbox))), ['1']);
+    assert.deepEqual(commentsIn(await firstNote(new HookCli(window.sandbox))), ['1']);
   });
 });
 
 test('the token does not outlive its clients, though comments do', async (t) => {
   const window = await Window.open(t);
   const { authToken } = window.companion.ready;
-  await comment(window, remark(window.sandbox.file('a', 'one\n'), 1));
+  await comment(window, commentOn(window.sandbox.file('a', 'one\n'), 1));
   await restartAfter(window, 'kill', 45);
   assert.notEqual(window.companion.ready.authToken, authToken);
   assert.ok(!window.state().includes(authToken), 'the old token is deleted');

@@ -67,7 +67,7 @@ test('a comparison has names in place of paths, and readable bars', { skip }, as
   await resize(neovim, 80);
   const [before, now] = await neovim.bars();
   assert.match(before, /^Before: \d\d:\d\d Rename them/);
-  assert.match(now, /^Now \(do takes a change back/);
+  assert.match(now, /^Now \(do reverts a change/);
   const [statuses, tabs] = await lines(neovim);
   assert.match(statuses, /a \(before\)/);
   assert.doesNotMatch(statuses + tabs, /gemini-companion/);

@@ -111,9 +111,9 @@ test('three prompts in YOLO mode are listed, compared and taken back', { skip },
   await run(neovim, 'revert a-new');
   await untilFile(created, null);
   await prompt('fourth prompt', 'Fourth.');
-  const told = asked().at(-1);
-  assert.match(told, /^fourth prompt/);
-  for (const name of ['b', 'c', 'gone', 'a-new']) assert.match(told, new RegExp(`[ ,]${name}[,.]`));
+  const message = asked().at(-1);
+  assert.match(message, /^fourth prompt/);
+  for (const name of ['b', 'c', 'gone', 'a-new']) assert.match(message, new RegExp(`[ ,]${name}[,.]`));
   const log = await neovim.lua(`return require('gemini_companion.log').lines()`);
   assert.doesNotMatch(log.join('\n'), /TWO|(first|second|third) prompt/);
 });

@@ -104,7 +104,7 @@ test('comments in a proposal and in a file reach the model', { skip }, async (t)
   const files = { a: 'one\ntwo\n', b: TEXT };
   const steps = (file) => [write(file), 'That was all.'];
   const window = await openNeovimWithCli(t, files, steps, { review: true });
-  const { neovim, cli, heard, file } = window;
+  const { neovim, cli, results, file } = window;
   await cli.enter('change it');
   await goTo(window, file.a);
   await neovim.type('\\mName it nil<CR>');
@@ -116,10 +116,10 @@ test('comments in a proposal and in a file reach the model', { skip }, async (t)
   await neovim.command(`GeminiCompanion accept ${file.a}`);
   await cli.shows('That was all.');
   await hasMarks(neovim);
-  const told =
+  const note =
     'The user commented on these lines:\n' +
     '- a, line 1 (`zero`): Name it nil\n- b, lines 2-3 (`two three`): Swap these';
-  assert.ok(heard()[0].includes(told), heard()[0]);
+  assert.ok(results()[0].includes(note), results()[0]);
   assert.match(await neovim.messages(), /the model has your 2 comments$/m);
   const log = await neovim.lua(`return require('gemini_companion.log').lines()`);
   assert.doesNotMatch(log.join('\n'), /nil|Swap/);

@@ -62,14 +62,14 @@ test(
       await client.close();
       return status === 'connected';
     };
-    const told = (...wanted) => {
+    const isPublished = (...wanted) => {
       const [file] = discoveryFiles(sandbox).filter((name) => name.endsWith('.json'));
       const content = fs.readFileSync(path.join(sandbox.tmp, 'gemini', 'ide', file), 'utf8');
       return JSON.parse(content).workspacePath === wanted.join(':');
     };
     const changes = (...wanted) =>
       until(
-        () => told(...wanted),
+        () => isPublished(...wanted),
         () => `the workspace is not ${wanted}`,
       );
     await changes(sandbox.project);
@@ -143,8 +143,8 @@ test('the environment is as before once the companion has stopped', { skip }, as
       `return { vim.env.GEMINI_CLI_IDE_PID, vim.env.GEMINI_CLI_IDE_SERVER_PORT, vim.env.GEMINI_CLI_IDE_AUTH_TOKEN }`,
     );
   const { port } = await neovim.ready();
-  const [pid, told, token] = await variables();
-  assert.deepEqual([pid, told], [String(neovim.pid), String(port)]);
+  const [pid, portNumber, token] = await variables();
+  assert.deepEqual([pid, portNumber], [String(neovim.pid), String(port)]);
   assert.match(token, /^[0-9a-f]{64}$/);
   await neovim.command('GeminiCompanion stop');
   await neovim.until(`require('gemini_companion.server').status() == nil`);
@@ -251,7 +251,7 @@ test('the user gets one message, with a fix, if the program is missing', { skip 
   assert.match(report, /ERROR:? The companion is not running/);
 });
 
-test('the CLI decides about trust, unless the user has told Neovim', { skip }, async (t) => {
+test('the CLI decides about trust, unless Neovim has a setting for it', { skip }, async (t) => {
   for (const [trusted, expected] of [
     ['nil', { isTrusted: undefined, source: undefined }],
     ['true', { isTrusted: true, source: 'ide' }],

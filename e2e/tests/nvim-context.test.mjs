@@ -130,13 +130,13 @@ test('a block selection is sent like a yank', { skip }, async (t) => {
   const mismatches = await neovim.lua(`
     local selection, found = require('gemini_companion.selection'), {}
     local function compare(typed)
-      local told
-      vim.keymap.set('x', '<F5>', function() told = selection.text() end)
+      local selected
+      vim.keymap.set('x', '<F5>', function() selected = selection.text() end)
       vim.api.nvim_feedkeys(vim.api.nvim_replace_termcodes('<Esc>' .. typed .. '<F5>y', true, true, true), 'tx', false)
       -- Of short lines Vim yanks some with spaces behind.
       local yanked = vim.fn.getreg('"'):gsub(' +\\n', '\\n')
-      if tostring(told):gsub(' +\\n', '\\n') ~= yanked then
-        table.insert(found, { typed, tostring(told), yanked })
+      if tostring(selected):gsub(' +\\n', '\\n') ~= yanked then
+        table.insert(found, { typed, tostring(selected), yanked })
       end
     end
     for _, mode in ipairs({ 'v', 'V', '<C-v>' }) do

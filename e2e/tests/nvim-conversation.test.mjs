@@ -59,7 +59,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     const files = { a: 'one\ntwo\n', b: 'one\ntwo\n', c: 'one\ntwo\n' };
     const steps = ({ a, b, c }) => [[replace(a), replace(b), replace(c)], 'That was all.'];
     const window = await open(t, files, steps);
-    const { neovim, cli, heard, file } = window;
+    const { neovim, cli, results, file } = window;
     await cli.enter('rename it');
     await goTo(window, file.a);
     const words = 'Proposal by the CLI (:w accepts, :q rejects, \\c says why)';
@@ -74,10 +74,10 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     await goTo(window, file.c);
     await neovim.type(':w<CR>');
     await cli.shows('That was all.');
-    const told = (path) =>
+    const inPlaceOfResult = (path) =>
       `The user rejected this edit of ${path}, and the file was not changed. ` +
       `The user's reason: ${REASON}`;
-    assert.deepEqual(heard().slice(0, 2), [told(file.a), told(file.b)]);
+    assert.deepEqual(results().slice(0, 2), [inPlaceOfResult(file.a), inPlaceOfResult(file.b)]);
     assert.deepEqual(Object.values(file).map(read), [files.a, files.b, 'one\nTWO\n']);
     const log = await neovim.lua(`return require('gemini_companion.log').lines()`);
     assert.doesNotMatch(log.join('\n'), /seven/);
@@ -113,7 +113,9 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     await cli.enter('third');
     await cli.shows('That was all.');
     assert.ok(asked().at(-2).endsWith(`second${withPrompt('mixed')}`), asked().at(-2));
-    assert.equal(asked().at(-1), `third${withPrompt('changed')}`);
+    // The CLI has taken the second prompt out of the model's history, with the reason in it.
+    const reasons = ['mixed', 'changed'].map((name) => withPrompt(name).replace(/<.?hook_context>/g, ''));
+    assert.equal(asked().at(-1), `third<hook_context>${reasons.join('\n\n')}</hook_context>`);
     assert.equal(read(file.changed), 'zero\none\ntwo\n');
   });
 
@@ -143,7 +145,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     sandbox.file('.aiexclude', '*.hid\n');
     const reject = `return { require('gemini_companion').reject(nil, ...) }`;
     const cause = (why) => `the model can't get a reason: ${why}`;
-    const extension = cause('the CLI lacks the extension (gemini-companion setup)');
+    const extension = cause('its CLI is not known (see gemini-companion doctor)');
     for (const [path, before, why] of [
       [file, '', extension],
       [secret, '', cause('the file is private')],
@@ -204,6 +206,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     assert.deepEqual(await third.decision, REJECTED);
     await neovim.until(`require('gemini_companion').status().proposals == 0`);
     assert.match(await answer(), ended);
+    assert.equal(await neovim.lua(`return vim.fn.histget('input')`), REASON, '<Up> at a question shows it');
   });
 
   test('is not taken for the name of a file, nor the name for a reason', async (t) => {
@@ -249,9 +252,9 @@ test('the model learns which files are not saved', { skip }, async (t) => {
   await neovim.command(`buffer ${file.b}`, 'write');
   await cli.enter('first');
   await cli.shows('Done.');
-  const told =
+  const note =
     'These files have changes in the user\'s editor that are not saved, so the disk has an older text: ';
-  assert.equal(asked().at(-1), `first<hook_context>${told}a, new</hook_context>`);
+  assert.equal(asked().at(-1), `first<hook_context>${note}a, new</hook_context>`);
   await neovim.type('<C-\\><C-n>');
   await neovim.command('silent! wall');
   await cli.enter('second');
@@ -277,7 +280,7 @@ describe('a user who is elsewhere', { skip, concurrency: 2 }, () => {
     await neovim.type(':2tabnext<CR>i<CR>');
   }
 
-  test('hears that the CLI asks something, and that it has finished', async (t) => {
+  test('is notified that the CLI asks something, and that it has finished', async (t) => {
     const setup = setupWithAnswers(75);
     const window = await open(t, {}, steps, { setup });
     const { neovim, cli } = window;
@@ -301,7 +304,7 @@ describe('a user who is elsewhere', { skip, concurrency: 2 }, () => {
     assert.match(await neovim.messages(), FINISHED, 'Neovim has no focus');
   });
 
-  test('hears nothing of short answers', async (t) => {
+  test('is not notified of short answers', async (t) => {
     const { sandbox, neovim } = await openNeovim(t, { init: WITH_EVENTS, setup: setupWithAnswers(9) });
     const cli = new HookCli(sandbox);
     await cli.prompt('go');
@@ -311,7 +314,7 @@ describe('a user who is elsewhere', { skip, concurrency: 2 }, () => {
     assert.doesNotMatch(await neovim.messages(), /has finished/);
   });
 
-  test('hears nothing if an option says so; scripts still do', async (t) => {
+  test('is not notified if an option says so; scripts still are', async (t) => {
     const setup = setupWithAnswers(12, 'notify = false,');
     const { sandbox, neovim } = await openNeovim(t, { init: WITH_EVENTS, setup });
     const cli = new HookCli(sandbox);

@@ -66,6 +66,62 @@ describe('a proposal is not accepted by', { skip, concurrency: 2 }, () => {
   }
 });
 
+describe('a proposal is not accepted by an autosave plugin', { skip, concurrency: 2 }, () => {
+  const saves = `vim.cmd('silent! wall') vim.g.saved = true`;
+  for (const [name, mapped] of Object.entries({
+    'a key': `vim.g.got = vim.fn.getcharstr()`,
+    'a language server': `vim.wait(9000, function() return vim.g.saved end)`,
+    'an answer': `vim.ui.input({}, function() end)`,
+  })) {
+    test(`while a command of the user waits for ${name}`, async (t) => {
+      const saver = on(`{ 'InsertLeave' }`, `vim.defer_fn(function() ${saves} end, 600)`);
+      const map = `vim.keymap.set('n', ' x', function() ${mapped} vim.g.done = true end)`;
+      const { neovim, decision } = await openProposal(t, { init: `${saver} ${map}` });
+      await neovim.press('ccmine<Esc> x');
+      await neovim.until('vim.g.saved');
+      await neovim.press('<CR>');
+      await neovim.until('vim.g.done');
+      assert.equal((await neovim.ready()).proposals, 1);
+      await neovim.type(':w<CR>');
+      assert.deepEqual(await decision, accepted('mine\nnew2\n'));
+    });
+  }
+
+  for (const [name, event, map, keys] of [
+    ['that writes when the user leaves a buffer', 'BufLeave', `'n', ' x', function() vim.cmd.wincmd('p') end`, 'ccmine<Esc> x'],
+    ['that writes in Insert mode', 'TextChangedI', `'i', '<Tab>', function() vim.api.nvim_put({ 'mine' }, 'c', false, true) end`, 'cc<Tab>'],
+  ]) {
+    test(name, async (t) => {
+      const saver = on(`'${event}'`, `vim.schedule(function() ${saves} end)`);
+      const { neovim, decision } = await openProposal(t, { init: `${saver} vim.keymap.set(${map})` });
+      await neovim.type(keys);
+      await neovim.until('vim.g.saved');
+      assert.equal((await neovim.ready()).proposals, 1);
+      await neovim.type('<Esc>:GeminiCompanion accept<CR>');
+      assert.deepEqual(await decision, accepted('mine\nnew2\n'));
+    });
+  }
+});
+
+describe('the answer to a question of Neovim decides', { skip, concurrency: 2 }, () => {
+  for (const [keys, init] of [
+    [':q<CR>', 'vim.o.confirm = true'],
+    [':confirm q<CR>', ''],
+  ]) {
+    for (const [answer, expected] of [
+      ['y', 'accepted'],
+      ['n', 'rejected'],
+    ]) {
+      test(`${answer} after ${keys}`, async (t) => {
+        const { neovim, decision } = await openProposal(t, { init });
+        await neovim.type('ccmine<Esc>');
+        await neovim.typeAndAnswer(keys, answer);
+        assert.equal((await decision).status, expected);
+      });
+    }
+  }
+});
+
 describe('a proposal is accepted by', { skip, concurrency: 2 }, () => {
   const init = `
     local map = vim.keymap.set
@@ -198,7 +254,7 @@ test('a newer proposal for a file leaves undo alone', { skip }, async (t) => {
   assert.equal(await neovim.lua('return vim.go.undolevels'), 1000);
 });
 
-test('a kept text is unsaved once its user has been told about it', { skip }, async (t) => {
+test('a kept text is unsaved once its user has seen the message about it', { skip }, async (t) => {
   const { neovim, decision } = await openProposal(t);
   await neovim.type('ccmine<Esc>:w<CR>');
   await decision;

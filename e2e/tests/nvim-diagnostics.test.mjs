@@ -54,8 +54,8 @@ test("a linter's problems are sent from top to bottom, in UTF-16 units", { skip 
        { lnum = 0, col = 1, message = 'taste', severity = S.HINT },
      })`,
   );
-  const told = 'a.txt:1:1: information: unused\na.txt:2:4: error: a long one [lint 7]';
-  assert.equal((await call({ filePath: file })).text, told);
+  const problems = 'a.txt:1:1: information: unused\na.txt:2:4: error: a long one [lint 7]';
+  assert.equal((await call({ filePath: file })).text, problems);
   const all = await call({ filePath: file, severity: 'hint' });
   assert.match(all.text, /^a\.txt:1:2: hint: taste$/m);
   const worst = await call({ filePath: file, severity: 'error' });
@@ -63,7 +63,7 @@ test("a linter's problems are sent from top to bottom, in UTF-16 units", { skip 
     start: { line: 2, character: 4 },
     end: { line: 2, character: 7 },
   });
-  assert.equal((await call({})).text, told, 'it is among the open files');
+  assert.equal((await call({})).text, problems, 'it is among the open files');
 });
 
 test('a language server checks the text on the disk', { skip }, async (t) => {
@@ -116,8 +116,8 @@ test('invalid diagnostics of a tool are sent as far as possible', { skip }, asyn
   await neovim.lua(
     `lint({ { lnum = 0, col = 2 }, { lnum = -1, col = -1, message = 'whole', code = {} } })`,
   );
-  const told = 'a.txt:1:1: error: whole\na.txt:1:3: error: no message';
-  assert.equal((await call({ filePath: file })).text, told);
+  const problems = 'a.txt:1:1: error: whole\na.txt:1:3: error: no message';
+  assert.equal((await call({ filePath: file })).text, problems);
 });
 
 test("a failing autocommand does not prevent an answer", { skip }, async (t) => {
@@ -164,8 +164,8 @@ test("a buffer with 'noautoread' causes no question", { skip }, async (t) => {
   await neovim.edit(sandbox.file('other.txt'));
   fs.writeFileSync(file, 'written by the CLI\n');
   const why = "with 'noautoread', its buffer may have an older text";
-  const told = `a.txt:1:1: error: bad\na.txt: there may be more problems: ${why}.`;
-  assert.equal((await call({ filePath: file })).text, told);
+  const problems = `a.txt:1:1: error: bad\na.txt: there may be more problems: ${why}.`;
+  assert.equal((await call({ filePath: file })).text, problems);
 });
 
 test('the tool is missing when diagnostics are turned off', { skip }, async (t) => {

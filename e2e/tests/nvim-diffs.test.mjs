@@ -296,7 +296,7 @@ test('a proposal that ends while the user types a command closes once it has ope
   };
   const opensAndCloses = async (count) => {
     const messages = `select(2, vim.fn.execute('messages'):gsub('proposes', ''))`;
-    await neovim.until(`${messages} == ${count} and #require('gemini_companion.diff').paths() == 0`);
+    await neovim.until(`${messages} == ${count} and #require('gemini_companion.proposals').paths() == 0`);
     await oneTab(neovim);
   };
 

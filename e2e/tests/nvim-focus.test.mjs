@@ -150,6 +150,29 @@ test('a proposal does not take the focus in the middle of something', { skip }, 
   }
 });
 
+for (const keys of ['i<C-x><C-o>', 'i<F2>', '<F2>']) {
+  test(`a proposal waits until the function of ${keys} has ended`, { skip }, async (t) => {
+    const wait = `vim.g.runs = true vim.wait(20000, function() return vim.g.goes_on end)`;
+    const { sandbox, neovim, client } = await openNeovimWithClient(t, {
+      init: `_G.complete = function(begins) if begins == 1 then return 0 end ${wait} return { 'word' } end
+        vim.o.omnifunc = 'v:lua.complete'
+        vim.keymap.set({ 'n', 'i' }, '<F2>', function() ${wait} return '' end, { expr = true })`,
+    });
+    const file = sandbox.file('a.txt', 'old\n');
+    await neovim.edit(sandbox.file('mine.txt', 'mine\n'));
+    await neovim.press(keys);
+    await neovim.until('vim.g.runs');
+    const decision = client.openDiff(file, 'new\n');
+    // A message of the companion that comes later.
+    await client.callTool('getDiagnostics', { filePath: file });
+    await neovim.lua('vim.g.goes_on = true');
+    await neovim.press('<Esc>');
+    await neovim.proposal(file).catch(() => neovim.proposalBehind(file));
+    await neovim.type('<Esc>:GeminiCompanion accept<CR>');
+    assert.deepEqual(await decision, accepted(''));
+  });
+}
+
 test('a proposal that is read keeps the focus, and the next one comes after it', { skip }, async (t) => {
   const { sandbox, neovim, file, decision } = await openProposal(t);
   const other = await IdeClient.connect(sandbox);

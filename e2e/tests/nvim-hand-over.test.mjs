@@ -58,7 +58,7 @@ describe('the CLI goes on with the other Neovim', { skip, concurrency: 2 }, () =
       const [a, b, c] = ['a', 'b', 'c'].map(file);
       const steps = [[replace(a)], 'First.', [replace(b), replace(c)], 'Second.'];
       const options = { env: await terminalEnv(first), review: true };
-      const { terminal, heard } = await startCli(sandbox, 'gemini', steps, options);
+      const { terminal, results } = await startCli(sandbox, 'gemini', steps, options);
       await first.until(`require('gemini_companion').status().clients == 1`);
       await terminal.enter('rename it');
       await first.proposal(a);
@@ -79,8 +79,8 @@ describe('the CLI goes on with the other Neovim', { skip, concurrency: 2 }, () =
       assert.equal(await decide('accept', c), true);
       await terminal.shows(/Second\./);
       assert.deepEqual([a, b, c].map(read), ['one\nTWO\n', 'one\ntwo\n', 'one\nTWO\n']);
-      const told = heard().find((text) => text.includes(REASON));
-      assert.match(told, /The user rejected this edit of .*b, and the file was not changed/);
+      const note = results().find((text) => text.includes(REASON));
+      assert.match(note, /The user rejected this edit of .*b, and the file was not changed/);
       // The context comes at the latest when the CLI has its stream again.
       await terminal.shows(/1 open file/);
     });

@@ -71,7 +71,7 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
       ' line 6',
       '@@ -18,6 +18,7 @@',
     ]);
-    assert.deepEqual(lines.slice(-5), ['--- /dev/null', '+++ b/new', '@@ -1,0 +1,1 @@', '+new', '\\ No newline at end of file']);
+    assert.deepEqual(lines.slice(-5), ['--- /dev/null', '+++ b/new', '@@ -0,0 +1,1 @@', '+new', '\\ No newline at end of file']);
     assert.equal(await neovim.lua('return vim.bo.modifiable'), false);
     fs.writeFileSync(file.a, `mine\nmine\n${EDITED}`);
     await neovim.command('checktime');
@@ -86,6 +86,36 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
     end, vim.api.nvim_list_bufs())`), 1);
   });
 
+  test('goes to a file of any name, and leaves the user’s argument list alone', async (t) => {
+    const { neovim, cli, sandbox } = await open(t, { mine: 'mine\n' });
+    await neovim.command('args mine other');
+    await cli.prompt('Write');
+    const files = ['app/[id]/page.tsx', "$HOME %#1 it's {a,b}*.txt"].map((name) => `${sandbox.project}/${name}`);
+    fs.mkdirSync(`${sandbox.project}/app/[id]`, { recursive: true });
+    for (const file of files) await cli.write(file, `${file}\n`);
+    await changed(neovim, 2);
+    for (const file of files) {
+      await run(neovim, 'diff prompt');
+      await neovim.until(`vim.bo.filetype == 'diff' and vim.fn.search('^+/', 'nw') > 0`);
+      await to(neovim, `+${file}`);
+      await neovim.type('<CR>');
+      await neovim.until(`vim.api.nvim_buf_get_name(0) == ...`, file);
+    }
+    assert.equal(await neovim.lua(`return vim.fn.fnamemodify(vim.fn.argv(0), ':t')`), 'mine');
+  });
+
+  test('leaves out the end of a very long change, and says how much', async (t) => {
+    const { neovim, cli, sandbox } = await open(t, {});
+    await cli.prompt('Write');
+    await cli.write(`${sandbox.project}/long`, 'x\n'.repeat(100_000));
+    await changed(neovim, 1);
+    await run(neovim, 'diff prompt');
+    await neovim.until(`vim.bo.filetype == 'diff'`);
+    const lines = await neovim.lua('return vim.api.nvim_buf_get_lines(0, -3, -1, false)');
+    assert.deepEqual(lines, ['+x', '# … and 5 more lines in this file']);
+    assert.equal(await neovim.lua('return vim.api.nvim_buf_line_count(0)'), 100_001);
+  });
+
   test('reverts one change, which undo takes back, there and in the file', async (t) => {
     const { neovim, cli, file } = await openAll(t);
     await shown(neovim, 3);
@@ -96,7 +126,7 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
     await neovim.type('u');
     await untilFile(file.a, EDITED);
     await shown(neovim, 3);
-    assert.equal(await reverted(cli), undefined, 'the model does not hear of an undone revert');
+    assert.equal(await reverted(cli), undefined, 'the model gets no undone revert');
 
     await to(neovim, '+THREE');
     await neovim.type('X');

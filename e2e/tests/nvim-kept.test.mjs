@@ -10,7 +10,7 @@ import { noNeovim as skip, openNeovim, openNeovimWithClient, texts } from '../li
 const kept = (neovim) => texts(neovim, 'kept');
 
 /** Checks the message with the place of the text, on a screen of 80 columns. */
-const told = (neovim) =>
+const showsPlace = (neovim) =>
   neovim.until("vim.fn.execute('messages'):find(':sbuffer %d+ has your text for') ~= nil");
 
 /** A proposal that the user has changed. */
@@ -24,13 +24,24 @@ async function change(t) {
   return { ...scene, file, decision };
 }
 
+/** A program accepts its proposal, which the user has changed. Neovim writes the text. Returns the file. */
+async function acceptByProgram(sandbox, neovim) {
+  const program = await neovim.session(sandbox);
+  const file = sandbox.file('a.txt', 'old\n');
+  await program.callTool('openDiff', { filePath: file, newContent: 'new\n' });
+  await neovim.proposal(file);
+  await neovim.type('ccthe user’s own<Esc>');
+  await program.callTool('acceptDiff', { filePath: file });
+  return file;
+}
+
 describe('what the user wrote', { skip, concurrency: true }, () => {
   test('is kept when its CLI has ended unnoticed', async (t) => {
     const { neovim, client } = await change(t);
     client.signal('SIGKILL');
     await neovim.until("require('gemini_companion.server').status().clients == 0");
     await neovim.type(':w<CR>');
-    await told(neovim);
+    await showsPlace(neovim);
     assert.deepEqual(await kept(neovim), ['the user’s own']);
   });
 
@@ -38,7 +49,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     const { sandbox, neovim, client, file, decision } = await change(t);
     await client.resolveDiffFromCli(file, 'rejected');
     await decision;
-    await told(neovim);
+    await showsPlace(neovim);
     assert.deepEqual(await kept(neovim), ['the user’s own']);
     const copy = sandbox.file('copy.txt', '');
     await neovim.type(':qall<CR><CR>');
@@ -55,7 +66,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     await client.resolveDiffFromCli(file, 'accepted');
     await decision;
     fs.writeFileSync(file, 'new\n');
-    await told(neovim);
+    await showsPlace(neovim);
     assert.deepEqual(await kept(neovim), ['the user’s own']);
   });
 
@@ -76,7 +87,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     await neovim.proposal(other);
     await neovim.type('ccanother<Esc>:w<CR>');
     await never;
-    await told(neovim);
+    await showsPlace(neovim);
     assert.deepEqual(await kept(neovim), ['another']);
   });
 
@@ -88,7 +99,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     await decision;
     fs.writeFileSync(file, 'new\n');
     await neovim.type(':q<CR>');
-    await told(neovim);
+    await showsPlace(neovim);
     assert.deepEqual(await kept(neovim), ['the user’s own']);
     await neovim.until(`vim.fn.getbufline(..., 1)[1] == 'new'`, file);
     const reading = "#vim.api.nvim_get_autocmds({ event = 'FileChangedShell' })";
@@ -99,7 +110,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     const { neovim, file, decision } = await change(t);
     await neovim.type(':w<CR>');
     const { content } = await decision;
-    await told(neovim);
+    await showsPlace(neovim);
     fs.writeFileSync(file, content);
     await neovim.until("vim.fn.bufnr('gemini-companion://kept') == -1");
   });
@@ -108,7 +119,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     const { neovim, file, decision } = await change(t);
     await neovim.type(':w<CR>');
     const { content } = await decision;
-    await told(neovim);
+    await showsPlace(neovim);
     await neovim.command("execute 'sbuffer' bufnr('gemini-companion://kept')");
     await neovim.type('ccmore of it<Esc>:hide<CR>');
     await neovim.command(`edit ${file}`);
@@ -119,14 +130,21 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
 
   test('is not kept when Neovim writes it for a client', async (t) => {
     const { sandbox, neovim } = await openNeovim(t);
-    const program = await neovim.session(sandbox);
-    const file = sandbox.file('a.txt', 'old\n');
-    await program.callTool('openDiff', { filePath: file, newContent: 'new\n' });
-    await neovim.proposal(file);
-    await neovim.type('ccthe user’s own<Esc>');
-    await program.callTool('acceptDiff', { filePath: file });
+    const file = await acceptByProgram(sandbox, neovim);
     assert.equal(fs.readFileSync(file, 'utf8'), 'the user’s own\n');
     await neovim.until("vim.fn.bufnr('gemini-companion://kept') == -1");
+  });
+
+  test('does not count as lost if another program replaces an earlier text, which Neovim wrote', async (t) => {
+    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const file = await acceptByProgram(sandbox, neovim);
+    fs.writeFileSync(file, 'by another program\n');
+    const decision = client.openDiff(file, 'newer\n');
+    await neovim.proposal(file);
+    await neovim.type('ccanother<Esc>:w<CR>');
+    fs.writeFileSync(file, (await decision).content);
+    await neovim.until("vim.fn.bufnr('gemini-companion://kept') == -1");
+    assert.doesNotMatch(await neovim.messages(), /has your text/);
   });
 
   test('does not count as lost while its CLI has another proposal open', async (t) => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { UNCHANGED } from '../lib/decision.mjs';
-import { noNeovim as skip, openNeovimWithClient } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
 
 /** A text with `count` lines of `width` characters. */
 const lines = (count, width = 20) => Array.from({ length: count }, (_, at) => `${at} ${'x'.repeat(width)}`);
@@ -41,6 +41,37 @@ for (const layout of ['vertical', 'unified']) {
     assert.deepEqual(await decision, UNCHANGED);
   });
 }
+
+test('a removed line with 20,000 tabs shows at once in the unified layout', { skip }, async (t) => {
+  const setup = `{ cmd = vim.env.GEMINI_COMPANION, layout = 'unified' }`;
+  const env = { GEMINI_COMPANION: process.env.GEMINI_COMPANION };
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup, env });
+  const file = sandbox.file('big.tsv', `${'12\t'.repeat(20_000)}\n`);
+  const before = await computed(neovim);
+  const decision = client.openDiff(file, 'new\n');
+  await neovim.until(`vim.fn.bufname():find('^gemini')`);
+  const milliseconds = (await computed(neovim)) - before;
+  assert.ok(milliseconds < 5000, `${milliseconds} ms`);
+  await neovim.type(':w<CR>');
+  assert.deepEqual(await decision, UNCHANGED);
+});
+
+test('a file that is opened costs the same however many others are open, also with a comment', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  const files = lines(100).map((name, at) => sandbox.file(`${at}.txt`, `${name}\n`));
+  await neovim.edit(files[0]);
+  await neovim.type(':GeminiCompanion comment why<CR>:bwipeout<CR>');
+  await neovim.lua(`
+    local realpath = vim.uv.fs_realpath
+    _G.looks = 0
+    vim.uv.fs_realpath = function(...)
+      _G.looks = _G.looks + 1
+      return realpath(...)
+    end`);
+  await neovim.lua(`for _, file in ipairs(...) do vim.cmd.edit(file) end`, files.slice(1));
+  const looks = await neovim.lua('return _G.looks');
+  assert.ok(looks < 500, `${looks} looks at the disk`);
+});
 
 test('an edit in a proposal of 8 MB costs as little as elsewhere', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);

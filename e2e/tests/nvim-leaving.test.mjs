@@ -100,6 +100,40 @@ test('a user who types in a proposal that its CLI closes does not type into a fi
   assert.ok((await texts(neovim, 'kept')).includes('my own words and more|new|new2'));
 });
 
+for (const [before, after] of [
+  ['gg', 'dd'],
+  ['ggV', 'd'],
+  ['ggqa', 'ddq'],
+  ['ggd', 'd'],
+]) {
+  test(`keys after ${before} in a proposal that its CLI closes do not change a file`, { skip }, async (t) => {
+    const { neovim, client, file, decision } = await openProposal(t);
+    await neovim.type(before);
+    await client.resolveDiffFromCli(file, 'rejected');
+    await decision;
+    await neovim.lua(`vim.defer_fn(function() vim.g.later = true end, 200)`);
+    await neovim.until('vim.g.later');
+    await neovim.type(after);
+    await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+    assert.deepEqual(await neovim.lua('return vim.fn.getline(1, "$")'), ['1', '2', '3']);
+    assert.deepEqual(await texts(neovim, 'kept'), ['new2'], 'they change the text that is kept');
+  });
+}
+
+test('the next proposal for a file shows although the user works in the one that has ended', { skip }, async (t) => {
+  const { neovim, client, file, decision } = await openProposal(t);
+  await neovim.type('ccmine');
+  await client.resolveDiffFromCli(file, 'rejected');
+  await decision;
+  const next = client.openDiff(file, 'next\n');
+  await neovim.proposalBehind(file);
+  assert.deepEqual((await neovim.sides(file)).right, ['next']);
+  await neovim.type('<Esc>');
+  await neovim.proposal(file);
+  await neovim.type(':w<CR>');
+  assert.deepEqual(await next, UNCHANGED);
+});
+
 test(':saveas saves a kept text', { skip }, async (t) => {
   const { sandbox, neovim } = await openProposal(t);
   await neovim.type('ccedited<Esc>\\r');

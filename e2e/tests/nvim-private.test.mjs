@@ -31,10 +31,10 @@ test('the status shows that the file in front is private', { skip }, async (t) =
   sandbox.file('src/.aiexclude', '*.hid\n');
   await client.openFiles(are(text));
   await neovim.until(isPrivate);
-  const notTold = 'Hidden from CLIs: src/x.hid. An ignore file lists it.';
-  assert.equal(await lastLine(neovim), notTold);
+  const hidden = 'Hidden from CLIs: src/x.hid. An ignore file lists it.';
+  assert.equal(await lastLine(neovim), hidden);
   await neovim.command('terminal');
-  assert.equal(await lastLine(neovim), notTold, 'a terminal is no other file');
+  assert.equal(await lastLine(neovim), hidden, 'a terminal is no other file');
   await neovim.edit(text);
   await neovim.until(`not ${isPrivate}`);
   assert.match(await lastLine(neovim), UNHOOKED);
@@ -56,6 +56,29 @@ test('the status says why a file with secrets is private, and how to share it', 
   await neovim.until(`not ${isPrivate}`);
 });
 
+test('with an option, a file that Git ignores is private', { skip }, async (t) => {
+  const setup = `{ cmd = { [[${process.env.GEMINI_COMPANION}]] }, git_ignored_private = true }`;
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup });
+  const text = sandbox.file('a.txt', 'a text\n');
+  const log = sandbox.file('logs/x.log', 'a secret\n');
+  await neovim.edit(text);
+  await neovim.edit(log);
+  await client.openFiles(are(log, text));
+  sandbox.file('.gitignore', '*.log\n');
+  await client.openFiles(are(text));
+  await neovim.until(isPrivate);
+  const line = await lastLine(neovim);
+  const why = 'Hidden from CLIs: logs/x.log. Git ignores it by *.log in .gitignore. To share it, add this line to .geminiignore: ';
+  assert.ok(line.startsWith(why), line);
+  await neovim.command('checkhealth gemini_companion');
+  const report = await neovim.lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')`);
+  assert.match(report, /Files that Git ignores are hidden from CLIs/);
+  await neovim.edit(log);
+  sandbox.file('.geminiignore', `${line.slice(why.length)}\n`);
+  await client.openFiles(are(log, text));
+  await neovim.until(`not ${isPrivate}`);
+});
+
 test('the bar of a proposal shows that its file is private', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   sandbox.file('.geminiignore', '*.hid\n');
@@ -63,7 +86,7 @@ test('the bar of a proposal shows that its file is private', { skip }, async (t)
   const file = path.join(sandbox.project, 'new.hid');
   const decision = client.openDiff(file, 'proposed\n');
   await neovim.proposal(file);
-  assert.equal(await left(), 'No file yet — private (CLIs get nothing else about it)');
+  assert.equal(await left(), 'No file yet — private (nothing else about it is shared)');
   assert.match(await neovim.messages(), /new\.hid; it is for a private file$/);
   await neovim.type(':w<CR>');
   assert.deepEqual(await decision, UNCHANGED);

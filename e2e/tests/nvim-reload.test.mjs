@@ -1,11 +1,13 @@
 // Tests that Neovim shows what a CLI has written, without a change under the user's hands or a lost warning.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
+import { IdeClient } from '../lib/ide-client.mjs';
 import { changed, open } from '../lib/neovim-changes.mjs';
-import { noNeovim as skip, openNeovimWithClient, openProposal, until } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal, until } from '../lib/neovim.mjs';
 
 const LINES = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`);
 const TEXT = `${LINES.join('\n')}\n`;
@@ -93,6 +95,59 @@ describe('a file that a CLI writes is not reloaded under the user’s hands', { 
   });
 });
 
+describe('a file in use', { skip, concurrency: 2 }, () => {
+  /** Opens a file and a session with plain requests. */
+  const start = async (t) => {
+    const window = await openNeovim(t);
+    const session = await window.neovim.session(window.sandbox);
+    const file = window.sandbox.file('a.txt', TEXT);
+    await window.neovim.edit(file);
+    return { ...window, session, file };
+  };
+
+  for (const [before, after, there] of [
+    ['10GA', ' // mine<Esc>', 'line 10 // mine'],
+    ['10GVjj', 'd', 'line 13'],
+    ['10G:d', '<CR>', 'line 11'],
+    ['10G', 'dd', 'line 11'],
+  ]) {
+    test(`is not reloaded after ${before} because a program accepts an edit`, async (t) => {
+      const { neovim, session, file } = await start(t);
+      await session.callTool('openDiff', { filePath: file, newContent: WRITTEN });
+      await neovim.proposalBehind(file);
+      await neovim.type(`:tabfirst<CR>${before}`);
+      await session.callTool('acceptDiff', { filePath: file });
+      await neovim.type(`${after}<Esc>`);
+      assert.equal(await neovim.lua(`return vim.fn.getline(10)`), there);
+      assert.equal(fs.readFileSync(file, 'utf8'), WRITTEN);
+    });
+  }
+
+  test('is not reloaded between two keys because a model asks for its problems', async (t) => {
+    const { neovim, session, file } = await start(t);
+    await neovim.type('10G');
+    fs.writeFileSync(file, WRITTEN);
+    const problems = session.callTool('getDiagnostics', { filePath: file });
+    await neovim.lua(`vim.defer_fn(function() vim.g.later = true end, 200)`);
+    await neovim.until('vim.g.later');
+    await neovim.type('dd');
+    assert.equal(await neovim.lua(`return vim.fn.getline(10)`), 'line 11');
+    assert.match((await problems).content[0].text, /its buffer has unsaved changes/);
+  });
+
+  test('is reloaded once the user has left the command-line window', async (t) => {
+    const { sandbox, neovim, session, file } = await start(t);
+    await IdeClient.connect(sandbox);
+    await neovim.type('q:');
+    fs.writeFileSync(file, WRITTEN);
+    const problems = await session.callTool('getDiagnostics', { filePath: file });
+    assert.match(problems.content[0].text, /the user is working in its buffer/);
+    await neovim.type(':q<CR>');
+    await neovim.until(RELOADED);
+    assert.doesNotMatch(await neovim.messages(), /E11/);
+  });
+});
+
 describe('while a CLI is connected', { skip, concurrency: 2 }, () => {
   const start = async (t, files, options) => {
     const window = await openNeovimWithClient(t, options);
@@ -160,6 +215,23 @@ describe('while a CLI is connected', { skip, concurrency: 2 }, () => {
       assert.equal(fs.readFileSync(file.a, 'utf8'), after);
     });
   }
+
+  test('a file is reloaded that changes exactly a second later', async (t) => {
+    const window = await start(t, { a: 'text\n' });
+    const { neovim, file } = window;
+    for (const [second, text] of ['one', 'two'].entries()) {
+      const next = window.sandbox.file('next', `${text}\n`);
+      execFileSync('touch', ['-d', `@${1_700_000_000 + second}.123456789`, next]);
+      fs.renameSync(next, file.a);
+      await neovim.until(`${FIRST} == ...`, text);
+      await untilLooked(window);
+    }
+    await neovim.type(':write<CR>');
+    await neovim.lua(`vim.b.is_mine = true; vim.api.nvim_create_autocmd('BufReadPost', { callback = function() vim.b.is_mine = nil end })`);
+    await untilLooked(window);
+    await untilLooked(window);
+    assert.equal(await neovim.lua('return vim.b.is_mine'), true, 'what the user writes is not reloaded');
+  });
 
   test('an error in the user’s autocommand is one line', async (t) => {
     const window = await start(t, { a: 'text\n' });

@@ -1,24 +1,41 @@
 // Tests that proposals stay open when the companion of a Neovim ends and the next one starts.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 
 import { REJECTED, accepted } from '../lib/decision.mjs';
+import { HookCli } from '../lib/hook-cli.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { noNeovim as skip, openNeovim } from '../lib/neovim.mjs';
+import { until } from '../lib/inbox.mjs';
+import { noNeovim as skip, openNeovim, texts } from '../lib/neovim.mjs';
+import { suspend } from '../lib/suspend.mjs';
+import { stateFiles } from '../lib/window.mjs';
 
-/** A client opens a proposal, and the user goes to it. A client has one open proposal at most. */
-async function propose({ sandbox, neovim }, name) {
+/**
+ * A client opens a proposal, and the user goes to it. A client has one open proposal at most. If a companion is killed
+ * before it has saved the proposal and answered, the client's call fails.
+ */
+async function propose({ sandbox, neovim }, name, { hooks = false } = {}) {
   const client = await IdeClient.connect(sandbox);
   const file = sandbox.file(name, 'old\n');
+  if (hooks) await new HookCli(sandbox, 'a', client).before(file);
   const decision = client.openDiff(file, 'new\n');
   await neovim.proposalBehind(file);
+  const isSaved = (state) => fs.readFileSync(state, 'utf8').includes(`"${file}"`);
+  await until('the proposal is saved', () => stateFiles(sandbox).some(isSaved));
+  // The companion has one thread, so it handles this request only after that answer.
+  const session = await neovim.session(sandbox);
+  await session.delete();
   await neovim.command(`GeminiCompanion show ${file}`);
   await neovim.proposal(file);
   return { client, file, decision };
 }
 
-/** Waits until another companion than `before` has taken up the proposals. */
+/** Waits until another companion than `before` has taken up the proposals, or not. Until then their bars say so. */
 async function nextCompanion(neovim, before) {
   await neovim.until(
     `(function(before)
@@ -26,6 +43,11 @@ async function nextCompanion(neovim, before) {
        return status and status.port and not status.stopping and status.pid ~= before
      end)(...)`,
     before,
+  );
+  await neovim.until(
+    `not vim.iter(vim.api.nvim_list_wins()):any(function(window)
+       return vim.wo[window].winbar:find('starts again')
+     end)`,
   );
 }
 
@@ -39,6 +61,19 @@ async function kill(neovim) {
   const before = await neovim.companionPid();
   process.kill(before, 'SIGKILL');
   await nextCompanion(neovim, before);
+}
+
+/** Listens on a port as soon as it is free. */
+async function listenOn(port) {
+  for (;;) {
+    const server = net.createServer((connection) => connection.destroy()).listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+      return server;
+    } catch {
+      await sleep(1);
+    }
+  }
 }
 
 const ends = {
@@ -71,9 +106,73 @@ for (const [name, end] of Object.entries(ends)) {
     await neovim.type(':w<CR>');
     assert.deepEqual(await unchanged.decision, accepted(''));
     for (const { client } of proposals) assert.equal(await client.status(), 'connected');
-    assert.doesNotMatch(await neovim.messages(), /no CLI waits/);
+    assert.doesNotMatch(await neovim.messages(), /no CLI waits|lost their connection/);
   });
 }
+
+test('the bar of a proposal shows that the companion starts again', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  await propose({ sandbox, neovim }, 'a.txt');
+  await neovim.type(':GeminiCompanion restart<CR>');
+  const before = (await neovim.bars()).join(' ');
+  assert.match(before, /The companion starts again; decide in a moment/);
+  await neovim.until(`vim.wo.winbar:find(':w accepts')`);
+});
+
+test('a program that takes the port meanwhile costs the connection, but no edit', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  const { file } = await propose({ sandbox, neovim }, 'a.txt');
+  await neovim.type('ccmine<Esc>');
+  const before = await neovim.companionPid();
+  const { port } = await neovim.ready();
+  // Neovim can't start the next companion before the other program has the port.
+  await suspend(neovim.pid);
+  process.kill(before, 'SIGKILL');
+  const other = await listenOn(port);
+  t.after(() => other.close());
+  neovim.signal('SIGCONT');
+  await nextCompanion(neovim, before);
+  assert.notEqual((await neovim.ready()).port, port);
+  const messages = await neovim.messages();
+  assert.match(messages, /no CLI waits for a\.txt; :w/);
+  assert.match(messages, /the CLIs have lost their connection; run \/ide enable in each/);
+  assert.deepEqual((await neovim.sides(file)).right, ['mine']);
+  // The file of the ended companion stays while its port is answered. In Neovim's terminal a CLI knows the new port.
+  const { env } = await neovim.until(`require('gemini_companion.server').status()`);
+  const again = await IdeClient.connect(sandbox, { env: { ...env, TERM_PROGRAM: 'vscode' } });
+  const next = sandbox.file('b.txt', 'old\n');
+  const decision = again.openDiff(next, 'new\n');
+  await neovim.proposalBehind(next);
+  await neovim.command(`GeminiCompanion show ${next}`);
+  await neovim.type(':w<CR>');
+  assert.deepEqual(await decision, accepted(''));
+});
+
+test('an acceptance that the companion has not read before it ended is not lost', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  const { file, decision } = await propose({ sandbox, neovim }, 'a.txt');
+  const before = await neovim.companionPid();
+  await suspend(before);
+  await neovim.type(':w<CR>');
+  process.kill(before, 'SIGKILL');
+  await nextCompanion(neovim, before);
+  assert.deepEqual(await decision, REJECTED);
+  assert.match(await neovim.messages(), /:sbuffer \d+ has your text for a\.txt, which is not in the file/);
+  assert.deepEqual(await texts(neovim, 'kept'), ['new']);
+});
+
+test('a reason that the companion has not read before it ended is reported as lost', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  const { file, decision } = await propose({ sandbox, neovim }, 'a.txt', { hooks: true });
+  const before = await neovim.companionPid();
+  await suspend(before);
+  assert.equal(await neovim.lua(`return require('gemini_companion').reject(...)`, file, 'use const'), true);
+  process.kill(before, 'SIGKILL');
+  await nextCompanion(neovim, before);
+  assert.deepEqual(await decision, REJECTED);
+  assert.match(await neovim.messages(), /the CLI does not get your reason for a\.txt: the companion has ended/);
+  assert.equal(await neovim.lua(`return vim.fn.histget('input', -1)`), 'use const');
+});
 
 test('a proposal that the user closes while no companion runs is rejected', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);

@@ -11,6 +11,7 @@ import {
   compared,
   EDITED,
   open,
+  openEdited,
   questions,
   read,
   run,
@@ -198,6 +199,33 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     assert.equal(await neovim.lua(`return vim.bo.modified`), false);
     await neovim.type('u:write<CR>');
     assert.equal(read(created), 'new\n');
+  });
+
+  test('has its line endings again also if the user has opened it with ++bin', async (t) => {
+    const { neovim, cli, sandbox } = await open(t, {});
+    const file = sandbox.file('a', 'one\r\ntwo\r\n');
+    await neovim.command(`edit ++bin ${file}`);
+    await cli.prompt('go');
+    await cli.write(file, 'one\r\nTWO\r\n');
+    await changed(neovim, 1);
+    await neovim.until(`vim.fn.getline(2) == 'TWO\\r'`);
+    await run(neovim, 'revert');
+    await untilFile(file, 'one\r\ntwo\r\n');
+    await neovim.type('u:write<CR>');
+    await untilFile(file, 'one\r\nTWO\r\n');
+  });
+
+  test('is reported to the model also if an autocommand of the user deletes its buffer', async (t) => {
+    const { neovim, cli, file } = await openEdited(t, {
+      init: `vim.api.nvim_create_autocmd('BufWritePost', { callback = function(event)
+        vim.cmd.enew()
+        vim.api.nvim_buf_delete(event.buf, { force = true })
+      end })`,
+    });
+    await run(neovim, 'revert');
+    await untilFile(file.a, TEXT);
+    await changed(neovim, 0);
+    assert.match(await cli.prompt('next'), /The user reverted your changes to a\./);
   });
 
   test('stays unsaved if it can not be written', async (t) => {

@@ -30,8 +30,8 @@ async function areDecided(decisions, expected) {
   for (const [name, content] of Object.entries(expected)) {
     const status = content === undefined ? 'rejected' : 'accepted';
     // An unchanged one is left to the CLI.
-    const told = content === `new ${name}\n` ? '' : content;
-    assert.deepEqual(await decisions[name], { status, content: told }, name);
+    const sent = content === `new ${name}\n` ? '' : content;
+    assert.deepEqual(await decisions[name], { status, content: sent }, name);
   }
 }
 
@@ -55,7 +55,7 @@ test('commands go through the proposals in the order of arrival', { skip }, asyn
   await run('reject');
   await areDecided(decisions, { c: undefined });
   await run('next');
-  await neovim.until(`#require('gemini_companion.diff').paths() == 2`);
+  await neovim.until(`#require('gemini_companion.proposals').paths() == 2`);
   assert.match(await bar(), /\/2 /);
   await neovim.typeAndAnswer(':GeminiCompanion acceptall<CR>', 'y');
   await areDecided(decisions, { a: 'new a\n', b: 'new b\n' });
@@ -139,7 +139,7 @@ test('a second accept command accepts a changed file', { skip }, async (t) => {
   for (const text of ['by hand\n', 'by hand, again\n']) {
     fs.writeFileSync(file, text);
     await neovim.command('GeminiCompanion accept');
-    assert.equal((await neovim.ready()).proposals, 1, `what is new is told: ${text}`);
+    assert.equal((await neovim.ready()).proposals, 1, `what is new is shown: ${text}`);
   }
   await neovim.command('GeminiCompanion accept');
   assert.deepEqual(await decision, UNCHANGED);

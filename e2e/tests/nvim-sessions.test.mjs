@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 
+import { UNCHANGED } from '../lib/decision.mjs';
 import { compared, openEdited, run } from '../lib/neovim-changes.mjs';
-import { noNeovim as skip, Neovim, openProposal } from '../lib/neovim.mjs';
+import { noNeovim as skip, Neovim, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
 
 /** The buffers of each tab page, by name. */
 const tabs = (neovim) =>
@@ -31,6 +32,20 @@ for (const options of ['blank,buffers,curdir,folds,help,tabpages,winsize,termina
     assert.equal(await next.lua(`return vim.fn.bufnr('gemini-companion')`), -1);
   });
 }
+
+test('a session that the user loads decides no proposal', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const session = path.join(sandbox.root, 'Session.vim');
+  await neovim.edit(sandbox.file('mine.txt'));
+  await neovim.command(`mksession ${session}`);
+  const file = sandbox.file('a.txt', 'old\n');
+  const decision = client.openDiff(file, 'new\n');
+  await neovim.proposal(file);
+  await neovim.type(`:tabfirst<CR>:source ${session}<CR>`);
+  await neovim.until(`vim.fn.execute('messages'):find('a proposal waits')`);
+  await neovim.type(':GeminiCompanion show<CR>:w<CR>');
+  assert.deepEqual(await decision, UNCHANGED);
+});
 
 test('a session has no comparison', { skip }, async (t) => {
   const { sandbox, neovim, file } = await openEdited(t);

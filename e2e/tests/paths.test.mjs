@@ -41,7 +41,7 @@ describe('Gemini CLI', { skip, concurrency: 2 }, () => {
   test('gets the reason for an edit whose path was wrong', async (t) => {
     const steps = () => [replace('foo.txt'), 'That was all.', 'That was all again.'];
     const window = await open(t, { 'src/foo.txt': 'one\ntwo\n' }, steps);
-    const { editor, terminal, heard, asked } = window;
+    const { editor, terminal, results, asked } = window;
     const file = window.file['src/foo.txt'];
     await terminal.enter('rename it');
     await editor.view(file);
@@ -52,7 +52,7 @@ describe('Gemini CLI', { skip, concurrency: 2 }, () => {
       await terminal.enter('and now');
     }
     await terminal.shows(/That was all\./);
-    assert.match([...heard(), ...asked()].join('\n'), /the name (<|&lt;)seven/);
+    assert.match([...results(), ...asked()].join('\n'), /the name (<|&lt;)seven/);
     assert.equal(fs.readFileSync(file, 'utf8'), 'one\ntwo\n');
   });
 

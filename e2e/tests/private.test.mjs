@@ -28,11 +28,11 @@ async function open(t, options) {
   return { ...window, text, key };
 }
 
-test('what was told of a file is taken back once an ignore file names it', async (t) => {
+test('what was shared of a file is taken back once an ignore file names it', async (t) => {
   for (const name of ['.geminiignore', 'src/.aiexclude', '.aiignore']) {
     const { sandbox, companion, client, text, key } = await open(t);
-    const [told] = await client.openFiles(are(key, text));
-    assert.equal(told.selectedText, 'the secret');
+    const [shared] = await client.openFiles(are(key, text));
+    assert.equal(shared.selectedText, 'the secret');
     // As editors save: by a rename over the old one.
     fs.renameSync(sandbox.file('new', '*.hid\n'), path.join(sandbox.project, name));
     const left = await client.openFiles(are(text));
@@ -89,7 +89,7 @@ test('an ignore file of 10 MB hides everything, and the log names it', async (t)
 
 test('a line that is no rule is a warning with file and line, and nothing of it', async (t) => {
   const { companion, sandbox, client, text, key } = await open(t);
-  sandbox.file('.geminiignore', '# keys\n[secret-name\n*.hid\n[z-a]secret-name\n');
+  sandbox.file('.geminiignore', '# keys\n[secret-name\n*.hid\n[z-a[:x:]]secret-name\n');
   await client.openFiles(are(text));
   await companion.logged(/\.geminiignore, line 4: not a valid rule/);
   assert.ok(!companion.log.includes('secret-name') && !companion.log.includes(key), companion.log);
@@ -110,8 +110,8 @@ test('turning sharing off hides everything at once, and edits are still reviewed
   editor.accept(text);
   assert.equal((await before).status, 'accepted');
   companion.notify('workspace/shareContext', { share: true });
-  const [told] = await client.openFiles(are(key, text));
-  assert.equal(told.selectedText, 'the secret');
+  const [shared] = await client.openFiles(are(key, text));
+  assert.equal(shared.selectedText, 'the secret');
 });
 
 test('a companion that starts without sharing sends nothing until it is turned on', async (t) => {
@@ -149,8 +149,8 @@ test('a file with secrets is private until an ignore file takes it back', async 
   assert.deepEqual(await decision, UNCHANGED);
 
   sandbox.file('.geminiignore', `${reasons[env].split(how)[1]}\n`);
-  const [told] = await client.openFiles(are(env, text));
-  assert.equal(told.selectedText, 'TOKEN=secret');
+  const [shared] = await client.openFiles(are(env, text));
+  assert.equal(shared.selectedText, 'TOKEN=secret');
   const none = { paths: [], reasons: {} };
   assert.deepEqual((await companion.next('companion/private')).params, none);
   const problems = await client.callTool('getDiagnostics', { filePath: env });

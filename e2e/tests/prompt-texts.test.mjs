@@ -26,13 +26,13 @@ for (const name of NAMES) {
         const { path, isFolder, text, notReadBy = [] } = prompt;
         terminal.send(`number ${index}`);
         await terminal.paste(text);
-        const told = () => asked().find((message) => message.includes(`number ${index}`));
-        assert.equal(told(), undefined, 'nothing is sent before the user presses Enter');
+        const find = () => asked().find((message) => message.includes(`number ${index}`));
+        assert.equal(find(), undefined, 'nothing is sent before the user presses Enter');
         terminal.send(`please ${index}`);
         await terminal.shows(`please ${index}`);
         await terminal.submit();
-        await until(`what the model is told of ${path}`, told);
-        const message = told();
+        await until(`the message about ${path}`, find);
+        const message = find();
         const lines = text.match(/ \(lines? .*\)$/)?.[0] ?? '';
         assert.ok(message.includes(lines), `${lines} is not in ${message}`);
         // Qwen Code lists the files of a folder. Gemini CLI reads brackets in a name as a pattern

@@ -46,7 +46,7 @@ function writeLock(sandbox, home, port, more = {}) {
 const contents = (home) =>
   locks(home).map((file) => [file, fs.statSync(file).isFile() && fs.readFileSync(file, 'utf8')]);
 
-const told = ({ evidence }, subject) =>
+const evidenceOf = ({ evidence }, subject) =>
   evidence
     .filter((one) => one.subject === subject)
     .map(({ text }) => text)
@@ -59,7 +59,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     const client = await IdeClient.connect(sandbox, qwen);
     const diagnosis = await examine(sandbox, { ...qwen, secrets: [ready.authToken] });
     assert.equal(diagnosis.verdict, `Qwen Code connects to Editor, at 127.0.0.1:${ready.port}.`);
-    assert.match(told(diagnosis, 'files'), /chosen: the only one for this folder/);
+    assert.match(evidenceOf(diagnosis, 'files'), /chosen: the only one for this folder/);
     assert.deepEqual(diagnosis.evidence.filter(({ level }) => level === 'bad'), []);
     await client.close();
   });
@@ -126,7 +126,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     await client.close();
     const diagnosis = await examine(sandbox, qwen);
     assert.ok(diagnosis.verdict.endsWith(`at 127.0.0.1:${ready.port}.`), diagnosis.text);
-    assert.match(told(diagnosis, 'connection'), /no program listens at its port/);
+    assert.match(evidenceOf(diagnosis, 'connection'), /no program listens at its port/);
   });
 
   test('broken, stale and foreign files are named, and not changed', async (t) => {
@@ -142,7 +142,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     const before = contents(home);
     const diagnosis = await examine(sandbox, qwen);
     assert.deepEqual(contents(home), before);
-    const files = told(diagnosis, 'files');
+    const files = evidenceOf(diagnosis, 'files');
     const foreign = `${port}.lock: VS Code, /elsewhere\npassed over: the CLI runs in none of its folders`;
     assert.ok(files.includes(foreign), files);
     assert.ok(files.includes('4.lock\npassed over: it can\'t be read, it is not a file'), files);
@@ -171,7 +171,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     for (const name of ['QWEN_CODE_SYSTEM_SETTINGS_PATH', 'QWEN_CODE_SYSTEM_DEFAULTS_PATH']) {
       const diagnosis = await examine(sandbox, { ...qwen, env: { [name]: file } });
       assert.deepEqual([diagnosis.problem, diagnosis.clientSays], ['tool-sandbox', NO_IDE]);
-      assert.ok(told(diagnosis, 'client').includes(noted), diagnosis.text);
+      assert.ok(evidenceOf(diagnosis, 'client').includes(noted), diagnosis.text);
     }
     settings(sandbox, true, '.qwen', { tools });
     const { problem, verdict, advice } = await examine(sandbox, qwen);

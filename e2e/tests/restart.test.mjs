@@ -15,7 +15,7 @@ import { Window, endStreams, propose, saved } from '../lib/window.mjs';
  * A client that got a decision on a stream that ended before the acknowledgement, and whose
  * companion was killed and restarted.
  */
-async function killAfterItHadTold(t) {
+async function killAfterSending(t) {
   const window = await Window.open(t);
   const proxy = await Proxy.start(window.sandbox, window.companion);
   const client = await window.connect(proxy.env(window.sandbox));
@@ -77,7 +77,7 @@ test('a client does not notice', { concurrency: true }, async (t) => {
       await window.assertGoesOn(client);
     },
 
-    async 'that it was killed after the user decided and before it could tell'(t) {
+    async 'that it was killed after the user decided and before it could send the decision'(t) {
       const window = await Window.open(t);
       const proxy = await Proxy.start(window.sandbox, window.companion);
       const client = await window.connect(proxy.env(window.sandbox));
@@ -92,8 +92,8 @@ test('a client does not notice', { concurrency: true }, async (t) => {
       await window.assertGoesOn(client);
     },
 
-    async 'that it was killed after it had told, when it asks before it is back'(t) {
-      const { window, client, file } = await killAfterItHadTold(t);
+    async 'that it was killed after it had sent the decision, when it asks before it is back'(t) {
+      const { window, client, file } = await killAfterSending(t);
       const next = client.openDiff(file, 'another');
       await window.editor.view(file);
       window.editor.accept(file, 'the answer');
@@ -101,8 +101,8 @@ test('a client does not notice', { concurrency: true }, async (t) => {
       await window.assertGoesOn(client);
     },
 
-    async 'that it was killed after it had told, when its stream is back before its question'(t) {
-      const { window, client, file, proxy } = await killAfterItHadTold(t);
+    async 'that it was killed after it had sent the decision, when its stream is back before its question'(t) {
+      const { window, client, file, proxy } = await killAfterSending(t);
       const question = proxy.hold('POST');
       const next = client.openDiff(file, 'another');
       const ask = await question;
@@ -126,7 +126,7 @@ test('a client does not notice', { concurrency: true }, async (t) => {
       await window.assertGoesOn(client);
     },
 
-    async 'that it was stopped while the client was busy, and hears of it too late to answer'(t) {
+    async 'that it was stopped while the client was busy, and learns it too late to answer'(t) {
       const window = await Window.open(t);
       const client = await window.connect();
       const { decision } = await propose(window, client, 'open.txt');

@@ -238,6 +238,17 @@ test('without an editor setup does the rest for all clients, and reports that', 
   assert.deepEqual(fs.readdirSync(path.dirname(ofQwen)), []);
 });
 
+test('a plugin without an IDE to install it into is reported', { skip: noNeovim }, async (t) => {
+  const { sandbox, setup } = user(t, [NEOVIM]);
+  const [, ...zip] = installIde(sandbox);
+  const { code, stdout, stderr } = await setup(...zip, '--yes');
+  assert.match(stdout, /Neovim: installed the plugin/);
+  assert.match(stderr, /No JetBrains IDE was found, so its plugin was not installed/);
+  assert.equal(code, 3);
+  const named = await setup('neovim', ...zip, '--yes');
+  assert.deepEqual([named.code, named.stderr], [0, ''], 'the user wants no other editor');
+});
+
 test('the program that is installed has no zip, and needs none for a plugin that is there', async (t) => {
   const { sandbox, env, setup } = user(t);
   const [ide, ...zip] = installIde(sandbox);

@@ -168,7 +168,7 @@ test('wrong arguments are a result that the model reads', async (t) => {
   assert.match(content[0].text, /The disk is full/);
 });
 
-test('a client reads the context, and hears of its changes', async (t) => {
+test('a client reads the context, and is notified of its changes', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t);
   const updates = new Inbox('an update');
   client.setNotificationHandler('notifications/resources/updated', ({ params }) =>

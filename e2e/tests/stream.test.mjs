@@ -56,8 +56,8 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
       companion.notify('editor/cursor', { path: file, line: 5, character: 6 });
       await assertBack(window);
       assert.deepEqual(await decision, accepted('decided meanwhile'));
-      const [told] = await client.openFiles((files) => files.length > 0);
-      assert.deepEqual([told.path, told.cursor], [file, { line: 5, character: 6 }]);
+      const [shown] = await client.openFiles((files) => files.length > 0);
+      assert.deepEqual([shown.path, shown.cursor], [file, { line: 5, character: 6 }]);
     });
   }
 

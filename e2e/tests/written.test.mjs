@@ -50,6 +50,23 @@ test('the user’s text that the CLI does not write is reported once, and again 
   await companion.caughtUp();
 });
 
+test('the user’s text counts as written although the CLI proposes its next edit at once', async (t) => {
+  const window = await openWindowWithClient(t);
+  const { sandbox, client } = window;
+  const [file, other] = ['a.txt', 'b.txt'].map((name) => sandbox.file(name, 'old\n'));
+  for (const next of [file, other]) {
+    const { decision } = await accept(window, file, 'mine\n');
+    await decision;
+    fs.writeFileSync(file, 'mine\n');
+    const waiting = client.openDiff(next, 'proposed\n');
+    await window.editor.view(next);
+    // The next proposal waits for its user, and another program may change the file meanwhile.
+    assert.deepEqual(await outcome(window), ['diff/written', { filePath: file }]);
+    window.editor.reject(next);
+    await waiting;
+  }
+});
+
 test('an editor takes back an acceptance that the CLI has not got', async (t) => {
   const window = await openWindowWithClient(t);
   const { sandbox, client, companion } = window;

@@ -1,4 +1,4 @@
-// Runs the recipes of docs/remote.md for Gemini CLI away from its editor, as they stand there.
+// Runs the commands of docs/remote.md for Gemini CLI away from its editor, as they stand there.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -17,12 +17,12 @@ import { noTerminal, Terminal } from '../lib/terminal.mjs';
 
 const skip = noNamespaces || noTerminal;
 
-/** The recipes of docs/remote.md: the first shell block that has `words` in it. */
-function recipe(words) {
+/** The first shell block of docs/remote.md that has `words` in it. */
+function commandsWith(words) {
   const page = fs.readFileSync(new URL('../../docs/remote.md', import.meta.url), 'utf8');
   const blocks = [...page.matchAll(/```sh\n([^]*?)```/g)].map(([, block]) => block);
   const found = blocks.find((block) => block.includes(words));
-  assert.ok(found, `docs/remote.md has no recipe with ${words}`);
+  assert.ok(found, `docs/remote.md has no commands with ${words}`);
   return found;
 }
 
@@ -37,7 +37,7 @@ async function openHost(sandbox, args = ['--listen', HOST_ADDRESS]) {
   return { sandbox, host, companion, editor: new Editor(companion), bin };
 }
 
-/** Types a recipe into a terminal of `machine`, in the folder `cwd`. */
+/** Types commands into a terminal of `machine`, in the folder `cwd`. */
 function type(sandbox, machine, text, { cwd = sandbox.project, path, env = {} }) {
   const command = [...machine.prefix(cwd), 'bash', '-c', text];
   const variables = { ...ENVIRONMENT, ...machine.env, ...env, PATH: path };
@@ -70,7 +70,7 @@ describe('as docs/remote.md says', { skip }, () => {
       const sandbox = Sandbox.of(t);
       const window = await openHost(sandbox);
       const docker = installDocker(sandbox, window.host, edit(sandbox));
-      const terminal = type(sandbox, window.host, recipe(words), {
+      const terminal = type(sandbox, window.host, commandsWith(words), {
         path: `${docker}:${window.bin}:${process.env.PATH}`,
         env: { SANDBOX_SET_UID_GID: 'false' }, // the image has no users but root
       });
@@ -96,7 +96,7 @@ describe('as docs/remote.md says', { skip }, () => {
       const image = makeImage(sandbox, edit(sandbox, there));
       const mounts = [...image.mounts, { from: drive, to: '/mnt/c' }];
       const machine = window.host.container({ plain: true, hostNetwork, mounts });
-      const typed = recipe(host) + recipe('/mnt/c').replaceAll('C:\\\\', drive);
+      const typed = commandsWith(host) + commandsWith('/mnt/c').replaceAll('C:\\\\', drive);
       const terminal = type(sandbox, machine, typed, { cwd: there, path: image.env.PATH });
       await reviews(window, terminal);
     });
@@ -111,7 +111,7 @@ describe('as docs/remote.md says', { skip }, () => {
     const replies = edit(sandbox);
     const options = { mounts, replies };
     const ssh = await startRemote(sandbox, window.host, 'build-server', options);
-    const terminal = type(sandbox, window.host, recipe('ssh'), {
+    const terminal = type(sandbox, window.host, commandsWith('ssh'), {
       path: `${ssh}:${window.bin}:${process.env.PATH}`,
     });
     await reviews(window, terminal);

@@ -1,0 +1,182 @@
+// Tests that a model gets a note although it had no use of the first delivery: Gemini CLI takes a turn
+// that the user cancels, or that fails, out of its model's history, and of a tool that fails the model
+// gets the error alone.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import {
+  comment,
+  commentOf,
+  look,
+  open as openCli,
+  replace,
+  untilChecked,
+} from '../lib/conversation.mjs';
+import { GeminiModel } from '../lib/gemini-model.mjs';
+import { HookCli } from '../lib/hook-cli.mjs';
+import { until } from '../lib/inbox.mjs';
+import { comment as saved, commentOn, commentsIn, firstNote, isSaved } from '../lib/notes.mjs';
+import { noTerminal as skip } from '../lib/terminal.mjs';
+import { Window } from '../lib/window.mjs';
+
+const NO_ANSWER = '[no response text]';
+const ANSWER = 'It is all right.';
+const FAILED = { llmContent: 'no', error: { message: 'no', type: 'file_not_found' } };
+
+/** A window with the comment `1` on a file, and a CLI whose hooks the test runs. */
+async function open(t) {
+  const window = await Window.open(t);
+  const file = window.sandbox.file('a', 'one\n');
+  await saved(window, commentOn(file, 1));
+  const cli = new HookCli(window.sandbox);
+  const prompt = async () => commentsIn(await cli.prompt('go'));
+  const end = async (prompt_response, stop_hook_active) =>
+    commentsIn(await cli.end({ prompt_response, stop_hook_active }));
+  return { window, file, cli, prompt, end };
+}
+
+describe('a comment', { concurrency: 3 }, () => {
+  test('of a prompt that has no answer waits again, in the editor, too', async (t) => {
+    const { window, prompt, end } = await open(t);
+    assert.deepEqual(await prompt(), ['1']);
+    await window.companion.next('comment/delivered');
+    assert.deepEqual(await end(NO_ANSWER), []);
+    const { comments } = (await window.companion.next('comment/pending')).params;
+    assert.deepEqual(comments.map(({ id }) => id), ['1']);
+    assert.deepEqual(await prompt(), ['1']);
+    assert.deepEqual(await end(ANSWER), []);
+    assert.deepEqual(await prompt(), []);
+  });
+
+  test('with which a turn went on without a further answer waits again', async (t) => {
+    const { prompt, end } = await open(t);
+    assert.deepEqual(await end(ANSWER), ['1']);
+    assert.deepEqual(await prompt(), [], 'the CLI sends the comment as a prompt');
+    assert.deepEqual(await end(ANSWER, true), []);
+    assert.deepEqual(await prompt(), ['1']);
+    assert.deepEqual(await end(`${ANSWER}\n${ANSWER}`), []);
+    assert.deepEqual(await prompt(), []);
+  });
+
+  test('that waits again does so after a restart', async (t) => {
+    const { window, cli, prompt, end } = await open(t);
+    assert.deepEqual(await prompt(), ['1']);
+    await end(NO_ANSWER);
+    await until('it is saved', () => isSaved(window, 'remark 1'));
+    await window.kill();
+    await window.start();
+    assert.deepEqual(commentsIn(await firstNote(cli)), ['1']);
+  });
+
+  test('waits while a tool fails, and is in the result of the next one', async (t) => {
+    const { file, cli } = await open(t);
+    const tool_response = FAILED;
+    assert.equal(await cli.after(file, { tool_name: 'read_file', tool_response }), '');
+    assert.deepEqual(commentsIn(await cli.after(file, { tool_name: 'read_file' })), ['1']);
+  });
+});
+
+/** Gemini CLI in a terminal. */
+async function openGemini(t) {
+  const model = await GeminiModel.start(t);
+  const window = await openCli(t, { a: 'one\ntwo\n' }, () => model);
+  /** The user comments on the file. */
+  const write = async () => {
+    window.companion.notify('comment/set', comment(window.file.a));
+    await untilChecked(window);
+  };
+  /** The user cancels the turn, and the CLI has run its hooks. */
+  const cancel = async () => {
+    window.terminal.press('Escape');
+    await window.terminal.shows(/Request cancelled/);
+    await window.companion.next('comment/pending');
+  };
+  /** The model answers with an edit, which the user rejects. */
+  const rejectEdit = async (request) => {
+    request.end(replace(window.file.a));
+    await window.editor.view(window.file.a);
+    window.editor.reject(window.file.a);
+    await window.terminal.shows(/Request cancelled/);
+  };
+  /** The model has the comment once after the next prompt. */
+  const isInNext = async () => {
+    await window.terminal.enter('and now');
+    const next = await model.next();
+    assert.ok(isIn(next), next.texts.join('\n'));
+  };
+  return { ...window, model, write, cancel, rejectEdit, isInNext };
+}
+
+const isIn = ({ texts }) => texts.join('\n').split(commentOf('1')).length === 2;
+
+describe('the model of Gemini CLI gets a comment', { skip, concurrency: 2 }, () => {
+  test('of a prompt that the user has cancelled', async (t) => {
+    const { terminal, model, write, cancel, isInNext } = await openGemini(t);
+    await write();
+    await terminal.enter('look at it');
+    assert.ok(isIn(await model.next()));
+    await cancel();
+    terminal.press('C-u'); // the CLI offers the prompt again
+    await isInNext();
+  });
+
+  test('that waits when the user cancels an answer', async (t) => {
+    const { terminal, model, write, cancel, isInNext } = await openGemini(t);
+    await terminal.enter('look at it');
+    const first = await model.next();
+    first.say('I see two lines');
+    await terminal.shows('I see two lines');
+    await write();
+    await cancel();
+    terminal.press('C-u');
+    await isInNext();
+  });
+
+  test('of a prompt whose edit the user has rejected', async (t) => {
+    const { companion, terminal, model, write, rejectEdit, isInNext } = await openGemini(t);
+    await terminal.enter('hello');
+    (await model.next()).end('Here I am.');
+    await terminal.shows('Here I am.');
+    await companion.next('agent/finished');
+    await write();
+    await terminal.enter('look at it');
+    const first = await model.next();
+    assert.ok(isIn(first));
+    await rejectEdit(first);
+    await isInNext();
+  });
+
+  test('of the first prompt once, although the user has rejected its edit', async (t) => {
+    const { terminal, model, write, rejectEdit, isInNext } = await openGemini(t);
+    await write();
+    await terminal.enter('look at it');
+    const first = await model.next();
+    assert.ok(isIn(first));
+    await rejectEdit(first);
+    await isInNext();
+  });
+
+  test('of a result, although the user has rejected the next edit', async (t) => {
+    const { terminal, model, file, write, rejectEdit, isInNext } = await openGemini(t);
+    await terminal.enter('look at it');
+    const first = await model.next();
+    await write();
+    first.end(look(file.a));
+    const second = await model.next();
+    assert.ok(isIn(second));
+    await rejectEdit(second);
+    await isInNext();
+  });
+
+  test('although a tool has failed', async (t) => {
+    const { terminal, model, file, write } = await openGemini(t);
+    await terminal.enter('look at it');
+    const first = await model.next();
+    await write();
+    first.end(look(`${file.a}-missing`));
+    (await model.next()).end(look(file.a));
+    const next = await model.next();
+    assert.ok(isIn(next), next.texts.join('\n'));
+  });
+});

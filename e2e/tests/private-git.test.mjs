@@ -1,0 +1,285 @@
+// Tests `serve --git-ignored-private`: clients get nothing about files that Git ignores.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { run } from '../lib/doctor.mjs';
+import { problem } from '../lib/editor.mjs';
+import { HookCli } from '../lib/hook-cli.mjs';
+import { NOTHING, edit, hook } from '../lib/hook.mjs';
+import { until } from '../lib/inbox.mjs';
+import { commentOn, isRefused } from '../lib/notes.mjs';
+import { openWindowWithClient } from '../lib/scene.mjs';
+
+const args = ['--git-ignored-private'];
+
+const skip = spawnSync('git', ['--version']).status !== 0 && 'there is no git';
+
+const are = (...paths) => {
+  const wanted = paths.join();
+  return (files) => files.map((file) => file.path).join() === wanted;
+};
+
+/** Writes the ignore file that the user has for all repositories. */
+function ignoreForUser(sandbox, text) {
+  const folder = sandbox.folder('home', '.config', 'git');
+  fs.writeFileSync(path.join(folder, 'ignore'), text);
+}
+
+/** Opens files in an editor, the last one in front. */
+function open({ sandbox, companion }, ...names) {
+  const files = names.map((name) => sandbox.file(name, 'a text\n'));
+  for (const file of files) companion.notify('editor/focused', { path: file });
+  return files;
+}
+
+test('without the option, files that Git ignores are shared', async (t) => {
+  const window = await openWindowWithClient(t);
+  window.sandbox.folder('project', '.git');
+  window.sandbox.file('.gitignore', '*.log\n');
+  const [text, log] = open(window, 'a.txt', 'x.log');
+  await window.client.openFiles(are(log, text));
+});
+
+test('a rule of Git takes effect at once, wherever it is, and the reason names it', async (t) => {
+  const window = await openWindowWithClient(t, { args });
+  const { sandbox, companion, client } = window;
+  sandbox.folder('project', '.git');
+  const [text, log] = open(window, 'a.txt', 'build/x.log');
+  await client.openFiles(are(log, text));
+  const ignore = {
+    '.gitignore': () => sandbox.file('.gitignore', '*.log\n'),
+    'build/.gitignore': () => sandbox.file('build/.gitignore', 'x.*\n'),
+    '.git/info/exclude': () => sandbox.file('.git/info/exclude', '/build/\n'),
+    [path.join(sandbox.home, '.config/git/ignore')]: () => ignoreForUser(sandbox, '*.log\n'),
+  };
+  for (const [name, write] of Object.entries(ignore)) {
+    write();
+    await client.openFiles(are(text));
+    const { paths, reasons } = (await companion.next('companion/private')).params;
+    assert.deepEqual(paths, [log]);
+    const how = 'To share it, add this line to .geminiignore: !/build/x.log';
+    assert.match(reasons[log], /^Git ignores it by \S+ in /);
+    assert.ok(reasons[log].endsWith(` in ${name}. ${how}`), reasons[log]);
+    fs.rmSync(path.resolve(sandbox.project, name));
+    await client.openFiles(are(log, text));
+    await companion.next('companion/private');
+  }
+  sandbox.file('.gitignore', '*.log\n');
+  await client.openFiles(are(text));
+  sandbox.file('.geminiignore', '!/build/x.log\n');
+  await client.openFiles(are(log, text));
+});
+
+test('nothing of an ignored file reaches a model, unless an ignore file takes it back', async (t) => {
+  const window = await openWindowWithClient(t, { args });
+  const { sandbox, companion, editor, client } = window;
+  sandbox.file('.gitignore', '*.log\n');
+  const [log] = open(window, 'x.log');
+  await companion.inbox.next(({ method }) => method === 'companion/private');
+  editor.diagnose = () => [problem(1, 'of a log')];
+  const cli = new HookCli(sandbox);
+  const change = async (title) => {
+    await cli.prompt(title);
+    await cli.write(log, `SECRET ${title}\n`);
+    const { params } = await companion.inbox.next(
+      ({ method, params }) => method === 'agent/changed' && params.title === title,
+    );
+    const { stdout } = await run(sandbox, ['changes', '--prompt', 'last']);
+    return { shown: stdout, file: params.files[0] };
+  };
+
+  assert.match((await client.callTool('getDiagnostics', { filePath: log })).content[0].text, /stays private/);
+  assert.deepEqual(await hook(sandbox, 'before-tool', edit(log)), NOTHING);
+  companion.notify('comment/set', commentOn(log, 'hidden'));
+  await companion.inbox.next(isRefused('hidden'));
+  const hidden = await change('first');
+  assert.equal(hidden.file.private, true);
+  assert.doesNotMatch(hidden.shown, /SECRET/);
+  client.openDiff(log, 'proposed\n').catch(() => {});
+  assert.equal((await editor.view(log)).private, true);
+
+  sandbox.file('.geminiignore', '!*.log\n');
+  await client.openFiles(are(log));
+  assert.match((await client.callTool('getDiagnostics', { filePath: log })).content[0].text, /of a log/);
+  const shown = await change('second');
+  assert.equal(shown.file.private, false);
+  assert.match(shown.shown, /SECRET/);
+  companion.notify('comment/set', commentOn(log, 'shown'));
+  await companion.caughtUp();
+  assert.match(await cli.prompt('Go on'), /remark shown/);
+});
+
+test('a file is ignored exactly if Git says so, apart from its index', { skip }, async (t) => {
+  const { sandbox, client } = await openWindowWithClient(t, { args });
+  const git = (folder, ...args) =>
+    execFileSync('git', ['-C', folder, ...args], { env: sandbox.env(), stdio: ['pipe', 'pipe', 'pipe'] });
+  git(sandbox.project, 'init', '--quiet');
+  const inner = sandbox.folder('project', 'inner');
+  git(inner, 'init', '--quiet');
+  sandbox.folder('project', 'empty', '.git');
+  const files = {
+    '.gitignore': '# logs\n*.log\n!keep.log\n/top\nout/\n!out/x\ndocs/*.md\n\\#odd\ndeep/**/z\n',
+    'a/.gitignore': '!a.log\n*.tmp\n!/b/\n',
+    'c/.gitignore': String.raw`a[\]x]1` + '\n' + String.raw`b[\\]2` + '\n' + String.raw`c[!\]x]3` + '\n' + String.raw`d[\^x]4` + '\n' +
+      String.raw`e[a\-z]5` + '\n' + String.raw`f[\[-\]]6` + '\n' + String.raw`g[\[[:digit:]\]]7` + '\n' + String.raw`h[\!]8` + '\n*9\n' + String.raw`!i[\]x]9` + '\n',
+    'a/b/.gitignore': 'x?\n[st]*\n!sure\n[[:digit:]_].num\n',
+    'inner/.gitignore': '!a.log\n*.inner\n',
+    '.git/info/exclude': '*.exc\n!a.usr\n',
+  };
+  for (const [name, text] of Object.entries(files)) sandbox.file(name, text);
+  ignoreForUser(sandbox, '*.usr\na/only\n');
+  const names = [
+    ...['a.log', 'keep.log', 'top', 'out/x', 'out/y', 'docs/a.md', 'docs/d/a.md', '#odd', 'deep/z'],
+    ...['deep/a/b/z', 'a/a.log', 'a/c.log', 'a/top', 'a/a.tmp', 'a/b/a.tmp', 'a/b/x1', 'a/b/x', 'a/b/s'],
+    ...['a/b/sure', 'a/b/tree', 'a/b/keep.log', 'inner/a.log', 'inner/x.log', 'inner/x.inner', 'inner/top', 'empty/a.log'],
+    ...['a.exc', 'a/a.exc', 'a.usr', 'b.usr', 'a/only', 'only', 'a/out/x', 'a b', 'inner/a.exc'],
+    ...['c/a]1', 'c/ax1', 'c/a\\]1', 'c/a\\1', 'c/b\\2', 'c/b2', 'c/c]3', 'c/cx3', 'c/cy3', 'c/d^4', 'c/dx4', 'c/dy4', 'c/e-5', 'c/em5'],
+    ...['c/ez5', 'c/f]6', 'c/fz6', 'c/fw6', 'c/g[7', 'c/g1]7', 'c/g17', 'c/h!8', 'c/hx8', 'c/i]9', 'c/ix9', 'c/iy9', 'c/i\\9'],
+    ...['a/b/5.num', 'a/b/_.num', 'a/b/d.num', 'a/5.num'],
+  ];
+  const isIgnored = (name) => {
+    const [folder, within] = name.startsWith('inner/') ? [inner, name.slice(6)] : [sandbox.project, name];
+    const env = sandbox.env();
+    const { status } = spawnSync('git', ['-C', folder, 'check-ignore', '--quiet', '--no-index', within], { env });
+    assert.ok(status === 0 || status === 1, `${name}: ${status}`);
+    return status === 0;
+  };
+  const expected = names.filter(isIgnored);
+  assert.ok(expected.length > 10 && expected.length < names.length - 10, expected.join());
+  const found = [];
+  for (const name of names) {
+    const result = await client.callTool('getDiagnostics', { filePath: sandbox.file(name) });
+    if (/the file stays private/.test(result.content[0].text)) found.push(name);
+  }
+  assert.deepEqual(found, expected);
+});
+
+test('a rule with ! takes back nothing that is written in another case', { skip }, async (t) => {
+  const { sandbox, client } = await openWindowWithClient(t, { args });
+  const git = (...args) => spawnSync('git', ['-C', sandbox.project, ...args], { env: sandbox.env() });
+  git('init', '--quiet');
+  git('config', 'core.ignoreCase', 'false');
+  sandbox.file('.gitignore', '*.log\n!KEEP.log\n!b.log\n!README\n');
+  const names = ['keep.log', 'KEEP.log', 'B.log', 'b.log', 'readme', 'README'];
+  for (const name of names) sandbox.file(name);
+  for (const name of names) {
+    const { content } = await client.callTool('getDiagnostics', { filePath: path.join(sandbox.project, name) });
+    const isIgnored = git('check-ignore', '--quiet', name).status === 0;
+    assert.equal(/the file stays private/.test(content[0].text), isIgnored, name);
+  }
+});
+
+test('brackets, blanks and stars are read as Git reads them', { skip }, async (t) => {
+  const { sandbox, client } = await openWindowWithClient(t, { args });
+  const git = (...args) => spawnSync('git', ['-C', sandbox.project, ...args], { env: sandbox.env() });
+  git('init', '--quiet');
+  git('config', 'core.ignoreCase', 'false');
+  const rules = [
+    ['*\n![[:upper:]]*', 'abc', 'ABC'],
+    ['*\n![@-_]*', 'abc', 'ABC'],
+    ['*[[:punct:]]', 'a~', 'd/a~', 'd/a'],
+    ['[!A-Z]*', 'abc', 'ABC'],
+    ['[!a-z]*', 'README', 'readme'],
+    ['[^A]', 'a', 'A'],
+    ['x*\n !x', 'x', ' !x'],
+    [' *.log', ' b.log', 'b.log'],
+    ['[bz-a]', 'a', 'b', 'z'],
+    ['[!z-a]', 'a', 'z'],
+    ['***/x', 'x', 'd/d/x', 'd/y'],
+    ['a/***/b', 'a/b', 'a/d/d/b', 'c/b'],
+  ];
+  for (const [folder, [text, ...names]] of rules.entries()) {
+    sandbox.file(`${folder}/.gitignore`, `${text}\n`);
+    const files = names.map((name) => sandbox.file(`${folder}/${name}`));
+    for (const file of files) {
+      const { content } = await client.callTool('getDiagnostics', { filePath: file });
+      const isIgnored = git('check-ignore', '--quiet', file).status === 0;
+      assert.equal(/the file stays private/.test(content[0].text), isIgnored, `${text}: ${file}`);
+    }
+  }
+});
+
+test('core.excludesFile is read as Git reads it', { skip }, async (t) => {
+  const { sandbox, client } = await openWindowWithClient(t, { args });
+  sandbox.folder('project', '.git');
+  const file = sandbox.file('a.usr');
+  const rules = path.join(sandbox.folder('home', 'my rules~1'), 'ignore #1');
+  fs.writeFileSync(rules, '*.usr\n');
+  const isPrivate = async () => {
+    const { content } = await client.callTool('getDiagnostics', { filePath: file });
+    return /the file (stays|may be) private/.test(content[0].text);
+  };
+  assert.equal(await isPrivate(), false);
+  for (const value of ['/none', rules, '~/my rules~1/ignore #1']) {
+    execFileSync('git', ['config', '--global', '--add', 'core.excludesFile', value], { env: sandbox.env() });
+    assert.equal(await isPrivate(), value !== '/none', value);
+  }
+});
+
+test('core.excludesFile of the repository and of a worktree counts', { skip }, async (t) => {
+  const { sandbox, client } = await openWindowWithClient(t, { args });
+  const git = (...args) => execFileSync('git', ['-C', sandbox.project, ...args], { env: sandbox.env() });
+  git('init', '--quiet');
+  for (const name of ['global', 'local', 'worktree']) sandbox.file(`.git/${name}`, `*.${name}\n`);
+  const files = ['global', 'local', 'worktree'].map((name) => sandbox.file(`a.${name}`));
+  const set = async (...args) => {
+    git('config', ...args);
+    for (const file of files) {
+      const { status } = spawnSync('git', ['-C', sandbox.project, 'check-ignore', '--quiet', file], { env: sandbox.env() });
+      // The file that counted before still counts for a moment.
+      await until(`what Git says of ${file}`, async () => {
+        const { content } = await client.callTool('getDiagnostics', { filePath: file });
+        return /the file (stays|may be) private/.test(content[0].text) === (status === 0);
+      });
+    }
+  };
+  await set('--global', 'core.excludesFile', '.git/global');
+  await set('core.excludesFile', '.git/local');
+  await set('extensions.worktreeConfig', 'true');
+  await set('--worktree', 'core.excludesFile', '.git/worktree');
+});
+
+test('a change of the configuration of Git takes effect at once', { skip }, async (t) => {
+  const window = await openWindowWithClient(t, { args });
+  const { sandbox, client } = window;
+  const env = sandbox.env();
+  execFileSync('git', ['-C', sandbox.project, 'init', '--quiet'], { env });
+  const [text, log] = open(window, 'a.txt', 'x.log');
+  await client.openFiles(are(log, text));
+  const rules = path.join(sandbox.folder('home'), 'rules');
+  fs.writeFileSync(rules, '*.log\n');
+  for (const where of ['--global', '--local']) {
+    execFileSync('git', ['-C', sandbox.project, 'config', where, 'core.excludesFile', rules], { env });
+    await client.openFiles(are(text));
+    execFileSync('git', ['-C', sandbox.project, 'config', where, '--unset', 'core.excludesFile'], { env });
+    await client.openFiles(are(log, text));
+  }
+});
+
+test('a linked worktree in an ignored folder has its own rules', { skip }, async (t) => {
+  const { sandbox, client } = await openWindowWithClient(t, { args });
+  const env = { ...sandbox.env(), GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b' };
+  const git = (folder, ...args) => execFileSync('git', ['-C', folder, ...args], { env, stdio: 'pipe' });
+  git(sandbox.project, 'init', '--quiet');
+  sandbox.file('.gitignore', '/trees/\n*.log\n');
+  git(sandbox.project, 'add', '.gitignore');
+  git(sandbox.project, 'commit', '--quiet', '--message', 'first');
+  git(sandbox.project, 'worktree', 'add', '--quiet', 'trees/one');
+  git(sandbox.folder('project', 'trees', 'clone'), 'init', '--quiet');
+  const names = ['trees/x', 'trees/one/x', 'trees/one/x.log', 'trees/one/trees/x', 'trees/clone/x'];
+  const found = [];
+  for (const name of names) {
+    const { content } = await client.callTool('getDiagnostics', { filePath: sandbox.file(name) });
+    if (/the file stays private/.test(content[0].text)) found.push(name);
+  }
+  const isIgnored = (name) => {
+    const args = ['check-ignore', '--quiet', path.basename(name)];
+    return spawnSync('git', ['-C', path.join(sandbox.project, path.dirname(name)), ...args], { env }).status === 0;
+  };
+  // For Git, another repository has only its own rules, too.
+  assert.deepEqual(found, names.filter((name) => isIgnored(name) || name === 'trees/clone/x'));
+});
