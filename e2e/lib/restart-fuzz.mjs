@@ -259,6 +259,7 @@ export class RestartFuzz {
    * not know, and closes the proposal.
    */
   async _killWhileOpening(client, path) {
+    await this.#saved();
     if (!client.isBack) await client.listen();
     const earlier = this.#owner(path);
     const content = `proposal ${++this.#texts}\n`;
@@ -282,6 +283,7 @@ export class RestartFuzz {
   async _killWhileAccepting(_, path) {
     const client = this.#owner(path);
     if (!client) return false;
+    await this.#saved();
     const content = this.#random(2) ? client.waiting.get(path) : `edited ${++this.#texts}\n`;
     const received = this.#content(client, { path, content });
     const arrival = client.expect(path, received, undefined).catch((error) => {
@@ -304,7 +306,10 @@ export class RestartFuzz {
     if (client.listens) await client.receive();
   }
 
-  /** Waits until the next process would know all decisions. */
+  /**
+   * Waits until the next process would know all decisions. Without it, a decision whose client does
+   * not listen may end with the process that has not saved it yet.
+   */
   async #saved() {
     const { companion } = this.window;
     // The companion answers this after it has saved all earlier decisions.
