@@ -2,9 +2,10 @@
 //! bytes.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use companion_platform::open_plain_file;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde::{Deserialize, Serialize};
@@ -51,7 +52,7 @@ pub(crate) enum Change {
 
 /// Plans the change that turns the IDE mode on in this file.
 pub(crate) fn plan(file: &Path) -> io::Result<Change> {
-    let change = match fs::read_to_string(file) {
+    let change = match read(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let text = "{\n  \"ide\": {\n    \"enabled\": true\n  }\n}\n".to_owned();
             Change::Write { before: Before::NoFile, text }
@@ -65,6 +66,17 @@ pub(crate) fn plan(file: &Path) -> io::Result<Change> {
         })?;
     }
     Ok(change)
+}
+
+/// Reads a file of settings.
+///
+/// # Errors
+/// Also for a pipe, which could block forever, and for a text that is not UTF-8, which the client
+/// cannot read either.
+pub(crate) fn read(file: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    open_plain_file(file)?.read_to_end(&mut bytes)?;
+    String::from_utf8(bytes).map_err(|_| invalid("they are not in UTF-8"))
 }
 
 /// Plans the same for existing settings.

@@ -94,7 +94,7 @@ pub(crate) fn turn_off(
     let exists = |backup: &&Path| backup.exists();
     let backup = backup.filter(exists);
     let older = older_backups.iter().map(PathBuf::as_path).filter(exists);
-    let text = match fs::read_to_string(file) {
+    let text = match client::read(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let message = format!("the settings are gone{}", kept(older.chain(backup)));
             return Ok((Outcome::Unchanged, message));
@@ -102,7 +102,7 @@ pub(crate) fn turn_off(
         text => text?,
     };
     let original =
-        backup.and_then(|backup| check_own(backup).and_then(|()| fs::read_to_string(backup)).ok());
+        backup.and_then(|backup| check_own(backup).and_then(|()| client::read(backup)).ok());
     let unchanged = original.as_ref().filter(|original| client::becomes(original, &text));
     let undone = match unchanged {
         Some(original) => Some(original.clone()),

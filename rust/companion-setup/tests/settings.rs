@@ -378,3 +378,28 @@ fn for_a_file_that_can_not_be_written_the_way_by_hand_is_named() {
         assert_eq!(report.steps[0].message, format!("{shown}; {fix}"));
     }
 }
+
+/// Windows' own editors save as UTF-16.
+#[test]
+fn settings_that_are_not_in_utf_8_are_left_alone_with_a_sentence() {
+    let made = Made::new(Os::Linux);
+    let file = write(made.home(".gemini/settings.json"), "");
+    let text = b"\xff\xfe{\0}\0";
+    fs::write(&file, text).unwrap();
+    let report = made.carry_out(&made.package("1.0"));
+    assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Failed)], "{report}");
+    assert!(report.to_string().contains("they are not in UTF-8"), "{report}");
+    assert_eq!(fs::read(&file).unwrap(), text);
+}
+
+#[cfg(unix)]
+#[test]
+fn settings_that_are_a_pipe_do_not_block() {
+    let made = Made::new(Os::Linux);
+    let file = made.home(".gemini/settings.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+    let report = made.carry_out(&made.package("1.0"));
+    assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Failed)], "{report}");
+    assert!(report.to_string().contains("it is not a plain file"), "{report}");
+}

@@ -94,8 +94,8 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
         )],
         Problem::BadSettings => match &facts.ide_mode {
             IdeMode::Unreadable(file) => vec![format!(
-                "Correct {}: a comma or a bracket may be missing or one too many. Or move the file \
-                 away.",
+                "Correct {}: a comma or a bracket may be missing or one too many, or the file is \
+                 not in UTF-8. Or move it away.",
                 file.display()
             )],
             _ => Vec::new(),

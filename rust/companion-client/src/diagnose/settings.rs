@@ -1,9 +1,9 @@
 //! Reads the client's settings: the files of all levels, and its IDE mode.
 
-use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use companion_platform::open_plain_file;
 use companion_protocol::profile::{Base, ClientProfile, Installation};
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use serde_json::Value;
@@ -129,9 +129,12 @@ pub(super) struct Unreadable;
 
 /// Reads a file of settings; `None` if it does not exist.
 pub(super) fn read(file: &Path) -> Option<Result<Value, Unreadable>> {
-    match fs::read(file) {
-        Ok(text) => Some(parse(&String::from_utf8_lossy(&text)).ok_or(Unreadable)),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Some(Err(Unreadable)),
+    let mut text = Vec::new();
+    // A pipe could block forever.
+    let read = open_plain_file(file).and_then(|mut file| file.read_to_end(&mut text));
+    match read.map_err(|error| error.kind()) {
+        Ok(_) => Some(parse(&String::from_utf8_lossy(&text)).ok_or(Unreadable)),
+        Err(io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput) => Some(Err(Unreadable)),
         Err(_) => None,
     }
 }
@@ -204,9 +207,20 @@ pub(super) fn parse(text: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
     use serde_json::json;
 
-    use super::parse;
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn settings_that_are_a_pipe_do_not_block() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join(FILE);
+        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+        assert!(matches!(read(&file), Some(Err(Unreadable))));
+    }
 
     #[test]
     fn comments_are_the_only_extension() {
