@@ -1,7 +1,8 @@
 //! Defines the answer of the endpoint `/changes`, which `gemini-companion changes --json` prints.
 //!
 //! Scripts read it, so a new field may be added, but none is removed or changes its meaning without
-//! a new [`VERSION`].
+//! a new [`VERSION`]. A new field has a serde default, because the program may be newer than the
+//! companion that it asks.
 
 use serde::{Deserialize, Serialize};
 

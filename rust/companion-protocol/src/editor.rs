@@ -157,7 +157,8 @@ pub enum CompanionNotification {
     Sessions(Sessions),
     /// `companion/private`
     PrivateFiles(PrivateFiles),
-    /// `diff/written`: the client has written the accepted text.
+    /// `diff/written`: the client has written the accepted text. It is sent only if an editor must keep
+    /// that text until then.
     Written(DiffPath),
     /// `diff/unwritten`: it has not.
     Unwritten(DiffPath),

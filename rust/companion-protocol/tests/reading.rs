@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use companion_protocol::changes::{ChangeList, VERSION};
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::ide::{log_line, truncate_utf16};
 use companion_protocol::jsonrpc::{
@@ -171,4 +172,14 @@ fn errors_have_their_numbers() {
         code::UNSUPPORTED_PROTOCOL_VERSION,
     ];
     assert_eq!(errors, [-32700, -32600, -32601, -32602, -32603, -32000, -32001, -32022]);
+}
+
+/// `gemini-companion changes` may be newer than the companion that it asks.
+#[test]
+fn the_changes_of_an_older_companion_are_read() {
+    let file = r#"{"path":"/f","kind":"changed","revertible":true,"reverted":false,"private":false,"mixed":false,"relativePath":"f"}"#;
+    let prompt = format!(r#"{{"session":"s","prompt":1,"title":"t","time":2,"files":[{file}]}}"#);
+    let answer = format!(r#"{{"version":1,"prompts":[{prompt}]}}"#);
+    let changes: ChangeList = serde_json::from_str(&answer).unwrap();
+    assert_eq!((changes.version, &*changes.prompts[0].files[0].file.path), (VERSION, "/f"));
 }

@@ -255,6 +255,24 @@ fn the_help_has_all_options_and_commands_of_the_plugin() {
     assert!(options.len() > 10 && commands.len() > 20, "{options:?} {commands:?}");
 }
 
+/// The help has each event that the Neovim plugin announces to user autocommands.
+#[test]
+fn the_help_has_all_events_of_the_plugin() {
+    let help = read("editors/nvim/doc/gemini_companion.txt");
+    let mut events = 0;
+    for module in std::fs::read_dir(root().join("editors/nvim/lua/gemini_companion")).unwrap() {
+        let code = std::fs::read_to_string(module.unwrap().path()).unwrap();
+        for start in ["announce('", "run_autocommands('"] {
+            for event in code.split(start).skip(1) {
+                let event = event.split('\'').next().unwrap();
+                assert!(help.contains(&format!("*{event}*")), "the help lacks {event}");
+                events += 1;
+            }
+        }
+    }
+    assert!(events > 2, "only {events} events were found");
+}
+
 /// The documents, the help and the Neovim plugin name only commands that exist.
 #[test]
 fn commands_of_neovim_exist() {

@@ -330,3 +330,56 @@ fn the_tests_that_the_threat_model_names_exist() {
     }
     assert!(tests > 0, "no test was looked for");
 }
+
+/// The files of the product that start other programs, and which.
+const PROGRAMS: [(&str, &str); 10] = [
+    ("editors/nvim/lua/gemini_companion/health.lua", "gemini-companion"),
+    ("editors/nvim/lua/gemini_companion/prompt.lua", "ps"),
+    ("editors/nvim/lua/gemini_companion/server.lua", "gemini-companion"),
+    ("rust/companion-cli/src/container/mod.rs", "docker, podman"),
+    ("rust/companion-client/src/diagnose/facts.rs", "getconf"),
+    ("rust/companion-client/src/diagnose/probe.rs", "the command of GEMINI_CLI_IDE_SERVER_STDIO"),
+    ("rust/companion-client/src/diagnose/runner.rs", "CLIs, for their version"),
+    ("rust/companion-platform/src/ancestors.rs", "ps"),
+    ("rust/companion-platform/src/unix.rs", "ps"),
+    ("rust/companion-setup/src/neovim.rs", "nvim"),
+];
+
+/// A repository with hostile contents may decide what a program does, Git above all.
+#[test]
+fn no_other_file_starts_a_program() {
+    const STARTS: [&str; 8] = [
+        "Command::new(",
+        "ProcessBuilder",
+        "GeneralCommandLine",
+        "getRuntime().exec",
+        "fn.jobstart",
+        "fn.system",
+        "vim.system",
+        "uv.spawn",
+    ];
+    let is_product = |file: &str| {
+        let parts: Vec<_> = file.split('/').collect();
+        let of_tests =
+            ["tests", "tests.rs", "test", "ideTest", "robot", "robot183", "robotCurrent"];
+        !file.starts_with("rust/xtask/")
+            && !file.starts_with("e2e/")
+            && !file.starts_with("tools/")
+            && !parts.iter().any(|part| of_tests.contains(part) || *part == "examples")
+    };
+    let mut found = Vec::new();
+    for (file, text) in files(&[".rs", ".kt", ".java", ".lua"]) {
+        let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let product = product.split("#[cfg(all(test, unix))]\nmod tests {").next().unwrap();
+        let product = product.replace("clap::Command::new(", "");
+        if is_product(&file) && STARTS.iter().any(|start| product.contains(start)) {
+            found.push(file);
+        }
+    }
+    found.sort();
+    let known: Vec<_> = PROGRAMS.iter().map(|(file, _)| *file).collect();
+    assert_eq!(
+        found, known,
+        "see docs/privacy.md and docs/architecture/threat-model.md, then PROGRAMS"
+    );
+}

@@ -10,7 +10,8 @@ use tokio::sync::Notify;
 
 use crate::find::is_same_file;
 
-/// The most diffs that are remembered. A companion has at most 256 open for one client.
+/// The most diffs that are remembered: more than a companion has for one client
+/// (`MAX_DIFFS_PER_SESSION` in `companion-core`).
 const MAX_DIFFS: usize = 512;
 
 /// The result of a call.

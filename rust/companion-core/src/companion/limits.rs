@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Companion;
-use crate::diffs::Proposed;
+use crate::diffs::{MAX_DIFFS_PER_SESSION, Proposed};
 use crate::session::SessionId;
 
 /// The limits of a companion.
@@ -35,7 +35,7 @@ impl Default for Limits {
             host_timeout: Duration::from_secs(30),
             resume_timeout: Duration::ZERO,
             session_away: Duration::from_mins(5),
-            diffs_per_session: 256,
+            diffs_per_session: MAX_DIFFS_PER_SESSION,
             queued_bytes: 128 << 20,
             held_bytes: 256 << 20,
             kept_bytes: 64 << 20,

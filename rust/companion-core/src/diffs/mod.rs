@@ -15,3 +15,8 @@ pub use id::DiffId;
 pub use ledger::{EditorCommand, Ledger};
 pub use outbox::{EventId, Outgoing};
 pub use proposed::Proposed;
+
+/// The most diffs that a session may have open, or decided and not delivered; the default of
+/// [`Limits::diffs_per_session`](crate::Limits::diffs_per_session). As many sent decisions are kept
+/// for a returning client.
+pub(crate) const MAX_DIFFS_PER_SESSION: usize = 256;

@@ -11,14 +11,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::calls::CallId;
-use crate::diffs::{Decision, DiffId};
+use crate::diffs::{Decision, DiffId, MAX_DIFFS_PER_SESSION};
 use crate::text::Text;
 
 /// The most bytes of long-sent decisions that are kept for a client that answers no ping, besides
 /// the newest.
 const MAX_SENT_BYTES: usize = 1 << 20;
-/// The most sent decisions that are kept for it: as many as may wait for a returning client.
-const MAX_SENT_EVENTS: usize = 256;
 /// The most ended diffs that event ids name in addition, in case the disk never takes the
 /// records.
 const MAX_SETTLING: usize = 64;
@@ -285,7 +283,7 @@ impl Outbox {
     pub(crate) fn excess(&self) -> Option<DiffId> {
         let mut sent = self.queue.iter().filter(|queued| queued.sent.is_some());
         let oldest = sent.next()?;
-        (sent.count() >= MAX_SENT_EVENTS).then_some(oldest.diff)
+        (sent.count() >= MAX_DIFFS_PER_SESSION).then_some(oldest.diff)
     }
 
     /// Returns the sent decisions whose texts exceed the limit. A connected client would have

@@ -58,7 +58,7 @@ sealed interface EditorMessage {
         val seconds: Long,
     ) : EditorMessage
 
-    /** The CLI has written the text that the user has accepted for [filePath]. */
+    /** The CLI has written the text for [filePath] that the user has edited and accepted. Not sent for an unedited one. */
     class Written(val filePath: String) : EditorMessage
 
     /** The CLI has not written that text. */

@@ -1,4 +1,4 @@
-// Makes the IDE notice a file that a CLI writes.
+// Refreshes a file that a CLI is about to write. It does not know when, or whether, the CLI has written.
 
 package dev.companion.gemini.target
 
