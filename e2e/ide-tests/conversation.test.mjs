@@ -11,7 +11,7 @@ import { noTerminal as skip } from '../lib/terminal.mjs';
 
 const ASK = 'Reject… (Ctrl+Alt+Shift+Enter)';
 const NOW = 'The CLI gets the reason now, and goes on.';
-const NEXT_PROMPT = 'The CLI stops, and gets the reason with your next prompt.';
+const NEXT_PROMPT = 'The CLI gets the reason with your next prompt.';
 const REASON = 'Use the name seven.';
 
 /** Opens a window, and Gemini CLI with the extension in its project. */

@@ -47,7 +47,7 @@ const asks = (neovim, text) =>
   );
 
 const NOW = 'Reason (the CLI gets it now and goes on): ';
-const NEXT_PROMPT = 'Reason (the CLI stops, and gets it with your next prompt): ';
+const NEXT_PROMPT = 'Reason (the CLI gets it with your next prompt): ';
 
 /** The reason as the model gets it with a prompt. */
 const withPrompt = (name) =>
@@ -98,7 +98,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     }
     await cli.run(`reject ${REASON}`);
     await cli.shows('Request cancelled');
-    const message = /the CLI stops, and gets the reason with your next prompt: mixed$/m;
+    const message = /the CLI gets the reason with your next prompt: mixed$/m;
     assert.match(await neovim.messages(), message);
     assert.equal(read(file.mixed), files.mixed);
 

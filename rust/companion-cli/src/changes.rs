@@ -42,12 +42,13 @@ since 1970) and files. Each file has:
   revertible          the text from before is kept
   reverted            you have reverted the change; the text then has no diff of it
   private             the file is private, so there is no diff
-  mixed               you or another program may have changed the file since the prompt";
+  mixed               you or another program may have changed the file during the prompt";
 
 /// Print the changes of the CLIs in this folder, by prompt.
 ///
 /// It asks the running companion of the folder, which keeps the list for one day. The oldest prompt is
-/// first. The output contains your prompts and the text of your files, but no text of a private file.
+/// first. The output contains the first lines of your prompts and the text of your files, but no text
+/// of a private file.
 ///
 /// Exit code: 0 if the list was printed, even if it is empty; 1 if no companion runs for the folder, it
 /// does not answer or shares nothing, or no prompt has that number; 2 after wrong arguments.

@@ -10,13 +10,13 @@ local M = {}
 --- The question, by when the model gets the answer.
 local QUESTIONS = {
   now = 'Reason (%s gets it now and goes on): ',
-  nextPrompt = 'Reason (%s stops, and gets it with your next prompt): ',
+  nextPrompt = 'Reason (%s gets it with your next prompt): ',
 }
 
 --- The message after the rejection.
 local MESSAGES = {
   now = '%s gets the reason now and goes on: %s',
-  nextPrompt = '%s stops, and gets the reason with your next prompt: %s',
+  nextPrompt = '%s gets the reason with your next prompt: %s',
 }
 
 --- The message if the model can't get a reason.

@@ -206,7 +206,7 @@ class ReasonTest : DiffTestCase() {
 
     private companion object {
         const val NOW = "The CLI gets the reason now, and goes on."
-        const val NEXT_PROMPT = "The CLI stops, and gets the reason with your next prompt."
-        const val UNKNOWN = "$NOW If the file has changed on the disk, it stops, and gets it with your next prompt."
+        const val NEXT_PROMPT = "The CLI gets the reason with your next prompt."
+        const val UNKNOWN = "$NOW If the file has changed on the disk, the CLI gets it with your next prompt."
     }
 }
