@@ -29,7 +29,7 @@ describe('a proposal', { skip, concurrency: 2 }, () => {
     await neovim.until(`require('gemini_companion').status().proposals == 2`);
     await neovim.type('ccmine<Esc>');
     for (const [columns, ...expected] of [
-      [200, 'The file as it is', '1/2 Proposal by CLI 1, edited (:w accepts, :q! rejects and stops it)'],
+      [200, 'The file as it is', '1/2 Proposal by CLI 1, edited (:w accepts, :q! rejects)'],
       [120, 'The file as it is', '1/2 Proposal by CLI 1, edited (:w accepts, :q! rejects)'],
       [80, 'The file as it is', '1/2 Proposal (:w accepts, :q! rejects)'],
       [60, 'The file as it is', 'Proposal (:w accepts)'],

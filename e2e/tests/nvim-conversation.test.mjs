@@ -153,7 +153,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     ]) {
       const decision = client.openDiff(path, 'new\n');
       await neovim.proposal(path);
-      assert.match((await neovim.bars())[1], /\(:w accepts, :q rejects and stops it\)$/);
+      assert.match((await neovim.bars())[1], /\(:w accepts, :q rejects\)$/);
       await neovim.command('messages clear', before);
       await neovim.type('\\c');
       await neovim.until(`vim.endswith(vim.fn.execute('messages'), ...)`, `GeminiCompanion: ${why}`);

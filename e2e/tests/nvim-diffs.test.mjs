@@ -37,7 +37,7 @@ test('a proposal shows beside the file, in a separate tab page', { skip }, async
   assert.match(await neovim.messages(), /The CLI proposes an edit to a\.lua$/);
   assert.deepEqual(await neovim.bars(), [
     'The file as it is',
-    'Proposal by the CLI (:w accepts, :q rejects and stops it)',
+    'Proposal by the CLI (:w accepts, :q rejects)',
   ]);
 
   fs.writeFileSync(file, 'local changed\n');
@@ -57,7 +57,7 @@ test('a proposal shows beside the file, in a separate tab page', { skip }, async
 
 test('the bar shows whether the user has changed the proposal', { skip }, async (t) => {
   const { neovim } = await openProposal(t);
-  const proposed = 'Proposal by the CLI (:w accepts, :q rejects and stops it)';
+  const proposed = 'Proposal by the CLI (:w accepts, :q rejects)';
   assert.equal((await neovim.bars())[1], proposed);
   const changed = 'Proposal by the CLI, edited (:w accepts, :q! rejects)';
   for (const [keys, bar] of [
@@ -78,7 +78,7 @@ test('a proposal shows whether it creates its file', { skip }, async (t) => {
   const filePath = path.join(sandbox.project, 'new', 'a.lua');
   await session.callTool('openDiff', { filePath, newContent: 'local a = 1\n' });
   await neovim.proposal(filePath);
-  const created = ['No file yet', 'New file by the CLI (:w accepts, :q rejects and stops it)'];
+  const created = ['No file yet', 'New file by the CLI (:w accepts, :q rejects)'];
   assert.deepEqual(await neovim.bars(), created);
   assert.match(await neovim.messages(), /The CLI proposes the new file new\/a\.lua$/);
 
@@ -86,7 +86,7 @@ test('a proposal shows whether it creates its file', { skip }, async (t) => {
   fs.writeFileSync(filePath, 'local b = 1\n');
   await session.callTool('openDiff', { filePath, newContent: 'local b = 2\n' });
   assert.deepEqual((await neovim.sides(filePath)).right, ['local b = 2']);
-  const changed = ['The file as it is', 'Proposal by the CLI (:w accepts, :q rejects and stops it)'];
+  const changed = ['The file as it is', 'Proposal by the CLI (:w accepts, :q rejects)'];
   assert.deepEqual(await neovim.bars(), changed);
 });
 

@@ -213,7 +213,7 @@ fn definition() -> ToolDefinition {
         name: NAME,
         title: "Get problems",
         description: "Returns the errors and warnings that the user's editor shows for a file of the \
-            project, or for all files that are open in it: a line for each, \
+            project, or for the files that are open in it: a line for each, \
             path:line:column: severity: message, the worst if there are many.",
         input_schema: json!({
             "type": "object",

@@ -41,7 +41,7 @@ local function show_left(view)
   end
 end
 
---- Sets the bar of the proposal: what it is and the keys that decide, then the rest. A rejection ends the CLI's turn.
+--- Sets the bar of the proposal: what it is and the keys that decide, then the rest.
 ---@param view GeminiCompanion.View
 ---@param place string the place of the proposal among several, or nothing
 ---@param cli? string the name of its CLI, if there are proposals of several
@@ -60,7 +60,6 @@ local function show_right(view, place, cli)
     { is_changed and ', edited' or '', 5 },
     { ' (:w accepts', 1 },
     { is_changed and ', :q! rejects' or ', :q rejects', 2 },
-    { ' and stops it', 8 },
     { reason and (', %s says why'):format(reason) or '', 6 },
     { ')', 1 },
     { view.layout == 'unified' and view.is_unmarked and ' — too many changes to mark' or '', 5 },

@@ -220,7 +220,7 @@
 ---@field revertible boolean the text from before the prompt is kept
 ---@field reverted boolean
 ---@field ["private"] boolean
----@field mixed boolean something else may have changed the file since the prompt
+---@field mixed boolean something else may have changed the file during the prompt
 
 --- The result of the request `agent/texts`.
 ---@class GeminiCompanion.KeptTexts

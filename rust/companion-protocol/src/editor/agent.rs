@@ -86,7 +86,7 @@ pub struct ChangedFile {
     pub reverted: bool,
     /// The file is private.
     pub private: bool,
-    /// Something else may have changed the file since the prompt, so ask before a revert.
+    /// Something else may have changed the file during the prompt, so ask before a revert.
     pub mixed: bool,
 }
 

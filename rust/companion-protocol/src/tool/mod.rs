@@ -113,9 +113,9 @@ impl Tool {
             Self::GetDiagnostics => (
                 "Get problems",
                 "Returns the errors and warnings that the user's editor has found in a file of \
-                the workspace, or in all files that are open, for the text that is on the disk: a \
-                line for each, path:line:column: severity: message, the worst if there are many. \
-                The same is in structuredContent.",
+                the workspace, or in the open files, for the text that is on the disk: a line for \
+                each, path:line:column: severity: message, the worst if there are many. The same \
+                is in structuredContent.",
             ),
         };
         let annotations = self

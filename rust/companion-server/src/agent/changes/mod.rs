@@ -81,7 +81,7 @@ struct Change {
     after: FileText,
     counts: Option<LineCounts>,
     is_private: bool,
-    /// Something else may have changed the file since the prompt.
+    /// Something else may have changed the file during the prompt.
     is_mixed: bool,
     is_reverted: bool,
     /// The user has kept a hunk, so `before` is no longer the text before the prompt.
