@@ -8,8 +8,7 @@
 //! - [`gate`]: converts panics and errors to Java exceptions.
 //! - [`cores`]: the servers by number. Kotlin holds numbers, never pointers.
 //! - [`callbacks`]: the one thread that calls Kotlin, in order.
-//! - [`ide`]: attaches that thread to the JVM, and calls Kotlin's objects.
-//! - [`diagnosis`]: checks whether a CLI can connect.
+//! - [`jvm`]: attaches that thread to the JVM, and calls Kotlin's objects.
 //! - [`logging`]: forwards log lines to the IDE's log.
 //! - [`panics`]: records where a panic happened.
 //! - `test_entry`: functions for tests; not in a release.

@@ -23,7 +23,7 @@ const NUMBERS: [Number; 20] = [
     (
         "rust/companion-server/src/agent/changes/mod.rs",
         "MAX_PROMPTS: usize = 200;",
-        &[(PRIVACY, "200 prompts"), (JETBRAINS, "200 prompts"), (PROTOCOL, "200 newer ones")],
+        &[(PRIVACY, "200 prompts"), (JETBRAINS, "200 prompts"), (PROTOCOL, "200 prompts")],
     ),
     (
         "rust/companion-server/src/agent/changes/mod.rs",

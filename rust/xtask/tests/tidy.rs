@@ -204,8 +204,8 @@ const PACKAGES: [(&str, &[&str]); 14] = [
     ("target", &["core"]),
     ("tabs", &["core", "target"]),
     ("review", &["core", "tabs", "target"]),
-    ("comments", &["core", "context", "review", "tabs", "target"]),
-    ("changes", &["core", "context", "target"]),
+    ("comments", &["core", "review", "tabs", "target"]),
+    ("changes", &["core", "target"]),
     ("project", &["core", "changes", "comments", "context", "diagnostics", "review", "terminal"]),
     ("ui", &["core", "changes", "comments", "project", "review", "tabs", "target", "terminal"]),
 ];

@@ -7,7 +7,7 @@ local M = {}
 local UNHOOKED = 'Connected CLIs without a hook yet: %d. Without hooks there are no reasons, comments, problems and '
   .. 'changes. gemini-companion doctor says why'
 
-local NO_DISCOVERY_FILE = 'Only CLIs in :terminal find this Neovim, because this file could not be written: %s'
+local NO_DISCOVERY_FILE = 'Some CLIs do not find this Neovim, because this file could not be written: %s'
 
 local STATUS_TIMEOUT_MS = 1000
 

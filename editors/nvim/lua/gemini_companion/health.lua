@@ -60,7 +60,7 @@ local function check_server()
   end
   ok(('Running: process %d, port %d'):format(status.pid, status.port))
   if vim.tbl_isempty(status.discovery_files) then
-    warn('Cannot write a discovery file, so only CLIs in :terminal find this Neovim', {
+    warn('No discovery file is in place, so some CLIs do not find this Neovim', {
       'See :GeminiCompanion log',
     })
   end
