@@ -275,4 +275,13 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     await clean();
     assert.match(await cli.prompt('next'), /reverted your changes to a\./);
   });
+
+  test('is reverted with no word about the model while nothing is shared', async (t) => {
+    const { neovim, cli, file } = await openEdited(t);
+    await run(neovim, 'share off');
+    await run(neovim, 'revert');
+    await untilFile(file.a, TEXT);
+    assert.doesNotMatch(await neovim.messages(), /the model learns/);
+    assert.equal(await cli.prompt('next'), '');
+  });
 });

@@ -156,8 +156,8 @@ impl Event<'_> {
     }
 }
 
-/// Runs for at most the limit of the event. If the exit code is not 0, the CLI takes a text on
-/// stderr for a reason to block the edit.
+/// Runs for at most the limit of the event. The exit code is always 0: a CLI may take
+/// another one, with a text on stderr, for a reason to block the edit.
 pub(crate) fn hook(args: HookArgs) -> ExitCode {
     std::panic::set_hook(Box::new(|panic| log::info!("{panic}")));
     match std::panic::catch_unwind(|| answer(args)) {

@@ -2,6 +2,7 @@
 -- them back.
 
 local compare = require('gemini_companion.compare')
+local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
 local guard = require('gemini_companion.guard')
 local hunks = require('gemini_companion.hunks')
@@ -209,14 +210,20 @@ local function watch_undo(key, reverted, hunk)
   end
 end
 
+--- Says what was reverted. While nothing is shared, the model does not learn it.
+---@param what string
+local function notify_revert(what)
+  local message = config.options.share_context and 'reverted %s; the model learns it with your next prompt' or 'reverted %s'
+  log.notify(message:format(what))
+end
+
 --- Reports files that have their text from before again.
 local function report_reverted(change, paths)
   if #paths == 0 then
     return
   end
   report(change, paths, true)
-  local what = #paths == 1 and file.short(paths[1]) or ('%d files'):format(#paths)
-  log.notify(('reverted %s; the model learns it with your next prompt'):format(what))
+  notify_revert(#paths == 1 and file.short(paths[1]) or ('%d files'):format(#paths))
 end
 
 --- Compares a file with its text from before a prompt, in a tab page. If the user takes all of it back there, that is a
@@ -260,7 +267,7 @@ local function revert_hunk(key, path, hunk)
       list[#list + 1] = state
       report(change, { path }, true, hunk)
       watch_undo(key, one, state)
-      log.notify(('reverted a change in %s; the model learns it with your next prompt'):format(file.short(path)))
+      notify_revert('a change in ' .. file.short(path))
     end
   end)
 end
