@@ -42,6 +42,7 @@ fn the_log_says_what_its_reader_needs_and_nothing_else() {
     log::set_max_level(LevelFilter::Trace);
     a_server_says_where_it_listens_and_where_it_does_not();
     a_peer_that_does_not_speak_http_is_one_line_at_debug_and_nothing_of_its_own();
+    an_event_of_a_hook_that_is_refused_is_a_warning_without_its_text();
 }
 
 fn a_server_says_where_it_listens_and_where_it_does_not() {
@@ -111,5 +112,20 @@ fn a_peer_that_does_not_speak_http_is_one_line_at_debug_and_nothing_of_its_own()
     let own = [rig.server.token(), session.as_str(), "secret"];
     for (_, line) in &entries {
         assert!(own.iter().all(|own| !line.contains(own)), "{entries:?}");
+    }
+}
+
+fn an_event_of_a_hook_that_is_refused_is_a_warning_without_its_text() {
+    let rig = Rig::start();
+    let event = r#"{"event":{"hook_event_name":"secret","session_id":"secret"},"ancestors":[]}"#;
+    for (body, why) in
+        [("secret", "the body is not a hook call"), (event, "the event is not known")]
+    {
+        drop(lines());
+        rig.exchange(rig.post("connection: close\r\n", body).replace("POST /mcp", "POST /hook"));
+        let warnings: Vec<_> =
+            lines().into_iter().filter(|(level, _)| *level <= Level::Warn).collect();
+        let expected = format!("an event of a CLI's hook is refused: {why}");
+        assert_eq!(warnings, [(Level::Warn, expected)]);
     }
 }

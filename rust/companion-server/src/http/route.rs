@@ -286,7 +286,11 @@ where
         Ok(HookRequest::Ack(_)) => {
             server_error(StatusCode::GONE, "Gone: another hook gets these notes")
         }
-        Err(why) => server_error(StatusCode::BAD_REQUEST, format!("Bad request: {why}")),
+        Err(why) => {
+            // The CLI drops the log of its hooks.
+            log::warn!("an event of a CLI's hook is refused: {why}");
+            server_error(StatusCode::BAD_REQUEST, format!("Bad request: {why}"))
+        }
     }
 }
 
