@@ -304,8 +304,5 @@ fn answer(
 }
 
 fn apply(server: &Server, notification: EditorNotification) -> Result<(), ErrorObject> {
-    if let Some(delivery) = server.apply(notification)? {
-        log::debug!("a diff was decided: {delivery:?}");
-    }
-    Ok(())
+    server.apply(notification).map(drop)
 }

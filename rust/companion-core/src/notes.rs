@@ -32,6 +32,8 @@ pub const MAX_COMMENTS: usize = 256;
 
 /// The most delivered comments that are remembered, so that none is delivered twice.
 pub const MAX_DELIVERED: usize = 256;
+// Otherwise a comment could be delivered twice after a restart.
+const _: () = assert!(MAX_DELIVERED >= MAX_COMMENTS);
 
 /// The most confirmed deliveries that are remembered, for hooks that confirm twice.
 pub const MAX_CONFIRMED: usize = 64;

@@ -89,13 +89,14 @@ pub enum HookEventKind {
     /// Before a tool. [`HookProfile::confirms_after_hook`] says whether the user has confirmed the
     /// call by then.
     BeforeTool,
-    /// After a tool, even if the tool failed.
+    /// After a tool; in Gemini CLI even if the tool failed, in Qwen Code not then.
     AfterTool,
     /// After the user sent a prompt, before the model gets it.
     BeforeAgent,
     /// After the model's last answer to a prompt.
     AfterAgent,
-    /// When the CLI asks the user something in its terminal.
+    /// When the CLI asks the user something in its terminal. Gemini CLI has one kind of it, before each
+    /// confirmation and question; `details.type` says of what.
     Notification,
     /// The CLI has begun a session: at its start, and by `/clear`.
     SessionStart,

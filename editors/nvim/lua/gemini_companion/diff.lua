@@ -242,7 +242,7 @@ local function open(diff, base)
         drafts.offer(drafts.hold(path, now), path)
       end,
       copy = function(copy)
-        drafts.copy(proposal.view:proposal(), copy)
+        drafts.save_copy(proposal.view:proposal(), copy)
       end,
     })
     proposals.add(proposal)

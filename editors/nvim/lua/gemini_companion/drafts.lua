@@ -67,7 +67,7 @@ end
 --- Saves a copy of a proposal, and notifies the user.
 ---@param parsed GeminiCompanion.Text
 ---@param path string
-function M.copy(parsed, path)
+function M.save_copy(parsed, path)
   local ok, why = file.write(path, text.render(parsed))
   local saved = ('saved as %s; the proposal still waits'):format(file.short(path))
   log.notify(ok and saved or why, not ok and vim.log.levels.ERROR or nil)

@@ -340,7 +340,7 @@ fn hooks(facts: &Facts, findings: &mut Vec<Finding>) {
     if let Some(why) = server_off {
         add(Level::Note, format!("does not work: the model asks for problems; {why}"));
     }
-    match facts.hooks_arrived.filter(|_| obstacles.is_empty()) {
+    match facts.hooks_arrived.filter(|_| !obstacles.iter().any(HookObstacle::stops_hooks)) {
         Some(true) => add(Level::Good, "they have reached the companion".to_owned()),
         Some(false) => {
             add(Level::Note, "none has reached the companion since it started".to_owned());

@@ -105,6 +105,21 @@ impl HookObstacle {
         }
     }
 
+    /// Whether some hooks do not run because of it.
+    pub fn stops_hooks(&self) -> bool {
+        match self {
+            Self::NotInstalled
+            | Self::Broken(_)
+            | Self::SafeMode(_)
+            | Self::SourceNotAllowed(..)
+            | Self::Disabled(..)
+            | Self::SwitchedOff(..)
+            | Self::NamesOff(..)
+            | Self::Incomplete(_) => true,
+            Self::Program(_, problem) => *problem != RunnerProblem::OtherVersion,
+        }
+    }
+
     /// The fix, as a sentence.
     pub fn fix(&self, client: &ClientProfile) -> String {
         match self {

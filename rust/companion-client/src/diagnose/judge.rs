@@ -170,7 +170,7 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
     let Some(problem) = problem else {
         let ide = facts.plan.ide.as_deref().unwrap_or("the editor");
         let by = facts.connected().map_or_else(String::new, |tried| place(&tried.route.target));
-        let hooks = match facts.hooks.obstacles.first() {
+        let hooks = match facts.hooks.obstacles.iter().find(|one| one.stops_hooks()) {
             None | Some(HookObstacle::NotInstalled) => "",
             Some(_) if facts.hooks.events.is_empty() => " Its hooks do not run.",
             Some(_) => " Not all of its hooks work.",

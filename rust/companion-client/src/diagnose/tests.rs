@@ -443,12 +443,32 @@ fn obstacle_table() -> String {
             &GEMINI,
             HookObstacle::SourceNotAllowed("security.allowedExtensions", file("settings.json")),
         ),
+        (&GEMINI, program(RunnerProblem::NoFile)),
         (&GEMINI, program(RunnerProblem::NotInPath)),
         (&GEMINI, program(RunnerProblem::NotExecutable)),
+        (&GEMINI, program(RunnerProblem::Fails("it ends with exit code 1".to_owned()))),
         (&GEMINI, program(RunnerProblem::OtherVersion)),
     ];
     let mut table = String::new();
     for (client, obstacle) in obstacles {
+        // A new kind needs a row, too.
+        match &obstacle {
+            HookObstacle::NotInstalled
+            | HookObstacle::Broken(_)
+            | HookObstacle::SafeMode(_)
+            | HookObstacle::SourceNotAllowed(..)
+            | HookObstacle::Disabled(..)
+            | HookObstacle::SwitchedOff(..)
+            | HookObstacle::NamesOff(..)
+            | HookObstacle::Incomplete(_) => {}
+            HookObstacle::Program(_, problem) => match problem {
+                RunnerProblem::NoFile
+                | RunnerProblem::NotInPath
+                | RunnerProblem::NotExecutable
+                | RunnerProblem::Fails(_)
+                | RunnerProblem::OtherVersion => {}
+            },
+        }
         writeln!(table, "| {} | {} |", obstacle.reason(client), obstacle.fix(client)).unwrap();
     }
     table

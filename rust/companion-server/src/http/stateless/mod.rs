@@ -202,8 +202,10 @@ fn read_call(
     let method = "tools/call";
     let CallToolParams { name, arguments: IgnoredAny } = read_params(method, params)?;
     fits("Mcp-Name", text(headers, &NAME), &name)?;
-    if Tool::named(&name) == Some(Tool::CloseDiff) {
-        let unknown = ToolResult::error("Unknown tool: closeDiff; cancel the call of openDiff");
+    if Tool::named(&name).is_some_and(|tool| tool.stateless_definition().is_none()) {
+        let hint = "; cancel the call of openDiff";
+        let hint = if name == Tool::CloseDiff.name() { hint } else { "" };
+        let unknown = ToolResult::error(&format!("Unknown tool: {name}{hint}"));
         return Ok(Wanted::Ready(unknown.into_complete_response(id)));
     }
     let call = tools.read(params).map_err(|error| invalid(method, &error))?;
