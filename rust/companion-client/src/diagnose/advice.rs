@@ -19,11 +19,16 @@ fn new_terminal(profile: &ClientProfile) -> String {
     format!("Open a new terminal in the editor, and start {} there.", profile.id)
 }
 
-fn start(profile: &ClientProfile) -> String {
+fn start(facts: &Facts) -> String {
+    let profile = facts.environment.profile;
+    // Without an editor at its start, the client has no command /ide enable.
+    let connect = match facts.plan.ide {
+        None => format!("start {} again", profile.id),
+        Some(_) => format!("type /ide enable in {}", profile.name),
+    };
     format!(
         "Open the project in an editor that has the companion, and wait until it has loaded. Then \
-         type /ide enable in {}.",
-        profile.name
+         {connect}."
     )
 }
 
@@ -195,7 +200,7 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
                 .to_owned(),
         );
     }
-    advice.push(start(facts.environment.profile));
+    advice.push(start(facts));
     advice
 }
 
@@ -247,6 +252,6 @@ fn left_over(facts: &Facts) -> Vec<String> {
     if of_variable {
         advice.push(new_terminal(facts.environment.profile));
     }
-    advice.push(start(facts.environment.profile));
+    advice.push(start(facts));
     advice
 }

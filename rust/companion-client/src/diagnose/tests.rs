@@ -296,6 +296,16 @@ fn nothing_is_found() {
     insta::assert_snapshot!(beginnings(nothing_found()));
 }
 
+/// Gemini CLI 0.61.0 and Qwen Code look for their editor only when they start (`ideCommand.ts`).
+#[test]
+fn a_client_that_started_without_an_editor_starts_again() {
+    for (problem, facts) in nothing_found() {
+        let Diagnosis { advice, .. } = diagnose(&facts);
+        let has_command = advice.iter().any(|one| one.contains("/ide enable"));
+        assert_eq!(has_command, problem != Problem::UnknownTerminal, "{advice:?}");
+    }
+}
+
 fn wrong_folder() -> Vec<(Problem, Facts)> {
     let elsewhere = |folders: &[&str]| {
         let mut facts = connected();
@@ -392,7 +402,7 @@ fn no_way_works() {
     insta::assert_snapshot!(beginnings(no_way()));
 }
 
-/// Returns the manual's table of problems: the first case of each.
+/// Returns the manual's table of problems: the first case of each verdict.
 fn problem_table() -> String {
     let mut table = String::new();
     let mut known = Vec::new();
@@ -400,9 +410,8 @@ fn problem_table() -> String {
         if !known.contains(&problem) {
             known.push(problem);
             let Diagnosis { verdict, advice, .. } = diagnose(&facts);
-            let row = format!("| {verdict} | {} |\n", advice[0]);
-            if !table.contains(&row) {
-                table += &row;
+            if !table.contains(&format!("| {verdict} |")) {
+                writeln!(table, "| {verdict} | {} |", advice[0]).unwrap();
             }
         }
     }
