@@ -1,8 +1,6 @@
 //! Connects to the editor by stdin and stdout: one JSON-RPC message per line.
 
 #[cfg(test)]
-mod fuzz;
-#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;

@@ -13,18 +13,20 @@ mod common;
 
 use std::cell::Cell;
 use std::fmt::Write as _;
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::wire::{Connection, EventStream, Session};
-use common::{Rig, is_long, process, until, variable};
+use common::{Rig, call, is_long, process, read_until, until, variable};
 use companion_protocol::editor::{CursorMoved, EditorNotification};
 use companion_protocol::ide::Position;
 use companion_server::Limits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
+use socket2::SockRef;
 
 const CLIENTS: usize = 1000;
 const CALLS: usize = 100;
@@ -106,11 +108,29 @@ impl Times {
     }
 }
 
+/// Opens the stream of a new session.
+fn listen(rig: &Rig) -> TcpStream {
+    let session = rig.initialize();
+    let mut stream = rig.connect();
+    let headers = format!("mcp-session-id: {session}\r\naccept: text/event-stream\r\n");
+    stream.write_all(rig.head("GET /mcp", &headers).as_bytes()).unwrap();
+    stream
+}
+
+/// Returns the bytes of an `openDiff`.
+fn propose(rig: &Rig, session: &str, path: &str, text: &str) -> String {
+    let arguments = json!({ "filePath": path, "newContent": text }).to_string();
+    rig.post(&format!("mcp-session-id: {session}\r\n"), &call("openDiff", &arguments))
+}
+
+const OPENED: &str = r#""result":{"content":[]}}"#;
+
 /// Calls openDiff about every millisecond, alternately without and with a storm, and reports the
 /// durations.
-async fn report_calls(window: &Window, storm: impl Fn()) -> String {
-    let mut session = Session::initialize(&window.rig.target()).await.unwrap();
-    let arguments = json!({ "filePath": "/p/measured", "newContent": "line\n".repeat(400) });
+fn report_calls(window: &Window, storm: impl Fn()) -> String {
+    let session = window.rig.initialize();
+    let request = propose(&window.rig, &session, "/p/measured", &"line\n".repeat(400));
+    let mut connection = window.rig.connect();
     let mut phases = [Times::default(), Times::default()];
     for turn in 0..6 {
         let end_storm = (turn % 2 == 1).then(|| window.storm());
@@ -120,9 +140,9 @@ async fn report_calls(window: &Window, storm: impl Fn()) -> String {
                 storm();
             }
             let called = Instant::now();
-            let result = session.call("openDiff", &arguments).await.unwrap();
+            connection.write_all(request.as_bytes()).unwrap();
+            read_until(&mut connection, OPENED);
             phases[turn % 2].0.push(called.elapsed().as_secs_f64() * 1e6);
-            assert_eq!(result, json!({ "content": [] }));
             thread::sleep(Duration::from_millis(1));
         }
         if let Some(end_storm) = end_storm {
@@ -157,116 +177,86 @@ impl Holdings {
     }
 
     /// Waits until no more resources are used than before.
-    async fn are_back(&self, window: &Window) {
-        until("all connections and calls have ended", || window.rig.server.status().tasks == 0)
-            .await;
-        until("all sockets are closed", || process::are_closed(self.descriptors)).await;
+    fn are_back(&self, window: &Window) {
+        until("all connections and calls have ended", || window.rig.server.status().tasks == 0);
+        until("all sockets are closed", || process::are_closed(self.descriptors));
         // Idle disk threads end after 10 s. The thread that watches ignore files stays.
         let threads = process::threads();
         assert!(threads <= self.threads + 5, "{threads} threads, before {self:?}");
     }
 }
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(future)
-}
-
 #[test]
 #[expect(clippy::print_stdout, reason = "the report")]
 fn a_thousand_clients_and_a_storm_leave_nothing_behind() {
     let window = Window::open();
-    block_on(async {
-        let target = window.rig.target();
-        let before = Holdings::now();
-        let empty = process::memory();
-        let mut clients = Vec::new();
-        for _ in 0..CLIENTS {
-            let mut session = Session::initialize(&target).await.unwrap();
-            session.hang_up();
-            let stream = EventStream::open(&target, &session.id, None).await.unwrap();
-            clients.push((session, stream.unwrap()));
-        }
-        until("all are connected", || window.rig.server.status().connected == CLIENTS).await;
+    let rig = &window.rig;
+    let before = Holdings::now();
+    let empty = process::memory();
+    let mut streams: Vec<_> = (0..CLIENTS).map(|_| listen(rig)).collect();
+    until("all are connected", || rig.server.status().connected == CLIENTS);
 
-        // These calls wait for the editor; half of the callers do not wait.
-        let mut calls = Vec::new();
-        for (number, (session, _)) in clients.iter_mut().take(CALLS).enumerate() {
-            let path = format!("/held/{number}");
-            let arguments = json!({ "filePath": path, "newContent": "text" });
-            let request = session.call_request("openDiff", &arguments);
-            let mut connection = Connection::open(&target).await.unwrap();
-            connection.send(request.as_bytes()).await.unwrap();
-            calls.push((path, connection));
-        }
-        until("all calls wait", || window.rig.editor.held() == CALLS).await;
-        calls.truncate(CALLS / 2);
-        let full = process::memory();
+    // These calls wait for the editor; half of the callers do not wait.
+    let mut calls = Vec::new();
+    for number in 0..CALLS {
+        let mut connection = rig.connect();
+        let request = propose(rig, &rig.initialize(), &format!("/held/{number}"), "text");
+        connection.write_all(request.as_bytes()).unwrap();
+        calls.push(connection);
+    }
+    until("all calls wait", || rig.editor.held() == CALLS);
+    calls.truncate(CALLS / 2);
+    let full = process::memory();
 
-        let times = report_calls(&window, || {}).await;
-        let stormed = process::memory();
-        println!(
-            "{times}memory {empty} KB, with {CLIENTS} clients {full} KB, after the storm {stormed} KB"
-        );
-        assert!(stormed < full + 16 * 1024, "a storm of {full} to {stormed} KB");
+    let times = report_calls(&window, || {});
+    let stormed = process::memory();
+    println!(
+        "{times}memory {empty} KB, with {CLIENTS} clients {full} KB, after the storm {stormed} KB"
+    );
+    assert!(stormed < full + 16 * 1024, "a storm of {full} to {stormed} KB");
 
-        window.rig.editor.release();
-        for (path, call) in &mut calls {
-            assert_eq!(
-                call.response().await.unwrap()["result"],
-                json!({ "content": [] }),
-                "{path}"
-            );
-        }
-        drop(calls);
-        // No client has read until now. Each receives the newest context in the end.
-        let caret = json!({ "path": window.file.path(), "line": 7, "character": 7 });
-        window.rig.notify("editor/cursor", &caret);
-        for (_, stream) in &mut clients {
-            while stream.next().await.unwrap().unwrap().message["params"]["workspaceState"]["openFiles"]
-                [0]["cursor"]["line"]
-                != 7
-            {}
-        }
-        for (number, (_, stream)) in clients.into_iter().enumerate() {
-            if number % 2 == 0 {
-                stream.connection.end_by_rst();
-            }
-        }
-        before.are_back(&window).await;
-        Session::initialize(&target).await.unwrap();
-    });
+    rig.editor.release();
+    for call in &mut calls {
+        read_until(call, OPENED);
+    }
+    drop(calls);
+    // No client has read until now. Each receives the newest context in the end.
+    let caret = json!({ "path": window.file.path(), "line": 7, "character": 7 });
+    rig.notify("editor/cursor", &caret);
+    for stream in &mut streams {
+        read_until(stream, r#""cursor":{"line":7,"#);
+    }
+    for stream in streams.iter().step_by(2) {
+        SockRef::from(stream).set_linger(Some(Duration::ZERO)).unwrap();
+    }
+    drop(streams);
+    before.are_back(&window);
+    rig.is_well();
 }
 
 #[test]
 #[expect(clippy::print_stdout, reason = "the report")]
 fn clients_that_read_nothing_hold_no_memory_and_disturb_nobody() {
     let window = Window::open();
-    block_on(async {
-        let target = window.rig.target();
-        let before = Holdings::now();
-        let mut deaf = Vec::new();
-        for _ in 0..8 {
-            let session = Session::initialize(&target).await.unwrap();
-            let stream = EventStream::open(&target, &session.id, None).await.unwrap().unwrap();
-            stream.connection.hold_little();
-            deaf.push((session, stream));
-        }
-        // The largest possible context has 48 KB. Four are sent in a second.
-        let selections = ["文".repeat(16_384), "字".repeat(16_384)];
-        let path = window.file.path();
-        let selected = Cell::new(0);
-        let full = process::memory();
-        let times = report_calls(&window, || {
-            selected.set(selected.get() + 1);
-            let text = &selections[selected.get() % 2];
-            window.rig.notify("editor/selection", &json!({ "path": path, "text": text }));
-        })
-        .await;
-        let stormed = process::memory();
-        println!("{times}memory {full} KB, after the storm {stormed} KB");
-        assert!(stormed < full + 16 * 1024, "they hold {full} to {stormed} KB");
-        drop(deaf);
-        before.are_back(&window).await;
+    let before = Holdings::now();
+    let deaf: Vec<_> = (0..8).map(|_| listen(&window.rig)).collect();
+    for stream in &deaf {
+        // The system buffers as little unread data as possible.
+        SockRef::from(stream).set_recv_buffer_size(1).unwrap();
+    }
+    // The largest possible context has 48 KB. Four are sent in a second.
+    let selections = ["文".repeat(16_384), "字".repeat(16_384)];
+    let path = window.file.path();
+    let selected = Cell::new(0);
+    let full = process::memory();
+    let times = report_calls(&window, || {
+        selected.set(selected.get() + 1);
+        let text = &selections[selected.get() % 2];
+        window.rig.notify("editor/selection", &json!({ "path": path, "text": text }));
     });
+    let stormed = process::memory();
+    println!("{times}memory {full} KB, after the storm {stormed} KB");
+    assert!(stormed < full + 16 * 1024, "they hold {full} to {stormed} KB");
+    drop(deaf);
+    before.are_back(&window);
 }

@@ -9,7 +9,6 @@ use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 use common::{Rig, call, ping, read_all, read_until};
-use socket2::SockRef;
 
 #[test]
 fn a_peer_that_closes_its_side_is_let_go() {
@@ -40,18 +39,6 @@ fn a_peer_that_closes_its_side_after_a_proposal_gets_the_answer() {
     let reply = read_all(&mut stream);
     assert!(reply.starts_with("HTTP/1.1 200 OK\r\n"), "{reply}");
     rig.is_well();
-}
-
-#[test]
-fn requests_in_one_write_are_answered_in_order() {
-    let rig = Rig::start();
-    let session = format!("mcp-session-id: {}\r\n", rig.initialize());
-    let mut requests: String = (1..=5).map(|id| rig.post(&session, &ping(id))).collect();
-    requests.push_str(&rig.post(&format!("{session}connection: close\r\n"), &ping(6)));
-    let replies = rig.exchange(requests);
-    let ids: Vec<_> =
-        replies.match_indices("\"id\":").map(|(at, _)| &replies[at + 5..at + 6]).collect();
-    assert_eq!(ids, ["1", "2", "3", "4", "5", "6"]);
 }
 
 #[test]
@@ -96,25 +83,6 @@ fn a_refused_request_leaves_its_connection_open() {
     let accepted = rig.post(&format!("{session}connection: close\r\n"), &ping(2));
     let replies = rig.exchange(refused + &accepted);
     assert!(replies.contains("401 Unauthorized") && replies.contains("200 OK"), "{replies}");
-}
-
-#[test]
-fn a_client_that_breaks_off_by_rst_does_no_harm() {
-    let rig = Rig::start();
-    let session = format!("mcp-session-id: {}\r\n", rig.initialize());
-    let mut stream = rig.connect();
-    stream.write_all(rig.head("GET /mcp", &session).as_bytes()).unwrap();
-    read_until(&mut stream, "ide/contextUpdate");
-    let mut body = rig.connect();
-    body.write_all(&rig.post(&session, &ping(1)).as_bytes()[..150]).unwrap();
-    for stream in [stream, body] {
-        SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
-        drop(stream);
-    }
-    // The client returns with the same session.
-    let mut stream = rig.connect();
-    stream.write_all(rig.head("GET /mcp", &session).as_bytes()).unwrap();
-    read_until(&mut stream, "ide/contextUpdate");
 }
 
 #[test]

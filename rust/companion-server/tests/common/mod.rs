@@ -3,19 +3,17 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "for several tests, which may panic")]
 
 pub(crate) mod process;
-pub(crate) mod wire;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use companion_protocol::editor::{CompanionNotification, EditorNotification};
 use companion_protocol::settings::Settings;
 use companion_server::{Config, Delivery, EditorHost, EditorRequest, Responder, Runtime, Server};
 use serde_json::Value;
-
-use wire::Target;
 
 /// The timeout of a test. It is far above the needs of a busy machine.
 pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
@@ -123,11 +121,6 @@ impl<H: EditorHost + 'static> Rig<H> {
         notify(&self.server, method, params)
     }
 
-    /// Returns the address of the server, with its token.
-    pub(crate) fn target(&self) -> Target {
-        Target { port: self.server.port(), token: self.server.token().into() }
-    }
-
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.server.port())).unwrap();
         let patience = if is_long() { 300 } else { 20 };
@@ -203,11 +196,11 @@ pub(crate) fn notify(server: &Server, method: &str, params: &Value) -> Option<De
 }
 
 /// Waits until `condition` holds. Panics after [`WAIT_TIMEOUT`].
-pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = tokio::time::Instant::now() + WAIT_TIMEOUT;
+pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     while !condition() {
-        assert!(tokio::time::Instant::now() < deadline, "waited in vain until {what}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        assert!(Instant::now() < deadline, "waited in vain until {what}");
+        thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -5,7 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod framing;
+mod heads;
 mod hosts;
 mod json;
 mod paths;

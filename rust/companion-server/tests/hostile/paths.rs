@@ -1,4 +1,4 @@
-//! Tests unusual paths, links, and paths of special files.
+//! Tests links and paths of special files.
 
 use std::fs::File;
 use std::io::Write;
@@ -10,48 +10,7 @@ use companion_protocol::editor::EditorNotification;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::json;
 
-use crate::common::{Rig, call, read_until};
-
-/// Calls a tool with a path, and returns the reply.
-fn call_tool(rig: &Rig, session: &str, tool: &str, path: &str) -> String {
-    let arguments = json!({ "filePath": path, "newContent": "" }).to_string();
-    let headers = format!("mcp-session-id: {session}\r\nconnection: close\r\n");
-    rig.exchange(rig.post(&headers, &call(tool, &arguments)))
-}
-
-/// The client pairs the answer with its path byte for byte, so the server never normalizes a path.
-/// The editor resolves it, because it must open the file anyway.
-#[test]
-fn a_path_is_passed_on_as_it_is() {
-    let rig = Rig::start();
-    let session = rig.initialize();
-    for path in [
-        "/a/../b",
-        "/a/./b",
-        "/a//b",
-        "//a",
-        "/a/",
-        "/",
-        "/dev/zero",
-        "/proc/self/mem",
-        "/a\\b",
-        "/a\nb",
-        "/a\u{1}",
-        "/e\u{301}",
-        "/\u{e9}",
-        "/A",
-        "/a%2fb",
-        "/\u{202e}txt.exe",
-        "/\u{fffd}\u{ffff}",
-    ] {
-        let reply = call_tool(&rig, &session, "openDiff", path);
-        assert!(reply.ends_with(r#""result":{"content":[]}}"#), "{path}: {reply}");
-        assert_eq!(rig.asked(), [format!("open {path}")]);
-        let reply = call_tool(&rig, &session, "closeDiff", path);
-        assert!(reply.contains(r#""type":"text""#), "{path}: {reply}");
-        assert_eq!(rig.asked(), [format!("close {path}")]);
-    }
-}
+use crate::common::{Rig, read_until};
 
 /// Only regular files are sent. The check opens none: a FIFO would never answer.
 #[test]

@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use companion_core::companion::Input;
 use companion_core::diffs::Decision;
 use companion_protocol::editor::ReasonArrival::{self, Never, Now};
 use http_body_util::BodyExt;
@@ -128,16 +127,6 @@ impl Scene {
         self.rig.parts.driver.handle(agent::rejected_with_reason(&path, "use const"));
     }
 
-    /// The user rejects the edit, and the client reads only the ping.
-    async fn reject_unread(&mut self) {
-        self.reject_now();
-        let ping = self.stream.any_message().await.unwrap();
-        let answer = json!({ "jsonrpc": "2.0", "id": ping["id"], "result": {} });
-        let headers = [("mcp-session-id", &*self.session)];
-        self.rig.send("POST", "/mcp", &headers, answer.to_string()).await;
-        self.decided().await;
-    }
-
     async fn decided(&self) {
         while self.rig.open_count() > 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -186,11 +175,6 @@ impl Scene {
         let stream = Stream::new(ReplyBody::Json(Json::default()));
         Self { rig, dir, session, stream, messages: VecDeque::new() }
     }
-
-    async fn come_back(&mut self) {
-        self.stream = self.rig.stream(&self.session).await;
-        self.stream.context().await;
-    }
 }
 
 const NO_CHANGE: &str = r#"{"llmContent":"no","error":{"type":"edit_no_change"}}"#;
@@ -205,42 +189,6 @@ fn denied(answer: &Value) -> bool {
 
 fn context(answer: &Value) -> &str {
     answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default()
-}
-
-#[tokio::test]
-async fn a_reason_comes_with_the_result_and_the_client_gets_the_present_text() {
-    let mut scene = Scene::start().await;
-    assert_eq!(scene.propose().await, Now);
-    scene.reject().await;
-    let message = scene.message().await;
-    assert_eq!(message["method"], "ide/diffAccepted");
-    assert_eq!(message["params"]["content"], TEXT);
-    assert!(denied(&scene.after_tool(no_change()).await));
-    assert_eq!(scene.after_tool(no_change()).await, Value::Null, "it is sent once");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_client_without_a_stream_gets_a_rejection_and_the_reason_with_the_next_prompt() {
-    let scene = Scene::start().await;
-    assert_eq!(scene.propose().await, Now);
-    let mut scene = scene.away();
-    scene.reject_now();
-    scene.decided().await;
-    scene.come_back().await;
-    assert_eq!(scene.message().await["method"], "ide/diffRejected");
-    let answer = scene.before_agent().await["hookSpecificOutput"].take();
-    let answer = answer["additionalContext"].as_str().unwrap().to_owned();
-    assert!(answer.ends_with("The user's reason: use const"), "{answer}");
-    assert_eq!(scene.before_agent().await, Value::Null, "it is sent once");
-}
-
-#[tokio::test]
-async fn a_text_that_is_not_read_before_the_stream_breaks_is_not_sent_again() {
-    let mut scene = Scene::start().await;
-    scene.propose().await;
-    scene.reject_unread().await;
-    scene.come_back().await;
-    assert_eq!(scene.message().await["method"], "ide/diffRejected");
 }
 
 #[tokio::test(start_paused = true)]
@@ -266,15 +214,6 @@ async fn the_first_decision_counts() {
     assert_eq!(scene.message().await["params"]["content"], TEXT);
     let answer = scene.after_tool(no_change()).await;
     assert_eq!(answer["reason"].as_str().unwrap().matches("use const").count(), 1);
-}
-
-#[tokio::test]
-async fn a_server_that_stops_sends_no_text_in_place_of_a_rejection() {
-    let mut scene = Scene::start().await;
-    scene.propose().await;
-    scene.reject_unread().await;
-    scene.rig.parts.driver.handle(Input::Stop { keeps: false });
-    assert_eq!(scene.message().await["method"], "ide/diffRejected");
 }
 
 #[tokio::test(start_paused = true)]
@@ -343,17 +282,6 @@ async fn a_reason_of_a_cli_that_never_returns_stays_a_day_at_most() {
     tokio::time::sleep(DAY).await;
     let scene = scene.end(state.path(), "use const").await;
     assert_eq!(scene.before_agent().await, Value::Null);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_reason_is_given_to_a_cli_that_returns_within_a_day() {
-    let scene = Scene::start().await;
-    scene.propose().await;
-    let scene = scene.away();
-    scene.reject_now();
-    scene.decided().await;
-    tokio::time::sleep(Duration::from_hours(23)).await;
-    assert!(context(&scene.before_agent().await).ends_with(": use const"));
 }
 
 #[tokio::test]

@@ -1,5 +1,4 @@
 //! Tests the driver with its clients and its editor.
 
-mod interleavings;
 mod journal;
 mod repeats;

@@ -7,7 +7,6 @@ use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use serde_json::json;
 
-use crate::host::Proposal;
 use crate::http::route;
 use crate::testing::{EditorCall, PEER, PORT, Rig, TOKEN};
 
@@ -261,16 +260,6 @@ async fn tool_calls_that_can_not_be_carried_out() {
 }
 
 #[tokio::test]
-async fn in_context_only_mode_no_tool_is_about_diffs() {
-    let mut x = Exchanges::with(Rig::with(|config| config.settings.review = false)).await;
-    x.post("tools/list", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
-    let params = json!({ "name": "openDiff", "arguments": { "filePath": "/a", "newContent": "" } });
-    let body = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params });
-    x.post("openDiff", &body.to_string()).await;
-    insta::assert_snapshot!(x.text);
-}
-
-#[tokio::test]
 async fn bodies_that_are_too_large() {
     let mut x = Exchanges::with(Rig::limits(|limits| limits.body = 100)).await;
     x.post("at the limit", &format!("{PING:100}")).await;
@@ -327,37 +316,4 @@ async fn what_the_editor_has_taken_counts_until_it_has_answered() {
     };
     let (result, ()) = tokio::join!(rig.call(&session, "openDiff", &c), answer);
     assert_eq!(result, json!({ "content": [] }));
-}
-
-#[tokio::test]
-async fn what_the_editor_answers_reaches_the_client() {
-    let rig = Rig::start();
-    let session = rig.initialize().await;
-    let arguments = json!({ "filePath": "/a b/文.rs", "newContent": "" });
-    let answer = async {
-        let EditorCall::Open(responder, proposal) = rig.asked().await else { panic!() };
-        let Proposal { file_path, new_content, .. } = &proposal;
-        assert_eq!((file_path.as_str(), new_content.as_str()), ("/a b/文.rs", ""));
-        responder.complete(None);
-    };
-    let (result, ()) = tokio::join!(rig.call(&session, "openDiff", &arguments), answer);
-    assert_eq!(result, json!({ "content": [] }));
-
-    let answer = async {
-        let EditorCall::Close(responder, _) = rig.asked().await else { panic!() };
-        responder.complete(Some("a\r\n\"b\"".to_owned()));
-    };
-    let arguments = json!({ "filePath": "/a b/文.rs", "suppressNotification": true });
-    let (result, ()) = tokio::join!(rig.call(&session, "closeDiff", &arguments), answer);
-    let text = r#"{"content":"a\r\n\"b\""}"#;
-    assert_eq!(result, json!({ "content": [{ "type": "text", "text": text }] }));
-
-    let answer = async {
-        let EditorCall::Open(responder, _) = rig.asked().await else { panic!() };
-        responder.fail("It is a directory.");
-    };
-    let arguments = json!({ "filePath": "/a", "newContent": "x" });
-    let (result, ()) = tokio::join!(rig.call(&session, "openDiff", &arguments), answer);
-    let text = json!([{ "type": "text", "text": "It is a directory." }]);
-    assert_eq!(result, json!({ "content": text, "isError": true }));
 }

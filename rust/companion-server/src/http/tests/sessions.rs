@@ -188,32 +188,6 @@ async fn the_views_of_a_client_that_does_not_come_back_are_closed_after_five_min
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_client_that_comes_back_later_still_gets_the_rejection_of_its_diff() {
-    let rig = Rig::start();
-    let session = rig.initialize().await;
-    open(&rig, &session).await;
-    drop(rig.stream(&session).await);
-    sleep(Duration::from_mins(30)).await;
-    let mut stream = rig.stream(&session).await;
-    stream.context().await;
-    let message = stream.message().await.unwrap();
-    assert_eq!(message["method"], "ide/diffRejected");
-    assert_eq!(message["params"], json!({ "filePath": "/a" }));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_decision_waits_an_hour_for_its_client() {
-    let rig = Rig::start();
-    let session = rig.initialize().await;
-    open(&rig, &session).await;
-    rig.user_decided("/a", Decision::Accepted("text".to_owned()));
-    sleep(Duration::from_mins(59)).await;
-    let mut stream = rig.stream(&session).await;
-    stream.context().await;
-    assert_eq!(stream.message().await.unwrap()["params"]["content"], "text");
-}
-
 #[tokio::test]
 async fn when_all_places_are_taken_a_new_client_is_refused() {
     let rig = Rig::limits(|limits| limits.sessions = 2);

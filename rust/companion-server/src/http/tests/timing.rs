@@ -201,37 +201,6 @@ async fn stopping_does_not_wait_for_a_client_that_does_not_read() {
     assert_eq!(begun.elapsed().as_secs(), 1);
 }
 
-/// If the client's answer to a ping finds no server, its connection ends for good.
-#[tokio::test(start_paused = true)]
-async fn a_server_that_stops_is_there_for_a_client_that_is_slow_to_acknowledge() {
-    let rig = Rig::start();
-    let session = rig.initialize().await;
-    let mut stream = rig.stream(&session).await;
-    stream.context().await;
-    propose_and_accept(&rig, &session).await;
-    assert_eq!(stream.message().await.unwrap()["method"], "ide/diffAccepted");
-    let ping = stream.any_message().await.unwrap();
-    let (mut ours, theirs) = duplex(1 << 16);
-    rig.parts.lifecycle.tasks.spawn(rig.serve(theirs));
-
-    let answering = async {
-        sleep(Duration::from_millis(900)).await;
-        let answer = json!({ "jsonrpc": "2.0", "id": ping["id"], "result": {} });
-        ours.write_all(post(&session, &answer).as_bytes()).await.unwrap();
-        let (reply, _) = until_closed(&mut ours).await;
-        drop(ours);
-        reply
-    };
-    let begun = Instant::now();
-    let stopping = async {
-        rig.shut_down().await;
-        begun.elapsed()
-    };
-    let (reply, took) = tokio::join!(answering, stopping);
-    assert!(reply.starts_with("HTTP/1.1 202 Accepted\r\n"), "{reply:?}");
-    assert_eq!(took.as_millis() / 100, 9, "nobody is waited for any longer");
-}
-
 /// Runs in real time: a paused clock stands still while any task runs.
 #[tokio::test]
 async fn a_refused_peer_that_never_stops_sending_is_let_go() {
@@ -246,28 +215,6 @@ async fn a_refused_peer_that_never_stops_sending_is_let_go() {
         tokio::join!(tokio::spawn(rig.serve(theirs)), flood).0.unwrap();
     };
     timeout(Duration::from_secs(20), served).await.expect("it has to end");
-}
-
-/// The client closes the diff meanwhile, and nothing else waits for the editor.
-#[tokio::test(start_paused = true)]
-async fn a_view_that_does_not_open_in_time_frees_its_path_and_closes_when_it_does() {
-    let rig = Rig::start();
-    let session = rig.initialize().await;
-    let arguments = json!({ "filePath": "/a", "newContent": "new" });
-    let closing = json!({ "filePath": "/a", "suppressNotification": true });
-    let begun = Instant::now();
-    let (_, closed, asked) = tokio::join!(
-        rig.call(&session, "openDiff", &arguments),
-        rig.call(&session, "closeDiff", &closing),
-        rig.asked()
-    );
-    assert_eq!(closed["content"][0]["text"], "{}");
-    assert_eq!(begun.elapsed().as_secs(), 1, "a client waits only shortly for the view");
-    let EditorCall::Open(responder, _) = asked else { panic!("{asked:?}") };
-    assert!(matches!(rig.asked().await, EditorCall::Close(..)));
-    assert_eq!(begun.elapsed().as_secs(), 30);
-    responder.complete(None);
-    assert!(matches!(rig.asked().await, EditorCall::Close(..)));
 }
 
 /// The path counts in the editor's queue like the text.
@@ -346,25 +293,6 @@ fn with_wake_ups(test: impl AsyncFnOnce(Arc<Mutex<BTreeSet<Instant>>>)) {
         noted.lock().insert(Instant::now());
     });
     runtime.build().unwrap().block_on(test(wake_ups));
-}
-
-#[test]
-fn a_quiet_client_wakes_the_processor_a_few_times_for_each_sign_of_life() {
-    with_wake_ups(async |wake_ups| {
-        let rig = Rig::start();
-        let session = rig.initialize().await;
-        let mut stream = rig.stream(&session).await;
-        stream.context().await;
-        assert_eq!(stream.block().await.unwrap(), ":");
-        wake_ups.lock().clear();
-        let first = stream.arrived;
-        for _ in 0..3 {
-            assert_eq!(stream.block().await.unwrap(), ":");
-        }
-        let wake_ups = wake_ups.lock().iter().filter(|moment| **moment > first).count();
-        // The levels of Tokio's timer wheel add some wake-ups to the three.
-        assert!((3..=12).contains(&wake_ups), "{wake_ups}");
-    });
 }
 
 #[test]

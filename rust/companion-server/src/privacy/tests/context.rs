@@ -21,16 +21,9 @@ struct Client {
 
 impl Client {
     async fn new(files: &[(&str, &str)]) -> Self {
-        Self::with(files, false).await
-    }
-
-    async fn with(files: &[(&str, &str)], git_ignored_private: bool) -> Self {
         let scene = Scene::new(files);
         let root = scene.base.join("project");
-        let rig = Rig::with(|config| {
-            config.settings.workspace = vec![root];
-            config.settings.git_ignored_private = git_ignored_private;
-        });
+        let rig = Rig::with(|config| config.settings.workspace = vec![root]);
         let session = rig.initialize().await;
         let mut stream = rig.stream(&session).await;
         stream.context().await;
@@ -142,20 +135,6 @@ async fn rules_are_followed_through_everything_that_happens_to_their_file() {
     client.files(&[]).await;
 }
 
-#[tokio::test]
-async fn rules_of_git_are_followed() {
-    let mut client = Client::with(&[(KEY, ""), (TEXT, "")], true).await;
-    client.focus(TEXT);
-    client.focus(KEY);
-    client.files(&[KEY, TEXT]).await;
-    for file in ["project/.gitignore", "project/a/.gitignore", "project/.git/info/exclude"] {
-        client.scene.write(file, "*.hid");
-        client.files(&[TEXT]).await;
-        remove_file(client.scene.base.join(file)).unwrap();
-        client.files(&[KEY, TEXT]).await;
-    }
-}
-
 #[cfg(unix)]
 #[tokio::test]
 async fn rules_that_a_link_leads_to_are_followed() {
@@ -249,34 +228,4 @@ async fn the_problems_of_a_file_that_becomes_private_while_the_editor_looks_are_
         let expected = if is_one { STAYS_PRIVATE } else { &others };
         assert_eq!(result["content"][0]["text"], expected);
     }
-}
-
-#[tokio::test]
-async fn a_project_that_shares_no_context_hides_files_and_problems_and_has_edits_reviewed() {
-    let mut client = Client::new(&[(TEXT, "")]).await;
-    client.focus(TEXT);
-    client.select(TEXT, "a text");
-    client.files(&[TEXT]).await;
-    client.rig.parts.context.update(|model| model.set_shared(false));
-    client.files(&[]).await;
-    let (rig, session) = (&client.rig, &client.session);
-    let path = client.scene.at(TEXT);
-    for arguments in [json!({}), json!({ "filePath": path })] {
-        let result = rig.call(session, "getDiagnostics", &arguments).await;
-        let why = "getDiagnostics: the user shares nothing of this project with CLIs";
-        assert_eq!(
-            (&result["isError"], &result["content"][0]["text"]),
-            (&json!(true), &json!(why))
-        );
-    }
-    let asked = async {
-        let EditorCall::Open(responder, _) = rig.asked().await else { panic!("a proposal") };
-        responder.complete(None);
-    };
-    let arguments = json!({ "filePath": path, "newContent": "new" });
-    let (result, ()) = tokio::join!(rig.call(session, "openDiff", &arguments), asked);
-    assert_eq!(result.get("isError"), None, "{result}");
-    client.rig.parts.context.update(|model| model.set_shared(true));
-    let context = client.files(&[TEXT]).await;
-    assert_eq!(context["workspaceState"]["openFiles"][0]["selectedText"], "a text");
 }

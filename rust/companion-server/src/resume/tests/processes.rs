@@ -64,16 +64,6 @@ fn the_next_process_of_a_folder_is_the_last_one_again() {
 }
 
 #[test]
-fn what_a_server_is_started_with_is_what_the_last_one_left() {
-    let dir = TempDir::new().unwrap();
-    let (token, killed) = run(&dir, &config("/a", ALIVE), 4001);
-    drop(killed);
-    let runtime = Runtime::start().unwrap();
-    let last = Resume::claim(&runtime, Some(dir.path().to_owned()), &config("/a", ALIVE));
-    assert_eq!(last.unwrap().head.token.expose(), token);
-}
-
-#[test]
 fn processes_side_by_side_have_nothing_in_common() {
     let dir = TempDir::new().unwrap();
     let (first, killed) = run(&dir, &config("/a", ALIVE), 4001);

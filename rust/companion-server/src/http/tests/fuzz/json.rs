@@ -1,11 +1,82 @@
-//! Generates the fuzzer's JSON: messages that are nearly valid, and text that is not quite JSON.
+//! Generates the fuzzer's bodies: messages that are nearly valid, text that is not quite JSON, and
+//! both with some bytes changed afterwards.
 
 use companion_protocol::tool::Tool;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+/// A change of bytes. Its position is a fraction of the whole body.
+#[derive(Clone, Debug)]
+enum Change {
+    Set(u16, u8),
+    Insert(u16, &'static [u8]),
+    Cut(u16),
+}
+
+fn change(bytes: &mut Vec<u8>, change: &Change) {
+    let (Change::Set(at, _) | Change::Insert(at, _) | Change::Cut(at)) = *change;
+    let at = usize::from(at) * bytes.len() / 0x10000;
+    match *change {
+        Change::Set(_, byte) if at < bytes.len() => bytes[at] = byte,
+        Change::Set(_, byte) => bytes.push(byte),
+        Change::Insert(_, piece) => drop(bytes.splice(at..at, piece.iter().copied())),
+        Change::Cut(_) => bytes.truncate(at),
+    }
+}
+
+fn a_change() -> BoxedStrategy<Change> {
+    let pieces: Vec<&'static [u8]> = vec![
+        b"\0",
+        b" ",
+        b":",
+        b",",
+        b"\"",
+        b"\\",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b"\xff",
+        b"\xc3",
+        b"\xed\xa0\x80",
+        b"\xef\xbb\xbf",
+        b"\\ud800",
+        b"1e999999",
+        b"null",
+    ];
+    prop_oneof![
+        3 => any::<(u16, u8)>().prop_map(|(at, byte)| Change::Set(at, byte)),
+        3 => (any::<u16>(), select(pieces)).prop_map(|(at, piece)| Change::Insert(at, piece)),
+        1 => any::<u16>().prop_map(Change::Cut),
+    ]
+    .boxed()
+}
+
+pub(super) fn body() -> BoxedStrategy<Vec<u8>> {
+    let text = prop_oneof![
+        12 => message(),
+        3 => prop::collection::vec(prop_oneof![9 => message(), 1 => value()], 0..5)
+            .prop_map(|messages| format!("[{}]", messages.join(","))),
+        1 => value(),
+        1 => (98_usize..103).prop_map(|count| {
+            format!("[{}]", vec![r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#; count].join(","))
+        }),
+        1 => text(),
+    ];
+    let changes = prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(a_change(), 1..3)];
+    (text, changes)
+        .prop_map(|(text, changes)| {
+            let mut bytes = text.into_bytes();
+            for one in &changes {
+                change(&mut bytes, one);
+            }
+            bytes
+        })
+        .boxed()
+}
+
 /// Generates a JSON-RPC message with at most one fault.
-pub(super) fn message() -> BoxedStrategy<String> {
+fn message() -> BoxedStrategy<String> {
     let version = prop_oneof![
         30 => Just(r#""2.0""#.to_owned()),
         1 => select(vec!["2.0", "\"1.0\"", "\"2\\u002e0\"", "null"]).prop_map(str::to_owned),
@@ -116,7 +187,7 @@ fn path() -> BoxedStrategy<String> {
 }
 
 /// Generates JSON of any kind, and text that is not quite JSON.
-pub(super) fn value() -> BoxedStrategy<String> {
+fn value() -> BoxedStrategy<String> {
     let odd = [
         "null",
         "true",
@@ -186,6 +257,6 @@ fn string() -> BoxedStrategy<String> {
     .boxed()
 }
 
-pub(super) fn text() -> BoxedStrategy<String> {
+fn text() -> BoxedStrategy<String> {
     prop::collection::vec(any::<char>(), 0..12).prop_map(String::from_iter).boxed()
 }

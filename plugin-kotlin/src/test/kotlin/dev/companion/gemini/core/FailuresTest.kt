@@ -3,6 +3,7 @@
 package dev.companion.gemini.core
 
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNotNull
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
@@ -99,6 +100,41 @@ class FailuresTest {
         } finally {
             NativeCore.stop(id)
         }
+    }
+
+    @Test
+    fun `a call without an argument that it needs is refused`() {
+        NativeLibrary.load(pluginDirectory)
+        val id = NativeCore.start("{}", SilentCallbacks)
+        val calls: List<Pair<String, List<Any?>>> =
+            listOf(
+                "start" to listOf(null, SilentCallbacks),
+                "start" to listOf("{}", null),
+                "notify" to listOf(id, null, "{}", null),
+                "notify" to listOf(id, "editor/opened", null, null),
+                "notify" to listOf(id, "workspace/folders", "{\"paths\": [\"/a\", null]}", null),
+                "request" to listOf(id, "diff/accepted", "{\"filePath\": \"/a\"}", null),
+            )
+        try {
+            for ((name, arguments) in calls) {
+                val native = NativeCore::class.java.declaredMethods.single { it.name == name }
+                val thrown = runCatching { native.invoke(null, *arguments.toTypedArray()) }.exceptionOrNull()?.cause
+                assertEquals(IllegalStateException::class.java, thrown?.javaClass, "$name $arguments")
+            }
+        } finally {
+            NativeCore.stop(id)
+        }
+    }
+
+    @Test
+    fun `a start with wrong settings is no start`() {
+        NativeLibrary.load(pluginDirectory)
+        val wrong = listOf("", "{", "[]", "null", "1", "\u0000", "{}{}", "{\"workspace\":[null]}", "{\"trusted\":2}")
+        for (settings in wrong) {
+            assertThrows(IllegalStateException::class.java, { NativeCore.start(settings, SilentCallbacks) }, settings)
+            assertNotNull(NativeCore.settingsProblem(settings), settings)
+        }
+        assertNotNull(NativeCompanionCore.problem(ServerSettings(listen = listOf("\uD800"))))
     }
 
     companion object {

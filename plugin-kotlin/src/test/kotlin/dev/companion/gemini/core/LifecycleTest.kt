@@ -2,8 +2,6 @@
 
 package dev.companion.gemini.core
 
-import com.google.gson.Gson
-import com.google.gson.JsonObject
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertNotEquals
@@ -14,7 +12,6 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.condition.EnabledOnOs
 import org.junit.jupiter.api.condition.OS
 import org.junit.jupiter.api.io.TempDir
-import java.io.File
 import java.net.Socket
 import java.nio.file.Files
 import java.nio.file.Path
@@ -23,31 +20,6 @@ import java.util.concurrent.TimeUnit
 class LifecycleTest {
     @TempDir
     lateinit var root: Path
-
-    @Test
-    fun `another worktree belongs to the workspace, unless it is left out`() {
-        val (project, side) = listOf("project", "side").map { Files.createDirectories(root.resolve(it)).toRealPath() }
-        val record = Files.createDirectories(project.resolve(".git/worktrees/side"))
-        Files.writeString(project.resolve(".git/HEAD"), "ref: refs/heads/main\n")
-        Files.writeString(record.resolve("gitdir"), "$side/.git\n")
-        Files.writeString(record.resolve("commondir"), "../..\n")
-        Files.writeString(record.resolve("HEAD"), "ref: refs/heads/side\n")
-        Files.writeString(side.resolve(".git"), "gitdir: $record\n")
-        Window(project, configure = { it.copy(worktrees = false) }).use { without ->
-            Window(project).use { with ->
-                val both = listOf(project, side).joinToString(File.pathSeparator)
-                val end = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS)
-                while (folders(with) != both && System.nanoTime() < end) Thread.sleep(1)
-                assertEquals(both, folders(with))
-                assertEquals(project.toString(), folders(without), "it had as much time")
-            }
-        }
-    }
-
-    private fun folders(window: Window): String {
-        val file = Files.readString(Path.of(window.core.status.discoveryFiles.first().path))
-        return Gson().fromJson(file, JsonObject::class.java)["workspacePath"].asString
-    }
 
     @Test
     fun `a server says whether a CLI would connect, and no secret`() {

@@ -2,10 +2,8 @@
 
 package dev.companion.gemini.core
 
-import com.google.gson.JsonObject
 import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
-import org.junit.jupiter.api.Assertions.assertNotEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
@@ -35,49 +33,6 @@ class TextsTest {
         opened.get()
         assertEquals(Delivery.DELIVERED, core.request(ServerMessage.Accepted(path, "$text typed"))?.delivery)
         assertEquals("$text typed", cli.nextNotification("ide/diffAccepted")["content"].asString)
-    }
-
-    @Test
-    fun `a proposal says whether its file is to be created, and whose it is`() {
-        val path = root.resolve("a.txt")
-        for (kind in listOf(ProposalKind.CREATE, ProposalKind.CHANGE)) {
-            val opened = cli.openDiff(path.toString(), "text")
-            val proposal = window.show()
-            opened.get()
-            assertNotEquals("", proposal.diff)
-            assertEquals(OpenDiff(path.toString(), "text", kind, cli = 1, diff = proposal.diff), proposal)
-            core.send(ServerMessage.Rejected(path.toString()))
-            if (kind == ProposalKind.CREATE) Files.createFile(path)
-        }
-    }
-
-    @Test
-    fun `problems come through, and why there are none`() {
-        val path = Files.createFile(root.resolve("é 文.json")).toString()
-        val answer = cli.call("getDiagnostics", "filePath" to path, "severity" to "hint")
-        val question = window.editor.next<EditorMessage.FindDiagnostics>()
-        assertEquals(DiagnosticsRequest(listOf(path), Severity.HINT), question.asked)
-        val range = Range(Position(1, 2), Position(1, 3))
-        val problem = Diagnostic(Severity.ERROR, "é 文 😀\u0000", range)
-        question.responder.complete(Diagnostics(listOf(FileDiagnostics(path, listOf(problem)))))
-        assertEquals("$path:1:2: error: é 文 😀", text(answer.get()))
-
-        val failed = cli.call("getDiagnostics", "filePath" to path)
-        window.editor.next<EditorMessage.FindDiagnostics>().responder.fail("No, 文.")
-        assertEquals("No, 文.", text(failed.get()))
-    }
-
-    private fun text(result: JsonObject) = result.getAsJsonArray("content")[0].asJsonObject["text"].asString
-
-    @ParameterizedTest
-    @ValueSource(strings = ["space in it", "é 文", "😀", "\"\\"])
-    fun `a path comes through`(name: String) {
-        val path = "$root/$name"
-        val opened = cli.openDiff(path, "text")
-        assertEquals(path, window.show().filePath)
-        opened.get()
-        core.send(ServerMessage.Rejected(path))
-        assertEquals(path, cli.nextNotification("ide/diffRejected")["filePath"].asString)
     }
 
     @Test
@@ -116,19 +71,6 @@ class TextsTest {
         core.send(ServerMessage.Selection(file, "a\uD83D"))
         val active = cli.nextActiveFile()
         assertEquals(listOf(file, "a?"), listOf(active["path"].asString, active["selectedText"].asString))
-    }
-
-    @Test
-    fun `a file with any name is the active file`() {
-        val file = Files.createFile(root.resolve("é 文 😀.txt")).toString()
-        cli
-        core.send(ServerMessage.Focused(file))
-        core.send(ServerMessage.Cursor(file, 3, 7))
-        core.send(ServerMessage.Selection(file, "nul \u0000 and 😀"))
-        val active = cli.nextActiveFile()
-        assertEquals(file, active["path"].asString)
-        assertEquals("""{"line":3,"character":7}""", active["cursor"].toString())
-        assertEquals("nul \u0000 and 😀", active["selectedText"].asString)
     }
 
     @Test
