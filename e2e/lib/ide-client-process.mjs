@@ -39,8 +39,10 @@ const calls = {
     if (!isConnected || isBridged || client.diffResponses.size > 0) return false;
     client.removeStatusChangeListener(sendStatus);
     client.removeTrustChangeListener(sendTrust);
+    const connection = client.client;
     await client.disconnect();
-    ideContextStore.clear();
+    // The end of the stream is an error, which would clear the context of the next client.
+    for (const event of ['onclose', 'onerror']) delete connection[event];
     return true;
   },
   /** Replaces the client that has left by one in another folder and environment. */
