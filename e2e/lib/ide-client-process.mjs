@@ -18,11 +18,16 @@ const { IdeClient, ideContextStore, checkPathTrust, resetTrustedFoldersForTestin
 const other = socket ? await Peer.connect(socket) : process;
 
 let client;
+let hasConnected;
 
-const sendStatus = (status) => other.send({ event: 'status', value: status });
+const sendStatus = (status) => {
+  hasConnected ||= status.status === 'connected';
+  other.send({ event: 'status', value: status });
+};
 const sendTrust = (trusted) => other.send({ event: 'trust', value: trusted });
 
 async function createClient() {
+  hasConnected = false;
   client = await IdeClient.getInstance();
   client.addStatusChangeListener(sendStatus);
   client.addTrustChangeListener(sendTrust);
@@ -35,11 +40,12 @@ const calls = {
   /** Disconnects the client, unless this leaves something behind. Returns whether it has done so. */
   async leave() {
     const isConnected = client.getConnectionStatus().status === 'connected';
+    const isLost = hasConnected && !isConnected;
     const isBridged = process.env.GEMINI_CLI_IDE_SERVER_STDIO_COMMAND !== undefined;
-    if (!isConnected || isBridged || client.diffResponses.size > 0) return false;
+    if (isLost || isBridged || client.diffResponses.size > 0) return false;
     client.removeStatusChangeListener(sendStatus);
     client.removeTrustChangeListener(sendTrust);
-    const connection = client.client;
+    const connection = client.client ?? {};
     await client.disconnect();
     // The end of the stream is an error, which would clear the context of the next client.
     for (const event of ['onclose', 'onerror']) delete connection[event];

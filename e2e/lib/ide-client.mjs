@@ -50,6 +50,7 @@ export class IdeClient {
   #lastCall = 0;
   #stderr = '';
   #isReusable = false;
+  #hasLeft = false;
 
   /**
    * Starts a client that has not connected yet, in the folder `cwd`, optionally of `machine`. It is
@@ -66,7 +67,7 @@ export class IdeClient {
     if (used) {
       hold(used, true);
       const client = new IdeClient(used, { isReusable });
-      sandbox.defer(() => client.#leave());
+      sandbox.defer(() => client.leave());
       await client.#call('replace', cwd, environment);
       return client;
     }
@@ -82,7 +83,7 @@ export class IdeClient {
       }),
       { isReusable },
     );
-    sandbox.defer(() => client.#leave());
+    sandbox.defer(() => client.leave());
     await client.events.started.next();
     return client;
   }
@@ -231,8 +232,10 @@ export class IdeClient {
     this.#process.kill(name);
   }
 
-  /** Ends the client at the end of a test, and keeps the process for another one if possible. */
-  async #leave() {
+  /** Disconnects for good, and keeps the process for another client if possible. */
+  async leave() {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
     if (this.#isReusable && this.#process.connected && (await this.#call('leave'))) {
       for (const event of ['message', 'exit']) this.#process.removeAllListeners(event);
       this.#process.stderr.removeAllListeners('data');
