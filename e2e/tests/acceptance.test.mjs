@@ -100,7 +100,10 @@ const CASES = [
 test('an edit of a file that has changed is made by the CLI’s rules', async (t) => {
   const { sandbox, editor } = await openWindow(t);
   const files = CASES.map((_, index) => sandbox.file(`${index}.txt`, OLD));
-  const end = runCore(sandbox, CASES.map(({ tool }, index) => tool(files[index])));
+  const end = runCore(
+    sandbox,
+    CASES.map(({ tool }, index) => tool(files[index])),
+  );
   for (const [index, { changed, text }] of CASES.entries()) {
     await Promise.race([editor.view(files[index]), end]);
     if (changed === undefined) fs.rmSync(files[index]);
@@ -144,7 +147,10 @@ test('other clients receive the whole text', async (t) => {
   assert.equal(params.content, PROPOSED);
 
   await open();
-  const closed = await program.callTool('closeDiff', { filePath: file, suppressNotification: true });
+  const closed = await program.callTool('closeDiff', {
+    filePath: file,
+    suppressNotification: true,
+  });
   assert.deepEqual(JSON.parse(closed.content[0].text), { content: PROPOSED });
 
   await open();

@@ -33,7 +33,10 @@ describe('in a terminal of the editor', { skip: noTerminal }, () => {
     const window = await openWindow(t, { args: ['--ide-display-name', 'Editor under Test'] });
     const { sandbox, companion, editor } = window;
     const [rejected, allowed] = ['rejected', 'allowed'].map((name) => sandbox.file(name, 'old\n'));
-    const replies = [...writes(rejected, 'proposed\n').slice(0, 1), ...writes(allowed, 'proposed\n')];
+    const replies = [
+      ...writes(rejected, 'proposed\n').slice(0, 1),
+      ...writes(allowed, 'proposed\n'),
+    ];
     companion.notify('editor/focused', { path: rejected });
     const terminal = await startCli(window, inTerminal(window), replies);
     await terminal.shows(/1 open file /);

@@ -20,30 +20,43 @@ async function start(t, edits) {
   const { sandbox, neovim } = await openNeovim(t);
   await neovim.ready();
   const files = edits.map(([, text], index) => sandbox.file(`${index}.txt`, text));
-  const end = runCore(sandbox, edits.map(([tool], index) => tool(files[index])));
+  const end = runCore(
+    sandbox,
+    edits.map(([tool], index) => tool(files[index])),
+  );
   const shows = (file) => Promise.race([neovim.proposal(file), end]);
   return { sandbox, neovim, files, end, shows };
 }
 
-test('an unchanged edit is applied to the file’s current text, and not repeated without a warning', { skip }, async (t) => {
-  const edits = [[replace, 'one\ntwo\n'], [replace, 'two\n']];
-  const { neovim, files, end, shows } = await start(t, edits);
-  const [changed, same] = files;
-  await shows(changed);
-  fs.writeFileSync(changed, 'zero\none\ntwo\n');
-  await neovim.type(':w<CR>');
-  assert.match(await neovim.messages(), /the file changed after the proposal, :w! accepts it/);
-  await neovim.type(':w!<CR>');
-  await shows(same);
-  fs.writeFileSync(same, 'TWO\n');
-  await neovim.type(':w<CR>');
-  assert.match(await neovim.messages(), /the file already has this text, :w! may repeat the edit/);
-  await neovim.type(':q!<CR>');
-  const { results } = await end;
-  assert.match(results[0].output, /Successfully modified/);
-  assert.equal(read(changed), 'zero\none\nTWO\n');
-  assert.equal(read(same), 'TWO\n');
-});
+test(
+  'an unchanged edit is applied to the file’s current text, and not repeated without a warning',
+  { skip },
+  async (t) => {
+    const edits = [
+      [replace, 'one\ntwo\n'],
+      [replace, 'two\n'],
+    ];
+    const { neovim, files, end, shows } = await start(t, edits);
+    const [changed, same] = files;
+    await shows(changed);
+    fs.writeFileSync(changed, 'zero\none\ntwo\n');
+    await neovim.type(':w<CR>');
+    assert.match(await neovim.messages(), /the file changed after the proposal, :w! accepts it/);
+    await neovim.type(':w!<CR>');
+    await shows(same);
+    fs.writeFileSync(same, 'TWO\n');
+    await neovim.type(':w<CR>');
+    assert.match(
+      await neovim.messages(),
+      /the file already has this text, :w! may repeat the edit/,
+    );
+    await neovim.type(':q!<CR>');
+    const { results } = await end;
+    assert.match(results[0].output, /Successfully modified/);
+    assert.equal(read(changed), 'zero\none\nTWO\n');
+    assert.equal(read(same), 'TWO\n');
+  },
+);
 
 test('an edit keeps the form of its file', { skip }, async (t) => {
   const cases = [
