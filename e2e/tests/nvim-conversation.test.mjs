@@ -55,18 +55,11 @@ const withPrompt = (name) =>
   `The user's reason: ${REASON}</hook_context>`;
 
 describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
-  test('reaches the model at once, and the turn goes on, or with the next prompt', async (t) => {
-    const text = 'one\ntwo\n';
-    const files = { a: text, b: text, c: text, mixed: 'one\r\ntwo\n', changed: text };
-    const steps = ({ a, b, c, mixed, changed }) => [
-      [replace(a), replace(b), replace(c)],
-      'That was the first.',
-      replace(mixed),
-      replace(changed),
-      'That was all.',
-    ];
+  test('reaches the model at once, and the turn goes on', async (t) => {
+    const files = { a: 'one\ntwo\n', b: 'one\ntwo\n', c: 'one\ntwo\n' };
+    const steps = ({ a, b, c }) => [[replace(a), replace(b), replace(c)], 'That was all.'];
     const window = await open(t, files, steps);
-    const { neovim, cli, results, asked, file } = window;
+    const { neovim, cli, results, file } = window;
     await cli.enter('rename it');
     await goTo(window, file.a);
     const words = 'Proposal by the CLI (:w accepts, :q rejects, \\c says why)';
@@ -80,14 +73,21 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     assert.equal(ok, true);
     await goTo(window, file.c);
     await neovim.type(':w<CR>');
-    await cli.shows('That was the first.');
+    await cli.shows('That was all.');
     const inPlaceOfResult = (path) =>
       `The user rejected this edit of ${path}, and the file was not changed. ` +
       `The user's reason: ${REASON}`;
     assert.deepEqual(results().slice(0, 2), [inPlaceOfResult(file.a), inPlaceOfResult(file.b)]);
-    assert.deepEqual([file.a, file.b, file.c].map(read), [text, text, 'one\nTWO\n']);
+    assert.deepEqual(Object.values(file).map(read), [files.a, files.b, 'one\nTWO\n']);
+    const log = await neovim.lua(`return require('gemini_companion.log').lines()`);
+    assert.doesNotMatch(log.join('\n'), /seven/);
+  });
 
-    // Where the reason can not reach the model at once.
+  test('reaches the model with the next prompt where it can not at once', async (t) => {
+    const files = { mixed: 'one\r\ntwo\n', changed: 'one\ntwo\n' };
+    const steps = (file) => [replace(file.mixed), replace(file.changed), 'That was all.'];
+    const window = await open(t, files, steps);
+    const { neovim, cli, asked, file } = window;
     await cli.enter('first');
     await goTo(window, file.mixed);
     for (const answer of ['<CR>', '  <CR>', `${REASON}<Esc>`]) {
@@ -117,8 +117,6 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     const reasons = ['mixed', 'changed'].map((name) => withPrompt(name).replace(/<.?hook_context>/g, ''));
     assert.equal(asked().at(-1), `third<hook_context>${reasons.join('\n\n')}</hook_context>`);
     assert.equal(read(file.changed), 'zero\none\ntwo\n');
-    const log = await neovim.lua(`return require('gemini_companion.log').lines()`);
-    assert.doesNotMatch(log.join('\n'), /seven/);
   });
 
   test('keeps the user’s text', async (t) => {
