@@ -213,7 +213,8 @@ end
 --- Says what was reverted. While nothing is shared, the model does not learn it.
 ---@param what string
 local function notify_revert(what)
-  local message = config.options.share_context and 'reverted %s; the model learns it with your next prompt' or 'reverted %s'
+  local message = config.options.share_context and 'reverted %s; the model learns it with your next prompt'
+    or 'reverted %s'
   log.notify(message:format(what))
 end
 

@@ -10,7 +10,7 @@ local M = {}
 local EDITOR_FAILED = -32000
 
 local ENDED = 'the companion is not running (:GeminiCompanion start)'
-local OTHER_PORT = 'the CLIs have lost their connection; run /ide enable in each'
+local OTHER_PORT = 'the CLIs lose their connection; run /ide enable in each after 20 seconds'
 
 --- The running companion.
 ---@type GeminiCompanion.Server?
