@@ -254,7 +254,7 @@ fn take(
     };
     match message {
         Message::Notification { method, params } => EditorNotification::parse(&method, params)
-            .and_then(|notification| apply(server, notification))
+            .and_then(|notification| server.apply(notification).map(drop))
             .map_err(|error| (None, error)),
         Message::Request { id, method, params } => {
             let query =
@@ -299,8 +299,4 @@ fn answer(
     let result = RawValue::from_string(result).expect("an answer is JSON");
     editor.write(&Response::new(id, &*result));
     Ok(())
-}
-
-fn apply(server: &Server, notification: EditorNotification) -> Result<(), ErrorObject> {
-    server.apply(notification).map(drop)
 }

@@ -16,7 +16,7 @@ mod worktrees;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 pub use ancestors::{Ancestor, ancestors, loopback_ports, process_identity};
@@ -36,6 +36,17 @@ pub use windows::{
     is_process_alive, open_file, open_plain_file, others_can_rename_in, owner, parent_process,
     process_info, run_instead,
 };
+
+/// Reads the first bytes of a plain file, at most `limit` of them. A pipe or a device in its place does
+/// not block.
+///
+/// # Errors
+/// If it can't be read, or is not a plain file.
+pub fn read_plain_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_plain_file(path)?.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
 
 /// Replaces musl's allocator, which requests memory from the system for each large text. That costs
 /// a third of the time for a proposal of 1 MB. Without `no_thp`, mimalloc would start with 8 MB

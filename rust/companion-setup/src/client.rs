@@ -2,10 +2,10 @@
 //! bytes.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_platform::open_plain_file;
+use companion_platform::read_plain_file;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde::{Deserialize, Serialize};
@@ -74,9 +74,8 @@ pub(crate) fn plan(file: &Path) -> io::Result<Change> {
 /// Also for a pipe, which could block forever, and for a text that is not UTF-8, which the client
 /// cannot read either.
 pub(crate) fn read(file: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    open_plain_file(file)?.read_to_end(&mut bytes)?;
-    String::from_utf8(bytes).map_err(|_| invalid("they are not in UTF-8"))
+    String::from_utf8(read_plain_file(file, u64::MAX)?)
+        .map_err(|_| invalid("they are not in UTF-8"))
 }
 
 /// Plans the same for existing settings.

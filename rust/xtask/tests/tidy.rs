@@ -28,6 +28,20 @@ fn files(endings: &[&str]) -> Vec<(String, String)> {
         .collect()
 }
 
+/// Whether a file is of the product: neither of tests or examples, nor of the developer's commands, which
+/// are only for Debian.
+fn is_product(file: &str) -> bool {
+    const ELSEWHERE: [&str; 8] =
+        ["tests", "tests.rs", "test", "ideTest", "robot", "robot183", "robotCurrent", "examples"];
+    !["rust/xtask/", "e2e/", "tools/"].iter().any(|folder| file.starts_with(folder))
+        && !file.split('/').any(|part| ELSEWHERE.contains(&part))
+}
+
+/// Returns the part of a Rust file before its tests.
+fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default()
+}
+
 fn dependencies(krate: &str) -> Vec<String> {
     let sh = Shell::new().unwrap();
     sh.change_dir(root());
@@ -291,19 +305,12 @@ fn what_differs_between_systems_is_in_one_place() {
         "std::os::unix",
         "std::os::windows",
     ];
-    // Examples and tests are not in the product, and the developer's commands are only for Debian.
-    let elsewhere = |file: &str| {
-        let parts: Vec<_> = file.split('/').collect();
-        file.starts_with("rust/companion-platform/src/")
-            || file.starts_with("rust/xtask/")
-            || parts.iter().any(|part| ["tests", "tests.rs", "examples"].contains(part))
-    };
+    let elsewhere = |file: &str| file.starts_with("rust/companion-platform/src/");
     let files = files(&[".rs"]);
     assert!(!files.is_empty());
-    for (file, text) in files.iter().filter(|(file, _)| !elsewhere(file)) {
-        let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+    for (file, text) in files.iter().filter(|(file, _)| is_product(file) && !elsewhere(file)) {
         for split in SPLITS {
-            assert!(!product.contains(split), "{file} has `{split}`");
+            assert!(!without_tests(text).contains(split), "{file} has `{split}`");
         }
     }
 }
@@ -358,20 +365,9 @@ fn no_other_file_starts_a_program() {
         "vim.system",
         "uv.spawn",
     ];
-    let is_product = |file: &str| {
-        let parts: Vec<_> = file.split('/').collect();
-        let of_tests =
-            ["tests", "tests.rs", "test", "ideTest", "robot", "robot183", "robotCurrent"];
-        !file.starts_with("rust/xtask/")
-            && !file.starts_with("e2e/")
-            && !file.starts_with("tools/")
-            && !parts.iter().any(|part| of_tests.contains(part) || *part == "examples")
-    };
     let mut found = Vec::new();
     for (file, text) in files(&[".rs", ".kt", ".java", ".lua"]) {
-        let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-        let product = product.split("#[cfg(all(test, unix))]\nmod tests {").next().unwrap();
-        let product = product.replace("clap::Command::new(", "");
+        let product = without_tests(&text).replace("clap::Command::new(", "");
         if is_product(&file) && STARTS.iter().any(|start| product.contains(start)) {
             found.push(file);
         }

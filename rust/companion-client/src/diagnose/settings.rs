@@ -1,9 +1,9 @@
 //! Reads the client's settings: the files of all levels, and its IDE mode.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_platform::open_plain_file;
+use companion_platform::read_plain_file;
 use companion_protocol::profile::{Base, ClientProfile, Installation};
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use serde_json::Value;
@@ -129,11 +129,8 @@ pub(super) struct Unreadable;
 
 /// Reads a file of settings; `None` if it does not exist.
 pub(super) fn read(file: &Path) -> Option<Result<Value, Unreadable>> {
-    let mut text = Vec::new();
-    // A pipe could block forever.
-    let read = open_plain_file(file).and_then(|mut file| file.read_to_end(&mut text));
-    match read.map_err(|error| error.kind()) {
-        Ok(_) => Some(parse(&String::from_utf8_lossy(&text)).ok_or(Unreadable)),
+    match read_plain_file(file, u64::MAX).map_err(|error| error.kind()) {
+        Ok(text) => Some(parse(&String::from_utf8_lossy(&text)).ok_or(Unreadable)),
         Err(io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput) => Some(Err(Unreadable)),
         Err(_) => None,
     }

@@ -2,10 +2,10 @@
 //! `changes` keeps texts.
 
 use std::ffi::OsStr;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
-use companion_platform::open_plain_file;
+use companion_platform::read_plain_file;
 
 use companion_core::text::Digest;
 
@@ -27,9 +27,7 @@ pub(crate) fn read(path: &Path, is_write: bool) -> io::Result<Option<String>> {
     if !size.is_file() || size.len() > MAX_ORIGINAL as u64 {
         return Ok(None);
     }
-    let mut bytes = Vec::new();
-    open_plain_file(path)?.take(MAX_ORIGINAL as u64 + 1).read_to_end(&mut bytes)?;
-    let text = String::from_utf8(bytes).ok();
+    let text = String::from_utf8(read_plain_file(path, MAX_ORIGINAL as u64 + 1)?).ok();
     Ok(text.filter(|text| is_unchanged_by_write(path, text, is_write)))
 }
 

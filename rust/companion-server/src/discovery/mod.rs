@@ -93,8 +93,8 @@ impl Entry {
 
 impl Discovery {
     /// Writes a file for each client profile. `dir` replaces the folder where clients look; `pid`
-    /// is the editor's. Another program has the `lost_port` of the last process. Logs a failure: the editor's terminals still have the server in their
-    /// environment.
+    /// is the editor's. Another program has the `lost_port` of the last process. Logs a failure: the
+    /// editor's terminals still have the server in their environment.
     pub(crate) fn publish(
         alive: &ThreadGuard,
         profiles: &[&'static ClientProfile],

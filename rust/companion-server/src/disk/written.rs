@@ -1,12 +1,12 @@
 //! Finds out whether a file has the text that a client is to write.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
 use companion_core::companion::FoundFile;
 use companion_core::text::{Digest, plain};
-use companion_platform::open_plain_file;
+use companion_platform::read_plain_file;
 
 /// The most bytes of a character in any encoding, with a line ending of two characters.
 const MAX_BYTES_OF_CHARACTER: usize = 4;
@@ -21,9 +21,8 @@ pub(crate) fn find(path: &Path, text: Digest) -> io::Result<FoundFile> {
     if !metadata.is_file() || metadata.len() > limit {
         return Ok(FoundFile { has_text: Some(false), modified });
     }
-    let mut bytes = Vec::new();
-    open_plain_file(path)?.take(limit).read_to_end(&mut bytes)?;
-    let has_text = decode(bytes).map(|found| Digest::of(&plain(&found)) == text);
+    let has_text =
+        decode(read_plain_file(path, limit)?).map(|found| Digest::of(&plain(&found)) == text);
     Ok(FoundFile { has_text, modified })
 }
 

@@ -3,12 +3,12 @@
 
 use std::collections::HashMap;
 use std::fs::symlink_metadata;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_platform::open_plain_file;
+use companion_platform::read_plain_file;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
@@ -168,9 +168,7 @@ impl Content {
 
 /// Reads enough of the file to find out whether it is too large.
 pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    open_plain_file(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut text)?;
-    Ok(text)
+    read_plain_file(path, MAX_BYTES as u64 + 1)
 }
 
 #[cfg(test)]

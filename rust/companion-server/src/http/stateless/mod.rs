@@ -203,8 +203,8 @@ fn read_call(
     let CallToolParams { name, arguments: IgnoredAny } = read_params(method, params)?;
     fits("Mcp-Name", text(headers, &NAME), &name)?;
     if Tool::named(&name).is_some_and(|tool| tool.stateless_definition().is_none()) {
-        let hint = "; cancel the call of openDiff";
-        let hint = if name == Tool::CloseDiff.name() { hint } else { "" };
+        let is_close = name == Tool::CloseDiff.name();
+        let hint = if is_close { "; cancel the call of openDiff" } else { "" };
         let unknown = ToolResult::error(&format!("Unknown tool: {name}{hint}"));
         return Ok(Wanted::Ready(unknown.into_complete_response(id)));
     }
