@@ -5,27 +5,34 @@
 //! and up to half as long again.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use memchr::memchr;
-use serde::de::{Deserialize as _, Deserializer, Error};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
 use serde_json::value::RawValue;
 
 /// Reads the `content` of a message.
 pub(crate) fn content<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    named("content", <&RawValue>::deserialize(deserializer)?)
+    named("content", JsonString::deserialize(deserializer)?)
 }
 
 /// Reads the `content` of a message that may be `null`.
 pub(crate) fn optional_content<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {
-    let raw = <&RawValue>::deserialize(deserializer)?;
-    if raw.get() == "null" { Ok(None) } else { named("content", raw).map(Some) }
+    let json = JsonString::deserialize(deserializer)?;
+    if json.0.get() == "null" { Ok(None) } else { named("content", json).map(Some) }
 }
 
 /// Reads the text of the member `name`; the error contains the name.
-pub(crate) fn named<E: Error>(name: &str, raw: &RawValue) -> Result<String, E> {
-    decode(raw).ok_or_else(|| E::custom(format_args!("{name} must be a string of valid Unicode")))
+pub(crate) fn named<E: Error>(name: &str, json: JsonString<'_>) -> Result<String, E> {
+    json.decode().ok_or_else(|| E::custom(not_unicode(name)))
+}
+
+/// Says that the member `name` can't be decoded.
+pub fn not_unicode(name: &str) -> String {
+    format!("{name} must be a string of valid Unicode")
 }
 
 /// Replaces each half of a surrogate pair in a JSON text by U+FFFD: a program that counts in UTF-16
@@ -40,7 +47,7 @@ pub fn mend(json: &str) -> Cow<'_, str> {
         let Some(digits) = json.get(escape..).and_then(|rest| rest.strip_prefix('u')) else {
             continue;
         };
-        match unicode_escape(digits) {
+        match unicode_escape(digits.as_bytes()) {
             Some((_, length)) => at = escape + 1 + length,
             None if digits.bytes().take(4).filter(u8::is_ascii_hexdigit).count() == 4 => {
                 mended.push_str(&json[kept..escape]);
@@ -59,41 +66,67 @@ pub fn mend(json: &str) -> Cow<'_, str> {
     Cow::Owned(mended)
 }
 
-/// Decodes a JSON string. `None` if `raw` is another value, or if it has half of a surrogate pair,
-/// which is not valid Unicode.
-fn decode(raw: &RawValue) -> Option<String> {
-    // A raw value has been checked to be JSON, so it has no unknown escapes.
-    let mut rest = raw.get().strip_prefix('"')?.strip_suffix('"')?;
-    let mut text = String::with_capacity(rest.len());
-    while let Some(backslash) = memchr(b'\\', rest.as_bytes()) {
-        text.push_str(&rest[..backslash]);
-        let escape = &rest[backslash + 1..];
-        let character = match escape.as_bytes().first()? {
-            b'n' => '\n',
-            b't' => '\t',
-            b'r' => '\r',
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'u' => {
-                let (character, length) = unicode_escape(&escape[1..])?;
-                text.push(character);
-                rest = &escape[1 + length..];
-                continue;
-            }
-            other => char::from(*other),
-        };
-        rest = &escape[1..];
-        text.push(character);
+/// A JSON string of a message that is not decoded yet. It may have half of a surrogate pair.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(transparent)]
+pub struct JsonString<'a>(#[serde(borrow)] &'a RawValue);
+
+impl JsonString<'_> {
+    /// Returns where the string is in the message from which it was read, with its quotes.
+    pub fn range_in(self, message: &[u8]) -> Range<usize> {
+        let json = self.0.get();
+        let start = json.as_ptr().addr() - message.as_ptr().addr();
+        start..start + json.len()
     }
-    text.push_str(rest);
-    Some(text)
+
+    /// Decodes the string into memory of its own. `None` if it is another value or not valid Unicode.
+    pub fn decode(self) -> Option<String> {
+        let json = self.0.get();
+        decode_within(json.as_bytes().to_vec(), 0..json.len())
+    }
+}
+
+/// Decodes the JSON string in a `range` of a message, and keeps it in the memory of the message: a second
+/// buffer for a long text takes more time than the decoding. `None` if it is another value or not valid
+/// Unicode.
+pub fn decode_within(mut message: Vec<u8>, range: Range<usize>) -> Option<String> {
+    // The string has been checked to be JSON, so it has no unknown escapes.
+    let quoted = message.get(range.clone())?;
+    quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    let (mut read, end) = (range.start + 1, range.end - 1);
+    let mut written = 0;
+    while let Some(plain) = memchr(b'\\', &message[read..end]) {
+        message.copy_within(read..read + plain, written);
+        written += plain;
+        let escape = &message[read + plain + 1..end];
+        let (character, length) = match escape.first()? {
+            b'n' => ('\n', 1),
+            b't' => ('\t', 1),
+            b'r' => ('\r', 1),
+            b'b' => ('\u{8}', 1),
+            b'f' => ('\u{c}', 1),
+            b'u' => {
+                unicode_escape(&escape[1..]).map(|(character, digits)| (character, 1 + digits))?
+            }
+            other => (char::from(*other), 1),
+        };
+        read += plain + 1 + length;
+        // No character is longer than its escape.
+        written += character.encode_utf8(&mut message[written..read]).len();
+    }
+    message.copy_within(read..end, written);
+    message.truncate(written + end - read);
+    if message.len() < message.capacity() / 2 {
+        message.shrink_to_fit();
+    }
+    String::from_utf8(message).ok()
 }
 
 /// Decodes the digits behind `\u`, including the second `\u` of a surrogate pair. Returns the
 /// character and the length of its escape.
-fn unicode_escape(digits: &str) -> Option<(char, usize)> {
-    let unit = |at| u16::from_str_radix(digits.get(at..at + 4)?, 16).ok();
-    let second = (digits.get(4..6) == Some("\\u")).then(|| unit(6)).flatten();
+fn unicode_escape(digits: &[u8]) -> Option<(char, usize)> {
+    let unit = |at| u16::from_str_radix(str::from_utf8(digits.get(at..at + 4)?).ok()?, 16).ok();
+    let second = (digits.get(4..6) == Some(b"\\u")).then(|| unit(6)).flatten();
     let units = [unit(0)].into_iter().chain([second]).flatten();
     let character = char::decode_utf16(units).next()?.ok()?;
     Some((character, if character.len_utf16() == 2 { 10 } else { 4 }))
@@ -106,7 +139,7 @@ mod tests {
     use super::*;
 
     fn decoded(json: &str) -> Option<String> {
-        decode(serde_json::from_str(json).expect("the test's own JSON"))
+        serde_json::from_str::<JsonString<'_>>(json).expect("the test's own JSON").decode()
     }
 
     #[test]
@@ -147,6 +180,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_text_takes_no_more_than_twice_its_length() {
+        let short = br#"{"text": "a\nb", "other": ".............................."}"#;
+        let text = decode_within(short.to_vec(), 9..15).unwrap();
+        assert_eq!((&*text, text.capacity()), ("a\nb", 3));
+        let long = br#"{"text": "........................\n"}"#;
+        let text = decode_within(long.to_vec(), 9..37).unwrap();
+        assert_eq!((text.len(), text.capacity()), (25, long.len()), "the memory is the message's");
+    }
+
     /// Makes a JSON string, or almost one. It mixes whole and half escapes, so that every break
     /// within a surrogate pair occurs.
     fn string(random: &mut Rng) -> Vec<u8> {
@@ -183,14 +226,19 @@ mod tests {
         for _ in 0..inputs {
             let json = string(&mut random);
             let theirs = serde_json::from_slice::<String>(&json).ok();
-            let ours = serde_json::from_slice::<&RawValue>(&json).ok().map(decode);
+            let ours = serde_json::from_slice::<JsonString<'_>>(&json).ok().map(JsonString::decode);
             refused += usize::from(ours == Some(None));
             if let Ok(json) = std::str::from_utf8(&json) {
                 let mended = serde_json::from_str::<String>(&mend(json)).is_ok();
                 assert_eq!(mended, ours.is_some(), "{json}, seed {seed}");
             }
-            let json = String::from_utf8_lossy(&json);
-            assert_eq!(ours.flatten(), theirs, "{json}, seed {seed}");
+            let text = String::from_utf8_lossy(&json);
+            assert_eq!(ours.clone().flatten(), theirs, "{text}, seed {seed}");
+            if ours.is_some() {
+                let message = [b"[1, ", &json[..], b"]"].concat();
+                let within = decode_within(message, 4..4 + json.len());
+                assert_eq!(within, theirs, "{text}, seed {seed}");
+            }
         }
         assert!(refused > inputs / 100, "too few broken pairs: {refused} of {inputs}");
     }

@@ -9,6 +9,7 @@ use companion_protocol::jsonrpc::{
     Id, MAX_BATCH, Message, ParseError, Payload, code, describe, parse, parse_request,
 };
 use companion_protocol::mcp::CallToolParams;
+use companion_protocol::text::JsonString;
 use companion_protocol::tool::ToolArguments;
 use serde_json::value::RawValue;
 
@@ -49,28 +50,35 @@ fn a_text_is_cut_between_utf_16_pairs() {
     }
 }
 
+/// Decodes the text of a proposal, too.
+fn decoded(arguments: ToolArguments<JsonString<'_>>) -> ToolArguments {
+    let (arguments, content) = arguments.split_content();
+    let new_content = content.map(|content| content.decode().unwrap());
+    ToolArguments { new_content, ..arguments }
+}
+
 #[test]
 fn arguments_are_read_by_their_names() {
+    let arguments = |json| serde_json::from_str(json).map(decoded);
     let all = r#"{"newContent":"n","other":[1],"filePath":"/f","suppressNotification":true}"#;
-    let arguments: ToolArguments = serde_json::from_str(all).unwrap();
-    assert_eq!(arguments.file_path.as_deref(), Some("/f"));
-    assert_eq!(arguments.new_content.as_deref(), Some("n"));
-    assert_eq!(arguments.suppress_notification, Some(true));
-    let some = r#"{"severity":"hint","onlyNew":true}"#;
-    let arguments: ToolArguments = serde_json::from_str(some).unwrap();
-    assert_eq!((arguments.severity, arguments.only_new), (Some(Severity::Hint), Some(true)));
-    let none: ToolArguments = serde_json::from_str("{}").unwrap();
-    assert_eq!(none, ToolArguments::default());
+    let all = arguments(all).unwrap();
+    assert_eq!(all.file_path.as_deref(), Some("/f"));
+    assert_eq!(all.new_content.as_deref(), Some("n"));
+    assert_eq!(all.suppress_notification, Some(true));
+    let some = arguments(r#"{"severity":"hint","onlyNew":true}"#).unwrap();
+    assert_eq!((some.severity, some.only_new), (Some(Severity::Hint), Some(true)));
+    assert_eq!(arguments("{}").unwrap(), ToolArguments::default());
     for (wrong, why) in [
         ("7", "an object"),
         (r#"{"filePath":1}"#, "filePath must be a string"),
-        (r#"{"newContent":"\ud800"}"#, "newContent must be a string of valid Unicode"),
+        (r#"{"filePath":"/\ud800"}"#, "filePath must be a string of valid Unicode"),
         (r#"{"filePath":"/a","filePath":"/b"}"#, "filePath is there twice"),
+        (r#"{"newContent":"a","newContent":"b"}"#, "newContent is there twice"),
         (r#"{"suppressNotification":"yes"}"#, "suppressNotification must be a boolean"),
         (r#"{"onlyNew":1}"#, "onlyNew must be a boolean"),
         (r#"{"severity":"bad"}"#, "severity must be one of error, warning"),
     ] {
-        let error = serde_json::from_str::<ToolArguments>(wrong).unwrap_err().to_string();
+        let error = arguments(wrong).unwrap_err().to_string();
         assert!(error.contains(why), "{wrong}: {error}");
     }
 }
@@ -101,7 +109,7 @@ fn only_a_request_is_answered() {
 
 #[test]
 fn a_request_reads_the_same_in_one_pass_and_in_two() {
-    type Params<'a> = CallToolParams<'a, ToolArguments>;
+    type Params<'a> = CallToolParams<'a, ToolArguments<JsonString<'a>>>;
     let arguments = r#"{"filePath":"/f","newContent":"n"}"#;
     let params = format!(r#"{{"name":"t","arguments":{arguments},"_meta":{{}}}}"#);
     let head = r#""jsonrpc":"2.0","id":1,"method":"m""#;
@@ -130,7 +138,7 @@ fn a_request_reads_the_same_in_one_pass_and_in_two() {
         let Ok(Message::Request { id, params, .. }) = one(&text) else { panic!("{text}") };
         let two_passes: Params<'_> = params.parse().unwrap();
         assert_eq!((one_id, one_pass.name), (id, two_passes.name));
-        assert_eq!(one_pass.arguments, two_passes.arguments);
+        assert_eq!(decoded(one_pass.arguments), decoded(two_passes.arguments));
     }
 }
 

@@ -8,18 +8,18 @@ use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::diagnostics::Severity;
-use crate::text;
+use crate::text::{self, JsonString};
 
 /// The arguments of all tools; each tool checks the ones that it needs.
 ///
-/// An argument of the wrong type causes an error with the argument's name, unlike serde's own
-/// errors.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct ToolArguments {
+/// They are read with a [`JsonString`] as `Text`. An argument of the wrong type causes an error with the
+/// argument's name, unlike serde's own errors.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ToolArguments<Text = String> {
     /// `filePath`: absolute.
     pub file_path: Option<String>,
     /// `newContent`: the whole proposed text; may be empty.
-    pub new_content: Option<String>,
+    pub new_content: Option<Text>,
     /// `suppressNotification`: close without a notification to the client.
     pub suppress_notification: Option<bool>,
     /// `severity`: the least severe diagnostics to return.
@@ -28,11 +28,39 @@ pub struct ToolArguments {
     pub only_new: Option<bool>,
 }
 
-impl<'de> Deserialize<'de> for ToolArguments {
+impl<Text> ToolArguments<Text> {
+    /// Takes out `newContent`, which is decoded later.
+    pub fn split_content(self) -> (ToolArguments, Option<Text>) {
+        let Self { file_path, new_content, suppress_notification, severity, only_new } = self;
+        let others = ToolArguments {
+            file_path,
+            new_content: None,
+            suppress_notification,
+            severity,
+            only_new,
+        };
+        (others, new_content)
+    }
+}
+
+/// No argument, whatever the `Text` is.
+impl<Text> Default for ToolArguments<Text> {
+    fn default() -> Self {
+        Self {
+            file_path: None,
+            new_content: None,
+            suppress_notification: None,
+            severity: None,
+            only_new: None,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ToolArguments<JsonString<'de>> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ArgumentsVisitor;
         impl<'de> Visitor<'de> for ArgumentsVisitor {
-            type Value = ToolArguments;
+            type Value = ToolArguments<JsonString<'de>>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
@@ -40,9 +68,13 @@ impl<'de> Deserialize<'de> for ToolArguments {
                 let mut arguments = ToolArguments::default();
                 while let Some(key) = map.next_key::<Cow<'de, str>>()? {
                     match &*key {
-                        "filePath" => string(&mut map, "filePath", &mut arguments.file_path)?,
+                        "filePath" => {
+                            let path = once(&mut map, "filePath", arguments.file_path.is_some())?;
+                            arguments.file_path = Some(text::named("filePath", path)?);
+                        }
                         "newContent" => {
-                            string(&mut map, "newContent", &mut arguments.new_content)?;
+                            let place = &mut arguments.new_content;
+                            *place = Some(once(&mut map, "newContent", place.is_some())?);
                         }
                         "suppressNotification" => {
                             let place = &mut arguments.suppress_notification;
@@ -62,16 +94,15 @@ impl<'de> Deserialize<'de> for ToolArguments {
                 Ok(arguments)
             }
         }
-        fn string<'de, A: MapAccess<'de>>(
+        fn once<'de, A: MapAccess<'de>>(
             map: &mut A,
             name: &str,
-            place: &mut Option<String>,
-        ) -> Result<(), A::Error> {
-            if place.is_some() {
+            is_there: bool,
+        ) -> Result<JsonString<'de>, A::Error> {
+            if is_there {
                 return Err(A::Error::custom(format_args!("{name} is there twice")));
             }
-            *place = Some(text::named(name, map.next_value()?)?);
-            Ok(())
+            map.next_value()
         }
         fn value<'de, A: MapAccess<'de>, T: Deserialize<'de>>(
             map: &mut A,

@@ -131,7 +131,7 @@ where
     }
     let sender = session(&server.clients, endpoint, &head.headers).ok();
     let arrival = sender.as_ref().map(|sender| sender.request_order.begin());
-    let body = match server.bodies.read(body).await {
+    let mut body = match server.bodies.read(body).await {
         Ok(body) => body,
         Err(error) => return body_error(&error, server.config.limits.body),
     };
@@ -140,7 +140,7 @@ where
     }
     // From here on the request is whole.
     let _answering = head.extensions.get::<ReadEnd>().map(ReadEnd::answering);
-    let received = match server.dispatcher.read_call(&body.bytes) {
+    let received = match server.dispatcher.read_call(&mut body.bytes) {
         Some(call) => call,
         None => match parse(&body.bytes) {
             Ok(Payload::Single(Message::Request { id, method, params }))

@@ -2,6 +2,7 @@
 //!
 //! It does not know HTTP. Every request gets an answer, a notification gets none.
 
+use std::mem;
 use std::sync::Arc;
 
 use companion_core::calls::{Attempt, CallOrigin};
@@ -14,6 +15,7 @@ use companion_protocol::mcp::{
     Empty, Implementation, InitializeParams, InitializeResult, ServerCapabilities, negotiate,
 };
 use companion_protocol::profile::{empty_is_unchanged, replays_edits};
+use companion_protocol::text::decode_within;
 use companion_protocol::tool::Tool;
 use serde::Serialize;
 
@@ -121,10 +123,14 @@ pub(crate) struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Reads a single call of a tool. Nearly all messages are of this kind, and all large ones.
-    pub(crate) fn read_call(&self, body: &[u8]) -> Option<ReceivedMessages> {
+    /// Reads a single call of a tool. Nearly all messages are of this kind, and all large ones. The text of a
+    /// proposal takes over the memory of `body`.
+    pub(crate) fn read_call(&self, body: &mut Vec<u8>) -> Option<ReceivedMessages> {
         let (id, params) = parse_request(body, "tools/call")?;
-        let call = Call::new(&self.tools, params);
+        let (mut call, content) = Call::without_content(&self.tools, params);
+        if let Some(range) = content.map(|content| content.range_in(body)) {
+            call = call.with_content(decode_within(mem::take(body), range));
+        }
         Some(ReceivedMessages { messages: vec![ParsedMessage::Call(id, call)], is_batch: false })
     }
 

@@ -10,6 +10,7 @@ use companion_core::companion::Action;
 use companion_protocol::editor::ReasonArrival;
 use companion_protocol::jsonrpc::{Params, describe};
 use companion_protocol::mcp::{CallToolParams, CallToolResult, ListToolsResult};
+use companion_protocol::text::{JsonString, not_unicode};
 use companion_protocol::tool::{Tool, ToolArguments};
 use serde::de::IgnoredAny;
 
@@ -39,21 +40,30 @@ pub(crate) struct Tools {
 pub(crate) struct Call(Result<(Tool, ToolArguments), String>);
 
 impl Call {
-    /// A call of `tools` whose arguments have the right types.
-    pub(crate) fn new(tools: &Tools, params: CallToolParams<'_, ToolArguments>) -> Self {
+    /// A call of `tools` with its arguments, but without the text of a proposal, which is returned.
+    pub(crate) fn without_content<'a>(
+        tools: &Tools,
+        params: CallToolParams<'a, ToolArguments<JsonString<'a>>>,
+    ) -> (Self, Option<JsonString<'a>>) {
         let tool = match tools.find(&params.name) {
             Ok(tool) => tool,
-            Err(unknown) => return Self(Err(unknown)),
+            Err(unknown) => return (Self(Err(unknown)), None),
         };
-        let mut arguments = params.arguments;
-        if tool != Tool::OpenDiff {
-            arguments.new_content = None;
-        }
+        let (arguments, content) = params.arguments.split_content();
         if let Some(wrong) = arguments.file_path.as_deref().and_then(|path| check_path(path).err())
         {
-            return Self(Err(format!("Invalid arguments: {wrong}")));
+            return (Self(Err(format!("Invalid arguments: {wrong}"))), None);
         }
-        Self(Ok((tool, arguments)))
+        (Self(Ok((tool, arguments))), content.filter(|_| tool == Tool::OpenDiff))
+    }
+
+    /// Adds the text of the proposal; `None` if it can't be decoded.
+    pub(crate) fn with_content(mut self, content: Option<String>) -> Self {
+        match (&mut self.0, content) {
+            (Ok((_, arguments)), Some(content)) => arguments.new_content = Some(content),
+            (call, _) => *call = Err(format!("Invalid arguments: {}", not_unicode("newContent"))),
+        }
+        self
     }
 
     /// The tool, if the call is valid.
@@ -96,7 +106,12 @@ impl Tools {
     /// Reads the parameters of `tools/call`. The model reads an error about arguments. Other errors
     /// are errors of the protocol.
     pub(crate) fn read(&self, params: Params<'_>) -> Result<Call, serde_json::Error> {
-        params.parse().map(|params| Call::new(self, params)).or_else(|error| {
+        let read = params.parse().map(|params| Call::without_content(self, params));
+        let read = read.map(|(call, content)| match content {
+            Some(content) => call.with_content(content.decode()),
+            None => call,
+        });
+        read.or_else(|error| {
             let call: CallToolParams<IgnoredAny> = params.parse()?;
             let wrong = |_| format!("Invalid arguments: {}", describe(&error));
             Ok(Call(Err(self.find(&call.name).map_or_else(|unknown| unknown, wrong))))
