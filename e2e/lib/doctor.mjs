@@ -66,7 +66,7 @@ async function clientFails(sandbox, place) {
   const { status, details } = await client.connect();
   assert.equal(status, 'disconnected');
   const known = await client.displayName();
-  await client.close();
+  await client.leave();
   // Without an editor the client keeps its first state, and the command `/ide` prints the message.
   return known ? details : unsupported(place?.module);
 }

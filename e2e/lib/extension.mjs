@@ -83,8 +83,6 @@ export const BY = {
     fs.cpSync(EXTENSION, folder, { recursive: true });
   },
 
-  folder: installFrom(EXTENSION),
-
   /**
    * Installs it from an archive of a release. Gemini CLI itself accepts archives only from GitHub.
    */

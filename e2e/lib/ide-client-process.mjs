@@ -1,6 +1,7 @@
 // Runs the real IdeClient alone in a process, because it reads the working directory and the
-// environment and holds singletons. The module `IDE_CLIENT_MODULE` replaces Gemini CLI's client by
-// another. `ide-client.mjs` is the other end: it starts this process, or listens on the socket
+// environment and holds singletons. Loading it takes most of a second, so the process may serve
+// several clients, one after the other. The module `IDE_CLIENT_MODULE` replaces Gemini CLI's client
+// by another. `ide-client.mjs` is the other end: it starts this process, or listens on the socket
 // `IDE_CLIENT_SOCKET`.
 
 import { Peer } from './peer.mjs';
@@ -10,18 +11,55 @@ const { IDE_CLIENT_MODULE: module, IDE_CLIENT_SOCKET: socket } = process.env;
 const CORE = '@google/gemini-cli-core/dist/src';
 const parts = ['ide/ide-client.js', 'ide/ideContext.js', 'utils/trust.js'];
 const modules = module ? [module] : parts.map((part) => `${CORE}/${part}`);
-const { IdeClient, ideContextStore, checkPathTrust } = Object.assign(
+const { IdeClient, ideContextStore, checkPathTrust, resetTrustedFoldersForTesting } = Object.assign(
   {},
   ...(await Promise.all(modules.map((name) => import(name)))),
 );
 const other = socket ? await Peer.connect(socket) : process;
 
-const client = await IdeClient.getInstance();
-client.addStatusChangeListener((status) => other.send({ event: 'status', value: status }));
-client.addTrustChangeListener((trusted) => other.send({ event: 'trust', value: trusted }));
+let client;
+let hasConnected;
+
+const sendStatus = (status) => {
+  hasConnected ||= status.status === 'connected';
+  other.send({ event: 'status', value: status });
+};
+const sendTrust = (trusted) => other.send({ event: 'trust', value: trusted });
+
+async function createClient() {
+  hasConnected = false;
+  client = await IdeClient.getInstance();
+  client.addStatusChangeListener(sendStatus);
+  client.addTrustChangeListener(sendTrust);
+}
+
+await createClient();
 ideContextStore.subscribe((context) => other.send({ event: 'context', value: context }));
 
 const calls = {
+  /** Disconnects the client, unless this leaves something behind. Returns whether it has done so. */
+  async leave() {
+    const isConnected = client.getConnectionStatus().status === 'connected';
+    const isLost = hasConnected && !isConnected;
+    const isBridged = process.env.GEMINI_CLI_IDE_SERVER_STDIO_COMMAND !== undefined;
+    if (isLost || isBridged || client.diffResponses.size > 0) return false;
+    client.removeStatusChangeListener(sendStatus);
+    client.removeTrustChangeListener(sendTrust);
+    const connection = client.client ?? {};
+    await client.disconnect();
+    // The end of the stream is an error, which would clear the context of the next client.
+    for (const event of ['onclose', 'onerror']) delete connection[event];
+    return true;
+  },
+  /** Replaces the client that has left by one in another folder and environment. */
+  async replace(cwd, env) {
+    process.chdir(cwd);
+    for (const name of Object.keys(process.env)) delete process.env[name];
+    Object.assign(process.env, env);
+    resetTrustedFoldersForTesting();
+    IdeClient.instancePromise = null;
+    await createClient();
+  },
   hook: runHook,
   async connect() {
     await client.connect({ logToConsole: false });

@@ -21,6 +21,17 @@ function onMachine(machine, cwd) {
 
 let sockets = 0;
 
+/** Processes whose client has left. They end with this process. */
+const idle = [];
+
+/** Sets whether this process waits for the other one to end. */
+function hold(process, isHeld) {
+  for (const handle of [process, process.channel, process.stderr]) {
+    if (isHeld) handle.ref();
+    else handle.unref();
+  }
+}
+
 function clientEnvironment(sandbox, env) {
   // In a container the client looks for its editor on the host by default.
   return sandbox.env({ NODE: process.execPath, REMOTE_CONTAINERS: '1', ...env });
@@ -38,28 +49,41 @@ export class IdeClient {
   #calls = new Map();
   #lastCall = 0;
   #stderr = '';
+  #isReusable = false;
+  #hasLeft = false;
 
   /**
-   * Starts a process that has not connected yet, in the folder `cwd`, optionally of `machine`. Its
-   * client is Gemini CLI's, or that of the file `module`.
+   * Starts a client that has not connected yet, in the folder `cwd`, optionally of `machine`. It is
+   * Gemini CLI's, or that of the file `module`. Its process may be that of an earlier test's client.
    */
   static async start(
     sandbox,
     { cwd = sandbox.project, env = {}, inTerminal = false, machine, module } = {},
   ) {
     const chosen = module && { IDE_CLIENT_MODULE: module };
+    const environment = clientEnvironment(sandbox, { ...chosen, ...machine?.env, ...env });
+    const isReusable = !inTerminal && !machine && !module;
+    const used = isReusable && idle.pop();
+    if (used) {
+      hold(used, true);
+      const client = new IdeClient(used, { isReusable });
+      sandbox.defer(() => client.leave());
+      await client.#call('replace', cwd, environment);
+      return client;
+    }
     const client = new IdeClient(
       fork(MODULE, {
         cwd: machine ? sandbox.root : cwd,
-        env: clientEnvironment(sandbox, { ...chosen, ...machine?.env, ...env }),
+        env: environment,
         serialization: 'advanced',
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
         execArgv: [],
         ...(inTerminal ? TERMINAL : {}),
         ...(machine ? onMachine(machine, cwd) : {}),
       }),
+      { isReusable },
     );
-    sandbox.defer(() => client.close());
+    sandbox.defer(() => client.leave());
     await client.events.started.next();
     return client;
   }
@@ -86,8 +110,9 @@ export class IdeClient {
     return client;
   }
 
-  constructor(process) {
+  constructor(process, { isReusable = false } = {}) {
     this.#process = process;
+    this.#isReusable = isReusable;
     process.stderr?.setEncoding('utf8').on('data', (text) => (this.#stderr += text));
     this.#process.on('message', (message) => this.#take(message));
     this.#process.on('exit', () => this.#end());
@@ -203,7 +228,22 @@ export class IdeClient {
 
   /** Sends the process a signal, such as one that suspends it. */
   signal(name) {
+    this.#isReusable = false;
     this.#process.kill(name);
+  }
+
+  /** Disconnects for good, and keeps the process for another client if possible. */
+  async leave() {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    if (this.#isReusable && this.#process.connected && (await this.#call('leave'))) {
+      for (const event of ['message', 'exit']) this.#process.removeAllListeners(event);
+      this.#process.stderr.removeAllListeners('data');
+      hold(this.#process, false);
+      idle.push(this.#process);
+      return;
+    }
+    await this.close();
   }
 
   /** Ends the process, so that its connections close, as when a user quits the CLI. */

@@ -45,6 +45,8 @@ const SETTINGS = {
   general: { enableAutoUpdate: false },
   // A suggestion is another question to the model, and shows the answer in the terminal.
   ui: { enableFollowupSuggestions: false },
+  // After each turn it asks the model what to remember, and repeats that for 20 s without an answer.
+  memory: { enableManagedAutoMemory: false, enableManagedAutoDream: false, enableAutoSkill: false },
   privacy: { usageStatisticsEnabled: false },
 };
 

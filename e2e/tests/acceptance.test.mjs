@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { describe, test } from 'node:test';
+import test from 'node:test';
 
 import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
 import { runCore } from '../lib/gemini-core.mjs';
@@ -16,6 +16,7 @@ const OLD = 'one\ntwo\nthree\n';
 const PROPOSED = 'one\nTWO\nthree\n';
 /** Away from the edit, so that both can be had. */
 const CHANGED = `zero\n${OLD}`;
+const EDITED = `${PROPOSED}mine\n`;
 
 const replace = (file_path, old_string = 'two', new_string = 'TWO') => ({
   name: 'replace',
@@ -28,89 +29,93 @@ const write = (file_path, content = PROPOSED) => ({
 
 const read = (file) => fs.readFileSync(file, 'utf8');
 
-/** Starts a core whose only edit shows in the editor; returns its result as well. */
-async function propose(t, tool, { env = () => ({}) } = {}) {
-  const { sandbox, companion, editor } = await openWindow(t);
+test('an edit that is accepted unchanged is made in the file as it is by then, over a bridge', async (t) => {
+  const { sandbox, editor } = await openWindow(t);
   const file = sandbox.file('a.txt', OLD);
-  const end = runCore(sandbox, [tool(file)], { env: env(sandbox) });
-  const { newContent } = await Promise.race([editor.view(file), end]);
-  return { sandbox, companion, editor, file, end, newContent };
-}
-
-describe('an edit that is accepted unchanged', () => {
-  test('is made in the file as it is by then, over a bridge', async (t) => {
-    const env = (sandbox) => bridgeEnv(sandbox, byDiscovery(sandbox));
-    const { editor, file, end } = await propose(t, replace, { env });
-    fs.writeFileSync(file, CHANGED);
-    editor.accept(file);
-    const { results } = await end;
-    assert.match(results[0].output, /Successfully modified/);
-    assert.doesNotMatch(results[0].output, /confirmation step modified/);
-    assert.equal(read(file), 'zero\none\nTWO\nthree\n');
-  });
-
-  test('is refused if its place has changed', async (t) => {
-    const { editor, file, end } = await propose(t, replace);
-    fs.writeFileSync(file, 'one\n2\nthree\n');
-    editor.accept(file);
-    const { results } = await end;
-    assert.match(results[0].error ?? results[0].output, /Could not find an exact match/);
-    assert.equal(read(file), 'one\n2\nthree\n');
-  });
-
-  test('replaces the whole file if that is what the tool does', async (t) => {
-    const { editor, file, end } = await propose(t, write);
-    fs.writeFileSync(file, CHANGED);
-    editor.accept(file);
-    await end;
-    assert.equal(read(file), PROPOSED);
-  });
-
-  test('is made after a restart of the companion', async (t) => {
-    const window = await Window.open(t);
-    const proxy = await Proxy.start(window.sandbox, window.companion);
-    const file = window.sandbox.file('a.txt', OLD);
-    const env = proxy.env(window.sandbox);
-    const end = runCore(window.sandbox, [replace(file)], { env });
-    await Promise.race([window.editor.view(file), end]);
-    await endStreams(window, proxy);
-    fs.writeFileSync(file, CHANGED);
-    window.editor.accept(file);
-    await saved(window, file, '');
-    await window.stop();
-    await window.start();
-    const { results } = await end;
-    assert.match(results[0].output, /Successfully modified/);
-    assert.equal(read(file), 'zero\none\nTWO\nthree\n');
-  });
+  const env = bridgeEnv(sandbox, byDiscovery(sandbox));
+  const end = runCore(sandbox, [replace(file)], { env });
+  await Promise.race([editor.view(file), end]);
+  fs.writeFileSync(file, CHANGED);
+  editor.accept(file);
+  const { results } = await end;
+  assert.match(results[0].output, /Successfully modified/);
+  assert.doesNotMatch(results[0].output, /confirmation step modified/);
+  assert.equal(read(file), 'zero\none\nTWO\nthree\n');
 });
 
-test('an edited proposal is written as a whole', async (t) => {
-  for (const tool of [replace, write]) {
-    const { editor, file, end } = await propose(t, tool);
-    fs.writeFileSync(file, CHANGED);
-    editor.accept(file, `${PROPOSED}mine\n`);
-    const { results } = await end;
-    assert.match(results[0].output, /mine/, 'the model reads what the user has written');
-    assert.equal(read(file), `${PROPOSED}mine\n`);
+test('an edit that is accepted unchanged is made after a restart of the companion', async (t) => {
+  const window = await Window.open(t);
+  const proxy = await Proxy.start(window.sandbox, window.companion);
+  const file = window.sandbox.file('a.txt', OLD);
+  const env = proxy.env(window.sandbox);
+  const end = runCore(window.sandbox, [replace(file)], { env });
+  await Promise.race([window.editor.view(file), end]);
+  await endStreams(window, proxy);
+  fs.writeFileSync(file, CHANGED);
+  window.editor.accept(file);
+  await saved(window, file, '');
+  await window.stop();
+  await window.start();
+  const { results } = await end;
+  assert.match(results[0].output, /Successfully modified/);
+  assert.equal(read(file), 'zero\none\nTWO\nthree\n');
+});
+
+/** The edits of one turn, each in a file of its own, whose user changes the file before accepting. */
+const CASES = [
+  {
+    name: 'an unchanged edit is refused if its place has changed',
+    tool: replace,
+    changed: 'one\n2\nthree\n',
+    says: /Could not find an exact match/,
+    expected: 'one\n2\nthree\n',
+  },
+  {
+    name: 'an unchanged text replaces the whole file',
+    tool: write,
+    changed: CHANGED,
+    expected: PROPOSED,
+  },
+  ...[replace, write].flatMap((tool) => {
+    const edited = { tool, text: EDITED, expected: EDITED };
+    return [
+      {
+        ...edited,
+        name: `an edited proposal of ${tool.name} is written as a whole`,
+        changed: CHANGED,
+        says: /mine/, // the model reads what the user has written
+      },
+      { ...edited, name: `an edited proposal of ${tool.name} creates a file that is gone` },
+    ];
+  }),
+  {
+    name: 'an emptied proposal is not written as it was proposed',
+    tool: write,
+    changed: OLD,
+    text: '',
+    expected: '\n',
+  },
+];
+
+test('an edit of a file that has changed is made by the CLI’s rules', async (t) => {
+  const { sandbox, editor } = await openWindow(t);
+  const files = CASES.map((_, index) => sandbox.file(`${index}.txt`, OLD));
+  const end = runCore(
+    sandbox,
+    CASES.map(({ tool }, index) => tool(files[index])),
+  );
+  for (const [index, { changed, text }] of CASES.entries()) {
+    await Promise.race([editor.view(files[index]), end]);
+    if (changed === undefined) fs.rmSync(files[index]);
+    else fs.writeFileSync(files[index], changed);
+    editor.accept(files[index], text);
   }
-});
-
-test('an edited proposal of a file that is gone creates it', async (t) => {
-  for (const tool of [replace, write]) {
-    const { editor, file, end } = await propose(t, tool);
-    fs.rmSync(file);
-    editor.accept(file, `${PROPOSED}mine\n`);
-    await end;
-    assert.equal(read(file), `${PROPOSED}mine\n`);
+  const { results } = await end;
+  for (const [index, { name, says, expected }] of CASES.entries()) {
+    const { error, output } = results[index];
+    if (says) assert.match(error ?? output, says, name);
+    assert.equal(read(files[index]), expected, name);
   }
-});
-
-test('an emptied proposal is not written as it was proposed', async (t) => {
-  const { editor, file, end } = await propose(t, write);
-  editor.accept(file, '');
-  await end;
-  assert.equal(read(file), '\n');
 });
 
 test('two unchanged edits of a large file leave the model’s history small', async (t) => {
@@ -142,7 +147,10 @@ test('other clients receive the whole text', async (t) => {
   assert.equal(params.content, PROPOSED);
 
   await open();
-  const closed = await program.callTool('closeDiff', { filePath: file, suppressNotification: true });
+  const closed = await program.callTool('closeDiff', {
+    filePath: file,
+    suppressNotification: true,
+  });
   assert.deepEqual(JSON.parse(closed.content[0].text), { content: PROPOSED });
 
   await open();

@@ -6,10 +6,11 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
-import { proposeEdit } from '../lib/cli-edit.mjs';
 import { ENVIRONMENT, GEMINI, prepare, writes } from '../lib/gemini-cli.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { noTerminal, Terminal } from '../lib/terminal.mjs';
+
+const read = (file) => fs.readFileSync(file, 'utf8');
 
 /** The variables of the editor's terminal. */
 const inTerminal = ({ companion }) => ({ ...companion.ready.env, REMOTE_CONTAINERS: '1' });
@@ -27,37 +28,36 @@ async function startCli({ sandbox }, env, replies = []) {
   return terminal;
 }
 
-async function startProposal(t) {
-  const window = await openWindow(t);
-  const start = (file) => startCli(window, inTerminal(window), writes(file, 'proposed\n'));
-  return proposeEdit(window, start, /Apply this change\?[^]*Allow once/);
-}
-
 describe('in a terminal of the editor', { skip: noTerminal }, () => {
-  test('the CLI shows the editor’s name and the number of open files', async (t) => {
+  test('the CLI shows the editor and its files, and its edits are decided in both', async (t) => {
     const window = await openWindow(t, { args: ['--ide-display-name', 'Editor under Test'] });
-    const { sandbox, companion } = window;
-    companion.notify('editor/focused', { path: sandbox.file('a.txt') });
-    const terminal = await startCli(window, inTerminal(window));
+    const { sandbox, companion, editor } = window;
+    const [rejected, allowed] = ['rejected', 'allowed'].map((name) => sandbox.file(name, 'old\n'));
+    const replies = [
+      ...writes(rejected, 'proposed\n').slice(0, 1),
+      ...writes(allowed, 'proposed\n'),
+    ];
+    companion.notify('editor/focused', { path: rejected });
+    const terminal = await startCli(window, inTerminal(window), replies);
     await terminal.shows(/1 open file /);
     await terminal.enter('/ide status');
     await terminal.shows(/🟢 Connected to Editor under Test/);
-  });
 
-  test('the CLI does not change a file whose edit was rejected in the editor', async (t) => {
-    const { editor, terminal, file, read } = await startProposal(t);
-    editor.reject(file);
-    await terminal.shows(/a\.txt → Rejected[^]*Request cancelled\./);
-    assert.equal(read(), 'old\n');
-  });
+    await terminal.enter('write it');
+    await terminal.shows(/Apply this change\?[^]*Allow once/);
+    assert.equal((await editor.view(rejected)).newContent, 'proposed\n');
+    editor.reject(rejected);
+    await terminal.shows(/rejected → Rejected[^]*Request cancelled\./);
+    assert.equal(read(rejected), 'old\n');
 
-  test('an edit that is allowed in the terminal includes the user’s changes from the editor', async (t) => {
-    const { editor, terminal, file, read } = await startProposal(t);
-    editor.edit(file, 'typed in the view\n');
+    await terminal.enter('write another');
+    await terminal.shows(/Apply this change\?[^]*Allow once/);
+    await editor.view(allowed);
+    editor.edit(allowed, 'typed in the view\n');
     terminal.press('Enter');
-    assert.equal(await editor.closed.next(), file);
-    await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
-    assert.equal(read(), 'typed in the view\n');
+    assert.equal(await editor.closed.next(), allowed);
+    await terminal.shows(/allowed → Accepted[^]*That was all\./);
+    assert.equal(read(allowed), 'typed in the view\n');
   });
 });
 
@@ -77,6 +77,6 @@ describe('over a bridge', { skip: noTerminal }, () => {
     await terminal.shows(/Apply this change\?[^]*Allow once/);
     terminal.press('Enter');
     await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
-    assert.equal(fs.readFileSync(file, 'utf8'), 'proposed\n');
+    assert.equal(read(file), 'proposed\n');
   });
 });

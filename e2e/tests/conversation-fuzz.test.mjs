@@ -12,7 +12,7 @@ import { Window } from '../lib/window.mjs';
 
 const { COMPANION_FUZZ_SEED, COMPANION_TEST_LONG } = process.env;
 const isLong = COMPANION_TEST_LONG === '1';
-const SECONDS = isLong ? 600 : 40;
+const SECONDS = isLong ? 600 : 20;
 
 test('each note reaches one model once, whatever ends in the middle', async (t) => {
   const seed = Number(COMPANION_FUZZ_SEED ?? (isLong ? Date.now() % 1_000_000 : 1));

@@ -5,8 +5,6 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
-import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
-import { Companion } from '../lib/companion.mjs';
 import {
   REASON,
   comment,
@@ -18,22 +16,21 @@ import {
   read,
   rejectTurn,
   replace,
+  shell,
   time,
   untilChecked,
   withPrompt,
   write,
 } from '../lib/conversation.mjs';
-import { Editor } from '../lib/editor.mjs';
-import { BY, NAMES, startCli } from '../lib/extension.mjs';
+import { NAMES } from '../lib/extension.mjs';
 import { HookCli } from '../lib/hook-cli.mjs';
 import { until } from '../lib/inbox.mjs';
-import { openWindow } from '../lib/scene.mjs';
 import { noTerminal } from '../lib/terminal.mjs';
 
 const LINES = 'some text of a line\n';
 
 describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () => {
-  test('reaches the model at once, leaves the files, and the turn goes on', async (t) => {
+  test('reaches its own model at once, leaves the files, and the turn goes on', async (t) => {
     const texts = {
       lf: 'one\ntwo\n',
       crlf: 'one\r\ntwo\r\n',
@@ -47,8 +44,10 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
       [...Object.values(others).map((file) => replace(file)), write(written), replace(last)],
       'That was all.',
     ];
-    const { editor, terminal, results, file } = await open(t, texts, steps);
+    const { sandbox, editor, terminal, results, file } = await open(t, texts, steps);
     const { last, ...rejected } = file;
+    const other = new HookCli(sandbox, 'another');
+    await other.before(file.lf); // the same edit
     const paths = Object.values(rejected);
     const before = paths.map((path) => [read(path), time(path)]);
     await terminal.enter('rename it');
@@ -67,27 +66,31 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
     // `write_file` writes the same bytes again.
     after.at(-1)[1] = before.at(-1)[1];
     assert.deepEqual(after, before);
+    assert.equal((await other.after(file.lf)) + (await other.prompt('go')), '');
   });
 
-  test('reaches the model with the next prompt where it can not at once', async (t) => {
+  test('reaches the model with the next prompt where it can not at once, but not for a private file', async (t) => {
     const texts = {
       mixed: 'one\r\ntwo\n',
       latin: Buffer.from('\xe9 two\n', 'latin1'),
       large: `two\n${LINES.repeat(1700)}`,
       long: `two\n${'x'.repeat(2001)}\n`,
+      'a.key': 'two\n',
       changed: 'one\ntwo\n',
     };
-    const steps = (file) => [
+    const steps = ({ '.aiexclude': _, ...file }) => [
       ...Object.values(file).map((path) => replace(path)),
       write(`${file.changed}-new`),
       'That was all.',
     ];
-    const window = await open(t, texts, steps);
+    const arrivals = { 'a.key': 'never', changed: 'now' };
+    const window = await open(t, { '.aiexclude': '*.key\n', ...texts }, steps);
     const { editor, terminal, asked, file } = window;
-    for (const [name, path] of Object.entries(file)) {
+    for (const name of Object.keys(texts)) {
+      const path = file[name];
       await terminal.enter(`rename ${name}`);
       await editor.view(path);
-      assert.equal(editor.reasons.get(path), name === 'changed' ? 'now' : 'nextPrompt', name);
+      assert.equal(editor.reasons.get(path), arrivals[name] ?? 'nextPrompt', name);
       if (name === 'changed') fs.writeFileSync(path, 'zero\none\ntwo\n');
       const before = [read(path), time(path)];
       editor.reject(path, REASON);
@@ -101,38 +104,9 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
     await terminal.enter('and now');
     await terminal.shows(/That was all\./);
     // The CLI has taken each rejected prompt out of the model's history, with the reason in it.
-    const names = [...Object.keys(file), 'changed-new'];
+    const names = [...Object.keys(texts), 'changed-new'].filter((name) => name !== 'a.key');
     const reasons = names.map((name) => withPrompt(name).replace(/<.?hook_context>/g, ''));
     assert.equal(asked().at(-1), `and now<hook_context>${reasons.join('\n\n')}</hook_context>`);
-  });
-
-  test('is impossible without the extension, or for a private file', async (t) => {
-    const steps = ({ a }) => [replace(a), 'That was all.'];
-    const bare = await open(t, { a: 'two\n' }, steps, { by: BY.nothing });
-    await rejectTurn(bare, 'rename it', bare.file.a);
-    assert.equal(bare.editor.reasons.get(bare.file.a), 'never');
-    const all = { '.aiexclude': '*.key\n', 'a.key': 'two\n' };
-    const secret = await open(t, all, ({ 'a.key': a }) => [replace(a), 'That was all.']);
-    await rejectTurn(secret, 'rename it', secret.file['a.key']);
-    assert.equal(secret.editor.reasons.get(secret.file['a.key']), 'never');
-    await secret.terminal.enter('and now');
-    await secret.terminal.shows(/That was all\./);
-    assert.doesNotMatch(secret.asked().join(), /seven/);
-  });
-
-  test('is sent to no other CLI that has begun the same edit', async (t) => {
-    const steps = ({ a }) => [replace(a), 'That was all.'];
-    const window = await open(t, { a: 'one\ntwo\n' }, steps);
-    const { sandbox, editor, terminal, results, file } = window;
-    const other = new HookCli(sandbox, 'another');
-    await other.before(file.a);
-    await terminal.enter('rename it');
-    await editor.view(file.a);
-    assert.equal(editor.reasons.get(file.a), 'now');
-    editor.reject(file.a, REASON);
-    await terminal.shows(/That was all\./);
-    assert.equal((await other.after(file.a)) + (await other.prompt('go')), '');
-    assert.ok(results().join('\n').includes(inPlaceOfResult(file.a)), results().join('\n'));
   });
 });
 
@@ -184,32 +158,48 @@ test('Qwen Code gets a reason for each kind of file', { skip: noTerminal }, asyn
   assert.ok(!fs.existsSync(`${first}-new`));
 });
 
-describe('the review of every edit', { skip: noTerminal, concurrency: 2 }, () => {
-  const steps = ({ a, b }) => [[replace(a), replace(b)], 'That was all.'];
-  const files = { a: 'one\ntwo\n', b: 'two\n' };
+test('the review of every edit shows those that the CLI would make without asking', { skip: noTerminal }, async (t) => {
+  const steps = ({ a, b, c, d }) => [
+    [replace(a), replace(b)],
+    'That was the first.',
+    [replace(c), replace(d)],
+    'That was the second.',
+  ];
+  const names = ['a', 'b', 'c', 'd'];
+  const files = Object.fromEntries(names.map((name) => [name, 'one\ntwo\n']));
+  const options = { review: false, serve: ['--review-all'] };
+  const { editor, terminal, results, file } = await open(t, files, steps, options);
+  const review = async (rejected, accepted) => {
+    await editor.view(rejected);
+    editor.reject(rejected, REASON);
+    await editor.view(accepted);
+    editor.accept(accepted);
+  };
+  await terminal.shows(/auto-accept edits/);
+  await terminal.enter('rename them');
+  await review(file.a, file.b);
+  await terminal.shows(/That was the first\./);
 
-  for (const [mode, yolo] of [
-    ['auto-edit', false],
-    ['YOLO', true],
-  ]) {
-    test(`shows an edit that the CLI would make without asking in mode ${mode}`, async (t) => {
-      const options = { review: false, yolo, serve: ['--review-all'] };
-      const { editor, terminal, results, file } = await open(t, files, steps, options);
-      await terminal.enter('rename it');
-      await editor.view(file.a);
-      editor.reject(file.a, REASON);
-      await editor.view(file.b);
-      editor.accept(file.b);
-      await terminal.shows(/That was all\./);
-      assert.equal(results()[0], inPlaceOfResult(file.a));
-      assert.deepEqual([read(file.a), read(file.b)], ['one\ntwo\n', 'TWO\n']);
-    });
-  }
+  terminal.press('C-y');
+  await terminal.shows(/YOLO/);
+  await terminal.enter('rename others');
+  await review(file.c, file.d);
+  await terminal.shows(/That was the second\./);
+  const [first, , second] = results();
+  assert.deepEqual([first, second], [inPlaceOfResult(file.a), inPlaceOfResult(file.c)]);
+  const texts = names.map((name) => read(file[name]));
+  assert.deepEqual(texts, ['one\ntwo\n', 'one\nTWO\n', 'one\ntwo\n', 'one\nTWO\n']);
 });
 
 for (const name of NAMES) {
-  test(`a comment on lines reaches the model of ${name}`, { skip: noTerminal }, async (t) => {
-    const steps = ({ a }) => [write(`${a}-new`), 'That was all.', 'That was all again.'];
+  test(`comments reach the model of ${name}, and its questions and ends the editor`, { skip: noTerminal }, async (t) => {
+    const steps = ({ a }) => [
+      write(`${a}-new`),
+      'That was all.',
+      'That was all again.',
+      shell('touch made'),
+      'That was the last.',
+    ];
     const window = await open(t, { a: 'one\ntwo\n' }, steps, { name });
     const { companion, editor, terminal, results, asked, file } = window;
     await terminal.enter('look at it');
@@ -231,22 +221,19 @@ for (const name of NAMES) {
     await terminal.shows(name === 'gemini' ? /That was all again\./ : /and now[^]*That was all/);
     assert.ok(asked().at(-1).includes(commentOf('3')), asked().at(-1));
     assert.ok(!asked().at(-1).includes(commentOf('2')));
-  });
 
-  describe(`the editor of ${name}`, { skip: noTerminal, concurrency: 2 }, () => {
-    test('is notified that the CLI asks something, and that it has finished', async (t) => {
-      const args = { command: 'touch made', description: 'x', is_background: false };
-      const steps = () => [{ name: 'run_shell_command', args }, 'That was all.'];
-      const { companion, terminal } = await open(t, {}, steps, { name });
-      await terminal.enter('make it');
-      const { params } = await companion.next('agent/waiting');
-      assert.match(params.message, /touch|shell|permission/i);
-      await terminal.shows(/once/);
-      terminal.press('Enter');
-      await terminal.shows(/That was all\./);
-      const { seconds } = (await companion.next('agent/finished')).params;
-      assert.ok(seconds >= 0 && seconds < 60, String(seconds));
-    });
+    await companion.next('agent/finished');
+    companion.inbox.takeAll();
+    await terminal.enter('make it');
+    // Without a prompt, Qwen Code waits as well.
+    const asks = ({ method, params }) =>
+      method === 'agent/waiting' && /touch|shell|permission/i.test(params.message);
+    await companion.inbox.next(asks);
+    await terminal.shows(/once/);
+    terminal.press('Enter');
+    await terminal.shows(/That was the last\./);
+    const { seconds } = (await companion.next('agent/finished')).params;
+    assert.ok(seconds >= 0 && seconds < 60, String(seconds));
   });
 }
 

@@ -39,7 +39,6 @@ const untrusted = (cli, sandbox) =>
 /** What the client runs: everything, no MCP server, hooks of some moments only, or nothing. */
 const ALL = [PROMPT, 'hook after-agent', SERVER];
 const BOTH = [
-  ['the extension is enabled', ALL, {}],
   ['the extension is disabled', [], { change: enablement(['!/*']), says: /disabled in this folder/ }],
   ['a server that is excluded', ALL.slice(0, 2), {
     settings: { 'mcp.excluded': ['gemini-companion'] },
@@ -50,8 +49,12 @@ const BOTH = [
 const CASES = {
   gemini: [
     ...BOTH,
-    ['it is enabled again in the project', ALL, { change: enablement(['!/*', 'PROJECT/*']) }],
-    ['a rule without a slash at its end', ALL, { change: enablement(['!PROJECT']) }],
+    // An administrator's setting counts only from the account, and the last rule lacks the slash at
+    // its end.
+    ['it is enabled again in the project, and settings that have no effect', ALL, {
+      settings: { 'admin.extensions.enabled': false },
+      change: enablement(['!/*', 'PROJECT/*', '!PROJECT']),
+    }],
     ['hooks are off', [SERVER], {
       settings: { 'hooksConfig.enabled': false },
       says: /all are off by hooksConfig\.enabled/,
@@ -63,9 +66,6 @@ const CASES = {
     ['hooks are off in the project', [SERVER], {
       change: project({ hooksConfig: { enabled: false } }),
       says: /all are off by .*project/,
-    }],
-    ['an administrator’s setting in a file, which counts only from the account', ALL, {
-      settings: { 'admin.extensions.enabled': false },
     }],
     ['a folder without trust', ALL.slice(0, 2), {
       env: { GEMINI_CLI_TRUST_WORKSPACE: 'false' },
@@ -83,11 +83,10 @@ const CASES = {
       settings: { disableAllHooks: true },
       says: /all are off by disableAllHooks/,
     }],
-    ['hooks are off, but not in the project', ALL, {
-      settings: { disableAllHooks: true },
+    ['hooks are off, but not in the project, and a setting of Gemini CLI', ALL, {
+      settings: { disableAllHooks: true, 'hooksConfig.enabled': false },
       change: project({ disableAllHooks: false }),
     }],
-    ['a setting of Gemini CLI', ALL, { settings: { 'hooksConfig.enabled': false } }],
     ['a folder without trust', ALL.slice(0, 2), {
       settings: { 'security.folderTrust.enabled': true },
       change: untrusted,

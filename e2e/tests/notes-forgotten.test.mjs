@@ -81,102 +81,99 @@ describe('a comment', { concurrency: 3 }, () => {
 async function openGemini(t) {
   const model = await GeminiModel.start(t);
   const window = await openCli(t, { a: 'one\ntwo\n' }, () => model);
+  const { companion, editor, terminal, file } = window;
+  let id = 0;
   /** The user comments on the file. */
   const write = async () => {
-    window.companion.notify('comment/set', comment(window.file.a));
+    id += 1;
+    companion.notify('comment/set', comment(file.a, `${id}`));
     await untilChecked(window);
   };
+  /** The model has the newest comment once. */
+  const assertIn = ({ texts }) =>
+    assert.equal(texts.join('\n').split(commentOf(`${id}`)).length, 2, texts.join('\n'));
   /** The user cancels the turn, and the CLI has run its hooks. */
   const cancel = async () => {
-    window.terminal.press('Escape');
-    await window.terminal.shows(/Request cancelled/);
-    await window.companion.next('comment/pending');
+    terminal.press('Escape');
+    await terminal.shows(/Request cancelled/);
+    await companion.next('comment/pending');
+    terminal.press('C-u'); // the CLI offers the prompt again
   };
   /** The model answers with an edit, which the user rejects. */
   const rejectEdit = async (request) => {
-    request.end(replace(window.file.a));
-    await window.editor.view(window.file.a);
-    window.editor.reject(window.file.a);
-    await window.terminal.shows(/Request cancelled/);
+    request.end(replace(file.a));
+    await editor.view(file.a);
+    editor.reject(file.a);
+    await terminal.shows(/Request cancelled/);
   };
-  /** The model has the comment once after the next prompt. */
+  /** The model answers, and the turn ends. */
+  const finish = async (request) => {
+    request.end(`That was ${id}.`);
+    await terminal.shows(`That was ${id}.`);
+    await companion.next('agent/finished');
+    companion.inbox.takeAll();
+  };
+  /** The user sends another prompt, and the model has the newest comment once. */
   const isInNext = async () => {
-    await window.terminal.enter('and now');
+    await terminal.enter(`and now ${id}`);
     const next = await model.next();
-    assert.ok(isIn(next), next.texts.join('\n'));
+    assertIn(next);
+    await finish(next);
   };
-  return { ...window, model, write, cancel, rejectEdit, isInNext };
+  return { ...window, model, write, assertIn, cancel, rejectEdit, finish, isInNext };
 }
 
-const isIn = ({ texts }) => texts.join('\n').split(commentOf('1')).length === 2;
-
 describe('the model of Gemini CLI gets a comment', { skip, concurrency: 2 }, () => {
-  test('of a prompt that the user has cancelled', async (t) => {
-    const { terminal, model, write, cancel, isInNext } = await openGemini(t);
+  test('of the first prompt, an answer and a prompt that the user has ended', async (t) => {
+    const { terminal, model, write, assertIn, cancel, rejectEdit, isInNext } = await openGemini(t);
     await write();
-    await terminal.enter('look at it');
-    assert.ok(isIn(await model.next()));
+    await terminal.enter('the first prompt');
+    assertIn(await model.next());
     await cancel();
-    terminal.press('C-u'); // the CLI offers the prompt again
     await isInNext();
-  });
 
-  test('that waits when the user cancels an answer', async (t) => {
-    const { terminal, model, write, cancel, isInNext } = await openGemini(t);
-    await terminal.enter('look at it');
-    const first = await model.next();
-    first.say('I see two lines');
+    await terminal.enter('an answer');
+    const answer = await model.next();
+    answer.say('I see two lines');
     await terminal.shows('I see two lines');
     await write();
     await cancel();
-    terminal.press('C-u');
+    await isInNext();
+
+    await write();
+    await terminal.enter('a prompt');
+    const request = await model.next();
+    assertIn(request);
+    await rejectEdit(request);
     await isInNext();
   });
 
-  test('of a prompt whose edit the user has rejected', async (t) => {
-    const { companion, terminal, model, write, rejectEdit, isInNext } = await openGemini(t);
-    await terminal.enter('hello');
-    (await model.next()).end('Here I am.');
-    await terminal.shows('Here I am.');
-    await companion.next('agent/finished');
+  test('of the first prompt once and of a result, although the user has rejected an edit, or a tool has failed', async (t) => {
+    const window = await openGemini(t);
+    const { terminal, model, file, write, assertIn, rejectEdit, finish, isInNext } = window;
     await write();
-    await terminal.enter('look at it');
+    await terminal.enter('the first prompt');
     const first = await model.next();
-    assert.ok(isIn(first));
+    assertIn(first);
     await rejectEdit(first);
     await isInNext();
-  });
 
-  test('of the first prompt once, although the user has rejected its edit', async (t) => {
-    const { terminal, model, write, rejectEdit, isInNext } = await openGemini(t);
+    await terminal.enter('a result');
+    const request = await model.next();
     await write();
-    await terminal.enter('look at it');
-    const first = await model.next();
-    assert.ok(isIn(first));
-    await rejectEdit(first);
-    await isInNext();
-  });
-
-  test('of a result, although the user has rejected the next edit', async (t) => {
-    const { terminal, model, file, write, rejectEdit, isInNext } = await openGemini(t);
-    await terminal.enter('look at it');
-    const first = await model.next();
-    await write();
-    first.end(look(file.a));
+    request.end(look(file.a));
     const second = await model.next();
-    assert.ok(isIn(second));
+    assertIn(second);
     await rejectEdit(second);
     await isInNext();
-  });
 
-  test('although a tool has failed', async (t) => {
-    const { terminal, model, file, write } = await openGemini(t);
-    await terminal.enter('look at it');
-    const first = await model.next();
+    await terminal.enter('a tool that fails');
+    const third = await model.next();
     await write();
-    first.end(look(`${file.a}-missing`));
+    third.end(look(`${file.a}-missing`));
     (await model.next()).end(look(file.a));
-    const next = await model.next();
-    assert.ok(isIn(next), next.texts.join('\n'));
+    const last = await model.next();
+    assertIn(last);
+    await finish(last);
   });
 });

@@ -27,7 +27,8 @@ const CLIS = {
     async prepare(sandbox) {
       qwen.prepare(qwen.qwenHome(sandbox));
       const model = await startModel(sandbox, ['That was all.']);
-      return { args: [qwen.QWEN], env: qwen.environment(model) };
+      const env = { ...qwen.environment(model), QWEN_CODE_NO_RELAUNCH: '1' };
+      return { args: [qwen.QWEN], env };
     },
   },
 };

@@ -24,24 +24,16 @@ async function changes({ companion, sandbox }, title, count) {
 }
 
 describe('Gemini CLI', { skip, concurrency: 2 }, () => {
-  test('changes the file that it finds for a wrong path', async (t) => {
-    const steps = () => [replace('foo.txt'), write('@src/new.txt', 'new\n'), 'That was all.'];
-    const files = { 'src/foo.txt': 'one\ntwo\n' };
-    const window = await open(t, files, steps, { review: false, yolo: true });
-    await window.terminal.enter('Change it');
-    await window.terminal.shows(/That was all\./);
-    const { session, prompt, named } = await changes(window, 'Change it', 2);
-    assert.deepEqual(named, { 'src/foo.txt': 'changed', 'src/new.txt': 'created' });
-    assert.equal(fs.readFileSync(window.file['src/foo.txt'], 'utf8'), 'one\nTWO\n');
-    assert.ok(!fs.existsSync(path.join(window.sandbox.project, 'foo.txt')));
-    const key = { session, prompt, path: window.file['src/foo.txt'] };
-    assert.equal((await window.companion.request('agent/texts', key)).after, 'one\nTWO\n');
-  });
-
-  test('gets the reason for an edit whose path was wrong', async (t) => {
-    const steps = () => [replace('foo.txt'), 'That was all.', 'That was all again.'];
+  test('gets the reason for an edit whose path was wrong, and changes the file that it finds', async (t) => {
+    const steps = () => [
+      replace('foo.txt'),
+      'That was all.',
+      replace('foo.txt'),
+      write('@src/new.txt', 'new\n'),
+      'That was the second.',
+    ];
     const window = await open(t, { 'src/foo.txt': 'one\ntwo\n' }, steps);
-    const { editor, terminal, results, asked } = window;
+    const { sandbox, companion, editor, terminal, results, asked } = window;
     const file = window.file['src/foo.txt'];
     await terminal.enter('rename it');
     await editor.view(file);
@@ -54,6 +46,19 @@ describe('Gemini CLI', { skip, concurrency: 2 }, () => {
     await terminal.shows(/That was all\./);
     assert.match([...results(), ...asked()].join('\n'), /the name (<|&lt;)seven/);
     assert.equal(fs.readFileSync(file, 'utf8'), 'one\ntwo\n');
+
+    await terminal.enter('Change it');
+    for (const one of [file, path.join(sandbox.project, 'src', 'new.txt')]) {
+      await editor.view(one);
+      editor.accept(one);
+    }
+    await terminal.shows(/That was the second\./);
+    const { session, prompt, named } = await changes(window, 'Change it', 2);
+    assert.deepEqual(named, { 'src/foo.txt': 'changed', 'src/new.txt': 'created' });
+    assert.equal(fs.readFileSync(file, 'utf8'), 'one\nTWO\n');
+    assert.ok(!fs.existsSync(path.join(sandbox.project, 'foo.txt')));
+    const key = { session, prompt, path: file };
+    assert.equal((await companion.request('agent/texts', key)).after, 'one\nTWO\n');
   });
 
   test('changes nothing in the project in its plan mode', async (t) => {

@@ -17,11 +17,15 @@ const start = (sandbox, name, steps) =>
 
 for (const name of NAMES) {
   describe(`the prompt of ${name}`, { skip: noTerminal }, () => {
-    test('the CLI finds each file by its name, and the lines are in the text', async (t) => {
+    test('the CLI finds each file by its name, and a text answers no question', async (t) => {
       const sandbox = Sandbox.of(t);
       writeFiles(sandbox);
-      const answers = PROMPT_TEXTS.map(() => 'That was all.');
-      const { terminal, asked } = await start(sandbox, name, answers);
+      const file = sandbox.file('a.txt', 'old\n');
+      const { terminal, asked } = await start(sandbox, name, [
+        ...PROMPT_TEXTS.map(() => 'That was all.'),
+        { name: 'read_file', args: { file_path: file } },
+        { name: 'write_file', args: { file_path: file, content: 'new\n' } },
+      ]);
       for (const [index, prompt] of PROMPT_TEXTS.entries()) {
         const { path, isFolder, text, notReadBy = [] } = prompt;
         terminal.send(`number ${index}`);
@@ -41,16 +45,7 @@ for (const name of NAMES) {
         const found = notReadBy.includes(name) ? `@${path}` : listed;
         assert.ok(message.includes(found), `${text} is not found: ${message}`);
       }
-    });
 
-    test('a question that the CLI asks meanwhile is not answered', async (t) => {
-      const sandbox = Sandbox.of(t);
-      const file = sandbox.file('a.txt', 'old\n');
-      const { terminal } = await start(sandbox, name, [
-        { name: 'read_file', args: { file_path: file } },
-        { name: 'write_file', args: { file_path: file, content: 'new\n' } },
-        'That was all.',
-      ]);
       await terminal.enter('write it');
       await terminal.shows(/Apply this change\?[^]*1\. /);
       terminal.send(pasted('@1.txt (lines 1-2)'));
