@@ -23,7 +23,7 @@ describe('starting, in a window', () => {
 
   scene.test('the first CLI is greeted with three lines', async ({ ide }) => {
     const lines = [
-      'The CLI sees open files, selection, problems',
+      'Shared: open files, selection, problems',
       'You review its edits in tabs; Ctrl+Enter accepts.',
       'Change this in the settings…',
     ];

@@ -190,6 +190,8 @@ test('a restart that the CLIs notice rejects proposals, and keeps the user’s e
   await neovim.lua(`require('gemini_companion').setup({ cmd = ..., review = false })`, [
     process.env.GEMINI_COMPANION,
   ]);
+  // The companion refuses to review every edit without the review.
+  await neovim.command('GeminiCompanion review on');
   await neovim.command('GeminiCompanion restart');
   assert.deepEqual(await decision, REJECTED);
   await nextCompanion(neovim, before);

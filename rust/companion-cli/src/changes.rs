@@ -24,8 +24,8 @@ use crate::serve::folder;
 const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
 
 const CHANGES_HELP: &str = "\
-The text is also a patch for git apply and patch. To revert the last prompt in a file that you have
-not changed since, run in the project:
+The text is also a patch for git apply and patch. To revert the last prompt, if you have
+changed none of its files since, run in the project's root:
 
   gemini-companion changes --prompt last | git apply -R
 

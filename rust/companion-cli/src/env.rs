@@ -13,7 +13,7 @@ use crate::output;
 use crate::running::{Running, Variables, container_marks};
 use crate::serve::folder;
 
-const ENV_HELP: &str = r#"Over SSH, with the project in a folder of the same name on build-server, run in the project here:
+const ENV_HELP: &str = r#"Over SSH, with the project at the same path on build-server, run in the project here:
 
   eval "$(gemini-companion env)"
   port=$GEMINI_CLI_IDE_SERVER_PORT

@@ -82,7 +82,8 @@ pub(crate) struct ServeArgs {
 
     /// Resume the sessions of the last companion for this folder, even if it crashed.
     ///
-    /// Gemini CLI stays connected over a restart within 20 seconds: port and token stay the same.
+    /// An idle Gemini CLI stays connected over a restart within 20 seconds: port and token stay the same. On
+    /// Windows it does not after a crash.
     /// Open proposals are rejected, unless the editor keeps them. If another companion with the same
     /// folders has ended, this one goes on with its CLIs, unless only one of them has --context-only, or one
     /// has --port. The companion keeps its state in a file that only you can read, on Linux below
@@ -224,9 +225,10 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
         body_limit: args.body_limit,
         log_level: log::max_level(),
     };
-    // Each flag was checked alone. Only this one depends on another flag.
-    let all = |wrong: WrongSetting| {
-        format!("--listen {}, or add --listen-on-all-addresses", wrong.problem)
+    // Each flag was checked alone, but not those that depend on another flag.
+    let all = |wrong: WrongSetting| match &*wrong.setting {
+        "listen" => format!("--listen {}, or add --listen-on-all-addresses", wrong.problem),
+        _ => wrong.to_string(),
     };
     settings.check().map_err(all)?;
     Ok(settings)

@@ -27,7 +27,7 @@ use editors::{Editors, Name};
 
 /// Connect the editors of this machine with Gemini CLI.
 ///
-/// It installs the plugin into all JetBrains IDEs from 2024.2 and into Neovim from 0.10, and this
+/// It installs the plugin into JetBrains IDEs from 2024.2 (not Flatpaks) and into Neovim from 0.10, and this
 /// program into your folder for programs, such as ~/.local/bin. On Linux and macOS it adds completions for
 /// bash and fish and a man page, where the system reads them. It turns on the IDE mode in the CLI's settings
 /// and installs the extension: hooks, and a tool that gives the model the editor's diagnostics. It shows the

@@ -232,7 +232,7 @@ fn the_manual_has_all_shortcuts_of_the_plugin() {
 }
 
 /// The help of the Neovim plugin has a paragraph for each option and each command, and the defaults
-/// of the code.
+/// of the code. Its types have each option, for the language servers of users.
 #[test]
 fn the_help_has_all_options_and_commands_of_the_plugin() {
     let help = read(HELP);
@@ -240,7 +240,9 @@ fn the_help_has_all_options_and_commands_of_the_plugin() {
     let (_, shown) = help.split_once("These are the defaults: >").unwrap();
     let (shown, _) = shown.split_once("\n<").unwrap();
     let options = lua_keys(&config, "local OPTIONS = {");
+    let types = read("editors/nvim/lua/gemini_companion/types.lua");
     for option in &options {
+        assert!(types.contains(&format!("\n---@field {option}? ")), "type of {option}");
         assert!(help.contains(&format!("*gemini_companion-{option}*")), "option {option}");
         assert!(shown.contains(&format!("\n      {option} = ")), "default of {option}");
     }

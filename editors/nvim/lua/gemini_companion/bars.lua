@@ -11,7 +11,7 @@ local ORPHAN = {
   { 'No CLI waits', 1 },
   { ' for this proposal', 4 },
   { ' (:w {file} saves it', 2 },
-  { ', :q! discards it', 3 },
+  { ', :q! closes it', 3 },
   { ')', 2 },
 }
 

@@ -54,7 +54,7 @@ local function status()
   if reason then
     lines[#lines + 1] = ('Hidden from CLIs: %s. %s'):format(vim.fn.fnamemodify(front, ':~:.'), reason)
   end
-  if context.review_all then
+  if context.review_all and require('gemini_companion.config').options.review then
     lines[#lines + 1] = REVIEW_ON
   end
   if context.comments > 0 then

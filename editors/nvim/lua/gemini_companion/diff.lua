@@ -83,7 +83,7 @@ local function accept(proposal, before, by_user)
   local is_sent = not proposal.orphan
     and server.request('diff/accepted', { filePath = path, content = content }, delivered, unanswered)
   if not is_sent then
-    log.warn('no CLI waits for this proposal; :w {file} saves it, :q! discards it')
+    log.warn('no CLI waits for this proposal; :w {file} saves it, :q! closes it')
     return false
   end
   kept = expect_written(proposal, content, before)
@@ -178,7 +178,7 @@ local function abandon(proposal)
     return
   end
   set_orphan(proposal)
-  local stays = 'no CLI waits for %s; :w {file} saves your changes, :q! discards them'
+  local stays = 'no CLI waits for %s; :w {file} saves your changes, :q! closes it'
   log.warn(stays:format(file.short(proposal.path)))
 end
 

@@ -135,7 +135,7 @@ local function arguments(folders, ide_name)
   if not options.share_context then
     list[#list + 1] = '--no-context'
   end
-  if options.review_all then
+  if options.review and options.review_all then
     list[#list + 1] = '--review-all'
   end
   if options.trusted ~= nil then

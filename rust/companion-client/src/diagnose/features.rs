@@ -29,7 +29,7 @@ pub(super) const FEATURES: [Feature; 7] = [
         is_for: EVERY,
     },
     Feature {
-        name: "comments on lines for the model",
+        name: "comments on lines, with the next prompt",
         hooks: &[HookEventKind::BeforeAgent],
         is_for: EVERY,
     },
@@ -55,7 +55,11 @@ pub(super) const FEATURES: [Feature; 7] = [
     },
     Feature {
         name: "the notice that the CLI waits or has finished",
-        hooks: &[HookEventKind::AfterAgent, HookEventKind::Notification],
+        hooks: &[
+            HookEventKind::BeforeAgent,
+            HookEventKind::AfterAgent,
+            HookEventKind::Notification,
+        ],
         is_for: EVERY,
     },
 ];

@@ -185,8 +185,8 @@ class StaleTest : QuestionTestCase() {
         core.delivery = Delivery.UNKNOWN
         listOf(changed, created).forEach { it.click("Accept") }
         val files = listOf("a.txt", "b.txt").map { file(it, "by another program") }
-        applyAndBeAsked(changed, "a.txt changed after this proposal was created")
-        applyAndBeAsked(created, "b.txt changed after this proposal was created")
+        applyAndBeAsked(changed, "a.txt has changes that the proposal lacks")
+        applyAndBeAsked(created, "b.txt has changes that the proposal lacks")
         assertEquals(List(2) { "by another program" }, files.map(File::readText))
     }
 

@@ -105,7 +105,7 @@ class StatusTest : ServiceTestCase() {
         val lines = listOf(greeting.title, greeting.content) + actions(greeting)
         val expected =
             listOf(
-                "The CLI sees open files, selection, problems",
+                "Shared: open files, selection, problems",
                 "You review its edits in tabs; Ctrl+Enter accepts.",
                 "Change this in the settings\u2026",
             )
@@ -116,10 +116,10 @@ class StatusTest : ServiceTestCase() {
         val settings = { context: Boolean, problems: Boolean ->
             CompanionSettings.Values(context = context, diagnostics = problems, review = false)
         }
-        assertEquals("The CLI sees open files and the selection", Greeting.shared(settings(true, false), true))
-        assertEquals("The CLI sees problems that the IDE finds", Greeting.shared(settings(false, true), true))
-        assertEquals("The CLI sees no context or problems", Greeting.shared(settings(false, false), true))
-        assertEquals("The CLI sees no context or problems", Greeting.shared(settings(true, true), false))
+        assertEquals("Shared: open files and the selection", Greeting.shared(settings(true, false), true))
+        assertEquals("Shared: problems that the IDE finds", Greeting.shared(settings(false, true), true))
+        assertEquals("Shared: neither context nor problems", Greeting.shared(settings(false, false), true))
+        assertEquals("Shared: neither context nor problems", Greeting.shared(settings(true, true), false))
         assertEquals("You review its edits in its terminal.", Greeting.review(settings(true, true)))
     }
 

@@ -23,6 +23,7 @@ import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionService
+import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.ProjectSettings
 import dev.companion.gemini.review.ProposalService
@@ -184,7 +185,7 @@ internal class StatusPopup(private val project: Project) {
                 form.addComponent(text(why))
             }
         }
-        if (ProjectSettings.isAllReviewed(project)) {
+        if (ProjectSettings.isAllReviewed(project) && CompanionSettings.getInstance().values.review) {
             form.addComponent(text(message("status.popup.review.all")))
         }
         val unhooked = CompanionService.getInstance(project).unhooked
