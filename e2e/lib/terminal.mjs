@@ -96,6 +96,8 @@ export class Terminal {
 
   /** Types a prompt, without Enter. */
   async type(text) {
+    // Until a CLI shows its empty prompt, it drops keys, as after a turn that the user has ended.
+    await this.shows(/Type your message/);
     this.#tmux('send-keys', '-l', text);
     await this.shows(new RegExp(`[>*] +${text}`));
   }

@@ -51,7 +51,7 @@ describe('a comment', { concurrency: 3 }, () => {
 
   test('with which a turn went on without a further answer waits again', async (t) => {
     const { prompt, end } = await open(t);
-    assert.deepEqual(await end(ANSWER), ['1']);
+    await until('the turn goes on', async () => String(await end(ANSWER)) === '1');
     assert.deepEqual(await prompt(), [], 'the CLI sends the comment as a prompt');
     assert.deepEqual(await end(ANSWER, true), []);
     assert.deepEqual(await prompt(), ['1']);
