@@ -24,7 +24,7 @@ describe('starting, in a window', () => {
   scene.test('the first CLI is greeted with three lines', async ({ ide }) => {
     const lines = [
       'Shared: open files, selection, problems',
-      'You review its edits in tabs; Ctrl+Enter accepts.',
+      'You review the CLI’s edits in tabs; Ctrl+Enter accepts.',
       'Change this in the settings…',
     ];
     const isThere = ({ texts }) => lines.every((line) => texts.some((text) => text.includes(line)));

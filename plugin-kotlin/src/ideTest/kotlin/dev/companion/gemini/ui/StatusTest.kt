@@ -106,7 +106,7 @@ class StatusTest : ServiceTestCase() {
         val expected =
             listOf(
                 "Shared: open files, selection, problems",
-                "You review its edits in tabs; Ctrl+Enter accepts.",
+                "You review the CLI\u2019s edits in tabs; Ctrl+Enter accepts.",
                 "Change this in the settings\u2026",
             )
         assertEquals(expected, lines)
@@ -120,7 +120,7 @@ class StatusTest : ServiceTestCase() {
         assertEquals("Shared: problems that the IDE finds", Greeting.shared(settings(false, true), true))
         assertEquals("Shared: neither context nor problems", Greeting.shared(settings(false, false), true))
         assertEquals("Shared: neither context nor problems", Greeting.shared(settings(true, true), false))
-        assertEquals("You review its edits in its terminal.", Greeting.review(settings(true, true)))
+        assertEquals("You review the CLI\u2019s edits in its terminal.", Greeting.review(settings(true, true)))
     }
 
     fun testTheWidgetShowsTheState() {
