@@ -1,8 +1,8 @@
 //! Reads JSON-RPC 2.0 messages from a peer; the submodule `outgoing` writes ours.
 //!
 //! Parameters stay unparsed ([`RawValue`]) until the method is known, except in [`parse_request`],
-//! which expects one method. A large `newContent` is copied once and never becomes a tree of
-//! values.
+//! which expects one method. A large `newContent` keeps the memory of its request ([`crate::text`]) and never
+//! becomes a tree of values.
 
 mod outgoing;
 

@@ -1,5 +1,6 @@
 //! Routes a request: checks guard, path, method and headers, then answers the message.
 
+use std::mem;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -267,11 +268,12 @@ where
     }
     // First, because a hook that has given up closes the connection.
     server.agents.mark.clear();
-    let body = match server.bodies.read(body).await {
+    let mut body = match server.bodies.read(body).await {
         Ok(body) => body,
         Err(error) => return body_error(&error, server.config.limits.body),
     };
-    let event = body.bytes.clone();
+    // The rest of the body counts in the budget until the event is read.
+    let event = mem::take(&mut body.bytes);
     let read = if event.len() > MAX_EVENT_HERE {
         // The parsing of 30 MB takes a second.
         spawn_blocking(move || HookRequest::read(&event)).await.unwrap_or(Err("it can't be read"))
