@@ -42,7 +42,8 @@ const calls = {
     const isConnected = client.getConnectionStatus().status === 'connected';
     const isLost = hasConnected && !isConnected;
     const isBridged = process.env.GEMINI_CLI_IDE_SERVER_STDIO_COMMAND !== undefined;
-    if (isLost || isBridged || client.diffResponses.size > 0) return false;
+    const isReplaceable = resetTrustedFoldersForTesting && client.diffResponses?.size === 0;
+    if (isLost || isBridged || !isReplaceable) return false;
     client.removeStatusChangeListener(sendStatus);
     client.removeTrustChangeListener(sendTrust);
     const connection = client.client ?? {};

@@ -21,6 +21,9 @@ function onMachine(machine, cwd) {
 
 let sockets = 0;
 
+/** Counts the calls of all clients, which may share a process. */
+let lastCall = 0;
+
 /** Processes whose client has left. They end with this process. */
 const idle = [];
 
@@ -47,7 +50,6 @@ export class IdeClient {
   };
   #process;
   #calls = new Map();
-  #lastCall = 0;
   #stderr = '';
   #isReusable = false;
   #hasLeft = false;
@@ -123,10 +125,11 @@ export class IdeClient {
       this.events[event].push(value);
       return;
     }
-    const { resolve, reject } = this.#calls.get(id);
+    const call = this.#calls.get(id);
+    if (!call) return; // of an earlier client of this process
     this.#calls.delete(id);
-    if (error === undefined) resolve(value);
-    else reject(new Error(error));
+    if (error === undefined) call.resolve(value);
+    else call.reject(new Error(error));
   }
 
   #end() {
@@ -140,7 +143,7 @@ export class IdeClient {
   }
 
   #begin(call, ...args) {
-    const id = ++this.#lastCall;
+    const id = ++lastCall;
     const answer = new Promise((resolve, reject) => this.#calls.set(id, { resolve, reject }));
     this.#process.send({ id, call, args });
     return answer;

@@ -5,7 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { prepareCli } from './extension.mjs';
 import { openNeovim } from './neovim.mjs';
 
-/** The lines of the CLI's terminal, as one text. */
+/** The visible lines of the CLI's terminal, as one text. */
+const SCREEN = `table.concat(vim.api.nvim_buf_get_lines(vim.g.terminal,
+  -1 - vim.api.nvim_win_get_height(vim.fn.win_findbuf(vim.g.terminal)[1]), -1, false), '\\n')`;
+
+/** All lines of the CLI's terminal, as one text. */
 export const TERMINAL = `table.concat(vim.api.nvim_buf_get_lines(vim.g.terminal, 0, -1, false), '\\n')`;
 
 /** Runs a command by way of a shell, as a user does, in a terminal of another tab page. */
@@ -43,6 +47,8 @@ export async function openNeovimWithCli(t, files, steps, { setup, init, ...optio
          vim.cmd('startinsert')`,
       );
       await neovim.until(`vim.api.nvim_get_mode().mode == 't'`);
+      // Until the CLI shows its empty prompt, it drops keys.
+      await neovim.until(`${SCREEN}:find('Type your message', 1, true)`);
       await neovim.type(text);
       await neovim.until(`${TERMINAL}:find('[>*] +' .. vim.pesc(...))`, text);
       // Within 30 ms of the last key, the CLI reads Enter as a pasted line break.

@@ -83,7 +83,7 @@ pub(crate) struct ServeArgs {
     /// Resume the sessions of the last companion for this folder, even if it crashed.
     ///
     /// An idle Gemini CLI stays connected over a restart within 20 seconds: port and token stay the same. On
-    /// Windows it does not after a crash.
+    /// Windows it does not after a crash, and nowhere if only the new companion has --context-only.
     /// Open proposals are rejected, unless the editor keeps them. If another companion with the same
     /// folders has ended, this one goes on with its CLIs, unless only one of them has --context-only, or one
     /// has --port. The companion keeps its state in a file that only you can read, on Linux below

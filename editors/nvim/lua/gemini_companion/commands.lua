@@ -4,8 +4,8 @@ local log = require('gemini_companion.log')
 
 local M = {}
 
-local UNHOOKED = 'Connected CLIs without a hook yet: %d. Without hooks there are no reasons, comments, problems and '
-  .. 'changes. gemini-companion doctor says why'
+local UNHOOKED = 'Connected CLIs without a hook yet: %d. Without hooks there are no reasons, comments and changes, and '
+  .. 'no problems after an edit. gemini-companion doctor says why'
 
 local NO_DISCOVERY_FILE = 'Some CLIs do not find this Neovim, because this file could not be written: %s'
 
@@ -54,7 +54,7 @@ local function status()
   if reason then
     lines[#lines + 1] = ('Hidden from CLIs: %s. %s'):format(vim.fn.fnamemodify(front, ':~:.'), reason)
   end
-  if context.review_all and require('gemini_companion.config').options.review then
+  if context.review_all then
     lines[#lines + 1] = REVIEW_ON
   end
   if context.comments > 0 then
@@ -187,7 +187,11 @@ local commands = {
   end),
   review = switch('review', function(on)
     require('gemini_companion').review(on)
-    echo({ on and REVIEW_ON or 'You review edits when the CLI asks.' })
+    if not require('gemini_companion.config').options.review then
+      echo({ 'The review of edits is off in your setup.' })
+    else
+      echo({ on and REVIEW_ON or 'You review edits when the CLI asks.' })
+    end
   end),
   log = show_log,
   accept = run('accept'),

@@ -190,7 +190,7 @@ function M.status()
     proposals = #require('gemini_companion.proposals').paths(),
     private = front ~= nil and status.private ~= nil and status.private[front] ~= nil,
     share_context = config.options.share_context == true,
-    review_all = config.options.review_all == true,
+    review_all = config.options.review == true and config.options.review_all == true,
     comments = require('gemini_companion.comments').count(),
     changes = require('gemini_companion.changes').count(),
   }

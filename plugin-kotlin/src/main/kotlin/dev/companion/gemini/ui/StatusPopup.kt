@@ -217,7 +217,8 @@ internal class StatusPopup(private val project: Project) {
                 ),
             ) {
                 ProjectSettings.setAllReviewed(project, !ProjectSettings.isAllReviewed(project))
-            }.also { it.toolTipText = message("status.popup.review.tooltip") },
+            }.also { it.toolTipText = message("status.popup.review.tooltip") }
+                .takeIf { CompanionSettings.getInstance().values.review },
             link(message("status.popup.restart")) { CompanionCommands.restart(project) }
                 .takeIf { CompanionCommands.canRestart(project) },
             link(message("status.popup.settings")) { CompanionCommands.openSettings(project) },
