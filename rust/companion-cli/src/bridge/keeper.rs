@@ -119,10 +119,9 @@ impl Keeper {
         let deadline = Instant::now() + self.startup_wait;
         let mut pause = MIN_RETRY_DELAY;
         loop {
-            match self.any(initialize).await {
-                Err(why) if Instant::now() + pause >= deadline => return Err(why),
-                Err(_) => sleep(pause).await,
-                begun => return begun,
+            match (self.any(initialize).await, until_next(pause, deadline, Instant::now())) {
+                (Err(_), Some(pause)) => sleep(pause).await,
+                (begun, _) => return begun,
             }
             pause = (pause * 2).min(MAX_RETRY_DELAY);
         }
@@ -359,4 +358,27 @@ fn is_absence(error: &Error) -> bool {
             | Error::Timeout { .. }
             | Error::Broken { .. }
     )
+}
+
+/// The time until the next attempt; `None` after the last one, which is at the deadline.
+fn until_next(pause: Duration, deadline: Instant, now: Instant) -> Option<Duration> {
+    let left = deadline.saturating_duration_since(now);
+    (!left.is_zero()).then(|| pause.min(left))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_attempt_is_at_the_deadline() {
+        let start = Instant::now();
+        let seconds = Duration::from_secs_f32;
+        let next =
+            |pause, after| until_next(seconds(pause), start + seconds(3.0), start + seconds(after));
+        assert_eq!(next(0.5, 1.0), Some(seconds(0.5)));
+        assert_eq!(next(1.6, 1.5), Some(seconds(1.5)));
+        assert_eq!(next(2.0, 3.0), None);
+        assert_eq!(next(2.0, 3.5), None);
+    }
 }
