@@ -49,7 +49,7 @@ impl Note {
         !matches!(self, Self::Comment(_)) && age >= MAX_AGE
     }
 
-    /// When the user wrote it, in milliseconds since 1970.
+    /// When the user wrote it, in milliseconds since 1970; of a comment, when the editor last sent it.
     pub fn since(&self) -> u64 {
         match self {
             Self::Reason(Reason { since, .. })

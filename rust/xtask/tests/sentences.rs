@@ -1,0 +1,52 @@
+//! Compares what users read in several places, or beside the types of the code.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::path::Path;
+
+fn read(file: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// A user decides about the extension by these texts. If a hook passes more, all of them change.
+#[test]
+fn each_page_says_what_the_hooks_pass() {
+    for (page, sentence) in [
+        ("README.md", "passes each prompt, each answer and each tool call to the companion"),
+        ("npm/README.md", "passes each prompt, each answer and each tool call to the companion"),
+        ("editors/nvim/README.md", "passes each prompt, each answer and each tool call"),
+        (
+            "plugin-kotlin/src/current/resources/META-INF/plugin.xml",
+            "passes prompts, answers and tool calls",
+        ),
+        (
+            "docs/architecture/threat-model.md",
+            "receives each prompt, each answer, and the arguments and results",
+        ),
+    ] {
+        let words: Vec<_> = read(page).split_whitespace().map(str::to_owned).collect();
+        assert!(words.join(" ").contains(sentence), "{page} lacks: {sentence}");
+    }
+}
+
+/// The Neovim plugin passes these messages on to its user's autocommands and functions.
+#[test]
+fn the_help_has_all_fields_of_changes() {
+    let help = read("editors/nvim/doc/gemini_companion.txt");
+    let types = read("editors/nvim/lua/gemini_companion/types.lua");
+    for class in ["AgentChanged", "ChangedFile"] {
+        let (_, fields) =
+            types.split_once(&format!("---@class GeminiCompanion.{class}\n")).unwrap();
+        let (fields, _) = fields.split_once("\n\n").unwrap();
+        let names = fields.lines().map(|line| line.trim_start_matches("---@field "));
+        let names =
+            names.map(|line| line.split([' ', '?']).next().unwrap().trim_matches(['[', ']', '"']));
+        for name in names {
+            let is_there = [format!("`{name}`"), format!("`data.{name}`")]
+                .iter()
+                .any(|name| help.contains(name));
+            assert!(is_there, "the help lacks the field {name} of {class}");
+        }
+    }
+}
