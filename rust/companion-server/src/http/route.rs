@@ -272,7 +272,7 @@ where
         Ok(body) => body,
         Err(error) => return body_error(&error, server.config.limits.body),
     };
-    // The rest of the body counts in the budget until the event is read.
+    // `body` still counts in the budget, until the end of this function.
     let event = mem::take(&mut body.bytes);
     let read = if event.len() > MAX_EVENT_HERE {
         // The parsing of 30 MB takes a second.
