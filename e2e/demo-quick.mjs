@@ -108,8 +108,9 @@ try {
     columns: COLUMNS,
     rows: CLI_ROWS,
   });
-  await cli.shows(/^(?![^]*Executing Hook)[^]*1 open file [^]*Type your message/);
+  await cli.shows(/1 open file [^]*Type your message/);
   await cli.type('listen on all addresses');
+  await cli.shows(/^(?![^]*Executing Hook)/);
   show('Gemini CLI sees the open file in Neovim. Ask it for an edit.', 2.5);
   await cli.submit();
   await cli.shows(/"timeoutSeconds": 0[^]*Apply this change\?/);
