@@ -25,7 +25,8 @@ fn each_page_says_what_the_hooks_pass() {
             "receives each prompt, each answer, and the arguments and results",
         ),
     ] {
-        let words: Vec<_> = read(page).split_whitespace().map(str::to_owned).collect();
+        let text = read(page);
+        let words: Vec<_> = text.split_whitespace().collect();
         assert!(words.join(" ").contains(sentence), "{page} lacks: {sentence}");
     }
 }
@@ -34,18 +35,18 @@ fn each_page_says_what_the_hooks_pass() {
 #[test]
 fn the_help_has_all_fields_of_changes() {
     let help = read("editors/nvim/doc/gemini_companion.txt");
+    let (_, help) = help.split_once("*GeminiCompanionChanged*").unwrap();
+    let (help, _) = help.split_once("The events need the companion's extension.").unwrap();
     let types = read("editors/nvim/lua/gemini_companion/types.lua");
     for class in ["AgentChanged", "ChangedFile"] {
         let (_, fields) =
             types.split_once(&format!("---@class GeminiCompanion.{class}\n")).unwrap();
         let (fields, _) = fields.split_once("\n\n").unwrap();
-        let names = fields.lines().map(|line| line.trim_start_matches("---@field "));
-        let names =
-            names.map(|line| line.split([' ', '?']).next().unwrap().trim_matches(['[', ']', '"']));
-        for name in names {
-            let is_there = [format!("`{name}`"), format!("`data.{name}`")]
-                .iter()
-                .any(|name| help.contains(name));
+        for field in fields.lines() {
+            let name = field.trim_start_matches("---@field ").split([' ', '?']).next().unwrap();
+            let name = name.trim_matches(['[', ']', '"']);
+            let is_there =
+                help.contains(&format!("`{name}`")) || help.contains(&format!("`data.{name}`"));
             assert!(is_there, "the help lacks the field {name} of {class}");
         }
     }

@@ -106,16 +106,17 @@ impl Tools {
     /// Reads the parameters of `tools/call`. The model reads an error about arguments. Other errors
     /// are errors of the protocol.
     pub(crate) fn read(&self, params: Params<'_>) -> Result<Call, serde_json::Error> {
-        let read = params.parse().map(|params| Call::without_content(self, params));
-        let read = read.map(|(call, content)| match content {
-            Some(content) => call.with_content(content.decode()),
-            None => call,
-        });
-        read.or_else(|error| {
-            let call: CallToolParams<IgnoredAny> = params.parse()?;
-            let wrong = |_| format!("Invalid arguments: {}", describe(&error));
-            Ok(Call(Err(self.find(&call.name).map_or_else(|unknown| unknown, wrong))))
-        })
+        match params.parse() {
+            Ok(params) => match Call::without_content(self, params) {
+                (call, Some(content)) => Ok(call.with_content(content.decode())),
+                (call, None) => Ok(call),
+            },
+            Err(error) => {
+                let call: CallToolParams<IgnoredAny> = params.parse()?;
+                let wrong = |_| format!("Invalid arguments: {}", describe(&error));
+                Ok(Call(Err(self.find(&call.name).map_or_else(|unknown| unknown, wrong))))
+            }
+        }
     }
 
     /// Handles `tools/call`.
