@@ -148,6 +148,22 @@ describe('the model of Gemini CLI gets a comment', { skip, concurrency: 2 }, () 
     await isInNext();
   });
 
+  test('with a prompt whose command the user has denied', async (t) => {
+    const window = await openGemini(t);
+    const { terminal, model, write, assertIn, finish, isInNext } = window;
+    await terminal.enter('the first prompt');
+    await finish(await model.next());
+    await write();
+    await terminal.enter('a command');
+    const request = await model.next();
+    assertIn(request);
+    request.end({ name: 'run_shell_command', args: { command: 'rm -r x' } });
+    await terminal.shows(/Allow execution/);
+    terminal.press('Escape');
+    await terminal.shows(/Request cancelled/);
+    await isInNext();
+  });
+
   test('of the first prompt once and of a result, although the user has rejected an edit, or a tool has failed', async (t) => {
     const window = await openGemini(t);
     const { terminal, model, file, write, assertIn, rejectEdit, finish, isInNext } = window;

@@ -140,9 +140,11 @@ impl Clis {
             }
         }
         self.known.iter().position(|cli| {
+            if cli.process.is_none() || caller.process.is_none() {
+                return cli.has_session(caller.session);
+            }
             // Another process goes on with the session, by `--resume`, unless that is still running.
-            let is_free = cli.process.is_none() || caller.process.is_none() || !cli.is_running();
-            cli.has_session(caller.session) && is_free
+            *cli.session == *caller.session && !cli.is_running()
         })
     }
 
@@ -248,23 +250,26 @@ impl Clis {
         let Some(index) = self.index_of(caller) else { return *session == *caller.session };
         let cli = &self.known[index];
         if process.is_some() && cli.process.is_some() {
-            let is_running =
-                |other: &Cli| other.process.as_deref() == process && other.is_running();
+            // The other process runs, or has the session that this CLI had earlier.
+            let is_there = |other: &Cli| {
+                let has_now = |of: &Cli| *of.session == *session && !of.has_ended;
+                other.process.as_deref() == process
+                    && (other.is_running() || has_now(other) && !has_now(cli))
+            };
             return cli.process.as_deref() == process
-                || cli.has_session(session) && !self.known.iter().any(is_running);
+                || cli.has_session(session) && !self.known.iter().any(is_there);
         }
         cli.has_session(session)
     }
 
     /// The sessions of the CLI with this session.
     pub fn sessions_of(&self, session: &str) -> Vec<CliSessionId> {
-        let cli = self.known.iter().find(|cli| cli.has_session(session));
-        cli.map_or_else(|| vec![session.into()], Cli::sessions)
+        self.with_session(session).map_or_else(|| vec![session.into()], Cli::sessions)
     }
 
     /// The connection of the CLI with this session.
-    pub(crate) fn connection_of(&self, session: &str) -> Option<SessionId> {
-        self.known.iter().find(|cli| cli.has_session(session))?.connection
+    pub fn connection_of(&self, session: &str) -> Option<SessionId> {
+        self.with_session(session)?.connection
     }
 
     /// A CLI begins an edit. It opens a diff next, if the user has to confirm the edit.
@@ -354,12 +359,6 @@ impl Clis {
     /// Whether the CLI of an MCP session is known.
     pub fn knows(&self, session: SessionId) -> bool {
         self.known.iter().any(|cli| cli.connection == Some(session))
-    }
-
-    /// The CLI session of an MCP session, if it is known.
-    pub(crate) fn with_connection(&self, session: SessionId) -> Option<&str> {
-        let cli = self.known.iter().find(|cli| cli.connection == Some(session))?;
-        Some(&cli.session)
     }
 
     /// The clients whose CLIs are known.
@@ -475,7 +474,13 @@ impl Clis {
 
     /// The process of the CLI with this session.
     pub(crate) fn process_of(&self, session: &str) -> Option<Arc<str>> {
-        self.known.iter().find(|cli| cli.has_session(session))?.process.clone()
+        self.with_session(session)?.process.clone()
+    }
+
+    /// The CLI that has this session, or else one that had it. Of several the one that ran a hook last.
+    fn with_session(&self, session: &str) -> Option<&Cli> {
+        let has = self.known.iter().rev().find(|cli| *cli.session == *session);
+        has.or_else(|| self.known.iter().rev().find(|cli| cli.has_session(session)))
     }
 
     /// An MCP session has ended.

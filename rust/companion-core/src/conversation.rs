@@ -93,12 +93,19 @@ impl Conversation {
         original: Option<Digest>,
         now: u64,
     ) {
+        self.tool_begun(caller);
         self.clis.before_edit(caller, path, original, false, now);
     }
 
     /// A CLI begins an edit of a file that does not exist. It creates the file, or corrects the path.
     pub fn before_edit_of_absent(&mut self, caller: &Caller<'_>, path: &str, now: u64) {
+        self.tool_begun(caller);
         self.clis.before_edit(caller, path, None, true, now);
+    }
+
+    /// A CLI calls a tool, or asks its user about the call.
+    pub fn tool_begun(&mut self, caller: &Caller<'_>) {
+        self.turns.tool_begun(caller.session);
     }
 
     /// A tool has ended. Its model gets the reasons of this edit, or else all comments. A comment never
@@ -138,13 +145,6 @@ impl Conversation {
     pub fn turn_begun(&mut self, caller: &Caller<'_>) -> Vec<NoteId> {
         let forgotten = self.turns.begin(caller.session);
         self.notes.add_forgotten(forgotten)
-    }
-
-    /// The user has rejected an edit of this client, or has closed its diff.
-    pub fn edit_rejected(&mut self, session: SessionId) {
-        if let Some(cli) = self.clis.with_connection(session) {
-            self.turns.edit_rejected(cli);
-        }
     }
 
     /// The user has sent a prompt to a CLI. Its model gets all its reasons and reverts, and all
@@ -220,8 +220,8 @@ impl Conversation {
         Some(Rejected { rejection, note, dropped })
     }
 
-    /// The user has reverted changes of a CLI session, or with `is_partial` some of them in these files. Returns the note, and the oldest revert if there
-    /// were too many.
+    /// The user has reverted changes of a CLI session, or with `is_partial` some of them in these files.
+    /// Returns the note, and the oldest revert if there were too many.
     pub fn reverted(
         &mut self,
         cli: CliSessionId,

@@ -209,15 +209,18 @@ impl Notes {
     }
 
     /// Adds notes that a model got and has forgotten, before those that wait. Leaves out the comments that
-    /// their user has written anew.
+    /// their user has written anew, also if a model has got the new text.
     pub(crate) fn add_forgotten(&mut self, forgotten: Vec<Note>) -> Vec<NoteId> {
         let mut added = Vec::new();
         for note in forgotten {
             if let Note::Comment(comment) = &note {
-                if self.comments().any(|other| other.id == comment.id) {
+                let last = DeliveredComment::from(comment);
+                let is_newer = |other: &DeliveredComment| other.id == last.id && *other != last;
+                let waits = self.comments().any(|other| other.id == comment.id);
+                if waits || self.delivered.iter().any(is_newer) {
                     continue;
                 }
-                self.delivered.retain(|other| other.id != comment.id);
+                self.delivered.retain(|other| *other != last);
             }
             added.push(self.add(note));
         }

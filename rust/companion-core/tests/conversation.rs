@@ -280,11 +280,54 @@ fn after_a_rejected_edit_the_model_has_forgotten_the_last_message() {
     cast.comment("2", 1, "with the result");
     assert_eq!(cast.result(&x, "/2"), ["with the result"]);
     cast.edit(&x, a, "/1");
-    cast.conversation.edit_rejected(a);
     assert_eq!(cast.prompt(&x), ["with the result"]);
-    // The user has accepted the edit in the terminal: a tool ends.
+    // The user has accepted the edit: the tool ends.
     cast.edit(&x, a, "/1");
-    cast.conversation.edit_rejected(a);
     assert_eq!(cast.result(&x, "/1"), [""; 0]);
     assert_eq!(cast.prompt(&x), [""; 0]);
+}
+
+#[test]
+fn after_a_denied_command_the_model_has_forgotten_the_last_message() {
+    let mut cast = Cast::new();
+    let x = cli("x");
+    cast.prompt(&x);
+    cast.end(&x, "Done.");
+    cast.comment("1", 1, "one");
+    assert_eq!(cast.prompt(&x), ["one"]);
+    cast.conversation.tool_begun(&x);
+    assert_eq!(cast.prompt(&x), ["one"]);
+    cast.conversation.tool_begun(&x);
+    assert_eq!(cast.end(&x, "It ran."), [""; 0]);
+    assert_eq!(cast.prompt(&x), [""; 0], "the turn went on");
+}
+
+#[test]
+fn of_the_texts_of_a_comment_that_a_model_forgets_only_the_newest_waits() {
+    let mut cast = Cast::new();
+    let (x, y) = (cli("x"), cli("y"));
+    cast.prompt(&x);
+    cast.comment("1", 1, "old");
+    assert_eq!(cast.result(&x, "/2"), ["old"]);
+    cast.comment("1", 1, "new");
+    assert_eq!(cast.result(&x, "/3"), ["new"]);
+    cast.end(&x, NO_ANSWER);
+    assert_eq!(cast.prompt(&y), ["new"]);
+    cast.comment("1", 1, "newest");
+    assert_eq!(cast.prompt(&x), ["newest"]);
+    cast.end(&y, NO_ANSWER);
+    assert_eq!(cast.prompt(&y), [""; 0], "another model has a newer text");
+}
+
+#[test]
+fn a_revert_reaches_the_cli_that_has_the_session_now() {
+    let mut cast = Cast::new();
+    let (old, cleared, resumed) =
+        (of_process("s", "1"), of_process("new", "1"), of_process("s", "2"));
+    for caller in [&old, &cleared, &resumed] {
+        cast.conversation.session_started(caller);
+    }
+    cast.conversation.reverted("s".into(), vec!["/1".into()], false, 1);
+    assert_eq!(cast.prompt(&cleared), [""; 0]);
+    assert_eq!(cast.prompt(&resumed), ["reverted /1"]);
 }

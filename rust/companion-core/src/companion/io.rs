@@ -213,6 +213,9 @@ pub enum Hook<'a> {
     BeforeEdit(&'a str, FileBefore),
     /// An edit of this file begins, and its diff came before. The input is what the CLI writes.
     BeforeWrite(&'a str, Option<Digest>),
+    /// Another tool begins, or the CLI asks its user about one. Not for a CLI whose hook before an edit is
+    /// [`Self::BeforeWrite`].
+    BeforeTool,
     /// A tool has ended, perhaps an edit of this file.
     AfterTool(&'a str),
     /// The user has sent a prompt.

@@ -449,8 +449,6 @@ impl Companion {
                     if decision.is_accepted() {
                         self.conversation.clis_mut().diff_accepted(session, &path, now.elapsed);
                         self.remember_acceptance(now, session, &path);
-                    } else if decision == Decision::Rejected {
-                        self.edit_rejected(session);
                     }
                     Output::Decided(session, path, decision)
                 }

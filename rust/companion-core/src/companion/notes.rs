@@ -185,6 +185,7 @@ impl Companion {
                 let Some(input) = input else { return };
                 self.conversation.due_before_write(caller, path, input)
             }
+            Hook::BeforeTool => return self.conversation.tool_begun(caller),
             Hook::AfterTool(path) => self.conversation.due_after_tool(caller, path, time),
             Hook::BeforeAgent => {
                 let forgotten = self.conversation.turn_begun(caller);
@@ -216,13 +217,6 @@ impl Companion {
         if !comments.is_empty() {
             let pending = CommentsPending { comments };
             out.push(Output::Notification(CompanionNotification::CommentsPending(pending)));
-        }
-    }
-
-    /// The user has rejected an edit of this client. Only Gemini CLI takes it out of the history.
-    pub(super) fn edit_rejected(&mut self, session: SessionId) {
-        if self.clients.get(&session).is_some_and(|client| client.empty_is_unchanged) {
-            self.conversation.edit_rejected(session);
         }
     }
 

@@ -78,11 +78,7 @@ impl Companion {
     fn end_named_diff(&mut self, call: CallId, ending: &DeferredCall) -> Vec<Effect> {
         let DeferredCall { session, path, ends } = ending;
         match *ends {
-            End::Close { suppress } => {
-                // If the user has accepted the edit in the terminal, the end of its tool follows.
-                self.edit_rejected(*session);
-                self.ledger.close(*session, path, suppress, call)
-            }
+            End::Close { suppress } => self.ledger.close(*session, path, suppress, call),
             End::Decide { accept } => self.ledger.request_decision(path, accept, call),
         }
     }

@@ -5,7 +5,7 @@
 //! | Event | Forgotten | Seen by |
 //! | --- | --- | --- |
 //! | the user cancels an answer, or the model fails (`geminiChat.js`) | the turn, or what it goes on with | the answer at the end of the turn, which is the one from before |
-//! | the user rejects an edit (`interactiveCli.js`, `handleCompletedTools`) | the last message: the prompt, or results | no tool and no end of the turn until the next prompt |
+//! | the user rejects or cancels a tool (`interactiveCli.js`, `handleCompletedTools`) | the last message: the prompt, or results | a tool that has begun and not ended before the next prompt |
 
 use std::collections::VecDeque;
 
@@ -38,8 +38,8 @@ struct Turn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
     Runs,
-    /// The user has rejected an edit.
-    Rejected,
+    /// The model has called a tool. If it does not end, the user has rejected or cancelled it.
+    Calls,
     /// The hook at the end of the turn has run.
     Ended,
     /// The model gets a note after that, as another prompt of the same turn.
@@ -70,7 +70,7 @@ impl Turns {
             Some(last) if last.state == State::GoesOn => {
                 turn = Turn { state: State::Runs, ..last };
             }
-            Some(last) if last.state == State::Rejected && !last.is_at_first_prompt => {
+            Some(last) if last.state == State::Calls && !last.is_at_first_prompt => {
                 for delivery in last.deliveries.into_iter().filter(|delivery| delivery.is_last) {
                     forgotten.extend(delivery.notes);
                 }
@@ -91,10 +91,10 @@ impl Turns {
         }
     }
 
-    /// The user has rejected an edit of a CLI.
-    pub(super) fn edit_rejected(&mut self, cli: &str) {
+    /// A CLI calls a tool, or asks its user about the call.
+    pub(super) fn tool_begun(&mut self, cli: &str) {
         if let Some(turn) = self.turn(cli).filter(|turn| turn.state == State::Runs) {
-            turn.state = State::Rejected;
+            turn.state = State::Calls;
         }
     }
 
