@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use companion_core::cli::{Caller, Connected};
-use companion_core::companion::{FileBefore, Hook, Input};
+use companion_core::companion::{Companion, FileBefore, Hook, Input};
 use companion_core::conversation::Due;
 use companion_core::notes::{Note, Reason};
 use companion_protocol::diagnostics::Severity;
@@ -50,13 +50,7 @@ impl Agents {
             HookEventKind::BeforeAgent => self.before_agent(&event, &caller).await,
             HookEventKind::AfterAgent => self.after_agent(&event, &caller).await,
             HookEventKind::Notification => {
-                // The editor shows an edit as a proposal.
-                let open = || self.driver.ask(|companion| companion.diffs().open_count());
-                if !(event.is_about_edit && open() > 0) {
-                    let (session, message) = (event.session.clone(), event.message.clone());
-                    let waiting = AgentWaiting { session, message };
-                    self.host.notify(CompanionNotification::AgentWaiting(waiting));
-                }
+                self.asks(&event, &caller);
                 Answer::default()
             }
             HookEventKind::SessionStart => {
@@ -72,8 +66,30 @@ impl Agents {
         answer.into_json(ack)
     }
 
+    /// The CLI asks its user something in the terminal.
+    fn asks(&self, event: &HookEvent, caller: &Caller<'_>) {
+        if event.is_about_tool {
+            self.driver.handle(Input::Hook(caller, Hook::BeforeTool));
+        }
+        // The editor shows an edit as a proposal.
+        let is_shown = |companion: &Companion| match companion.clis().connection_of(&event.session)
+        {
+            Some(connection) => companion.diffs().count(connection) > 0,
+            None => caller.connected != Connected::No && companion.diffs().open_count() > 0,
+        };
+        if event.is_about_edit && self.driver.ask(is_shown) {
+            return;
+        }
+        let (session, message) = (event.session.clone(), event.message.clone());
+        let waiting = AgentWaiting { session, message };
+        self.host.notify(CompanionNotification::AgentWaiting(waiting));
+    }
+
     async fn before_tool(&self, event: &HookEvent, caller: &Caller<'_>) -> Answer {
         let Some(path) = event.path.as_deref().filter(|_| event.is_edit) else {
+            if event.client.hooks.confirms_after_hook {
+                self.driver.handle(Input::Hook(caller, Hook::BeforeTool));
+            }
             self.changes.before_tool(event).await;
             return Answer::default();
         };
@@ -165,6 +181,10 @@ impl Agents {
             self.hooks.lock().turns.begin(&event.session);
         }
         if !self.context.is_shared() {
+            if event.is_new_prompt {
+                // Its edits are listed if the user shares again meanwhile, its text is not.
+                self.changes.begin_prompt(event, "");
+            }
             return Answer::default();
         }
         let unsaved = async {
@@ -175,7 +195,7 @@ impl Agents {
         };
         let (unsaved, ()) = tokio::join!(unsaved, self.changes.drop_undone(&event.session));
         if event.is_new_prompt {
-            self.changes.begin_prompt(event);
+            self.changes.begin_prompt(event, &event.title);
         }
         let due = self.due(caller, Hook::BeforeAgent);
         let mut texts = Vec::new();
@@ -186,8 +206,8 @@ impl Agents {
             for Reason { path, text, .. } in delivery.reasons() {
                 let path = self.workspace.relative(path);
                 texts.push(format!(
-                    "The user rejected your last edit of {path}, and the file was not changed. The \
-                 user's reason: {}",
+                    "The user rejected your last edit of {path}, and the file was not changed. \
+                     The user's reason: {}",
                     &**text
                 ));
             }
@@ -197,10 +217,10 @@ impl Agents {
         }
         if !unsaved.is_empty() {
             texts.push(format!(
-            "These files have changes in the user's editor that are not saved, so the disk has an \
-             older text: {}",
-            unsaved.join(", ")
-        ));
+                "These files have changes in the user's editor that are not saved, so the disk has \
+                 an older text: {}",
+                unsaved.join(", ")
+            ));
         }
         (HookOutput::context(event, &texts), ack)
     }

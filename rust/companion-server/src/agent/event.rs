@@ -91,7 +91,9 @@ pub(crate) struct HookEvent {
     pub(crate) effect: ToolEffect,
     /// The question, for a notification.
     pub(crate) message: String,
-    /// The question is about an edit.
+    /// The question is about a call of a tool. Qwen Code gives no details.
+    pub(crate) is_about_tool: bool,
+    /// The question is about an edit, or may be.
     pub(crate) is_about_edit: bool,
 }
 
@@ -225,7 +227,7 @@ impl HookEvent {
             answer: string(event.prompt_response).map(|answer| Digest::of(&answer)),
             effect,
             message: one_line(&string(event.message).unwrap_or_default(), MAX_MESSAGE),
-            // Qwen Code gives no details.
+            is_about_tool: details.is_some(),
             is_about_edit: details
                 .is_none_or(|details| string(details.kind).as_deref() == Some("edit")),
         })
@@ -260,12 +262,13 @@ fn effect(response: &RawValue) -> (ToolEffect, Option<Original>) {
     let display =
         return_display.and_then(|raw| serde_json::from_str::<Display<'_>>(raw.get()).ok());
     match display {
+        // It may be empty, as its text from before.
+        Some(Display { is_new_file: Some(true), .. }) => (ToolEffect::Made, Some(Original::Absent)),
         Some(Display { original_content, new_content, .. })
             if original_content.get() == new_content.get() =>
         {
             (ToolEffect::Unchanged, None)
         }
-        Some(Display { is_new_file: Some(true), .. }) => (ToolEffect::Made, Some(Original::Absent)),
         Some(Display { original_content, .. }) => {
             let text = serde_json::from_str(original_content.get());
             (ToolEffect::Made, text.ok().map(Original::Text))

@@ -69,6 +69,8 @@ struct Prompt {
     time: u64,
     /// In the order of their first edits.
     files: Vec<Change>,
+    /// The editor may list files that a command has changed, which are not in `files`.
+    has_command: bool,
 }
 
 /// The change of a file since a prompt.
@@ -206,16 +208,16 @@ impl AgentChanges {
         title: String,
         time: u64,
     ) -> (PromptId, Vec<PromptId>) {
-        // Prompts without changes are not in the list.
-        self.prompts.retain(|prompt| &*prompt.id.0 != agent || !prompt.files.is_empty());
+        let is_listed = |prompt: &Prompt| prompt.has_command || !prompt.files.is_empty();
+        self.prompts.retain(|prompt| &*prompt.id.0 != agent || is_listed(prompt));
         self.last_number += 1;
         let id: PromptId = (agent.into(), self.last_number);
-        self.prompts.push(Prompt { id: id.clone(), title, time, files: Vec::new() });
+        let (files, has_command) = (Vec::new(), false);
+        self.prompts.push(Prompt { id: id.clone(), title, time, files, has_command });
         let mut gone = Vec::new();
         while self.prompts.len() > MAX_PROMPTS {
             let empty = self.prompts.iter().position(|prompt| prompt.files.is_empty());
-            let last = self.prompts.len() - 1;
-            let index = empty.filter(|index| *index < last).unwrap_or(0);
+            let index = empty.filter(|index| index + 1 < self.prompts.len()).unwrap_or(0);
             gone.push(self.prompts.remove(index).id);
         }
         (id, gone)
@@ -466,7 +468,7 @@ impl AgentChanges {
     /// The prompts that have changed a file, the oldest first.
     pub(crate) fn listed(&self) -> Vec<ListedPrompt> {
         let mut listed = Vec::new();
-        for Prompt { id, title, time, files } in &self.prompts {
+        for Prompt { id, title, time, files, .. } in &self.prompts {
             let texts = |change: &Change| change.is_revertible().then(|| change.texts());
             let files = files.iter().filter(|of| !of.is_kept);
             let files: Vec<_> = files.map(|of| (of.to_editor(), texts(of))).collect();
@@ -479,8 +481,10 @@ impl AgentChanges {
     }
 
     /// A command of a CLI for the editor; `None` if no prompt of the CLI is known.
-    pub(crate) fn command_to_editor(&self, agent: &str, running: bool) -> Option<AgentCommand> {
-        let Prompt { id, title, time, .. } = &self.prompts[self.current_index(agent)?];
+    pub(crate) fn command_to_editor(&mut self, agent: &str, running: bool) -> Option<AgentCommand> {
+        let index = self.current_index(agent)?;
+        let Prompt { id, title, time, has_command, .. } = &mut self.prompts[index];
+        *has_command = true;
         let (session, prompt) = (id.0.to_string(), id.1);
         Some(AgentCommand { session, prompt, title: title.clone(), time: *time, running })
     }

@@ -6,7 +6,7 @@ use companion_protocol::editor::ChangedText;
 
 use super::hunks::hunks;
 
-/// The diff of a file. `path` is the path from its root, with `/`. Empty if no line has changed. Takes
+/// The diff of a file. `path` is the path from its root, with `/`. Empty if the file has not changed. Takes
 /// about 200 ms at most.
 pub(super) fn unified(path: &str, texts: &ChangedText) -> String {
     let (before, after) = (texts.before.as_deref(), texts.after.as_deref());
@@ -23,6 +23,11 @@ pub(super) fn unified(path: &str, texts: &ChangedText) -> String {
                 diff.push_str("\n\\ No newline at end of file\n");
             }
         }
+    }
+    if diff.is_empty() && before.is_some() != after.is_some() {
+        let (old, new) = (name("a/", path, Some("")), name("b/", path, Some("")));
+        let change = if before.is_none() { "new" } else { "deleted" };
+        let _ = write!(diff, "diff --git {old} {new}\n{change} file mode 100644\n");
     }
     diff
 }
@@ -69,7 +74,10 @@ mod tests {
         let end = "\\ No newline at end of file\n";
         let deleted = format!("--- a/a\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-one\n{end}");
         assert_eq!(diff("a", Some("one"), None), deleted);
-        assert_eq!(diff("a", None, Some("")), "");
+        let empty = "diff --git a/a b/a\nnew file mode 100644\n";
+        assert_eq!(diff("a", None, Some("")), empty);
+        assert_eq!(diff("a", Some(""), None), empty.replace("new", "deleted"));
+        assert_eq!(diff("a", Some("one"), Some("one")), "");
     }
 
     #[test]

@@ -66,6 +66,13 @@ impl Change {
         counts.removed += undone.counts.removed;
     }
 
+    /// The reverts of all hunks are undone.
+    fn restore_all(&mut self) {
+        while let Some(last) = self.reverted_hunks.pop() {
+            self.restore(last);
+        }
+    }
+
     /// Lists the change again if the undone revert has left something to review.
     fn relist(&mut self) {
         self.is_kept &= self.before == self.after;
@@ -122,25 +129,28 @@ impl AgentChanges {
         Some(if is_first { HunkEffect::First } else { HunkEffect::Further })
     }
 
-    /// The user has undone the latest revert of a hunk. Returns whether the change is that of the CLI
-    /// again; `None` if that was not the latest one.
-    pub(crate) fn hunk_revert_undone(
+    /// The user has undone the latest revert of a change: of a hunk, or without one of the file. Returns
+    /// whether hunks of the change stay reverted; `None` if that was not the latest revert.
+    pub(crate) fn revert_undone(
         &mut self,
         id: &PromptId,
         path: &str,
-        hunk: &Hunk,
+        hunk: Option<&Hunk>,
     ) -> Option<bool> {
-        let change = self.change(id, path)?;
+        // The model may have got the report, and have forgotten it, or the CLI has changed the file since.
+        let Some(change) = self.change(id, path) else { return Some(false) };
         if change.is_reverted {
             change.is_reverted = false;
-        } else {
+        } else if let (Some(hunk), false) = (hunk, change.reverted_hunks.is_empty()) {
             let last = change.reverted_hunks.pop_if(|last| last.hunk == digest(hunk))?;
             change.restore(last);
+        } else {
+            change.restore_all();
         }
         change.relist();
-        let is_undone = change.reverted_hunks.is_empty();
+        let is_partly_reverted = change.is_partly_reverted();
         self.drop_kept(id);
-        Some(is_undone)
+        Some(is_partly_reverted)
     }
 
     /// Whether the user has kept a hunk of this change.
@@ -204,13 +214,11 @@ impl AgentChanges {
         reverts
     }
 
-    /// The user has undone all reverts of a change.
-    pub(crate) fn revert_undone(&mut self, id: &PromptId, path: &str) {
+    /// The file has the text of the CLI again, so all reverts of the change are undone.
+    pub(crate) fn reverts_undone(&mut self, id: &PromptId, path: &str) {
         let Some(change) = self.change(id, path) else { return };
         change.is_reverted = false;
-        while let Some(last) = change.reverted_hunks.pop() {
-            change.restore(last);
-        }
+        change.restore_all();
         change.relist();
         self.drop_kept(id);
     }

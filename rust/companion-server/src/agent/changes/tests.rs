@@ -235,7 +235,7 @@ fn a_revert_is_reported_once_unless_it_is_undone() {
     assert!(changes.reverted(&id, &paths).is_empty());
     let unreported = changes.unreported_reverts(CLI);
     assert!(unreported[0].is_undone(&text("two")) && !unreported[0].is_undone(&text("one")));
-    changes.revert_undone(&id, "/a");
+    changes.reverts_undone(&id, "/a");
     assert_eq!(list(&changes, &id), ["changed /a", "changed /b reverted"]);
     changes.remove(&id, &["/b"]);
     assert_eq!(list(&changes, &id), ["changed /a"]);

@@ -70,10 +70,10 @@ impl ChangeTracker {
     }
 
     /// The user has sent a prompt. `title` is its first line.
-    pub(crate) fn begin_prompt(&self, event: &HookEvent) {
+    pub(crate) fn begin_prompt(&self, event: &HookEvent, title: &str) {
         self.end_calls(&event.session);
         let now = self.driver.now().date;
-        let (_, gone) = self.changes.lock().begin_prompt(&event.session, event.title.clone(), now);
+        let (_, gone) = self.changes.lock().begin_prompt(&event.session, title.to_owned(), now);
         self.report_all(gone);
     }
 
@@ -105,8 +105,11 @@ impl ChangeTracker {
         if event.is_command {
             let files = self.files_of_command(&event.session);
             let files = self.snapshots(files).await;
+            let is_running = self.changes.lock().calls.is_running(&event.session);
             self.begin_call(&event.session, event.command, files);
-            self.report_command(&event.session, true);
+            if !is_running {
+                self.report_command(&event.session, true);
+            }
             return None;
         }
         let path = event.path.as_deref().filter(|_| event.is_edit)?;
@@ -132,11 +135,13 @@ impl ChangeTracker {
         let prompt = if let Some(command) = event.command {
             let files = self.changes.lock().calls.files_of_command(&event.session, command);
             let after = self.snapshots(files).await;
+            let undone = self.undone_reverts(&event.session, &after);
             let (prompt, is_running) = {
                 let mut changes = self.changes.lock();
                 let prompt = changes.command_ended(&event.session, command, after);
                 (prompt, changes.calls.is_running(&event.session))
             };
+            self.forget_reverts(&event.session, &undone);
             if !is_running {
                 self.report_command(&event.session, false);
             }
@@ -145,7 +150,11 @@ impl ChangeTracker {
             if event.effect == ToolEffect::Made {
                 self.ensure_prompt(event);
                 let after = self.snapshot(path).await;
-                self.changes.lock().edited(&event.session, event.original.clone(), after)
+                let undone = self.undone_reverts(&event.session, std::slice::from_ref(&after));
+                let original = event.original.clone();
+                let prompt = self.changes.lock().edited(&event.session, original, after);
+                self.forget_reverts(&event.session, &undone);
+                prompt
             } else {
                 self.changes.lock().calls.forget_edits(&event.session, path);
                 None
@@ -170,7 +179,7 @@ impl ChangeTracker {
     fn ensure_prompt(&self, event: &HookEvent) {
         let is_known = self.changes.lock().current(&event.session).is_some();
         if !is_known {
-            self.begin_prompt(event);
+            self.begin_prompt(event, &event.title);
         }
     }
 
@@ -317,35 +326,30 @@ impl ChangeTracker {
 
     /// The user has undone the revert of these changes, so it is not reported to the model.
     pub(crate) fn revert_undone(&self, undone: &ChangedPaths) {
-        if let (Some(hunk), [path]) = (&undone.hunk, &undone.paths[..]) {
-            return self.hunk_revert_undone(undone, path, hunk);
+        let prompt: PromptId = (undone.session.as_str().into(), undone.prompt);
+        for path in &undone.paths {
+            self.path_revert_undone(&prompt, path, undone.hunk.as_ref());
         }
-        let mut reverts = self.changes.lock().unreported_reverts(&undone.session);
-        reverts.retain(|of| {
-            of.prompt.1 == undone.prompt && undone.paths.iter().any(|path| **path == *of.path)
-        });
-        self.forget_reverts(&undone.session, &reverts);
+        self.report_all([prompt]);
     }
 
-    fn hunk_revert_undone(&self, undone: &ChangedPaths, path: &str, hunk: &Hunk) {
-        let prompt: PromptId = (undone.session.as_str().into(), undone.prompt);
-        let Some(is_undone) = self.changes.lock().hunk_revert_undone(&prompt, path, hunk) else {
-            return;
+    fn path_revert_undone(&self, prompt: &PromptId, path: &str, hunk: Option<&Hunk>) {
+        let (is_partly_reverted, standing) = {
+            let mut changes = self.changes.lock();
+            let Some(is_partly) = changes.revert_undone(prompt, path, hunk) else { return };
+            (is_partly, changes.unreported_reverts(&prompt.0))
         };
-        let standing = self.changes.lock().unreported_reverts(&undone.session);
         let mut standing = standing.iter().filter(|of| *of.path == *path).peekable();
-        if is_undone && standing.peek().is_some() {
+        if !is_partly_reverted && standing.peek().is_some() {
             // The revert of another prompt's change stands.
-            return self.report_all([prompt]);
+            return;
         }
-        self.driver.post(Input::RevertUndone(&undone.session, path));
-        if !is_undone {
-            // Other hunks stay reverted.
+        self.driver.post(Input::RevertUndone(&prompt.0, path));
+        if is_partly_reverted {
             let is_partial = standing.all(|of| of.is_partial);
             let paths = vec![path.into()];
             self.driver.post(Input::Reverted { cli: Arc::clone(&prompt.0), paths, is_partial });
         }
-        self.report_all([prompt]);
     }
 
     /// Finds the reverts that the user has undone without the editor's knowledge.
@@ -361,11 +365,17 @@ impl ChangeTracker {
         if reverts.is_empty() {
             return;
         }
-        let now = self.snapshots(reverts.iter().map(|of| Arc::clone(&of.path)).collect()).await;
-        let is_undone =
-            |of: &Reverted| now.iter().any(|file| file.path == of.path && of.is_undone(&file.text));
-        let undone: Vec<_> = reverts.into_iter().filter(is_undone).collect();
+        let now = self.snapshots(reverts.into_iter().map(|of| of.path).collect()).await;
+        let undone = self.undone_reverts(agent, &now);
         self.forget_reverts(agent, &undone);
+    }
+
+    /// The unreported reverts of files that have the text of the CLI `now`.
+    fn undone_reverts(&self, agent: &str, now: &[FileSnapshot]) -> Vec<Reverted> {
+        let mut reverts = self.changes.lock().unreported_reverts(agent);
+        reverts
+            .retain(|of| now.iter().any(|file| file.path == of.path && of.is_undone(&file.text)));
+        reverts
     }
 
     /// The user has undone these reverts, so they are not reported to the model.
@@ -373,7 +383,7 @@ impl ChangeTracker {
         let standing = {
             let mut changes = self.changes.lock();
             for Reverted { prompt, path, .. } in undone {
-                changes.revert_undone(prompt, path);
+                changes.reverts_undone(prompt, path);
             }
             changes.unreported_reverts(agent)
         };

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use companion_protocol::editor::{AgentChanged, ChangeKind, ChangedPaths, Hunk};
+use http_body_util::BodyExt;
 use serde_json::{Value, json};
 
 use super::Scene;
@@ -65,6 +66,23 @@ async fn a_command_that_changes_an_open_file_is_noticed() {
 }
 
 #[tokio::test]
+async fn an_empty_file_that_the_cli_creates_is_in_the_list() {
+    let scene = Scene::start().await;
+    std::fs::remove_file(scene.path()).unwrap();
+    scene.prompt("Create it").await;
+    scene.hook("BeforeTool", json!({ "tool_name": "write_file" })).await;
+    std::fs::write(scene.path(), "").unwrap();
+    let display = json!({ "originalContent": "", "newContent": "", "isNewFile": true });
+    let response = json!({ "returnDisplay": display });
+    scene.hook("AfterTool", json!({ "tool_name": "write_file", "tool_response": response })).await;
+    let changed = scene.changed(|of| of.files.len() == 1).await;
+    assert_eq!(changed.files[0].kind, ChangeKind::Created);
+    let list = scene.rig.send("GET", "/changes", &[], String::new()).await;
+    let list = list.into_body().collect().await.unwrap().to_bytes();
+    assert!(String::from_utf8_lossy(&list).contains("new file mode 100644"));
+}
+
+#[tokio::test]
 async fn qwen_code_goes_on_with_a_prompt_after_a_tool() {
     let scene = Scene::start().await;
     scene.prompt("Write").await;
@@ -85,11 +103,38 @@ async fn a_project_that_shares_nothing_has_no_list() {
     assert!(scene.rig.changes.lock().is_empty());
 }
 
+#[tokio::test]
+async fn edits_after_a_prompt_that_was_not_shared_are_not_those_of_the_prompt_before() {
+    let (scene, before) = Scene::start_changed().await;
+    let share = |is_shared| {
+        scene.rig.parts.context.update(|model| model.set_shared(is_shared));
+    };
+    share(false);
+    scene.prompt("A secret").await;
+    share(true);
+    scene.write("newer").await;
+    let changed = scene.changed(|of| of.prompt != before.prompt).await;
+    assert_eq!((changed.title.as_str(), changed.files.len()), ("", 1));
+}
+
 #[tokio::test(start_paused = true)]
 async fn after_a_day_the_texts_are_gone() {
     let (scene, changed) = Scene::start_changed().await;
     tokio::time::sleep(Duration::from_hours(25)).await;
     assert!(scene.changed(|of| of.files.is_empty()).await.prompt == changed.prompt);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_with_files_that_only_the_editor_knows_leaves_the_list_after_a_day_too() {
+    let scene = Scene::start().await;
+    scene.prompt("Run it").await;
+    scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
+    scene.hook("AfterTool", Scene::tool("run_shell_command")).await;
+    scene.prompt("Go on").await;
+    tokio::time::sleep(Duration::from_hours(25)).await;
+    let last = scene.changed(|of| of.files.is_empty()).await;
+    let gone = scene.rig.changes.lock();
+    assert!(gone.iter().any(|of| of.files.is_empty() && of.prompt + 1 == last.prompt));
 }
 
 #[tokio::test]
@@ -169,6 +214,83 @@ async fn a_revert_of_some_changes_reaches_the_model_unless_it_is_undone() {
     let left = scene.changed(|of| of.files.len() == 1).await;
     assert_eq!((left.files[0].added, left.files[0].reverted), (Some(1), false));
     assert_eq!(scene.prompt("Go on").await, Value::Null);
+}
+
+#[tokio::test]
+async fn the_revert_of_a_hunk_stands_if_that_of_its_whole_file_is_undone() {
+    let scene = Scene::start().await;
+    let lines: String = (1..=20).map(|line| line.to_string() + "\n").collect();
+    std::fs::write(scene.path(), &lines).unwrap();
+    scene.prompt("Write").await;
+    let (first, last) = (lines.replacen("2\n", "two\n", 1), lines.replace("19\n", "nineteen\n"));
+    scene.write(&first.replace("19\n", "nineteen\n")).await;
+    let changed = scene.changed(|of| of.files.len() == 1).await;
+    let tracker = &scene.rig.parts.agents.changes;
+    let hunks = tracker.hunks("cli", changed.prompt, &scene.path()).unwrap().hunks;
+    let hunk = Some(hunks[0].hunk.clone());
+    tracker.reverted(&ChangedPaths { hunk, ..scene.paths(&changed) });
+    tracker.reverted(&scene.paths(&changed));
+    std::fs::write(scene.path(), &last).unwrap();
+    tracker.revert_undone(&scene.paths(&changed));
+    let texts = tracker.texts("cli", changed.prompt, &scene.path()).unwrap();
+    assert_eq!(texts.after.as_deref(), Some(&*last));
+    let answer = scene.prompt("Go on").await;
+    assert!(super::context(&answer).contains("reverted some of your changes to"), "{answer}");
+}
+
+#[tokio::test]
+async fn no_revert_is_sent_of_an_edit_that_the_cli_has_made_again() {
+    let (scene, changed) = Scene::start_changed().await;
+    std::fs::write(scene.path(), super::TEXT).unwrap();
+    scene.rig.parts.agents.changes.reverted(&scene.paths(&changed));
+    scene.write("new").await;
+    assert_eq!(scene.prompt("Go on").await, Value::Null);
+}
+
+#[tokio::test]
+async fn no_revert_is_sent_again_if_it_is_undone_after_the_model_has_forgotten_it() {
+    let (scene, changed) = Scene::start_changed().await;
+    std::fs::write(scene.path(), super::TEXT).unwrap();
+    scene.rig.parts.agents.changes.reverted(&scene.paths(&changed));
+    assert!(!scene.prompt("Go on").await.is_null());
+    scene.hook("AfterAgent", json!({ "prompt_response": "[no response text]" })).await;
+    std::fs::write(scene.path(), "new").unwrap();
+    scene.rig.parts.agents.changes.revert_undone(&scene.paths(&changed));
+    assert_eq!(scene.prompt("Go on").await, Value::Null);
+}
+
+#[tokio::test]
+async fn no_revert_of_a_hunk_is_sent_that_is_undone_after_another_edit() {
+    let scene = Scene::start().await;
+    let lines: String = (1..=20).map(|line| line.to_string() + "\n").collect();
+    std::fs::write(scene.path(), &lines).unwrap();
+    scene.prompt("Write").await;
+    scene.write(&lines.replacen("2\n", "two\n", 1).replace("19\n", "nineteen\n")).await;
+    let changed = scene.changed(|of| of.files.len() == 1).await;
+    let tracker = &scene.rig.parts.agents.changes;
+    let hunks = tracker.hunks("cli", changed.prompt, &scene.path()).unwrap().hunks;
+    let reverted = ChangedPaths { hunk: Some(hunks[0].hunk.clone()), ..scene.paths(&changed) };
+    std::fs::write(scene.path(), lines.replace("19\n", "nineteen\n")).unwrap();
+    tracker.reverted(&reverted);
+    let other = lines.replace("19\n", "nineteen\n").replace("10\n", "ten\n");
+    scene.write(&other).await;
+    std::fs::write(scene.path(), other.replacen("2\n", "two\n", 1)).unwrap();
+    tracker.revert_undone(&reverted);
+    assert_eq!(scene.prompt("Go on").await, Value::Null);
+}
+
+#[tokio::test]
+async fn of_commands_at_the_same_time_the_first_begins_and_the_last_ends() {
+    let scene = Scene::start().await;
+    scene.prompt("Run them").await;
+    let call = |command: &str| json!({ "tool_name": "run_shell_command", "tool_input": command });
+    for command in ["a", "b"] {
+        scene.hook("BeforeTool", call(command)).await;
+    }
+    for command in ["a", "b"] {
+        scene.hook("AfterTool", call(command)).await;
+    }
+    assert_eq!(*scene.rig.agents.lock(), ["command begins", "command ends"]);
 }
 
 /// The user reverts one hunk of a file, and keeps the other one or the whole file.

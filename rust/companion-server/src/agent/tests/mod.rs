@@ -345,6 +345,13 @@ async fn the_editor_is_notified_of_a_question_and_of_the_end() {
     let question = json!({ "message": "Edit?", "details": { "type": "edit" } });
     scene.hook("Notification", question).await;
     assert_eq!(scene.rig.agents.lock().len(), 2, "the editor shows the edit");
+    let event = json!({
+        "session_id": "other", "hook_event_name": "Notification", "message": "Edit that?",
+        "details": { "type": "edit" },
+    });
+    let body = json!({ "event": event, "cli": { "id": "other/1", "ports": [] } }).to_string();
+    scene.rig.send("POST", "/hook", &[], body).await.into_body().collect().await.unwrap();
+    assert_eq!(scene.rig.agents.lock()[2..], ["Edit that?"], "the proposal is of another CLI");
 }
 
 #[tokio::test]

@@ -270,9 +270,9 @@ fn a_reverted_hunk_leaves_the_change_and_comes_back() {
     assert_eq!(plan_of(&changes, vec![file("/a", &[&id], now.as_deref())]).question, None);
     assert_eq!(changes.hunk_reverted(&id, "/a", &of[1]), Some(HunkEffect::Whole));
     assert!(!changes.unreported_reverts(CLI)[0].is_partial);
-    assert_eq!(changes.hunk_revert_undone(&id, "/a", &of[1]), Some(false));
-    assert_eq!(changes.hunk_revert_undone(&id, "/a", &of[1]), None, "it is not the latest");
-    assert_eq!(changes.hunk_revert_undone(&id, "/a", &of[0]), Some(true));
+    assert_eq!(changes.revert_undone(&id, "/a", Some(&of[1])), Some(true));
+    assert_eq!(changes.revert_undone(&id, "/a", Some(&of[1])), None, "it is not the latest");
+    assert_eq!(changes.revert_undone(&id, "/a", Some(&of[0])), Some(false));
     assert_eq!(changes.texts(&id, "/a").unwrap(), original);
     assert_eq!(counts(&changes, &id), (1, 2));
     assert_eq!(changes.unreported_reverts(CLI), []);
@@ -288,8 +288,8 @@ fn a_revert_can_be_undone_after_its_texts_were_dropped() {
     let unreported = changes.unreported_reverts(CLI).remove(0);
     assert!(unreported.is_partial);
     assert!(!unreported.is_undone(&FileText::Unkept(None)), "the disk does not answer");
-    assert_eq!(changes.hunk_revert_undone(&id, "/a", &of[1]), None);
-    assert_eq!(changes.hunk_revert_undone(&id, "/a", &of[0]), Some(true));
+    assert_eq!(changes.revert_undone(&id, "/a", Some(&of[1])), None);
+    assert_eq!(changes.revert_undone(&id, "/a", Some(&of[0])), Some(false));
     assert_eq!(changes.unreported_reverts(CLI), []);
     assert_eq!(counts(&changes, &id), (1, 2));
     assert!(changes.texts(&second, "/b").is_some());
