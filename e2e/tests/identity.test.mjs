@@ -6,7 +6,9 @@ import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
 import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
+import { Companion } from '../lib/companion.mjs';
 import { REJECTED } from '../lib/decision.mjs';
+import { Editor } from '../lib/editor.mjs';
 import { HookCli } from '../lib/hook-cli.mjs';
 import { startCli } from '../lib/notes.mjs';
 import { Proxy } from '../lib/proxy.mjs';
@@ -106,6 +108,20 @@ describe('a reason for one of two CLIs', { concurrency: 3 }, () => {
     await second.hooks.prompt('go');
     await assertHolds(window, first, diff, [second]);
   });
+});
+
+test('the hooks of a CLI reach its own companion although a later one comes first', async (t) => {
+  const window = await open(t);
+  const cli = await startCli(window, 'a');
+  // A CLI without the variable for the port prefers the editor with the highest process id.
+  const args = ['--ide-pid', `${window.companion.pid}`];
+  const later = await Companion.start(window.sandbox, { args });
+  new Editor(later);
+  await cli.hooks.before(window.file);
+  const diff = await openDiff(window, cli, window.file);
+  assert.equal(diff.arrival, 'now');
+  await assertHolds(window, cli, diff, []);
+  assert.deepEqual(later.inbox.takeAll(), []);
 });
 
 describe('a session that changes', { concurrency: 3 }, () => {

@@ -190,7 +190,7 @@ async fn relay(event: HookEventKind, find: FindArgs) -> Result<HookResponse, Box
     });
     let Prepared { endpoints, call, cli } = found.await??;
     let mut why = String::new();
-    for hosts in endpoints.chunk_by(|a, b| (a.port, &a.token) == (b.port, &b.token)) {
+    for hosts in of_cli(&endpoints, cli.as_ref()) {
         let mark = SuspendedMark::of(hosts[0].port);
         let limit = match mark.as_ref().and_then(SuspendedMark::age) {
             None => BEGIN_TIMEOUT,
@@ -218,18 +218,37 @@ async fn relay(event: HookEventKind, find: FindArgs) -> Result<HookResponse, Box
     Err(why.into())
 }
 
-/// The process of the CLI that runs this hook, and its connections to the companion.
-fn cli_process(cli: &Ancestor, hosts: &[Endpoint]) -> CliProcess {
+/// The companions that the event may belong to, each by all its hosts. The CLI has chosen its companion at
+/// its start; by now another one may come first. So if a connection of the CLI leads to one of them, only
+/// that one counts.
+fn of_cli<'a>(endpoints: &'a [Endpoint], cli: Option<&Ancestor>) -> Vec<&'a [Endpoint]> {
+    let same = |a: &Endpoint, b: &Endpoint| (a.port, &a.token) == (b.port, &b.token);
+    let companions: Vec<_> = endpoints.chunk_by(same).collect();
+    let (Some(cli), true) = (cli, companions.len() > 1) else { return companions };
+    // Its own connection counts more than one of its bridge, or of its server for diagnostics.
+    for child in ["", PROGRAM] {
+        let mut connected = companions.clone();
+        connected.retain(|hosts| ports(cli, child, hosts).is_some_and(|ports| !ports.is_empty()));
+        if !connected.is_empty() {
+            return connected;
+        }
+    }
+    companions
+}
+
+/// The ports of the connections from the CLI, or from its child of this name, to a companion; `None` if that
+/// can't be known.
+fn ports(cli: &Ancestor, child: &str, hosts: &[Endpoint]) -> Option<Vec<u16>> {
     let is_local = |host: &Endpoint| match host.host.parse::<IpAddr>() {
         Ok(address) => address.is_loopback(),
         Err(_) => host.host == "localhost",
     };
-    let ports = if hosts.iter().all(is_local) {
-        loopback_ports(cli.pid, PROGRAM, hosts[0].port)
-    } else {
-        None
-    };
-    CliProcess { id: cli.identity.clone(), ports }
+    hosts.iter().all(is_local).then(|| loopback_ports(cli.pid, child, hosts[0].port))?
+}
+
+/// The process of the CLI that runs this hook, and its connections to the companion.
+fn cli_process(cli: &Ancestor, hosts: &[Endpoint]) -> CliProcess {
+    CliProcess { id: cli.identity.clone(), ports: ports(cli, PROGRAM, hosts) }
 }
 
 /// Marks a companion that has not shown that it is alive. One that has begun to read a large event or
