@@ -63,6 +63,8 @@ describe('a companion that is killed', { skip, concurrency: 2 }, () => {
     await companion.kill();
     const next = await Companion.start(sandbox, { args: serve });
     new Editor(next);
+    // Comments of the last companion wait for a second, unless the editor sends them again.
+    next.notify('comment/set', comment(file.a));
     await untilChecked({ companion: next, sandbox });
     await terminal.shows(/Apply this change\?/);
     terminal.press('Enter');
