@@ -315,7 +315,10 @@ fn messages_from_the_editor() {
     let (query, hunks) = (EditorQuery::Texts(of.clone()), EditorQuery::Hunks(of));
     let prompts = vec![PromptOfSession { session: "s".to_owned(), prompt: 1 }];
     let (disk, unsaved) = (Some("new\n".to_owned()), Some("mine\n".to_owned()));
-    let files = vec![FileToRevert { path: path(), prompts, disk, unsaved, hunk: Some(hunk()) }];
+    let whole = FileToRevert { path: path(), prompts, disk, unsaved, hunk: None };
+    let other = "/p/b.txt".to_owned();
+    let part = FileToRevert { path: other, unsaved: None, hunk: Some(hunk()), ..whole.clone() };
+    let files = vec![whole, part];
     let plan = EditorQuery::RevertPlan(PlanRevert { files, undoes_deletions: true });
     let mut expected: Vec<_> = expected.iter().map(|read| format!("{read:?}")).collect();
     expected.extend([format!("{query:?}"), format!("{hunks:?}"), format!("{plan:?}")]);

@@ -220,7 +220,10 @@ const PACKAGES: [(&str, &[&str]); 14] = [
     ("review", &["core", "tabs", "target"]),
     ("comments", &["core", "review", "tabs", "target"]),
     ("changes", &["core", "target"]),
-    ("project", &["core", "changes", "comments", "context", "diagnostics", "review", "terminal"]),
+    (
+        "project",
+        &["core", "changes", "comments", "context", "diagnostics", "review", "target", "terminal"],
+    ),
     ("ui", &["core", "changes", "comments", "project", "review", "tabs", "target", "terminal"]),
 ];
 

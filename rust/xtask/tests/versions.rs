@@ -51,11 +51,12 @@ fn the_released_plugin_names_the_modules_that_it_uses() {
 fn the_product_has_one_version() {
     let cargo: toml::Table = read("Cargo.toml").parse().unwrap();
     let version = cargo["workspace"]["package"]["version"].as_str().unwrap();
-    assert_eq!(element(&read("plugin-kotlin/pom.xml"), "version"), Some(version));
+    let pom = "plugin-kotlin/pom.xml";
+    assert_eq!(element(&read(pom), "version"), Some(version), "{pom}");
     let gradle = read("gradle.properties");
     assert!(gradle.lines().any(|line| line == format!("version = {version}")), "gradle.properties");
-    for manifest in MANIFESTS.map(json) {
-        assert_eq!(manifest["version"], version, "{manifest}");
+    for manifest in MANIFESTS {
+        assert_eq!(json(manifest)["version"], version, "{manifest}");
     }
 }
 
