@@ -35,8 +35,8 @@ test('an IDE that exits asks once about a proposal that was edited', async (t) =
   await ide.display.type('mine ');
   await scene.proposal('a.txt', ({ right }) => right === 'mine new\n');
   await ide.invoke('Exit');
-  await ide.until(({ texts }) => texts.includes('Reject and Close'), 'the question');
-  await ide.click('text', { text: 'Reject and Close' });
+  await ide.until(({ texts }) => texts.includes('Close Anyway'), 'the question');
+  await ide.click('text', { text: 'Close Anyway' });
   assert.equal(await ide.exited(), 0);
   assert.deepEqual(await decision, REJECTED);
 });

@@ -58,7 +58,7 @@ describe('in a window', () => {
     await scene.accept(title);
     assert.deepEqual(await decision, accepted('mine\n'));
     await scene.noProposal();
-    const offer = (text) => text.includes('Accepted changes were not written to denied.txt.');
+    const offer = (text) => text.includes('Your text was not written to denied.txt.');
     await ide.until(({ texts }) => texts.some(offer), 'the offer');
     await scene.picture('offered-back');
     await ide.click('text', { text: 'Show your edits' });

@@ -18,7 +18,7 @@ async function leave(monkey, action) {
   if (![...monkey.waiting.values()].some((proposal) => monkey.isEdited(proposal))) return true;
   await ide.until(({ texts }) => texts.includes('Keep Open'), 'a question');
   const isKept = monkey.random(3) === 0;
-  await ide.click('text', { text: isKept ? 'Keep Open' : 'Reject and Close' });
+  await ide.click('text', { text: isKept ? 'Keep Open' : 'Close Anyway' });
   if (isKept) await ide.until(({ texts }) => !texts.includes('Keep Open'), 'the end of the question');
   return !isKept;
 }

@@ -70,9 +70,13 @@ object Platform {
     fun forbidPreview(file: VirtualFile) =
         (Key.findKeyByName("FORBID_PREVIEW_TAB") as Key<Boolean>?)?.let { file.putUserData(it, true) } ?: Unit
 
-    /** Returns a link that [command] runs for, by mouse and keyboard. */
-    fun link(text: String, command: () -> Unit): JComponent =
-        KeyboardAccess.add(ActionLink(text, ActionListener { command() }), command)
+    /** Returns a link that [command] runs for, by mouse and keyboard. Its text is never HTML, because it may be a path. */
+    fun link(text: String, command: () -> Unit): JComponent {
+        val link = ActionLink("", ActionListener { command() })
+        link.putClientProperty("html.disable", true)
+        link.text = text
+        return KeyboardAccess.add(link, command)
+    }
 
     /** Adds a label that the user sees in the Local History. Its window hides system labels in 2024.2 and later. */
     fun labelHistory(project: Project, name: String) {

@@ -95,5 +95,16 @@ class ChangeListTest : TestCase() {
         assertEquals(ChangeList.MAX_OTHERS, list.prompts.single().rows.size)
         assertEquals(7, list.prompts.single().more)
         assertEquals(files.size, list.fileCount)
+        list.add(command(), files)
+        assertEquals("a file counts once", 7, list.prompts.single().more)
+        val last = files.last().path
+        list.add(command(), listOf(OtherFile(last, ChangeKind.DELETED)))
+        assertEquals("a file that came and went does not count", 6, list.prompts.single().more)
+        list.add(command(), listOf(OtherFile("/new", ChangeKind.CREATED)))
+        assertEquals(ChangeList.MAX_OTHERS, list.prompts.single().rows.size)
+        assertEquals(7, list.prompts.single().more)
+        update(1, edit("/new"))
+        assertEquals("listed with the edits", 6, list.prompts.single().more)
+        assertEquals(files.size, list.fileCount)
     }
 }

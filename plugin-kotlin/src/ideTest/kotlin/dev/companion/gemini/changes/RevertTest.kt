@@ -10,9 +10,11 @@ import com.intellij.openapi.editor.event.DocumentEvent
 import com.intellij.openapi.editor.event.DocumentListener
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.vfs.encoding.EncodingProjectManager
 import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.offEdt
 import java.io.File
+import java.nio.charset.Charset
 
 class RevertTest : ChangesTestCase() {
     private fun isUnsaved(name: String) = FileDocumentManager.getInstance().isFileModified(virtualFile(name))
@@ -201,6 +203,42 @@ class RevertTest : ChangesTestCase() {
         revert(row(1, "a.txt"))
         assertEquals("one\r\ntwo\n", onDisk("a.txt"))
         assertEquals("one\ntwo\n", document("a.txt").text)
+    }
+
+    fun testTheBytesComeBackWhateverTheEncoding() {
+        val encodings = EncodingProjectManager.getInstance(project)
+        encodings.defaultCharsetName = "windows-1252"
+        val before = "caf\u00e9\n"
+        file("a.txt", before)
+        changed(1, Edit("a.txt", before, "cafe\n"))
+        assertEquals("cafe\n", document("a.txt").text)
+        assertEquals("pure ASCII has the project's encoding", "windows-1252", virtualFile("a.txt").charset.name())
+        revert(row(1, "a.txt"))
+        assertEquals(before, onDisk("a.txt"))
+        assertEquals(before, document("a.txt").text)
+        undo()
+        assertEquals("cafe\n", document("a.txt").text)
+        redo()
+        FileDocumentManager.getInstance().saveAllDocuments()
+        assertEquals("made again", before, onDisk("a.txt"))
+        file("b.txt", "one\n")
+        encodings.setEncoding(virtualFile("b.txt"), Charset.forName("ISO-2022-CN"))
+        changed(2, Edit("b.txt", "one\n", "two\n"))
+        revert(row(2, "b.txt"))
+        assertEquals("the IDE can only read this encoding", "one\n", onDisk("b.txt"))
+        assertEquals(emptyList<String>(), notified)
+    }
+
+    fun testAFolderWithTheNameOfAFileIsReportedAndOtherFilesAreReverted() {
+        file("a.txt", "a")
+        file("b.txt", "b")
+        changed(1, Edit("a.txt", "a", null), Edit("b.txt", "b", "B"))
+        check(File(root, "a.txt").mkdir())
+        revert(*rows(1).toTypedArray())
+        assertEquals("b", onDisk("b.txt"))
+        assertEquals(listOf("reverted s 1 b.txt"), calls)
+        val text = notified.single()
+        assertTrue(text, text.endsWith("a.txt: a folder has its name now"))
     }
 
     fun testOnlyTheOtherFilesAreRevertedIfTheUserWants() {

@@ -20,7 +20,7 @@ class StaleTest : QuestionTestCase() {
         view.click("Accept")
         assertEquals(listOf("accepted a.txt 'mine'"), calls)
         service.unwritten(path("a.txt"))
-        await("the offer: Qwen Code may not write it") { notified.any { "were not written to" in it.content } }
+        await("the offer: Qwen Code may not write it") { notified.any { "was not written to" in it.content } }
     }
 
     fun `test a file that another program has changed is seen to be another before anything is decided`() {

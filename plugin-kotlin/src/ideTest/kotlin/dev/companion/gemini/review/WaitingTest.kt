@@ -40,8 +40,24 @@ class WaitingTest : QuestionTestCase() {
         UIUtil.dispatchAllInvocationEvents()
         assertEquals(1, notices.size)
         assertTrue(notices.single(), "2 more proposals wait." in notices.single())
+        assertTrue(notices.single(), "a.txt" in notices.single())
         follow(notified.last())
         assertEquals(names, tabs().map { it.name }.sorted())
+        assertEquals("the named one is in front", "a.txt", myManager.selectedFiles.single().name)
+    }
+
+    fun `test the notification stays until none waits without a tab`() {
+        listOf("a.txt", "b.txt", "c.txt").forEach { propose(it, "two") }
+        myManager.closeAllFiles()
+        UIUtil.dispatchAllInvocationEvents()
+        val count = notified.size
+        service.review(service.waiting().first())
+        assertEquals(1, notices.size)
+        assertEquals("no second one shows", count, notified.size)
+        follow(notified.last())
+        assertEquals(3, tabs().size)
+        assertEquals("b.txt", myManager.selectedFiles.single().name)
+        assertEquals(emptyList<String>(), notices)
     }
 
     fun `test an acceptance whose delivery is unknown comes back as well`() {
@@ -131,7 +147,7 @@ class WaitingTest : QuestionTestCase() {
         service.unwritten(path("untouched.txt"))
         service.unwritten(path("denied.txt"))
         await("the offer") { notices.isNotEmpty() }
-        val lost = Regex("Accepted changes were not written to .*/denied\\.txt\\.")
+        val lost = Regex("Your text was not written to .*/denied\\.txt\\.")
         assertTrue(notices.single(), lost in notices.single())
         assertEquals("mine", givenBack())
     }

@@ -16,7 +16,9 @@ import com.intellij.openapi.wm.WindowManager
 import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.DiscoveryFile
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionSettings
@@ -30,6 +32,7 @@ import dev.companion.gemini.project.ServiceTestCase
 import dev.companion.gemini.shownNotifications
 import java.awt.Dimension
 import java.awt.datatransfer.DataFlavor
+import javax.swing.JEditorPane
 import javax.swing.JLabel
 import javax.swing.JPanel
 
@@ -150,6 +153,22 @@ class StatusTest : ServiceTestCase() {
             icons += label.icon
         }
         assertEquals("off, waiting, connected, failed", 4, icons.size)
+    }
+
+    fun testAPathInThePopupIsNoHTML() {
+        val status = ServerStatus(discoveryFiles = files("<html>/<b>gemini.json"))
+        val service = serviceWith { _, _ ->
+            object : RecordingCore() {
+                override fun <A> request(request: ServerMessage.Request<A>): A? =
+                    if (request === ServerMessage.Status) request.answer.cast(status) else super.request(request)
+            }
+        }
+        service.start()
+        await { service.state is Running }
+        val content = StatusPopup(project).content(service)
+        val panes = UIUtil.findComponentsOfType(content, JEditorPane::class.java)
+        val texts = panes.map { it.document.getText(0, it.document.length).trim() }
+        assertTrue("$texts", "<html>/<b>gemini.json" in texts)
     }
 
     fun testThePopupScrollsIfItHasManyRows() {

@@ -41,10 +41,14 @@ internal class PromptChanges(
     val time: Long,
     files: List<ChangedFile>,
     others: List<OtherFile>,
-    /** The number of files beyond the longest list. */
-    val more: Int = 0,
+    beyond: List<OtherFile> = emptyList(),
 ) {
     private val edited = files.mapTo(HashSet()) { it.path }
+
+    /** The files that are only counted, because the list is full. */
+    val beyond: List<OtherFile> = beyond.filter { it.path !in edited }
+
+    val more: Int get() = beyond.size
 
     /** The files, by path. */
     val rows: List<ChangeRow> =
@@ -63,8 +67,8 @@ internal class PromptChanges(
         time: Long = this.time,
         files: List<ChangedFile> = this.files,
         others: List<OtherFile> = this.others,
-        more: Int = this.more,
-    ) = PromptChanges(key, title, time, files, others, more)
+        beyond: List<OtherFile> = this.beyond,
+    ) = PromptChanges(key, title, time, files, others, beyond)
 }
 
 /** Changed on one thread. */
@@ -83,8 +87,11 @@ internal class ChangeList {
     val fileCount: Int
         get() {
             val paths = HashSet<String>()
-            for (prompt in prompts) for (row in prompt.rows) if (row.edit?.reverted != true) paths += row.path
-            return paths.size + prompts.sumOf { it.more }
+            for (prompt in prompts) {
+                for (row in prompt.rows) if (row.edit?.reverted != true) paths += row.path
+                prompt.beyond.mapTo(paths) { it.path }
+            }
+            return paths.size
         }
 
     operator fun get(key: PromptKey): PromptChanges? = byKey[key]
@@ -112,18 +119,16 @@ internal class ChangeList {
         val key = command.key
         val old = byKey[key]
         val known = LinkedHashMap<String, OtherFile>()
-        val before = old?.others.orEmpty()
-        before.associateByTo(known) { it.path }
+        for (before in listOf(old?.others, old?.beyond)) before.orEmpty().associateByTo(known) { it.path }
         for (other in others) {
-            val before = known.remove(other.path)
+            val before = known[other.path]
             val kind = if (before == null) other.kind else merged(before.kind, other.kind)
-            kind?.let { known[other.path] = OtherFile(other.path, it) }
+            if (kind == null) known -= other.path else known[other.path] = OtherFile(other.path, kind)
         }
-        val all = known.values.toList()
-        val more = (old?.more ?: 0) + maxOf(0, all.size - MAX_OTHERS)
-        val shown = all.take(MAX_OTHERS)
-        val new = old?.with(others = shown, more = more)
-            ?: PromptChanges(key, command.title, command.time, emptyList(), shown, more)
+        val shown = known.values.take(MAX_OTHERS)
+        val beyond = known.values.drop(MAX_OTHERS).take(MAX_COUNTED)
+        val new = old?.with(others = shown, beyond = beyond)
+            ?: PromptChanges(key, command.title, command.time, emptyList(), shown, beyond)
         if (new.rows.isEmpty()) remove(key) else put(new)
         return old == null
     }
@@ -171,6 +176,9 @@ internal class ChangeList {
     companion object {
         /** The most files of commands that one prompt lists. */
         const val MAX_OTHERS = 500
+
+        /** The most files that are counted beyond these. */
+        private const val MAX_COUNTED = 10_000
 
         /** Returns the kind of two changes of a file; null if there is no file before and after them. */
         fun merged(first: ChangeKind, last: ChangeKind): ChangeKind? =

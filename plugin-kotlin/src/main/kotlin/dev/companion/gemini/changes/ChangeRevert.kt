@@ -66,12 +66,6 @@ internal class ChangeRevert(
 
         val isAsBefore get() = plan.action == RevertAction.NOTHING
 
-        val encodingProblem: String?
-            get() {
-                val (file, before) = Pair(file ?: return null, before ?: return null)
-                return TextForm.encodingProblem(file, before)
-            }
-
         /** Whether the line endings and the BOM stay in a revert. A document can't undo a change of them. */
         val keepsForm: Boolean
             get() {
@@ -158,11 +152,8 @@ internal class ChangeRevert(
         }
         // The user may have typed meanwhile.
         if (!files.all { it.versions.isCurrent() }) return look(files.map { it.rows }, agreed)
-        val written = ArrayList<Planned>()
-        for (file in changing) {
-            val reason = if (file.file in readOnly) message("diff.error.readOnly") else file.encodingProblem
-            if (reason == null) written += file else failures += Failure(file.shownPath, reason)
-        }
+        val (refused, written) = changing.partition { it.file in readOnly }
+        refused.mapTo(failures) { Failure(it.shownPath, message("diff.error.readOnly")) }
         val references = DocumentReferenceManager.getInstance()
         val undoneIn =
             written.mapNotNull { it.file?.let(references::create) } + listOfNotNull(view?.let(references::create))
@@ -210,21 +201,24 @@ internal class ChangeRevert(
         when {
             before == null -> file?.delete(this)
             file == null || document == null -> FileOnDisk.create(planned.versions.path, before)
-            else -> overwrite(file, document, before)
+            else -> overwrite(file, document, before, planned.versions.disk.orEmpty())
         }
     }
 
-    private fun overwrite(file: VirtualFile, document: Document, before: String) {
+    private fun overwrite(file: VirtualFile, document: Document, before: String, disk: String) {
+        // A UTF-8 file that the CLI left with ASCII alone has the project's encoding now.
+        if (TextForm.isRecoded(file, before) && !TextForm.isRecoded(file, disk)) file.charset = Charsets.UTF_8
         val form = TextForm.of(before)
         val plain = TextForm.plain(before)
         file.bom = if (form.bom) TextForm.UTF8_BOM else null
         if ('\n' in plain) file.detectedLineSeparator = form.lineEnding
         val isSame = plain.contentEquals(document.immutableCharSequence)
         if (!isSame) document.setText(plain)
-        if (isSame || form.apply(plain) != before) {
-            // A document has no line endings and no BOM, and writes one line ending only.
+        if (isSame || form.apply(plain) != before || TextForm.isRecoded(file, before)) {
+            // A document has no line endings and no BOM, and writes one line ending only. It may have an encoding that
+            // the IDE can only read.
             FileDocumentManager.getInstance().saveDocumentAsIs(document)
-            file.setBinaryContent(before.toByteArray(file.charset))
+            file.setBinaryContent(before.toByteArray())
         }
     }
 

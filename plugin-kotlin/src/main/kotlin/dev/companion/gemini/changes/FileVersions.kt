@@ -79,7 +79,7 @@ internal class FileVersions private constructor(
                 val type = Target.shownType(known, path)
                 FileVersions(rows, path, ShownPath.of(project, path), type, known, whole, now, unsaved)
             }
-            versions.readDisk()
+            if (file?.isDirectory == true) versions.obstacle = "changes.error.folder" else versions.readDisk()
             return versions
         }
     }

@@ -32,6 +32,7 @@ import dev.companion.gemini.diagnostics.DiagnosticsService
 import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.review.ProposalService
+import dev.companion.gemini.target.ShownPath
 import java.awt.EventQueue
 import java.nio.file.Paths
 import java.util.concurrent.CountDownLatch
@@ -267,7 +268,7 @@ open class CompanionService protected constructor(
     }
 
     private fun showReasonLost(lost: EditorMessage.ReasonLost) =
-        notices.reasonLost(Paths.get(lost.filePath).fileName.toString(), lost.reason, lost.why)
+        notices.reasonLost(ShownPath.plain("${Paths.get(lost.filePath).fileName}"), lost.reason, lost.why)
 
     /** Asks the present server for the number, because the message may come from an earlier server. */
     private fun updateConnected() =

@@ -32,6 +32,8 @@ internal class ProposalNotices(
         if (proposals == hidden) return
         val isNews = !hidden.containsAll(proposals)
         hidden = proposals
+        // The notification stays, because a second balloon would disturb a user who opens one after the other.
+        if (!isNews && proposals.isNotEmpty()) return
         waiting?.expire()
         waiting = null
         val first = proposals.firstOrNull() ?: return
@@ -40,7 +42,6 @@ internal class ProposalNotices(
             CompanionBundle.message("diff.waiting.more", proposals.size - 1).takeIf { proposals.size > 1 },
             CompanionBundle.message("diff.waiting"),
         )
-        if (!isNews) return
         val group = Platform.stickyNotificationGroup()
         waiting = report(text.joinToString(" "), CompanionBundle.message("diff.show"), group, review)
     }

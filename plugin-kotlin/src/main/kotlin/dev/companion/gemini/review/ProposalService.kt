@@ -204,11 +204,11 @@ internal open class ProposalService protected constructor(
             changed()
         }
 
-    /**
-     * Opens proposals without a tab. If there are none, the notification is outdated, and the other proposals are
-     * shown.
-     */
-    private fun reviewHidden() = proposals.filterNot { tabs.isOpen(it.file) }.ifEmpty { waiting() }.forEach(::review)
+    /** Opens proposals without a tab, the oldest in front. If there are none, the notification is outdated: opens all. */
+    private fun reviewHidden() {
+        val hidden = proposals.filterNot { tabs.isOpen(it.file) }.ifEmpty { waiting() }
+        (hidden + hidden.take(1)).forEach(::review)
+    }
 
     override fun go(from: Proposal?, by: Int) =
         queue.inTurn {

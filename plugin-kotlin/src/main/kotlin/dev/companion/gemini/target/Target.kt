@@ -58,11 +58,8 @@ internal class Target private constructor(
      * invalid bytes become U+FFFD. [proposed] is the text to write.
      */
     fun isRecoded(proposed: CharSequence): Boolean {
-        val charset = file?.charset?.takeIf { it != Charsets.UTF_8 } ?: return isGarbled
-        if (!charset.canEncode()) return true
-        return listOfNotNull(proposed, document?.immutableCharSequence).map(CharSequence::toString).any { text ->
-            !text.toByteArray(charset).contentEquals(text.toByteArray())
-        }
+        val texts = listOfNotNull(proposed, document?.immutableCharSequence)
+        return isGarbled || (file != null && texts.any { TextForm.isRecoded(file, it) })
     }
 
     companion object {

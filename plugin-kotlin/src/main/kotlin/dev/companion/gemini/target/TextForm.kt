@@ -57,6 +57,13 @@ internal data class TextForm(
             return message("diff.error.encoding", charset.displayName())
         }
 
+        /** Returns whether the IDE writes [text] to [file] as other bytes than the CLI, for which every file is UTF-8. */
+        fun isRecoded(file: VirtualFile, text: CharSequence): Boolean {
+            val charset = file.charset
+            if (charset == Charsets.UTF_8) return false
+            return !charset.canEncode() || !text.toString().run { toByteArray(charset).contentEquals(toByteArray()) }
+        }
+
         /** Converts [text] to an editor's form: without a BOM, and with `\n` for `\r\n` and for a single `\r`. */
         fun plain(text: String): String = lineFeeds(text).replace('\r', '\n')
 

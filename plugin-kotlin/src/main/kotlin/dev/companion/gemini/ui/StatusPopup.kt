@@ -194,7 +194,8 @@ internal class StatusPopup(private val project: Project) {
     }
 
     private fun row(form: FormBuilder, key: String, value: String) {
-        form.addLabeledComponent(JBLabel(message(key)), JBLabel(value).setCopyable(true))
+        // A label that can be copied reads every text as HTML.
+        form.addLabeledComponent(JBLabel(message(key)), JBLabel(XmlStringUtil.escapeString(value)).setCopyable(true))
     }
 
     /** Wraps long lines. */

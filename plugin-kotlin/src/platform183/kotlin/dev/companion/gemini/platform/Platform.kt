@@ -55,9 +55,13 @@ object Platform {
     @Suppress("UNUSED_PARAMETER")
     fun forbidPreview(file: VirtualFile) = Unit
 
-    /** Returns a link that [command] runs for, by mouse and keyboard. */
-    fun link(text: String, command: () -> Unit): JComponent =
-        KeyboardAccess.add(LinkLabel.create(text, command), command)
+    /** Returns a link that [command] runs for, by mouse and keyboard. Its text is never HTML, because it may be a path. */
+    fun link(text: String, command: () -> Unit): JComponent {
+        val link = LinkLabel.create("", command)
+        link.putClientProperty("html.disable", true)
+        link.text = text
+        return KeyboardAccess.add(link, command)
+    }
 
     /** Adds a label that the user sees in the Local History. */
     fun labelHistory(project: Project, name: String) {
