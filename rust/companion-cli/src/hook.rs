@@ -42,6 +42,9 @@ const ACK_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time between two attempts to confirm to a companion that was killed.
 const ACK_INTERVAL: Duration = Duration::from_millis(100);
 
+/// No process has this name.
+const NO_CHILD: &str = "";
+
 /// Pass an event of Gemini CLI or Qwen Code to the companion, as a hook.
 ///
 /// The CLI runs it through the extension and describes the event on stdin. It prints the companion's
@@ -226,9 +229,11 @@ fn of_cli<'a>(endpoints: &'a [Endpoint], cli: Option<&Ancestor>) -> Vec<&'a [End
     let companions: Vec<_> = endpoints.chunk_by(same).collect();
     let (Some(cli), true) = (cli, companions.len() > 1) else { return companions };
     // Its own connection counts more than one of its bridge, or of its server for diagnostics.
-    for child in ["", PROGRAM] {
+    for child in [NO_CHILD, PROGRAM] {
         let mut connected = companions.clone();
-        connected.retain(|hosts| ports(cli, child, hosts).is_some_and(|ports| !ports.is_empty()));
+        connected.retain(|hosts| {
+            loopback_ports(cli.pid, child, hosts[0].port).is_some_and(|ports| !ports.is_empty())
+        });
         if !connected.is_empty() {
             return connected;
         }
@@ -236,19 +241,18 @@ fn of_cli<'a>(endpoints: &'a [Endpoint], cli: Option<&Ancestor>) -> Vec<&'a [End
     companions
 }
 
-/// The ports of the connections from the CLI, or from its child of this name, to a companion; `None` if that
-/// can't be known.
-fn ports(cli: &Ancestor, child: &str, hosts: &[Endpoint]) -> Option<Vec<u16>> {
+/// The process of the CLI that runs this hook, and its connections to the companion.
+fn cli_process(cli: &Ancestor, hosts: &[Endpoint]) -> CliProcess {
     let is_local = |host: &Endpoint| match host.host.parse::<IpAddr>() {
         Ok(address) => address.is_loopback(),
         Err(_) => host.host == "localhost",
     };
-    hosts.iter().all(is_local).then(|| loopback_ports(cli.pid, child, hosts[0].port))?
-}
-
-/// The process of the CLI that runs this hook, and its connections to the companion.
-fn cli_process(cli: &Ancestor, hosts: &[Endpoint]) -> CliProcess {
-    CliProcess { id: cli.identity.clone(), ports: ports(cli, PROGRAM, hosts) }
+    let ports = if hosts.iter().all(is_local) {
+        loopback_ports(cli.pid, PROGRAM, hosts[0].port)
+    } else {
+        None
+    };
+    CliProcess { id: cli.identity.clone(), ports }
 }
 
 /// Marks a companion that has not shown that it is alive. One that has begun to read a large event or

@@ -250,14 +250,10 @@ impl Clis {
         let Some(index) = self.index_of(caller) else { return *session == *caller.session };
         let cli = &self.known[index];
         if process.is_some() && cli.process.is_some() {
-            // The other process runs, or has the session that this CLI had earlier.
-            let is_there = |other: &Cli| {
-                let has_now = |of: &Cli| *of.session == *session && !of.has_ended;
-                other.process.as_deref() == process
-                    && (other.is_running() || has_now(other) && !has_now(cli))
-            };
+            let is_running =
+                |other: &Cli| other.process.as_deref() == process && other.is_running();
             return cli.process.as_deref() == process
-                || cli.has_session(session) && !self.known.iter().any(is_there);
+                || cli.has_session(session) && !self.known.iter().any(is_running);
         }
         cli.has_session(session)
     }
@@ -267,8 +263,13 @@ impl Clis {
         self.with_session(session).map_or_else(|| vec![session.into()], Cli::sessions)
     }
 
+    /// The connection of a CLI.
+    pub fn connection(&self, caller: &Caller<'_>) -> Option<SessionId> {
+        self.known[self.index_of(caller)?].connection
+    }
+
     /// The connection of the CLI with this session.
-    pub fn connection_of(&self, session: &str) -> Option<SessionId> {
+    pub(crate) fn connection_of(&self, session: &str) -> Option<SessionId> {
         self.with_session(session)?.connection
     }
 
@@ -477,10 +478,11 @@ impl Clis {
         self.with_session(session)?.process.clone()
     }
 
-    /// The CLI that has this session, or else one that had it. Of several the one that ran a hook last.
+    /// The CLI with this session. Of several, one that runs, then one that has the session now, then the one
+    /// that ran a hook last.
     fn with_session(&self, session: &str) -> Option<&Cli> {
-        let has = self.known.iter().rev().find(|cli| *cli.session == *session);
-        has.or_else(|| self.known.iter().rev().find(|cli| cli.has_session(session)))
+        let all = self.known.iter().filter(|cli| cli.has_session(session));
+        all.max_by_key(|cli| (cli.is_running(), *cli.session == *session))
     }
 
     /// An MCP session has ended.

@@ -83,6 +83,7 @@ impl Conversation {
     /// A CLI has ended its session.
     pub fn session_ended(&mut self, caller: &Caller<'_>) {
         self.clis.session_ended(caller);
+        self.turns.session_ended(caller.session);
     }
 
     /// A CLI begins an edit of a file, `None` as `original` if its text could not be kept.

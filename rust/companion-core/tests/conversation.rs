@@ -2,6 +2,7 @@
 
 mod cast;
 
+use companion_core::cli::{Caller, Connected};
 use companion_core::conversation::Rejection;
 use companion_core::notes::{CommentOutcome, Confirmation, MAX_AGE, MAX_REASONS};
 use companion_core::text::Digest;
@@ -320,10 +321,32 @@ fn of_the_texts_of_a_comment_that_a_model_forgets_only_the_newest_waits() {
 }
 
 #[test]
+fn a_revert_reaches_the_cli_that_goes_on_for_one_that_was_killed() {
+    let mut cast = Cast::new();
+    let (a, b) = (cast.a, cast.b);
+    let of = |session, process, connection| Caller {
+        connected: Connected::To(vec![connection]),
+        ..of_process(session, process)
+    };
+    cast.conversation.session_started(&of("other", "2", b));
+    cast.conversation.session_started(&of("s", "1", a));
+    cast.conversation.clis_mut().gone(a);
+    for session in ["s", "new"] {
+        cast.conversation.session_started(&of(session, "2", b));
+    }
+    cast.conversation.reverted("s".into(), vec!["/1".into()], false, 1);
+    assert_eq!(cast.prompt(&of("new", "2", b)), ["reverted /1"]);
+}
+
+#[test]
 fn a_revert_reaches_the_cli_that_has_the_session_now() {
     let mut cast = Cast::new();
-    let (old, cleared, resumed) =
-        (of_process("s", "1"), of_process("new", "1"), of_process("s", "2"));
+    let of = |session, process, connection| Caller {
+        connected: Connected::To(vec![connection]),
+        ..of_process(session, process)
+    };
+    let (old, cleared) = (of("s", "1", cast.a), of("new", "1", cast.a));
+    let resumed = of("s", "2", cast.b);
     for caller in [&old, &cleared, &resumed] {
         cast.conversation.session_started(caller);
     }

@@ -98,6 +98,13 @@ impl Turns {
         }
     }
 
+    /// A CLI has ended its session. A tool that has not ended says nothing then.
+    pub(super) fn session_ended(&mut self, cli: &str) {
+        if let Some(turn) = self.turn(cli).filter(|turn| turn.state == State::Calls) {
+            turn.state = State::Runs;
+        }
+    }
+
     /// A delivery for the model of a CLI has begun.
     pub(super) fn delivers(&mut self, cli: &str, number: u64) {
         if let Some(turn) = self.turn(cli) {

@@ -49,6 +49,7 @@ pub static GEMINI: ClientProfile = ClientProfile {
         edits: &["write_file", "replace"],
         writes: "write_file",
         command: "run_shell_command",
+        narration: Some("update_topic"),
         confirms_after_hook: true,
         prompts_after_tool: false,
         // `extension-manager.ts`, `settingsSchema.ts`, `trust.js`
@@ -126,6 +127,7 @@ pub static QWEN: ClientProfile = ClientProfile {
         edits: &["write_file", "edit"],
         writes: "write_file",
         command: "run_shell_command",
+        narration: None,
         confirms_after_hook: false,
         prompts_after_tool: true,
         // `config.ts`, `trustedFolders.ts`

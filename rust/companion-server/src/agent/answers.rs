@@ -72,8 +72,7 @@ impl Agents {
             self.driver.handle(Input::Hook(caller, Hook::BeforeTool));
         }
         // The editor shows an edit as a proposal.
-        let is_shown = |companion: &Companion| match companion.clis().connection_of(&event.session)
-        {
+        let is_shown = |companion: &Companion| match companion.clis().connection(caller) {
             Some(connection) => companion.diffs().count(connection) > 0,
             None => caller.connected != Connected::No && companion.diffs().open_count() > 0,
         };
@@ -134,6 +133,9 @@ impl Agents {
 
     async fn after_tool(&self, event: &HookEvent, caller: &Caller<'_>) -> Answer {
         let path = event.path.as_deref().filter(|_| event.is_edit).unwrap_or_default();
+        if event.is_narration {
+            return Answer::default();
+        }
         let problems = async {
             if event.is_edit && event.effect == ToolEffect::Made {
                 self.new_problems(event, path).await

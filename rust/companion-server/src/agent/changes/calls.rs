@@ -56,16 +56,16 @@ impl Calls {
         self.0.len()
     }
 
-    /// Forgets the calls of a CLI. Returns whether a command was running.
-    pub(super) fn end_all(&mut self, agent: &str) -> bool {
-        let was_running = self.is_running(agent);
+    /// Forgets the calls of a CLI. Returns the number of commands among them.
+    pub(super) fn end_all(&mut self, agent: &str) -> usize {
+        let commands = self.commands(agent);
         self.0.retain(|call| &*call.agent != agent);
-        was_running
+        commands
     }
 
-    /// Whether a command of a CLI has not ended.
-    pub(super) fn is_running(&self, agent: &str) -> bool {
-        self.0.iter().any(|call| &*call.agent == agent && call.command.is_some())
+    /// The number of commands of a CLI that have not ended.
+    pub(super) fn commands(&self, agent: &str) -> usize {
+        self.0.iter().filter(|call| &*call.agent == agent && call.command.is_some()).count()
     }
 
     /// The files that a command may have changed: those that were looked at before it.

@@ -2,6 +2,7 @@
 
 mod calls;
 mod counts;
+mod described;
 mod file_text;
 mod hunks;
 mod patch;
@@ -17,9 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use companion_core::cli::CliSessionId;
-use companion_protocol::editor::{
-    AgentChanged, AgentCommand, ChangeKind, ChangedFile, ChangedText,
-};
+use companion_protocol::editor::ChangedText;
 
 use super::original::is_unchanged_by_write;
 use calls::Calls;
@@ -95,16 +94,6 @@ struct Change {
     reverted_hunks: Vec<RevertedHunk>,
 }
 
-/// A prompt with all facts of its changes.
-pub(crate) struct ListedPrompt {
-    session: String,
-    number: u64,
-    title: String,
-    time: u64,
-    /// With their texts, if these are kept.
-    files: Vec<(ChangedFile, Option<ChangedText>)>,
-}
-
 /// A file at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileSnapshot {
@@ -176,28 +165,6 @@ impl Change {
         let (before, after) = (self.before.text().cloned(), self.after.text().cloned());
         ChangedText { before, after }
     }
-
-    fn kind(&self) -> ChangeKind {
-        match (&self.before, &self.after) {
-            (FileText::Absent, _) => ChangeKind::Created,
-            (_, FileText::Absent) => ChangeKind::Deleted,
-            _ => ChangeKind::Changed,
-        }
-    }
-
-    fn to_editor(&self) -> ChangedFile {
-        let counts = self.counts.filter(|_| !self.is_private);
-        ChangedFile {
-            path: self.path.to_string(),
-            kind: self.kind(),
-            added: counts.map(|counts| counts.added),
-            removed: counts.map(|counts| counts.removed),
-            revertible: self.is_revertible(),
-            reverted: self.is_reverted,
-            private: self.is_private,
-            mixed: self.is_mixed,
-        }
-    }
 }
 
 impl AgentChanges {
@@ -208,24 +175,39 @@ impl AgentChanges {
         title: String,
         time: u64,
     ) -> (PromptId, Vec<PromptId>) {
-        let is_listed = |prompt: &Prompt| prompt.has_command || !prompt.files.is_empty();
-        self.prompts.retain(|prompt| &*prompt.id.0 != agent || is_listed(prompt));
+        self.prompts.retain(|of| &*of.id.0 != agent || of.has_command || !of.files.is_empty());
         self.last_number += 1;
         let id: PromptId = (agent.into(), self.last_number);
         let (files, has_command) = (Vec::new(), false);
         self.prompts.push(Prompt { id: id.clone(), title, time, files, has_command });
         let mut gone = Vec::new();
         while self.prompts.len() > MAX_PROMPTS {
-            let empty = self.prompts.iter().position(|prompt| prompt.files.is_empty());
-            let index = empty.filter(|index| index + 1 < self.prompts.len()).unwrap_or(0);
+            let index = self.dispensable();
             gone.push(self.prompts.remove(index).id);
         }
         (id, gone)
     }
 
+    /// The first prompt to leave a full list: one without files, if possible an earlier one of its CLI, or
+    /// else the oldest.
+    fn dispensable(&self) -> usize {
+        let is_over = |of: &Prompt| self.current(&of.id.0) != Some(&of.id);
+        let over = self.prompts.iter().position(|of| of.files.is_empty() && is_over(of));
+        let empty = self.prompts.iter().position(|of| of.files.is_empty());
+        let empty = empty.filter(|index| index + 1 < self.prompts.len());
+        over.or(empty).unwrap_or(0)
+    }
+
+    /// A command of a CLI begins, whose files the editor may list.
+    pub(crate) fn command_begins(&mut self, agent: &str) {
+        if let Some(index) = self.current_index(agent) {
+            self.prompts[index].has_command = true;
+        }
+    }
+
     /// The current prompt of a CLI.
-    pub(crate) fn current(&self, agent: &str) -> Option<PromptId> {
-        self.current_index(agent).map(|index| self.prompts[index].id.clone())
+    pub(crate) fn current(&self, agent: &str) -> Option<&PromptId> {
+        self.current_index(agent).map(|index| &self.prompts[index].id)
     }
 
     fn current_index(&self, agent: &str) -> Option<usize> {
@@ -446,47 +428,6 @@ impl AgentChanges {
     /// The time of the oldest prompt, in milliseconds since 1970.
     pub(crate) fn oldest(&self) -> Option<u64> {
         self.prompts.iter().map(|prompt| prompt.time).min()
-    }
-
-    /// The changes of a prompt for the editor. Without files if the prompt has left the list.
-    pub(crate) fn to_editor(&self, id: &PromptId) -> AgentChanged {
-        let (session, prompt) = (id.0.to_string(), id.1);
-        match self.prompt(id) {
-            Some(Prompt { title, time, files, .. }) => AgentChanged {
-                session,
-                prompt,
-                title: title.clone(),
-                time: *time,
-                files: files.iter().filter(|of| !of.is_kept).map(Change::to_editor).collect(),
-            },
-            None => {
-                AgentChanged { session, prompt, title: String::new(), time: 0, files: Vec::new() }
-            }
-        }
-    }
-
-    /// The prompts that have changed a file, the oldest first.
-    pub(crate) fn listed(&self) -> Vec<ListedPrompt> {
-        let mut listed = Vec::new();
-        for Prompt { id, title, time, files, .. } in &self.prompts {
-            let texts = |change: &Change| change.is_revertible().then(|| change.texts());
-            let files = files.iter().filter(|of| !of.is_kept);
-            let files: Vec<_> = files.map(|of| (of.to_editor(), texts(of))).collect();
-            if !files.is_empty() {
-                let (session, title) = (id.0.to_string(), title.clone());
-                listed.push(ListedPrompt { session, number: id.1, title, time: *time, files });
-            }
-        }
-        listed
-    }
-
-    /// A command of a CLI for the editor; `None` if no prompt of the CLI is known.
-    pub(crate) fn command_to_editor(&mut self, agent: &str, running: bool) -> Option<AgentCommand> {
-        let index = self.current_index(agent)?;
-        let Prompt { id, title, time, has_command, .. } = &mut self.prompts[index];
-        *has_command = true;
-        let (session, prompt) = (id.0.to_string(), id.1);
-        Some(AgentCommand { session, prompt, title: title.clone(), time: *time, running })
     }
 
     fn prompt(&self, id: &PromptId) -> Option<&Prompt> {

@@ -1,6 +1,6 @@
 //! Tests the list of changes without a disk.
 
-use companion_protocol::editor::{AgentChanged, ChangeKind};
+use companion_protocol::editor::{AgentChanged, ChangeKind, ChangedFile};
 
 use super::calls::MAX_BYTES_OF_CALLS;
 use super::*;
@@ -21,7 +21,7 @@ fn file(path: &str, text: FileText) -> FileSnapshot {
 
 pub(super) fn begin(changes: &mut AgentChanges) -> PromptId {
     let (id, gone) = changes.begin_prompt(CLI, "title".to_owned(), 1000);
-    assert_eq!((changes.current(CLI), gone), (Some(id.clone()), Vec::new()));
+    assert_eq!((changes.current(CLI), gone), (Some(&id), Vec::new()));
     id
 }
 
@@ -285,6 +285,17 @@ fn prompts_without_changes_leave_before_those_with_changes() {
         changes.begin_prompt(&format!("other {number}"), String::new(), 1);
     }
     assert_eq!(list(&changes, &id), ["changed /a"]);
+}
+
+#[test]
+fn a_current_prompt_stays_longer_than_earlier_ones_with_commands() {
+    let mut changes = AgentChanges::default();
+    let (current, _) = changes.begin_prompt("other", String::new(), 1);
+    for _ in 0..=MAX_PROMPTS {
+        changes.begin_prompt(CLI, String::new(), 1);
+        changes.command_begins(CLI);
+    }
+    assert_eq!(changes.current("other"), Some(&current));
 }
 
 #[test]

@@ -90,8 +90,8 @@ impl ChangeTracker {
 
     /// Forgets the calls of a CLI that have no end, such as those that the user has cancelled.
     pub(crate) fn end_calls(&self, agent: &str) {
-        let was_command = self.changes.lock().calls.end_all(agent);
-        if was_command {
+        let commands = self.changes.lock().calls.end_all(agent);
+        for _ in 0..commands {
             self.report_command(agent, false);
         }
     }
@@ -105,11 +105,9 @@ impl ChangeTracker {
         if event.is_command {
             let files = self.files_of_command(&event.session);
             let files = self.snapshots(files).await;
-            let is_running = self.changes.lock().calls.is_running(&event.session);
             self.begin_call(&event.session, event.command, files);
-            if !is_running {
-                self.report_command(&event.session, true);
-            }
+            self.changes.lock().command_begins(&event.session);
+            self.report_command(&event.session, true);
             return None;
         }
         let path = event.path.as_deref().filter(|_| event.is_edit)?;
@@ -136,13 +134,14 @@ impl ChangeTracker {
             let files = self.changes.lock().calls.files_of_command(&event.session, command);
             let after = self.snapshots(files).await;
             let undone = self.undone_reverts(&event.session, &after);
-            let (prompt, is_running) = {
+            let (prompt, has_ended) = {
                 let mut changes = self.changes.lock();
+                let running = changes.calls.commands(&event.session);
                 let prompt = changes.command_ended(&event.session, command, after);
-                (prompt, changes.calls.is_running(&event.session))
+                (prompt, changes.calls.commands(&event.session) < running)
             };
             self.forget_reverts(&event.session, &undone);
-            if !is_running {
+            if has_ended {
                 self.report_command(&event.session, false);
             }
             prompt

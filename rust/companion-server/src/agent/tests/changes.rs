@@ -280,17 +280,18 @@ async fn no_revert_of_a_hunk_is_sent_that_is_undone_after_another_edit() {
 }
 
 #[tokio::test]
-async fn of_commands_at_the_same_time_the_first_begins_and_the_last_ends() {
+async fn each_of_two_commands_at_the_same_time_begins_and_ends() {
     let scene = Scene::start().await;
     scene.prompt("Run them").await;
     let call = |command: &str| json!({ "tool_name": "run_shell_command", "tool_input": command });
     for command in ["a", "b"] {
         scene.hook("BeforeTool", call(command)).await;
     }
+    assert_eq!(*scene.rig.agents.lock(), ["command begins"; 2]);
     for command in ["a", "b"] {
         scene.hook("AfterTool", call(command)).await;
     }
-    assert_eq!(*scene.rig.agents.lock(), ["command begins", "command ends"]);
+    assert_eq!(scene.rig.agents.lock()[2..], ["command ends"; 2]);
 }
 
 /// The user reverts one hunk of a file, and keeps the other one or the whole file.

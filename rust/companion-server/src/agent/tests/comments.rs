@@ -161,3 +161,17 @@ async fn a_project_that_shares_nothing_keeps_its_comments() {
     scene.rig.parts.context.update(|model| model.set_shared(true));
     assert!(context(&scene.after_tool(json!({})).await).ends_with(": rename it"));
 }
+
+/// Gemini CLI takes the result of that tool out of the history with the calls that it describes.
+#[tokio::test]
+async fn a_tool_that_only_describes_others_is_no_message_to_the_model() {
+    let scene = Scene::start().await;
+    scene.before_agent().await;
+    scene.hook("AfterAgent", json!({ "prompt_response": "Done." })).await;
+    scene.comment("1", "rename it").await;
+    assert!(!scene.before_agent().await.is_null());
+    let narration = json!({ "tool_name": "update_topic", "tool_response": {} });
+    assert_eq!(scene.hook("AfterTool", narration).await, Value::Null);
+    scene.hook("BeforeTool", json!({})).await;
+    assert!(!scene.before_agent().await.is_null(), "the user has rejected the edit");
+}

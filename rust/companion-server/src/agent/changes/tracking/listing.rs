@@ -6,7 +6,8 @@ use std::sync::Arc;
 use companion_platform::Platform;
 use companion_protocol::changes::{ChangeList, FileChange, PromptChanges, VERSION};
 
-use super::super::{LineCounts, ListedPrompt, patch};
+use super::super::described::ListedPrompt;
+use super::super::{LineCounts, patch};
 use super::{ChangeTracker, PRIVATE, READ_TIMEOUT, UNSETTLED};
 use crate::net::json::Json;
 
