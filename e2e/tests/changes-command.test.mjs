@@ -1,7 +1,7 @@
 // Tests `gemini-companion changes`: what it prints of the changes that hooks have reported.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
@@ -49,7 +49,10 @@ async function changed(t) {
   return { ...window, file, made };
 }
 
-const DIFF = '--- a/src/a b.txt\t\n+++ b/src/a b.txt\t\n@@ -1,2 +1,2 @@\n-one\n+ONE\n two\n';
+const NAMES = ['"a/src/a b.txt"', '"b/src/a b.txt"'];
+const DIFF =
+  `diff --git ${NAMES.join(' ')}\n--- ${NAMES[0]}\n+++ ${NAMES[1]}\n` +
+  '@@ -1,2 +1,2 @@\n-one\n+ONE\n two\n';
 
 test('changes are listed by prompt, for people and for scripts', async (t) => {
   const { sandbox, file, made } = await changed(t);
@@ -71,7 +74,9 @@ test('changes are listed by prompt, for people and for scripts', async (t) => {
     },
     {
       ...{ path: made, kind: 'created', added: 1, removed: 0, ...flags, relativePath: 'made' },
-      diff: '--- /dev/null\n+++ b/made\n@@ -0,0 +1,1 @@\n+new\n\\ No newline at end of file\n',
+      diff:
+        'diff --git a/made b/made\nnew file mode 100644\n--- /dev/null\n+++ b/made\n' +
+        '@@ -0,0 +1,1 @@\n+new\n\\ No newline at end of file\n',
     },
   ]);
 
@@ -86,6 +91,25 @@ test('changes are listed by prompt, for people and for scripts', async (t) => {
   const last = await json(sandbox, '--prompt', 'last');
   assert.deepEqual(last.prompts, prompts.slice(1));
 });
+
+for (const [program, ...args] of [
+  ['git', 'apply', '-R'],
+  ['patch', '-R', '-p1', '-f'], // it would ask about an empty file
+]) {
+  test(`${program} mistakes neither an empty file nor a name with spaces`, async (t) => {
+    const { sandbox } = await openWindow(t);
+    const file = sandbox.file('d d/a b', 'one\n');
+    const folder = path.dirname(file);
+    const empty = ['e e', 'f'].map((name) => path.join(folder, name));
+    await prompt(sandbox, 'Make files');
+    for (const made of empty) await write(sandbox, made, '');
+    await write(sandbox, file, 'two\n');
+    const { stdout } = await list(sandbox, '--prompt', 'last');
+    spawnSync(program, args, { cwd: sandbox.project, input: stdout });
+    assert.equal(fs.readFileSync(file, 'utf8'), 'one\n');
+    assert.deepEqual(fs.readdirSync(folder), ['a b']);
+  });
+}
 
 test('the text is a patch that Git reverts', async (t) => {
   const { sandbox, file, made } = await changed(t);
