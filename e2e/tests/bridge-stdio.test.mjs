@@ -161,6 +161,11 @@ describe('a bridge', { concurrency: 3 }, () => {
     ],
     ['nothing listens', (sandbox) => byPort(sandbox, 1, 'x'), /nothing listens at 127\.0\.0\.1:1\b/],
     [
+      'nothing listens at an IPv6 address with brackets',
+      (sandbox) => ['--host', '[::1]', ...byPort(sandbox, 1, 'x').slice(2)],
+      /nothing listens at \[::1\]:1$|\[::1\]:1 can't be reached/m,
+    ],
+    [
       'the token is wrong',
       async (sandbox) => {
         const { ready } = await Companion.start(sandbox);

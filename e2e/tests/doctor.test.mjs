@@ -175,7 +175,7 @@ describe('doctor', { concurrency: 4 }, () => {
       const editors = evidence.filter(({ subject }) => subject === 'editors');
       return editors.find(({ text }) => text.startsWith('IntelliJ IDEA 2025.1: ')).text;
     };
-    const how = "the plugin is not installed; run gemini-companion setup 'intellij idea'";
+    const how = "setup has not installed the plugin; run gemini-companion setup 'intellij idea'";
     assert.equal(await plugin(), `IntelliJ IDEA 2025.1: ${how}`);
     await run(sandbox, ['setup', ...installIde(sandbox, '1.0', home), '--yes']);
     assert.match(await plugin(), /the plugin is installed, version 1\.0/);
@@ -210,6 +210,19 @@ describe('doctor', { concurrency: 4 }, () => {
     const { evidence } = await examine(sandbox, { env: { PATH: `${bin}:/usr/bin:/bin` } });
     const { text } = evidence.find(({ text }) => text.startsWith('Neovim: '));
     assert.equal(text, 'Neovim: version 0.7.2 is too old; the plugin needs 0.10 or newer');
+  });
+
+  test('the CLI also reads variables from a file .env', async (t) => {
+    const sandbox = sandboxOf(t);
+    settings(sandbox, true, '.gemini', { security: { folderTrust: { enabled: false } } });
+    await Companion.start(sandbox);
+    const file = sandbox.file('.gemini/.env', 'A=1\nexport GEMINI_CLI_IDE_SERVER_PORT="1"\n');
+    const text = `the CLI also reads GEMINI_CLI_IDE_SERVER_PORT from ${file}; doctor does not`;
+    const note = { subject: 'environment', level: 'note', text };
+    const notes = ({ evidence }) => evidence.filter((finding) => finding.text.includes(file));
+    assert.deepEqual(notes(await examine(sandbox)), [note]);
+    const env = { GEMINI_CLI_IDE_SERVER_PORT: '2' };
+    assert.deepEqual(notes(await examine(sandbox, { env })), [], 'the terminal’s own has priority');
   });
 
   test('outside an editor’s terminal there is nothing to connect to', async (t) => {

@@ -27,7 +27,7 @@ const CHANGES_HELP: &str = "\
 The text is also a patch for git apply and patch. To revert the last prompt, if you have
 changed none of its files since, run in the project's root:
 
-  gemini-companion changes --prompt last | git apply -R
+  gemini-companion changes --prompt last | git apply -R -p1
 
 The model does not learn of that. Files without a diff stay as they are. The list has all folders
 and Git worktrees of the editor's project; the names in a diff begin at the folder of its file.

@@ -70,7 +70,10 @@ fn editors(has_companion: bool) -> Vec<Finding> {
     let Some(machine) = Machine::current() else { return Vec::new() };
     let missing = |editor: &str| {
         let name = quote::word(&editor.to_lowercase());
-        (Level::Note, format!("the plugin is not installed; run gemini-companion setup {name}"))
+        (
+            Level::Note,
+            format!("setup has not installed the plugin; run gemini-companion setup {name}"),
+        )
     };
     let ides = Ide::find(&machine).into_iter().map(|ide| {
         let (level, text) = match (ide.plugin(&machine), ide.too_old()) {

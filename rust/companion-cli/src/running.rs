@@ -7,11 +7,14 @@ use std::time::Duration;
 use companion_client::discover::{
     Candidate, CandidateStatus, Environment, Plan, Reason, Token, validate,
 };
-use companion_client::http::{Endpoint, probe};
+use companion_client::http::{Endpoint, Error, Stage, probe};
 use companion_protocol::profile::{ClientProfile, Naming};
 
 /// Names and values of environment variables.
 pub(crate) type Variables = BTreeMap<&'static str, String>;
+
+/// The address of this machine.
+const HERE: &str = "127.0.0.1";
 
 /// The time for a companion to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
@@ -62,12 +65,25 @@ impl Running {
         candidates.sort_by_key(|one| !matches!(one.standing, CandidateStatus::Chosen(_)));
         let by_file = candidates.into_iter().filter_map(|one| Self::of_file(environment, one));
         let by_variable = || Self::of_variables(environment);
-        let mut found = by_file.chain(std::iter::once_with(by_variable).flatten());
-        found.find_map(Self::answering).ok_or_else(|| {
-            let cwd = environment.cwd.display();
-            format!(
-                "no companion is running for {cwd}. For the reason, run gemini-companion doctor"
-            )
+        let found = by_file.chain(std::iter::once_with(by_variable).flatten());
+        let mut silent = None;
+        for companion in found.flat_map(Self::at_hosts) {
+            match probe(&companion.endpoint(), ANSWER_TIMEOUT) {
+                Ok(_) => return Ok(companion),
+                Err(Error::Timeout { authority, stage: Stage::Answer }) => {
+                    silent.get_or_insert(authority);
+                }
+                Err(_) => {}
+            }
+        }
+        Err(match silent {
+            Some(authority) => {
+                format!("the companion at {authority} does not answer. Its editor may be suspended")
+            }
+            None => format!(
+                "no companion is running for {}. For the reason, run gemini-companion doctor",
+                environment.cwd.display()
+            ),
         })
     }
 
@@ -101,11 +117,10 @@ impl Running {
         })
     }
 
-    /// Returns the companion if it answers. Tries this machine first.
-    fn answering(self) -> Option<Self> {
-        let hosts = ["127.0.0.1"].into_iter().chain(Some(self.host));
-        let mut found = hosts.map(|host| Self { host, ..self.clone() });
-        found.find(|one| probe(&one.endpoint(), ANSWER_TIMEOUT).is_ok())
+    /// Returns the places where it may answer, this machine first.
+    fn at_hosts(self) -> impl Iterator<Item = Self> {
+        let elsewhere = Some(self.host).filter(|host| *host != HERE);
+        [HERE].into_iter().chain(elsewhere).map(move |host| Self { host, ..self.clone() })
     }
 
     /// Returns the address where it answers.
@@ -116,7 +131,7 @@ impl Running {
     /// Returns the variables for a terminal on the companion's machine.
     pub(crate) fn for_terminal(&self) -> Variables {
         let mut variables = self.address();
-        if self.in_container && self.host == "127.0.0.1" {
+        if self.in_container && self.host == HERE {
             variables.extend(stay_local(self.profile));
         }
         variables

@@ -108,7 +108,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, conflicts_with = "trusted")]
     pub(crate) untrusted: bool,
 
-    /// Share the editor's context only; edits are reviewed in the terminal.
+    /// Share context and diagnostics, but review no edits in the editor.
     #[arg(long)]
     pub(crate) context_only: bool,
 

@@ -181,7 +181,7 @@ impl SetupArgs {
         Ok(Ok(()))
     }
 
-    /// Removes what setup installed, and the resume files of companions that have ended.
+    /// Removes what setup installed, and the files of companions that have ended.
     fn remove(&self, machine: &Machine, dry_run: bool) -> io::Result<Report> {
         let names: Vec<_> = self.editors.iter().map(Name::new).collect();
         if !names.is_empty() {
@@ -189,16 +189,19 @@ impl SetupArgs {
             return Setup::remove(machine, is_meant, dry_run);
         }
         // First, because setup removes the folder above, if it created that.
-        let left = remove_left(dry_run)?;
+        let left = remove_left(dry_run);
         let mut report = Setup::remove(machine, |_| true, dry_run)?;
-        if let Some(path) = left {
-            let (outcome, message) = if dry_run {
-                (Outcome::Planned, "remove their files, with tokens and waiting comments")
-            } else {
-                (Outcome::Done, "removed their files")
+        for (path, removed) in left {
+            let (outcome, message) = match removed {
+                Ok(()) if dry_run => (
+                    Outcome::Planned,
+                    "remove their files, with tokens and waiting comments".to_owned(),
+                ),
+                Ok(()) => (Outcome::Done, "removed their files".to_owned()),
+                Err(error) => (Outcome::Failed, format!("their files can't be removed: {error}")),
             };
             let subject = "Ended companions".to_owned();
-            report.steps.push(Step { subject, outcome, message: message.to_owned(), path });
+            report.steps.push(Step { subject, outcome, message, path });
         }
         Ok(report)
     }

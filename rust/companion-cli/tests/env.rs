@@ -7,7 +7,7 @@ mod common;
 
 use std::process::Command;
 
-use common::{Companion, assert_shows, help, text};
+use common::{Companion, assert_shows, help, program, text};
 use serde_json::Value;
 
 const NAMES: [&str; 4] = [
@@ -112,6 +112,30 @@ fn a_file_that_is_left_over_is_passed_over() {
     let mut command = companion.command(&["env"]);
     let output = command.env("GEMINI_CLI_IDE_PID", pid.to_string()).output().unwrap();
     assert!(text(&output.stdout).contains(companion.token()), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_companion_that_does_not_answer_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    // It takes connections and sends nothing.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let port = address.port();
+    let file =
+        root.join(format!("tmp/gemini/ide/gemini-ide-server-{}-{port}.json", std::process::id()));
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let content = serde_json::json!({
+        "port": port, "workspacePath": root, "authToken": "the-secret",
+        "ideInfo": { "name": "a", "displayName": "A" },
+    });
+    std::fs::write(file, content.to_string()).unwrap();
+    let mut command = program(&root);
+    let output = command.arg("env").current_dir(&root).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let expected =
+        format!("error: the companion at {address} does not answer. Its editor may be suspended\n");
+    assert_eq!(text(&output.stderr), expected);
 }
 
 #[test]

@@ -102,31 +102,42 @@ fn serve(home: &Path, name: &str) -> Child {
 fn the_files_of_ended_companions_are_removed_and_no_others() {
     let dir = tempfile::tempdir().unwrap();
     let state = dir.path().join(".local/state/companion-for-gemini-cli/resume");
+    let suspended = state.with_file_name("suspended");
+    let shared = dir.path().join("tmp/gemini/ide");
+    let qwen = dir.path().join(".qwen/ide");
+    fs::create_dir_all(&qwen).unwrap();
     let files = || {
-        let files = fs::read_dir(&state).into_iter().flatten();
-        let mut files: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
-        files.sort();
-        files
+        let dirs = [&state, &shared, &qwen, &suspended];
+        let mut all: Vec<_> =
+            dirs.iter().flat_map(fs::read_dir).flatten().map(|file| file.unwrap().path()).collect();
+        all.sort();
+        all
     };
     let mut running = serve(dir.path(), "running");
     let of_running = files();
-    let mut killed = serve(dir.path(), "killed");
-    killed.kill().unwrap();
-    killed.wait().unwrap();
-    let with_killed = files();
-    assert!(with_killed.len() > of_running.len());
     let mut quit = serve(dir.path(), "quit");
     drop(quit.stdin.take());
     assert!(quit.wait().unwrap().success());
+    let with_quit = files();
+    assert!(with_quit.len() > of_running.len());
+    // Last, because a start removes such files.
+    let mut killed = serve(dir.path(), "killed");
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    fs::create_dir(&suspended).unwrap();
+    fs::write(suspended.join("1"), "").unwrap();
     let all = files();
-    assert!(all.len() > with_killed.len());
+    assert!(all.len() > with_quit.len());
     let remove = |args: &[&str]| {
         let output = program(dir.path()).args(["setup", "--remove"]).args(args).output().unwrap();
         assert!(output.status.success());
         text(&output.stdout).to_owned()
     };
     let plan = remove(&["--dry-run"]);
-    assert!(plan.starts_with("would  Ended companions: remove their files"), "{plan}");
+    for dir in [&state, &shared, &qwen, &suspended] {
+        let step = "would  Ended companions: remove their files, with tokens and waiting comments";
+        assert!(plan.contains(&format!("{step}\n       {}\n", dir.display())), "{plan}");
+    }
     assert_eq!(files(), all, "a plan touches nothing");
     assert!(remove(&["--yes"]).starts_with(" done  Ended companions: "));
     assert_eq!(files(), of_running);
@@ -135,7 +146,29 @@ fn the_files_of_ended_companions_are_removed_and_no_others() {
     running.kill().unwrap();
     running.wait().unwrap();
     remove(&["--yes"]);
+    assert!(files().is_empty());
     assert!(!state.parent().unwrap().exists());
+}
+
+#[test]
+fn all_else_is_removed_although_the_files_of_companions_can_not_be() {
+    let dir = home();
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::create_dir(elsewhere.path().join("resume")).unwrap();
+    fs::create_dir_all(dir.path().join(".local/state")).unwrap();
+    let link = dir.path().join(".local/state/companion-for-gemini-cli");
+    std::os::unix::fs::symlink(elsewhere.path(), link).unwrap();
+    let before = tree(dir.path());
+    let run = |args: &[&str]| program(dir.path()).arg("setup").args(args).output().unwrap();
+    run(&["--yes"]);
+    assert_ne!(tree(dir.path()), before);
+    let output = run(&["--remove", "--yes"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stdout);
+    let failed = " FAIL  Ended companions: their files can't be removed: ";
+    assert!(said.contains(failed) && said.contains("is a symbolic link"), "{said}");
+    assert!(!said.contains("TMPDIR"), "{said}");
+    assert_eq!(tree(dir.path()), before);
 }
 
 #[test]

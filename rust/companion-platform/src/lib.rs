@@ -20,7 +20,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 pub use ancestors::{Ancestor, ancestors, loopback_ports, process_identity};
-pub use suspended::SuspendedMark;
+pub use suspended::{MARK_DIRS, SuspendedMark};
 pub use watch::Watch;
 pub use worktrees::{GitDirs, Repository, are_of_one_repository, sibling_worktrees};
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{PrivateDir, state_dir};
 
 /// The folders for the marks, in the user's folder for state.
-const DIRS: [&str; 2] = ["companion-for-gemini-cli", "suspended"];
+pub const MARK_DIRS: [&str; 2] = ["companion-for-gemini-cli", "suspended"];
 
 /// A file that says that the companion at a port did not answer. The process that has waited for it
 /// sets the mark. The companion clears the mark when it runs again.
@@ -37,7 +37,7 @@ impl SuspendedMark {
     /// # Errors
     /// If the file cannot be written.
     pub fn set(&self) -> io::Result<()> {
-        PrivateDir::open(&self.state, &DIRS)?.write(&self.name, b"")
+        PrivateDir::open(&self.state, &MARK_DIRS)?.write(&self.name, b"")
     }
 
     /// Clears the mark. Blocks on the disk.
@@ -47,7 +47,7 @@ impl SuspendedMark {
     }
 
     fn path(&self) -> PathBuf {
-        DIRS.iter().fold(self.state.clone(), |path, dir| path.join(dir)).join(&self.name)
+        MARK_DIRS.iter().fold(self.state.clone(), |path, dir| path.join(dir)).join(&self.name)
     }
 }
 

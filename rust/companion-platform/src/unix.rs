@@ -313,11 +313,7 @@ fn user_name(uid: u32) -> String {
 }
 
 fn belongs_to(path: &Path, owner: &str) -> io::Error {
-    let message = format!(
-        "{} belongs to another user, {owner}; set TMPDIR to a folder of your own, for the editor and \
-         for the CLI",
-        path.display()
-    );
+    let message = format!("{} belongs to another user, {owner}", path.display());
     io::Error::new(io::ErrorKind::PermissionDenied, message)
 }
 

@@ -183,6 +183,9 @@ fn parse(text: &str) -> io::Result<(CstRootNode, CstObject)> {
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
+    if text.starts_with('\u{feff}') {
+        return Err(invalid("they begin with a byte order mark (BOM)"));
+    }
     let root = CstRootNode::parse(text, &options)
         .map_err(|error| invalid(&format!("they are not valid JSON: {error}")))?;
     // The file may be empty.

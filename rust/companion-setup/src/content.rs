@@ -36,11 +36,16 @@ pub(crate) fn hash_dir(dir: &Path) -> io::Result<String> {
                 dirs.push(path);
                 continue;
             }
-            let parts = path.strip_prefix(dir).unwrap_or(&path).iter();
-            let parts: Vec<_> = parts.map(|part| part.to_string_lossy()).collect();
             let content = if kind.is_file() { fs::read(&path)? } else { Vec::new() };
-            files.insert(parts.join("/"), content);
+            files.insert(name_in(dir, &path), content);
         }
     }
     Ok(hash_files(&files))
+}
+
+/// Returns the name of a file below `dir`.
+pub(crate) fn name_in(dir: impl AsRef<Path>, path: &Path) -> String {
+    let parts = path.strip_prefix(dir).unwrap_or(path).iter();
+    let parts: Vec<_> = parts.map(|part| part.to_string_lossy()).collect();
+    parts.join("/")
 }

@@ -60,6 +60,8 @@ impl Backups {
             return Ok(Self { newest: known, older });
         }
         older.extend(known);
+        // The user may have moved a copy back, and the next copy gets its name.
+        older.retain(|backup| backup.exists());
         let newest = match before {
             Before::NoFile => None,
             _ => Some(client::free_backup(file)?),

@@ -29,8 +29,13 @@ pub(crate) struct PluginCopies {
 pub(crate) fn installed(plugins: &Path, package: &Package) -> PluginCopies {
     let (copies, version) = copies(plugins, &package.plugin.id);
     let target = plugins.join(&package.root);
-    let is_same = copies == [target.clone()] && package.is_at(&target).unwrap_or(false);
+    let is_same = copies == [target.clone()] && is_at(package, &target).unwrap_or(false);
     PluginCopies { copies, version, is_same }
+}
+
+/// Returns whether `dir` has exactly the files of the package.
+fn is_at(package: &Package, dir: &Path) -> io::Result<bool> {
+    Ok(package.hash()? == hash_dir(dir)?)
 }
 
 /// Returns the folders of the plugin with that id, and the newest of their versions.

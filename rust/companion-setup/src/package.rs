@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use zip::ZipArchive;
 
+use crate::content::{Files, hash_files, name_in};
 use crate::installed_ide::Build;
 use crate::record::is_newer;
 
@@ -145,37 +146,23 @@ impl Package {
         Ok(())
     }
 
-    /// Returns whether `dir` has the content of the zip.
-    pub(crate) fn is_at(&self, dir: &Path) -> io::Result<bool> {
+    /// Returns the hash of the plugin's files, as [`hash_dir`](crate::content::hash_dir) does after
+    /// their installation.
+    pub(crate) fn hash(&self) -> io::Result<String> {
         let mut archive = ZipArchive::new(File::open(&self.file)?)?;
-        let mut files = 0;
+        let mut files = Files::new();
         for index in 0..archive.len() {
             let mut entry = archive.by_index(index)?;
             if entry.is_dir() {
                 continue;
             }
-            files += 1;
-            let name = entry.enclosed_name().ok_or(io::ErrorKind::InvalidData)?;
-            let Ok(there) = fs::read(dir.join(name.strip_prefix(&self.root).unwrap_or(&name)))
-            else {
-                return Ok(false);
-            };
-            let mut here = Vec::new();
-            entry.read_to_end(&mut here)?;
-            if here != there {
-                return Ok(false);
-            }
+            let path = entry.enclosed_name().ok_or(io::ErrorKind::InvalidData)?;
+            let mut content = Vec::new();
+            entry.read_to_end(&mut content)?;
+            files.insert(name_in(&self.root, &path), content);
         }
-        Ok(count_files(dir)? == files)
+        Ok(hash_files(&files))
     }
-}
-
-fn count_files(dir: &Path) -> io::Result<usize> {
-    fs::read_dir(dir)?.try_fold(0, |count, entry| {
-        let entry = entry?;
-        let more = if entry.file_type()?.is_dir() { count_files(&entry.path())? } else { 1 };
-        Ok(count + more)
-    })
 }
 
 impl Plugin {

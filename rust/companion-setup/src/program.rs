@@ -28,6 +28,7 @@ pub(crate) fn install(
         Os::Linux | Os::MacOs => NAME,
     });
     let there = machine.find_program(NAME).or_else(|| target.exists().then(|| target.clone()));
+    let there = there.map(|there| record.known(&there).map_or(there, |item| item.path.clone()));
     let path = there.clone().unwrap_or(target);
     let is_found = path.parent().is_some_and(|dir| machine.is_on_path(dir));
     let note = match machine.os {

@@ -66,8 +66,14 @@ pub(crate) struct InstalledItem {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum What {
-    /// The plugin with that id, in the IDE in that folder.
-    Plugin { home: PathBuf, id: String },
+    /// The plugin with that id, in the IDE in that folder, with the hash of its files.
+    Plugin {
+        home: PathBuf,
+        id: String,
+        /// Empty in a manifest of an earlier version: then the plugin stays.
+        #[serde(default)]
+        hash: String,
+    },
     /// The program, with the hash of its content.
     Program { hash: String },
     /// Completions of a shell, or the man page, with the hash of its content.
@@ -90,11 +96,12 @@ impl InstalledItem {
     /// Returns the hash of the installed item, if it has one.
     fn hash(&self) -> Option<&str> {
         match &self.what {
-            What::Program { hash }
+            What::Plugin { hash, .. }
+            | What::Program { hash }
             | What::Document { hash }
             | What::NeovimPlugin { hash }
             | What::Extension { hash } => Some(hash),
-            What::Plugin { .. } | What::Setting { .. } => None,
+            What::Setting { .. } => None,
         }
     }
 
@@ -158,9 +165,13 @@ impl InstallManifest {
         &self.content.items
     }
 
-    /// Returns the item that setup installed at this path.
+    /// Returns the item that setup installed at this path, which may name the folder by a link.
     pub(crate) fn known(&self, path: &Path) -> Option<&InstalledItem> {
-        self.items().iter().find(|known| known.path == path)
+        let dir = |path: &Path| path.parent().and_then(|dir| dir.canonicalize().ok());
+        self.items().iter().find(|InstalledItem { path: known, .. }| {
+            let has_same_name = || known.file_name() == path.file_name();
+            known == path || (has_same_name() && dir(known).is_some() && dir(known) == dir(path))
+        })
     }
 
     /// Returns whether setup installed an item at this path, which the user may have removed since.

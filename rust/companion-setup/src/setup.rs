@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use companion_platform::quote;
 
 use crate::client::Client;
+use crate::content::hash_dir;
 use crate::documents::Documents;
 use crate::files::remove_empty;
 use crate::install::{self, PluginCopies};
@@ -169,9 +170,12 @@ impl Setup<'_> {
         if dry_run {
             return (Outcome::Planned, format!("install {what}{note}"));
         }
-        let known = What::Plugin { home: ide.home.clone(), id: package.plugin.id.clone() };
-        let install = || install::install(plugins, package, &copies);
-        match record.install(&ide.title(), &target, known, install) {
+        let done = package.hash().and_then(|hash| {
+            let (home, id) = (ide.home.clone(), package.plugin.id.clone());
+            let install = || install::install(plugins, package, &copies);
+            record.install(&ide.title(), &target, What::Plugin { home, id, hash }, install)
+        });
+        match done {
             Ok(()) => (Outcome::Done, format!("installed {what}{note}")),
             Err(error) => failed(error),
         }
@@ -276,7 +280,7 @@ fn uninstall(
 ) -> io::Result<(Outcome, String)> {
     let path = &*item.path;
     match &item.what {
-        What::Plugin { home, id } => uninstall_plugin(machine, path, home, id, dry_run),
+        What::Plugin { home, id, .. } => uninstall_plugin(machine, item, home, id, dry_run),
         What::Program { .. } | What::Document { .. } => program::uninstall(item, dry_run),
         What::NeovimPlugin { .. } => neovim::uninstall(item, dry_run),
         What::Extension { .. } => extension::uninstall(item, dry_run),
@@ -307,13 +311,17 @@ fn without_package(plugins: &Path) -> (PathBuf, (Outcome, String)) {
 
 fn uninstall_plugin(
     machine: &Machine,
-    path: &Path,
+    item: &InstalledItem,
     home: &Path,
     id: &str,
     dry_run: bool,
 ) -> io::Result<(Outcome, String)> {
+    let path = &*item.path;
     if Plugin::installed(path).is_none_or(|plugin| plugin.id != *id) {
         return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
+    }
+    if !item.has(&hash_dir(path)?) {
+        return Ok((Outcome::Unchanged, install::CHANGED.to_owned()));
     }
     let plugins = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     if machine.runs_from(home) || is_loaded(&with_plugins(machine, &Ide::find(machine)), plugins) {

@@ -95,6 +95,18 @@ fn one_that_the_user_removed_returns_only_by_name() {
 }
 
 #[test]
+fn one_that_the_user_replaced_stays() {
+    let made = made();
+    made.carry_out(&made.package("1.0"));
+    let plugin = plugins(&made).join("companion-for-gemini-cli");
+    put(&plugin, "dev.companion.gemini", "2.0");
+    for report in [made.plan_remove(), made.remove()] {
+        assert_eq!(ide(&report), (Outcome::Unchanged, "you changed it, so it stays"));
+    }
+    assert_eq!(version(&plugin), "2.0");
+}
+
+#[test]
 fn an_older_copy_is_replaced_whatever_its_folder_is_called() {
     let made = made();
     put(&plugins(&made).join("companion-for-gemini-cli"), "dev.companion.gemini", "0.9");

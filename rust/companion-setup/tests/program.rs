@@ -130,6 +130,23 @@ fn a_newer_one_replaces_the_installed_one_and_no_other() {
 }
 
 #[test]
+fn a_newer_one_replaces_it_although_the_path_names_its_folder_by_a_link() {
+    let mut made = made(Os::Linux, &local_bin());
+    let package = made.package("1.0");
+    let target = made.home(".local/bin/gemini-companion");
+    made.carry_out(&package);
+    symlink(".local/bin", made.home("bin")).unwrap();
+    let path = [made.home("bin")];
+    look_in(&mut made, &path);
+    fs::write(made.program.as_ref().unwrap(), "2.0").unwrap();
+    assert_eq!(step(&made.plan(&package)), (Outcome::Planned, &*target, &*copy_to(&target)));
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
+    assert_eq!(fs::read_to_string(&target).unwrap(), "2.0");
+    assert_eq!(outcomes(&made.remove()), [(NAME, Outcome::Done)]);
+    assert!(!target.exists());
+}
+
+#[test]
 fn on_windows_the_older_one_is_moved_away_first() {
     let made = made(Os::Windows, &local_bin());
     let package = made.package("1.0");

@@ -195,6 +195,18 @@ fn the_last_copy_of_settings_that_were_reset_stays() {
 }
 
 #[test]
+fn a_copy_that_the_user_has_moved_back_is_no_copy_any_more() {
+    let made = Made::new(Os::Linux);
+    let file = write(made.home(".gemini/settings.json"), "{}");
+    made.carry_out(&made.package("1.0"));
+    fs::rename(made.home(".gemini/settings.json.before-setup-1"), &file).unwrap();
+    made.carry_out(&made.package("1.0"));
+    let report = made.remove();
+    assert_eq!(report.steps[0].message, "restored the IDE mode");
+    assert_eq!(fs::read_dir(made.home(".gemini")).unwrap().count(), 1, "nothing lies around");
+}
+
+#[test]
 fn a_copy_of_what_the_settings_are_again_goes() {
     let made = Made::new(Os::Linux);
     let file = write(made.home(".gemini/settings.json"), "{\"ide\": {\"enabled\": false}}");
@@ -209,6 +221,7 @@ fn a_file_that_can_not_be_changed_is_left_alone_with_a_sentence() {
         ("{ \"a\": ", "not valid JSON"),
         ("{ \"a\": 1, }", "Correct that"),
         ("[]", "not a JSON object"),
+        ("\u{feff}{}", "they begin with a byte order mark"),
         ("{ \"ide\": true }", "\"ide\" is not an object"),
         ("{ \"ide\": { \"enabled\": true }, \"ide\": true }", "\"ide\" is not an object"),
         ("{ \"ide\": { \"enabled\": \"yes\" } }", "neither true nor false"),

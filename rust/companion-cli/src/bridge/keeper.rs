@@ -23,6 +23,16 @@ use crate::find::{Finder, explain};
 /// Timeout of the bridge's own requests to a companion.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The time for companions to answer one search. A later search tries all again, also those that have
+/// started meanwhile.
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The time for the last search before the deadline.
+const MIN_SEARCH_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The silence of a companion after which the next one is tried, too.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 /// The longest silence of a stream. The client gives up a stream after the same time. Companions
 /// send something at least every 300 s.
 const SILENCE: Duration = Duration::from_secs(330);
@@ -119,7 +129,10 @@ impl Keeper {
         let deadline = Instant::now() + self.startup_wait;
         let mut pause = MIN_RETRY_DELAY;
         loop {
-            match (self.any(initialize).await, until_next(pause, deadline, Instant::now())) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let limit = left.clamp(MIN_SEARCH_TIMEOUT, SEARCH_TIMEOUT);
+            let begun = self.any(initialize, limit).await;
+            match (begun, until_next(pause, deadline, Instant::now())) {
                 (Err(_), Some(pause)) => sleep(pause).await,
                 (begun, _) => return begun,
             }
@@ -127,26 +140,43 @@ impl Keeper {
         }
     }
 
-    /// Connects to one of the running companions.
-    async fn any(&self, message: &[u8]) -> Result<Initialized, String> {
+    /// Connects to one of the running companions, the likeliest first. A companion that is silent may
+    /// be suspended, so the next one is tried beside it. Takes at most `limit`.
+    async fn any(&self, message: &[u8], limit: Duration) -> Result<Initialized, String> {
+        let deadline = Instant::now() + limit;
         let finder = Arc::clone(&self.finder);
         let found = tokio::task::spawn_blocking(move || finder.find()).await;
         let endpoints = found.map_err(|error| error.to_string())??;
+        // However many are silent, the last one has its turn.
+        let turns = u32::try_from(endpoints.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let patience = PATIENCE.min(limit / turns);
+        let mut endpoints = endpoints.into_iter();
+        let mut attempts = JoinSet::new();
         let mut why = Vec::new();
-        for endpoint in &endpoints {
-            let begun =
-                initialize(endpoint, message.to_vec().into(), &self.ancestors, ANSWER_TIMEOUT);
-            match begun.await {
-                Ok(begun) => {
+        loop {
+            if let Some(endpoint) = endpoints.next() {
+                let (message, ancestors) = (message.to_vec().into(), self.ancestors.clone());
+                attempts.spawn(async move {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    let begun = initialize(&endpoint, message, &ancestors, left).await;
+                    begun.map_err(|error| explain(&endpoint.authority(), &error))
+                });
+            }
+            let patience = if endpoints.len() == 0 { limit } else { patience };
+            match timeout(patience, attempts.join_next()).await {
+                Ok(Some(Ok(Ok(begun)))) => {
                     let server = &begun.server;
-                    let (name, version) = (&server.name, &server.version);
-                    log::info!("connected to {name} {version} at {}", endpoint.authority());
+                    let authority = begun.session.endpoint().authority();
+                    log::info!("connected to {} {} at {authority}", server.name, server.version);
+                    tokio::spawn(end_all(attempts));
                     return Ok(begun);
                 }
-                Err(error) => why.push(explain(&endpoint.authority(), &error)),
+                Ok(Some(Ok(Err(error)))) => why.push(error),
+                Ok(None) => return Err(why.join("; ")),
+                Ok(Some(Err(_panicked))) => {}
+                Err(_silent) => {}
             }
         }
-        Err(why.join("; "))
     }
 
     /// Keeps a stream open until the session ends.
@@ -203,7 +233,7 @@ impl Keeper {
                 }
             }
         }
-        let session = self.any(&hello.initialize).await?.session;
+        let session = self.any(&hello.initialize, SEARCH_TIMEOUT).await?.session;
         // This may be the same companion, which was unreachable a moment ago and still has the
         // diffs.
         let absent = absent.filter(|known| known.session.endpoint() == session.endpoint());
@@ -330,6 +360,15 @@ impl Keeper {
 async fn end(session: &Session) {
     let ended = timeout(ANSWER_TIMEOUT, session.end()).await;
     log::debug!("a session that is not needed was ended: {ended:?}");
+}
+
+/// Ends the sessions of companions that have answered too late.
+async fn end_all(mut attempts: JoinSet<Result<Initialized, String>>) {
+    while let Some(attempt) = attempts.join_next().await {
+        if let Ok(Ok(begun)) = attempt {
+            end(&begun.session).await;
+        }
+    }
 }
 
 /// Sends a message and ignores the answer.

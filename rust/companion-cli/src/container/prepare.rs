@@ -119,7 +119,7 @@ impl Network {
             notes.push(format!(
                 "the companion listens on 127.0.0.1 only. A container with its own network can't \
                  reach that. Start gemini-companion serve --listen {address} ({whose}), set the \
-                 address in the plugin, or run the container with --network host"
+                 address in the JetBrains plugin, or run the container with --network host"
             ));
         }
         if invocation.verb == Verb::ComposeRun {

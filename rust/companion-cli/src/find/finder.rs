@@ -86,7 +86,7 @@ impl TokenSource {
                 (std::env::var(name).unwrap_or_default(), format!("the variable {name}"))
             }
         };
-        let token = token.trim();
+        let token = token.trim_start_matches('\u{feff}').trim();
         if token.is_empty() { Err(format!("{what} has no token")) } else { Ok(token.to_owned()) }
     }
 }
@@ -254,7 +254,8 @@ mod tests {
         assert!(finder.find().unwrap_err().contains("can't read the token file"));
         std::fs::write(&file, "\n").unwrap();
         assert!(finder.find().unwrap_err().contains("has no token"));
-        std::fs::write(&file, "the-secret\n").unwrap();
+        // PowerShell writes a byte order mark.
+        std::fs::write(&file, "\u{feff}the-secret\r\n").unwrap();
         let found = finder.find().unwrap().remove(0);
         assert_eq!(found.token.as_deref(), Some("the-secret"));
         assert_eq!(found.authority(), "[::1]:80");

@@ -54,7 +54,7 @@ pub(crate) struct FindArgs {
     token_file: Option<PathBuf>,
 
     /// Host of the companion [default: 127.0.0.1; in a container, first host.docker.internal].
-    #[arg(long, value_name = "HOST", value_parser = one_line)]
+    #[arg(long, value_name = "HOST", value_parser = host)]
     host: Option<String>,
 }
 
@@ -62,6 +62,12 @@ fn rule(text: OsString) -> Result<Rule, Box<dyn Error + Send + Sync>> {
     let text =
         text.into_string().map_err(|_| "MCP messages can't contain a path that is not Unicode")?;
     Ok(text.parse()?)
+}
+
+/// Reads the name of a host. `listening` prints an IPv6 address with brackets.
+fn host(text: &str) -> Result<String, &'static str> {
+    let address = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    one_line(address.unwrap_or(text))
 }
 
 impl FindArgs {

@@ -8,7 +8,7 @@ use super::Problem;
 use super::facts::Facts;
 use super::hooks::HookObstacle;
 use super::probe::Failure;
-use super::settings::{IdeMode, OnOff, user_settings};
+use super::settings::{IdeMode, OnOff, outweighs_user};
 use super::text::{list, quoted};
 use crate::discover::{CandidateStatus, Origin, Target};
 
@@ -62,7 +62,7 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
         )],
         Problem::NotRunning | Problem::WrongToken | Problem::StaleFile => left_over(facts),
         Problem::WrongName => fixed(&[
-            "Allow that name: gemini-companion serve --allow-host NAME, or the plugin's setting.",
+            "Allow that name: gemini-companion serve --allow-host NAME, or the JetBrains plugin's setting.",
         ]),
         Problem::UnknownHost => fixed(&[NAME_THE_HOST]),
         Problem::HostSilent => fixed(&[
@@ -70,11 +70,11 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
             if environment.container == Some("/run/.containerenv") {
                 "Let the companion listen where containers of Podman reach it: gemini-companion \
                  serve --listen ADDRESS (run getent hosts host.containers.internal here), \
-                 or the plugin's setting. By itself it listens on 127.0.0.1 only."
+                 or the JetBrains plugin's setting. By itself it listens on 127.0.0.1 only."
             } else {
                 "Let the companion listen where containers reach it: gemini-companion serve \
-                 --listen 172.17.0.1 (the address of Docker's bridge), or the plugin's setting. By \
-                 itself it listens on 127.0.0.1 only."
+                 --listen 172.17.0.1 (the address of Docker's bridge), or the JetBrains plugin's \
+                 setting. By itself it listens on 127.0.0.1 only."
             },
             "Or start the container with --network host, and with -e REMOTE_CONTAINERS=1.",
         ]),
@@ -86,11 +86,12 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
             "Unset {}: it says that the editor is in this container.",
             environment.stays_local().unwrap_or("REMOTE_CONTAINERS")
         )],
-        Problem::NotACompanion if in_container => {
+        Problem::NotACompanion if in_container && environment.stays_local().is_none() => {
             fixed(&["See what listens at that port on the host, and restart the companion."])
         }
         Problem::NotACompanion => {
-            let restart = "Restart the companion in the editor; it takes another port.";
+            let restart = "Restart the editor. If another program has the port, the companion takes \
+                           a new one.";
             fixed(&[restart, &new_terminal(profile)])
         }
         Problem::BadCommand => vec![format!(
@@ -108,7 +109,7 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
         Problem::RefusedExtension => Vec::new(), // the hooks have the fix
         Problem::SwitchedOff => {
             if let IdeMode::Set(OnOff::Off, file) = &facts.ide_mode
-                && *file != user_settings(environment)
+                && outweighs_user(environment, file)
             {
                 return vec![format!(
                     "Take \"ide.enabled\" out of {}, which outweighs your own settings and /ide \

@@ -2,6 +2,7 @@
 
 use companion_protocol::profile::ClientProfile;
 
+use super::env_file::EnvFile;
 use super::facts::{Facts, Tried};
 use super::features::missing;
 use super::hooks::{HookObstacle, Hooks};
@@ -105,10 +106,15 @@ fn file(candidate: &Candidate, answer: Option<&Probed>) -> Finding {
             (false, "passed over, and removed by the CLI when it starts".to_owned())
         }
     };
-    let stale = !candidate.alive || matches!(answer, Some(Err(Failure::Refused)));
+    // In a container the editor's process can't be seen, but its companion answers.
+    let stale = match answer {
+        Some(Ok(_)) => false,
+        Some(Err(Failure::Refused)) => true,
+        Some(Err(_)) | None => !candidate.alive,
+    };
     text = format!("{text}\n{why}");
     if let Some(pid) = candidate.ide_pid {
-        let alive = if candidate.alive { "runs" } else { "has ended" };
+        let alive = if candidate.alive { "runs" } else { "does not run here" };
         text = format!("{text}; process {pid} {alive}");
     }
     match answer {
@@ -117,7 +123,7 @@ fn file(candidate: &Candidate, answer: Option<&Probed>) -> Finding {
         None => {}
     }
     if stale {
-        text.push_str("\nleft over from a companion that has ended; the next one clears it away");
+        text.push_str("\nleft over from a companion that has ended; the next one deletes it once it is ten minutes old");
     }
     let level = match (chosen, stale) {
         (true, false) => Level::Good,
@@ -129,7 +135,9 @@ fn file(candidate: &Candidate, answer: Option<&Probed>) -> Finding {
 
 fn chosen_because(reason: Reason) -> &'static str {
     match reason {
-        Reason::OldName => "chosen by its name, which is that of the editor's process",
+        Reason::OldName => {
+            "chosen by its name, which has the editor's process or the terminal's port"
+        }
         Reason::OnlyOne => "chosen: the only one for this folder",
         Reason::Port => "chosen: it has the terminal's port",
         Reason::First => "chosen: the first of those for this folder",
@@ -195,6 +203,10 @@ fn environment(facts: &Facts, findings: &mut Vec<Finding>) {
         if let Some(value) = environment.set(name) {
             add(Level::Note, format!("{name} is {value}"));
         }
+    }
+    if let Some(EnvFile { path, variables }) = &facts.env_file {
+        let (file, variables) = (path.display(), variables.join(", "));
+        add(Level::Note, format!("the CLI also reads {variables} from {file}; doctor does not"));
     }
     if let Some(name) = names.auth_token.filter(|name| environment.set(name).is_some()) {
         let used = match facts.plan.token_origin {

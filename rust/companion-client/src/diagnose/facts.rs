@@ -6,6 +6,7 @@ use std::thread;
 use companion_platform::{foreign_owner, sibling_worktrees};
 use companion_protocol::profile::Base;
 
+use super::env_file::EnvFile;
 use super::hooks::Hooks;
 use super::probe::{ANSWER_TIMEOUT, Failure, Probed, over_http, over_stdio};
 use super::program::ClientProgram;
@@ -53,6 +54,8 @@ pub struct Facts {
     pub foreign_folder: Option<(PathBuf, String)>,
     /// An open folder whose Git repository has the client's folder as another worktree.
     pub worktree_of: Option<PathBuf>,
+    /// The file from which the client reads variables of its connection, if there is one.
+    pub env_file: Option<EnvFile>,
     /// Whether the client's IDE integration is on.
     pub ide_mode: IdeMode,
     /// The client's program.
@@ -92,13 +95,15 @@ impl Facts {
             (tried.join().expect(why), answers, other_host.join().expect(why), own_token)
         });
         let settings = Settings::read(&environment);
+        let trust = settings.as_ref().ok().map(|settings| settings.trust().clone());
         Self {
+            env_file: (trust == Some(Trust::Trusted)).then(|| EnvFile::of(&environment)).flatten(),
             elsewhere: elsewhere(&environment),
             foreign_folder: foreign_folder(&environment),
             worktree_of: worktree_of(&environment, &plan),
             ide_mode: IdeMode::of(&environment, &settings),
             client_program: ClientProgram::of(&environment),
-            trust: settings.ok().map(|settings| settings.trust().clone()),
+            trust,
             hooks: Hooks::of(&environment),
             hooks_arrived: ask_for_hooks(&environment, &plan, &tried),
             environment,

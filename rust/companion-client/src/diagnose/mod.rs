@@ -6,6 +6,7 @@
 
 mod advice;
 mod enablement;
+mod env_file;
 mod evidence;
 mod facts;
 mod features;

@@ -170,6 +170,12 @@ fn system_defaults(environment: &Environment, system_settings: &Path) -> PathBuf
     }
 }
 
+/// Whether settings in this file have priority over the user's.
+pub(super) fn outweighs_user(environment: &Environment, file: &Path) -> bool {
+    let defaults = system_defaults(environment, &system_settings(environment));
+    file != defaults && file != user_settings(environment)
+}
+
 /// Returns the file of the user's settings.
 pub fn user_settings(environment: &Environment) -> PathBuf {
     let ClientProfile { folder, installation, .. } = environment.profile;

@@ -82,6 +82,7 @@ fn connected() -> Facts {
         other_host: None,
         own_token: None,
         elsewhere: Vec::new(),
+        env_file: None,
         foreign_folder: None,
         worktree_of: None,
         ide_mode: IdeMode::Set(OnOff::On, "/home/me/.gemini/settings.json".into()),
@@ -455,7 +456,7 @@ fn obstacle_table() -> String {
         (&GEMINI, program(RunnerProblem::NoFile)),
         (&GEMINI, program(RunnerProblem::NotInPath)),
         (&GEMINI, program(RunnerProblem::NotExecutable)),
-        (&GEMINI, program(RunnerProblem::Fails("it ends with exit code 1".to_owned()))),
+        (&GEMINI, program(RunnerProblem::Fails("it is another program".to_owned()))),
         (&GEMINI, program(RunnerProblem::OtherVersion)),
     ];
     let mut table = String::new();

@@ -47,9 +47,11 @@ pub(super) fn search(environment: &Environment, dir: PathBuf, old_prefix: &str) 
         (None, Reason::First)
     };
     candidates.extend(files);
-    for one in &mut candidates {
-        if is_stale(one) {
-            one.standing = CandidateStatus::Stale;
+    if chosen.is_none() {
+        for one in &mut candidates {
+            if is_stale(one) {
+                one.standing = CandidateStatus::Stale;
+            }
         }
     }
     let fitting =

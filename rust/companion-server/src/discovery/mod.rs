@@ -29,7 +29,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::runtime::ThreadGuard;
 use keeper::{Keeper, KeeperCommand, WatchedFile};
-use place::DiscoveryDir;
+pub(crate) use place::DiscoveryDir;
+pub(crate) use sweep::{nobody_listens, remove_ended};
 pub(crate) use workspace::{texts, workspace_path};
 
 /// The longest wait for a disk, at start and at stop.

@@ -10,7 +10,7 @@ use companion_protocol::profile::{Base, Folder, Surroundings};
 
 /// A folder for discovery files.
 #[derive(Clone, Debug)]
-pub(super) struct DiscoveryDir {
+pub(crate) struct DiscoveryDir {
     /// Others may own it, unless it is a client's own folder.
     base: PathBuf,
     /// Whether `base` is a client's own folder. It is not created for users without that client.
@@ -21,7 +21,7 @@ pub(super) struct DiscoveryDir {
 
 impl DiscoveryDir {
     /// `dir` itself, or the folder where the client looks.
-    pub(super) fn new(folder: &Folder, dir: Option<&Path>) -> Self {
+    pub(crate) fn new(folder: &Folder, dir: Option<&Path>) -> Self {
         if let Some(dir) = dir {
             return Self { base: dir.to_owned(), optional: false, names: &[] };
         }
@@ -47,15 +47,20 @@ impl DiscoveryDir {
     }
 
     /// Opens or creates the folder. `None` if no file is wanted now.
-    pub(super) fn open(&self) -> io::Result<Option<PrivateDir>> {
+    pub(crate) fn open(&self) -> io::Result<Option<PrivateDir>> {
         if self.optional {
-            PrivateDir::open_below(&self.base, self.names)
-        } else {
-            PrivateDir::open(&self.base, self.names).map(Some)
+            return PrivateDir::open_below(&self.base, self.names);
         }
+        PrivateDir::open(&self.base, self.names).map(Some).map_err(|error| {
+            if self.names.is_empty() || error.kind() != io::ErrorKind::PermissionDenied {
+                return error;
+            }
+            let fix = "set TMPDIR to a folder of your own, for the editor and for the CLI";
+            io::Error::new(error.kind(), format!("{error}; {fix}"))
+        })
     }
 
-    pub(super) fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.names.iter().fold(self.base.clone(), |path, name| path.join(name))
     }
 

@@ -3,6 +3,7 @@
 //! A stale file does harm: the client pairs its token with the port from the environment. On
 //! Windows the client takes every process for alive.
 
+use std::io;
 use std::net::{Ipv4Addr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
@@ -78,6 +79,21 @@ pub(super) fn sweep(ours: &Entry, lost_port: Option<u16>, removed: &AtomicBool) 
     }
 }
 
+/// Removes the files of all servers that have ended, or only looks for them with `dry_run`. Returns
+/// whether there are any. A server in a container, whose port is not seen here, writes its file again.
+pub(crate) fn remove_ended(naming: Naming, dir: &PrivateDir, dry_run: bool) -> io::Result<bool> {
+    let mut names = dir.own_files()?;
+    names.retain(|name| match Owner::of(naming, dir, name) {
+        Some(Owner { port: Some(port), .. }) => nobody_listens(port),
+        Some(Owner { pid, port: None }) => pid.is_some_and(|pid| !Processes::now().has(pid)),
+        None => false,
+    });
+    if !dry_run {
+        names.iter().try_for_each(|name| dir.remove(name))?;
+    }
+    Ok(!names.is_empty())
+}
+
 /// The owner of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Owner {
@@ -118,7 +134,7 @@ fn is_old(dir: &PrivateDir, name: &str) -> bool {
     !matches!(age, Ok(Ok(age)) if age < MIN_AGE)
 }
 
-fn nobody_listens(port: u16) -> bool {
+pub(crate) fn nobody_listens(port: u16) -> bool {
     let refused = TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), PROBE_TIMEOUT);
-    refused.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
+    refused.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }

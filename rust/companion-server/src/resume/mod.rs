@@ -8,6 +8,7 @@
 mod file;
 mod lines;
 mod peers;
+mod removal;
 mod slots;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ use file::ResumeFile;
 pub(crate) use lines::{Address, Head, SharedHead};
 use peers::real;
 pub(crate) use peers::{Legacy, Peers, Sight, real_folders};
+pub use removal::remove_left;
 use slots::{Claim, Slot};
 pub(crate) use token::Token;
 
@@ -49,27 +51,6 @@ const CLAIM_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The longest wait for a server that is ending. It takes up to 2 s.
 const END_TIMEOUT: Duration = Duration::from_millis(2500);
-
-/// Removes the files of servers that have ended, or only looks for them with `dry_run`. Running servers keep
-/// theirs. Returns the folder of the files, if there are any. Blocks for the disk.
-///
-/// # Errors
-///
-/// If a file can't be removed, or the folder can't be read.
-pub fn remove_left(dry_run: bool) -> io::Result<Option<PathBuf>> {
-    let Some(state) = state_dir(OS, |name| std::env::var(name).ok()).map(PathBuf::from) else {
-        return Ok(None);
-    };
-    let path = DIRS.iter().fold(state.clone(), |dir, name| dir.join(name));
-    if !path.is_dir() || !slots::remove_ended(&PrivateDir::open(&state, &DIRS)?, dry_run)? {
-        return Ok(None);
-    }
-    if !dry_run {
-        // A folder with files of other servers stays.
-        let _ = path.ancestors().take(DIRS.len()).try_for_each(std::fs::remove_dir);
-    }
-    Ok(Some(path))
-}
 
 /// The state that an earlier process left. No other process can take it while this value lives, or
 /// the server that uses it.
