@@ -203,6 +203,11 @@ export class Neovim {
     return this.sides(file);
   }
 
+  /** Waits until the user may have seen the text that has just replaced an earlier one, and may decide. */
+  seen() {
+    return this.until(`not require('gemini_companion.proposals').find().view:is_just_replaced()`);
+  }
+
   /** Returns the lines of both sides. A closed side has none. */
   sides(file) {
     return this.lua(

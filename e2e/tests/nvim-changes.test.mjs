@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
 import { replace, shell, write } from '../lib/conversation.mjs';
+import { HookCli } from '../lib/hook-cli.mjs';
 import { openNeovimWithCli } from '../lib/neovim-cli.mjs';
 import {
   answerAll,
@@ -167,6 +168,36 @@ describe('the list of changes', { skip, concurrency: 2 }, () => {
     assert.match(await neovim.messages(), FAILS('no CLI has changed a file'));
   });
 
+  test('leaves the user at the same file, and waits until a command is typed', async (t) => {
+    const { sandbox, neovim, cli, file } = await openEdited(t);
+    const other = new HookCli(sandbox, 'b');
+    const created = sandbox.file('b', 'one\n');
+    await run(neovim, 'changes');
+    await neovim.type('2G:GeminiCompanion revert');
+    await other.prompt('second');
+    await other.write(created, 'two\n');
+    await neovim.type('<CR>');
+    await untilFile(file.a, TEXT);
+    assert.equal(read(created), 'two\n');
+    await lists(neovim, '# second', 'b: +1 −1', '# Rename them', 'a: +2 −2, reverted');
+    assert.equal(await neovim.lua(`return vim.fn.line('.')`), 4);
+    // The place of :cnext is the same as well.
+    await neovim.type(':2cc<CR>');
+    await neovim.type(':copen<CR>');
+    await other.prompt('third');
+    await other.write(created, 'three\n');
+    await lists(neovim, '# third', 'b: +1 −1', '# second', 'b: +1 −1');
+    assert.deepEqual(await neovim.lua(`return { vim.fn.line('.'), vim.fn.getqflist({ idx = 0 }).idx }`), [4, 4]);
+
+    await neovim.command('cclose');
+    await neovim.type(':GeminiCompanion revert prompt');
+    await other.prompt('fourth');
+    await other.write(file.a, EDITED);
+    await neovim.type('<CR>');
+    await untilFile(created, 'two\n');
+    assert.equal(read(file.a), EDITED);
+  });
+
   test('knows private files by name only', async (t) => {
     const { sandbox, neovim, cli, file } = await open(t, { 'a.hid': 'one\n', b: 'one\n' });
     sandbox.file('.aiexclude', '*.hid\n');
@@ -195,7 +226,7 @@ describe('the list of changes', { skip, concurrency: 2 }, () => {
     await run(neovim, 'diff');
     await run(neovim, 'revert');
     process.kill(pid, 'SIGKILL');
-    const ended = 'the companion is not running \\(:GeminiCompanion start\\)';
+    const ended = 'the companion is not ready \\(see :GeminiCompanion\\)';
     for (const failed of [FAILS(ended), new RegExp(`a is not reverted: ${ended}`)]) {
       let messages;
       const fails = async () => failed.test((messages = await neovim.messages()));
@@ -275,6 +306,28 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     await clean();
     assert.match(await cli.prompt('next'), /reverted your changes to a\./);
   });
+
+  for (const command of ['diff a', 'diff prompt', 'revert a']) {
+    test(`waits for a user who types on after :GeminiCompanion ${command}`, async (t) => {
+      const { neovim } = await openEdited(t);
+      await neovim.command('edit mine');
+      await neovim.lua(`
+        vim.fn.confirm = function(...) vim.g.arrived = vim.fn.getline('.') return 2 end
+        vim.api.nvim_create_autocmd('TabEnter', { callback = function()
+          vim.g.arrived = vim.fn.getbufline('mine', 1)[1]
+        end })`);
+      if (command === 'revert a') await neovim.lua(`vim.fn.setbufline('a', 1, 'unsaved')`);
+      const pid = await neovim.companionPid();
+      await suspend(pid);
+      await run(neovim, command);
+      await neovim.type('ione');
+      process.kill(pid, 'SIGCONT');
+      await neovim.lua(`require('gemini_companion.server').ask('companion/status', 10000)`);
+      await neovim.type(' two<Esc>');
+      assert.equal(await neovim.until('vim.g.arrived'), 'one two');
+      await neovim.command('bdelete! a', 'bdelete! mine');
+    });
+  }
 
   test('is reverted with no word about the model while nothing is shared', async (t) => {
     const { neovim, cli, file } = await openEdited(t);

@@ -324,6 +324,12 @@ describe('a comment', { skip, concurrency: 2 }, () => {
     assert.deepEqual(await delivered(sandbox), ['- a, line 2 (`two`): Second']);
   });
 
+  test('follows its text into the file that it is saved as', async (t) => {
+    const { sandbox, neovim } = await openText(t);
+    await neovim.command('2GeminiCompanion comment Why', 'saveas renamed');
+    assert.deepEqual(await delivered(sandbox), ['- renamed, line 2 (`two`): Why']);
+  });
+
   test('survives a restart of the companion', async (t) => {
     const { sandbox, neovim } = await openText(t);
     await neovim.command('2GeminiCompanion comment Stays', '3GeminiCompanion comment Goes');

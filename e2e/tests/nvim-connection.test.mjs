@@ -278,7 +278,7 @@ test('status, log and health report the state', { skip }, async (t) => {
     'Name in /ide status: Neovim (project)',
     `Workspace: ${sandbox.project}`,
     'Connected CLIs: 1',
-    'Connected CLIs without a hook yet: 1. Without hooks there are no reasons, comments and changes, and no problems after an edit. gemini-companion doctor says why',
+    'Connected CLIs that no hook has identified yet: 1. Without hooks there are no reasons, comments and changes, and no problems after an edit. gemini-companion doctor says why',
   ]);
   await neovim.command('GeminiCompanion nonsense');
   assert.match(await neovim.messages(), /unknown command nonsense; see :help :GeminiCompanion$/);

@@ -7,7 +7,7 @@ import test from 'node:test';
 
 import { REJECTED, accepted } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
 
 const oneTab = (neovim) => neovim.until('#vim.api.nvim_list_tabpages() == 1');
 
@@ -219,11 +219,58 @@ test(
     assert.equal(await neovim.lua('return #vim.api.nvim_list_tabpages()'), 2);
     await neovim.type('u');
     assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'edited');
-    await neovim.type('<C-r>:w<CR>');
+    await neovim.type('<C-r>');
+    await neovim.seen();
+    await neovim.type(':w<CR>');
     assert.deepEqual(await second, accepted(''));
     await oneTab(neovim);
   },
 );
+
+test('the next keys do not decide a proposal that has just replaced another', { skip }, async (t) => {
+  const { sandbox, neovim, file, decision } = await openProposal(t);
+  const other = await IdeClient.connect(sandbox);
+  await neovim.until(`not require('gemini_companion.idle').is_busy_in(vim.api.nvim_get_current_buf())`);
+  // As a user who presses the key at the moment of the replacement.
+  await neovim.lua(`vim.api.nvim_buf_attach(0, false, { on_lines = function()
+    vim.api.nvim_feedkeys(vim.g.key, 't', false)
+    return true
+  end })
+  vim.g.key = '\\\\a'`);
+  const second = other.openDiff(file, 'second\n');
+  assert.deepEqual(await decision, REJECTED);
+  await neovim.until(`vim.fn.execute('messages'):find('a newer proposal has just replaced this one; decide again')`);
+  await neovim.seen();
+  await neovim.lua(`vim.api.nvim_buf_attach(0, false, { on_lines = function()
+    vim.api.nvim_feedkeys('ZQ', 't', false)
+    return true
+  end })`);
+  const third = (await IdeClient.connect(sandbox)).openDiff(file, 'third\n');
+  assert.deepEqual(await second, REJECTED);
+  await neovim.until(`vim.fn.execute('messages'):find('a proposal waits, :GeminiCompanion show: a.txt')`);
+  assert.deepEqual((await neovim.proposalBehind(file)).right, ['third']);
+  await neovim.type(':GeminiCompanion show<CR>:w<CR>');
+  assert.deepEqual(await third, accepted(''));
+});
+
+test('a proposal that the user types in is not replaced, and the newer one comes after it', { skip }, async (t) => {
+  const { sandbox, neovim, file, decision } = await openProposal(t);
+  const other = await IdeClient.connect(sandbox);
+  await neovim.type('ccfirst half');
+  const second = other.openDiff(file, 'second\n');
+  assert.deepEqual(await decision, REJECTED);
+  await neovim.until(`vim.fn.execute('messages'):find('proposes an edit to a.txt', 1, true)
+    and #vim.api.nvim_list_tabpages() == 3`);
+  await neovim.type(', second half');
+  assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'first half, second half');
+  assert.deepEqual((await neovim.sides(file)).right, ['second']);
+  await neovim.type('<Esc>');
+  await neovim.until(`vim.fn.getline(1) == 'second'`);
+  const kept = await texts(neovim, 'kept');
+  assert.deepEqual(kept.at(-1), 'first half, second half|new2');
+  await neovim.type(':w<CR>');
+  assert.deepEqual(await second, accepted(''));
+});
 
 test(
   'a proposal that is closed by the CLI ends with the user’s edits in it',

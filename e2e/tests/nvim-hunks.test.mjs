@@ -208,4 +208,26 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
     await neovim.type('gg<CR>X');
     await says(neovim, /go to a change first/);
   });
+
+  test('keeps the cursor on its change when others come and go, and survives :edit', async (t) => {
+    const { neovim, cli, file } = await openAll(t);
+    await shown(neovim, 3);
+    await to(neovim, '+more');
+    await cli.write(file.a, EDITED.replace('line 12\n', 'TWELVE\n'));
+    await shown(neovim, 4);
+    assert.equal(await neovim.lua(`return vim.fn.getline('.')`), '+more');
+    await neovim.command('edit');
+    await shown(neovim, 4);
+    await to(neovim, '+more');
+    await neovim.type('X');
+    await untilFile(file.a, FIRST.replace('line 12\n', 'TWELVE\n'));
+    await shown(neovim, 3);
+    // The change under the cursor is another one now.
+    await to(neovim, '+TWELVE');
+    await cli.write(file.a, FIRST.replace('line 12\n', 'Twelve\n'));
+    await neovim.until(`vim.fn.search('^+Twelve', 'nw') > 0`);
+    await neovim.type('X');
+    await says(neovim, /go to a change first/);
+    assert.equal(read(file.a), FIRST.replace('line 12\n', 'Twelve\n'));
+  });
 });

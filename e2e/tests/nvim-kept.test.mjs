@@ -163,3 +163,15 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     await neovim.until("vim.fn.bufnr('gemini-companion://kept') == -1");
   });
 });
+
+test('what the CLI has written is not offered when the companion restarts', { skip }, async (t) => {
+  const { neovim, file, decision } = await change(t);
+  const before = await neovim.companionPid();
+  await neovim.type(':w<CR>');
+  fs.writeFileSync(file, (await decision).content);
+  await neovim.command('GeminiCompanion restart');
+  await neovim.until(`(require('gemini_companion.server').status() or {}).pid ~= ...`, before);
+  await neovim.ready();
+  assert.doesNotMatch(await neovim.messages(), /has your text/);
+  assert.deepEqual(await kept(neovim), {});
+});

@@ -5,8 +5,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
-import { UNCHANGED, accepted } from '../lib/decision.mjs';
-import { noNeovim as skip, Neovim, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
+import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { noNeovim as skip, Neovim, openNeovimWithClient, openProposal, texts, until } from '../lib/neovim.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 /** It is open once more, and can be accepted. */
@@ -39,6 +40,43 @@ describe('a proposal', { skip, concurrency: true }, () => {
       await neovim.until('vim.o.autowriteall and #vim.api.nvim_list_tabpages() == 1');
     });
   }
+
+  test(`leaves 'autowrite' on if its user sets it meanwhile`, async (t) => {
+    const { neovim, decision } = await openProposal(t);
+    await neovim.type(':set autowrite<CR>:w<CR>');
+    assert.deepEqual(await decision, UNCHANGED);
+    await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+    assert.equal(await neovim.lua('return vim.o.autowrite'), true);
+  });
+
+  test('takes its user back to the window where :GeminiCompanion show was typed', async (t) => {
+    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const file = sandbox.file('a.txt', 'old\n');
+    await neovim.edit(sandbox.file('mine.txt', '1\n'));
+    await neovim.type('i');
+    const decision = client.openDiff(file, 'new\n');
+    await neovim.proposalBehind(file);
+    await neovim.type(`<Esc>:tabedit ${sandbox.file('other.txt', 'other\n')}<CR>:GeminiCompanion show<CR>`);
+    await neovim.proposal(file);
+    await neovim.type(':w<CR>');
+    assert.deepEqual(await decision, UNCHANGED);
+    await neovim.until(`#vim.api.nvim_list_tabpages() == 2`);
+    assert.match(await neovim.lua('return vim.fn.bufname()'), /other\.txt$/);
+  });
+
+  test('gives its place to a newer one also if its user has just left it', async (t) => {
+    const { sandbox, neovim, client, file, decision } = await openProposal(t);
+    const other = await IdeClient.connect(sandbox);
+    await neovim.type('ccmine<Esc>:edit! mine.txt<CR>:');
+    const second = other.openDiff(file, 'second\n');
+    assert.deepEqual(await decision, REJECTED);
+    await client.callTool('getDiagnostics', { filePath: file });
+    await neovim.type('<Esc>');
+    await until(async () => (await neovim.sides(file)).right?.[0] === 'second', () => 'the newer one does not show');
+  await isUndecided({ neovim, decision: second });
+    assert.doesNotMatch(await neovim.messages(), /Invalid buffer/);
+    assert.deepEqual(await texts(neovim, 'kept'), ['mine|new2']);
+  });
 
   test('keeps the changes of a user who leaves it', async (t) => {
     const scene = await openProposal(t);

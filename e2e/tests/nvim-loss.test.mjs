@@ -63,15 +63,16 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     assert.equal(await neovim.lua('return vim.bo.modified'), true);
   });
 
-  test('is there, and u restores it, when the next proposal arrives during typing', async (t) => {
+  test('is there, and goes on, when the next proposal arrives during typing', async (t) => {
     const { sandbox, neovim, file } = await openProposal(t);
     const other = await IdeClient.connect(sandbox);
     await neovim.type('Oan hour of work');
     other.openDiff(file, 'newer\n').catch(() => {});
+    await neovim.until(`vim.wo.winbar:find('This proposal has ended')`);
+    await neovim.type(' and a minute<Esc>');
     await neovim.until(`vim.fn.getline(1) == 'newer'`);
-    assert.deepEqual(await texts(neovim, 'kept'), ['an hour of work|new|new2']);
-    await neovim.type('<Esc>u');
-    assert.deepEqual((await neovim.sides(file)).right, ['an hour of work', 'new', 'new2']);
+    const [kept, more] = await texts(neovim, 'kept');
+    assert.deepEqual([kept, more], ['an hour of work|new|new2', 'an hour of work and a minute|new|new2']);
   });
 
   test('is there when the proposal that has replaced theirs ends', async (t) => {

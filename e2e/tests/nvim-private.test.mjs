@@ -16,7 +16,7 @@ const lastLine = async (neovim) =>
   (await neovim.lua(`return vim.fn.execute('GeminiCompanion')`)).trim().split('\n').at(-1);
 
 // The client runs no hooks.
-const UNHOOKED = /^Connected CLIs without a hook yet: 1\. Without hooks there are no reasons/;
+const UNHOOKED = /^Connected CLIs that no hook has identified yet: 1\. Without hooks there are no reasons/;
 
 const isPrivate = `require('gemini_companion').status().private`;
 

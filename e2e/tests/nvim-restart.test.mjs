@@ -209,3 +209,19 @@ test('a companion that ends again and again is not started again', { skip }, asy
   await neovim.until(`vim.fn.execute('messages'):find('\\n?gemini.companion: the companion exited with code')`);
   assert.equal(await neovim.lua(`return require('gemini_companion.server').status()`), null);
 });
+
+test('a proposal can not be closed by :wq until the next companion has taken it up', { skip }, async (t) => {
+  const script = 'while [ -e wait ]; do sleep 0.05; done; exec "$0" "$@"';
+  const setup = `{ cmd = { 'sh', '-c', [[${script}]], [[${process.env.GEMINI_COMPANION}]] } }`;
+  const { sandbox, neovim } = await openNeovim(t, { setup });
+  const { decision } = await propose({ sandbox, neovim }, 'a.txt');
+  const wait = sandbox.file('wait', '');
+  await neovim.type(':GeminiCompanion restart<CR>');
+  await neovim.until(`vim.wo.winbar:find('The companion starts again')`);
+  await neovim.type(':wq<CR>');
+  assert.match(await neovim.messages(), /the companion is starting again; decide in a moment/);
+  fs.rmSync(wait);
+  await neovim.until(`vim.wo.winbar:find(':w accepts')`);
+  await neovim.type(':wq<CR>');
+  assert.deepEqual(await decision, accepted(''));
+});

@@ -68,6 +68,57 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     assert.doesNotMatch(reverted, /\blf\b/);
   });
 
+  test('keeps its line endings after an undo, whatever comes next', async (t) => {
+    const before = { crlf: 'one\r\ntwo\r\n', end: 'one\ntwo', ends: 'one\r\ntwo\r\n' };
+    const { neovim, cli, file } = await open(t, before);
+    await cli.prompt('go');
+    for (const path of Object.values(file)) await cli.write(path, 'one\nTWO\n');
+    await changed(neovim, 3);
+    for (const path of Object.values(file)) {
+      await neovim.edit(path);
+      await neovim.until(`vim.fn.getline(2) == 'TWO'`);
+      await run(neovim, 'revert');
+      await neovim.until(`vim.fn.getline(2) == 'two'`);
+      await neovim.type('u:w<CR>');
+      assert.equal(read(path), 'one\nTWO\n');
+    }
+    for (const name of ['crlf', 'end']) {
+      await neovim.edit(file[name]);
+      await neovim.type('Goextra<Esc>:w<CR>');
+      assert.equal(read(file[name]), 'one\nTWO\nextra\n');
+      await neovim.type('u:w<CR>');
+      assert.equal(read(file[name]), 'one\nTWO\n');
+      // The text of the revert, in its branch of the undo tree.
+      await neovim.type('<C-r>g-:w<CR>');
+      assert.equal(read(file[name]), before[name]);
+    }
+    await cli.write(file.ends, 'one\nTWO\nthree\n');
+    await neovim.edit(file.ends);
+    await neovim.until(`vim.fn.line('$') == 3`);
+    await neovim.type('Gofour<Esc>:w<CR>');
+    assert.equal(read(file.ends), 'one\nTWO\nthree\nfour\n');
+  });
+
+  for (const [leave, closes] of [[':e!', false], [':bdelete!', true], [':bwipeout!', true]]) {
+    test(`is reverted if its undo is lost by ${leave}`, async (t) => {
+      const { neovim, cli, file } = await openEdited(t);
+      await run(neovim, 'revert');
+      await untilFile(file.a, TEXT);
+      await changed(neovim, 0);
+      await neovim.type('u');
+      await changed(neovim, 1);
+      await neovim.type(`${leave}<CR>`);
+      await changed(neovim, 0);
+      if (!closes) {
+        await neovim.type('u');
+        await changed(neovim, 1);
+        await neovim.type('<C-r>');
+        await changed(neovim, 0);
+      }
+      assert.match(await cli.prompt('next'), /The user reverted your changes to a\./);
+    });
+  }
+
   test('is taken back also if the text in question is saved meanwhile', async (t) => {
     const { neovim, cli, file } = await open(t, { a: TEXT });
     await cli.prompt('go');

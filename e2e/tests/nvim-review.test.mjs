@@ -179,6 +179,7 @@ test('a change before the proposal shows also causes a warning', { skip }, async
   fs.writeFileSync(filePath, 'by hand\n');
   await neovim.type('<Esc>');
   await second;
+  await neovim.seen();
   await neovim.type(':w<CR>');
   assert.equal((await neovim.ready()).proposals, 1);
   assert.match(await neovim.messages(), /the file changed after the proposal.*a\.txt/);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { HookCli } from '../lib/hook-cli.mjs';
 import { run } from '../lib/neovim-changes.mjs';
 import { noNeovim as skip, openNeovim, openProposal, texts } from '../lib/neovim.mjs';
 
@@ -23,6 +24,20 @@ describe('a text of the user', { skip, concurrency: 2 }, () => {
     }
     assert.deepEqual(offered.sort(), ['First', 'Second']);
     assert.equal(await neovim.lua(`return require('gemini_companion').status().comments`), 2);
+  });
+
+  test('in a comment is offered again, also if it is refused during another question', async (t) => {
+    const { sandbox, neovim } = await openNeovim(t);
+    await neovim.edit(sandbox.file('b.txt', 'one\n'));
+    await run(neovim, 'comment Precious');
+    await neovim.edit(sandbox.file('a.txt', 'one\ntwo\n'));
+    await neovim.type(':GeminiCompanion comment<CR>Other');
+    sandbox.file('.geminiignore', 'b.txt\n');
+    await new HookCli(sandbox).prompt('go');
+    await neovim.until(`require('gemini_companion').status().comments == 0`);
+    await neovim.type('<CR>:2GeminiCompanion comment<CR>');
+    assert.equal(await neovim.until(`vim.fn.getcmdprompt():find('^Comment on') and vim.fn.getcmdline()`), 'Precious');
+    await neovim.type('<CR>');
   });
 
   for (const wipe of ['%bwipeout', '%bdelete']) {

@@ -16,7 +16,9 @@ function M.follow(view, is_in_sight)
     before = { autowrite = vim.o.autowrite, autowriteall = vim.o.autowriteall }
     vim.o.autowrite, vim.o.autowriteall = false, false
   elseif not next(in_sight) and before then
-    vim.o.autowrite, vim.o.autowriteall = before.autowrite, before.autowriteall
+    -- The user may have switched one on meanwhile.
+    vim.o.autowrite = vim.o.autowrite or before.autowrite
+    vim.o.autowriteall = vim.o.autowriteall or before.autowriteall
     before = nil
   end
 end

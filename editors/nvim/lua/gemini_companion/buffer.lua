@@ -107,19 +107,44 @@ function M.changes(old, new, most)
   return text.changes(lines_of(old), lines_of(new), most)
 end
 
---- Makes undo and redo restore the form of a text as well. Neovim only restores its lines.
-local function follow_undo(buffer, set_form, old, new)
-  local function number()
-    return api.nvim_buf_call(buffer, vim.fn.changenr)
+--- Returns whether the text of a buffer contains a change: not if undo has taken it back, or has left its branch.
+--- Returns nil once undo can't do that any more.
+local function contains_change(buffer, number)
+  local tree = api.nvim_buf_call(buffer, vim.fn.undotree)
+  local entries = tree.entries
+  if not entries[1] or entries[1].seq > number then
+    return nil
   end
-  local since, is_new = number(), true
-  api.nvim_create_autocmd('TextChanged', {
+  -- These are the changes of the present branch, also those that redo would make.
+  for _, entry in ipairs(entries) do
+    if entry.seq == number then
+      return tree.seq_cur >= number
+    end
+  end
+  return false
+end
+
+--- Makes undo and redo restore the form of a text as well. Neovim only restores its lines. After a reload, the form is
+--- that of the file.
+local function follow_undo(buffer, set_form, old, new)
+  local since, is_new = api.nvim_buf_call(buffer, vim.fn.changenr), true
+  local following = api.nvim_create_autocmd('TextChanged', {
     buffer = buffer,
     callback = function()
-      if is_new ~= (number() >= since) then
-        is_new = not is_new
+      local is_there = contains_change(buffer, since)
+      if is_there ~= nil and is_there ~= is_new then
+        is_new = is_there
         set_form(is_new and new or old)
       end
+      -- The result true removes this autocommand.
+      return is_there == nil
+    end,
+  })
+  api.nvim_create_autocmd('BufReadPost', {
+    buffer = buffer,
+    once = true,
+    callback = function()
+      pcall(api.nvim_del_autocmd, following)
     end,
   })
 end

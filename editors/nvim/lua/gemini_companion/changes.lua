@@ -29,6 +29,9 @@ local prompts = {}
 --- The reverts of single changes by prompt, for undo. The latest one is last.
 ---@type table<string, GeminiCompanion.RevertedHunk[]>
 local reverted_hunks = {}
+--- The states of prompts that wait until the user has typed a command.
+---@type GeminiCompanion.AgentChanged[]
+local arrived = {}
 --- The number of changed files, until it changes.
 ---@type integer?
 local count
@@ -85,12 +88,8 @@ local function items()
     local key = key_of(change)
     list[#list + 1] = { text = words.title(change), valid = 0, user_data = { key = key } }
     for _, changed in ipairs(change.files) do
-      list[#list + 1] = {
-        filename = changed.path,
-        lnum = 1,
-        text = words.of_file(changed),
-        user_data = { key = key, path = changed.path },
-      }
+      local data = { key = key, path = changed.path }
+      list[#list + 1] = { filename = changed.path, lnum = 1, text = words.of_file(changed), user_data = data }
     end
   end
   return list
@@ -231,6 +230,7 @@ end
 --- revert.
 local function open(change, changed)
   local params = { session = change.session, prompt = change.prompt, path = changed.path }
+  local show = idle.after_command()
   server.request('agent/texts', params, function(kept)
     local comparison = {
       key = key_of(change),
@@ -245,7 +245,7 @@ local function open(change, changed)
         end
       end,
     }
-    idle.when_idle_later(function()
+    show(function()
       local ok, why = compare.show(comparison)
       if not ok then
         log.fail(why)
@@ -455,15 +455,25 @@ local function announce(change)
   guard.call('the list of changes', quickfix.update, LIST, items)
 end
 
---- Handles `agent/changed`.
----@param params GeminiCompanion.AgentChanged
-function M.on_changed(params)
+--- Takes a new state of a prompt.
+local function update(params)
   local key = key_of(params)
   prompts[key] = #params.files > 0 and params or nil
   reverted_hunks[key] = prompts[key] and reverted_hunks[key]
   guard.call('the changes of a prompt', hunks.update, key, words.title(params), params)
-  reload.refresh_soon()
   announce(params)
+end
+
+--- Handles `agent/changed`. A command that the user is typing is about the changes that the user knows.
+---@param params GeminiCompanion.AgentChanged
+function M.on_changed(params)
+  reload.refresh_soon()
+  arrived[#arrived + 1] = params
+  idle.when_idle(function()
+    while arrived[1] do
+      update(table.remove(arrived, 1))
+    end
+  end)
 end
 
 --- Handles `agent/command`.
@@ -476,6 +486,7 @@ end
 
 --- Empties the list after the companion has ended, which kept the texts.
 function M.stop()
+  arrived = {}
   undone.stop()
   reverted_hunks = {}
   for key, change in pairs(prompts) do

@@ -4,8 +4,8 @@ local log = require('gemini_companion.log')
 
 local M = {}
 
-local UNHOOKED = 'Connected CLIs without a hook yet: %d. Without hooks there are no reasons, comments and changes, and '
-  .. 'no problems after an edit. gemini-companion doctor says why'
+local UNHOOKED = 'Connected CLIs that no hook has identified yet: %d. Without hooks there are no reasons, comments and '
+  .. 'changes, and no problems after an edit. gemini-companion doctor says why'
 
 local NO_DISCOVERY_FILE = 'Some CLIs do not find this Neovim, because this file could not be written: %s'
 

@@ -305,7 +305,9 @@ function M.set(words, first, last)
     local default = before or refused_texts[1]
     vim.ui.input({ prompt = ('Comment on %s: '):format(lines_of(comment)), default = default }, function(reply)
       if reply and not before then
-        table.remove(refused_texts, 1)
+        refused_texts = vim.tbl_filter(function(refused)
+          return refused ~= default
+        end, refused_texts)
       end
       answer(reply)
     end)
@@ -431,6 +433,17 @@ function M.resend()
   end
 end
 
+--- Sends the comments in a buffer with its new file, after `:saveas` or `:file`.
+local function follow_file(buffer)
+  local path = file.path_of(buffer)
+  for _, comment in pairs(path and comments or {}) do
+    if comment.buffer == buffer then
+      comment.params = vim.tbl_extend('force', comment.params, { path = path })
+      send(comment)
+    end
+  end
+end
+
 --- Marks comments in files that are read from now on, and follows their lines.
 function M.start()
   local group = api.nvim_create_augroup('gemini_companion_comments', {})
@@ -444,6 +457,12 @@ function M.start()
     group = group,
     callback = function(event)
       sync_all(event.buf, true)
+    end,
+  })
+  api.nvim_create_autocmd('BufFilePost', {
+    group = group,
+    callback = function(event)
+      follow_file(event.buf)
     end,
   })
 end

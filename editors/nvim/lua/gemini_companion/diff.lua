@@ -15,6 +15,7 @@ local resuming = require('gemini_companion.resuming')
 local server = require('gemini_companion.server')
 local stale = require('gemini_companion.stale')
 local text = require('gemini_companion.text')
+local turn = require('gemini_companion.turn')
 local view = require('gemini_companion.view')
 
 local M = {}
@@ -92,14 +93,30 @@ local function accept(proposal, before, by_user)
   return true
 end
 
+--- Returns whether a decision is about the text that a newer one has just replaced, and says so.
+local function is_just_replaced(proposal)
+  if not proposal.view:is_just_replaced() then
+    return false
+  end
+  -- Later: the user's mapping may write by `:silent!`.
+  vim.schedule_wrap(log.warn)('a newer proposal has just replaced this one; decide again')
+  return true
+end
+
 --- Accepts for the user. `insists` is true for a command with `!`, false for one without, and nil for any other
 --- action.
 local function accept_by_user(proposal, insists)
   if proposal.decided then
     return false
   end
-  return (proposal.orphan or not stale.warn_if_stale(proposal, insists))
+  local is_accepted = not is_just_replaced(proposal)
+    and (proposal.orphan or not stale.warn_if_stale(proposal, insists))
     and accept(proposal, file.state(proposal.path), true)
+  if not is_accepted then
+    -- Otherwise `:wq` would close the proposal next, and that rejects it.
+    turn.mark(proposal.view)
+  end
+  return is_accepted
 end
 
 --- Keeps the user's changes to a proposal that ends. With `is_dropped` the user rejected it, so that Neovim can quit
@@ -141,7 +158,7 @@ end
 
 --- Rejects for the user, and keeps the user's changes.
 local function reject_by_user(proposal, reason)
-  if proposal.decided then
+  if proposal.decided or is_just_replaced(proposal) then
     return false
   elseif reason and vim.trim(reason) ~= '' then
     return reject_with_reason(proposal, reason)
@@ -153,7 +170,7 @@ end
 
 --- Asks the user for a reason, and rejects with it.
 local function ask_for_reason(proposal)
-  if proposal.decided then
+  if proposal.decided or is_just_replaced(proposal) then
     return
   end
   reasons.ask(proposal, cli_name(proposal), function(reason)
@@ -213,11 +230,31 @@ local function reopen(proposal)
   remind(proposal)
 end
 
+--- Returns whether the user's keys are meant for the proposal of a file that a newer one replaces. If the user types
+--- there, which may last, it closes at the next pause, and the newer one opens beside it.
+local function is_under_hands(path)
+  local earlier = proposals.get(path)
+  if not earlier or not earlier.view:is_under_hands() then
+    return false
+  end
+  if idle.is_in_use(vim.api.nvim_get_current_buf()) then
+    keep(earlier)
+    close(earlier)
+  end
+  return true
+end
+
 --- Shows a proposal. `diff` are the parameters of `diff/open`, `base` the bytes of the file at that request.
 local function open(diff, base)
   local path, kind = diff.filePath, diff.kind
   local parsed, remarks = form.of(path, diff.newContent)
   local proposal = proposals.get(path)
+  if proposal and not vim.api.nvim_buf_is_valid(proposal.view.right) then
+    -- The user has just left it, and it was about to open again.
+    keep(proposal)
+    close(proposal)
+    proposal = nil
+  end
   if proposal then
     proposal.orphan = nil
     keep(proposal)
@@ -242,7 +279,7 @@ local function open(diff, base)
         drafts.offer(drafts.hold(path, now), path)
       end,
       copy = function(copy)
-        drafts.save_copy(proposal.view:proposal(), copy)
+        drafts.save_copy(proposal.view:proposal(), copy, not proposal.orphan)
       end,
     })
     proposals.add(proposal)
@@ -311,7 +348,9 @@ function M.on_open(params, done, fail)
     failed('Neovim is busy: the user is typing a command or answering a question.')
   end)
   vim.schedule(function()
-    idle.when_idle(show, OPEN_TIMEOUT_MS, give_up)
+    idle.when_idle(show, OPEN_TIMEOUT_MS, give_up, function()
+      return ended == ended_before and is_under_hands(path)
+    end)
   end)
 end
 

@@ -67,9 +67,10 @@ end
 --- Saves a copy of a proposal, and notifies the user.
 ---@param parsed GeminiCompanion.Text
 ---@param path string
-function M.save_copy(parsed, path)
+---@param waits boolean whether a CLI waits for the proposal
+function M.save_copy(parsed, path, waits)
   local ok, why = file.write(path, text.render(parsed))
-  local saved = ('saved as %s; the proposal still waits'):format(file.short(path))
+  local saved = (waits and 'saved as %s; the proposal still waits' or 'saved as %s'):format(file.short(path))
   log.notify(ok and saved or why, not ok and vim.log.levels.ERROR or nil)
 end
 
@@ -194,7 +195,10 @@ function M.on_unwritten(params)
         buffer = M.hold(params.filePath, parsed)
         list[index] = buffer
       end
-      if api.nvim_buf_is_valid(buffer) then
+      if held[buffer] and file.read(params.filePath) == text.render(held[buffer]) then
+        list[index] = REPORTED
+        release(buffer)
+      elseif api.nvim_buf_is_valid(buffer) then
         M.offer(buffer, params.filePath)
       end
       return

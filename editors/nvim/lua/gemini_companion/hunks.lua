@@ -29,11 +29,11 @@ local views = {}
 
 --- Adds the lines of a hunk, and notes the line of the file for each. Returns the number of lines that do not fit.
 local function add_hunk(lines, places, path, hunk)
-  local left_out, number = 0, hunk.after
+  local left_out, number, header = 0, hunk.after, #lines + 1
   local function add(shown, text)
     if #lines < MAX_LINES then
       lines[#lines + 1] = shown
-      places[#lines] = { path = path, hunk = hunk, line = number, text = text }
+      places[#lines] = { path = path, hunk = hunk, index = #lines - header, line = number, text = text }
     else
       left_out = left_out + 1
     end
@@ -63,8 +63,8 @@ local function rendered(title, change, found)
     local name = log.printable(file.short(changed.path))
     lines[#lines + 1] = '--- ' .. (changed.kind == 'created' and '/dev/null' or 'a/' .. name)
     lines[#lines + 1] = '+++ ' .. (changed.kind == 'deleted' and '/dev/null' or 'b/' .. name)
-    places[#lines - 1] = { path = changed.path, line = 1 }
-    places[#lines] = places[#lines - 1]
+    local top = { path = changed.path, line = 1 }
+    places[#lines - 1], places[#lines] = top, top
     local left_out = 0
     for _, hunk in ipairs(found[changed.path] or {}) do
       left_out = left_out + add_hunk(lines, places, changed.path, hunk)
@@ -79,6 +79,7 @@ local function rendered(title, change, found)
     elseif not changed.revertible then
       lines[#lines + 1] = "# can't be reverted: the text from before is not kept"
     end
+    places[#lines] = places[#lines] or top
   end
   if #change.files == 0 then
     lines[#lines + 1] = '# this prompt is no longer in the list of changes'
@@ -108,18 +109,53 @@ local function with_hunks(change, done)
   finish()
 end
 
+--- Returns the line that shows an earlier place. If its change is gone, returns the first line of its file, or else of
+--- the buffer: the next key must not revert another change.
+local function find_again(places, count, earlier)
+  local best, distance = 1, math.huge
+  for line = earlier and count or 0, 1, -1 do
+    local at = places[line]
+    local is_in_file = at ~= nil and at.path == earlier.path
+    if is_in_file and not at.hunk and distance == math.huge then
+      best = line
+    elseif is_in_file and at.index and at.index == earlier.index then
+      local moved = math.abs(at.hunk.before - earlier.hunk.before)
+      if moved < distance and vim.deep_equal(at.hunk.lines, earlier.hunk.lines) then
+        best, distance = line, moved
+      end
+    end
+  end
+  return best
+end
+
+--- Sets the lines of a view. In each of its windows, the cursor stays on its change.
+local function set_lines(view, lines, places)
+  local earlier, saved = view.places, {}
+  for _, window in ipairs(vim.fn.win_findbuf(view.buffer)) do
+    saved[window] = api.nvim_win_call(window, vim.fn.winsaveview)
+  end
+  view.text = { lines = lines, dos = false, bomb = false, eol = true, empty = false }
+  view.places = places
+  buffers.set_lines(view.buffer, view.text)
+  vim.bo[view.buffer].modified = false
+  for window, state in pairs(saved) do
+    local line = find_again(places, #lines, earlier[state.lnum])
+    state.topline, state.lnum = math.max(state.topline + line - state.lnum, 1), line
+    api.nvim_win_call(window, function()
+      vim.fn.winrestview(state)
+    end)
+  end
+end
+
 --- Fills the buffer of a view, unless a newer state of its prompt has come.
 local function fill(view, change, title)
   view.change = change
   with_hunks(change, function(found)
-    vim.schedule(function()
+    idle.when_idle_later(function()
       if view.change ~= change or not api.nvim_buf_is_loaded(view.buffer) then
         return
       end
-      local lines, places = rendered(title, change, found)
-      view.places = places
-      buffers.set_lines(view.buffer, { lines = lines, dos = false, bomb = false, eol = true, empty = false })
-      vim.bo[view.buffer].modified = false
+      set_lines(view, rendered(title, change, found))
       if view.ready then
         view.ready()
         view.ready = nil
@@ -198,6 +234,11 @@ local function create(key, actions)
   pcall(function()
     vim.bo[view.buffer].filetype = 'diff'
   end)
+  buffers.outlive_edit(view.buffer, nil, function()
+    return view.text
+  end, function()
+    vim.bo[view.buffer].modifiable = false
+  end)
   map(view, '<CR>', 'go to the line in its file', go)
   map(view, 'X', 'revert the change under the cursor', on_hunk(actions.revert))
   map(view, 'K', 'keep the change under the cursor', on_hunk(actions.keep))
@@ -230,8 +271,9 @@ function M.show(key, title, change, actions)
   if not view or not api.nvim_buf_is_loaded(view.buffer) then
     view = create(key, actions)
   end
+  local when_ready = idle.after_command()
   view.ready = function()
-    idle.when_idle_later(function()
+    when_ready(function()
       if not api.nvim_buf_is_loaded(view.buffer) then
         return
       end

@@ -11,11 +11,11 @@ local POLL_INTERVAL_MS = 50
 --- How long the user must have pressed no key before something changes under the user's hands.
 local QUIET_MS = 500
 
---- The time of the last key.
-local last_key = 0
+--- The time of the last key, and the number of keys so far.
+local last_key, key_count = 0, 0
 vim.on_key(function(_, typed)
   if typed ~= '' then
-    last_key = uv.now()
+    last_key, key_count = uv.now(), key_count + 1
   end
 end, api.nvim_create_namespace('gemini_companion_idle'))
 
@@ -23,19 +23,20 @@ local function is_idle()
   return focus.is_idle(focus.situation())
 end
 
---- Calls `act` as soon as windows may open and close, or at once. Calls `give_up` instead after `timeout` ms, if
---- there is a timeout.
+--- Calls `act` as soon as windows may open and close and `must_wait()` is not true, or at once. Calls `give_up` instead
+--- after `timeout` ms, if there is a timeout.
 ---@param act fun()
 ---@param timeout? integer
 ---@param give_up? fun()
-function M.when_idle(act, timeout, give_up)
-  if is_idle() then
+---@param must_wait? fun(): boolean
+function M.when_idle(act, timeout, give_up, must_wait)
+  if is_idle() and not (must_wait and must_wait()) then
     act()
   elseif timeout and timeout <= 0 then
     give_up()
   else
     vim.defer_fn(function()
-      M.when_idle(act, timeout and timeout - POLL_INTERVAL_MS, give_up)
+      M.when_idle(act, timeout and timeout - POLL_INTERVAL_MS, give_up, must_wait)
     end, POLL_INTERVAL_MS)
   end
 end
@@ -61,6 +62,36 @@ function M.when_quiet(act)
     end
   end
   vim.defer_fn(poll, QUIET_MS)
+end
+
+--- Returns a function that calls `act` like `when_idle_later`, for the companion's answer to a command of the user. If
+--- the user has typed on since the command, it first waits until the user pauses in Normal mode.
+---@return fun(act: fun())
+function M.after_command()
+  local count = key_count
+  return function(act)
+    M.when_idle_later(function()
+      if key_count == count then
+        act()
+        return
+      end
+      M.when_quiet(function()
+        local mode = api.nvim_get_mode().mode
+        if not is_idle() or (mode ~= 'n' and mode ~= 'nt') then
+          return true
+        end
+        act()
+        return false
+      end)
+    end)
+  end
+end
+
+--- Returns whether the next key may be meant for the state before a change: the user has not had the time to see it.
+---@param changed_at? integer the time of the change, by `vim.uv.now()`
+---@return boolean
+function M.is_unseen(changed_at)
+  return changed_at ~= nil and uv.now() - changed_at < QUIET_MS
 end
 
 --- Returns whether the next key is meant for the present text of a buffer: the user types in it, selects lines, is

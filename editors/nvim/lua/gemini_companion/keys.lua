@@ -61,7 +61,8 @@ function M.collisions()
     for _, mode in ipairs(keys and MODES[name] or {}) do
       local other = find_collision(name, keys, mode)
       if other then
-        local words = '%s (%s) does nothing in a proposal in mode %s: it begins your mapping %s'
+        local words = other.lhsraw == raw(keys) and '%s (%s) is not mapped in a proposal in mode %s: you have mapped %s'
+          or '%s (%s) does nothing in a proposal in mode %s: it begins your mapping %s'
         found[#found + 1] = words:format(keys, name, mode, vim.fn.keytrans(other.lhsraw))
       end
     end

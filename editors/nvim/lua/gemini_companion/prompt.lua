@@ -173,7 +173,7 @@ function M.add(path, first, last)
   end
   local register = vim.fn.has('clipboard') == 1 and '+' or '"'
   vim.fn.setreg(register, text)
-  log.notify(('no CLI runs in a :terminal; register %s has %s'):format(register, name))
+  log.notify(('found no CLI in a :terminal; register %s has %s'):format(register, name))
   return true
 end
 

@@ -63,18 +63,34 @@ function M.show(title, items, context, go_to)
   vim.keymap.set('n', '<CR>', enter, { buffer = 0, desc = 'go to the entry' })
 end
 
---- Replaces the items of a list, if it is the current one. The cursor stays in its line.
+--- Returns the new number of an item by its `user_data`. If it is gone, returns that of the next one that is left.
+local function find_again(old, number, new)
+  for index = number, #old do
+    for found, item in ipairs(new) do
+      if vim.deep_equal(item.user_data, old[index].user_data) then
+        return found
+      end
+    end
+  end
+  return math.max(#new, 1)
+end
+
+--- Replaces the items of a list, if it is the current one. The cursor and the place of `:cnext` stay on their items.
 ---@param context string
 ---@param items fun(): table[]
 function M.update(context, items)
-  local list = vim.fn.getqflist({ context = 0, id = 0, title = 0, winid = 0 })
+  local list = vim.fn.getqflist({ context = 0, id = 0, idx = 0, items = 0, qfbufnr = 0, title = 0 })
   if list.context ~= context then
     return
   end
-  local cursor = list.winid ~= 0 and vim.api.nvim_win_get_cursor(list.winid)
-  vim.fn.setqflist({}, 'r', { id = list.id, title = list.title, items = items() })
-  if cursor then
-    pcall(vim.api.nvim_win_set_cursor, list.winid, cursor)
+  local new, lines = items(), {}
+  for _, window in ipairs(vim.fn.win_findbuf(list.qfbufnr)) do
+    lines[window] = find_again(list.items, vim.api.nvim_win_get_cursor(window)[1], new)
+  end
+  local index = find_again(list.items, math.max(list.idx, 1), new)
+  vim.fn.setqflist({}, 'r', { id = list.id, title = list.title, items = new, idx = index })
+  for window, line in pairs(lines) do
+    vim.api.nvim_win_set_cursor(window, { line, 0 })
   end
 end
 

@@ -24,9 +24,9 @@ local function texts_now(path)
   return { disk = disk, unsaved = buffer and vim.bo[buffer].modified and text.render(buffers.parsed(buffer)) or nil }
 end
 
---- Shows the text that the CLI left beside the file.
-local function show_differences(key, path, kept)
-  idle.when_idle_later(function()
+--- Shows the text that the CLI left beside the file. `show` is of `idle.after_command`.
+local function show_differences(key, path, kept, show)
+  show(function()
     local bars = { 'As the CLI left it', 'Now' }
     local ok, why = compare.show({ key = 'left ' .. key, path = path, content = kept.after, bars = bars })
     if not ok then
@@ -46,8 +46,9 @@ local function ask(change, files, question)
     local answer = vim.fn.confirm(question, choices:format(verb), planned.differs and 3 or 2)
     if planned.differs and answer == 2 then
       local params = { session = change.session, prompt = change.prompt, path = planned.path }
+      local show = idle.after_command()
       server.request('agent/texts', params, function(kept)
-        show_differences(('%s %d'):format(change.session, change.prompt), planned.path, kept)
+        show_differences(('%s %d'):format(change.session, change.prompt), planned.path, kept, show)
       end, log.fail)
     end
     return answer == 1 and files or {}
@@ -199,7 +200,7 @@ local function carry_out(change, plan, texts, done)
   done(reverted)
 end
 
-local function run(change, paths, hunk, done)
+local function run(change, paths, hunk, done, when_answered)
   local files, texts = {}, {}
   for _, path in ipairs(paths) do
     local now, why = texts_now(path)
@@ -220,7 +221,8 @@ local function run(change, paths, hunk, done)
     return
   end
   server.request('agent/revertPlan', { files = files }, function(plan)
-    idle.when_idle_later(function()
+    local act = plan.question and when_answered or idle.when_idle_later
+    act(function()
       carry_out(change, plan, texts, done)
     end)
   end, function(why)
@@ -237,8 +239,9 @@ end
 ---@param hunk? GeminiCompanion.Hunk the only change to revert, in one file
 ---@param done fun(reverted: GeminiCompanion.Reverted[])
 function M.run(change, paths, hunk, done)
+  local when_answered = idle.after_command()
   idle.when_idle_later(function()
-    run(change, paths, hunk, done)
+    run(change, paths, hunk, done, when_answered)
   end)
 end
 

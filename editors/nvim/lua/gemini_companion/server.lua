@@ -9,7 +9,7 @@ local M = {}
 
 local EDITOR_FAILED = -32000
 
-local ENDED = 'the companion is not running (:GeminiCompanion start)'
+local ENDED = 'the companion is not ready (see :GeminiCompanion)'
 local OTHER_PORT = 'the CLIs lose their connection; run /ide enable in each after 20 seconds'
 
 --- The running companion.

@@ -37,8 +37,6 @@ function M.warn_if_stale(proposal, insists)
   end
   proposal.warned = now
   proposal.view:show_file()
-  -- Otherwise `:wq` would close the proposal next, and that rejects it.
-  vim.bo[proposal.view.right].modified = true
   -- The CLI would search for the place of its edit again, and may find it inside the edited text.
   local words = now == proposal.content
       and proposal.replays_edits

@@ -45,6 +45,15 @@ local function finish(ended)
   end
 end
 
+--- Marks a proposal as modified until the turn ends.
+---@param view GeminiCompanion.View
+function M.mark(view)
+  if turn then
+    vim.bo[view.right].modified = true
+    table.insert(turn.marked, view)
+  end
+end
+
 --- Prepares the proposals for a command line: those in sight, or all of them for `:tabdo`. An unchanged proposal is
 --- marked as modified during the turn, so that `:x`, `:update` and the like write it.
 local function prepare(line)
@@ -59,8 +68,7 @@ local function prepare(line)
   end
   for view in pairs(writes and views or {}) do
     if (everywhere or view:is_current()) and not view.closing and not vim.bo[view.right].modified then
-      vim.bo[view.right].modified = true
-      table.insert(turn.marked, view)
+      M.mark(view)
     end
   end
 end

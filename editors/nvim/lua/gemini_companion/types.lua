@@ -255,6 +255,7 @@
 ---@field key string
 ---@field buffer integer
 ---@field places table<integer, GeminiCompanion.HunkPlace> by line
+---@field text? GeminiCompanion.Text
 ---@field change? GeminiCompanion.AgentChanged the state that it shows
 ---@field ready? fun() called once the buffer is filled
 
@@ -264,6 +265,7 @@
 ---@field line integer
 ---@field text? string
 ---@field hunk? GeminiCompanion.Hunk
+---@field index? integer the number of lines from the header of the hunk
 
 --- The result of the request `agent/revertPlan`.
 ---@class GeminiCompanion.RevertPlan
@@ -343,7 +345,7 @@
 
 --- A turn of the user, see `turn.lua`.
 ---@class GeminiCompanion.Turn
----@field marked GeminiCompanion.View[] the unchanged views that are marked as modified
+---@field marked GeminiCompanion.View[] the views that are marked as modified
 ---@field is_command? boolean the user has given a command
 ---@field insists? boolean with `!`
 ---@field may_schedule? boolean a Lua function has run
@@ -392,6 +394,7 @@
 ---@field copied_in? GeminiCompanion.Turn the turn of the last `:w {file}`
 ---@field is_window_closing? boolean
 ---@field is_left? boolean the user has gone to another buffer
+---@field replaced_at? integer the time when a newer text replaced the earlier one in sight
 ---@field unloaded? fun(): GeminiCompanion.Text?
 
 --- A running companion.

@@ -52,8 +52,11 @@ function M.watch(buffer, before, is_reverted, notify)
     return
   end
   local old_probe, new_probe = math.min(probe, #before), math.min(probe, #after)
-  api.nvim_create_autocmd('TextChanged', {
-    group = api.nvim_create_augroup(GROUP, { clear = false }),
+  local path = api.nvim_buf_get_name(buffer)
+  local saved = file.read(path)
+  local group = api.nvim_create_augroup(GROUP, { clear = false })
+  api.nvim_create_autocmd({ 'TextChanged', 'BufReadPost' }, {
+    group = group,
     buffer = buffer,
     callback = function()
       local reverted = is_reverted()
@@ -63,6 +66,18 @@ function M.watch(buffer, before, is_reverted, notify)
         notify(true)
       end
       -- The result true removes this autocommand.
+      return reverted == nil
+    end,
+  })
+  -- An undo that the user does not save ends with the buffer.
+  api.nvim_create_autocmd('BufUnload', {
+    group = group,
+    buffer = buffer,
+    callback = function()
+      local reverted = is_reverted()
+      if reverted == false and file.read(path) == saved then
+        notify(true)
+      end
       return reverted == nil
     end,
   })

@@ -10,6 +10,7 @@ local idle = require('gemini_companion.idle')
 local keys = require('gemini_companion.keys')
 local labels = require('gemini_companion.labels')
 local log = require('gemini_companion.log')
+local proposals = require('gemini_companion.proposals')
 local text = require('gemini_companion.text')
 local turn = require('gemini_companion.turn')
 local unified = require('gemini_companion.unified')
@@ -74,6 +75,13 @@ function View:replace(parsed, kind)
   self:show_file()
   windows.mark(self)
   self.kind = kind
+  self.replaced_at = self:is_current() and vim.uv.now() or nil
+end
+
+--- Returns whether the text has been replaced in sight of the user, who can't have seen the new one yet.
+---@return boolean
+function View:is_just_replaced()
+  return idle.is_unseen(self.replaced_at)
 end
 
 --- Sets the line endings, BOM and last line as buffer options, so the user can change them.
@@ -249,7 +257,6 @@ function View:request_focus()
     end
     local decision = focus.decide(focus.situation())
     if decision == 'take' then
-      self.origin = api.nvim_get_current_win()
       self:show()
     elseif decision == 'stay' then
       self.on.remind()
@@ -258,11 +265,14 @@ function View:request_focus()
   end)
 end
 
---- Goes to the view.
+--- Goes to the view. Its end takes the user back to the present window, unless that shows another proposal.
 function View:show()
   local window = windows.of(self.right)
   if window then
     self.is_seen = true
+    if not proposals.of_buffer(api.nvim_get_current_buf()) then
+      self.origin = api.nvim_get_current_win()
+    end
     windows.go_to(window)
   end
 end
@@ -280,12 +290,14 @@ function View:is_current()
 end
 
 --- Handles a proposal that leaves its last window, after the editor event is over. A closed window rejects the
---- proposal. Another buffer in the window, or a window that `:wq {file}` closes, decides nothing.
+--- proposal, unless the user can't have seen its text. Another buffer in the window, or a window that `:wq {file}`
+--- closes, decides nothing.
 ---@param is_switch? boolean nil if that is unknown
 function View:leave(is_switch)
   self.was_current = self:is_current()
   -- A session that is loaded first closes all windows.
-  if vim.g.SessionLoad == 1 or (self.copied_in and self.copied_in == turn.current()) then
+  local is_copied = self.copied_in and self.copied_in == turn.current()
+  if vim.g.SessionLoad == 1 or is_copied or self:is_just_replaced() then
     is_switch = true
   end
   local left = vim.fn.win_findbuf(self.right)
