@@ -151,8 +151,6 @@ async function showTwo(shop, readme) {
   const second = ask(other, readme, LONGER_README);
   await scene.status(`${BOTH_CONNECTED}, 2 proposals wait for your review`);
   await scene.ide.click('text', { text: 'Review' });
-  await isInFront(readme, '2 of 2: CLI 2 proposes');
-  await scene.ide.click('text', { text: 'Previous' });
   const tab = await isInFront(shop, '1 of 2: CLI 1 proposes');
   await picture('two');
   await scene.accept(tab.title);
