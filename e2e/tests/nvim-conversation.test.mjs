@@ -197,6 +197,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     assert.deepEqual(await first.decision, REJECTED);
     await neovim.until(`vim.fn.getline(1) == 'second'`);
     assert.match(await answer(), ended);
+    await neovim.seen();
     await neovim.type(':w<CR>');
     assert.equal((await second.decision).status, 'accepted');
 

@@ -253,6 +253,24 @@ test('the next keys do not decide a proposal that has just replaced another', { 
   assert.deepEqual(await third, accepted(''));
 });
 
+test('a command that began before the user could see the newer text decides nothing', { skip }, async (t) => {
+  const { sandbox, neovim, file, decision } = await openProposal(t);
+  const other = await IdeClient.connect(sandbox);
+  await neovim.until(`not require('gemini_companion.idle').is_busy_in(vim.api.nvim_get_current_buf())`);
+  await neovim.lua(`vim.api.nvim_buf_attach(0, false, { on_lines = function()
+    vim.api.nvim_feedkeys(':', 't', false)
+    return true
+  end })`);
+  const second = other.openDiff(file, 'second\n');
+  assert.deepEqual(await decision, REJECTED);
+  await neovim.until(`vim.api.nvim_get_mode().mode == 'c'
+    and vim.uv.now() - require('gemini_companion.proposals').find().view.replaced_at > 500`);
+  await neovim.type('w<CR>');
+  await neovim.until(`vim.fn.execute('messages'):find('a newer proposal has just replaced this one; decide again')`);
+  await neovim.type(':w<CR>');
+  assert.deepEqual(await second, accepted(''));
+});
+
 test('a proposal that the user types in is not replaced, and the newer one comes after it', { skip }, async (t) => {
   const { sandbox, neovim, file, decision } = await openProposal(t);
   const other = await IdeClient.connect(sandbox);

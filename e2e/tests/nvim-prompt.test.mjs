@@ -94,7 +94,7 @@ test('where no CLI runs, the name is in a register', { skip }, async (t) => {
   await neovim.lua(`vim.cmd('tabnew') vim.fn.termopen({ 'sh' }) vim.cmd('tabprevious')`);
   await neovim.command('GeminiCompanion add');
   assert.equal(await register(neovim), ' @a.txt ');
-  assert.match(await neovim.messages(), /no CLI runs in a :terminal; register .* has @a\.txt$/);
+  assert.match(await neovim.messages(), /found no CLI in a :terminal; register .* has @a\.txt$/);
 
   await neovim.command(`GeminiCompanion add ${sandbox.folder('project', 'folder')}`);
   assert.equal(await register(neovim), ' @folder/ ');

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
 import { IdeClient } from '../lib/ide-client.mjs';
-import { changed, open } from '../lib/neovim-changes.mjs';
+import { open } from '../lib/neovim-changes.mjs';
 import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal, until } from '../lib/neovim.mjs';
 
 const LINES = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`);
@@ -43,10 +43,18 @@ describe('a file that a CLI writes is not reloaded under the user’s hands', { 
     test(`in ${name}`, async (t) => {
       const window = await open(t, { other: 'other\n', a: TEXT });
       const { neovim, file, cli } = window;
+      await neovim.lua(
+        `local reload = require('gemini_companion.reload')
+         local refresh = reload.refresh_soon
+         reload.refresh_soon = function()
+           _G.has_come = true
+           refresh()
+         end`,
+      );
       await neovim.type(before);
       await cli.prompt('go');
       await cli.write(file.a, WRITTEN);
-      await changed(neovim, 1);
+      await neovim.until('_G.has_come'); // the list of changes may wait for the user
       await cli.write(file.other, 'next\n');
       if (name !== 'a command line') await neovim.until(`vim.fn.getbufline(vim.fn.bufnr('other'), 1)[1] == 'next'`);
       assert.equal(await neovim.lua(`return ${FIRST}`), 'line 1');

@@ -107,21 +107,29 @@ function M.changes(old, new, most)
   return text.changes(lines_of(old), lines_of(new), most)
 end
 
---- Returns whether the text of a buffer contains a change: not if undo has taken it back, or has left its branch.
---- Returns nil once undo can't do that any more.
-local function contains_change(buffer, number)
-  local tree = api.nvim_buf_call(buffer, vim.fn.undotree)
-  local entries = tree.entries
-  if not entries[1] or entries[1].seq > number then
-    return nil
-  end
-  -- These are the changes of the present branch, also those that redo would make.
+--- Returns whether a branch of the undo tree leads to a change, and whether by other branches.
+local function find_change(entries, number)
+  local is_elsewhere = false
   for _, entry in ipairs(entries) do
     if entry.seq == number then
-      return tree.seq_cur >= number
+      return true, false
     end
+    local is_in, is_beyond = find_change(entry.alt or {}, number)
+    is_elsewhere = is_elsewhere or is_in or is_beyond
   end
-  return false
+  return false, is_elsewhere
+end
+
+--- Returns whether the text of a buffer contains a change: not if undo has taken it back, or has left its branch.
+--- Returns nil if the undo tree has it no more.
+local function contains_change(buffer, number)
+  local tree = api.nvim_buf_call(buffer, vim.fn.undotree)
+  -- The entries are those of the present branch, also those that redo would make.
+  local is_in_branch, is_elsewhere = find_change(tree.entries, number)
+  if not is_in_branch and not is_elsewhere then
+    return nil
+  end
+  return is_in_branch and tree.seq_cur >= number
 end
 
 --- Makes undo and redo restore the form of a text as well. Neovim only restores its lines. After a reload, the form is

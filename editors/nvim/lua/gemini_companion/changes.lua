@@ -29,8 +29,8 @@ local prompts = {}
 --- The reverts of single changes by prompt, for undo. The latest one is last.
 ---@type table<string, GeminiCompanion.RevertedHunk[]>
 local reverted_hunks = {}
---- The states of prompts that wait until the user has typed a command.
----@type GeminiCompanion.AgentChanged[]
+--- The newest states of prompts, by their keys, that wait until the user has typed a command.
+---@type table<string, GeminiCompanion.AgentChanged>
 local arrived = {}
 --- The number of changed files, until it changes.
 ---@type integer?
@@ -468,10 +468,11 @@ end
 ---@param params GeminiCompanion.AgentChanged
 function M.on_changed(params)
   reload.refresh_soon()
-  arrived[#arrived + 1] = params
+  arrived[key_of(params)] = params
   idle.when_idle(function()
-    while arrived[1] do
-      update(table.remove(arrived, 1))
+    for key, newest in vim.spairs(arrived) do
+      arrived[key] = nil
+      update(newest)
     end
   end)
 end
@@ -489,11 +490,9 @@ function M.stop()
   arrived = {}
   undone.stop()
   reverted_hunks = {}
-  for key, change in pairs(prompts) do
-    prompts[key] = nil
+  for _, change in pairs(prompts) do
     change.files = {}
-    announce(change)
-    guard.call('the changes of a prompt', hunks.update, key, words.title(change), change)
+    update(change)
   end
 end
 

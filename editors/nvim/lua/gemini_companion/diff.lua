@@ -23,6 +23,9 @@ local M = {}
 --- The longest time until a view opens. It is shorter than the companion's timeout for the request.
 local OPEN_TIMEOUT_MS = 25000
 
+--- How long a newer proposal waits for a pause before it opens beside the earlier one.
+local REPLACE_TIMEOUT_MS = 2000
+
 local NONE = 'No diff is open for this file.'
 
 --- How often a companion has ended. A proposal of an ended one never shows.
@@ -230,29 +233,33 @@ local function reopen(proposal)
   remind(proposal)
 end
 
---- Returns whether the user's keys are meant for the proposal of a file that a newer one replaces. If the user types
---- there, which may last, it closes at the next pause, and the newer one opens beside it.
-local function is_under_hands(path)
+--- Returns whether a newer proposal for a file, which came at the time `since`, must wait, because the user's keys are
+--- meant for the earlier one. If that lasts, as while the user types there, the earlier one closes at the next pause,
+--- and the newer one opens beside it. Then this returns the view of the earlier one, too.
+local function must_wait(path, since)
   local earlier = proposals.get(path)
   if not earlier or not earlier.view:is_under_hands() then
     return false
-  end
-  if idle.is_in_use(vim.api.nvim_get_current_buf()) then
+  elseif idle.is_in_use(vim.api.nvim_get_current_buf()) or vim.uv.now() - since > REPLACE_TIMEOUT_MS then
     keep(earlier)
     close(earlier)
+    return true, earlier.view
   end
   return true
 end
 
---- Shows a proposal. `diff` are the parameters of `diff/open`, `base` the bytes of the file at that request.
-local function open(diff, base)
+--- Shows a proposal. `diff` are the parameters of `diff/open`, `base` the bytes of the file at that request, and
+--- `ended_view` the view of an earlier proposal for the file that closes at the next pause.
+local function open(diff, base, ended_view)
   local path, kind = diff.filePath, diff.kind
   local parsed, remarks = form.of(path, diff.newContent)
   local proposal = proposals.get(path)
   if proposal and not vim.api.nvim_buf_is_valid(proposal.view.right) then
     -- The user has just left it, and it was about to open again.
     keep(proposal)
-    close(proposal)
+    proposals.remove(proposal)
+    proposal.decided, proposal.view.closing = true, true
+    proposal.view:discard()
     proposal = nil
   end
   if proposal then
@@ -266,7 +273,7 @@ local function open(diff, base)
         return act(proposal, option)
       end
     end
-    local options = { focus = config.options.focus, layout = config.options.layout }
+    local options = { focus = config.options.focus, layout = config.options.layout, ended = ended_view }
     proposal.view = view.open(path, parsed, kind, options, {
       accept = on(accept_by_user),
       reject = on(reject_by_user),
@@ -336,8 +343,9 @@ function M.on_open(params, done, fail)
       end
     end
   end
+  local since, ended_view = vim.uv.now(), nil
   local show = unless_ended(function()
-    local ok, why = pcall(open, params, base)
+    local ok, why = pcall(open, params, base, ended_view)
     if ok then
       done()
     else
@@ -349,7 +357,12 @@ function M.on_open(params, done, fail)
   end)
   vim.schedule(function()
     idle.when_idle(show, OPEN_TIMEOUT_MS, give_up, function()
-      return ended == ended_before and is_under_hands(path)
+      if ended ~= ended_before then
+        return false
+      end
+      local waits, left = must_wait(path, since)
+      ended_view = left or ended_view
+      return waits
     end)
   end)
 end

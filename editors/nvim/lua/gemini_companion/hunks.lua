@@ -110,22 +110,20 @@ local function with_hunks(change, done)
 end
 
 --- Returns the line that shows an earlier place. If its change is gone, returns the first line of its file, or else of
---- the buffer: the next key must not revert another change.
+--- the buffer: the next key must not revert another change, not even an equal one.
 local function find_again(places, count, earlier)
-  local best, distance = 1, math.huge
-  for line = earlier and count or 0, 1, -1 do
+  local in_file
+  for line = 1, earlier and count or 0 do
     local at = places[line]
-    local is_in_file = at ~= nil and at.path == earlier.path
-    if is_in_file and not at.hunk and distance == math.huge then
-      best = line
-    elseif is_in_file and at.index and at.index == earlier.index then
-      local moved = math.abs(at.hunk.before - earlier.hunk.before)
-      if moved < distance and vim.deep_equal(at.hunk.lines, earlier.hunk.lines) then
-        best, distance = line, moved
+    if at and at.path == earlier.path then
+      in_file = in_file or line
+      local is_same = at.hunk and earlier.hunk and at.hunk.before == earlier.hunk.before
+      if is_same and at.index == earlier.index and vim.deep_equal(at.hunk.lines, earlier.hunk.lines) then
+        return line
       end
     end
   end
-  return best
+  return in_file or 1
 end
 
 --- Sets the lines of a view. In each of its windows, the cursor stays on its change.

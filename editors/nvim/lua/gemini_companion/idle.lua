@@ -87,11 +87,12 @@ function M.after_command()
   end
 end
 
---- Returns whether the next key may be meant for the state before a change: the user has not had the time to see it.
+--- Returns whether a command may be meant for the state before a change: the user has not had the time to see it.
 ---@param changed_at? integer the time of the change, by `vim.uv.now()`
+---@param began? integer the time of the command's first key; now if nil
 ---@return boolean
-function M.is_unseen(changed_at)
-  return changed_at ~= nil and uv.now() - changed_at < QUIET_MS
+function M.is_unseen(changed_at, began)
+  return changed_at ~= nil and (began or uv.now()) - changed_at < QUIET_MS
 end
 
 --- Returns whether the next key is meant for the present text of a buffer: the user types in it, selects lines, is

@@ -63,16 +63,22 @@ function M.show(title, items, context, go_to)
   vim.keymap.set('n', '<CR>', enter, { buffer = 0, desc = 'go to the entry' })
 end
 
---- Returns the new number of an item by its `user_data`. If it is gone, returns that of the next one that is left.
-local function find_again(old, number, new)
-  for index = number, #old do
-    for found, item in ipairs(new) do
-      if vim.deep_equal(item.user_data, old[index].user_data) then
+--- Returns a function for the new number of an item of `old` by its `user_data`. If the item is gone, the function
+--- returns that of the next one that is left.
+local function finder(old, new)
+  local numbers = {}
+  for number, item in ipairs(new) do
+    numbers[vim.inspect(item.user_data)] = number
+  end
+  return function(number)
+    for index = number, #old do
+      local found = numbers[vim.inspect(old[index].user_data)]
+      if found then
         return found
       end
     end
+    return math.max(#new, 1)
   end
-  return math.max(#new, 1)
 end
 
 --- Replaces the items of a list, if it is the current one. The cursor and the place of `:cnext` stay on their items.
@@ -84,10 +90,11 @@ function M.update(context, items)
     return
   end
   local new, lines = items(), {}
+  local find_again = finder(list.items, new)
   for _, window in ipairs(vim.fn.win_findbuf(list.qfbufnr)) do
-    lines[window] = find_again(list.items, vim.api.nvim_win_get_cursor(window)[1], new)
+    lines[window] = find_again(vim.api.nvim_win_get_cursor(window)[1])
   end
-  local index = find_again(list.items, math.max(list.idx, 1), new)
+  local index = find_again(math.max(list.idx, 1))
   vim.fn.setqflist({}, 'r', { id = list.id, title = list.title, items = new, idx = index })
   for window, line in pairs(lines) do
     vim.api.nvim_win_set_cursor(window, { line, 0 })

@@ -37,7 +37,7 @@ function M.arrival(proposal)
   elseif proposal.view.private then
     return nil, NEVER:format('the file is private')
   elseif not QUESTIONS[proposal.reason] then
-    return nil, NEVER:format('its CLI was not known, or sharing was off, as the proposal arrived')
+    return nil, NEVER:format('its CLI is not known (see gemini-companion doctor)')
   elseif stale.bytes(proposal.path) ~= proposal.base then
     return 'nextPrompt'
   end

@@ -78,7 +78,7 @@ local function on_key(key, typed)
   -- A key that answers a question belongs to the command that asks.
   if typed ~= '' and not (turn and mode:find('^[cr]')) then
     finish(turn)
-    turn = { marked = {} }
+    turn = { marked = {}, began = vim.uv.now() }
   end
   if turn and (key == LUA or key == COMMAND) then
     turn.is_command, turn.may_schedule = true, key == LUA

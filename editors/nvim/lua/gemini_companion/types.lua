@@ -346,6 +346,7 @@
 --- A turn of the user, see `turn.lua`.
 ---@class GeminiCompanion.Turn
 ---@field marked GeminiCompanion.View[] the views that are marked as modified
+---@field began integer the time of the first key, by `vim.uv.now()`
 ---@field is_command? boolean the user has given a command
 ---@field insists? boolean with `!`
 ---@field may_schedule? boolean a Lua function has run

@@ -75,13 +75,16 @@ function View:replace(parsed, kind)
   self:show_file()
   windows.mark(self)
   self.kind = kind
+  -- The marks of many changes take a while.
+  vim.uv.update_time()
   self.replaced_at = self:is_current() and vim.uv.now() or nil
 end
 
 --- Returns whether the text has been replaced in sight of the user, who can't have seen the new one yet.
 ---@return boolean
 function View:is_just_replaced()
-  return idle.is_unseen(self.replaced_at)
+  local command = turn.current()
+  return idle.is_unseen(self.replaced_at, command and command.began)
 end
 
 --- Sets the line endings, BOM and last line as buffer options, so the user can change them.
@@ -206,7 +209,7 @@ end
 ---@param path string
 ---@param parsed GeminiCompanion.Text
 ---@param kind GeminiCompanion.Kind
----@param options { focus: boolean, layout: string }
+---@param options { focus: boolean, layout: string, ended?: GeminiCompanion.View } `ended` is the view in its place
 ---@param on GeminiCompanion.ViewHandler
 ---@return GeminiCompanion.View
 function M.open(path, parsed, kind, options, on)
@@ -215,8 +218,8 @@ function M.open(path, parsed, kind, options, on)
     kind = kind,
     layout = options.layout,
     on = on,
-    origin = api.nvim_get_current_win(),
-    from_terminal = api.nvim_get_mode().mode == 't',
+    origin = options.ended and options.ended.origin or api.nvim_get_current_win(),
+    from_terminal = options.ended and options.ended.from_terminal or api.nvim_get_mode().mode == 't',
     left = buffers.create('file' .. path, 'nofile', 'wipe'),
     right = buffers.create('proposal' .. path, 'acwrite', 'wipe'),
   }, View)
