@@ -78,7 +78,7 @@ test('the changes of Qwen Code are listed and reverted as well', { skip: noTermi
     assert.deepEqual([prompts[index].title, found], [title, of]);
   }
   const diffs = prompts[0].files.map(({ diff }) => diff).join('');
-  assert.match(diffs, /^-one\n-two\n\+ONE\n\+TWO\ndiff --git a\/crlf b\/crlf$/m);
+  assert.match(diffs, /^-one\n-two\n\+ONE\n\+TWO\n--- a\/crlf$/m);
 
   fs.writeFileSync(file.b, content);
   companion.notify('agent/reverted', { ...keyOf(second), paths: [file.b] });

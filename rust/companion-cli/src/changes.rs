@@ -50,8 +50,8 @@ since 1970) and files. Each file has:
 /// first. The output contains the first lines of your prompts and the text of your files, but no text
 /// of a private file.
 ///
-/// Exit code: 0 if the list was printed, even if it is empty; 1 if no companion runs for the folder, it
-/// does not answer or shares nothing, or no prompt has that number; 2 after wrong arguments.
+/// Exit code: 0 if the list was printed, even if it is empty; 1 if the folder does not exist, no companion
+/// runs for it, it does not answer or shares nothing, or no prompt has that number; 2 after wrong arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = CHANGES_HELP)]
 pub(crate) struct ChangesArgs {

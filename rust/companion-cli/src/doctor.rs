@@ -32,7 +32,7 @@ pub(crate) struct DoctorArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// CLI to check [default: all that are installed].
+    /// CLI to check [default: all that are installed, or else Gemini CLI].
     #[arg(long, value_name = "CLIENT", value_delimiter = ',', value_parser = clients::parser())]
     pub(crate) client: Vec<&'static ClientProfile>,
 }

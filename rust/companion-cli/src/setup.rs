@@ -34,8 +34,9 @@ use editors::{Editors, Name};
 /// plan and asks first. It changes only your own folders and keeps your files. --remove undoes it. It is
 /// safe to run again: your later changes stay.
 ///
-/// Exit code: 0 if all is set up, 1 if a step failed, you cancelled or setup can't ask, 2 for wrong
-/// arguments, 3 if no editor was found, none of that name, or no JetBrains IDE for --plugin.
+/// Exit code: 0 if no step failed, also if an editor was skipped, such as one that is too old; 1 if a step
+/// failed, you cancelled, setup can't ask or can't read the zip; 2 for wrong arguments; 3 if no editor was
+/// found, none of that name, or no JetBrains IDE for --plugin.
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("consent").args(["yes", "dry_run"]).multiple(true))]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]

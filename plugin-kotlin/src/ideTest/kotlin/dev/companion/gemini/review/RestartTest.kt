@@ -62,6 +62,16 @@ class RestartTest : QuestionTestCase() {
         assertEquals(emptyList<String>(), notices)
     }
 
+    fun `test a private proposal has no field for a reason after a restart either`() {
+        val diff = diff(path("a.key"), "two").copy(diff = "a.key", reason = ReasonArrival.NEVER, private = true)
+        assertEquals(Answer.DONE, answer { service.open(core, it, diff) })
+        val proposal = checkNotNull(view("a.key").file.proposal)
+        restart("a.key")
+        settled()
+        assertEquals(2, proposal.cli)
+        assertFalse(proposal.takesReason)
+    }
+
     fun `test a proposal that the next server does not take up ends, and the text is offered`() {
         val views = listOf("kept.txt", "refused.txt").map(::proposed)
         views.forEach { it.type("mine") }

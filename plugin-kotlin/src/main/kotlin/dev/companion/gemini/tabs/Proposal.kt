@@ -385,7 +385,8 @@ internal class Proposal(
     fun resume(core: CompanionCore, resumed: ResumedProposal) {
         follow(core)
         cli = resumed.cli
-        reason = resumed.reason
+        // The next server does not know which proposals are private.
+        reason = if (proposed.private) ReasonArrival.NEVER else resumed.reason
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
