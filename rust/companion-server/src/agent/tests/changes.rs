@@ -44,6 +44,25 @@ impl Scene {
         (scene, changed)
     }
 
+    /// Starts a scene where a prompt has changed the second line and the last but one. Returns the lines from
+    /// before, too.
+    async fn start_with_two_hunks() -> (Self, String, AgentChanged) {
+        let scene = Self::start().await;
+        let lines: String = (1..=20).map(|line| line.to_string() + "\n").collect();
+        std::fs::write(scene.path(), &lines).unwrap();
+        scene.prompt("Write").await;
+        scene.write(&lines.replacen("2\n", "two\n", 1).replace("19\n", "nineteen\n")).await;
+        let changed = scene.changed(|of| of.files.len() == 1).await;
+        (scene, lines, changed)
+    }
+
+    /// The first hunk of the changed file.
+    fn first_hunk(&self, of: &AgentChanged) -> ChangedPaths {
+        let hunks = self.rig.parts.agents.changes.hunks("cli", of.prompt, &self.path());
+        let hunk = hunks.unwrap().hunks.remove(0).hunk;
+        ChangedPaths { hunk: Some(hunk), ..self.paths(of) }
+    }
+
     fn paths(&self, of: &AgentChanged) -> ChangedPaths {
         let (session, prompt) = (of.session.clone(), of.prompt);
         ChangedPaths { session, prompt, paths: vec![self.path()], hunk: None }
@@ -188,15 +207,9 @@ async fn a_command_that_was_cancelled_ends_with_its_prompt() {
 
 #[tokio::test]
 async fn a_revert_of_some_changes_reaches_the_model_unless_it_is_undone() {
-    let scene = Scene::start().await;
-    let lines: String = (1..=20).map(|line| line.to_string() + "\n").collect();
-    std::fs::write(scene.path(), &lines).unwrap();
-    scene.prompt("Write").await;
-    scene.write(&lines.replacen("2\n", "two\n", 1).replace("19\n", "nineteen\n")).await;
-    let changed = scene.changed(|of| of.files.len() == 1).await;
+    let (scene, lines, changed) = Scene::start_with_two_hunks().await;
     let tracker = &scene.rig.parts.agents.changes;
-    let hunks = tracker.hunks("cli", changed.prompt, &scene.path()).unwrap().hunks;
-    let reverted = ChangedPaths { hunk: Some(hunks[0].hunk.clone()), ..scene.paths(&changed) };
+    let reverted = scene.first_hunk(&changed);
     let write_reverted = || {
         std::fs::write(scene.path(), lines.replace("19\n", "nineteen\n")).unwrap();
         tracker.reverted(&reverted);
@@ -214,17 +227,10 @@ async fn a_revert_of_some_changes_reaches_the_model_unless_it_is_undone() {
 
 #[tokio::test]
 async fn the_revert_of_a_hunk_stands_if_that_of_its_whole_file_is_undone() {
-    let scene = Scene::start().await;
-    let lines: String = (1..=20).map(|line| line.to_string() + "\n").collect();
-    std::fs::write(scene.path(), &lines).unwrap();
-    scene.prompt("Write").await;
-    let (first, last) = (lines.replacen("2\n", "two\n", 1), lines.replace("19\n", "nineteen\n"));
-    scene.write(&first.replace("19\n", "nineteen\n")).await;
-    let changed = scene.changed(|of| of.files.len() == 1).await;
+    let (scene, lines, changed) = Scene::start_with_two_hunks().await;
     let tracker = &scene.rig.parts.agents.changes;
-    let hunks = tracker.hunks("cli", changed.prompt, &scene.path()).unwrap().hunks;
-    let hunk = Some(hunks[0].hunk.clone());
-    tracker.reverted(&ChangedPaths { hunk, ..scene.paths(&changed) });
+    let last = lines.replace("19\n", "nineteen\n");
+    tracker.reverted(&scene.first_hunk(&changed));
     tracker.reverted(&scene.paths(&changed));
     std::fs::write(scene.path(), &last).unwrap();
     tracker.revert_undone(&scene.paths(&changed));
@@ -257,15 +263,9 @@ async fn no_revert_is_sent_again_if_it_is_undone_after_the_model_has_forgotten_i
 
 #[tokio::test]
 async fn no_revert_of_a_hunk_is_sent_that_is_undone_after_another_edit() {
-    let scene = Scene::start().await;
-    let lines: String = (1..=20).map(|line| line.to_string() + "\n").collect();
-    std::fs::write(scene.path(), &lines).unwrap();
-    scene.prompt("Write").await;
-    scene.write(&lines.replacen("2\n", "two\n", 1).replace("19\n", "nineteen\n")).await;
-    let changed = scene.changed(|of| of.files.len() == 1).await;
+    let (scene, lines, changed) = Scene::start_with_two_hunks().await;
     let tracker = &scene.rig.parts.agents.changes;
-    let hunks = tracker.hunks("cli", changed.prompt, &scene.path()).unwrap().hunks;
-    let reverted = ChangedPaths { hunk: Some(hunks[0].hunk.clone()), ..scene.paths(&changed) };
+    let reverted = scene.first_hunk(&changed);
     std::fs::write(scene.path(), lines.replace("19\n", "nineteen\n")).unwrap();
     tracker.reverted(&reverted);
     let other = lines.replace("19\n", "nineteen\n").replace("10\n", "ten\n");
