@@ -42,9 +42,6 @@ const ACK_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time between two attempts to confirm to a companion that was killed.
 const ACK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// No process has this name.
-const NO_CHILD: &str = "";
-
 /// Pass an event of Gemini CLI or Qwen Code to the companion, as a hook.
 ///
 /// The CLI runs it through the extension and describes the event on stdin. It prints the companion's
@@ -229,7 +226,7 @@ fn of_cli<'a>(endpoints: &'a [Endpoint], cli: Option<&Ancestor>) -> Vec<&'a [End
     let companions: Vec<_> = endpoints.chunk_by(same).collect();
     let (Some(cli), true) = (cli, companions.len() > 1) else { return companions };
     // Its own connection counts more than one of its bridge, or of its server for diagnostics.
-    for child in [NO_CHILD, PROGRAM] {
+    for child in [None, Some(PROGRAM)] {
         let mut connected = companions.clone();
         connected.retain(|hosts| {
             loopback_ports(cli.pid, child, hosts[0].port).is_some_and(|ports| !ports.is_empty())
@@ -248,7 +245,7 @@ fn cli_process(cli: &Ancestor, hosts: &[Endpoint]) -> CliProcess {
         Err(_) => host.host == "localhost",
     };
     let ports = if hosts.iter().all(is_local) {
-        loopback_ports(cli.pid, PROGRAM, hosts[0].port)
+        loopback_ports(cli.pid, Some(PROGRAM), hosts[0].port)
     } else {
         None
     };

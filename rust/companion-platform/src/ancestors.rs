@@ -26,10 +26,10 @@ pub fn process_identity(pid: u32) -> Option<String> {
     system::process_identity(pid)
 }
 
-/// Returns the local ports of the TCP connections over the loopback interface from a process, or from
-/// a child called `child`, to `port`. `None` if that can't be known: the system does not show it, or a
-/// connection to that port leads through another interface.
-pub fn loopback_ports(pid: u32, child: &str, port: u16) -> Option<Vec<u16>> {
+/// Returns the local ports of the TCP connections over the loopback interface from a process, or with
+/// `child` also from its children of that name, to `port`. `None` if that can't be known: the system
+/// does not show it, or a connection to that port leads through another interface.
+pub fn loopback_ports(pid: u32, child: Option<&str>, port: u16) -> Option<Vec<u16>> {
     system::loopback_ports(pid, child, port)
 }
 
@@ -88,9 +88,9 @@ mod system {
         format!("{}/{pid}/{start}", space.display())
     }
 
-    pub(super) fn loopback_ports(pid: u32, child: &str, port: u16) -> Option<Vec<u16>> {
+    pub(super) fn loopback_ports(pid: u32, child: Option<&str>, port: u16) -> Option<Vec<u16>> {
         let mut own = sockets(pid)?;
-        for child in children(pid, child) {
+        for child in child.map(|name| children(pid, name)).unwrap_or_default() {
             own.extend(sockets(child).unwrap_or_default());
         }
         let mut ports = Vec::new();
@@ -232,7 +232,7 @@ mod system {
         Some((parent, Ancestor { pid, name, identity: format!("{pid}/{}", start.join(" ")) }))
     }
 
-    pub(super) fn loopback_ports(_pid: u32, _child: &str, _port: u16) -> Option<Vec<u16>> {
+    pub(super) fn loopback_ports(_pid: u32, _child: Option<&str>, _port: u16) -> Option<Vec<u16>> {
         None
     }
 }
@@ -276,7 +276,7 @@ mod system {
         format!("{}/{}", process.pid().as_u32(), process.start_time())
     }
 
-    pub(super) fn loopback_ports(_pid: u32, _child: &str, _port: u16) -> Option<Vec<u16>> {
+    pub(super) fn loopback_ports(_pid: u32, _child: Option<&str>, _port: u16) -> Option<Vec<u16>> {
         None
     }
 }
@@ -303,11 +303,11 @@ mod tests {
 
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        assert_eq!(loopback_ports(process::id(), "x", port), Some(Vec::new()));
+        assert_eq!(loopback_ports(process::id(), Some("x"), port), Some(Vec::new()));
         let ours = TcpStream::connect(("127.0.0.1", port)).unwrap();
         let local = ours.local_addr().unwrap().port();
-        assert_eq!(loopback_ports(process::id(), "x", port), Some(vec![local]));
+        assert_eq!(loopback_ports(process::id(), Some("x"), port), Some(vec![local]));
         let parent = crate::parent_process().unwrap();
-        assert_ne!(loopback_ports(parent, "x", port), Some(vec![local]));
+        assert_ne!(loopback_ports(parent, Some("x"), port), Some(vec![local]));
     }
 }
