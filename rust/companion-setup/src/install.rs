@@ -25,17 +25,13 @@ pub(crate) struct PluginCopies {
     pub(crate) is_same: bool,
 }
 
-/// Finds installed copies of the plugin.
-pub(crate) fn installed(plugins: &Path, package: &Package) -> PluginCopies {
+/// Finds installed copies of the plugin. `hash` is that of the package, if it can be read.
+pub(crate) fn installed(plugins: &Path, package: &Package, hash: Option<&str>) -> PluginCopies {
     let (copies, version) = copies(plugins, &package.plugin.id);
     let target = plugins.join(&package.root);
-    let is_same = copies == [target.clone()] && is_at(package, &target).unwrap_or(false);
+    let has = |hash: &str| hash_dir(&target).is_ok_and(|there| there == hash);
+    let is_same = copies == [target.clone()] && hash.is_some_and(has);
     PluginCopies { copies, version, is_same }
-}
-
-/// Returns whether `dir` has exactly the files of the package.
-fn is_at(package: &Package, dir: &Path) -> io::Result<bool> {
-    Ok(package.hash()? == hash_dir(dir)?)
 }
 
 /// Returns the folders of the plugin with that id, and the newest of their versions.

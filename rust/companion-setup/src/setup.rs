@@ -138,7 +138,9 @@ impl Setup<'_> {
                 ide.too_old().unwrap_or_else(|| "the plugin does not support it yet".to_owned());
             return (not_done(self.is_named), why);
         }
-        let PluginCopies { copies, version, is_same } = install::installed(plugins, package);
+        let hash = package.hash();
+        let PluginCopies { copies, version, is_same } =
+            install::installed(plugins, package, hash.as_deref().ok());
         let new = package.version();
         if is_same {
             return (Outcome::Unchanged, format!("{new} is installed"));
@@ -170,7 +172,7 @@ impl Setup<'_> {
         if dry_run {
             return (Outcome::Planned, format!("install {what}{note}"));
         }
-        let done = package.hash().and_then(|hash| {
+        let done = hash.and_then(|hash| {
             let (home, id) = (ide.home.clone(), package.plugin.id.clone());
             let install = || install::install(plugins, package, &copies);
             record.install(&ide.title(), &target, What::Plugin { home, id, hash }, install)
