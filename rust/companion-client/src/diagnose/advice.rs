@@ -62,7 +62,8 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
         )],
         Problem::NotRunning | Problem::WrongToken | Problem::StaleFile => left_over(facts),
         Problem::WrongName => fixed(&[
-            "Allow that name: gemini-companion serve --allow-host NAME, or the JetBrains plugin's setting.",
+            "Allow that name: gemini-companion serve --allow-host NAME, or the JetBrains plugin's \
+             setting.",
         ]),
         Problem::UnknownHost => fixed(&[NAME_THE_HOST]),
         Problem::HostSilent => fixed(&[

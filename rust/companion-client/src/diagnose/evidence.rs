@@ -123,7 +123,10 @@ fn file(candidate: &Candidate, answer: Option<&Probed>) -> Finding {
         None => {}
     }
     if stale {
-        text.push_str("\nleft over from a companion that has ended; the next one deletes it once it is ten minutes old");
+        text.push_str(
+            "\nleft over from a companion that has ended; the next one deletes it once it is ten \
+             minutes old",
+        );
     }
     let level = match (chosen, stale) {
         (true, false) => Level::Good,

@@ -235,7 +235,9 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
         Problem::LooksInContainer => {
             "the companion is on the host, but the CLI looks for it in this container".to_owned()
         }
-        Problem::NotACompanion => format!("the program that listens at {at} does not answer as a companion"),
+        Problem::NotACompanion => {
+            format!("the program that listens at {at} does not answer as a companion")
+        }
         Problem::BadCommand => "the command that should lead to the companion fails".to_owned(),
         Problem::BadSettings => {
             let file = match &facts.ide_mode {
