@@ -8,6 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WAIT_TIMEOUT } from './inbox.mjs';
 import { skipWithout } from './requirement.mjs';
 
+/** The time for a CLI to show what is typed, in ms. */
+const RETYPE_INTERVAL = 2000;
+
 /** The reason to skip tests with a terminal; false if there is one. */
 export const noTerminal = skipWithout(spawnSync('tmux', ['-V']).error && 'tmux is not installed');
 
@@ -96,10 +99,23 @@ export class Terminal {
 
   /** Types a prompt, without Enter. */
   async type(text) {
-    // Until a CLI shows its empty prompt, it drops keys, as after a turn that the user has ended.
     await this.shows(/Type your message/);
     this.#tmux('send-keys', '-l', text);
-    await this.shows(new RegExp(`[>*] +${text}`));
+    const typed = new RegExp(`[>*] +${text}`);
+    let typedAt = Date.now();
+    await this.#until(
+      () => {
+        const screen = this.screen();
+        // After a turn that the user has ended, a CLI empties its prompt, with what is typed by then.
+        if (screen.includes('Type your message') && Date.now() > typedAt + RETYPE_INTERVAL) {
+          this.press('C-u'); // what a slow CLI has not shown yet
+          this.#tmux('send-keys', '-l', text);
+          typedAt = Date.now();
+        }
+        return typed.test(screen);
+      },
+      () => `${typed} does not show up in:\n${this.screen()}`,
+    );
   }
 
   /** Types a prompt and presses Enter. */

@@ -97,6 +97,8 @@ async function openGemini(t) {
     terminal.press('Escape');
     await terminal.shows(/Request cancelled/);
     await companion.next('comment/pending');
+    await companion.caughtUp();
+    companion.inbox.takeAll(); // the ended turns
     terminal.press('C-u'); // the CLI offers the prompt again
   };
   /** The model answers with an edit, which the user rejects. */

@@ -89,12 +89,15 @@ const fn argument(kind: HookEventKind) -> (&'static str, &'static str) {
 /// Returns the maximum time that the CLI waits for the hook.
 const fn limit(kind: HookEventKind) -> Duration {
     Duration::from_millis(match kind {
-        HookEventKind::BeforeTool | HookEventKind::BeforeAgent => 1500,
         HookEventKind::AfterTool => 3500,
-        HookEventKind::AfterAgent
+        // Most need some milliseconds. On a busy machine they may take longer, and a lost end of a turn
+        // would keep the comments in it from the model.
+        HookEventKind::BeforeTool
+        | HookEventKind::BeforeAgent
+        | HookEventKind::AfterAgent
         | HookEventKind::Notification
         | HookEventKind::SessionStart
-        | HookEventKind::SessionEnd => 500,
+        | HookEventKind::SessionEnd => 1500,
     })
 }
 

@@ -17,7 +17,7 @@ pub const MAX_EVENT: u64 = 64 << 20;
 
 /// The time that a companion has to begin its answer. A companion that is suspended does not
 /// begin one, and the CLI waits for the hook.
-pub const BEGIN_TIMEOUT: Duration = Duration::from_millis(300);
+pub const BEGIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// An event that a CLI sends to the companion.
 #[derive(Debug, Serialize, Deserialize)]
