@@ -127,8 +127,10 @@ impl HookObstacle {
     /// The fix, as a sentence.
     pub fn fix(&self, client: &ClientProfile) -> String {
         match self {
-            Self::NotInstalled | Self::Broken(_) | Self::Incomplete(_) => {
-                "Run gemini-companion setup.".to_owned()
+            Self::NotInstalled => "Run gemini-companion setup.".to_owned(),
+            // Setup keeps an extension that the user has installed.
+            Self::Broken(_) | Self::Incomplete(_) => {
+                "Run gemini-companion setup, or install your own extension again.".to_owned()
             }
             Self::SafeMode(variable) => format!("Unset {variable}."),
             Self::SourceNotAllowed(setting, file) => format!(
