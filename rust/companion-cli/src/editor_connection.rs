@@ -268,7 +268,11 @@ fn take(
                     let (server, editor) = (server.clone(), Arc::clone(editor));
                     std::thread::spawn(move || answer(&server, &editor, &id, query));
                 }
-                _ => return answer(server, editor, &id, query),
+                EditorQuery::Status
+                | EditorQuery::Environment
+                | EditorQuery::Accepted(_)
+                | EditorQuery::Withdraw(_)
+                | EditorQuery::Resume(_) => return answer(server, editor, &id, query),
             }
             Ok(())
         }

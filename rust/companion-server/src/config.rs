@@ -51,8 +51,8 @@ pub struct Limits {
     /// The most sessions. A new one evicts the oldest idle session. If the only idle sessions wait
     /// for a decision, the server refuses the new client with 503.
     pub sessions: usize,
-    /// The most sessions without a stream. Their clients have probably ended without a word. Above
-    /// this, the same applies.
+    /// The most sessions without a stream. Their clients have probably ended without a word. A new
+    /// one above this evicts the oldest. For a while, one that waits for a decision does not count.
     pub idle_sessions: usize,
     /// The time that a session may stay without a stream.
     pub session_gone: Duration,

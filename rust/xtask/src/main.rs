@@ -142,8 +142,8 @@ enum Command {
     },
     /// Pack the program as it is tested for npm, and install it from a registry on this machine.
     Npm,
-    /// Publish the packages of `dist --gradle` to npm; only its workflow may. After an error it goes
-    /// on where it was.
+    /// Publish the packages of `dist --gradle` to npm. After the first version only its workflow may.
+    /// After an error it goes on where it was.
     NpmPublish {
         /// Publish the packages in this folder instead, as the tests do to a registry of theirs.
         #[arg(long, value_name = "FOLDER")]

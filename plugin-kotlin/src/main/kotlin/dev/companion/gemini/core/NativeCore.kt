@@ -3,7 +3,7 @@
 package dev.companion.gemini.core
 
 /**
- * The natives of `rust/companion-jni`. `natives.rs` is compiled against them.
+ * The natives of `rust/companion-jni`, as `natives.rs` has them.
  *
  * `core` is the number of a running server. If the server does not run, natives except [stop] throw an
  * [IllegalStateException]. A panic in Rust throws a [RuntimeException].
