@@ -30,15 +30,15 @@ pub fn truncate_utf16(text: &str, limit: usize) -> &str {
     text
 }
 
-/// Puts `text` on one line, and cuts it to `limit` UTF-16 code units.
+/// Puts `text` on one line, and cuts it to `limit` UTF-16 code units, the ellipsis at the cut among them.
 pub fn one_line(text: &str, limit: usize) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     let line = words.join(" ");
-    match truncate_utf16(&line, limit) {
-        whole if whole.len() == line.len() => line,
-        cut => format!("{cut}…"),
+    if truncate_utf16(&line, limit).len() == line.len() {
+        return line;
     }
+    format!("{}…", truncate_utf16(&line, limit - 1))
 }
 
 /// Formats `text` as one line of a log. Escapes characters that end a line, control a terminal or

@@ -22,8 +22,8 @@ pub struct Status {
     pub discovery_files: Vec<DiscoveryStatus>,
     /// The number of connected clients.
     pub connected: usize,
-    /// The number of connected CLIs that have not run a hook. They can't be asked to show each edit. A CLI
-    /// runs the first hook with its first prompt at the latest.
+    /// The number of connected CLIs that no hook has identified yet. A CLI runs the first hook with its
+    /// first prompt at the latest.
     pub unhooked: usize,
     /// The number of open proposals.
     pub open_diffs: usize,

@@ -98,7 +98,7 @@
 ---@field notListening string[] a sentence for each address where the companion could not listen
 ---@field discoveryFiles GeminiCompanion.DiscoveryFile[]
 ---@field connected integer
----@field unhooked integer connected CLIs that have not run a hook
+---@field unhooked integer connected CLIs that no hook has identified yet
 ---@field openDiffs integer
 ---@field privateFiles table<string, string> why each private file is private
 ---@field tasks integer

@@ -6,8 +6,10 @@ use std::path::Path;
 /// The kinds of container programs, by their differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Engine {
-    /// docker and nerdctl: `host.docker.internal` needs an option.
+    /// docker: `host.docker.internal` needs an option.
     Docker,
+    /// nerdctl, which needs the option, too. The name has another address.
+    Nerdctl,
     /// podman, which defines that name itself since 4.7.
     Podman,
 }
@@ -198,7 +200,8 @@ impl Invocation {
 fn engine(program: &str) -> Result<(Engine, bool), String> {
     let name = Path::new(program).file_stem().unwrap_or_default().to_string_lossy();
     match &*name {
-        "docker" | "nerdctl" => Ok((Engine::Docker, false)),
+        "docker" => Ok((Engine::Docker, false)),
+        "nerdctl" => Ok((Engine::Nerdctl, false)),
         "podman" => Ok((Engine::Podman, false)),
         "docker-compose" => Ok((Engine::Docker, true)),
         "podman-compose" => Ok((Engine::Podman, true)),
@@ -262,7 +265,7 @@ mod tests {
             ("/usr/bin/podman create -it image", Engine::Podman, Verb::Run, 2),
             ("docker --context far -D -H=unix:///x run image", Engine::Docker, Verb::Run, 6),
             ("docker container run image", Engine::Docker, Verb::Run, 3),
-            ("nerdctl -n k8s run image", Engine::Docker, Verb::Run, 4),
+            ("nerdctl -n k8s run image", Engine::Nerdctl, Verb::Run, 4),
             ("docker exec -it name sh", Engine::Docker, Verb::Exec, 2),
             ("docker container exec name sh", Engine::Docker, Verb::Exec, 3),
             ("docker compose -f a.yml --dry-run run --rm app", Engine::Docker, Verb::ComposeRun, 6),

@@ -55,7 +55,7 @@ pub(super) fn prepare(
                     .to_owned(),
             );
         }
-        if network == Network::Own && invocation.engine == Engine::Docker && !invocation.host_entry
+        if network == Network::Own && invocation.engine != Engine::Podman && !invocation.host_entry
         {
             flags.push("--add-host=host.docker.internal:host-gateway".to_owned());
         }
@@ -111,9 +111,15 @@ impl Network {
         }
         if self == Self::Own && loopback_only {
             let (address, whose) = match invocation.engine {
-                Engine::Docker => ("172.17.0.1", "the address of Docker's bridge"),
+                Engine::Docker => {
+                    ("172.17.0.1", "the address of Docker's bridge; Docker Desktop needs none")
+                }
+                Engine::Nerdctl => {
+                    ("ADDRESS", "run getent hosts host.docker.internal in a container")
+                }
+                // Without root, the host itself has no such address.
                 Engine::Podman => {
-                    ("ADDRESS", "run getent hosts host.containers.internal in a container")
+                    ("ADDRESS", "as root: run getent hosts host.containers.internal in a container")
                 }
             };
             notes.push(format!(

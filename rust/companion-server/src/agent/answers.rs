@@ -50,7 +50,9 @@ impl Agents {
             HookEventKind::BeforeAgent => self.before_agent(&event, &caller).await,
             HookEventKind::AfterAgent => self.after_agent(&event, &caller).await,
             HookEventKind::Notification => {
-                self.asks(&event, &caller);
+                if event.is_question {
+                    self.asks(&event, &caller);
+                }
                 Answer::default()
             }
             HookEventKind::SessionStart => {

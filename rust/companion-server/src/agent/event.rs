@@ -93,6 +93,8 @@ pub(crate) struct HookEvent {
     pub(crate) effect: ToolEffect,
     /// The question, for a notification.
     pub(crate) message: String,
+    /// The CLI asks something, in a notification.
+    pub(crate) is_question: bool,
     /// The question is about a call of a tool. Qwen Code gives no details.
     pub(crate) is_about_tool: bool,
     /// The question is about an edit, or may be.
@@ -134,6 +136,8 @@ struct Event<'a> {
     prompt_response: Option<&'a RawValue>,
     #[serde(borrow)]
     details: Option<&'a RawValue>,
+    #[serde(borrow)]
+    notification_type: Option<&'a RawValue>,
 }
 
 /// The new text of an edit: of the whole file, or of a part.
@@ -205,6 +209,7 @@ impl HookEvent {
         let valid = |path: &String| path.len() <= MAX_PATH && check_path(path).is_ok();
         let details: Option<Details<'_>> =
             event.details.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let notification = string(event.notification_type);
         let (process, ports) = call.cli.map_or((None, None), |cli| (Some(cli.id), cli.ports));
         Ok(Self {
             session,
@@ -230,6 +235,8 @@ impl HookEvent {
             answer: string(event.prompt_response).map(|answer| Digest::of(&answer)),
             effect,
             message: one_line(&string(event.message).unwrap_or_default(), MAX_MESSAGE),
+            is_question: !notification
+                .is_some_and(|kind| client.hooks.statements.contains(&&*kind)),
             is_about_tool: details.is_some(),
             is_about_edit: details
                 .is_none_or(|details| string(details.kind).as_deref() == Some("edit")),

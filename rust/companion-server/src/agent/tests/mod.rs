@@ -352,6 +352,11 @@ async fn the_editor_is_notified_of_a_question_and_of_the_end() {
     let body = json!({ "event": event, "cli": { "id": "other/1", "ports": [] } }).to_string();
     scene.rig.send("POST", "/hook", &[], body).await.into_body().collect().await.unwrap();
     assert_eq!(scene.rig.agents.lock()[2..], ["Edit that?"], "the proposal is of another CLI");
+    for kind in ["idle_prompt", "auth_success"] {
+        let message = json!({ "message": "Waits", "notification_type": kind });
+        scene.hook("Notification", message).await;
+    }
+    assert_eq!(scene.rig.agents.lock().len(), 3, "no question");
 }
 
 #[tokio::test]

@@ -158,6 +158,17 @@ class ReasonTest : DiffTestCase() {
         assertFalse(isEnabled(ProposalActionIds.REJECT_WITH_REASON, view.right.contentComponent))
     }
 
+    fun `test there is no field while the project shares nothing`() {
+        file("a.txt", "one")
+        val view = ask(proposeWith(ReasonArrival.NOW))
+        field(view).text = "use const"
+        service.setShared(false)
+        assertEquals(emptyList<ReasonField>(), areas(view))
+        assertTrue(view.banner, view.banner.endsWith("| Accept (Ctrl+Enter) | Reject"))
+        service.setShared(true)
+        assertEquals("use const", field(ask(view)).text)
+    }
+
     fun `test the field says so if the reason has to wait`() {
         assertTrue(NEXT_PROMPT in labels(ask(proposeWith(ReasonArrival.NEXT_PROMPT, "new.txt"))))
     }

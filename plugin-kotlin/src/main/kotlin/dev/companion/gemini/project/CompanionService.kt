@@ -163,7 +163,9 @@ open class CompanionService protected constructor(
     /** EDT. Takes effect at once, even while the worker is busy, because private data must not be shared meanwhile. */
     private fun projectChanged() {
         assertEdt()
-        core?.send(ServerMessage.ShareContext(ProjectSettings.isContextShared(project)))
+        val isShared = ProjectSettings.isContextShared(project)
+        core?.send(ServerMessage.ShareContext(isShared))
+        proposals.setShared(isShared)
         core?.send(ServerMessage.Review(ProjectSettings.isAllReviewed(project)))
         refresh()
     }

@@ -98,6 +98,9 @@ internal open class ProposalService protected constructor(
         background.execute { queue.later { endOfClosed(left) } }
     }
 
+    /** The project shares anything with its CLIs, or nothing. EDT. */
+    fun setShared(isShared: Boolean) = proposals.forEach { it.setShared(isShared) }
+
     private fun endOfClosed(left: LeftProposals) {
         // That server has ended as well, and the same follows for the next one.
         if (left.next?.isClosed == true) return
@@ -298,7 +301,7 @@ internal open class ProposalService protected constructor(
                 if (!tabs.isOpen(file)) tabs.openAside(file)
             }
         } catch (e: Throwable) {
-            // The error fails the edit of the CLI.
+            // The error fails the edit of Gemini CLI.
             endQuietly(proposal)
             throw e
         }

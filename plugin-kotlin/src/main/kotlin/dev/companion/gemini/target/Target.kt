@@ -21,7 +21,7 @@ import java.nio.charset.CharacterCodingException
 import java.nio.file.Files
 import java.nio.file.Path
 
-/** Reports that a proposal can't be shown. The CLI shows the message to its user. */
+/** Reports that a proposal can't be shown. Gemini CLI shows the message to its user. */
 internal class TargetException(message: String) : Exception(message)
 
 /** Runs [look] in a read action, if the project has not ended. */
