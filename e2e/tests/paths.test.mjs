@@ -9,6 +9,7 @@ import { describe, test } from 'node:test';
 import { REASON, open, replace, write } from '../lib/conversation.mjs';
 import { edit, hook } from '../lib/hook.mjs';
 import { HookCli } from '../lib/hook-cli.mjs';
+import { propose, startCli } from '../lib/notes.mjs';
 import { noTerminal as skip } from '../lib/terminal.mjs';
 import { openWindow } from '../lib/scene.mjs';
 
@@ -162,4 +163,62 @@ test('the problems after an edit are those of the file that was written', async 
   const tool_response = { returnDisplay: { filePath: file, originalContent: '', newContent: '{' } };
   const { stdout } = await hook(sandbox, 'after-tool', edit('foo.json', { tool_response }));
   assert.match(stdout, /src\/foo\.json:1:1: error: a value is expected/);
+});
+
+test('a file that is open by a link is listed once', async (t) => {
+  const window = await openWindow(t);
+  const { sandbox, companion } = window;
+  const file = sandbox.file('target', 'old\n');
+  const link = path.join(sandbox.project, 'link');
+  fs.symlinkSync(file, link);
+  companion.notify('editor/opened', { path: link });
+  const cli = new HookCli(sandbox);
+  await cli.prompt('Run it');
+  await cli.write(file, 'new\n');
+  await cli.shell(() => fs.writeFileSync(file, 'newer\n'));
+  const { named } = await changes(window, 'Run it', 1);
+  assert.deepEqual(named, { target: 'changed' });
+  await companion.caughtUp();
+  const later = companion.inbox.takeAll().filter(({ method }) => method === 'agent/changed');
+  assert.deepEqual(later.filter(({ params }) => params.files.length !== 1), []);
+});
+
+test('a percent sign in a name of Qwen Code means itself', async (t) => {
+  const window = await openWindow(t);
+  const file = window.sandbox.file('a%20b', 'old\n');
+  const cli = new HookCli(window.sandbox);
+  await cli.run('before-agent', { hook_event_name: 'UserPromptSubmit', prompt: 'Change it' });
+  await cli.before(file, { hook_event_name: 'PreToolUse' });
+  fs.writeFileSync(file, 'new\n');
+  await cli.after(file, { hook_event_name: 'PostToolUse' });
+  const { named } = await changes(window, 'Change it', 1);
+  assert.deepEqual(named, { 'a%20b': 'changed' });
+});
+
+test('a change that somebody else has taken back leaves the list with the next prompt', async (t) => {
+  const window = await openWindow(t);
+  const file = window.sandbox.file('a', 'one\n');
+  const created = path.join(window.sandbox.project, 'b');
+  const cli = new HookCli(window.sandbox);
+  await cli.prompt('Change them');
+  await cli.write(file, 'two\n');
+  await cli.write(created, 'new\n');
+  await changes(window, 'Change them', 2);
+  window.companion.inbox.takeAll();
+  fs.writeFileSync(file, 'one\n');
+  await cli.prompt('and now');
+  const { named } = await changes(window, 'Change them', 1);
+  assert.deepEqual(named, { b: 'created' });
+});
+
+test('the reason about a file outside of the workspace reaches the model', async (t) => {
+  const window = await openWindow(t);
+  const { sandbox, editor } = window;
+  const file = path.join(sandbox.folder('outside'), 'new');
+  const cli = await startCli(window, 'a');
+  await propose(window, cli, file);
+  assert.equal(editor.reasons.get(file), 'nextPrompt');
+  editor.reject(file, 'not so');
+  await window.companion.caughtUp();
+  assert.match(await cli.hooks.prompt('go'), /rejected your last edit of .*outside\/new,.*not so/);
 });

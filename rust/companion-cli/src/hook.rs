@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use companion_client::diagnose::corrects_edits;
-use companion_client::discover::{Environment, resolve_to_real_path};
+use companion_client::discover::{Environment, resolve_path, resolve_to_real_path};
 use companion_client::http::{
     self, Endpoint, HookResponse, Stage, confirm_hook, hook_senders, post_hook,
 };
@@ -20,7 +20,7 @@ use companion_protocol::hook::{
     BEGIN_TIMEOUT, CliProcess, HookAck, HookCall, HookEventKind, HookReply, MAX_EVENT,
 };
 use companion_protocol::jsonrpc::describe;
-use companion_protocol::profile;
+use companion_protocol::profile::{self, Roots};
 use companion_protocol::text;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -118,7 +118,8 @@ struct Event<'a> {
 
 #[derive(Default, Deserialize)]
 struct ToolInput<'a> {
-    #[serde(borrow)]
+    /// Qwen Code's tool for notebooks has another name for it.
+    #[serde(borrow, alias = "notebook_path")]
     file_path: Option<&'a RawValue>,
 }
 
@@ -353,15 +354,18 @@ fn prepare(event: HookEventKind, find: FindArgs) -> Result<Prepared, Box<dyn Err
     let endpoints = find.finder(Parent::Shell)?.find()?;
     let cwd = parts.cwd.and_then(string).map(PathBuf::from);
     let cwd = cwd.map_or_else(std::env::current_dir, Ok)?;
-    let path = parts.path();
-    let path = path.map(|path| resolve_to_real_path(&path, &cwd).to_string_lossy().into_owned());
+    let name = parts.hook_event_name.and_then(string).unwrap_or_default();
+    let client = profile::hook(&name).map(|(client, _)| client);
+    let resolve = match client.map(|client| client.roots) {
+        Some(Roots::Paths) => resolve_path,
+        _ => resolve_to_real_path,
+    };
+    let path = parts.path().map(|path| resolve(&path, &cwd).to_string_lossy().into_owned());
     let mapped = path.as_deref().and_then(|path| mapping.to_companion(path));
     let (file_path, shown_path) = match mapped {
         Some(mapped) => (Some(mapped), path),
         None => (path, None),
     };
-    let name = parts.hook_event_name.and_then(string).unwrap_or_default();
-    let client = profile::hook(&name).map(|(client, _)| client);
     let client = client.filter(|_| matches!(event, HookEventKind::BeforeTool));
     let corrects_edits =
         client.is_some_and(|client| corrects_edits(&Environment::with_vars(client, vars(), cwd)));

@@ -97,10 +97,11 @@ pub(crate) struct ServeArgs {
     #[arg(long, requires = "resume")]
     pub(crate) keep_proposals: bool,
 
-    /// Report the workspace as trusted; this overrides Gemini CLI's own folder trust.
+    /// Report the workspace as trusted. Use it only if the editor has asked the user.
     ///
-    /// Without --trusted and --untrusted, Gemini CLI decides by itself until the editor sends
-    /// `workspace/trust`. Use it only if the editor has asked the user.
+    /// Gemini CLI then asks nothing about a folder that it does not know, but stays restricted there.
+    /// Without --trusted and --untrusted, it decides by itself until the editor sends
+    /// `workspace/trust`.
     #[arg(long)]
     pub(crate) trusted: bool,
 

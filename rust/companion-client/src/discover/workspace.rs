@@ -58,13 +58,17 @@ fn contains(root: &Path, path: &Path) -> bool {
     relative_to(Platform::CURRENT, &path, &root).is_some()
 }
 
-/// Resolves a path as the client does. It removes `file://`, and decodes percent signs if all of
-/// them are valid. A relative path starts at `cwd`. Links are resolved as far as the path exists.
+/// Resolves a path as Gemini CLI does. It removes `file://`, and decodes percent signs if all of them
+/// are valid. Then it does the same as [`resolve_path`].
 pub fn resolve_to_real_path(text: &str, cwd: &Path) -> PathBuf {
     let local = text.strip_prefix("file://").filter(|path| path.starts_with('/')).unwrap_or(text);
     let decoded = decode_uri_component(local);
-    let path = cwd.join(decoded.as_deref().unwrap_or(local));
-    real_path(&normalize(&path), 0)
+    resolve_path(decoded.as_deref().unwrap_or(local), cwd)
+}
+
+/// Resolves links as far as the path exists. A relative path starts at `cwd`.
+pub fn resolve_path(path: &str, cwd: &Path) -> PathBuf {
+    real_path(&normalize(&cwd.join(path)), 0)
 }
 
 /// Does the same as JavaScript's `decodeURIComponent`. Returns `None` if that throws.

@@ -125,7 +125,7 @@ pub static QWEN: ClientProfile = ClientProfile {
             (HookEventKind::SessionStart, "SessionStart"),
             (HookEventKind::SessionEnd, "SessionEnd"),
         ],
-        edits: &["write_file", "edit"],
+        edits: &["write_file", "edit", "notebook_edit"],
         writes: "write_file",
         command: "run_shell_command",
         narration: None,

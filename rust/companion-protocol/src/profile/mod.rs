@@ -76,7 +76,7 @@ impl Mark {
     }
 }
 
-/// The format of a list of roots.
+/// The format of paths: of a list of roots, and of a tool's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Roots {
     /// Each root may be a percent-encoded `file://` URI.

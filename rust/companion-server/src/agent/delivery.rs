@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use companion_core::companion::Input;
 use companion_core::conversation::Due;
-use companion_core::notes::{Confirmation, Delivery};
+use companion_core::notes::{Confirmation, Delivery, Note, Reason};
 use tokio::time::{Instant, sleep_until};
 
 use super::changes::ChangeTracker;
 use super::reader::READ_TIMEOUT;
 use crate::driver::Driver;
-use crate::workspace::{PRIVATE, UNSETTLED, Workspace};
+use crate::workspace::{OUTSIDE, PRIVATE, UNSETTLED, Workspace};
 
 /// The time for the hook to confirm an answer with notes.
 const ACK_TIMEOUT: Duration = Duration::from_secs(3);
@@ -66,12 +66,12 @@ impl Deliveries {
         }
         let checked = self.workspace.check_all_shared(&paths, READ_TIMEOUT).await;
         let is_unsettled = checked.contains(&Err(UNSETTLED));
-        let (mut shared, mut refused) = (HashSet::new(), Vec::new());
+        let (mut shared, mut outside, mut refused) = (HashSet::new(), HashSet::new(), Vec::new());
         for (path, checked) in paths.into_iter().zip(checked) {
             match checked {
                 Ok(()) => drop(shared.insert(path)),
-                // A file outside of the workspace may come back: the editor may not have opened its
-                // folder yet.
+                // The editor may not have opened its folder yet.
+                Err(OUTSIDE) => drop(outside.insert(path)),
                 Err(PRIVATE) => refused.push((path, PRIVATE)),
                 Err(_) => {}
             }
@@ -79,7 +79,12 @@ impl Deliveries {
         let mut notes = Vec::new();
         for (id, note) in due {
             let is_known = |path| shared.contains(path) || refused.iter().any(|(of, _)| of == path);
-            if note.paths().iter().any(|path| shared.contains(path)) {
+            if let Note::Reason(Reason { path, .. }) = &note
+                && outside.contains(path)
+            {
+                // The CLI itself has named the file.
+                notes.push((id, note));
+            } else if note.paths().iter().any(|path| shared.contains(path)) {
                 // A revert names the others of its files with the next prompt at the latest.
                 if note.paths().iter().all(is_known) {
                     notes.push((id, note));

@@ -18,7 +18,10 @@ pub(crate) const MAX_ORIGINAL: usize = 32 << 10;
 const MAX_LINE: usize = 2000;
 
 /// The kinds of files in which Gemini CLI does not look for wrong escapes (`write-file.js`).
-const NOT_CORRECTED: [&str; 4] = ["json", "ipynb", "jsonc", "json5"];
+const NOT_CORRECTED: [&str; 3] = ["json", "jsonc", "json5"];
+
+/// The kind of files for which Qwen Code has a tool that its hooks can't match with an accepted text.
+const NOTEBOOK: &str = "ipynb";
 
 /// Reads the text of a file. `None` if a client that writes this text could change the file: it is
 /// not in UTF-8, or not [`is_unchanged_by_write`].
@@ -32,21 +35,22 @@ pub(crate) fn read(path: &Path, is_write: bool) -> io::Result<Option<String>> {
 }
 
 /// Whether a client that writes this text of a file leaves the file as it is. It could change a
-/// file that is empty or has mixed line endings. A long file or line does not count as unchanged.
+/// file that is empty or has mixed line endings. A long file or line, or a notebook, does not count as
+/// unchanged.
 ///
 /// With `is_write` the client's tool writes the whole text. Gemini CLI takes a backslash for a wrong
 /// escape of the model then (`editCorrector.js`), and an omission `...` for an unfinished text
 /// (`omissionPlaceholderDetector.js`).
 pub(crate) fn is_unchanged_by_write(path: &Path, text: &str, is_write: bool) -> bool {
-    if text.is_empty() || text.len() > MAX_ORIGINAL {
+    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    let is_of = |kind: &str| kind.eq_ignore_ascii_case(extension);
+    if text.is_empty() || text.len() > MAX_ORIGINAL || is_of(NOTEBOOK) {
         return false;
     }
     let with_return = text.matches("\r\n").count();
     let is_mixed = with_return > 0 && with_return < text.matches('\n').count();
     let is_long = text.lines().any(|line| line.len() > MAX_LINE);
-    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-    let is_corrected = text.contains('\\')
-        && !NOT_CORRECTED.iter().any(|kind| kind.eq_ignore_ascii_case(extension));
+    let is_corrected = text.contains('\\') && !NOT_CORRECTED.into_iter().any(is_of);
     let is_changed = is_write && (is_corrected || text.contains("..."));
     !is_mixed && !is_long && !is_changed
 }
@@ -77,6 +81,7 @@ mod tests {
         assert!(of(escaped).is_some());
         assert_eq!(of_file("a.py", escaped, true), None);
         assert!(of_file("a.JSON", escaped, true).is_some());
+        assert_eq!(of_file("a.ipynb", "{}", false), None);
         assert_eq!(of_file("a.py", "# rest of the code ...", true), None);
         assert!(of_file("a.py", "a = 1", true).is_some());
     }

@@ -411,6 +411,31 @@ impl AgentChanges {
         change.is_revertible().then(|| change.texts())
     }
 
+    /// Drops the changes of files that are `now` as before them, although the CLI left them otherwise:
+    /// somebody else has taken them back, as `/rewind` of Gemini CLI does. Returns their prompts.
+    pub(crate) fn drop_taken_back(&mut self, agent: &str, now: &[FileSnapshot]) -> Vec<PromptId> {
+        let mut dropped = Vec::new();
+        for file in now.iter().filter(|file| !matches!(file.text, FileText::Unkept(_))) {
+            let mut changes = Vec::new();
+            for prompt in self.prompts.iter().filter(|prompt| &*prompt.id.0 == agent) {
+                let of_file = prompt.files.iter().filter(|change| change.path == file.path);
+                changes.extend(of_file.map(|change| (prompt.id.clone(), change)));
+            }
+            let is_left_so = changes.last().is_some_and(|(_, change)| change.after == file.text);
+            if is_left_so || changes.iter().any(|(_, change)| change.has_unreported_revert()) {
+                continue;
+            }
+            let first = changes.iter().position(|(_, change)| change.before == file.text);
+            let taken_back = first.map_or(Vec::new(), |first| changes.split_off(first));
+            let prompts: Vec<_> = taken_back.into_iter().map(|(id, _)| id).collect();
+            for id in prompts {
+                self.remove(&id, std::slice::from_ref(&file.path));
+                dropped.push(id);
+            }
+        }
+        dropped
+    }
+
     /// These changes leave the list.
     pub(crate) fn remove(&mut self, id: &PromptId, paths: &[impl AsRef<str>]) {
         if let Some(prompt) = self.prompts.iter_mut().find(|prompt| prompt.id == *id) {

@@ -46,6 +46,11 @@ pub(crate) enum HunkEffect {
 }
 
 impl Change {
+    /// The user has reverted some of it, and the model has no notice of that yet.
+    pub(super) fn has_unreported_revert(&self) -> bool {
+        self.is_reverted || self.is_partly_reverted()
+    }
+
     fn is_partly_reverted(&self) -> bool {
         !self.is_reverted && !self.reverted_hunks.is_empty()
     }
@@ -204,7 +209,7 @@ impl AgentChanges {
         for Prompt { id, files, .. } in self.prompts.iter().filter(|of| &*of.id.0 == agent) {
             for change in files {
                 let is_partial = change.is_partly_reverted();
-                if change.is_reverted || is_partial {
+                if change.has_unreported_revert() {
                     let after = change.reverted_hunks.first().map_or(&change.after, |of| &of.after);
                     let (path, after) = (Arc::clone(&change.path), after.clone());
                     reverts.push(Reverted { prompt: id.clone(), path, is_partial, after });

@@ -333,3 +333,26 @@ fn lines_are_counted() {
     assert_eq!(counts(FileText::Absent, text("a\nb")), LineCounts { added: 2, removed: 0 });
     assert_eq!(counts(text("a\n"), FileText::Absent), LineCounts { added: 0, removed: 1 });
 }
+
+#[test]
+fn what_somebody_else_has_taken_back_is_dropped_and_what_the_cli_has_is_not() {
+    let mut changes = AgentChanges::default();
+    let first = begin(&mut changes);
+    edit(&mut changes, "/a", text("one"), text("two"));
+    edit(&mut changes, "/own", text("one"), text("two"));
+    let second = begin(&mut changes);
+    edit(&mut changes, "/a", text("two"), text("three"));
+    edit(&mut changes, "/own", text("two"), text("one"));
+    edit(&mut changes, "/reverted", text("one"), text("two"));
+    changes.reverted(&second, &["/reverted".to_owned()]);
+    let mut dropped = |now: &str, of: &[&str]| {
+        let now: Vec<_> = of.iter().map(|path| file(path, text(now))).collect();
+        changes.drop_taken_back(CLI, &now)
+    };
+    assert_eq!(dropped("one", &["/own", "/reverted"]), []);
+    assert_eq!(dropped("four", &["/a"]), []);
+    assert_eq!(dropped("two", &["/a"]), std::slice::from_ref(&second));
+    assert_eq!(dropped("one", &["/a"]), std::slice::from_ref(&first));
+    assert_eq!(list(&changes, &first), ["changed /own"]);
+    assert_eq!(list(&changes, &second), ["changed /own", "changed /reverted reverted"]);
+}

@@ -24,6 +24,7 @@ use super::{
     Access, AgentChanges, FileSnapshot, FileText, LineCounts, PromptId, Reverted, hunks, revert,
 };
 use crate::context::EditorContext;
+use crate::disk::paths::resolve;
 use crate::disk::pool::BlockingPool;
 use crate::driver::Driver;
 use crate::host::EditorHost;
@@ -103,7 +104,7 @@ impl ChangeTracker {
         }
         self.ensure_prompt(event);
         if event.is_command {
-            let files = self.files_of_command(&event.session);
+            let files = self.files_of_command(&event.session).await;
             let files = self.snapshots(files).await;
             self.begin_call(&event.session, event.command, files);
             self.changes.lock().command_begins(&event.session);
@@ -184,12 +185,16 @@ impl ChangeTracker {
 
     /// The files that a command may change and that the user sees: the open ones, and those that the CLI
     /// has changed before.
-    fn files_of_command(&self, agent: &str) -> Vec<Arc<str>> {
-        let open = self.context.open_files().into_iter().map(Arc::from);
+    async fn files_of_command(&self, agent: &str) -> Vec<Arc<str>> {
+        let open = self.context.open_files();
+        // A hook names a file by its path without links.
+        let resolve = move || {
+            let paths = open.iter().filter_map(|path| resolve(Path::new(path)).ok());
+            paths.filter_map(|path| path.to_str().map(Arc::from)).collect()
+        };
+        let open: Vec<Arc<str>> = self.reader.on_disk(resolve).await.unwrap_or_default();
         let changes = self.changes.lock();
-        let mut seen = HashSet::new();
-        let all = open.chain(changes.paths_of(agent).cloned());
-        all.filter(|path: &Arc<str>| seen.insert(Arc::clone(path))).take(MAX_LOOKS).collect()
+        distinct(open.into_iter().chain(changes.paths_of(agent).cloned()), MAX_LOOKS)
     }
 
     async fn snapshot(&self, path: &str) -> FileSnapshot {
@@ -351,7 +356,8 @@ impl ChangeTracker {
         }
     }
 
-    /// Finds the reverts that the user has undone without the editor's knowledge.
+    /// Finds the reverts that the user has undone without the editor's knowledge, and the changes that
+    /// somebody else has taken back.
     pub(crate) async fn drop_undone(&self, session: &str) {
         let sessions = self.driver.ask(|companion| companion.clis().sessions_of(session));
         for session in sessions {
@@ -360,13 +366,20 @@ impl ChangeTracker {
     }
 
     async fn drop_undone_of(&self, agent: &str) {
-        let reverts = self.changes.lock().unreported_reverts(agent);
-        if reverts.is_empty() {
+        let files = {
+            let changes = self.changes.lock();
+            let reverts = changes.unreported_reverts(agent).into_iter().map(|of| of.path);
+            let newest = distinct(changes.paths_of(agent).cloned(), MAX_LOOKS);
+            distinct(reverts.chain(newest), usize::MAX)
+        };
+        if files.is_empty() {
             return;
         }
-        let now = self.snapshots(reverts.into_iter().map(|of| of.path).collect()).await;
+        let now = self.snapshots(files).await;
         let undone = self.undone_reverts(agent, &now);
         self.forget_reverts(agent, &undone);
+        let prompts = self.changes.lock().drop_taken_back(agent, &now);
+        self.report_all(prompts);
     }
 
     /// The unreported reverts of files that have the text of the CLI `now`.
@@ -442,6 +455,12 @@ impl ChangeTracker {
         text.push_str("Read a file again before you edit it.");
         Some(text)
     }
+}
+
+/// Returns the first paths, each once.
+fn distinct(paths: impl Iterator<Item = Arc<str>>, most: usize) -> Vec<Arc<str>> {
+    let mut seen = HashSet::new();
+    paths.filter(|path| seen.insert(Arc::clone(path))).take(most).collect()
 }
 
 /// Lists paths; of many only the first ones.
