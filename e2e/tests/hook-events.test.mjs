@@ -120,6 +120,9 @@ test('a question and the end of a turn name their CLI', async (t) => {
   for (const cli of [one, two]) await cli.prompt('go');
   await one.run('notification', { hook_event_name: 'Notification', message: 'Run ls?' });
   assert.equal(await sessionOf('agent/waiting'), 'one');
+  await two.after(window.sandbox.file('a'), { tool_name: 'read_file' });
+  await one.after(window.sandbox.file('a'), { tool_name: 'read_file' });
+  assert.equal(await sessionOf('agent/answered'), 'one');
   await two.end();
   assert.equal(await sessionOf('agent/finished'), 'two');
   await one.end();

@@ -15,9 +15,9 @@ use crate::ide::Position;
 use crate::jsonrpc::{ErrorObject, Params, invalid_params, method_not_found};
 use crate::text;
 pub use agent::{
-    AgentChanged, AgentCommand, AgentFinished, AgentWaiting, ChangeKind, ChangedFile, ChangedPath,
-    ChangedPaths, ChangedText, CommentId, CommentOnLines, CommentRefused, CommentsDelivered,
-    CommentsPending, ReasonLost,
+    AgentAnswered, AgentChanged, AgentCommand, AgentFinished, AgentWaiting, ChangeKind,
+    ChangedFile, ChangedPath, ChangedPaths, ChangedText, CommentId, CommentOnLines, CommentRefused,
+    CommentsDelivered, CommentsPending, ReasonLost,
 };
 pub use restart::{Restarts, ResumedProposal, ResumedProposals, ShownProposal, ShownProposals};
 pub use revert::{
@@ -166,6 +166,8 @@ pub enum CompanionNotification {
     ReasonLost(ReasonLost),
     /// `agent/waiting`
     AgentWaiting(AgentWaiting),
+    /// `agent/answered`
+    AgentAnswered(AgentAnswered),
     /// `agent/finished`
     AgentFinished(AgentFinished),
     /// `agent/command`
@@ -190,6 +192,7 @@ impl CompanionNotification {
             Self::Unwritten(_) => "diff/unwritten",
             Self::ReasonLost(_) => "diff/reasonLost",
             Self::AgentWaiting(_) => "agent/waiting",
+            Self::AgentAnswered(_) => "agent/answered",
             Self::AgentFinished(_) => "agent/finished",
             Self::AgentCommand(_) => "agent/command",
             Self::AgentChanged(_) => "agent/changed",
@@ -211,6 +214,7 @@ impl CompanionNotification {
             | Self::Unwritten(_)
             | Self::ReasonLost(_)
             | Self::AgentWaiting(_)
+            | Self::AgentAnswered(_)
             | Self::AgentFinished(_)
             | Self::AgentCommand(_)
             | Self::CommentsDelivered(_)

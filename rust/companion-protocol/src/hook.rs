@@ -123,8 +123,6 @@ pub struct HookProfile {
     /// The tool that describes the calls that follow in the same message. The CLI takes its result out of the
     /// model's history with them.
     pub narration: Option<&'static str>,
-    /// The values of `notification_type` with which an event for a question asks nothing.
-    pub statements: &'static [&'static str],
     /// The user confirms an edit after [`HookEventKind::BeforeTool`], not before it.
     pub confirms_after_hook: bool,
     /// The CLI runs [`HookEventKind::BeforeAgent`] also when it goes on after a tool, with an empty prompt.

@@ -7,15 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use companion_protocol::diagnostics::{Diagnostics, DiagnosticsRequest, Severity};
 use companion_protocol::editor::{
-    AcceptedDiff, AgentChanged, AgentCommand, AgentFinished, AgentWaiting, ChangeKind, ChangedFile,
-    ChangedPath, ChangedPaths, ChangedText, CloseDiff, CommentId, CommentOnLines, CommentRefused,
-    CommentsDelivered, CommentsPending, CompanionNotification as Sent, CursorMoved, Decided,
-    Delivery, Diagnosis, DiffPath, DiffResult, EditorNotification as Read, EditorQuery, FilePath,
-    FileToRevert, Folders, Hunk, Hunks, OpenDiff, PlanRevert, PlannedFile, PrivateFiles,
-    PromptOfSession, ProposalKind, Ready, ReasonArrival, ReasonLost, RejectedDiff, Renamed,
-    Restarts, ResumedProposal, ResumedProposals, RevertAction, RevertPlan, Review,
-    SelectionChanged, Sessions, ShareContext, ShownProposal, ShownProposals, TerminalEnvironment,
-    Trust, UnsavedFiles, Withdrawn,
+    AcceptedDiff, AgentAnswered, AgentChanged, AgentCommand, AgentFinished, AgentWaiting,
+    ChangeKind, ChangedFile, ChangedPath, ChangedPaths, ChangedText, CloseDiff, CommentId,
+    CommentOnLines, CommentRefused, CommentsDelivered, CommentsPending,
+    CompanionNotification as Sent, CursorMoved, Decided, Delivery, Diagnosis, DiffPath, DiffResult,
+    EditorNotification as Read, EditorQuery, FilePath, FileToRevert, Folders, Hunk, Hunks,
+    OpenDiff, PlanRevert, PlannedFile, PrivateFiles, PromptOfSession, ProposalKind, Ready,
+    ReasonArrival, ReasonLost, RejectedDiff, Renamed, Restarts, ResumedProposal, ResumedProposals,
+    RevertAction, RevertPlan, Review, SelectionChanged, Sessions, ShareContext, ShownProposal,
+    ShownProposals, TerminalEnvironment, Trust, UnsavedFiles, Withdrawn,
 };
 use companion_protocol::ide::Position;
 use companion_protocol::jsonrpc::code::METHOD_NOT_FOUND;
@@ -248,6 +248,7 @@ fn messages_to_the_editor() {
             session: "s".to_owned(),
             message: "Run ls?".to_owned(),
         })),
+        sent(Sent::AgentAnswered(AgentAnswered { session: "s".to_owned() })),
         sent(Sent::AgentFinished(AgentFinished { session: "s".to_owned(), seconds: 61 })),
         sent(Sent::AgentCommand(command)),
         sent(Sent::CommentsDelivered(CommentsDelivered { ids: vec!["1".to_owned()] })),

@@ -91,6 +91,9 @@ impl EditorHost for Notes {
             CompanionNotification::Sessions(sessions) => self.counts.lock().push(sessions.count),
             CompanionNotification::PrivateFiles(files) => *self.private.lock() = files.paths,
             CompanionNotification::AgentWaiting(of) => self.agents.lock().push(of.message),
+            CompanionNotification::AgentAnswered(_) => {
+                self.agents.lock().push("answered".to_owned());
+            }
             CompanionNotification::AgentFinished(_) => {
                 self.agents.lock().push("finished".to_owned());
             }

@@ -27,6 +27,13 @@ pub struct AgentWaiting {
     pub message: String,
 }
 
+/// The parameters of `agent/answered`: the question of a CLI does not wait for the user any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AgentAnswered {
+    /// The CLI session, from its hooks.
+    pub session: String,
+}
+
 /// The parameters of `agent/finished`: a CLI has answered a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AgentFinished {

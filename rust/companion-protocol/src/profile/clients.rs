@@ -50,7 +50,6 @@ pub static GEMINI: ClientProfile = ClientProfile {
         writes: "write_file",
         command: "run_shell_command",
         narration: Some("update_topic"),
-        statements: &[],
         confirms_after_hook: true,
         prompts_after_tool: false,
         // `extension-manager.ts`, `settingsSchema.ts`, `trust.js`
@@ -129,7 +128,6 @@ pub static QWEN: ClientProfile = ClientProfile {
         writes: "write_file",
         command: "run_shell_command",
         narration: None,
-        statements: &["idle_prompt", "auth_success"],
         confirms_after_hook: false,
         prompts_after_tool: true,
         // `config.ts`, `trustedFolders.ts`

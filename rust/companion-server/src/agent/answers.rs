@@ -9,7 +9,7 @@ use companion_core::conversation::Due;
 use companion_core::notes::{Note, Reason};
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::editor::{
-    AgentFinished, AgentWaiting, CompanionNotification, UnsavedFiles,
+    AgentAnswered, AgentFinished, AgentWaiting, CompanionNotification, UnsavedFiles,
 };
 use companion_protocol::hook::HookEventKind;
 use companion_protocol::profile::names_client;
@@ -44,6 +44,9 @@ impl Agents {
             self.note_sender(event.client);
         }
         let caller = event.caller(&self.sessions);
+        if event.event_kind != HookEventKind::Notification {
+            self.go_on(&event.session);
+        }
         let (answer, ack) = match event.event_kind {
             HookEventKind::BeforeTool => self.before_tool(&event, &caller).await,
             HookEventKind::AfterTool => self.after_tool(&event, &caller).await,
@@ -68,6 +71,14 @@ impl Agents {
         answer.into_json(ack)
     }
 
+    /// The CLI does something, so its user has answered its question.
+    fn go_on(&self, session: &str) {
+        if self.hooks.lock().turns.go_on(session) {
+            let answered = AgentAnswered { session: session.to_owned() };
+            self.host.notify(CompanionNotification::AgentAnswered(answered));
+        }
+    }
+
     /// The CLI asks its user something in the terminal.
     fn asks(&self, event: &HookEvent, caller: &Caller<'_>) {
         if event.is_about_tool {
@@ -81,6 +92,7 @@ impl Agents {
         if event.is_about_edit && self.driver.ask(is_shown) {
             return;
         }
+        self.hooks.lock().turns.ask(&event.session);
         let (session, message) = (event.session.clone(), event.message.clone());
         let waiting = AgentWaiting { session, message };
         self.host.notify(CompanionNotification::AgentWaiting(waiting));

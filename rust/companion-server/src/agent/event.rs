@@ -20,6 +20,10 @@ const MAX_SESSION: usize = 128;
 /// The longest path, in bytes. Paths of edits are kept until the next prompt.
 const MAX_PATH: usize = 4096;
 
+/// The values of `notification_type` with which Qwen Code asks nothing. The event has the same name in
+/// both CLIs.
+const STATEMENTS: [&str; 2] = ["idle_prompt", "auth_success"];
+
 /// The longest question that an editor shows, in UTF-16 code units.
 const MAX_MESSAGE: usize = 200;
 
@@ -235,8 +239,7 @@ impl HookEvent {
             answer: string(event.prompt_response).map(|answer| Digest::of(&answer)),
             effect,
             message: one_line(&string(event.message).unwrap_or_default(), MAX_MESSAGE),
-            is_question: !notification
-                .is_some_and(|kind| client.hooks.statements.contains(&&*kind)),
+            is_question: !notification.is_some_and(|kind| STATEMENTS.contains(&&*kind)),
             is_about_tool: details.is_some(),
             is_about_edit: details
                 .is_none_or(|details| string(details.kind).as_deref() == Some("edit")),

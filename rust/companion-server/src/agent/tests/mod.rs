@@ -336,11 +336,17 @@ async fn the_editor_lists_unsaved_files_for_a_prompt_and_not_after_a_tool() {
 async fn the_editor_is_notified_of_a_question_and_of_the_end() {
     let scene = Scene::start().await;
     scene.before_agent().await;
+    for kind in ["idle_prompt", "auth_success"] {
+        let message = json!({ "message": "Waits", "notification_type": kind });
+        scene.hook("Notification", message).await;
+    }
     let question = json!({ "message": "Run ls?", "details": { "type": "exec" } });
     scene.hook("Notification", question).await;
+    scene.hook("AfterTool", json!({ "tool_name": "run_shell_command" })).await;
     scene.hook("AfterAgent", json!({})).await;
     scene.hook("AfterAgent", json!({})).await;
-    assert_eq!(*scene.rig.agents.lock(), ["Run ls?", "finished"]);
+    assert_eq!(*scene.rig.agents.lock(), ["Run ls?", "answered", "finished"]);
+    scene.rig.agents.lock().remove(1);
     scene.propose().await;
     let question = json!({ "message": "Edit?", "details": { "type": "edit" } });
     scene.hook("Notification", question).await;
@@ -352,11 +358,6 @@ async fn the_editor_is_notified_of_a_question_and_of_the_end() {
     let body = json!({ "event": event, "cli": { "id": "other/1", "ports": [] } }).to_string();
     scene.rig.send("POST", "/hook", &[], body).await.into_body().collect().await.unwrap();
     assert_eq!(scene.rig.agents.lock()[2..], ["Edit that?"], "the proposal is of another CLI");
-    for kind in ["idle_prompt", "auth_success"] {
-        let message = json!({ "message": "Waits", "notification_type": kind });
-        scene.hook("Notification", message).await;
-    }
-    assert_eq!(scene.rig.agents.lock().len(), 3, "no question");
 }
 
 #[tokio::test]
