@@ -11,7 +11,7 @@ import java.util.concurrent.Callable
 
 class CommentDraftsTest : LightPlatformTestCase() {
     private val open = ArrayList<Document>()
-    private val drafts = CommentDrafts(isOpen = { it in open })
+    private val drafts = CommentDrafts(isOpen = { it in open }, isPending = { true })
     private val document by lazy { document("one\ntwo\nthree\nfour\n") }
 
     private fun document(text: String) = EditorFactory.getInstance().createDocument(text)
@@ -24,34 +24,34 @@ class CommentDraftsTest : LightPlatformTestCase() {
     ) = CommentPlace(document, path, inProposal, lines)
 
     fun `test a text that was not sent is there again`() {
-        drafts.at(place(1..1), "").text = "why"
-        assertEquals("why", drafts.at(place(1..1), "").text)
-        assertEquals("", drafts.at(place(0..0), "").text)
-        assertEquals("another file", "", drafts.at(place(1..1, path = "/b"), "").text)
+        drafts.at(place(1..1), null).text = "why"
+        assertEquals("why", drafts.at(place(1..1), null).text)
+        assertEquals("", drafts.at(place(0..0), null).text)
+        assertEquals("another file", "", drafts.at(place(1..1, path = "/b"), null).text)
     }
 
     fun `test a draft follows its lines`() {
-        val draft = drafts.at(place(1..2), "")
+        val draft = drafts.at(place(1..2), null)
         WriteCommandAction.runWriteCommandAction(getProject()) { document.insertString(0, "zero\n") }
-        assertSame(draft, drafts.at(place(2..3), ""))
-        assertSame("one of its lines means it", draft, drafts.at(place(3..3), ""))
+        assertSame(draft, drafts.at(place(2..3), null))
+        assertSame("one of its lines means it", draft, drafts.at(place(3..3), null))
     }
 
     fun `test a draft outlives its document`() {
-        val draft = drafts.at(place(1..1), "")
-        assertSame(draft, drafts.at(place(1..1, document = document("one\ntwo\n")), ""))
+        val draft = drafts.at(place(1..1), null)
+        assertSame(draft, drafts.at(place(1..1, document = document("one\ntwo\n")), null))
         drafts.forget(draft)
-        assertNotSame(draft, drafts.at(place(1..1), ""))
+        assertNotSame(draft, drafts.at(place(1..1), null))
     }
 
     fun `test a draft in a proposal is there in its file once the proposal has ended`() {
         val proposal = document("one\ntwo\n").also(open::add)
-        val draft = drafts.at(place(1..1, document = proposal, inProposal = true), "")
+        val draft = drafts.at(place(1..1, document = proposal, inProposal = true), null)
         draft.text = "why"
-        assertEquals("", drafts.at(place(1..1), "").text)
-        drafts.forget(drafts.at(place(1..1), ""))
+        assertEquals("", drafts.at(place(1..1), null).text)
+        drafts.forget(drafts.at(place(1..1), null))
         open -= proposal
-        assertSame(draft, drafts.at(place(1..1), ""))
+        assertSame(draft, drafts.at(place(1..1), null))
     }
 
     private fun find(text: String, content: String, count: Int, line: Int): Int? =

@@ -4,6 +4,8 @@ package dev.companion.gemini.project
 
 import com.intellij.notification.Notification
 import com.intellij.notification.NotificationAction
+import com.intellij.notification.NotificationDisplayType
+import com.intellij.notification.impl.NotificationsConfigurationImpl
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.wm.ToolWindowAnchor
 import com.intellij.openapi.wm.ToolWindowManager
@@ -67,6 +69,23 @@ class AgentNoticesTest : ServiceTestCase() {
         assertTrue(shown.single().isExpired)
         finished(10)
         assertEquals("The CLI has finished after 10 s.", shown.last().content)
+    }
+
+    fun testAQuestionStaysUntilItIsAnsweredAndTheEndOfATurnDoesNot() {
+        waiting()
+        finished(60)
+        val types = shown.map { NotificationsConfigurationImpl.getSettings(it.groupId).displayType }
+        assertEquals(listOf(NotificationDisplayType.STICKY_BALLOON, NotificationDisplayType.BALLOON), types)
+    }
+
+    fun testAnAnsweredQuestionGoes() {
+        waiting()
+        notices.answered("another")
+        UIUtil.dispatchAllInvocationEvents()
+        assertFalse(shown.single().isExpired)
+        notices.answered("one")
+        UIUtil.dispatchAllInvocationEvents()
+        assertTrue(shown.single().isExpired)
     }
 
     fun testALongTurnIsShownInMinutes() {

@@ -16,8 +16,8 @@ class ProjectConfigTest {
     }
 
     @Test
-    fun `the CLI decides about trust where the user wants it or the IDE knows none`() {
-        assertEquals(true, ProjectConfig.trusted(TrustSetting.IDE, true))
+    fun `the CLI decides about trust, unless the user does not trust the project`() {
+        assertEquals(null, ProjectConfig.trusted(TrustSetting.IDE, true))
         assertEquals(false, ProjectConfig.trusted(TrustSetting.IDE, false))
         assertEquals(null, ProjectConfig.trusted(TrustSetting.IDE, null))
         assertEquals(null, ProjectConfig.trusted(TrustSetting.CLI, false))

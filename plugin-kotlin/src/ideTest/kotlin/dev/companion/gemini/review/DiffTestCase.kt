@@ -95,7 +95,8 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
         try {
             core.close()
             service.follow(null)
-            tabs().mapNotNull { it.proposal }.filter { it.isUnsent }.forEach(service::closeByUser)
+            val undelivered = tabs().mapNotNull { it.proposal }.filter { it.state == Proposal.State.UNDELIVERED }
+            undelivered.forEach(service::closeByUser)
             await("the end of all proposals") { service.waiting().isEmpty() && tabs().isEmpty() }
             FileUtil.delete(root)
         } finally {

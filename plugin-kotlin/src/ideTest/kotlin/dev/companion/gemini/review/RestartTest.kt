@@ -154,6 +154,21 @@ class RestartTest : QuestionTestCase() {
         view.click("Close")
     }
 
+    fun `test an acceptance that waits for its CLI stays with its text until the CLI writes it`() {
+        lookSoon()
+        val (waiting, lost) = listOf("a.txt", "lost.txt").map(::proposed)
+        lost.type("mine")
+        lost.click("Accept")
+        core.delivery = Delivery.QUEUED
+        waiting.click("Accept")
+        restart()
+        await("the last look for the other text") { notices.isNotEmpty() }
+        assertEquals("mine", givenBack())
+        assertEquals("Accepted, but the CLI is not connected. It writes the file after it reconnects.", text(waiting))
+        file("a.txt", "two")
+        await("the end") { !waiting.isOpen }
+    }
+
     fun `test closing the tab leaves a decision that waits`() {
         val views = listOf("a.txt", "b.txt", "c.txt").map(::proposed)
         core.close()

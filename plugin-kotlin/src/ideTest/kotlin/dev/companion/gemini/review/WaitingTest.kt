@@ -15,6 +15,7 @@ import dev.companion.gemini.dispatchUntil
 import dev.companion.gemini.offEdt
 import dev.companion.gemini.tabs.ProposalFile
 import dev.companion.gemini.tabs.ProposalTitleProvider
+import java.io.File
 
 class WaitingTest : QuestionTestCase() {
     private fun edited(name: String) = propose(name, "two").also { it.type("mine") }
@@ -39,8 +40,8 @@ class WaitingTest : QuestionTestCase() {
         myManager.closeAllFiles()
         UIUtil.dispatchAllInvocationEvents()
         assertEquals(1, notices.size)
-        assertTrue(notices.single(), "2 more proposals wait." in notices.single())
-        assertTrue(notices.single(), "a.txt" in notices.single())
+        val offer = "3 CLI proposals have come, the first for ${root.name}/a.txt."
+        assertEquals("$offer Click Review to open those that wait.", notices.single())
         follow(notified.last())
         assertEquals(names, tabs().map { it.name }.sorted())
         assertEquals("the named one is in front", "a.txt", myManager.selectedFiles.single().name)
@@ -58,6 +59,18 @@ class WaitingTest : QuestionTestCase() {
         assertEquals(3, tabs().size)
         assertEquals("b.txt", myManager.selectedFiles.single().name)
         assertEquals(emptyList<String>(), notices)
+    }
+
+    fun `test a decision about one leaves a notification that is true for the others`() {
+        listOf("a.txt", "b.txt").forEach { propose(it, "two").lose() }
+        val count = notified.size
+        service.accept(service.waiting().first())
+        UIUtil.dispatchAllInvocationEvents()
+        assertEquals(listOf("b.txt"), service.waiting().map { File(it.path).name })
+        assertFalse(notices.single(), "proposes" in notices.single() || "more" in notices.single())
+        assertEquals("no second one shows", count, notified.size)
+        follow(notified.last())
+        assertEquals(listOf("b.txt"), tabs().map { it.name })
     }
 
     fun `test an acceptance whose delivery is unknown comes back as well`() {

@@ -3,32 +3,57 @@
 package dev.companion.gemini.comments
 
 import com.intellij.openapi.editor.Document
-import com.intellij.openapi.editor.RangeMarker
 import com.intellij.openapi.ui.popup.JBPopup
 
-/** For the EDT. In memory only. [isOpen] returns whether a document is that of an open proposal. */
-internal class CommentDrafts(private val isOpen: (Document) -> Boolean) {
+/** For the EDT. In memory only. */
+internal class CommentDrafts(
+    /** Returns whether a document is that of an open proposal. */
+    private val isOpen: (Document) -> Boolean,
+    /** Returns whether a comment still waits for a model. */
+    private val isPending: (Comment) -> Boolean,
+) {
     class Draft(
-        val place: CommentPlace,
-        /** Follows the lines while the user writes. */
-        val marker: RangeMarker,
-        var text: String,
+        place: CommentPlace,
+        /** The comment that the user rewrites; null if the draft is for a new one. */
+        val comment: Comment?,
     ) {
+        private var begun = place
+        private var marker = place.mark()
+
+        /** Its present lines; if they have been deleted, the nearest ones. */
+        val place: CommentPlace get() = begun.at(Comment.linesOf(marker) ?: begun.lines)
+
+        var text = comment?.params?.text.orEmpty()
+
         /** The popup and its field, while they are open. */
         var popup: JBPopup? = null
         var field: CommentField? = null
+
+        fun moveTo(place: CommentPlace) {
+            begun = place
+            marker = place.mark()
+        }
     }
 
     private val drafts = ArrayList<Draft>()
 
-    /** Returns the draft on these lines. A new one begins with [text]. */
-    fun at(place: CommentPlace, text: String): Draft = find(place) ?: Draft(place, place.mark(), text).also(drafts::add)
-
-    private fun find(place: CommentPlace): Draft? =
-        drafts.find {
-            it.place.path == place.path && (it.place.inProposal == place.inProposal || isOfEnded(it)) &&
-                place.lines.mean(Comment.linesOf(it.marker) ?: it.place.lines)
+    /** Returns the draft for [comment], which is at [place], or the draft of a new comment there. */
+    fun at(place: CommentPlace, comment: Comment?): Draft {
+        val found = drafts.find { it.comment?.takeIf(isPending) === comment && (comment != null || isAt(it, place)) }
+            ?: return Draft(place, comment).also(drafts::add)
+        if (comment != null) {
+            found.moveTo(place)
+        } else if (found.place.document !== place.document) {
+            found.moveTo(place.at(found.place.lines))
         }
+        return found
+    }
+
+    private fun isAt(draft: Draft, place: CommentPlace): Boolean {
+        val own = draft.place
+        return own.path == place.path && (own.inProposal == place.inProposal || isOfEnded(draft)) &&
+            place.lines.mean(own.lines)
+    }
 
     /** After the end of a proposal, its drafts are in the file, or in the next proposal for it. */
     private fun isOfEnded(draft: Draft) = draft.place.inProposal && !isOpen(draft.place.document)

@@ -20,10 +20,9 @@ internal class CommentPlace(
             document.getLineEndOffset(lines.last),
         )
 
-    /** Returns the place of [marker]; if its lines have been deleted, the nearest lines. */
-    fun at(marker: RangeMarker): CommentPlace {
+    /** Returns the place of these lines, or of the nearest ones. */
+    fun at(lines: IntRange): CommentPlace {
         val last = maxOf(document.lineCount - 1, 0)
-        val lines = Comment.linesOf(marker) ?: minOf(lines.first, last)..minOf(lines.last, last)
-        return CommentPlace(document, path, inProposal, lines)
+        return CommentPlace(document, path, inProposal, minOf(lines.first, last)..minOf(lines.last, last))
     }
 }

@@ -25,20 +25,20 @@ internal object CommentPopup {
         assertEdt()
         val service = CommentService.getInstance(project)
         val place = service.place(editor, lines) ?: return
-        show(project, editor, lines.last, place, service.on(place))
+        val comment = service.on(place)
+        show(project, editor, lines.last, comment?.let(service::placeOf) ?: place, comment)
     }
 
     /** Lets the user edit a comment. */
     fun show(project: Project, editor: Editor, comment: Comment) {
         assertEdt()
-        val place = CommentService.getInstance(project).place(editor.document, comment.lines) ?: return
+        val place = CommentService.getInstance(project).placeOf(comment) ?: return
         show(project, editor, place.lines.last, place, comment)
     }
 
     private fun show(project: Project, editor: Editor, line: Int, place: CommentPlace, comment: Comment?) {
         val service = CommentService.getInstance(project)
-        val former = comment?.params?.text.orEmpty()
-        val draft = service.drafts.at(place, former)
+        val draft = service.drafts.at(place, comment)
         draft.field?.let { open ->
             IdeFocusManager.getInstance(project).requestFocus(open.area, true)
             return
@@ -46,7 +46,7 @@ internal object CommentPopup {
         val field = CommentField(draft.text, isNew = comment == null) { text ->
             draft.popup?.cancel()
             service.drafts.forget(draft)
-            service.write(comment, draft.place.at(draft.marker), text)
+            service.write(comment, draft.place, text)
         }
         val popup = popup(project, field, draft.place.lines)
         draft.popup = popup
@@ -56,7 +56,7 @@ internal object CommentPopup {
                 draft.popup = null
                 draft.field = null
                 draft.text = field.area.text
-                if (draft.text.isBlank() || draft.text == former) service.drafts.forget(draft)
+                if (draft.text.isBlank() || draft.text == comment?.params?.text) service.drafts.forget(draft)
             }
         }
         popup.addListener(listener)

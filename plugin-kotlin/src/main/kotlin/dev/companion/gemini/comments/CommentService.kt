@@ -52,7 +52,10 @@ class CommentService(private val project: Project) : Disposable {
     private var core: CompanionCore? = null
     private val proposals = ProposalService.getInstance(project)
     private val search = CommentSearch(project, ::markFound)
-    internal val drafts = CommentDrafts { document -> proposals.waiting().any { it.document === document } }
+    internal val drafts = CommentDrafts(
+        isOpen = { document -> proposals.waiting().any { it.document === document } },
+        isPending = { it in comments },
+    )
 
     private var isWatching = false
 
@@ -98,6 +101,9 @@ class CommentService(private val project: Project) : Disposable {
         return CommentPlace(document, path, proposal != null, lines)
     }
 
+    /** Returns the place of a comment; null unless it is marked in a file or an open proposal. */
+    internal fun placeOf(comment: Comment): CommentPlace? = comment.document?.let { place(it, comment.lines) }
+
     /** Returns the comment that contains the one line of [place], or that is on exactly its lines. */
     internal fun on(place: CommentPlace): Comment? =
         comments.find { it.document === place.document && place.lines.mean(it.lines) }
@@ -125,6 +131,8 @@ class CommentService(private val project: Project) : Disposable {
         watch()
         added.mark(place.document, place.lines)
         core?.send(ServerMessage.CommentSet(params))
+        // The proposal may have ended while the user wrote.
+        update()
     }
 
     internal fun remove(comment: Comment) {

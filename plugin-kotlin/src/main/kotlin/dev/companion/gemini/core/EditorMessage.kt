@@ -52,6 +52,9 @@ sealed interface EditorMessage {
         val message: String,
     ) : EditorMessage
 
+    /** The question of the CLI of [session] does not wait for the user any more. */
+    class AgentAnswered(val session: String) : EditorMessage
+
     /** The CLI of [session] has answered a prompt, after this time. */
     class AgentFinished(
         val session: String,
@@ -104,6 +107,7 @@ sealed interface EditorMessage {
         val NOTIFICATIONS: Map<String, Class<out EditorMessage>> = mapOf(
             "companion/sessions" to Sessions::class.java,
             "agent/waiting" to AgentWaiting::class.java,
+            "agent/answered" to AgentAnswered::class.java,
             "agent/finished" to AgentFinished::class.java,
             "agent/changed" to AgentChange::class.java,
             "agent/command" to AgentCommand::class.java,

@@ -4,6 +4,7 @@ package dev.companion.gemini.project
 
 import com.intellij.notification.Notification
 import com.intellij.notification.NotificationAction
+import com.intellij.notification.NotificationGroup
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
@@ -29,8 +30,12 @@ internal class AgentNotices(
     /** The CLI asks [question] in its terminal. */
     fun waiting(session: String, question: String) {
         val text = shortened(question, LONGEST)
-        project.later { show(session, message("agent.waiting", text), message("agent.waiting.alert")) }
+        val group = Platform.stickyNotificationGroup()
+        project.later { show(session, message("agent.waiting", text), message("agent.waiting.alert"), group) }
     }
+
+    /** The question does not wait for the user any more. */
+    fun answered(session: String) = project.later { hide(session) }
 
     /** The CLI has answered a prompt. */
     fun finished(session: String, seconds: Long) {
@@ -40,7 +45,8 @@ internal class AgentNotices(
             message("agent.finished.minutes", seconds / MINUTE, seconds % MINUTE)
         }
         val text = message("agent.finished", time)
-        project.later { if (seconds >= MIN_SECONDS) show(session, text, text) else hide(session) }
+        val group = Platform.notificationGroup()
+        project.later { if (seconds >= MIN_SECONDS) show(session, text, text, group) else hide(session) }
     }
 
     /** No model gets the [reason] of a rejection. The user can send it by hand. */
@@ -63,13 +69,12 @@ internal class AgentNotices(
         shown.remove(session)?.expire()
     }
 
-    private fun show(session: String, text: String, alert: String) {
+    private fun show(session: String, text: String, alert: String, group: NotificationGroup) {
         assertEdt()
         hide(session)
         if (!CompanionSettings.getInstance().values.notifyCli) return
         if (!alerts.isInBackground && CliTabs.hasFocus(project)) return
-        val notification = Platform
-            .stickyNotificationGroup()
+        val notification = group
             .createNotification(XmlStringUtil.escapeString(text), NotificationType.INFORMATION)
             .setTitle(message("notification.title"))
         if (CliTerminal.find() != null || CliTabs.toolWindow(project) != null) {

@@ -31,6 +31,7 @@ import dev.companion.gemini.core.status
 import dev.companion.gemini.diagnostics.DiagnosticsService
 import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.later
 import dev.companion.gemini.review.ProposalService
 import dev.companion.gemini.target.ShownPath
 import java.awt.EventQueue
@@ -192,7 +193,7 @@ open class CompanionService protected constructor(
         // The project's proposals have ended with it, and the IDE may accept no more work.
         if (project.isDisposed) return
         if (slot.core !== last) proposals.follow(slot.core)
-        ApplicationManager.getApplication().invokeLater(::watchEditors)
+        project.later(::watchEditors)
     }
 
     private fun changeState(change: (CompanionState) -> CompanionState) {
@@ -210,7 +211,6 @@ open class CompanionService protected constructor(
     /** EDT. */
     private fun watchEditors() {
         assertEdt()
-        if (project.isDisposed) return
         val current = slot.core
         comments.connect(current)
         changes.forgetClosed()
@@ -252,6 +252,7 @@ open class CompanionService protected constructor(
             is EditorMessage.ListUnsaved -> listUnsaved(message.responder)
             is EditorMessage.Sessions -> updateConnected()
             is EditorMessage.AgentWaiting -> notices.waiting(message.session, message.message)
+            is EditorMessage.AgentAnswered -> notices.answered(message.session)
             is EditorMessage.AgentFinished -> notices.finished(message.session, message.seconds)
             is EditorMessage.Written -> proposals.written(message.filePath)
             is EditorMessage.Unwritten -> proposals.unwritten(message.filePath)

@@ -73,6 +73,10 @@ internal object ProjectConfig {
             else -> "jetbrains"
         }
 
-    /** Returns whether the user trusts the project; null leaves that to the CLI. */
-    fun trusted(setting: TrustSetting, trusted: Boolean?): Boolean? = trusted.takeIf { setting == TrustSetting.IDE }
+    /**
+     * Returns false if the CLI has to stay restricted; null leaves that to the CLI. It is never true: then Gemini CLI
+     * would not ask about a folder that it does not know, and would stay restricted there (`config.js`, `trustedFolder`).
+     */
+    fun trusted(setting: TrustSetting, trusted: Boolean?): Boolean? =
+        trusted.takeIf { setting == TrustSetting.IDE && it == false }
 }

@@ -28,6 +28,9 @@ internal class ExpectedTexts(
         /** The accepted text. */
         val text: CharSequence = proposal.document.immutableCharSequence
         var isOffered = false
+
+        /** Whether the plugin itself looks for the text. */
+        var isSought = false
         var notice: Notification? = null
     }
 
@@ -69,8 +72,10 @@ internal class ExpectedTexts(
     /** Looks for the texts of servers that have ended. */
     fun lookWithoutServer() {
         assertEdt()
-        for (expected in texts.filter { it.proposal.core.isClosed }) {
-            if (expected.isOffered) texts -= expected else look(expected, 0)
+        texts.removeIf { it.proposal.core.isClosed && it.isOffered }
+        for (expected in texts.filter { it.proposal.core.isClosed && !it.isSought }) {
+            expected.isSought = true
+            look(expected, 0)
         }
     }
 
@@ -82,8 +87,14 @@ internal class ExpectedTexts(
             queue.later {
                 when {
                     expected !in texts || expected.isOffered -> Unit
+
                     isWritten -> end(expected)
-                    looks + 1 < pausesMillis.size -> look(expected, looks + 1)
+
+                    looks < pausesMillis.lastIndex -> look(expected, looks + 1)
+
+                    // The next server may still send the acceptance.
+                    expected.proposal.isQueued -> look(expected, looks)
+
                     else -> report(expected)
                 }
             }

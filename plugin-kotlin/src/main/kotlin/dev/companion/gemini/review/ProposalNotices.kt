@@ -32,18 +32,18 @@ internal class ProposalNotices(
         if (proposals == hidden) return
         val isNews = !hidden.containsAll(proposals)
         hidden = proposals
-        // The notification stays, because a second balloon would disturb a user who opens one after the other.
+        // The notification stays, because a second balloon would disturb a user who opens one after the other. So the
+        // text about several is also true once some have left.
         if (!isNews && proposals.isNotEmpty()) return
         waiting?.expire()
         waiting = null
         val first = proposals.firstOrNull() ?: return
-        val text = listOfNotNull(
-            first.offer,
-            CompanionBundle.message("diff.waiting.more", proposals.size - 1).takeIf { proposals.size > 1 },
-            CompanionBundle.message("diff.waiting"),
-        )
-        val group = Platform.stickyNotificationGroup()
-        waiting = report(text.joinToString(" "), CompanionBundle.message("diff.show"), group, review)
+        val text = if (proposals.size == 1) {
+            CompanionBundle.message("diff.waiting", first.offer)
+        } else {
+            CompanionBundle.message("diff.waiting.several", proposals.size, first.shownPath)
+        }
+        waiting = report(text, CompanionBundle.message("diff.show"), Platform.stickyNotificationGroup(), review)
     }
 
     /**

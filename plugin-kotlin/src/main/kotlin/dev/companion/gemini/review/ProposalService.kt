@@ -91,7 +91,7 @@ internal open class ProposalService protected constructor(
 
     /**
      * Takes the proposals of servers that have ended to [next], right after its start, and ends those that it does not
-     * take up. Accepted ones that no CLI gets stay. Not on the EDT.
+     * take up. Accepted ones that no CLI has received stay. Not on the EDT.
      */
     fun follow(next: CompanionCore?) {
         val left = LeftProposals(next, proposals)
@@ -105,7 +105,7 @@ internal open class ProposalService protected constructor(
         // That server has ended as well, and the same follows for the next one.
         if (left.next?.isClosed == true) return
         left.takeOver(waiting(), ::carryOut) { keepUndelivered(it, Delivery.UNKNOWN) }
-        proposals.filter { it.core.isClosed && !it.isUnsent }.forEach(::finish)
+        proposals.filter { it.core.isClosed && it.state != Proposal.State.UNDELIVERED }.forEach(::finish)
         expected.lookWithoutServer()
         changed()
     }
@@ -387,10 +387,7 @@ internal open class ProposalService protected constructor(
     private fun nextOf(proposal: Proposal): Proposal? =
         ProposalOrder.step(waiting(), proposal, 1).takeIf { it !== proposal && tabs.hasFocus(proposal.file) }
 
-    /**
-     * Ends a proposal, however it was decided. The user's text stays available, unless it was
-     * delivered.
-     */
+    /** Ends a proposal, however it was decided. The user's text stays available, unless it was delivered. */
     private fun finish(proposal: Proposal, next: Proposal? = null) {
         end(proposal)
         closeTab(proposal.file, next)

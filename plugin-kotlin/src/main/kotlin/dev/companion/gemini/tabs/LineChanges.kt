@@ -54,12 +54,9 @@ internal class LineChanges private constructor(
             file.immutableCharSequence.subSequence(file.getLineStartOffset(line), file.getLineEndOffset(line))
         }
         val text = lines.joinToString("\n")
-        val isLast = end >= document.lineCount
+        // The platform counts one line in an empty text, but its document none.
+        val isLast = end >= maxOf(document.lineCount, 1)
         when {
-            document.textLength == 0 -> {
-                document.setText(text)
-            }
-
             lines.isEmpty() && !isLast -> {
                 document.replaceString(document.getLineStartOffset(start), document.getLineStartOffset(end), "")
             }

@@ -254,9 +254,6 @@ internal class Proposal(
     /** Whether its CLI may still receive the acceptance and write the file. */
     val isQueued: Boolean get() = delivery == Delivery.QUEUED
 
-    /** Whether it was accepted and no CLI gets that. So it stays until the user closes it. */
-    val isUnsent: Boolean get() = state == State.UNDELIVERED && !isQueued
-
     /** Whether the model can get the reason of a rejection. */
     val takesReason: Boolean get() = isShared && reason != ReasonArrival.NEVER
 
