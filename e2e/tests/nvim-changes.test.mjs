@@ -307,6 +307,33 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     assert.match(await cli.prompt('next'), /reverted your changes to a\./);
   });
 
+  test('has the end of its last line from before again, and is listed if its user undoes that', async (t) => {
+    const { neovim, cli, file } = await open(t, { a: 'one\ntwo' });
+    await cli.prompt('go');
+    await cli.write(file.a, 'one\nTWO\n');
+    await changed(neovim, 1);
+    await run(neovim, 'diff');
+    await compared(neovim);
+    await neovim.type(':%diffget<CR>:w<CR>');
+    await untilFile(file.a, 'one\ntwo');
+    await changed(neovim, 0);
+    await neovim.type('uu');
+    await changed(neovim, 1);
+    await neovim.type(':w<CR>');
+    await untilFile(file.a, 'one\nTWO\n');
+    await neovim.type('<C-r><C-r>');
+    await changed(neovim, 0);
+    await neovim.type(':w<CR>');
+    await untilFile(file.a, 'one\ntwo');
+    await neovim.type(':q<CR>');
+    await neovim.until(`vim.fn.tabpagenr('$') == 1`);
+    await neovim.type('uu');
+    await changed(neovim, 1);
+    await neovim.type(':w<CR>');
+    await untilFile(file.a, 'one\nTWO\n');
+    assert.equal(await cli.prompt('next'), '');
+  });
+
   for (const command of ['diff a', 'diff prompt', 'revert a']) {
     test(`waits for a user who types on after :GeminiCompanion ${command}`, async (t) => {
       const { neovim } = await openEdited(t);

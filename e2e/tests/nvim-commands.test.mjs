@@ -25,6 +25,13 @@ describe('a command', { skip, concurrency: 2 }, () => {
     assert.doesNotMatch(await neovim.messages(), /GeminiCompanion:/);
   });
 
+  test('comments on no folder', async (t) => {
+    const { neovim, sandbox } = await open(t, { a: '1\n' });
+    await neovim.edit(sandbox.project);
+    await run(neovim, 'comment Rename it');
+    assert.match(await neovim.messages(), FAILS('this buffer has no file to comment on'));
+  });
+
   test('takes % in a proposal as its file', async (t) => {
     const { neovim, decision } = await openProposal(t);
     await run(neovim, 'accept %');

@@ -172,6 +172,33 @@ test('a file in another encoding is shown as Neovim reads it', { skip }, async (
   assert.equal((await decision).content, 'café!?\n');
 });
 
+test('a changed end of the last line is announced, and goes with the last change', { skip }, async (t) => {
+  const window = await openNeovimWithClient(t);
+  const { sandbox, neovim } = window;
+  for (const [before, proposed, remark] of [
+    ['one\ntwo\n', 'ONE\ntwo', 'removes the line ending of the last line'],
+    ['one\ntwo', 'ONE\ntwo\n', 'adds a line ending to the last line'],
+    ['one\ntwo\n', 'ONE\r\ntwo\r\n', 'changes all line endings'],
+  ]) {
+    const file = sandbox.file('a.txt', before);
+    await neovim.command('messages clear');
+    assert.equal(await review(window, file, proposed, ':%diffget<CR>'), before, remark);
+    assert.match(await neovim.messages(), new RegExp(`an edit to a\\.txt; it ${remark}`));
+  }
+  // The user has changed nothing.
+  const file = sandbox.file('b.txt', 'one\n');
+  assert.equal(await review(window, file, 'one'), 'one');
+});
+
+test('nothing is said about the line endings of a file that is not UTF-8', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('a.txt', '');
+  fs.writeFileSync(file, Buffer.from('\ufeffone\r\ntwo\r\n', 'utf16le'));
+  client.openDiff(file, 'one\r\nTWO\r\n').catch(() => {}); // it ends with the test
+  await neovim.proposal(file);
+  assert.match(await neovim.messages(), /an edit to a\.txt$/m);
+});
+
 test('megabytes go both ways', { skip }, async (t) => {
   const window = await openNeovimWithClient(t);
   const line = 'é 文 😀 "quoted" \\ and plain text, for a line of some length\n';

@@ -18,7 +18,7 @@ const REASON = 'Use the name seven, please.';
 
 /** Collects the data of the plugin's events in `_G.events`, by the event. */
 const WITH_EVENTS = `_G.events = {}
-  for _, name in ipairs({ 'GeminiCompanionWaiting', 'GeminiCompanionFinished' }) do
+  for _, name in ipairs({ 'GeminiCompanionWaiting', 'GeminiCompanionAnswered', 'GeminiCompanionFinished' }) do
     vim.api.nvim_create_autocmd('User', { pattern = name, callback = function(event)
       _G.events[name] = event.data
     end })
@@ -295,6 +295,7 @@ describe('a user who is elsewhere', { skip, concurrency: 2 }, () => {
 
     await allow(window);
     await cli.shows('That was all.');
+    assert.deepEqual(await event(neovim, 'GeminiCompanionAnswered'), { session });
     assert.deepEqual(await event(neovim, 'GeminiCompanionFinished'), { session, seconds: 75, seen: true });
     assert.doesNotMatch(await neovim.messages(), FINISHED, 'the user sees the terminal');
 

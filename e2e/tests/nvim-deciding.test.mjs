@@ -230,6 +230,17 @@ test('a mapping with `:silent!` on a proposal of a changed file says why nothing
   await neovim.until(`vim.fn.execute('messages'):find('the file changed after the proposal, :w! accepts it')`);
 });
 
+test('a proposal is not modified by a Lua command whose description begins like one that accepts', { skip }, async (t) => {
+  const init = `vim.api.nvim_create_user_command('Leave', function()
+    vim.g.was_modified = vim.bo.modified
+    vim.api.nvim_win_close(0, false)
+  end, { desc = 'exit this window' })`;
+  const { neovim, decision } = await openProposal(t, { init });
+  await neovim.press(':Leave<CR>');
+  assert.deepEqual(await decision, REJECTED);
+  assert.equal(await neovim.lua('return vim.g.was_modified'), false);
+});
+
 test('an emptied proposal is an empty text', { skip }, async (t) => {
   const { sandbox, neovim } = await openProposal(t);
   await neovim.type(`:%d<CR>:w ${sandbox.project}/copy.txt<CR>`);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { Neovim, noNeovim as skip, openNeovim } from '../lib/neovim.mjs';
+import { Neovim, noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { OPEN, ready, ScriptedProgram } from '../lib/scripted-program.mjs';
 
@@ -87,6 +87,15 @@ describe('messages of the companion', { skip, concurrency: 2 }, () => {
       await staysQuiet(neovim);
     });
   }
+});
+
+test('an error in one step of the start does not stop the next ones', { skip }, async (t) => {
+  const init = `require('gemini_companion.comments').resend = function() error('mine') end`;
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, { init });
+  const file = sandbox.file('a.txt', 'old\n');
+  await neovim.edit(file);
+  await client.openFiles((files) => files[0]?.path === file);
+  await staysQuiet(neovim);
 });
 
 describe('options', { skip, concurrency: 2 }, () => {

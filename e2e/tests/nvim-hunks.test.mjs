@@ -147,6 +147,25 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
     assert.match(await reverted(cli), /^The user reverted your changes to a\. /);
   });
 
+  test('undoes earlier reverts also if the last one can’t be undone', async (t) => {
+    const { neovim, file, sandbox } = await openAll(t);
+    await answerAll(neovim, 1);
+    await shown(neovim, 3);
+    await to(neovim, '+THREE');
+    await neovim.type('X');
+    await shown(neovim, 2);
+    await to(neovim, '+new');
+    await neovim.type('X');
+    await untilFile(`${sandbox.project}/new`, null);
+    await shown(neovim, 1);
+    fs.writeFileSync(`${sandbox.project}/new`, 'mine\n');
+    await neovim.type('u');
+    await says(neovim, /the revert in new is not undone: /);
+    await neovim.type('u');
+    await untilFile(file.a, EDITED);
+    assert.equal(read(`${sandbox.project}/new`), 'mine\n');
+  });
+
   test('reverts a change in a file that is not open, or whose other lines have changed', async (t) => {
     const { neovim, file } = await openAll(t);
     await neovim.command('bwipeout a');

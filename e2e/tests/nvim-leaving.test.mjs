@@ -78,6 +78,86 @@ describe('a proposal', { skip, concurrency: true }, () => {
     assert.deepEqual(await texts(neovim, 'kept'), ['mine|new2']);
   });
 
+  test('keeps its comment if its user leaves it and types on while the next file loads', async (t) => {
+    const init = `vim.api.nvim_create_autocmd('BufReadPost', {
+      pattern = '*/slow.txt',
+      callback = function() vim.uv.sleep(300) end,
+    })`;
+    const scene = await openProposal(t, { init });
+    const { sandbox, neovim, client } = scene;
+    sandbox.file('slow.txt', 'one\ntwo\n');
+    await neovim.type('2G:GeminiCompanion comment Why<CR>');
+    await neovim.press(':edit slow.txt<CR>/');
+    await neovim.until(`vim.fn.getcmdtype() == '/'`);
+    await neovim.type('two<CR>');
+    await neovim.until("#vim.fn.win_findbuf(vim.fn.bufnr('gemini-companion://proposal')) > 0");
+    await neovim.type(':GeminiCompanion comments<CR>');
+    const listed = await neovim.lua(`return vim.tbl_map(function(item) return item.text end, vim.fn.getqflist())`);
+    assert.deepEqual(listed, ['Why']);
+    await neovim.type('<CR>');
+    assert.equal(await neovim.lua('return vim.fn.getline(".")'), 'new2');
+    await neovim.type(':1tabnext<CR>Omine<Esc>:w<CR>');
+    process.kill(await neovim.companionPid(), 'SIGKILL');
+    await client.openFiles((files) => files[0]?.path.endsWith('slow.txt'));
+    assert.doesNotMatch(await neovim.messages(), /Invalid|traceback|failed/);
+    await isUndecided(scene);
+  });
+
+  for (const keys of [':only<CR>', '<C-w>h:bwipeout<CR>']) {
+    test(`gives its place to a newer one also after ${keys}`, async (t) => {
+      const { sandbox, neovim, file, decision } = await openProposal(t);
+      const other = await IdeClient.connect(sandbox);
+      await neovim.type(`ccmine<Esc>${keys}`);
+      const second = other.openDiff(file, 'second\n');
+      assert.deepEqual(await decision, REJECTED);
+      await until(async () => (await neovim.sides(file)).right?.[0] === 'second', () => 'the newer one does not show');
+      await neovim.seen();
+      assert.deepEqual(await texts(neovim, 'kept'), ['mine|new2']);
+      await isUndecided({ neovim, decision: second });
+    });
+  }
+
+  for (const [command, expected] of [
+    ['accept', UNCHANGED],
+    ['reject', REJECTED],
+  ]) {
+    test(`leaves nothing behind if its user leaves it and decides by ${command} at once`, async (t) => {
+      const { neovim, decision } = await openProposal(t);
+      await neovim.press(`:enew | GeminiCompanion ${command}<CR>`);
+      assert.deepEqual(await decision, expected);
+      await neovim.until(`require('gemini_companion').status().proposals == 0`);
+      assert.doesNotMatch(await neovim.messages(), /Invalid/);
+    });
+  }
+
+  test('waits if its user leaves it and can’t accept it at once', async (t) => {
+    const scene = await openProposal(t);
+    const { neovim, file } = scene;
+    fs.writeFileSync(file, 'by hand\n');
+    await neovim.press(':enew | GeminiCompanion accept<CR>');
+    await neovim.until("#vim.fn.win_findbuf(vim.fn.bufnr('gemini-companion://proposal')) > 0");
+    assert.doesNotMatch(await neovim.messages(), /Invalid/);
+    await neovim.type(':GeminiCompanion show<CR>:w!<CR>');
+    assert.equal((await scene.decision).status, 'accepted');
+  });
+
+  for (const keys of [':%bdelete|edit #<CR>', ':tabonly<CR>']) {
+    test(`waits after ${keys} in another tab page`, async (t) => {
+      const { sandbox, neovim, client } = await openNeovimWithClient(t);
+      await neovim.edit(sandbox.file('mine.txt', '1\n'));
+      await neovim.type('i');
+      const file = sandbox.file('a.txt', 'old\n');
+      const decision = client.openDiff(file, 'new\n');
+      await neovim.proposalBehind(file);
+      await neovim.type(`<Esc>${keys}`);
+      await until(
+        async () => /a proposal waits.*: a\.txt/.test(await neovim.messages()),
+        () => 'Neovim says nothing',
+      );
+      await isUndecided({ neovim, decision });
+    });
+  }
+
   test('keeps the changes of a user who leaves it', async (t) => {
     const scene = await openProposal(t);
     await scene.neovim.type('ccedited<Esc>:enew!<CR>');

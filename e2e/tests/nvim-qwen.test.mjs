@@ -30,6 +30,19 @@ test('Qwen Code gets the open files of Neovim, and its edit is reviewed', { skip
   await until('the file is gone', () => locks(home).length === 0);
 });
 
+test('two Neovims in one folder have two names for Qwen Code', { skip }, async (t) => {
+  const sandbox = Sandbox.of(t);
+  qwenHome(sandbox);
+  const names = [];
+  for (let count = 1; count <= 2; count += 1) {
+    const setup = `{ cmd = [[${process.env.GEMINI_COMPANION}]], clients = { 'qwen' } }`;
+    const neovim = await Neovim.start(sandbox, { setup });
+    await neovim.ready();
+    names.push(await neovim.lua(`return require('gemini_companion.server').status().name`));
+  }
+  assert.deepEqual(names, ['Neovim (project)', 'Neovim (project) 2']);
+});
+
 test('an option selects only one of the clients', { skip }, async (t) => {
   const sandbox = Sandbox.of(t);
   const home = qwenHome(sandbox);

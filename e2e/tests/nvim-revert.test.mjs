@@ -68,6 +68,24 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     assert.doesNotMatch(reverted, /\blf\b/);
   });
 
+  test('is taken back by the name of a symbolic link; undo works there as well', async (t) => {
+    const { sandbox, neovim, cli } = await open(t, { other: 'other\n' });
+    const file = sandbox.file('real', 'one\n');
+    const link = `${sandbox.project}/link`;
+    fs.symlinkSync('real', link);
+    await cli.prompt('go');
+    await cli.write(file, 'two\n');
+    await changed(neovim, 1);
+    await run(neovim, 'revert real');
+    await untilFile(file, 'one\n');
+    await changed(neovim, 0);
+    await neovim.edit(link);
+    await neovim.type('u');
+    await changed(neovim, 1);
+    await neovim.type(':write<CR>');
+    await untilFile(file, 'two\n');
+  });
+
   test('keeps its line endings after an undo, whatever comes next', async (t) => {
     const before = { crlf: 'one\r\ntwo\r\n', end: 'one\ntwo', ends: 'one\r\ntwo\r\n' };
     const { neovim, cli, file } = await open(t, before);

@@ -114,6 +114,19 @@ test('the list opens each proposal', { skip }, async (t) => {
   assert.equal(await shown(), 'other.txt', "the user's own lists are as they were");
 });
 
+test('the list opens the proposal for a symbolic link', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  await neovim.edit(sandbox.file('a.txt', 'old\n'));
+  await neovim.type('i');
+  const link = `${sandbox.project}/link.txt`;
+  fs.symlinkSync('a.txt', link);
+  client.openDiff(link, 'new\n').catch(() => {}); // it ends with the test
+  await neovim.proposalBehind(link);
+  await neovim.type('<Esc>:GeminiCompanion list<CR><CR>');
+  await neovim.proposal(link);
+  assert.doesNotMatch(await neovim.messages(), /no proposal is open/);
+});
+
 test('a changed file causes a warning before its proposal is accepted', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');

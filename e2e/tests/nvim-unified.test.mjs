@@ -87,6 +87,17 @@ describe('the unified layout', { skip, concurrency: 2 }, () => {
     assert.equal((await decision).status, 'accepted');
   });
 
+  test('also after its first window has closed', async (t) => {
+    const { neovim, client, file, decision } = await open(t, 'unified');
+    await neovim.type(':split<CR><C-w>o');
+    await neovim.type('1Gdo');
+    assert.deepEqual((await seen(neovim)).slice(0, 3), [' one', ' two', '-three']);
+    await client.resolveDiffFromCli(file, 'rejected');
+    await decision;
+    await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+    assert.doesNotMatch(await neovim.messages(), /Invalid|Error/);
+  });
+
   test('follows the user’s edits, and has the same decisions', async (t) => {
     const { neovim, client, file, decision } = await open(t, 'unified');
     await neovim.type('2GS2<Esc>');

@@ -45,6 +45,12 @@ function M.on_waiting(params)
   end)
 end
 
+--- Handles `agent/answered`.
+---@param params GeminiCompanion.AgentAnswered
+function M.on_answered(params)
+  guard.run_autocommands('GeminiCompanionAnswered', { session = params.session })
+end
+
 --- Returns a time for users.
 local function duration(seconds)
   if seconds < 60 then

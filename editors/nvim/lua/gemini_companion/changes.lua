@@ -2,7 +2,6 @@
 -- them back.
 
 local compare = require('gemini_companion.compare')
-local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
 local guard = require('gemini_companion.guard')
 local hunks = require('gemini_companion.hunks')
@@ -209,21 +208,13 @@ local function watch_undo(key, reverted, hunk)
   end
 end
 
---- Says what was reverted. While nothing is shared, the model does not learn it.
----@param what string
-local function notify_revert(what)
-  local message = config.options.share_context and 'reverted %s; the model learns it with your next prompt'
-    or 'reverted %s'
-  log.notify(message:format(what))
-end
-
 --- Reports files that have their text from before again.
 local function report_reverted(change, paths)
   if #paths == 0 then
     return
   end
   report(change, paths, true)
-  notify_revert(#paths == 1 and file.short(paths[1]) or ('%d files'):format(#paths))
+  revert.notify(#paths == 1 and file.short(paths[1]) or ('%d files'):format(#paths))
 end
 
 --- Compares a file with its text from before a prompt, in a tab page. If the user takes all of it back there, that is a
@@ -237,11 +228,12 @@ local function open(change, changed)
       path = changed.path,
       content = kept.before,
       bars = words.bars(change, changed),
-      on_equal = function()
+      on_equal = function(before)
         local current = prompts[key_of(change)]
         local now = current and file_of(current, changed.path)
         if now and not now.reverted then
           report_reverted(current, { changed.path })
+          watch_undo(key_of(change), { path = changed.path, before = before })
         end
       end,
     }
@@ -268,7 +260,7 @@ local function revert_hunk(key, path, hunk)
       list[#list + 1] = state
       report(change, { path }, true, hunk)
       watch_undo(key, one, state)
-      notify_revert('a change in ' .. file.short(path))
+      revert.notify('a change in ' .. file.short(path))
     end
   end)
 end
@@ -285,7 +277,9 @@ local function undo_hunk(key)
   end
   local ok, why = revert.undo(last.reverted)
   if not ok then
-    return log.fail(('the revert is not undone: %s'):format(why))
+    -- The next undo is about the revert before.
+    table.remove(list)
+    return log.fail(('the revert in %s is not undone: %s'):format(file.short(last.reverted.path), why))
   end
   if last.is_reverted then
     last.is_reverted = false

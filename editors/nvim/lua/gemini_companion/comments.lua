@@ -143,7 +143,6 @@ local function watch(buffer)
   if watched[buffer] then
     return
   end
-  watched[buffer] = true
   api.nvim_buf_attach(buffer, false, {
     on_lines = function(_, _, _, first, last, new_last)
       local range = changed[buffer] or { first = first + 1, last = last }
@@ -163,11 +162,12 @@ local function watch(buffer)
       leave(buffer)
     end,
   })
+  watched[buffer] = true
 end
 
 local function place(comment, buffer)
-  comment.buffer = buffer
   watch(buffer)
+  comment.buffer = buffer
   sync(comment)
 end
 
@@ -188,8 +188,9 @@ function place_all()
   for _, comment in pairs(comments) do
     local path = comment.params.path
     local proposal = comment.in_proposal and proposals.get(path)
-    local buffer = not comment.buffer and (proposal and proposal.view.right or file.buffer(path))
-    if buffer then
+    local buffer = proposal and proposal.view.right or file.buffer(path)
+    -- A proposal that the user has just left opens again in another buffer.
+    if buffer and not comment.buffer and api.nvim_buf_is_loaded(buffer) then
       place(comment, buffer)
     end
   end
@@ -444,8 +445,9 @@ local function follow_file(buffer)
   end
 end
 
---- Marks comments in files that are read from now on, and follows their lines.
+--- Marks comments in files and proposals that open from now on, and follows their lines.
 function M.start()
+  diff.on_changed = vim.schedule_wrap(place_all)
   local group = api.nvim_create_augroup('gemini_companion_comments', {})
   api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
     group = group,

@@ -62,6 +62,17 @@ local function close(comparison)
   end)
 end
 
+--- Gives the file the line endings and the BOM of the text, too, if the user has taken all changes back: a diff does
+--- not show them.
+local function restore_form(comparison)
+  local now, text_before = buffers.parsed(comparison.right), text.parse(comparison.content or '')
+  local is_taken_back = vim.deep_equal(now.lines, text_before.lines)
+    and not vim.deep_equal(now.lines, comparison.opened.lines)
+  if is_taken_back and not vim.deep_equal(now, text_before) then
+    buffers.replace(comparison.right, text_before)
+  end
+end
+
 local function listen(comparison)
   comparison.group = api.nvim_create_augroup('gemini_companion_compare_' .. comparison.left, {})
   api.nvim_create_autocmd('WinClosed', {
@@ -73,12 +84,21 @@ local function listen(comparison)
       end
     end,
   })
+  api.nvim_create_autocmd('BufWritePre', {
+    group = comparison.group,
+    buffer = comparison.right,
+    callback = function()
+      restore_form(comparison)
+    end,
+  })
   api.nvim_create_autocmd('BufWritePost', {
     group = comparison.group,
     buffer = comparison.right,
     callback = function()
       if comparison.on_equal and file.read(comparison.path) == comparison.content then
-        vim.schedule(comparison.on_equal)
+        vim.schedule(function()
+          comparison.on_equal(comparison.opened)
+        end)
       end
     end,
   })
@@ -129,6 +149,7 @@ function M.show(comparison)
     reload.reload(path)
   end
   comparison.right, comparison.left = right, new_left(path, comparison.content, right)
+  comparison.opened = buffers.parsed(right)
   comparison.origin = api.nvim_get_current_win()
   local ok, cause = pcall(windows.open_tab, comparison)
   if not ok then

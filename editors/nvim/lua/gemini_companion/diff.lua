@@ -36,12 +36,24 @@ local function cli_name(proposal)
   return proposals.cli_name(proposal) or 'the CLI'
 end
 
+--- Called when a proposal opens, opens again or ends.
+M.on_changed = function() end
+
+local function show_change()
+  bars.update()
+  M.on_changed()
+end
+
 --- Closes a proposal. `by_user` is true if the user has decided it just now.
 local function close(proposal, by_user)
   proposals.remove(proposal)
   proposal.decided = true
+  if vim.api.nvim_buf_is_valid(proposal.view.right) then
+    -- Its text is accepted or kept.
+    vim.bo[proposal.view.right].modified = false
+  end
   proposal.view:close(by_user)
-  bars.update()
+  show_change()
 end
 
 --- Returns the accepted text for the CLI.
@@ -91,7 +103,6 @@ local function accept(proposal, before, by_user)
     return false
   end
   kept = expect_written(proposal, content, before)
-  vim.bo[proposal.view.right].modified = false
   close(proposal, by_user)
   return true
 end
@@ -229,7 +240,7 @@ local function reopen(proposal)
     return
   end
   proposal.view = again
-  bars.update()
+  show_change()
   remind(proposal)
 end
 
@@ -254,8 +265,8 @@ local function open(diff, base, ended_view)
   local path, kind = diff.filePath, diff.kind
   local parsed, remarks = form.of(path, diff.newContent)
   local proposal = proposals.get(path)
-  if proposal and not vim.api.nvim_buf_is_valid(proposal.view.right) then
-    -- The user has just left it, and it was about to open again.
+  if proposal and not proposal.view:is_whole() then
+    -- The user has just left it, and it was about to open again, or has deleted its left side.
     keep(proposal)
     proposals.remove(proposal)
     proposal.decided, proposal.view.closing = true, true
@@ -305,7 +316,7 @@ local function open(diff, base, ended_view)
   if diff.private then
     remarks[#remarks + 1] = 'is for a private file'
   end
-  bars.update()
+  show_change()
   local noun = kind == 'create' and 'the new file' or 'an edit to'
   local ending = form.join_remarks(proposal, remarks)
   log.notify(('%s proposes %s %s%s'):format(proposals.cli_name(proposal) or 'The CLI', noun, file.short(path), ending))
@@ -398,7 +409,6 @@ local function write(proposal, fail)
     drafts.wrote(path)
   end
   server.notify('diff/accepted', { filePath = path, content = content })
-  vim.bo[proposal.view.right].modified = false
   close(proposal)
   return true
 end

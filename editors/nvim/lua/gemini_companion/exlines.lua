@@ -13,6 +13,12 @@ end
 --- The most levels of commands inside of commands, and of mappings that lead to mappings.
 local MAX_DEPTH = 5
 
+--- Returns whether a user command runs a Lua function. Its definition is only a description then, which the list of
+--- commands has below the function.
+local function is_lua(name)
+  return vim.fn.execute('command ' .. name):find('\n....' .. name .. ' [^\n]*<Lua ') ~= nil
+end
+
 --- Returns the command line inside of a command, or nil.
 local function inner_line(command)
   local arguments = table.concat(command.args or {}, ' ')
@@ -26,7 +32,7 @@ local function inner_line(command)
     return arguments:match('|(.*)')
   end
   local own = api.nvim_buf_get_commands(0, {})[command.cmd] or api.nvim_get_commands({})[command.cmd]
-  return own and own.definition
+  return own and not is_lua(command.cmd) and own.definition or nil
 end
 
 local function collect(line, found, depth)

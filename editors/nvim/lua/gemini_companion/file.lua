@@ -14,12 +14,13 @@ function M.short(path)
   return vim.fn.fnamemodify(path, ':~:.')
 end
 
---- Returns the file of an ordinary buffer, or nil. The name of a buffer may be a URL, or may not be UTF-8.
+--- Returns the file of an ordinary buffer, or nil. The name of a buffer may be a URL or a folder, or may not be UTF-8.
 ---@param buffer integer
 ---@return string?
 function M.path_of(buffer)
   local name = api.nvim_buf_get_name(buffer)
-  local is_file = vim.bo[buffer].buftype == '' and (name:find('^/') or name:find('^%a:[/\\]')) ~= nil
+  local is_path = vim.bo[buffer].buftype == '' and (name:find('^/') or name:find('^%a:[/\\]')) ~= nil
+  local is_file = is_path and vim.fn.isdirectory(name) == 0
   return is_file and text.utf8(name) == name and name or nil
 end
 

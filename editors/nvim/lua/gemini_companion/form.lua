@@ -5,6 +5,25 @@ local text = require('gemini_companion.text')
 
 local M = {}
 
+--- Returns remarks about the changes of form, which a diff does not show.
+---@param old GeminiCompanion.Text
+---@param new GeminiCompanion.Text
+---@return string[]
+local function changes_of_form(old, new)
+  local remarks = {}
+  if new.bomb and not old.bomb then
+    remarks[#remarks + 1] = 'adds a byte order mark'
+  end
+  if #old.lines > 1 and new.dos ~= old.dos then
+    remarks[#remarks + 1] = 'changes all line endings to \\r\\n'
+  end
+  if old.eol ~= new.eol and not old.empty and not new.empty then
+    local remark = new.eol and 'adds a line ending to the last line' or 'removes the line ending of the last line'
+    remarks[#remarks + 1] = remark
+  end
+  return remarks
+end
+
 --- Returns the proposal with the line endings and BOM of its file, which the CLI omits, and the remarks about them.
 ---@param path string
 ---@param content string
@@ -17,16 +36,10 @@ function M.of(path, content)
   end
   local old = bytes and text.parse(bytes)
   local new = text.parse(content, old and old.dos or nil)
-  local remarks = {}
-  if old and old.bomb then
-    new.bomb = true
-  elseif old and new.bomb then
-    remarks[#remarks + 1] = 'adds a byte order mark'
-  end
-  if old and #old.lines > 1 and new.dos ~= old.dos then
-    remarks[#remarks + 1] = 'changes all line endings to \\r\\n'
-  end
-  return new, remarks
+  new.bomb = new.bomb or (old ~= nil and old.bomb)
+  -- In another encoding, these bytes are no line endings.
+  local is_utf8 = bytes ~= nil and text.utf8(bytes) == bytes
+  return new, is_utf8 and changes_of_form(old, new) or {}
 end
 
 --- Joins the remarks for the notification about a new proposal.

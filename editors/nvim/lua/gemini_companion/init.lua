@@ -77,6 +77,10 @@ local function listen()
   })
 end
 
+local function has_client()
+  return M.status().clients > 0
+end
+
 --- Starts the companion. Returns whether it is running or starting.
 ---@return boolean
 function M.start()
@@ -101,18 +105,20 @@ function M.start()
   end
   local ok, why = server.start(folders, {
     ready = function(ready)
-      terminal.set(ready.env)
-      -- The companion must know whether to share before it receives any context.
-      M.share(config.options.share_context)
-      M.review(config.options.review_all)
-      workspace.report()
-      diff.start()
-      comments.resend()
-      diagnostics.start()
-      context.start()
-      reload.start(function()
-        return M.status().clients > 0
-      end)
+      for _, step in ipairs({
+        { terminal.set, ready.env },
+        -- The companion must know whether to share before it receives any context.
+        { M.share, config.options.share_context },
+        { M.review, config.options.review_all },
+        { workspace.report },
+        { diff.start },
+        { comments.resend },
+        { diagnostics.start },
+        { context.start },
+        { reload.start, has_client },
+      }) do
+        guard.call('the start of the companion', unpack(step))
+      end
     end,
     exit = function(problem, was_ready)
       for _, stop in ipairs({

@@ -52,6 +52,7 @@ local NOTIFICATIONS = {
   ['diff/unwritten'] = { drafts.on_unwritten, { filePath = 'string' } },
   ['diff/reasonLost'] = { reason.on_lost, { filePath = 'string', why = 'string' } },
   ['agent/waiting'] = { agent.on_waiting, { session = 'string', message = 'string' } },
+  ['agent/answered'] = { agent.on_answered, { session = 'string' } },
   ['agent/finished'] = { agent.on_finished, { session = 'string', seconds = 'number' } },
   ['agent/command'] = { changes.on_command, { running = 'boolean' } },
   ['agent/changed'] = { changes.on_changed, CHANGED },

@@ -1,5 +1,6 @@
 -- Names this Neovim for `/ide status` of the CLI: by its folder, and by a number if other Neovims have that name.
 
+local file = require('gemini_companion.file')
 local log = require('gemini_companion.log')
 
 local M = {}
@@ -7,22 +8,26 @@ local M = {}
 --- The longest folder in a name, in characters.
 local MAX_FOLDER = 40
 
---- The folder where companions write the discovery files for Gemini CLI.
-local function discovery_folder()
-  return vim.fs.joinpath(vim.uv.os_tmpdir(), 'gemini', 'ide')
+--- Returns the folders where companions write the discovery files for Gemini CLI and for Qwen Code.
+local function discovery_folders()
+  local qwen = vim.env.QWEN_HOME
+  return {
+    vim.fs.joinpath(vim.uv.os_tmpdir(), 'gemini', 'ide'),
+    vim.fs.joinpath(vim.fn.fnamemodify(qwen and qwen ~= '' and qwen or '~/.qwen', ':p'), 'ide'),
+  }
 end
 
 --- Returns the names of the running editors that a CLI can find, as a set.
 local function names_in_use()
   local names = {}
-  for file in vim.fs.dir(discovery_folder()) do
-    local pid = tonumber(file:match('^gemini%-ide%-server%-(%d+)%-%d+%.json$'))
-    local is_running = pid and pid ~= vim.fn.getpid() and vim.uv.kill(pid, 0) == 0
-    local handle = is_running and io.open(vim.fs.joinpath(discovery_folder(), file), 'rb')
-    if handle then
-      local ok, content = pcall(vim.json.decode, handle:read('*a'))
-      handle:close()
-      local name = ok and vim.tbl_get(content, 'ideInfo', 'displayName')
+  for _, folder in ipairs(discovery_folders()) do
+    for entry in vim.fs.dir(folder) do
+      local ok, content = pcall(vim.json.decode, (file.read(vim.fs.joinpath(folder, entry))))
+      content = ok and content or {}
+      -- The file for Gemini CLI has the process in its name.
+      local pid = tonumber(entry:match('^gemini%-ide%-server%-(%d+)%-%d+%.json$') or vim.tbl_get(content, 'ppid'))
+      local is_running = pid and pid ~= vim.fn.getpid() and vim.uv.kill(pid, 0) == 0
+      local name = is_running and vim.tbl_get(content, 'ideInfo', 'displayName')
       if name then
         names[name] = true
       end

@@ -19,10 +19,16 @@ local WRITE_TIMEOUT_MS = 10000
 --- How often all files are checked.
 local SLOW_POLL_INTERVAL_MS = 1000
 
+--- How many times as long as the last reload of a buffer the next one waits. A program may write a large file, such
+--- as a log, all the time, and Neovim is blocked while it reads.
+local REST_FACTOR = 20
+
 --- Checks files that a CLI may write without a proposal.
 local timer
 --- The `file.state` of each buffer's file at the last reload or check.
 local states = {}
+--- The end of each buffer's pause after its last reload, by `vim.uv.hrtime()`.
+local rest_ends = {}
 
 --- Returns whether a buffer has nothing but one empty line.
 local function has_empty_line(buffer)
@@ -50,15 +56,15 @@ local function has_other_text(buffer, name)
   return is_utf8 and bytes ~= text.render(buffers.parsed(buffer))
 end
 
---- Runs the command that reads the file of a buffer. An error of the user's autocommands does not stop it.
---- `is_noticed` says whether Neovim has noticed the change.
-local function read_silently(buffer, name, is_noticed)
+--- Runs the command that reads the file of a buffer. An error of the user's autocommands does not stop it. `is_newer`
+--- says whether the file is known to have changed, and `is_noticed` whether Neovim has noticed a change.
+local function read_silently(buffer, name, is_newer, is_noticed)
   -- `:checktime` would keep the empty line.
   local must_edit = has_empty_line(buffer) and not is_empty_line(file.read(name))
   if not must_edit then
     vim.cmd('silent! checktime ' .. buffer)
     -- Neovim takes a time for the same that is exactly a second later. File systems count it in steps of milliseconds.
-    must_edit = not is_noticed() and has_other_text(buffer, name)
+    must_edit = is_newer and not is_noticed() and has_other_text(buffer, name)
   end
   if must_edit then
     api.nvim_buf_call(buffer, function()
@@ -68,8 +74,8 @@ local function read_silently(buffer, name, is_noticed)
 end
 
 --- Reads the file of a buffer again. Detects its line endings and encoding again as well, as `:edit` does; the user
---- has decided for the text, so Neovim need not ask.
-local function read_again(buffer)
+--- has decided for the text, so Neovim need not ask. See `read_silently` for `is_newer`.
+local function read_again(buffer, is_newer)
   local name = api.nvim_buf_get_name(buffer)
   if not vim.uv.fs_stat(name) then
     -- Neovim itself says that the file is gone, once. It must not do so here.
@@ -92,11 +98,12 @@ local function read_again(buffer)
   end)
   local message = vim.v.errmsg
   vim.v.errmsg = ''
-  local ok, why = pcall(read_silently, buffer, name, function()
+  local ok, why = pcall(read_silently, buffer, name, is_newer, function()
     return is_noticed
   end)
   why = ok and vim.v.errmsg or why
-  if why ~= '' then
+  -- A plugin that suppresses an error by `:silent!` sets the variable as well.
+  if why ~= '' and (not ok or has_other_text(buffer, name)) then
     log.warn(('reloading %s: %s'):format(file.short(name), guard.reason(why)))
   end
   vim.v.errmsg = message
@@ -119,7 +126,7 @@ function M.reload(path)
     local name = file.short(path)
     log.warn(name .. " changed on disk, but its buffer has unsaved changes: :e! loads the CLI's text, :w! keeps yours")
   else
-    read_again(buffer)
+    read_again(buffer, true)
   end
 end
 
@@ -140,7 +147,11 @@ function M.refresh(buffer)
     if vim.fn.getcmdwintype() ~= '' or idle.is_busy_in(buffer) then
       return false, M.IN_USE
     end
-    read_again(buffer)
+    local began = vim.uv.hrtime()
+    -- At the first check, the buffer of an unchanged file may have another text, as a plugin shows it.
+    read_again(buffer, states[buffer] ~= nil)
+    local ended = vim.uv.hrtime()
+    rest_ends[buffer] = ended + REST_FACTOR * (ended - began)
   end
   return true
 end
@@ -150,8 +161,12 @@ local function refresh_all()
   local is_done = true
   for _, buffer in ipairs(api.nvim_list_bufs()) do
     if api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == '' then
-      local _, why = M.refresh(buffer)
-      is_done = is_done and why ~= M.IN_USE
+      if vim.uv.hrtime() < (rest_ends[buffer] or 0) then
+        is_done = false
+      else
+        local _, why = M.refresh(buffer)
+        is_done = is_done and why ~= M.IN_USE
+      end
     end
   end
   return is_done
@@ -177,6 +192,14 @@ end
 --- Starts to reload changed files while `is_needed()`: a CLI may write a file without a proposal.
 ---@param is_needed fun(): boolean
 function M.start(is_needed)
+  api.nvim_create_autocmd('BufWritePost', {
+    group = api.nvim_create_augroup('gemini_companion_reload', {}),
+    callback = function(event)
+      if event.match == api.nvim_buf_get_name(event.buf) then
+        states[event.buf] = file.state(event.match)
+      end
+    end,
+  })
   timer = vim.uv.new_timer()
   local function poll()
     if is_needed() then
@@ -188,6 +211,7 @@ end
 
 function M.stop()
   if timer then
+    api.nvim_del_augroup_by_name('gemini_companion_reload')
     timer:close()
     timer = nil
   end

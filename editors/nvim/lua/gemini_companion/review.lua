@@ -90,7 +90,7 @@ end
 
 --- Goes to the proposal of an item in the quickfix list.
 local function go_to(item)
-  local ok, why = diff.show(vim.fn.bufname(item.bufnr))
+  local ok, why = diff.show(item.user_data)
   if not ok then
     log.fail(why)
   end
@@ -109,7 +109,7 @@ function M.list()
     local text = proposal.view.kind == 'create' and 'new file' or 'change'
     local name = proposals.cli_name(proposal)
     text = text .. (name and ' by ' .. name or '') .. (is_changed(proposal) and ', changed by you' or '')
-    return { filename = proposal.path, lnum = 1, text = text }
+    return { filename = proposal.path, lnum = 1, text = text, user_data = proposal.path }
   end, all)
   quickfix.show('Proposals of the CLI', items, 'gemini_companion', go_to)
   return true

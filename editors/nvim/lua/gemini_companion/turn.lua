@@ -45,10 +45,10 @@ local function finish(ended)
   end
 end
 
---- Marks a proposal as modified until the turn ends.
+--- Marks a proposal as modified until the turn ends, unless the user has just left it.
 ---@param view GeminiCompanion.View
 function M.mark(view)
-  if turn then
+  if turn and api.nvim_buf_is_valid(view.right) then
     vim.bo[view.right].modified = true
     table.insert(turn.marked, view)
   end
@@ -67,7 +67,8 @@ local function prepare(line)
     everywhere = everywhere or command.cmd == 'tabdo'
   end
   for view in pairs(writes and views or {}) do
-    if (everywhere or view:is_current()) and not view.closing and not vim.bo[view.right].modified then
+    local is_meant = view:is_current() or (everywhere and api.nvim_buf_is_valid(view.right))
+    if is_meant and not view.closing and not vim.bo[view.right].modified then
       M.mark(view)
     end
   end

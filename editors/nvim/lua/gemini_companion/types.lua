@@ -153,6 +153,10 @@
 ---@field session string The CLI session.
 ---@field message string
 
+--- The parameters of the notification `agent/answered`.
+---@class GeminiCompanion.AgentAnswered
+---@field session string The CLI session.
+
 --- The parameters of the notification `diff/reasonLost`.
 ---@class GeminiCompanion.ReasonLost
 ---@field filePath string
@@ -300,7 +304,8 @@
 ---@field path string
 ---@field content? string the text, nil if the file did not exist
 ---@field bars string[] the words above the text and above the file
----@field on_equal? fun() the user has written that text to the file
+---@field on_equal? fun(before: GeminiCompanion.Text) the user has written that text to the file, which had `before`
+---@field opened? GeminiCompanion.Text the text of the file when the comparison opened
 ---@field left? integer the buffer with the text
 ---@field right? integer the buffer of the file
 ---@field windows? integer[] the one of the file, and that of the text
@@ -379,12 +384,13 @@
 ---@field shown string[] the proposed lines
 ---@field is_empty? boolean the proposed text is empty
 ---@field form GeminiCompanion.Form
+---@field on_disk GeminiCompanion.Text the file, empty if it is not UTF-8
 ---@field group? integer
 ---@field closing? boolean
 ---@field ["private"]? boolean
 ---@field takes_reason? boolean the model gets the reason of a rejection
 ---@field takes_focus? boolean
----@field is_seen? boolean the proposal has had the focus
+---@field is_seen? boolean the proposal has been in sight
 ---@field was_current? boolean
 ---@field name? string the name of the buffer with the proposal
 ---@field windows? integer[] the one of the proposal, and that of the file

@@ -15,9 +15,14 @@ local GROUP = 'gemini_companion_undone'
 --- The number of lines that are compared at once.
 local CHUNK = 1000
 
---- The reverts of files that were not open, by path.
+--- The reverts of files that were not open, by `real`.
 ---@type table<string, GeminiCompanion.ClosedRevert>
 local closed = {}
+
+--- Returns the path of a file without symbolic links, if the file exists.
+local function real(path)
+  return vim.uv.fs_realpath(path) or path
+end
 
 --- Returns whether a buffer has these lines. The line `probe` is compared first: after a revert, texts differ there, so
 --- that an edit elsewhere costs nothing in a large file.
@@ -86,11 +91,11 @@ end
 --- Gives a buffer that has just read its file the undo step of the revert.
 local function restore_undo(buffer)
   local path = file.path_of(buffer)
-  local revert = path and closed[path]
+  local revert = path and closed[real(path)]
   if not revert then
     return
   end
-  closed[path] = nil
+  closed[real(path)] = nil
   local lines = api.nvim_buf_get_lines(buffer, 0, -1, false)
   if not vim.deep_equal(lines, revert.after.lines) then
     return
@@ -106,7 +111,7 @@ end
 ---@param path string
 ---@param revert GeminiCompanion.ClosedRevert
 function M.remember(path, revert)
-  closed[path] = revert
+  closed[real(path)] = revert
   api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
     group = api.nvim_create_augroup(GROUP .. '_closed', { clear = true }),
     callback = function(event)

@@ -24,8 +24,8 @@ local function expand(line, tabstop)
 end
 
 --- Returns removed lines as virtual ones, as wide as the window.
-local function virtual(view, from, count)
-  local window_width = api.nvim_win_get_width(view.windows[1])
+local function virtual(view, window, from, count)
+  local window_width = api.nvim_win_get_width(window)
   return vim.tbl_map(function(line)
     local shown, width = expand(line, vim.bo[view.right].tabstop)
     return { { shown .. (' '):rep(math.max(window_width - width, 0)), 'DiffDelete' } }
@@ -33,8 +33,7 @@ local function virtual(view, from, count)
 end
 
 --- Shows virtual lines above the first line. Neovim hides them until the user scrolls.
-local function show_above(view)
-  local window = view.windows[1]
+local function show_above(view, window)
   local hunk = view.hunks[1]
   if hunk and hunk[2] > 0 and (hunk[4] == 0 and hunk[3] == 0 or hunk[3] == 1) then
     api.nvim_win_call(window, function()
@@ -46,10 +45,15 @@ local function show_above(view)
   end
 end
 
---- Marks the changes of a proposal.
+--- Marks the changes of a proposal, unless one of its sides is gone.
 ---@param view GeminiCompanion.View
 ---@param changes? integer[][] if they are known; see `text.changes`
 function M.mark(view, changes)
+  local window = vim.fn.win_findbuf(view.right)[1]
+  if not window or not view:is_whole() then
+    view.hunks = {}
+    return
+  end
   api.nvim_buf_clear_namespace(view.right, namespace, 0, -1)
   view.hunks = changes or (view.is_unmarked and {} or buffers.changes(view.left, view.right))
   for _, hunk in ipairs(view.hunks) do
@@ -61,12 +65,12 @@ function M.mark(view, changes)
       -- Without added lines, `to` is the line before. Nothing is before the first line.
       local is_above = added > 0 or to == 0
       api.nvim_buf_set_extmark(view.right, namespace, math.max(to - 1, 0), 0, {
-        virt_lines = virtual(view, from, removed),
+        virt_lines = virtual(view, window, from, removed),
         virt_lines_above = is_above,
       })
     end
   end
-  show_above(view)
+  show_above(view, window)
 end
 
 --- Returns the line of the cursor at a change.

@@ -47,7 +47,8 @@ function View:show_file()
   self.file_state = state
   local bytes = file.read(self.path) or ''
   local is_utf8 = text.utf8(bytes) == bytes
-  buffers.fill(self.left, text.parse(is_utf8 and bytes or ''))
+  self.on_disk = text.parse(is_utf8 and bytes or '')
+  buffers.fill(self.left, self.on_disk)
   if not is_utf8 then
     -- Neovim may know the encoding of the file.
     api.nvim_buf_call(self.left, function()
@@ -94,11 +95,30 @@ function View:set_form(parsed)
   self.form = { dos = parsed.dos, bomb = parsed.bomb, eol = parsed.eol }
 end
 
+--- Returns whether both sides are there, also if the user has closed the window of the left one.
+---@return boolean
+function View:is_whole()
+  return api.nvim_buf_is_loaded(self.right) and api.nvim_buf_is_loaded(self.left)
+end
+
 --- Returns the text that the CLI proposed.
 ---@return GeminiCompanion.Text
 function View:original()
   local form = self.form
   return { lines = self.shown, empty = self.is_empty, dos = form.dos, bomb = form.bomb, eol = form.eol }
+end
+
+--- Gives a text the form of the file, except what the user has set, if the user has taken all changes back. A diff does
+--- not show the form.
+---@param now GeminiCompanion.Text
+function View:restore_form(now)
+  if not self.on_disk.empty and vim.deep_equal(now.lines, self.on_disk.lines) then
+    for name, proposed in pairs(self.form) do
+      if now[name] == proposed then
+        now[name] = self.on_disk[name]
+      end
+    end
+  end
 end
 
 --- Returns the current text of the proposal, or its text at the last unload, and whether the user has changed it.
@@ -113,9 +133,13 @@ function View:proposal()
     now = self.unloaded() or self:original()
   end
   -- An empty text and one empty line have the same lines.
-  local same = vim.deep_equal(now.lines, self.shown) and (self.is_empty or not now.empty)
+  local has_same_lines = vim.deep_equal(now.lines, self.shown)
+  local same = has_same_lines and (self.is_empty or not now.empty)
   for name, value in pairs(self.form) do
     same = same and now[name] == value
+  end
+  if not has_same_lines then
+    self:restore_form(now)
   end
   return now, not same
 end
@@ -178,7 +202,8 @@ function View:listen()
   on('BufWinLeave', {
     buffer = self.right,
     callback = function()
-      self:leave(not self.is_window_closing)
+      -- `:tabonly` and the like decide nothing about a proposal that the user has not seen.
+      self:leave(not self.is_window_closing or not (self.is_seen or self:is_current()))
     end,
   })
   -- With `:noautocmd`, only this callback runs.
@@ -193,7 +218,9 @@ function View:listen()
     unified.listen(self)
   end
   local function follow()
-    autowrite.follow(self, self:is_current())
+    local is_current = self:is_current()
+    self.is_seen = self.is_seen or is_current
+    autowrite.follow(self, is_current)
   end
   on({ 'BufEnter', 'WinEnter', 'TabEnter' }, { callback = follow })
   follow()
@@ -220,7 +247,7 @@ function M.open(path, parsed, kind, options, on)
     on = on,
     origin = options.ended and options.ended.origin or api.nvim_get_current_win(),
     from_terminal = options.ended and options.ended.from_terminal or api.nvim_get_mode().mode == 't',
-    left = buffers.create('file' .. path, 'nofile', 'wipe'),
+    left = buffers.create('file' .. path, 'nofile', 'hide'),
     right = buffers.create('proposal' .. path, 'acwrite', 'wipe'),
   }, View)
   vim.bo[view.left].modifiable = false
@@ -327,7 +354,7 @@ function View:open_again()
   local options = { focus = false, layout = self.layout }
   local parsed = self:original()
   local again = M.open(self.path, parsed, self.kind, options, self.on)
-  again.private, again.takes_reason = self.private, self.takes_reason
+  again.private, again.takes_reason, again.is_seen = self.private, self.takes_reason, self.is_seen
   if changed then
     buffers.set_lines(again.right, now)
     buffers.set_form(again.right, now)
