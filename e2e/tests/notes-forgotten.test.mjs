@@ -78,9 +78,9 @@ describe('a comment', { concurrency: 3 }, () => {
 });
 
 /** Gemini CLI in a terminal. */
-async function openGemini(t) {
+async function openGemini(t, options) {
   const model = await GeminiModel.start(t);
-  const window = await openCli(t, { a: 'one\ntwo\n' }, () => model);
+  const window = await openCli(t, { a: 'one\ntwo\n' }, () => model, options);
   const { companion, editor, terminal, file } = window;
   let id = 0;
   /** The user comments on the file. */
@@ -164,6 +164,20 @@ describe('the model of Gemini CLI gets a comment', { skip, concurrency: 2 }, () 
     terminal.press('Escape');
     await terminal.shows(/Request cancelled/);
     await isInNext();
+  });
+
+  test('that the user writes while a subagent ends', async (t) => {
+    const window = await openGemini(t, { yolo: true });
+    const { terminal, model, write, assertIn, finish } = window;
+    await terminal.enter('the first prompt');
+    const call = { agent_name: 'generalist', prompt: 'do it' };
+    (await model.next()).end({ name: 'invoke_agent', args: call });
+    const subagent = await model.next();
+    await write();
+    subagent.end({ name: 'complete_task', args: { result: { response: 'It is done.' } } });
+    const request = await model.next();
+    assertIn(request);
+    await finish(request);
   });
 
   test('of the first prompt once and of a result, although the user has rejected an edit, or a tool has failed', async (t) => {

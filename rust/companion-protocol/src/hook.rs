@@ -120,9 +120,9 @@ pub struct HookProfile {
     pub writes: &'static str,
     /// The tool that runs a shell command.
     pub command: &'static str,
-    /// The tool that describes the calls that follow in the same message. The CLI takes its result out of the
-    /// model's history with them.
-    pub narration: Option<&'static str>,
+    /// The tools whose results no model reads as messages of their own: the CLI takes such a result out of the
+    /// history with the calls that follow it, or gives it to no model.
+    pub unread: &'static [&'static str],
     /// The user confirms an edit after [`HookEventKind::BeforeTool`], not before it.
     pub confirms_after_hook: bool,
     /// The CLI runs [`HookEventKind::BeforeAgent`] also when it goes on after a tool, with an empty prompt.

@@ -49,7 +49,8 @@ pub static GEMINI: ClientProfile = ClientProfile {
         edits: &["write_file", "replace"],
         writes: "write_file",
         command: "run_shell_command",
-        narration: Some("update_topic"),
+        // The first describes the calls after it, and the second ends a subagent (`local-executor.js`).
+        unread: &["update_topic", "complete_task"],
         confirms_after_hook: true,
         prompts_after_tool: false,
         // `extension-manager.ts`, `settingsSchema.ts`, `trust.js`
@@ -127,7 +128,7 @@ pub static QWEN: ClientProfile = ClientProfile {
         edits: &["write_file", "edit", "notebook_edit"],
         writes: "write_file",
         command: "run_shell_command",
-        narration: None,
+        unread: &[],
         confirms_after_hook: false,
         prompts_after_tool: true,
         // `config.ts`, `trustedFolders.ts`

@@ -147,7 +147,7 @@ impl Agents {
 
     async fn after_tool(&self, event: &HookEvent, caller: &Caller<'_>) -> Answer {
         let path = event.path.as_deref().filter(|_| event.is_edit).unwrap_or_default();
-        if event.is_narration {
+        if event.is_unread {
             return Answer::default();
         }
         let problems = async {

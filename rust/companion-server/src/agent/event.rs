@@ -75,8 +75,8 @@ pub(crate) struct HookEvent {
     pub(crate) is_write: bool,
     /// The tool runs a shell command.
     pub(crate) is_command: bool,
-    /// The tool only describes the calls that follow in the same message.
-    pub(crate) is_narration: bool,
+    /// No model reads the result of the tool as a message of its own.
+    pub(crate) is_unread: bool,
     /// The digest of the input of the command, to distinguish calls.
     pub(crate) command: Option<Digest>,
     /// The first line of the prompt; may be empty.
@@ -227,7 +227,7 @@ impl HookEvent {
             is_edit,
             is_write: client.hooks.writes == tool,
             is_command,
-            is_narration: client.hooks.narration == Some(&*tool),
+            is_unread: client.hooks.unread.contains(&&*tool),
             command: is_command
                 .then(|| Digest::of(event.tool_input.map_or("", |input| input.get()))),
             title: one_line(title, MAX_TITLE),

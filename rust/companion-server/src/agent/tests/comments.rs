@@ -162,6 +162,18 @@ async fn a_project_that_shares_nothing_keeps_its_comments() {
     assert!(context(&scene.after_tool(json!({})).await).ends_with(": rename it"));
 }
 
+/// No model gets more of the tool that ends a subagent than its argument.
+#[tokio::test]
+async fn a_comment_waits_while_a_subagent_of_gemini_cli_ends() {
+    let scene = Scene::start().await;
+    scene.before_agent().await;
+    scene.comment("1", "rename it").await;
+    let end = json!({ "tool_name": "complete_task", "tool_response": {} });
+    assert_eq!(scene.hook("AfterTool", end).await, Value::Null);
+    let result = json!({ "tool_name": "invoke_agent", "tool_response": {} });
+    assert!(context(&scene.hook("AfterTool", result).await).ends_with(": rename it"));
+}
+
 /// Gemini CLI takes the result of that tool out of the history with the calls that it describes.
 #[tokio::test]
 async fn a_tool_that_only_describes_others_is_no_message_to_the_model() {
