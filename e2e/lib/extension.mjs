@@ -10,6 +10,7 @@ import { GEMINI } from './gemini-cli.mjs';
 import { GeminiModel } from './gemini-model.mjs';
 import * as qwen from './qwen-code.mjs';
 import { QWEN } from './qwen-code.mjs';
+import { QwenModel } from './qwen-model.mjs';
 import { startModel } from './scripted-model.mjs';
 import { Terminal } from './terminal.mjs';
 
@@ -52,11 +53,12 @@ const CLIS = {
     program: QWEN,
     withoutReview: '--approval-mode=auto-edit',
     tool: 'mcp__gemini-companion__get_diagnostics',
-    async prepare(sandbox, steps) {
-      qwen.prepare(qwen.qwenHome(sandbox));
+    async prepare(sandbox, steps, settings) {
+      qwen.prepare(qwen.qwenHome(sandbox), settings);
       const results = [];
       const asked = [];
-      const model = await startModel(sandbox, steps, results, asked);
+      const isModel = steps instanceof QwenModel;
+      const model = isModel ? steps.url : await startModel(sandbox, steps, results, asked);
       // Without its second start, which is for more memory; qwen-cli.test.mjs keeps that.
       const env = { ...qwen.environment(model), QWEN_CODE_NO_RELAUNCH: '1' };
       return { env, args: [], results: () => results, asked: () => asked };
@@ -104,16 +106,17 @@ function unpack(sandbox, archive) {
 }
 
 /**
- * Prepares a CLI whose model answers `steps`, or is a `GeminiModel`, with the extension installed `by` one of the ways.
- * `review` sets whether edits are reviewed, and `yolo` whether the CLI asks nothing; `mode` is another
- * of its approval modes. Returns the command line, the environment, and functions for the texts that
- * the model gets.
+ * Prepares a CLI whose model answers `steps`, or is a `GeminiModel` or a `QwenModel`, with the
+ * extension installed `by` one of the ways. `review` sets whether edits are reviewed, and `yolo`
+ * whether the CLI asks nothing; `mode` is another of its approval modes. `settings` are those of
+ * `prepare` for Qwen Code. Returns the command line, the environment, and functions for the texts
+ * that the model gets.
  */
 export async function prepareCli(sandbox, name, steps, options = {}) {
-  const { PATH = HERE, env, by = BY.copy, review = false, yolo = false } = options;
+  const { PATH = HERE, env, by = BY.copy, review = false, yolo = false, settings } = options;
   const { mode = yolo ? 'yolo' : undefined } = options;
   const cli = CLIS[name];
-  const { args, results, asked, ...prepared } = await cli.prepare(sandbox, steps);
+  const { args, results, asked, ...prepared } = await cli.prepare(sandbox, steps, settings);
   const all = { REMOTE_CONTAINERS: '1', ...env, ...prepared.env, PATH };
   by(sandbox, name, all);
   const asking = review ? [] : [cli.withoutReview];

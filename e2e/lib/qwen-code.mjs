@@ -51,9 +51,10 @@ const SETTINGS = {
 };
 
 /** Writes settings into the folder `home`, so that the CLI runs without an account. */
-export function prepare(home, { ide = { enabled: true }, tools } = {}) {
+export function prepare(home, { ide = { enabled: true }, tools, memory = SETTINGS.memory } = {}) {
   const settings = {
     ...SETTINGS,
+    memory,
     ide: { hasSeenNudge: true, ...ide },
     tools: { ...SETTINGS.tools, ...tools },
   };

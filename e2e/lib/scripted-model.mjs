@@ -1,24 +1,26 @@
 // Runs a scripted model on this machine, with OpenAI's API.
 
 import http from 'node:http';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 
 /** Returns the model's answer in one chunk, with the end mark. */
 function choices(step) {
   if (typeof step === 'string') return [{ delta: { content: step } }, stop('stop')];
   const { name, args } = step;
-  const call = { index: 0, id: name, type: 'function' };
+  const call = { index: 0, id: `${name}-${randomUUID()}`, type: 'function' };
   const tool_calls = [{ ...call, function: { name, arguments: JSON.stringify(args) } }];
   return [{ delta: { tool_calls } }, stop('tool_calls')];
 }
 
 /** Returns the text of a result, in one part or several. */
-const text = (content) =>
+export const text = (content) =>
   typeof content === 'string' ? content : content.map((part) => part.text).join('');
 
 const stop = (finish_reason) => ({ delta: {}, finish_reason });
 
-function answer(step, response) {
+/** Sends a step as the model's answer. */
+export function answer(step, response) {
   const about = { id: 'reply', object: 'chat.completion.chunk', created: 0, model: 'script' };
   const events = choices(step).map((choice) =>
     JSON.stringify({ ...about, choices: [{ index: 0, ...choice }] }),

@@ -211,7 +211,9 @@ for (const name of NAMES) {
     await terminal.shows(/That was all\./);
     // Otherwise the hook at the end of the turn may have the next comment.
     await companion.next('agent/finished');
-    assert.ok(results()[0].includes(commentOf('1')), results()[0]);
+    // Qwen Code's main model gets it beside the result.
+    const withResult = name === 'gemini' ? results()[0] : asked().at(-1);
+    assert.ok(withResult.includes(commentOf('1')), withResult);
     companion.notify('comment/set', comment(file.a, '2'));
     companion.notify('comment/set', comment(file.a, '3'));
     companion.notify('comment/removed', { id: '2' });

@@ -59,7 +59,7 @@ const EVENTS = {
   'a folder that is a number': ['after-tool', 'AfterTool', { cwd: 7, tool_name: 'x' }],
   'a prompt of Qwen Code with a half': ['before-agent', 'UserPromptSubmit', { prompt: HALF }],
   'an end of Qwen Code with null': ['after-agent', 'Stop', { stop_hook_active: null }],
-  'a tool of Qwen Code with null': ['after-tool', 'PostToolUse', { tool_response: null }],
+  'results for Qwen Code with null': ['before-agent', 'UserPromptSubmit', { prompt: null }],
 };
 
 test('a comment reaches the model with', async (t) => {

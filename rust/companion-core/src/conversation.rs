@@ -109,19 +109,31 @@ impl Conversation {
         self.turns.tool_begun(caller.session);
     }
 
-    /// A tool has ended. Its model gets the reasons of this edit, or else all comments. A comment never
-    /// leaves with a reason: its user may still change it, which would revoke the reason, too.
-    pub fn due_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> Due {
+    /// A tool has ended. Its model, which may be that of a subagent, gets the reasons of this edit.
+    pub fn reasons_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> Due {
         let names = self.clis.edit_ended(caller, path, now);
-        self.turns.tool_ended(caller.session);
-        let reasons = self.notes.due(now, |note| match note {
+        self.notes.due(now, |note| match note {
             Note::Reason(reason) => names.contains(&reason.path) && self.is_for(caller, reason),
             Note::Comment(_) | Note::Revert(_) => false,
-        });
+        })
+    }
+
+    /// A tool has ended, and its result is the next message to the model. The model gets the reasons of this
+    /// edit, or else all comments. A comment never leaves with a reason: its user may still change it,
+    /// which would revoke the reason, too.
+    pub fn due_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> Due {
+        self.turns.tool_ended(caller.session);
+        let reasons = self.reasons_after_tool(caller, path, now);
         if !reasons.is_empty() {
             return reasons;
         }
         self.notes.due(now, |note| matches!(note, Note::Comment(_)))
+    }
+
+    /// A CLI is about to send its model the results of tools. The model gets the same notes as with a prompt.
+    pub fn due_before_results(&mut self, caller: &Caller<'_>, now: u64) -> Due {
+        self.turns.tool_ended(caller.session);
+        self.due_before_agent(caller, now)
     }
 
     /// A CLI whose hook follows its diff is about to write `input`. If that is the text that it got

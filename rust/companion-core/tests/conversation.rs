@@ -304,6 +304,22 @@ fn after_a_denied_command_the_model_has_forgotten_the_last_message() {
 }
 
 #[test]
+fn a_tool_whose_model_may_be_another_one_brings_reasons_and_no_comment() {
+    let mut cast = Cast::new();
+    let (x, a) = (cli("x"), cast.a);
+    cast.prompt(&x);
+    cast.edit(&x, a, "/1");
+    cast.reject(a, "/1");
+    cast.comment("1", 1, "one");
+    for expected in [vec!["/1"], vec![]] {
+        let due = cast.conversation.reasons_after_tool(&x, "/1", cast.now);
+        assert_eq!(cast.deliver(&x, &due), expected);
+    }
+    let due = cast.conversation.due_before_results(&x, cast.now);
+    assert_eq!(cast.deliver(&x, &due), ["one"]);
+}
+
+#[test]
 fn of_the_texts_of_a_comment_that_a_model_forgets_only_the_newest_waits() {
     let mut cast = Cast::new();
     let (x, y) = (cli("x"), cli("y"));

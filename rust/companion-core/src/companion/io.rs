@@ -216,8 +216,13 @@ pub enum Hook<'a> {
     /// Another tool begins, or the CLI asks its user about one. Not for a CLI whose hook before an edit is
     /// [`Self::BeforeWrite`].
     BeforeTool,
-    /// A tool has ended, perhaps an edit of this file.
+    /// A tool has ended, perhaps an edit of this file, and its result is the next message to the model.
     AfterTool(&'a str),
+    /// A tool has ended, perhaps an edit of this file. The model may be that of a subagent, which ends soon. The
+    /// main model gets the result after [`Self::BeforeResults`].
+    ToolEnded(&'a str),
+    /// The CLI is about to send its main model the results of tools.
+    BeforeResults,
     /// The user has sent a prompt.
     BeforeAgent,
     /// A turn has ended with this answer of the model; `None` if the CLI does not report it.

@@ -187,6 +187,8 @@ impl Companion {
             }
             Hook::BeforeTool => return self.conversation.tool_begun(caller),
             Hook::AfterTool(path) => self.conversation.due_after_tool(caller, path, time),
+            Hook::ToolEnded(path) => self.conversation.reasons_after_tool(caller, path, time),
+            Hook::BeforeResults => self.conversation.due_before_results(caller, time),
             Hook::BeforeAgent => {
                 let forgotten = self.conversation.turn_begun(caller);
                 self.forgotten(forgotten, out);

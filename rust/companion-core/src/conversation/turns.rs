@@ -81,7 +81,7 @@ impl Turns {
         forgotten
     }
 
-    /// A tool of a CLI has ended. Its result is the next message to the model.
+    /// The result of a tool is the next message to the model of a CLI.
     pub(super) fn tool_ended(&mut self, cli: &str) {
         let Some(turn) = self.turn(cli) else { return };
         turn.state = State::Runs;

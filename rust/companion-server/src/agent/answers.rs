@@ -159,7 +159,13 @@ impl Agents {
         };
         let (problems, ()) = tokio::join!(problems, self.changes.after_tool(event));
         let mut texts = Vec::from_iter(problems);
-        let mut due = self.due(caller, Hook::AfterTool(path));
+        // Qwen Code runs this hook for all its models, and then that of a prompt for its main one.
+        let hook = if event.client.hooks.prompts_after_tool {
+            Hook::ToolEnded(path)
+        } else {
+            Hook::AfterTool(path)
+        };
+        let mut due = self.due(caller, hook);
         if event.effect == ToolEffect::Failed {
             // Gemini CLI gives the model only the error of the tool, or a reason in its place.
             due.retain(|(_, note)| matches!(note, Note::Reason(_)));
@@ -213,7 +219,8 @@ impl Agents {
         if event.is_new_prompt {
             self.changes.begin_prompt(event, &event.title);
         }
-        let due = self.due(caller, Hook::BeforeAgent);
+        let hook = if event.is_new_prompt { Hook::BeforeAgent } else { Hook::BeforeResults };
+        let due = self.due(caller, hook);
         let mut texts = Vec::new();
         let mut ack = None;
         if let Some(Checked { delivery, shared }) =

@@ -174,6 +174,20 @@ async fn a_comment_waits_while_a_subagent_of_gemini_cli_ends() {
     assert!(context(&scene.hook("AfterTool", result).await).ends_with(": rename it"));
 }
 
+/// Qwen Code runs the hook of a tool for all models of a session, and then that of a prompt for the main one.
+#[tokio::test]
+async fn a_comment_reaches_the_main_model_of_qwen_code() {
+    let scene = Scene::start().await;
+    let prompt =
+        async |prompt: &str| scene.hook("UserPromptSubmit", json!({ "prompt": prompt })).await;
+    prompt("p").await;
+    scene.comment("1", "rename it").await;
+    for more in [json!({}), json!({ "agent_id": "Explore-1" })] {
+        assert_eq!(scene.hook("PostToolUse", more).await, Value::Null);
+    }
+    assert!(context(&prompt("").await).ends_with(": rename it"));
+}
+
 /// Gemini CLI takes the result of that tool out of the history with the calls that it describes.
 #[tokio::test]
 async fn a_tool_that_only_describes_others_is_no_message_to_the_model() {

@@ -1,0 +1,91 @@
+// Tests that the main model of Qwen Code gets the user's comments, although other models run tools in
+// the same session.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import {
+  comment,
+  commentOf,
+  look,
+  open as openCli,
+  shell,
+  untilChecked,
+} from '../lib/conversation.mjs';
+import { QwenModel } from '../lib/qwen-model.mjs';
+import { noTerminal as skip } from '../lib/terminal.mjs';
+
+/** Qwen Code in a terminal, which asks nothing by default. */
+async function open(t, options) {
+  const model = await QwenModel.start(t);
+  const all = { name: 'qwen', yolo: true, ...options };
+  const window = await openCli(t, { a: 'one\ntwo\n' }, () => model, all);
+  const { companion, terminal } = window;
+  let id = 0;
+  /** The user comments on the file. */
+  const write = async () => {
+    id += 1;
+    companion.notify('comment/set', comment(window.file.a, `${id}`));
+    await untilChecked(window);
+  };
+  /** How often the model has the newest comment. */
+  const count = ({ texts }) => texts.join('\n').split(commentOf(`${id}`)).length - 1;
+  /** The user sends a prompt. Returns the request to the model. */
+  const ask = async (prompt) => {
+    await terminal.enter(prompt);
+    return model.next();
+  };
+  /** The model answers, and the turn ends. */
+  const finish = async (request) => {
+    request.end('That was all.');
+    await companion.next('agent/finished');
+  };
+  return { ...window, model, write, count, ask, finish };
+}
+
+/** Starts a subagent, while the main model waits for the answer to its call. */
+async function startSubagent({ model, ask }, subagent_type) {
+  const request = await ask('first');
+  const args = { description: 'work', prompt: 'work on the file', subagent_type };
+  request.end({ name: 'agent', args });
+  const [main, subagent] = await Promise.all([model.next(), model.next('subagent')]);
+  return { main, subagent };
+}
+
+describe('the main model of Qwen Code gets a comment', { skip, concurrency: 2 }, () => {
+  test('that the user writes while the CLI looks for memories', async (t) => {
+    const window = await open(t, { settings: { memory: { enableManagedAutoDream: false } } });
+    const { model, file, write, count, ask, finish } = window;
+    await finish(await ask('remember that I prefer tabs'));
+    let memory = await model.next('memory');
+    await write();
+    memory.end(look(file.a));
+    memory = await model.next('memory');
+    assert.equal(count(memory), 0);
+    const next = await ask('and now');
+    assert.equal(count(next), 1);
+
+    await write();
+    memory.end(look(file.a));
+    memory = await model.next('memory');
+    assert.equal(count(memory), 0, 'the turn that runs is not that of the memories');
+    next.end(look(file.a));
+    const last = await model.next();
+    assert.equal(count(last), 1);
+    memory.end('Nothing to remember.');
+    last.end('That was all.');
+  });
+
+  test('that the user writes while a subagent runs', async (t) => {
+    const window = await open(t);
+    const { model, file, write, count } = window;
+    const { main, subagent } = await startSubagent(window, 'Explore');
+    await write();
+    subagent.end(look(file.a));
+    const second = await model.next('subagent');
+    assert.equal(count(second), 0);
+    main.end('I wait for it.');
+    assert.equal(count(await model.next()), 1, 'the turn goes on with it');
+    second.end('It has two lines.');
+  });
+});
