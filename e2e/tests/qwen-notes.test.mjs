@@ -1,5 +1,5 @@
 // Tests that the main model of Qwen Code gets the user's comments, although other models run tools in
-// the same session.
+// the same session, and although the user cancels a prompt.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -40,7 +40,13 @@ async function open(t, options) {
     request.end('That was all.');
     await companion.next('agent/finished');
   };
-  return { ...window, model, write, count, ask, finish };
+  /** The user cancels a prompt that has no answer, and empties the line with it. */
+  const cancel = async (prompt) => {
+    terminal.press('Escape');
+    await terminal.shows(new RegExp(`─\\s*\\n[>*] ${prompt}`));
+    terminal.press('C-u');
+  };
+  return { ...window, model, write, count, ask, finish, cancel };
 }
 
 /** Starts a subagent, while the main model waits for the answer to its call. */
@@ -87,5 +93,45 @@ describe('the main model of Qwen Code gets a comment', { skip, concurrency: 2 },
     main.end('I wait for it.');
     assert.equal(count(await model.next()), 1, 'the turn goes on with it');
     second.end('It has two lines.');
+  });
+
+  test('of a prompt that the user has cancelled, and each only once', async (t) => {
+    const { model, terminal, file, write, count, ask, finish, cancel } = await open(t);
+    for (const prompt of ['the first prompt', 'another prompt']) {
+      await write();
+      assert.equal(count(await ask(prompt)), 1);
+      await cancel(prompt);
+      const again = await ask('and now');
+      assert.equal(count(again), 1, again.texts.join('\n'));
+      await finish(again);
+      const later = await ask('thanks');
+      assert.equal(count(later), 1);
+      await finish(later);
+    }
+
+    await write();
+    const request = await ask('look at it');
+    assert.equal(count(request), 1);
+    await write();
+    request.end(look(file.a));
+    assert.equal(count(await model.next()), 1);
+    terminal.press('Escape');
+    await terminal.shows(/Request cancelled/);
+    // The CLI keeps the results in the history.
+    assert.equal(count(await ask('and now')), 1);
+  });
+
+  test('of a prompt once, although the user has denied a command', async (t) => {
+    const { companion, model, terminal, write, count, ask } = await open(t, { yolo: false });
+    await write();
+    const request = await ask('make it');
+    assert.equal(count(request), 1);
+    companion.inbox.takeAll();
+    request.end(shell('touch made'));
+    await companion.next('agent/waiting');
+    await terminal.shows(/once/);
+    terminal.press('Escape');
+    await terminal.shows(/- Shell touch made/);
+    assert.equal(count(await ask('and now')), 1);
   });
 });

@@ -109,6 +109,11 @@ impl Conversation {
         self.turns.tool_begun(caller.session);
     }
 
+    /// The model of a CLI has begun to answer a prompt.
+    pub fn answered(&mut self, caller: &Caller<'_>) {
+        self.turns.answered(caller.session);
+    }
+
     /// A tool has ended. Its model, which may be that of a subagent, gets the reasons of this edit.
     pub fn reasons_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> Due {
         let names = self.clis.edit_ended(caller, path, now);
@@ -155,8 +160,9 @@ impl Conversation {
     }
 
     /// The user has sent a prompt to a CLI. Returns the notes that its model has forgotten. They wait again.
-    pub fn turn_begun(&mut self, caller: &Caller<'_>) -> Vec<NoteId> {
-        let forgotten = self.turns.begin(caller.session);
+    /// `ends_cancelled_turns`: the CLI runs a hook if the user cancels the prompt.
+    pub fn turn_begun(&mut self, caller: &Caller<'_>, ends_cancelled_turns: bool) -> Vec<NoteId> {
+        let forgotten = self.turns.begin(caller.session, ends_cancelled_turns);
         self.notes.add_forgotten(forgotten)
     }
 

@@ -92,7 +92,8 @@
 //! let [Output::Deliver(delivery)] = &out[..] else { panic!("{out:?}") };
 //! assert_eq!(&*delivery.reasons().next().unwrap().text, "use const");
 //! handle(Input::Confirm(delivery.number));
-//! assert!(handle(Input::Hook(&cli, Hook::BeforeAgent)).is_empty());
+//! let prompt = Hook::BeforeAgent { ends_cancelled_turns: true };
+//! assert!(handle(Input::Hook(&cli, prompt)).is_empty());
 //! ```
 //!
 //! A restart. What the records leave is all that the next process knows:

@@ -303,11 +303,33 @@ fn after_a_denied_command_the_model_has_forgotten_the_last_message() {
     assert_eq!(cast.prompt(&x), [""; 0], "the turn went on");
 }
 
+/// Qwen Code takes a prompt that has no answer out of the history, and runs no hook then.
+#[test]
+fn a_note_of_a_prompt_that_another_one_follows_waits_again_if_the_cli_does_not_end_it() {
+    let mut cast = Cast::new();
+    let x = cli("x");
+    cast.comment("1", 1, "one");
+    assert_eq!(cast.prompt_of(&x, false), ["one"]);
+    assert_eq!(cast.prompt_of(&x, false), ["one"]);
+    // The model has answered: the CLI sends it the results of tools, or asks the user.
+    let due = cast.conversation.due_before_results(&x, cast.now);
+    assert_eq!(cast.deliver(&x, &due), [""; 0]);
+    assert_eq!(cast.prompt_of(&x, false), [""; 0]);
+    cast.comment("2", 1, "two");
+    assert_eq!(cast.prompt_of(&x, false), ["two"]);
+    cast.conversation.answered(&x);
+    assert_eq!(cast.prompt_of(&x, false), [""; 0]);
+    cast.comment("3", 1, "three");
+    assert_eq!(cast.end(&x, "Done."), ["three"]);
+    assert_eq!(cast.prompt_of(&x, false), [""; 0], "the turn goes on with that comment");
+    assert_eq!(cast.prompt_of(&x, false), [""; 0], "the CLI keeps it");
+}
+
 #[test]
 fn a_tool_whose_model_may_be_another_one_brings_reasons_and_no_comment() {
     let mut cast = Cast::new();
     let (x, a) = (cli("x"), cast.a);
-    cast.prompt(&x);
+    cast.prompt_of(&x, false);
     cast.edit(&x, a, "/1");
     cast.reject(a, "/1");
     cast.comment("1", 1, "one");

@@ -216,6 +216,8 @@ pub enum Hook<'a> {
     /// Another tool begins, or the CLI asks its user about one. Not for a CLI whose hook before an edit is
     /// [`Self::BeforeWrite`].
     BeforeTool,
+    /// The CLI asks its user something, so the model has answered.
+    Asks,
     /// A tool has ended, perhaps an edit of this file, and its result is the next message to the model.
     AfterTool(&'a str),
     /// A tool has ended, perhaps an edit of this file. The model may be that of a subagent, which ends soon. The
@@ -224,7 +226,10 @@ pub enum Hook<'a> {
     /// The CLI is about to send its main model the results of tools.
     BeforeResults,
     /// The user has sent a prompt.
-    BeforeAgent,
+    BeforeAgent {
+        /// The CLI runs [`Self::AfterAgent`] also if the user cancels the prompt.
+        ends_cancelled_turns: bool,
+    },
     /// A turn has ended with this answer of the model; `None` if the CLI does not report it.
     AfterAgent(Option<Digest>),
 }

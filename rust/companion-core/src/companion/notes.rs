@@ -186,11 +186,12 @@ impl Companion {
                 self.conversation.due_before_write(caller, path, input)
             }
             Hook::BeforeTool => return self.conversation.tool_begun(caller),
+            Hook::Asks => return self.conversation.answered(caller),
             Hook::AfterTool(path) => self.conversation.due_after_tool(caller, path, time),
             Hook::ToolEnded(path) => self.conversation.reasons_after_tool(caller, path, time),
             Hook::BeforeResults => self.conversation.due_before_results(caller, time),
-            Hook::BeforeAgent => {
-                let forgotten = self.conversation.turn_begun(caller);
+            Hook::BeforeAgent { ends_cancelled_turns } => {
+                let forgotten = self.conversation.turn_begun(caller, ends_cancelled_turns);
                 self.forgotten(forgotten, out);
                 self.conversation.due_before_agent(caller, time)
             }

@@ -1,11 +1,12 @@
 //! Finds the notes that a model has forgotten.
 //!
-//! Gemini CLI takes messages out of its model's history, with the notes in them, and no hook says so:
+//! A CLI takes messages out of its model's history, with the notes in them, and no hook says so:
 //!
-//! | Event | Forgotten | Seen by |
-//! | --- | --- | --- |
-//! | the user cancels an answer, or the model fails (`geminiChat.js`) | the turn, or what it goes on with | the answer at the end of the turn, which is the one from before |
-//! | the user rejects or cancels a tool (`interactiveCli.js`, `handleCompletedTools`) | the last message: the prompt, or results | a tool that has begun and not ended before the next prompt |
+//! | CLI | Event | Forgotten | Seen by |
+//! | --- | --- | --- | --- |
+//! | Gemini CLI | the user cancels an answer, or the model fails (`geminiChat.js`) | the turn, or what it goes on with | the answer at the end of the turn, which is the one from before |
+//! | Gemini CLI | the user rejects or cancels a tool (`interactiveCli.js`, `handleCompletedTools`) | the last message: the prompt, or results | a tool that has begun and not ended before the next prompt |
+//! | Qwen Code | the user cancels a prompt before the model's first output (`AppContainer.tsx`) | the prompt | the next prompt, without a result or an end of the turn between |
 
 use std::collections::VecDeque;
 
@@ -37,6 +38,9 @@ struct Turn {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
+    /// The model has a prompt, and the CLI runs no hook if the user cancels it. If nothing follows until the
+    /// next prompt, the user has done so.
+    Prompted,
     Runs,
     /// The model has called a tool. If it does not end, the user has rejected or cancelled it.
     Calls,
@@ -58,17 +62,21 @@ struct TurnDelivery {
 
 impl Turns {
     /// A CLI is about to send its model a prompt. Returns the notes that the model has forgotten.
-    pub(super) fn begin(&mut self, cli: &str) -> Vec<Note> {
+    /// `ends_cancelled_turns`: the CLI runs a hook if the user cancels the prompt.
+    pub(super) fn begin(&mut self, cli: &str, ends_cancelled_turns: bool) -> Vec<Note> {
         let index = self.0.iter().position(|turn| *turn.cli == *cli);
         let last = index.and_then(|index| self.0.remove(index));
         let (answer, deliveries) = (Digest::of(NO_ANSWER), Vec::new());
         let is_at_first_prompt = last.is_none();
-        let mut turn =
-            Turn { cli: cli.into(), answer, state: State::Runs, deliveries, is_at_first_prompt };
+        let state = if ends_cancelled_turns { State::Runs } else { State::Prompted };
+        let mut turn = Turn { cli: cli.into(), answer, state, deliveries, is_at_first_prompt };
         let mut forgotten = Vec::new();
         match last {
             Some(last) if last.state == State::GoesOn => {
                 turn = Turn { state: State::Runs, ..last };
+            }
+            Some(last) if last.state == State::Prompted => {
+                forgotten.extend(last.deliveries.into_iter().flat_map(|delivery| delivery.notes));
             }
             Some(last) if last.state == State::Calls && !last.is_at_first_prompt => {
                 for delivery in last.deliveries.into_iter().filter(|delivery| delivery.is_last) {
@@ -88,6 +96,13 @@ impl Turns {
         turn.is_at_first_prompt = false;
         for delivery in &mut turn.deliveries {
             delivery.is_last = false;
+        }
+    }
+
+    /// The model has begun to answer a prompt, so the CLI keeps the prompt.
+    pub(super) fn answered(&mut self, cli: &str) {
+        if let Some(turn) = self.turn(cli).filter(|turn| turn.state == State::Prompted) {
+            turn.state = State::Runs;
         }
     }
 
@@ -139,7 +154,7 @@ impl Turns {
     pub(super) fn end(&mut self, cli: &str, answer: Option<Digest>) -> Vec<Note> {
         if self.turn(cli).is_none() {
             // The turn began before this process.
-            self.begin(cli);
+            self.begin(cli, true);
         }
         let Some(turn) = self.turn(cli) else { return Vec::new() };
         turn.state = State::Ended;

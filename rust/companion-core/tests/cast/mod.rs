@@ -90,8 +90,17 @@ impl Cast {
 
     /// What the model gets with a prompt.
     pub(crate) fn prompt(&mut self, caller: &Caller<'_>) -> Vec<String> {
+        self.prompt_of(caller, true)
+    }
+
+    /// The notes with a prompt of a CLI that runs a hook, or runs none, if the user cancels it.
+    pub(crate) fn prompt_of(
+        &mut self,
+        caller: &Caller<'_>,
+        ends_cancelled_turns: bool,
+    ) -> Vec<String> {
         self.now += 1;
-        self.conversation.turn_begun(caller);
+        self.conversation.turn_begun(caller, ends_cancelled_turns);
         let due = self.conversation.due_before_agent(caller, self.now);
         self.deliver(caller, &due)
     }

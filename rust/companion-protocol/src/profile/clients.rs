@@ -53,6 +53,7 @@ pub static GEMINI: ClientProfile = ClientProfile {
         unread: &["update_topic", "complete_task"],
         confirms_after_hook: true,
         prompts_after_tool: false,
+        ends_cancelled_turns: true,
         // `extension-manager.ts`, `settingsSchema.ts`, `trust.js`
         switches: HookSwitches {
             manifest: "gemini-extension.json",
@@ -131,6 +132,7 @@ pub static QWEN: ClientProfile = ClientProfile {
         unread: &[],
         confirms_after_hook: false,
         prompts_after_tool: true,
+        ends_cancelled_turns: false,
         // `config.ts`, `trustedFolders.ts`
         switches: HookSwitches {
             manifest: "qwen-extension.json",

@@ -81,9 +81,8 @@ impl Agents {
 
     /// The CLI asks its user something in the terminal.
     fn asks(&self, event: &HookEvent, caller: &Caller<'_>) {
-        if event.is_about_tool {
-            self.driver.handle(Input::Hook(caller, Hook::BeforeTool));
-        }
+        let hook = if event.is_about_tool { Hook::BeforeTool } else { Hook::Asks };
+        self.driver.handle(Input::Hook(caller, hook));
         // The editor shows an edit as a proposal.
         let is_shown = |companion: &Companion| match companion.clis().connection(caller) {
             Some(connection) => companion.diffs().count(connection) > 0,
@@ -219,7 +218,12 @@ impl Agents {
         if event.is_new_prompt {
             self.changes.begin_prompt(event, &event.title);
         }
-        let hook = if event.is_new_prompt { Hook::BeforeAgent } else { Hook::BeforeResults };
+        let ends_cancelled_turns = event.client.hooks.ends_cancelled_turns;
+        let hook = if event.is_new_prompt {
+            Hook::BeforeAgent { ends_cancelled_turns }
+        } else {
+            Hook::BeforeResults
+        };
         let due = self.due(caller, hook);
         let mut texts = Vec::new();
         let mut ack = None;

@@ -186,6 +186,16 @@ async fn a_comment_reaches_the_main_model_of_qwen_code() {
         assert_eq!(scene.hook("PostToolUse", more).await, Value::Null);
     }
     assert!(context(&prompt("").await).ends_with(": rename it"));
+    prompt("and now").await;
+    scene.comment("2", "and this").await;
+    assert!(context(&prompt("again").await).ends_with(": and this"));
+    // The CLI only waits for a prompt: the user has cancelled the last one.
+    let waits = json!({ "message": "Waits", "notification_type": "idle_prompt" });
+    scene.hook("Notification", waits).await;
+    assert!(context(&prompt("after a cancelled one").await).ends_with(": and this"));
+    let asks = json!({ "message": "May I?", "notification_type": "permission_prompt" });
+    scene.hook("Notification", asks).await;
+    assert_eq!(prompt("after a denied command").await, Value::Null);
 }
 
 /// Gemini CLI takes the result of that tool out of the history with the calls that it describes.

@@ -43,7 +43,7 @@ impl World {
     /// The model gets all reasons with the next prompt at the latest.
     fn check_reasons(&self, script: &Script) -> Result<(), String> {
         let mut world = self.clone();
-        world.run_hook(script, Hook::BeforeAgent);
+        world.run_hook(script, Hook::BeforeAgent { ends_cancelled_turns: true });
         if world.reasons.contains(&Reason::Waits) {
             return Err(format!("the model does not get a reason: {:?}", world.reasons));
         }

@@ -211,7 +211,8 @@ impl World {
         let (name, session) = [("cli", self.session), ("other", self.other)][cli];
         let connected = Connected::To(vec![session]);
         let caller = Caller { session: name, process: Some(name), connected };
-        for output in self.handle_at(now, Input::Hook(&caller, Hook::BeforeAgent)) {
+        let hook = Hook::BeforeAgent { ends_cancelled_turns: true };
+        for output in self.handle_at(now, Input::Hook(&caller, hook)) {
             let Output::Due(due) = output else { continue };
             for output in self.handle(Input::Deliver(caller.session, &due)) {
                 let Output::Deliver(delivery) = output else { continue };
