@@ -1,7 +1,11 @@
 // Tests that the main model of Qwen Code gets the user's comments, although other models run tools in
-// the same session, and although the user cancels a prompt.
+// the same session, and although the user cancels a prompt; and that the changes of a subagent are
+// listed.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs/promises';
+import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import {
@@ -134,4 +138,27 @@ describe('the main model of Qwen Code gets a comment', { skip, concurrency: 2 },
     await terminal.shows(/- Shell touch made/);
     assert.equal(count(await ask('and now')), 1);
   });
+});
+
+test('a command of a subagent outlives the turn of the main model, and a prompt', { skip }, async (t) => {
+  const window = await open(t);
+  const { sandbox, companion, model, file, ask } = window;
+  companion.notify('editor/focused', { path: file.a });
+  const { main, subagent } = await startSubagent(window, 'general-purpose');
+  const pipe = path.join(sandbox.root, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const command = shell(`cat ${pipe} >> ${file.a}`);
+  subagent.end({ ...command, args: { ...command.args, is_background: false } });
+  assert.equal((await companion.next('agent/command')).params.running, true);
+  main.end('I wait for it.');
+  await ask('and now');
+  await companion.caughtUp();
+  const isEnd = ({ method }) => method === 'agent/command';
+  assert.ok(!companion.inbox.takeAll().some(isEnd), 'the command runs');
+
+  await fs.writeFile(pipe, 'three\n');
+  assert.equal((await companion.next('agent/command')).params.running, false);
+  const { files } = (await companion.next('agent/changed')).params;
+  assert.deepEqual(files.map(({ path }) => path), [file.a]);
+  (await model.next('subagent')).end('It is done.');
 });

@@ -254,7 +254,7 @@ impl Agents {
 
     /// A turn that ends goes on with the user's comments, once.
     async fn after_agent(&self, event: &HookEvent, caller: &Caller<'_>) -> Answer {
-        self.changes.end_calls(&event.session);
+        self.changes.end_turn(event);
         let ended = self.hooks.lock().turns.end(&event.session);
         // A comment that the user writes after that waits for the next prompt.
         let due = self.due(caller, Hook::AfterAgent(event.answer));

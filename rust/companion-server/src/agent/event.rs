@@ -14,7 +14,7 @@ use crate::net::json::Json;
 use crate::session::Sessions;
 use companion_core::text::Digest;
 
-/// The longest id of a CLI session, in bytes. The CLIs use UUIDs.
+/// The longest id of a CLI session or of a subagent, in bytes. The CLIs use UUIDs for sessions.
 const MAX_SESSION: usize = 128;
 
 /// The longest path, in bytes. Paths of edits are kept until the next prompt.
@@ -61,6 +61,10 @@ pub(crate) struct HookEvent {
     process: Option<String>,
     /// The ports of its connections.
     ports: Option<Vec<u16>>,
+    /// The subagent that calls the tool.
+    pub(crate) subagent: Option<String>,
+    /// The subagents that go on after the turn.
+    pub(crate) running_subagents: Vec<String>,
     pub(crate) client: &'static ClientProfile,
     pub(crate) event_kind: HookEventKind,
     /// The CLI's name of the event.
@@ -125,6 +129,10 @@ struct Event<'a> {
     #[serde(borrow)]
     hook_event_name: Option<&'a RawValue>,
     #[serde(borrow)]
+    agent_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    background_tasks: Option<&'a RawValue>,
+    #[serde(borrow)]
     tool_name: Option<&'a RawValue>,
     #[serde(borrow)]
     stop_hook_active: Option<&'a RawValue>,
@@ -157,6 +165,20 @@ struct ToolInput<'a> {
 struct Details<'a> {
     #[serde(rename = "type", borrow)]
     kind: Option<&'a RawValue>,
+}
+
+/// A subagent of Qwen Code, at the end of a turn.
+#[derive(Deserialize)]
+struct BackgroundTask {
+    id: String,
+    status: String,
+}
+
+/// Reads the ids of the subagents that run.
+fn running(tasks: Option<&RawValue>) -> Vec<String> {
+    let tasks = tasks.and_then(|raw| serde_json::from_str::<Vec<BackgroundTask>>(raw.get()).ok());
+    let running = tasks.into_iter().flatten().filter(|task| task.status == "running");
+    running.map(|task| task.id).collect()
 }
 
 /// Reads a string.
@@ -219,6 +241,8 @@ impl HookEvent {
             session,
             process: process.filter(|id| id.len() <= MAX_PROCESS_ID),
             ports,
+            subagent: string(event.agent_id).filter(|id| id.len() <= MAX_SESSION),
+            running_subagents: running(event.background_tasks),
             client,
             event_kind,
             name,

@@ -22,6 +22,8 @@ pub(super) struct Calls(VecDeque<ToolCall>);
 #[derive(Debug)]
 struct ToolCall {
     agent: CliSessionId,
+    /// The subagent of the CLI that calls the tool.
+    subagent: Option<Arc<str>>,
     /// The digest of the command; `None` for an edit.
     command: Option<Digest>,
     files: Vec<FileSnapshot>,
@@ -39,8 +41,15 @@ impl ToolCall {
 
 impl Calls {
     /// A tool is about to edit a file, or to run a command, which may change any of `files`.
-    pub(super) fn begin(&mut self, agent: &str, command: Option<Digest>, files: Vec<FileSnapshot>) {
-        self.0.push_back(ToolCall { agent: agent.into(), command, files });
+    pub(super) fn begin(
+        &mut self,
+        agent: &str,
+        subagent: Option<&str>,
+        command: Option<Digest>,
+        files: Vec<FileSnapshot>,
+    ) {
+        let subagent = subagent.map(Arc::from);
+        self.0.push_back(ToolCall { agent: agent.into(), subagent, command, files });
         while self.0.len() > MAX_CALLS || self.bytes() > MAX_BYTES_OF_CALLS {
             self.0.pop_front();
         }
@@ -56,11 +65,12 @@ impl Calls {
         self.0.len()
     }
 
-    /// Forgets the calls of a CLI. Returns the number of commands among them.
-    pub(super) fn end_all(&mut self, agent: &str) -> usize {
+    /// Forgets the calls of a CLI, except those of the subagents that `runs` accepts. Returns the number of
+    /// commands among them.
+    pub(super) fn end_all(&mut self, agent: &str, runs: impl Fn(&str) -> bool) -> usize {
         let commands = self.commands(agent);
-        self.0.retain(|call| &*call.agent != agent);
-        commands
+        self.0.retain(|call| &*call.agent != agent || call.subagent.as_deref().is_some_and(&runs));
+        commands - self.commands(agent)
     }
 
     /// The number of commands of a CLI that have not ended.

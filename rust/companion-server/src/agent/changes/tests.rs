@@ -27,7 +27,7 @@ pub(super) fn begin(changes: &mut AgentChanges) -> PromptId {
 
 /// An edit of a CLI, with the file before and after it.
 pub(super) fn edit(changes: &mut AgentChanges, path: &str, before: FileText, after: FileText) {
-    changes.calls.begin(CLI, None, vec![file(path, before)]);
+    changes.calls.begin(CLI, None, None, vec![file(path, before)]);
     changes.edited(CLI, None, file(path, after));
 }
 
@@ -100,7 +100,7 @@ fn a_change_by_the_user_between_two_edits_is_remembered() {
 fn a_change_by_the_user_while_the_cli_asks_is_not_that_of_the_cli() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.calls.begin(CLI, None, vec![file("/a", text("one\r\n"))]);
+    changes.calls.begin(CLI, None, None, vec![file("/a", text("one\r\n"))]);
     changes.edited(CLI, Some(Original::Text("of the user\n".into())), file("/a", text("two\r\n")));
     let before = changes.texts(&id, "/a").unwrap().before;
     assert_eq!(before.as_deref(), Some("of the user\r\n"), "with the line endings of the file");
@@ -111,7 +111,7 @@ fn a_text_of_the_cli_does_not_replace_the_bytes_of_the_file() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
     let before = "\u{feff}one\r\nmixed\n";
-    changes.calls.begin(CLI, None, vec![file("/a", text(before))]);
+    changes.calls.begin(CLI, None, None, vec![file("/a", text(before))]);
     changes.edited(
         CLI,
         Some(Original::Text("one\nmixed\n".into())),
@@ -126,6 +126,7 @@ fn a_command_changes_the_files_that_were_looked_at() {
     let id = begin(&mut changes);
     changes.calls.begin(
         CLI,
+        None,
         Some(command()),
         vec![file("/a", text("one")), file("/b", text("same"))],
     );
@@ -140,7 +141,7 @@ fn a_command_changes_the_files_that_were_looked_at() {
 fn an_edit_that_failed_leaves_no_text() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.calls.begin(CLI, None, vec![file("/a", text("one"))]);
+    changes.calls.begin(CLI, None, None, vec![file("/a", text("one"))]);
     changes.calls.forget_edits(CLI, "/a");
     assert_eq!(changes.calls.len(), 0);
     assert_eq!(list(&changes, &id), [""; 0]);
@@ -152,7 +153,7 @@ fn calls_that_do_not_end_keep_no_more_than_half_of_the_texts() {
     begin(&mut changes);
     let text = text(&"x".repeat(MAX_BYTES_OF_CALLS / 4));
     for number in 0..10 {
-        changes.calls.begin(CLI, None, vec![file(&format!("/{number}"), text.clone())]);
+        changes.calls.begin(CLI, None, None, vec![file(&format!("/{number}"), text.clone())]);
     }
     assert_eq!(changes.calls.len(), 4);
 }
@@ -172,7 +173,7 @@ fn a_private_file_is_listed_by_its_name() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
     let private = |text| FileSnapshot { access: Access::Private, ..file("/a", text) };
-    changes.calls.begin(CLI, None, vec![private(FileText::Unkept(None))]);
+    changes.calls.begin(CLI, None, None, vec![private(FileText::Unkept(None))]);
     changes.edited(CLI, None, private(FileText::Unkept(None)));
     assert_eq!(list(&changes, &id), ["changed /a not revertible private"]);
 }
@@ -194,9 +195,9 @@ fn a_text_is_forgotten_when_its_file_becomes_private() {
     edit(&mut changes, "/a", text("secret one"), text("secret two"));
     let private =
         |path| FileSnapshot { access: Access::Private, ..file(path, FileText::Unkept(None)) };
-    changes.calls.begin(CLI, None, vec![file("/a", text("secret two"))]);
+    changes.calls.begin(CLI, None, None, vec![file("/a", text("secret two"))]);
     changes.edited(CLI, None, private("/a"));
-    changes.calls.begin(CLI, None, vec![file("/b", text("secret"))]);
+    changes.calls.begin(CLI, None, None, vec![file("/b", text("secret"))]);
     changes.edited(CLI, None, private("/b"));
     let expected = ["changed /a not revertible private", "changed /b not revertible private"];
     assert_eq!(list(&changes, &id), expected);
@@ -207,7 +208,7 @@ fn a_text_is_forgotten_when_its_file_becomes_private() {
 fn an_edit_during_a_command_is_not_the_commands() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.calls.begin(CLI, Some(command()), vec![file("/a", text("one"))]);
+    changes.calls.begin(CLI, None, Some(command()), vec![file("/a", text("one"))]);
     edit(&mut changes, "/a", text("one"), text("two"));
     assert_eq!(changes.command_ended(CLI, command(), vec![file("/a", text("two"))]), None);
     assert_eq!(list(&changes, &id), ["changed /a"]);
@@ -219,7 +220,7 @@ fn a_command_that_undoes_a_revert_is_a_change() {
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     changes.reverted(&id, &["/a".to_owned()]);
-    changes.calls.begin(CLI, Some(command()), vec![file("/a", text("one"))]);
+    changes.calls.begin(CLI, None, Some(command()), vec![file("/a", text("one"))]);
     changes.command_ended(CLI, command(), vec![file("/a", text("two"))]);
     assert_eq!(list(&changes, &id), ["changed /a mixed"]);
 }

@@ -72,7 +72,8 @@ impl ChangeTracker {
 
     /// The user has sent a prompt. `title` is its first line.
     pub(crate) fn begin_prompt(&self, event: &HookEvent, title: &str) {
-        self.end_calls(&event.session);
+        // A subagent may go on.
+        self.end_calls_except(&event.session, |_| true);
         let now = self.driver.now().date;
         let (_, gone) = self.changes.lock().begin_prompt(&event.session, title.to_owned(), now);
         self.report_all(gone);
@@ -89,9 +90,21 @@ impl ChangeTracker {
         oldest
     }
 
-    /// Forgets the calls of a CLI that have no end, such as those that the user has cancelled.
+    /// A turn has ended. Subagents may go on.
+    pub(crate) fn end_turn(&self, event: &HookEvent) {
+        let runs = |subagent: &str| event.running_subagents.iter().any(|id| id == subagent);
+        self.end_calls_except(&event.session, runs);
+    }
+
+    /// Forgets the calls of a CLI.
     pub(crate) fn end_calls(&self, agent: &str) {
-        let commands = self.changes.lock().calls.end_all(agent);
+        self.end_calls_except(agent, |_| false);
+    }
+
+    /// Forgets the calls of a CLI that have no end, such as those that the user has cancelled. Keeps those of
+    /// the subagents that `runs` accepts.
+    fn end_calls_except(&self, agent: &str, runs: impl Fn(&str) -> bool) {
+        let commands = self.changes.lock().calls.end_all(agent, runs);
         for _ in 0..commands {
             self.report_command(agent, false);
         }
@@ -106,21 +119,21 @@ impl ChangeTracker {
         if event.is_command {
             let files = self.files_of_command(&event.session).await;
             let files = self.snapshots(files).await;
-            self.begin_call(&event.session, event.command, files);
+            self.begin_call(event, event.command, files);
             self.changes.lock().command_begins(&event.session);
             self.report_command(&event.session, true);
             return None;
         }
         let path = event.path.as_deref().filter(|_| event.is_edit)?;
         let file = self.snapshot(path).await;
-        self.begin_call(&event.session, None, vec![file.clone()]);
+        self.begin_call(event, None, vec![file.clone()]);
         Some(file)
     }
 
-    fn begin_call(&self, session: &str, command: Option<Digest>, files: Vec<FileSnapshot>) {
+    fn begin_call(&self, event: &HookEvent, command: Option<Digest>, files: Vec<FileSnapshot>) {
         let shrunk = {
             let mut changes = self.changes.lock();
-            changes.calls.begin(session, command, files);
+            changes.calls.begin(&event.session, event.subagent.as_deref(), command, files);
             changes.shrink()
         };
         self.report_all(shrunk);

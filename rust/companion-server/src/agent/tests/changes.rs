@@ -193,6 +193,36 @@ async fn a_command_ends_for_the_editor_even_if_the_project_shares_nothing_by_the
     assert_eq!(*scene.rig.agents.lock(), ["command begins", "command ends"]);
 }
 
+/// A subagent of Qwen Code may go on after the turn, and during the next one.
+#[tokio::test]
+async fn a_command_of_a_subagent_ends_with_the_subagent() {
+    let scene = Scene::start().await;
+    scene.rig.parts.context.update(|model| model.opened(&scene.path(), 1));
+    let tool = |event: &'static str| {
+        let more = json!({ "tool_name": "run_shell_command", "agent_id": "Explore-1" });
+        scene.hook(event, more)
+    };
+    let stop = |status: &str| {
+        let task = json!({ "id": "Explore-1", "status": status });
+        scene.hook("Stop", json!({ "background_tasks": [task] }))
+    };
+    let begins = |event: &String| event.starts_with("command");
+    let commands = || scene.rig.agents.lock().iter().filter(|of| begins(of)).count();
+    scene.prompt("Run it").await;
+    tool("PreToolUse").await;
+    stop("running").await;
+    scene.prompt("Go on").await;
+    stop("running").await;
+    assert_eq!(commands(), 1, "it runs");
+    std::fs::write(scene.path(), "new").unwrap();
+    tool("PostToolUse").await;
+    assert_eq!(scene.changed(|of| of.files.len() == 1).await.files[0].path, scene.path());
+    assert_eq!(commands(), 2);
+    tool("PreToolUse").await;
+    stop("cancelled").await;
+    assert_eq!(commands(), 4, "its subagent was stopped");
+}
+
 #[tokio::test]
 async fn a_command_that_was_cancelled_ends_with_its_prompt() {
     let scene = Scene::start().await;
