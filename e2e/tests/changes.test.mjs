@@ -86,3 +86,15 @@ test('the changes of Qwen Code are listed and reverted as well', { skip: noTermi
   await terminal.shows(/That was the third\./);
   assert.match(asked().join('\n'), /The user reverted your changes to b\. Read/);
 });
+
+test('what a command of Qwen Code changes before it fails is listed', { skip: noTerminal }, async (t) => {
+  const steps = () => [run('printf new > b; false'), 'That was all.'];
+  const window = await openYolo(t, { b: 'b\n' }, steps);
+  const { companion, terminal, file } = window;
+  companion.notify('editor/opened', { path: file.b });
+  await terminal.enter('Run it');
+  await terminal.shows(/That was all\./);
+  await changed(window, 'Run it', { b: 'changed' });
+  assert.equal((await companion.next('agent/command')).params.running, true);
+  assert.equal((await companion.next('agent/command')).params.running, false);
+});

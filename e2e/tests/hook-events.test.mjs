@@ -120,13 +120,27 @@ test('a question and the end of a turn name their CLI', async (t) => {
   for (const cli of [one, two]) await cli.prompt('go');
   await one.run('notification', { hook_event_name: 'Notification', message: 'Run ls?' });
   assert.equal(await sessionOf('agent/waiting'), 'one');
-  await two.after(window.sandbox.file('a'), { tool_name: 'read_file' });
-  await one.after(window.sandbox.file('a'), { tool_name: 'read_file' });
+  const file = window.sandbox.file('a');
+  await two.after(file);
+  await one.after(file, { tool_name: 'read_file' });
+  await window.companion.caughtUp();
+  const sent = window.companion.inbox.takeAll().map(({ method }) => method);
+  assert.ok(!sent.includes('agent/answered'), 'another tool runs beside the question');
+  await one.after(file);
   assert.equal(await sessionOf('agent/answered'), 'one');
   await two.end();
   assert.equal(await sessionOf('agent/finished'), 'two');
   await one.end();
   assert.equal(await sessionOf('agent/finished'), 'one');
+});
+
+test('a question of a turn that began before the companion is taken away as well', async (t) => {
+  const window = await Window.open(t);
+  const cli = new HookCli(window.sandbox);
+  await cli.run('notification', { hook_event_name: 'Notification', message: 'Run ls?' });
+  await window.companion.next('agent/waiting');
+  await cli.end();
+  await window.companion.next('agent/answered');
 });
 
 // The CLI cuts a line after 2000 UTF-16 units.

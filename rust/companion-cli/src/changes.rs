@@ -37,7 +37,7 @@ since 1970) and files. Each file has:
 
   path, relativePath  absolute, and from the root of its folder
   kind                changed, created or deleted
-  added, removed      lines, if the companion has the texts
+  added, removed      lines, if they are known
   diff                a unified diff, if the companion has the texts
   revertible          the text from before is kept
   reverted            you have reverted the change; the text then has no diff of it

@@ -120,6 +120,7 @@ pub static QWEN: ClientProfile = ClientProfile {
         events: &[
             (HookEventKind::BeforeTool, "PreToolUse"),
             (HookEventKind::AfterTool, "PostToolUse"),
+            (HookEventKind::AfterTool, "PostToolUseFailure"),
             (HookEventKind::BeforeAgent, "UserPromptSubmit"),
             (HookEventKind::AfterAgent, "Stop"),
             (HookEventKind::Notification, "Notification"),

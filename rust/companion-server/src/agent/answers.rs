@@ -44,7 +44,7 @@ impl Agents {
             self.note_sender(event.client);
         }
         let caller = event.caller(&self.sessions);
-        if event.event_kind != HookEventKind::Notification {
+        if event.shows_answer() {
             self.go_on(&event.session);
         }
         let (answer, ack) = match event.event_kind {
@@ -71,7 +71,7 @@ impl Agents {
         answer.into_json(ack)
     }
 
-    /// The CLI does something, so its user has answered its question.
+    /// The user has answered the question of the CLI, if there is one.
     fn go_on(&self, session: &str) {
         if self.hooks.lock().turns.go_on(session) {
             let answered = AgentAnswered { session: session.to_owned() };
@@ -166,8 +166,10 @@ impl Agents {
         };
         let mut due = self.due(caller, hook);
         if event.effect == ToolEffect::Failed {
-            // Gemini CLI gives the model only the error of the tool, or a reason in its place.
-            due.retain(|(_, note)| matches!(note, Note::Reason(_)));
+            // The model gets only the error of the tool; of Gemini CLI a reason in its place.
+            due.retain(|(_, note)| {
+                matches!(note, Note::Reason(_)) && event.client.hooks.confirms_after_hook
+            });
         }
         let Some(Checked { delivery, .. }) = self.deliveries.deliver(caller.session, due).await
         else {
@@ -255,24 +257,21 @@ impl Agents {
     /// A turn that ends goes on with the user's comments, once.
     async fn after_agent(&self, event: &HookEvent, caller: &Caller<'_>) -> Answer {
         self.changes.end_turn(event);
-        let ended = self.hooks.lock().turns.end(&event.session);
         // A comment that the user writes after that waits for the next prompt.
         let due = self.due(caller, Hook::AfterAgent(event.answer));
-        if let Some(time) = ended {
+        if !event.is_continued
+            && let Some(Checked { delivery, .. }) =
+                self.deliveries.deliver(caller.session, due).await
+            && let Some(text) = self.comments.text(delivery.comments())
+        {
+            return (HookOutput::go_on(text), Some(delivery.number));
+        }
+        if let Some(time) = self.hooks.lock().turns.end(&event.session) {
             let finished =
                 AgentFinished { session: event.session.clone(), seconds: time.as_secs() };
             self.host.notify(CompanionNotification::AgentFinished(finished));
         }
-        if event.is_continued {
-            return Answer::default();
-        }
-        let Some(Checked { delivery, .. }) = self.deliveries.deliver(caller.session, due).await
-        else {
-            return Answer::default();
-        };
-        let Some(text) = self.comments.text(delivery.comments()) else { return Answer::default() };
-        self.hooks.lock().turns.begin(&event.session);
-        (HookOutput::go_on(text), Some(delivery.number))
+        Answer::default()
     }
 
     /// Asks for the problems of a file, so that only new ones are reported after the edit.

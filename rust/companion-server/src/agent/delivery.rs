@@ -10,7 +10,7 @@ use companion_core::notes::{Confirmation, Delivery, Note, Reason};
 use tokio::time::{Instant, sleep_until};
 
 use super::changes::ChangeTracker;
-use super::reader::READ_TIMEOUT;
+use super::reader::{FileReader, READ_TIMEOUT};
 use crate::driver::Driver;
 use crate::workspace::{OUTSIDE, PRIVATE, UNSETTLED, Workspace};
 
@@ -40,6 +40,7 @@ pub(super) struct Allowed {
 pub(crate) struct Deliveries {
     pub(super) driver: Arc<Driver>,
     pub(super) workspace: Arc<Workspace>,
+    pub(super) reader: Arc<FileReader>,
     pub(super) changes: Arc<ChangeTracker>,
 }
 
@@ -70,6 +71,9 @@ impl Deliveries {
         for (path, checked) in paths.into_iter().zip(checked) {
             match checked {
                 Ok(()) => drop(shared.insert(path)),
+                Err(OUTSIDE) if self.reader.is_private(&path).await => {
+                    refused.push((path, PRIVATE))
+                }
                 // The editor may not have opened its folder yet.
                 Err(OUTSIDE) => drop(outside.insert(path)),
                 Err(PRIVATE) => refused.push((path, PRIVATE)),

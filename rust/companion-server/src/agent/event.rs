@@ -140,6 +140,10 @@ struct Event<'a> {
     tool_input: Option<&'a RawValue>,
     #[serde(borrow)]
     tool_response: Option<&'a RawValue>,
+    /// Qwen Code has another event for a tool that has failed, such as a command with an exit code, and gives
+    /// only this.
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
     #[serde(borrow)]
     message: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -229,7 +233,11 @@ impl HookEvent {
         let is_edit = client.hooks.edits.contains(&&*tool);
         let is_command = client.hooks.command == tool;
         let response = event.tool_response.filter(|_| event_kind == HookEventKind::AfterTool);
-        let (effect, original) = response.map_or((ToolEffect::Made, None), effect);
+        let (effect, original) = match response {
+            None if event.error.is_some() => (ToolEffect::Failed, None),
+            None => (ToolEffect::Made, None),
+            Some(response) => effect(response),
+        };
         let prompt = string(event.prompt).unwrap_or_default();
         let title = prompt.trim_start().lines().next().unwrap_or_default();
         let valid = |path: &String| path.len() <= MAX_PATH && check_path(path).is_ok();
@@ -268,6 +276,19 @@ impl HookEvent {
             is_about_edit: details
                 .is_none_or(|details| string(details.kind).as_deref() == Some("edit")),
         })
+    }
+
+    /// Whether a question of the CLI can't wait for the user any more. Other tools may run meanwhile, but not
+    /// those that a CLI asks about.
+    pub(crate) fn shows_answer(&self) -> bool {
+        match self.event_kind {
+            HookEventKind::Notification | HookEventKind::BeforeTool => false,
+            HookEventKind::AfterTool => self.is_edit || self.is_command,
+            HookEventKind::BeforeAgent => self.is_new_prompt,
+            HookEventKind::AfterAgent | HookEventKind::SessionStart | HookEventKind::SessionEnd => {
+                true
+            }
+        }
     }
 
     /// The CLI that has run the hook.

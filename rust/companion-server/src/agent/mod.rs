@@ -120,6 +120,7 @@ impl Agents {
             deliveries: Deliveries {
                 driver: Arc::clone(&driver),
                 workspace: Arc::clone(&workspace),
+                reader: Arc::clone(&reader),
                 changes: Arc::clone(&changes),
             },
             disk_checks: DiskChecks {

@@ -17,7 +17,8 @@ pub(super) struct Turns(VecDeque<Turn>);
 #[derive(Debug)]
 struct Turn {
     session: String,
-    begun: Instant,
+    /// `None` if it began before this companion.
+    begun: Option<Instant>,
     /// The user has not answered the question of the CLI.
     is_asking: bool,
 }
@@ -25,20 +26,25 @@ struct Turn {
 impl Turns {
     pub(super) fn begin(&mut self, session: &str) {
         self.end(session);
-        let turn = Turn { session: session.to_owned(), begun: Instant::now(), is_asking: false };
+        let turn =
+            Turn { session: session.to_owned(), begun: Some(Instant::now()), is_asking: false };
         push_limited(&mut self.0, turn, MAX_TURNS);
     }
 
     /// The time since the prompt.
     pub(super) fn end(&mut self, session: &str) -> Option<Duration> {
         let index = self.0.iter().position(|turn| turn.session == session)?;
-        self.0.remove(index).map(|turn| turn.begun.elapsed())
+        self.0.remove(index)?.begun.map(|begun| begun.elapsed())
     }
 
     /// The CLI asks its user something.
     pub(super) fn ask(&mut self, session: &str) {
-        if let Some(turn) = self.0.iter_mut().find(|turn| turn.session == session) {
-            turn.is_asking = true;
+        match self.0.iter_mut().find(|turn| turn.session == session) {
+            Some(turn) => turn.is_asking = true,
+            None => {
+                let turn = Turn { session: session.to_owned(), begun: None, is_asking: true };
+                push_limited(&mut self.0, turn, MAX_TURNS);
+            }
         }
     }
 
