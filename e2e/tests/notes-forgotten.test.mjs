@@ -69,6 +69,17 @@ describe('a comment', { concurrency: 3 }, () => {
     assert.deepEqual(commentsIn(await firstNote(cli)), ['1']);
   });
 
+  test('of a prompt of Qwen Code stays with it when its user writes while a tool runs', async (t) => {
+    const { file, cli } = await open(t);
+    const prompt = async (text) => {
+      const event = { hook_event_name: 'UserPromptSubmit', prompt: text };
+      return commentsIn(JSON.stringify(await cli.run('before-agent', event)));
+    };
+    assert.deepEqual(await prompt('go'), ['1']);
+    await cli.after(file, { hook_event_name: 'PostToolUse', tool_name: 'glob' });
+    assert.deepEqual(await prompt('also that'), []);
+  });
+
   test('waits while a tool fails, and is in the result of the next one', async (t) => {
     const { file, cli } = await open(t);
     const tool_response = FAILED;

@@ -118,9 +118,11 @@ struct Event<'a> {
 
 #[derive(Default, Deserialize)]
 struct ToolInput<'a> {
-    /// Qwen Code's tool for notebooks has another name for it.
-    #[serde(borrow, alias = "notebook_path")]
+    #[serde(borrow)]
     file_path: Option<&'a RawValue>,
+    /// The same of Qwen Code's tool for notebooks.
+    #[serde(borrow)]
+    notebook_path: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -154,7 +156,8 @@ impl Event<'_> {
         let response: ToolResponse<'_> = object(self.tool_response);
         let display: Display<'_> = object(response.return_display);
         let input: ToolInput<'_> = object(self.tool_input);
-        let path = display.file_path.or(input.file_path).and_then(string)?;
+        let path =
+            display.file_path.or(input.file_path).or(input.notebook_path).and_then(string)?;
         // Gemini CLI removes NUL characters (`paths.js`).
         Some(path.replace('\0', "")).filter(|path| !path.is_empty())
     }

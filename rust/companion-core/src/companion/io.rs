@@ -216,8 +216,8 @@ pub enum Hook<'a> {
     /// Another tool begins, or the CLI asks its user about one. Not for a CLI whose hook before an edit is
     /// [`Self::BeforeWrite`].
     BeforeTool,
-    /// The CLI asks its user something, so the model has answered.
-    Asks,
+    /// The model has begun to answer: the CLI asks its user something, or a tool has ended.
+    Answers,
     /// A tool has ended, perhaps an edit of this file, and its result is the next message to the model.
     AfterTool(&'a str),
     /// A tool has ended, perhaps an edit of this file. The model may be that of a subagent, which ends soon. The

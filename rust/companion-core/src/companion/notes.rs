@@ -186,7 +186,7 @@ impl Companion {
                 self.conversation.due_before_write(caller, path, input)
             }
             Hook::BeforeTool => return self.conversation.tool_begun(caller),
-            Hook::Asks => return self.conversation.answered(caller),
+            Hook::Answers => return self.conversation.answered(caller),
             Hook::AfterTool(path) => self.conversation.due_after_tool(caller, path, time),
             Hook::ToolEnded(path) => self.conversation.reasons_after_tool(caller, path, time),
             Hook::BeforeResults => self.conversation.due_before_results(caller, time),

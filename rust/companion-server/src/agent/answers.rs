@@ -81,8 +81,11 @@ impl Agents {
 
     /// The CLI asks its user something in the terminal.
     fn asks(&self, event: &HookEvent, caller: &Caller<'_>) {
-        let hook = if event.is_about_tool { Hook::BeforeTool } else { Hook::Asks };
-        self.driver.handle(Input::Hook(caller, hook));
+        if event.is_about_tool {
+            self.driver.handle(Input::Hook(caller, Hook::BeforeTool));
+        } else if event.subagent.is_none() {
+            self.driver.handle(Input::Hook(caller, Hook::Answers));
+        }
         // The editor shows an edit as a proposal.
         let is_shown = |companion: &Companion| match companion.clis().connection(caller) {
             Some(connection) => companion.diffs().count(connection) > 0,
@@ -157,6 +160,9 @@ impl Agents {
             }
         };
         let (problems, ()) = tokio::join!(problems, self.changes.after_tool(event));
+        if event.subagent.is_none() {
+            self.driver.handle(Input::Hook(caller, Hook::Answers));
+        }
         let mut texts = Vec::from_iter(problems);
         // Qwen Code runs this hook for all its models, and then that of a prompt for its main one.
         let hook = if event.client.hooks.prompts_after_tool {
@@ -216,7 +222,7 @@ impl Agents {
             }
             timeout(UNSAVED_TIMEOUT, self.unsaved()).await.unwrap_or_default()
         };
-        let (unsaved, ()) = tokio::join!(unsaved, self.changes.drop_undone(&event.session));
+        let (unsaved, ()) = tokio::join!(unsaved, self.changes.drop_undone(event));
         if event.is_new_prompt {
             self.changes.begin_prompt(event, &event.title);
         }

@@ -278,16 +278,18 @@ impl HookEvent {
         })
     }
 
-    /// Whether a question of the CLI can't wait for the user any more. Other tools may run meanwhile, but not
-    /// those that a CLI asks about.
+    /// Whether a question of the CLI can't wait for the user any more. Subagents and the tools that a CLI
+    /// does not ask about may run meanwhile.
     pub(crate) fn shows_answer(&self) -> bool {
         match self.event_kind {
             HookEventKind::Notification | HookEventKind::BeforeTool => false,
-            HookEventKind::AfterTool => self.is_edit || self.is_command,
-            HookEventKind::BeforeAgent => self.is_new_prompt,
-            HookEventKind::AfterAgent | HookEventKind::SessionStart | HookEventKind::SessionEnd => {
-                true
+            HookEventKind::AfterTool => {
+                self.subagent.is_none() && (self.is_edit || self.is_command)
             }
+            HookEventKind::BeforeAgent
+            | HookEventKind::AfterAgent
+            | HookEventKind::SessionStart
+            | HookEventKind::SessionEnd => true,
         }
     }
 

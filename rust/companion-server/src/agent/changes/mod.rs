@@ -264,7 +264,7 @@ impl AgentChanges {
         let mut prompt = None;
         for file in after {
             let Some(before) = before.remove(&file.path) else { continue };
-            if self.is_known(agent, &file) {
+            if self.is_known(agent, &before, &file) {
                 continue;
             }
             // The user may have saved the file during the command.
@@ -273,11 +273,17 @@ impl AgentChanges {
         prompt
     }
 
-    /// Whether another tool of the CLI has left the file so, during the current prompt.
-    fn is_known(&self, agent: &str, file: &FileSnapshot) -> bool {
-        self.current_index(agent).is_some_and(|index| {
-            let mut files = self.prompts[index].files.iter();
-            files.any(|of| of.path == file.path && of.after == file.text && !of.is_reverted)
+    /// Whether another tool of the CLI has left the file so, during the current prompt. A command of a
+    /// subagent may have begun before: then the other tool has made the same change.
+    fn is_known(&self, agent: &str, before: &FileText, file: &FileSnapshot) -> bool {
+        let current = self.current_index(agent);
+        self.prompts.iter().enumerate().any(|(index, prompt)| {
+            let mut files = prompt.files.iter();
+            &*prompt.id.0 == agent
+                && files.any(|of| {
+                    let is_same = of.path == file.path && of.after == file.text && !of.is_reverted;
+                    is_same && (Some(index) == current || of.before == *before)
+                })
         })
     }
 
@@ -411,25 +417,50 @@ impl AgentChanges {
         change.is_revertible().then(|| change.texts())
     }
 
-    /// Drops the changes of files that are `now` as before them, although the CLI left them otherwise:
+    /// The newest files that a CLI has changed, with their texts as it left them.
+    pub(crate) fn left_by(&self, agent: &str, most: usize) -> Vec<(Arc<str>, FileText)> {
+        let mut left: Vec<(Arc<str>, FileText)> = Vec::new();
+        for prompt in self.prompts.iter().rev().filter(|prompt| &*prompt.id.0 == agent) {
+            for change in &prompt.files {
+                if left.len() < most && !left.iter().any(|(path, _)| *path == change.path) {
+                    left.push((Arc::clone(&change.path), change.after.clone()));
+                }
+            }
+        }
+        left
+    }
+
+    /// Drops the changes of files that are `now` as before them, although the CLI left them as in `left`:
     /// somebody else has taken them back, as `/rewind` of Gemini CLI does. Returns their prompts.
-    pub(crate) fn drop_taken_back(&mut self, agent: &str, now: &[FileSnapshot]) -> Vec<PromptId> {
+    pub(crate) fn drop_taken_back(
+        &mut self,
+        agent: &str,
+        left: &[(Arc<str>, FileText)],
+        now: &[FileSnapshot],
+    ) -> Vec<PromptId> {
         let mut dropped = Vec::new();
-        for file in now.iter().filter(|file| !matches!(file.text, FileText::Unkept(_))) {
+        for (path, left) in left {
+            let Some(FileSnapshot { text, .. }) = now.iter().find(|file| file.path == *path) else {
+                continue;
+            };
             let mut changes = Vec::new();
             for prompt in self.prompts.iter().filter(|prompt| &*prompt.id.0 == agent) {
-                let of_file = prompt.files.iter().filter(|change| change.path == file.path);
+                let of_file = prompt.files.iter().filter(|change| change.path == *path);
                 changes.extend(of_file.map(|change| (prompt.id.clone(), change)));
             }
-            let is_left_so = changes.last().is_some_and(|(_, change)| change.after == file.text);
-            if is_left_so || changes.iter().any(|(_, change)| change.has_unreported_revert()) {
+            let is_left_so = changes.last().is_some_and(|(_, change)| change.after == *left);
+            if !is_left_so
+                || left == text
+                || matches!(text, FileText::Unkept(_))
+                || changes.iter().any(|(_, change)| change.has_unreported_revert())
+            {
                 continue;
             }
-            let first = changes.iter().position(|(_, change)| change.before == file.text);
+            let first = changes.iter().position(|(_, change)| change.before == *text);
             let taken_back = first.map_or(Vec::new(), |first| changes.split_off(first));
             let prompts: Vec<_> = taken_back.into_iter().map(|(id, _)| id).collect();
             for id in prompts {
-                self.remove(&id, std::slice::from_ref(&file.path));
+                self.remove(&id, std::slice::from_ref(path));
                 dropped.push(id);
             }
         }

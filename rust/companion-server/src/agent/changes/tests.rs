@@ -348,7 +348,8 @@ fn what_somebody_else_has_taken_back_is_dropped_and_what_the_cli_has_is_not() {
     changes.reverted(&second, &["/reverted".to_owned()]);
     let mut dropped = |now: &str, of: &[&str]| {
         let now: Vec<_> = of.iter().map(|path| file(path, text(now))).collect();
-        changes.drop_taken_back(CLI, &now)
+        let left = changes.left_by(CLI, 9);
+        changes.drop_taken_back(CLI, &left, &now)
     };
     assert_eq!(dropped("one", &["/own", "/reverted"]), []);
     assert_eq!(dropped("four", &["/a"]), []);

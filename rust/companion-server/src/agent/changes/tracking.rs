@@ -15,6 +15,7 @@ use companion_protocol::editor::{
 };
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use super::super::AgentParts;
 use super::super::event::{HookEvent, ToolEffect};
@@ -369,29 +370,35 @@ impl ChangeTracker {
         }
     }
 
-    /// Finds the reverts that the user has undone without the editor's knowledge, and the changes that
-    /// somebody else has taken back.
-    pub(crate) async fn drop_undone(&self, session: &str) {
-        let sessions = self.driver.ask(|companion| companion.clis().sessions_of(session));
-        for session in sessions {
-            self.drop_undone_of(&session).await;
-        }
+    /// Finds the reverts that the user has undone without the editor's knowledge, and at a new prompt the
+    /// changes that somebody else has taken back.
+    pub(crate) async fn drop_undone(&self, event: &HookEvent) {
+        let sessions = self.driver.ask(|companion| companion.clis().sessions_of(&event.session));
+        let look = async {
+            for session in sessions {
+                self.drop_undone_of(&session, event.is_new_prompt).await;
+            }
+        };
+        // The CLI waits.
+        let _ = timeout(READ_TIMEOUT, look).await;
     }
 
-    async fn drop_undone_of(&self, agent: &str) {
-        let files = {
+    async fn drop_undone_of(&self, agent: &str, is_new_prompt: bool) {
+        let (reverts, left) = {
             let changes = self.changes.lock();
             let reverts = changes.unreported_reverts(agent).into_iter().map(|of| of.path);
-            let newest = distinct(changes.paths_of(agent).cloned(), MAX_LOOKS);
-            distinct(reverts.chain(newest), usize::MAX)
+            let left = if is_new_prompt { changes.left_by(agent, MAX_LOOKS) } else { Vec::new() };
+            (Vec::from_iter(reverts), left)
         };
+        let newest = left.iter().map(|(path, _)| Arc::clone(path));
+        let files = distinct(reverts.into_iter().chain(newest), usize::MAX);
         if files.is_empty() {
             return;
         }
         let now = self.snapshots(files).await;
         let undone = self.undone_reverts(agent, &now);
         self.forget_reverts(agent, &undone);
-        let prompts = self.changes.lock().drop_taken_back(agent, &now);
+        let prompts = self.changes.lock().drop_taken_back(agent, &left, &now);
         self.report_all(prompts);
     }
 
