@@ -72,7 +72,7 @@ impl Deliveries {
             match checked {
                 Ok(()) => drop(shared.insert(path)),
                 Err(OUTSIDE) if self.reader.is_private(&path).await => {
-                    refused.push((path, PRIVATE))
+                    refused.push((path, PRIVATE));
                 }
                 // The editor may not have opened its folder yet.
                 Err(OUTSIDE) => drop(outside.insert(path)),

@@ -39,12 +39,11 @@ impl Turns {
 
     /// The CLI asks its user something.
     pub(super) fn ask(&mut self, session: &str) {
-        match self.0.iter_mut().find(|turn| turn.session == session) {
-            Some(turn) => turn.is_asking = true,
-            None => {
-                let turn = Turn { session: session.to_owned(), begun: None, is_asking: true };
-                push_limited(&mut self.0, turn, MAX_TURNS);
-            }
+        if let Some(turn) = self.0.iter_mut().find(|turn| turn.session == session) {
+            turn.is_asking = true;
+        } else {
+            let turn = Turn { session: session.to_owned(), begun: None, is_asking: true };
+            push_limited(&mut self.0, turn, MAX_TURNS);
         }
     }
 

@@ -388,7 +388,7 @@ impl ChangeTracker {
             let changes = self.changes.lock();
             let reverts = changes.unreported_reverts(agent).into_iter().map(|of| of.path);
             let left = if is_new_prompt { changes.left_by(agent, MAX_LOOKS) } else { Vec::new() };
-            (Vec::from_iter(reverts), left)
+            (reverts.collect::<Vec<_>>(), left)
         };
         let newest = left.iter().map(|(path, _)| Arc::clone(path));
         let files = distinct(reverts.into_iter().chain(newest), usize::MAX);
