@@ -129,6 +129,16 @@ class CommentPopupTest : DiffTestCase() {
         assertEquals(listOf("2-5 how"), pending)
     }
 
+    fun `test the key right after the lines of a comment were deleted edits it at the nearest line`() {
+        key(5..6).enter("why")
+        change(editor.document) { it.deleteString(it.getLineStartOffset(4), it.textLength) }
+        val popup = key(5)
+        assertEquals("Comment for the CLI on Line 5", popup.title)
+        assertEquals("why", popup.text)
+        popup.enter("how")
+        assertEquals(listOf("5-5 how"), pending)
+    }
+
     fun `test a draft of one comment is not shown for another`() {
         key(2..5).enter("outer")
         comments.write(null, checkNotNull(comments.place(editor.document, 2..2)), "inner")

@@ -17,6 +17,7 @@ import com.intellij.openapi.keymap.ex.KeymapManagerEx
 import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.belowDialog
 import dev.companion.gemini.core.ReasonArrival
 import dev.companion.gemini.core.ResumedProposal
 import dev.companion.gemini.disk.FileOnDisk
@@ -162,11 +163,25 @@ class ReasonTest : DiffTestCase() {
         file("a.txt", "one")
         val view = ask(proposeWith(ReasonArrival.NOW))
         field(view).text = "use const"
-        service.setShared(false)
+        service.isShared = false
         assertEquals(emptyList<ReasonField>(), areas(view))
         assertTrue(view.banner, view.banner.endsWith("| Accept (Ctrl+Enter) | Reject"))
-        service.setShared(true)
+        service.isShared = true
         assertEquals("use const", field(ask(view)).text)
+    }
+
+    fun `test a proposal that waits while the user turns sharing off takes no reason`() {
+        file("a.txt", "one")
+        val answer = Answer()
+        belowDialog {
+            service.open(core, answer, diff(path("a.txt"), "two").copy(reason = ReasonArrival.NOW))
+            service.isShared = false
+        }
+        await("an answer") { answer.text != null }
+        val view = view("a.txt")
+        assertTrue(view.banner, view.banner.endsWith("| Accept (Ctrl+Enter) | Reject"))
+        service.isShared = true
+        assertTrue(view.banner, "| Reject\u2026" in view.banner)
     }
 
     fun `test the field says so if the reason has to wait`() {

@@ -101,8 +101,9 @@ class CommentService(private val project: Project) : Disposable {
         return CommentPlace(document, path, proposal != null, lines)
     }
 
-    /** Returns the place of a comment; null unless it is marked in a file or an open proposal. */
-    internal fun placeOf(comment: Comment): CommentPlace? = comment.document?.let { place(it, comment.lines) }
+    /** Returns the place of a comment, or the nearest one; null unless it is marked in a file or an open proposal. */
+    internal fun placeOf(comment: Comment): CommentPlace? =
+        comment.document?.let { place(it, comment.lines) }?.at(comment.lines)
 
     /** Returns the comment that contains the one line of [place], or that is on exactly its lines. */
     internal fun on(place: CommentPlace): Comment? =

@@ -166,7 +166,7 @@ open class CompanionService protected constructor(
         assertEdt()
         val isShared = ProjectSettings.isContextShared(project)
         core?.send(ServerMessage.ShareContext(isShared))
-        proposals.setShared(isShared)
+        proposals.isShared = isShared
         core?.send(ServerMessage.Review(ProjectSettings.isAllReviewed(project)))
         refresh()
     }

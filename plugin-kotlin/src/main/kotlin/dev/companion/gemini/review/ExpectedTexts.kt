@@ -75,11 +75,11 @@ internal class ExpectedTexts(
         texts.removeIf { it.proposal.core.isClosed && it.isOffered }
         for (expected in texts.filter { it.proposal.core.isClosed && !it.isSought }) {
             expected.isSought = true
-            look(expected, 0)
+            look(expected, pausesMillis)
         }
     }
 
-    private fun look(expected: Expected, looks: Int) {
+    private fun look(expected: Expected, pauses: List<Long>) {
         val path = expected.proposal.target.path
         val work = {
             val disk = FileOnDisk.bytes(path, MAX_BYTES)?.toString(Charsets.UTF_8)
@@ -90,22 +90,26 @@ internal class ExpectedTexts(
 
                     isWritten -> end(expected)
 
-                    looks < pausesMillis.lastIndex -> look(expected, looks + 1)
+                    pauses.size > 1 -> look(expected, pauses.drop(1))
 
                     // The next server may still send the acceptance.
-                    expected.proposal.isQueued -> look(expected, looks)
+                    expected.proposal.isQueued -> look(expected, listOf(longer(pauses.single())))
 
                     else -> report(expected)
                 }
             }
         }
         val timers = AppExecutorUtil.getAppScheduledExecutorService()
-        timers.schedule(work, pausesMillis[looks], TimeUnit.MILLISECONDS)
+        timers.schedule(work, pauses.first(), TimeUnit.MILLISECONDS)
     }
+
+    /** The CLI may not reconnect for days. */
+    private fun longer(pauseMillis: Long) = minOf(2 * pauseMillis, LONGEST_PAUSE_MILLIS)
 
     companion object {
         /** As in the server, which looks for ten seconds. */
         val PAUSES_MILLIS = listOf<Long>(100, 200, 700, 1_000, 1_000, 2_000, 5_000)
+        private const val LONGEST_PAUSE_MILLIS = 60_000L
         private const val MAX_BYTES = 64L shl 20
     }
 }

@@ -72,6 +72,11 @@ internal open class ProposalService protected constructor(
     private val targetBanners = TargetBanners(project, ::review)
     private val alert = BackgroundAlert(alerts, this)
     override val accidentalInput = AccidentalInputFilter()
+    override var isShared = true
+        set(value) {
+            field = value
+            ProposalOrder.update(waiting())
+        }
 
     /** The proposals that have not ended, oldest first. The EDT changes it. */
     private val proposals = CopyOnWriteArraySet<Proposal>()
@@ -97,9 +102,6 @@ internal open class ProposalService protected constructor(
         val left = LeftProposals(next, proposals)
         background.execute { queue.later { endOfClosed(left) } }
     }
-
-    /** The project shares anything with its CLIs, or nothing. EDT. */
-    fun setShared(isShared: Boolean) = proposals.forEach { it.setShared(isShared) }
 
     private fun endOfClosed(left: LeftProposals) {
         // That server has ended as well, and the same follows for the next one.
@@ -462,10 +464,7 @@ internal open class ProposalService protected constructor(
             proposals.filter { it.target.path in found }.forEach { it.noteOnDisk(found[it.target.path]) }
         }
 
-    /**
-     * Finds the target again. A target that can't be shown any more, such as a new directory, is detected when the file
-     * is written.
-     */
+    /** Finds the target again. One that can't be shown any more is detected when the file is written. */
     private fun lookAgain(proposal: Proposal) =
         background.execute {
             val target = try {

@@ -127,9 +127,6 @@ internal class Proposal(
 
     private var reason = proposed.reason
 
-    /** Whether the project shares anything with its CLIs. If not, no model gets a reason. */
-    private var isShared = true
-
     /** The acceptance that the CLI has not received. */
     var delivery = Delivery.DELIVERED
         private set
@@ -255,7 +252,7 @@ internal class Proposal(
     val isQueued: Boolean get() = delivery == Delivery.QUEUED
 
     /** Whether the model can get the reason of a rejection. */
-    val takesReason: Boolean get() = isShared && reason != ReasonArrival.NEVER
+    val takesReason: Boolean get() = file.decisions.isShared && reason != ReasonArrival.NEVER
 
     /** When the model gets the reason, as far as is known without reading the file. */
     val reasonTime: ReasonTime
@@ -371,12 +368,6 @@ internal class Proposal(
     fun defer(decision: DeferredDecision) {
         assertEdt()
         deferred = decision
-        file.editors.forEach(ProposalEditor::showBanner)
-    }
-
-    fun setShared(isShared: Boolean) {
-        assertEdt()
-        this.isShared = isShared
         file.editors.forEach(ProposalEditor::showBanner)
     }
 

@@ -10,6 +10,9 @@ internal interface ProposalDecisions {
     /** Knows input that was meant for another proposal. */
     val accidentalInput: AccidentalInputFilter
 
+    /** Whether the project shares anything with its CLIs. If not, no model gets a reason. */
+    val isShared: Boolean
+
     /** Asks first if the file has changed meanwhile. */
     fun accept(proposal: Proposal)
 
