@@ -334,6 +334,38 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     assert.equal(await cli.prompt('next'), '');
   });
 
+  for (const [name, before, after, keys, end] of [
+    ['no byte if it was empty', '', 'x\ny', '', ''],
+    ['no byte if it was empty and got line endings', '', 'x\ny\n', '', ''],
+    ['no byte if it was empty and got a BOM', '', '\ufeffx', '', ''],
+    ['the line endings from before', 'a\n', 'A\r\n', '', 'a\n'],
+    ['the line endings that its user sets', 'a\n', 'A\n', ':set fileformat=dos<CR>', 'a\r\n'],
+  ]) {
+    test(`has ${name} when its user takes all changes back`, async (t) => {
+      const { neovim, cli, file } = await open(t, { a: before });
+      await cli.prompt('go');
+      await cli.write(file.a, after);
+      await changed(neovim, 1);
+      await run(neovim, 'diff');
+      await compared(neovim);
+      await neovim.type(`:%diffget<CR>${keys}:w<CR>`);
+      assert.equal(read(file.a), end);
+      await changed(neovim, end === before ? 0 : 1);
+    });
+  }
+
+  test('has no byte if its CLI has created it and its user empties it', async (t) => {
+    const { sandbox, neovim, cli } = await open(t, {});
+    const created = `${sandbox.project}/new`;
+    await cli.prompt('go');
+    await cli.write(created, 'x\ny');
+    await changed(neovim, 1);
+    await run(neovim, 'diff new');
+    await compared(neovim);
+    await neovim.type(':%d<CR>:w<CR>');
+    assert.equal(read(created), '');
+  });
+
   for (const command of ['diff a', 'diff prompt', 'revert a']) {
     test(`waits for a user who types on after :GeminiCompanion ${command}`, async (t) => {
       const { neovim } = await openEdited(t);

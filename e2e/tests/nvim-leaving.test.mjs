@@ -158,6 +158,27 @@ describe('a proposal', { skip, concurrency: true }, () => {
     });
   }
 
+  test('waits after :tabonly if its user has seen only the text that it had before', async (t) => {
+    const { sandbox, neovim, file } = await openProposal(t);
+    const other = await IdeClient.connect(sandbox);
+    await neovim.type(':tabfirst<CR>');
+    const decision = other.openDiff(file, 'newer\n');
+    await until(async () => (await neovim.sides(file)).right?.[0] === 'newer', () => 'the newer one does not show');
+    await neovim.type(':tabonly<CR>');
+    await isUndecided({ neovim, decision });
+  });
+
+  test('has its own last line ending after undo, if its user takes all changes back and leaves it', async (t) => {
+    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const file = sandbox.file('a.txt', 'one\ntwo');
+    const decision = client.openDiff(file, 'one\nTWO\n');
+    await neovim.proposal(file);
+    await neovim.type(':%diffget<CR>:enew!<CR>');
+    await neovim.until("#vim.fn.win_findbuf(vim.fn.bufnr('gemini-companion://proposal')) > 0");
+    await neovim.type(':GeminiCompanion show<CR>u:w<CR>');
+    assert.deepEqual(await decision, UNCHANGED);
+  });
+
   test('keeps the changes of a user who leaves it', async (t) => {
     const scene = await openProposal(t);
     await scene.neovim.type('ccedited<Esc>:enew!<CR>');

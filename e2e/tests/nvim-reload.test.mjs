@@ -295,6 +295,30 @@ describe('while a CLI is connected', { skip, concurrency: 2 }, () => {
     });
   }
 
+  test('a buffer gets the text that its user’s formatter has written', async (t) => {
+    const init = `vim.api.nvim_create_autocmd('BufWritePost', { pattern = '*/a', callback = function(event)
+      vim.fn.writefile({ 'formatted' }, event.match)
+    end })`;
+    const window = await start(t, { a: 'text\n' }, { init });
+    await untilLooked(window);
+    await window.neovim.type('omore<Esc>:write<CR>');
+    await window.neovim.until(`${FIRST} == 'formatted'`);
+  });
+
+  test('a buffer that an autocommand deletes during a reload causes no message', async (t) => {
+    const window = await start(t, { a: 'text\n' });
+    const { neovim, file } = window;
+    await untilLooked(window);
+    await neovim.lua(`vim.api.nvim_create_autocmd('BufReadPost', { pattern = '*/a', callback = function(event)
+      vim.api.nvim_buf_delete(event.buf, { force = true })
+    end })`);
+    await neovim.edit(file.other);
+    fs.writeFileSync(file.a, 'next\n');
+    await neovim.until(`vim.fn.bufloaded(...) == 0`, file.a);
+    await untilLooked(window);
+    assert.doesNotMatch(await neovim.messages(), /reloading|Invalid|traceback/);
+  });
+
   test('an error in the user’s autocommand does not stop a reload', async (t) => {
     const window = await start(t, { a: 'text\n' });
     const { neovim, file } = window;

@@ -65,6 +65,16 @@ describe('a Neovim that another program has started for one text has no companio
   }
 });
 
+for (const content of ['5', 'null', '[]', 'no JSON', '{"ppid":{},"ideInfo":5}']) {
+  test(`a companion starts beside a discovery file with ${content}`, { skip }, async (t) => {
+    const sandbox = Sandbox.of(t);
+    const folder = sandbox.folder('tmp', 'gemini', 'ide');
+    fs.writeFileSync(path.join(folder, `gemini-ide-server-${process.pid}-1.json`), content);
+    const neovim = await Neovim.start(sandbox);
+    await neovim.ready();
+  });
+}
+
 describe('the workspace', { skip, concurrency: 2 }, () => {
   const automatic = {
     autochdir: `vim.o.autochdir = true`,

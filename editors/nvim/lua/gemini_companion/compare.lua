@@ -62,14 +62,21 @@ local function close(comparison)
   end)
 end
 
---- Gives the file the line endings and the BOM of the text, too, if the user has taken all changes back: a diff does
---- not show them.
+--- Gives the file the line endings and the BOM of the text, too, except what the user has set, if the user has taken
+--- all changes back: a diff does not show them.
 local function restore_form(comparison)
-  local now, text_before = buffers.parsed(comparison.right), text.parse(comparison.content or '')
-  local is_taken_back = vim.deep_equal(now.lines, text_before.lines)
-    and not vim.deep_equal(now.lines, comparison.opened.lines)
-  if is_taken_back and not vim.deep_equal(now, text_before) then
-    buffers.replace(comparison.right, text_before)
+  local now, opened = buffers.parsed(comparison.right), comparison.opened
+  local restored = text.of_file(comparison.content)
+  if not vim.deep_equal(now.lines, restored.lines) or vim.deep_equal(now.lines, opened.lines) then
+    return
+  end
+  for _, name in ipairs({ 'dos', 'bomb', 'eol' }) do
+    if now[name] ~= opened[name] then
+      restored[name] = now[name]
+    end
+  end
+  if text.render(now) ~= text.render(restored) then
+    buffers.replace(comparison.right, restored)
   end
 end
 

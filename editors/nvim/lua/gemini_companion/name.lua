@@ -23,7 +23,7 @@ local function names_in_use()
   for _, folder in ipairs(discovery_folders()) do
     for entry in vim.fs.dir(folder) do
       local ok, content = pcall(vim.json.decode, (file.read(vim.fs.joinpath(folder, entry))))
-      content = ok and content or {}
+      content = ok and type(content) == 'table' and content or {}
       -- The file for Gemini CLI has the process in its name.
       local pid = tonumber(entry:match('^gemini%-ide%-server%-(%d+)%-%d+%.json$') or vim.tbl_get(content, 'ppid'))
       local is_running = pid and pid ~= vim.fn.getpid() and vim.uv.kill(pid, 0) == 0

@@ -22,6 +22,8 @@ local SLOW_POLL_INTERVAL_MS = 1000
 --- How many times as long as the last reload of a buffer the next one waits. A program may write a large file, such
 --- as a log, all the time, and Neovim is blocked while it reads.
 local REST_FACTOR = 20
+--- The longest time of a reload that counts for that. The user's autocommands may take long as well.
+local MAX_RELOAD_NS = 0.5e9
 
 --- Checks files that a CLI may write without a proposal.
 local timer
@@ -29,6 +31,8 @@ local timer
 local states = {}
 --- The end of each buffer's pause after its last reload, by `vim.uv.hrtime()`.
 local rest_ends = {}
+--- Whether the last check of all files has left out a buffer in its pause.
+local is_resting = false
 
 --- Returns whether a buffer has nothing but one empty line.
 local function has_empty_line(buffer)
@@ -47,6 +51,10 @@ end
 ---@param name string
 ---@return boolean
 local function has_other_text(buffer, name)
+  if not api.nvim_buf_is_valid(buffer) then
+    -- An autocommand of the user has deleted it.
+    return false
+  end
   local options = vim.bo[buffer]
   local bytes = file.read(name)
   if not bytes or bytes:find('\0', 1, true) or options.fileformat == 'mac' then
@@ -151,18 +159,20 @@ function M.refresh(buffer)
     -- At the first check, the buffer of an unchanged file may have another text, as a plugin shows it.
     read_again(buffer, states[buffer] ~= nil)
     local ended = vim.uv.hrtime()
-    rest_ends[buffer] = ended + REST_FACTOR * (ended - began)
+    rest_ends[buffer] = ended + REST_FACTOR * math.min(ended - began, MAX_RELOAD_NS)
   end
   return true
 end
 
---- Reloads all buffers without unsaved changes whose files have changed; see `refresh`. Returns whether none must wait.
+--- Reloads all buffers without unsaved changes whose files have changed; see `refresh`. Returns whether none must wait
+--- for the user.
 local function refresh_all()
   local is_done = true
+  is_resting = false
   for _, buffer in ipairs(api.nvim_list_bufs()) do
     if api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == '' then
       if vim.uv.hrtime() < (rest_ends[buffer] or 0) then
-        is_done = false
+        is_resting = true
       else
         local _, why = M.refresh(buffer)
         is_done = is_done and why ~= M.IN_USE
@@ -182,7 +192,7 @@ function M.refresh_soon()
   is_waiting = true
   local function refresh()
     is_waiting = false
-    if not refresh_all() then
+    if timer and not refresh_all() then
       vim.defer_fn(M.refresh_soon, POLL_INTERVAL_MS)
     end
   end
@@ -196,13 +206,14 @@ function M.start(is_needed)
     group = api.nvim_create_augroup('gemini_companion_reload', {}),
     callback = function(event)
       if event.match == api.nvim_buf_get_name(event.buf) then
-        states[event.buf] = file.state(event.match)
+        -- The user's formatter may have changed the file after Neovim has written it.
+        states[event.buf] = nil
       end
     end,
   })
   timer = vim.uv.new_timer()
   local function poll()
-    if is_needed() then
+    if is_needed() or is_resting then
       idle.when_idle(refresh_all, 0, function() end)
     end
   end

@@ -92,13 +92,6 @@ local function delete(path, buffer)
   return true
 end
 
---- Returns the text of a file as its buffer gets it.
-local function parsed(bytes)
-  local result = text.parse(bytes or '')
-  result.eol = result.eol and not result.empty
-  return result
-end
-
 --- Reverts a file in its buffer.
 local function revert_buffer(planned, now, buffer)
   local path, content = planned.path, planned.text
@@ -109,7 +102,7 @@ local function revert_buffer(planned, now, buffer)
   local before = buffers.parsed(buffer)
   local ok, why
   if content then
-    buffers.replace(buffer, parsed(content))
+    buffers.replace(buffer, text.of_file(content))
     ok, why = write(buffer, path, content)
   else
     ok, why = delete(path, buffer)
@@ -126,7 +119,7 @@ local function revert_file(planned, now)
   else
     ok, why = os.remove(path)
   end
-  return ok, ok and { path = path, before = parsed(now.disk), after = parsed(content) } or why
+  return ok, ok and { path = path, before = text.of_file(now.disk), after = text.of_file(content) } or why
 end
 
 --- Returns whether a file still has its texts. The same text may have been saved meanwhile.

@@ -90,6 +90,15 @@ function M.parse(text, dos)
   return { lines = lines, dos = dos, bomb = bomb, eol = eol, empty = text == '' }
 end
 
+--- Parses a text for a buffer that will be written: an empty file must get no line ending.
+---@param bytes? string
+---@return GeminiCompanion.Text
+function M.of_file(bytes)
+  local result = M.parse(bytes or '')
+  result.eol = result.eol and not result.empty
+  return result
+end
+
 --- Renders a parsed text as the bytes of a file.
 ---@param parsed GeminiCompanion.Text
 ---@return string

@@ -390,7 +390,7 @@
 ---@field ["private"]? boolean
 ---@field takes_reason? boolean the model gets the reason of a rejection
 ---@field takes_focus? boolean
----@field is_seen? boolean the proposal has been in sight
+---@field is_seen? boolean the present text of the CLI has been in sight
 ---@field was_current? boolean
 ---@field name? string the name of the buffer with the proposal
 ---@field windows? integer[] the one of the proposal, and that of the file

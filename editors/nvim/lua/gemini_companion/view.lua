@@ -78,7 +78,8 @@ function View:replace(parsed, kind)
   self.kind = kind
   -- The marks of many changes take a while.
   vim.uv.update_time()
-  self.replaced_at = self:is_current() and vim.uv.now() or nil
+  self.is_seen = self:is_current()
+  self.replaced_at = self.is_seen and vim.uv.now() or nil
 end
 
 --- Returns whether the text has been replaced in sight of the user, who can't have seen the new one yet.
@@ -108,40 +109,43 @@ function View:original()
   return { lines = self.shown, empty = self.is_empty, dos = form.dos, bomb = form.bomb, eol = form.eol }
 end
 
---- Gives a text the form of the file, except what the user has set, if the user has taken all changes back. A diff does
---- not show the form.
+--- Returns a text in the form of the file, except what the user has set, if the user has taken all changes back. A diff
+--- does not show the form.
 ---@param now GeminiCompanion.Text
-function View:restore_form(now)
+---@return GeminiCompanion.Text
+function View:with_restored_form(now)
+  local restored = vim.tbl_extend('force', {}, now) --[[@as GeminiCompanion.Text]]
   if not self.on_disk.empty and vim.deep_equal(now.lines, self.on_disk.lines) then
     for name, proposed in pairs(self.form) do
       if now[name] == proposed then
-        now[name] = self.on_disk[name]
+        restored[name] = self.on_disk[name]
       end
     end
   end
+  return restored
 end
 
---- Returns the current text of the proposal, or its text at the last unload, and whether the user has changed it.
+--- Returns the text of the buffer, or its text at the last unload.
+---@return GeminiCompanion.Text
+function View:text()
+  if api.nvim_buf_is_loaded(self.right) then
+    return buffers.parsed(self.right)
+  end
+  return self.unloaded() or self:original()
+end
+
+--- Returns the text of the proposal for the CLI or a file, and whether the user has changed it.
 ---@return GeminiCompanion.Text
 ---@return boolean is_changed
 function View:proposal()
-  ---@type GeminiCompanion.Text
-  local now
-  if api.nvim_buf_is_loaded(self.right) then
-    now = buffers.parsed(self.right)
-  else
-    now = self.unloaded() or self:original()
-  end
+  local now = self:text()
   -- An empty text and one empty line have the same lines.
   local has_same_lines = vim.deep_equal(now.lines, self.shown)
   local same = has_same_lines and (self.is_empty or not now.empty)
   for name, value in pairs(self.form) do
     same = same and now[name] == value
   end
-  if not has_same_lines then
-    self:restore_form(now)
-  end
-  return now, not same
+  return has_same_lines and now or self:with_restored_form(now), not same
 end
 
 --- Handles a write of the buffer.
@@ -348,7 +352,7 @@ end
 --- Opens the view again in the background, with the user's changes. Returns the new view. Raises an error if it can't.
 ---@return GeminiCompanion.View
 function View:open_again()
-  local now, changed = self:proposal()
+  local now, _, changed = self:text(), self:proposal()
   self.closing = true
   self:discard()
   local options = { focus = false, layout = self.layout }
