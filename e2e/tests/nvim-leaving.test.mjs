@@ -84,7 +84,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
       callback = function() vim.uv.sleep(300) end,
     })`;
     const scene = await openProposal(t, { init });
-    const { sandbox, neovim, client } = scene;
+    const { sandbox, neovim } = scene;
     sandbox.file('slow.txt', 'one\ntwo\n');
     await neovim.type('2G:GeminiCompanion comment Why<CR>');
     await neovim.press(':edit slow.txt<CR>/');
@@ -97,8 +97,6 @@ describe('a proposal', { skip, concurrency: true }, () => {
     await neovim.type('<CR>');
     assert.equal(await neovim.lua('return vim.fn.getline(".")'), 'new2');
     await neovim.type(':1tabnext<CR>Omine<Esc>:w<CR>');
-    process.kill(await neovim.companionPid(), 'SIGKILL');
-    await client.openFiles((files) => files[0]?.path.endsWith('slow.txt'));
     assert.doesNotMatch(await neovim.messages(), /Invalid|traceback|failed/);
     await isUndecided(scene);
   });
