@@ -54,6 +54,8 @@ pub struct Hooks {
 
 /// A hook in the extension's file.
 struct Hook {
+    /// The client's name of the event.
+    event: String,
     event_kind: HookEventKind,
     name: String,
     command: String,
@@ -78,7 +80,7 @@ impl Hooks {
         let mut obstacles = hook_switches(environment);
         let mut events: Vec<_> = hooks.iter().map(|hook| hook.event_kind).collect();
         let mut expected = environment.profile.hooks.events.iter();
-        let complete = expected.all(|(event_kind, _)| events.contains(event_kind));
+        let complete = expected.all(|(_, event)| hooks.iter().any(|hook| hook.event == *event));
         match obstacles.last_mut() {
             Some(HookObstacle::NamesOff(_, _, names)) => {
                 names.retain(|name| hooks.iter().any(|hook| hook.name == *name));
@@ -211,7 +213,8 @@ fn of_file(environment: &Environment, content: &Value) -> Option<Vec<Hook>> {
                 continue;
             };
             let name = hook["name"].as_str().unwrap_or(command).to_owned();
-            found.push(Hook { event_kind, name, command: command.to_owned() });
+            let (event, command) = (event.clone(), command.to_owned());
+            found.push(Hook { event, event_kind, name, command });
         }
     }
     Some(found)
