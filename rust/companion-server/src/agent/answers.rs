@@ -160,12 +160,12 @@ impl Agents {
             }
         };
         let (problems, ()) = tokio::join!(problems, self.changes.after_tool(event));
-        if event.subagent.is_none() {
-            self.driver.handle(Input::Hook(caller, Hook::Answers));
-        }
         let mut texts = Vec::from_iter(problems);
         // Qwen Code runs this hook for all its models, and then that of a prompt for its main one.
         let hook = if event.client.hooks.prompts_after_tool {
+            if event.subagent.is_none() {
+                self.driver.handle(Input::Hook(caller, Hook::Answers));
+            }
             Hook::ToolEnded(path)
         } else {
             Hook::AfterTool(path)

@@ -214,6 +214,12 @@ impl AgentChanges {
         self.prompts.iter().rposition(|prompt| &*prompt.id.0 == agent)
     }
 
+    /// The changes of a CLI with their prompts, the oldest prompts first.
+    fn changes_of(&self, agent: &str) -> impl Iterator<Item = (&PromptId, &Change)> {
+        let prompts = self.prompts.iter().filter(move |prompt| &*prompt.id.0 == agent);
+        prompts.flat_map(|prompt| prompt.files.iter().map(|change| (&prompt.id, change)))
+    }
+
     /// The files that a CLI has changed, the newest prompts first.
     pub(crate) fn paths_of(&self, agent: &str) -> impl Iterator<Item = &Arc<str>> {
         let prompts = self.prompts.iter().rev().filter(move |prompt| &*prompt.id.0 == agent);
@@ -276,14 +282,10 @@ impl AgentChanges {
     /// Whether another tool of the CLI has left the file so, during the current prompt. A command of a
     /// subagent may have begun before: then the other tool has made the same change.
     fn is_known(&self, agent: &str, before: &FileText, file: &FileSnapshot) -> bool {
-        let current = self.current_index(agent);
-        self.prompts.iter().enumerate().any(|(index, prompt)| {
-            let mut files = prompt.files.iter();
-            &*prompt.id.0 == agent
-                && files.any(|of| {
-                    let is_same = of.path == file.path && of.after == file.text && !of.is_reverted;
-                    is_same && (Some(index) == current || of.before == *before)
-                })
+        let current = self.current(agent);
+        self.changes_of(agent).any(|(id, of)| {
+            let is_same = of.path == file.path && of.after == file.text && !of.is_reverted;
+            is_same && (Some(id) == current || of.before == *before)
         })
     }
 
@@ -440,29 +442,23 @@ impl AgentChanges {
     ) -> Vec<PromptId> {
         let mut dropped = Vec::new();
         for (path, left) in left {
-            let Some(FileSnapshot { text, .. }) = now.iter().find(|file| file.path == *path) else {
+            let Some(now) = now.iter().find(|file| file.path == *path) else { continue };
+            if now.text == *left || matches!(now.text, FileText::Unkept(_)) {
                 continue;
-            };
-            let mut changes = Vec::new();
-            for prompt in self.prompts.iter().filter(|prompt| &*prompt.id.0 == agent) {
-                let of_file = prompt.files.iter().filter(|change| change.path == *path);
-                changes.extend(of_file.map(|change| (prompt.id.clone(), change)));
             }
+            let of_file = self.changes_of(agent).filter(|(_, change)| change.path == *path);
+            let changes: Vec<_> = of_file.collect();
             let is_left_so = changes.last().is_some_and(|(_, change)| change.after == *left);
-            if !is_left_so
-                || left == text
-                || matches!(text, FileText::Unkept(_))
-                || changes.iter().any(|(_, change)| change.has_unreported_revert())
-            {
+            let has_revert = changes.iter().any(|(_, change)| change.has_unreported_revert());
+            if !is_left_so || has_revert {
                 continue;
             }
-            let first = changes.iter().position(|(_, change)| change.before == *text);
-            let taken_back = first.map_or(Vec::new(), |first| changes.split_off(first));
-            let prompts: Vec<_> = taken_back.into_iter().map(|(id, _)| id).collect();
-            for id in prompts {
-                self.remove(&id, std::slice::from_ref(path));
-                dropped.push(id);
+            let taken_back = changes.iter().skip_while(|(_, change)| change.before != now.text);
+            let prompts: Vec<_> = taken_back.map(|(id, _)| PromptId::clone(id)).collect();
+            for id in &prompts {
+                self.remove(id, std::slice::from_ref(path));
             }
+            dropped.extend(prompts);
         }
         dropped
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use companion_core::text::Digest;
 use companion_protocol::editor::Hunk;
 
-use super::{AgentChanges, Change, FileText, LineCounts, Prompt, PromptId, hunks};
+use super::{AgentChanges, Change, FileText, LineCounts, PromptId, hunks};
 
 /// A revert that was not reported to the model.
 #[derive(Debug, PartialEq, Eq)]
@@ -206,14 +206,12 @@ impl AgentChanges {
     /// The reverts that were not reported to the model of a CLI.
     pub(crate) fn unreported_reverts(&self, agent: &str) -> Vec<Reverted> {
         let mut reverts = Vec::new();
-        for Prompt { id, files, .. } in self.prompts.iter().filter(|of| &*of.id.0 == agent) {
-            for change in files {
+        for (id, change) in self.changes_of(agent) {
+            if change.has_unreported_revert() {
+                let after = change.reverted_hunks.first().map_or(&change.after, |of| &of.after);
+                let (path, after) = (Arc::clone(&change.path), after.clone());
                 let is_partial = change.is_partly_reverted();
-                if change.has_unreported_revert() {
-                    let after = change.reverted_hunks.first().map_or(&change.after, |of| &of.after);
-                    let (path, after) = (Arc::clone(&change.path), after.clone());
-                    reverts.push(Reverted { prompt: id.clone(), path, is_partial, after });
-                }
+                reverts.push(Reverted { prompt: id.clone(), path, is_partial, after });
             }
         }
         reverts
