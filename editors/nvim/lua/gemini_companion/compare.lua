@@ -66,15 +66,12 @@ end
 --- all changes back: a diff does not show them.
 local function restore_form(comparison)
   local now, opened = buffers.parsed(comparison.right), comparison.opened
-  local restored = text.of_file(comparison.content)
-  if not vim.deep_equal(now.lines, restored.lines) or vim.deep_equal(now.lines, opened.lines) then
+  local original = text.of_file(comparison.content)
+  if not vim.deep_equal(now.lines, original.lines) or vim.deep_equal(now.lines, opened.lines) then
     return
   end
-  for _, name in ipairs({ 'dos', 'bomb', 'eol' }) do
-    if now[name] ~= opened[name] then
-      restored[name] = now[name]
-    end
-  end
+  local form = text.restored_form(now, opened, original)
+  local restored = vim.tbl_extend('force', original, form) --[[@as GeminiCompanion.Text]]
   if text.render(now) ~= text.render(restored) then
     buffers.replace(comparison.right, restored)
   end

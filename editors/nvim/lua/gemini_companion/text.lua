@@ -99,6 +99,20 @@ function M.of_file(bytes)
   return result
 end
 
+--- Returns the form of `original` for a text, except what the user has changed since the text had the form `shown`.
+---@param now GeminiCompanion.Form
+---@param shown GeminiCompanion.Form
+---@param original GeminiCompanion.Form
+---@return GeminiCompanion.Form
+function M.restored_form(now, shown, original)
+  local form = {} ---@type table<string, boolean>
+  for _, name in ipairs({ 'dos', 'bomb', 'eol' }) do
+    local from = now[name] == shown[name] and original or now
+    form[name] = from[name]
+  end
+  return form --[[@as GeminiCompanion.Form]]
+end
+
 --- Renders a parsed text as the bytes of a file.
 ---@param parsed GeminiCompanion.Text
 ---@return string

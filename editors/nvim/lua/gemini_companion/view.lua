@@ -114,15 +114,10 @@ end
 ---@param now GeminiCompanion.Text
 ---@return GeminiCompanion.Text
 function View:with_restored_form(now)
-  local restored = vim.tbl_extend('force', {}, now) --[[@as GeminiCompanion.Text]]
-  if not self.on_disk.empty and vim.deep_equal(now.lines, self.on_disk.lines) then
-    for name, proposed in pairs(self.form) do
-      if now[name] == proposed then
-        restored[name] = self.on_disk[name]
-      end
-    end
+  if self.on_disk.empty or not vim.deep_equal(now.lines, self.on_disk.lines) then
+    return now
   end
-  return restored
+  return vim.tbl_extend('force', now, text.restored_form(now, self.form, self.on_disk)) --[[@as GeminiCompanion.Text]]
 end
 
 --- Returns the text of the buffer, or its text at the last unload.
