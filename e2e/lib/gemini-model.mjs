@@ -1,9 +1,7 @@
 // Runs a model on this machine, with Gemini's API, whose answers the test writes piece by piece.
 
-import http from 'node:http';
-import { once } from 'node:events';
-
 import { Inbox } from './inbox.mjs';
+import { serveModel } from './model-server.mjs';
 
 /** The texts of a message, with the results of tools. */
 const texts = ({ parts }) =>
@@ -45,22 +43,14 @@ export class GeminiModel {
 
   static async start(t) {
     const model = new GeminiModel();
-    const server = http.createServer(async (request, response) => {
-      let body = '';
-      for await (const piece of request.setEncoding('utf8')) body += piece;
+    const defer = (end) => t.after(end);
+    model.url = await serveModel(defer, (request, body, response) => {
       if (request.url.includes(':streamGenerateContent')) {
         model.#requests.push(new Request(JSON.parse(body).contents, response));
       } else {
         response.writeHead(404).end();
       }
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.after(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-    model.url = `http://127.0.0.1:${server.address().port}`;
     return model;
   }
 

@@ -1,9 +1,7 @@
 // Runs a model for Qwen Code on this machine, with OpenAI's API, whose answers the test writes.
 
-import http from 'node:http';
-import { once } from 'node:events';
-
 import { Inbox } from './inbox.mjs';
+import { serveModel } from './model-server.mjs';
 import { answer, text } from './scripted-model.mjs';
 
 /** The agents of Qwen Code, by a part of what it asks the model to be. */
@@ -39,21 +37,14 @@ export class QwenModel {
 
   static async start(t) {
     const model = new QwenModel();
-    const server = http.createServer(async (request, response) => {
-      let body = '';
-      for await (const piece of request.setEncoding('utf8')) body += piece;
+    const defer = (end) => t.after(end);
+    const address = await serveModel(defer, (_request, body, response) => {
       const { messages, tools } = JSON.parse(body);
       // Without tools, it is a question about the conversation, such as one for its title.
       if (tools?.length) model.#requests.push(new Request(messages, response));
       else answer('{}', response);
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.after(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-    model.url = `http://127.0.0.1:${server.address().port}/v1`;
+    model.url = `${address}/v1`;
     return model;
   }
 

@@ -1,8 +1,8 @@
 // Runs a scripted model on this machine, with OpenAI's API.
 
-import http from 'node:http';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+
+import { serveModel } from './model-server.mjs';
 
 /** Returns the model's answer in one chunk, with the end mark. */
 function choices(step) {
@@ -35,9 +35,8 @@ export function answer(step, response) {
  * conversation. It stores these results in `results`, and the user's messages in `asked`.
  */
 export async function startModel(sandbox, steps, results = [], asked = []) {
-  const server = http.createServer(async (request, response) => {
-    let body = '';
-    for await (const piece of request.setEncoding('utf8')) body += piece;
+  const defer = (end) => sandbox.defer(end);
+  const address = await serveModel(defer, async (_request, body, response) => {
     const said = (by) => JSON.parse(body).messages.filter(({ role }) => role === by);
     const parts = said('tool');
     results.splice(0, results.length, ...parts.map(({ content }) => text(content)));
@@ -46,8 +45,5 @@ export async function startModel(sandbox, steps, results = [], asked = []) {
     const step = steps[parts.length + texts.length] ?? '';
     answer(typeof step === 'function' ? await step() : step, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  sandbox.defer(() => server.close());
-  return `http://127.0.0.1:${server.address().port}/v1`;
+  return `${address}/v1`;
 }
