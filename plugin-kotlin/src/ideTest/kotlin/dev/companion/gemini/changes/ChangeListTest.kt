@@ -47,36 +47,18 @@ class ChangeListTest : TestCase() {
         update(1, edit("/a"))
         list.add(command(), listOf(OtherFile("/made", ChangeKind.CREATED)))
         assertEquals(listOf("prompt 1: /a (/made)"), shown())
-        update(1)
+        list.update(AgentChange("s", 1, "", 0, emptyList()))
         assertEquals(emptyList<String>(), shown())
     }
 
-    fun testKeptFilesLeaveAndOthersStay() {
+    fun testOtherFilesStayAfterTheLastFileThatTheServerKnows() {
         update(1, edit("/a"), edit("/b"))
         list.add(command(), listOf(OtherFile("/made", ChangeKind.CREATED)))
         list.keep(listOf(row(1, "/a")))
         assertEquals(listOf("prompt 1: /b (/made)"), shown())
-        list.keep(listOf(row(1, "/b")))
-        update(1)
-        assertEquals("the server does not know it", listOf("prompt 1: (/made)"), shown())
-        update(1)
-        assertEquals("the session has ended", emptyList<String>(), shown())
-    }
-
-    fun testTheLastPartOfAFileIsKeptAndOthersStay() {
-        update(1, edit("/a"))
-        list.add(command(), listOf(OtherFile("/made", ChangeKind.CREATED)))
-        list.expectRest(PromptKey("s", 1))
-        update(1, edit("/a"))
-        list.expectRest(PromptKey("s", 1))
         update(1)
         assertEquals(listOf("prompt 1: (/made)"), shown())
-        update(1)
-        assertEquals("the session has ended", emptyList<String>(), shown())
-        list.expectRest(PromptKey("s", 1))
-        update(2, edit("/a"))
-        list.expectRest(PromptKey("s", 2))
-        update(2)
+        list.keep(listOf(row(1, "/made")))
         assertEquals(emptyList<String>(), shown())
     }
 

@@ -5,6 +5,7 @@ package dev.companion.gemini.changes
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.testFramework.PsiTestUtil
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.core.AgentChange
 import dev.companion.gemini.core.AgentCommand
 import java.io.File
 import java.nio.file.Files
@@ -69,11 +70,26 @@ class CommandWatchTest : ChangesTestCase() {
         awaitFiles("first.txt CREATED")
     }
 
-    fun testACommandWhoseEndWasLostListsItsFilesAtTheNextPrompt() {
+    fun testACommandOfASubagentIsWatchedUntilItsOwnEnd() {
         begin()
-        write("first.txt", "one")
         begin(2)
-        awaitFiles("first.txt CREATED")
+        write("first.txt", "one")
+        end(2)
+        await("the first file") { shown(2) == listOf("first.txt CREATED") }
+        write("second.txt", "two")
+        end()
+        awaitFiles("first.txt CREATED", "second.txt CREATED")
+    }
+
+    fun testACommandOfAPromptThatHasLeftTheListIsForgotten() {
+        begin()
+        service.changed(core, AgentChange("s", 1))
+        begin(2)
+        write("first.txt", "one")
+        end()
+        end(2)
+        await("the first file") { shown(2) == listOf("first.txt CREATED") }
+        assertEquals(emptyList<String>(), shown())
     }
 
     fun testTheFilesOfANewFolderAreListed() {

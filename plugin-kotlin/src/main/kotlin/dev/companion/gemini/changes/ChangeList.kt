@@ -75,9 +75,6 @@ internal class PromptChanges(
 internal class ChangeList {
     private val byKey = HashMap<PromptKey, PromptChanges>()
 
-    /** The prompts whose edits the server may soon list no more, because the user keeps them. */
-    private val kept = HashSet<PromptKey>()
-
     /** The newest prompt first. Any thread may read it. */
     @Volatile
     var prompts: List<PromptChanges> = emptyList()
@@ -100,17 +97,14 @@ internal class ChangeList {
     fun update(change: AgentChange): Boolean {
         val key = change.key
         val old = byKey[key]
-        val isKept = kept.remove(key)
-        if (change.files.isEmpty()) {
-            // The server also reports this once the user keeps the last of its files. The others stay then.
-            val rest = old?.takeIf { isKept }?.with(files = emptyList())
-            if (rest == null || rest.rows.isEmpty()) remove(key) else put(rest)
+        if (change.hasLeft) {
+            remove(key)
             return false
         }
         val new = old?.with(change.title, change.time, change.files)
             ?: PromptChanges(key, change.title, change.time, change.files, emptyList())
         put(new)
-        return old == null
+        return old == null && new.rows.isNotEmpty()
     }
 
     /** Adds files that changed while a command ran. Returns whether the prompt is new in the list. */
@@ -129,7 +123,7 @@ internal class ChangeList {
         val beyond = known.values.drop(MAX_OTHERS).take(MAX_COUNTED)
         val new = old?.with(others = shown, beyond = beyond)
             ?: PromptChanges(key, command.title, command.time, emptyList(), shown, beyond)
-        if (new.rows.isEmpty()) remove(key) else put(new)
+        put(new)
         return old == null
     }
 
@@ -142,23 +136,17 @@ internal class ChangeList {
                 files = prompt.files.filter { it.path !in paths },
                 others = prompt.others.filter { it.path !in paths },
             )
-            if (prompt.files.isNotEmpty() && left.files.isEmpty()) kept += key
-            if (left.rows.isEmpty()) remove(key) else put(left)
+            put(left)
         }
     }
 
-    /** The user keeps a part of a file, which may be the prompt's last one. */
-    fun expectRest(key: PromptKey) {
-        if (key in byKey) kept += key
-    }
-
     fun removeIf(isGone: (PromptKey) -> Boolean) {
-        if (!byKey.keys.removeIf(isGone)) return
-        kept.removeIf(isGone)
-        order()
+        if (byKey.keys.removeIf(isGone)) order()
     }
 
+    /** A prompt without rows leaves the list. */
     private fun put(prompt: PromptChanges) {
+        if (prompt.rows.isEmpty()) return remove(prompt.key)
         byKey[prompt.key] = prompt
         order()
     }

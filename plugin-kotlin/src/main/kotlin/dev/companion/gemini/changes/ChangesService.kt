@@ -130,7 +130,6 @@ class ChangesService(private val project: Project) : Disposable {
     /** Keeps one part of a file's change. The server then reports the rest of the prompt's changes. */
     internal fun keep(row: ChangeRow, hunk: Hunk) {
         assertEdt()
-        list.expectRest(row.prompt)
         val changes = ChangedPaths(row.prompt.session, row.prompt.number, listOf(row.path), hunk)
         cores[row.prompt]?.send(ServerMessage.ChangesKept(changes))
     }
@@ -169,6 +168,7 @@ class ChangesService(private val project: Project) : Disposable {
         val changes = all.filter { (core, _) -> !core.isClosed }
         for ((core, change) in changes) {
             cores[change.key] = core
+            if (change.hasLeft) commands.forget(change.key)
             // The IDE has not read the new texts yet, so the label is before the changes.
             if (list.update(change)) label(core, change.key)
         }

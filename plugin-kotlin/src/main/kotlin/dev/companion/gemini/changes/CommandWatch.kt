@@ -48,9 +48,6 @@ internal class CommandWatch(
 
     fun started(core: CompanionCore, command: AgentCommand, now: Long) {
         assertEdt()
-        // The end of an earlier prompt's command was lost, because one session has one prompt at a time.
-        val earlier = running.filter { it.command.session == command.session && it.command.prompt != command.prompt }
-        earlier.forEach(::end)
         running += Running(core, command, now)
         if (connection != null) return
         connection = project.messageBus.connect().also { it.subscribe(VirtualFileManager.VFS_CHANGES, this) }
@@ -74,6 +71,12 @@ internal class CommandWatch(
             // The platform would ask the user about a conflict, in a dialog, and does so when the user comes back.
             if (hasConflict()) finish.run() else LocalFileSystem.getInstance().refreshFiles(roots, true, true, finish)
         }
+    }
+
+    /** Forgets the commands of a prompt that has left the list. */
+    fun forget(key: PromptKey) {
+        assertEdt()
+        running.filter { it.command.key == key }.forEach(::forget)
     }
 
     /** Forgets the commands of servers that have ended. */

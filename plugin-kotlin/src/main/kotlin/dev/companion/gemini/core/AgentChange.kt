@@ -21,10 +21,12 @@ data class AgentChange(
     val prompt: Long = 0,
     /** The prompt's first line; may be empty. */
     val title: String = "",
-    /** The time of the prompt, in milliseconds since 1970. */
+    /** The time of the prompt, in milliseconds since 1970; 0 if the prompt has left the list. */
     val time: Long = 0,
     val files: List<ChangedFile> = emptyList(),
 ) : EditorMessage {
+    val hasLeft get() = time == 0L
+
     /** Without the title, because no log may contain a prompt. */
     override fun toString() = "prompt $prompt of session $session, ${files.size} files"
 }
