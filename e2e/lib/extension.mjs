@@ -117,7 +117,7 @@ export async function prepareCli(sandbox, name, steps, options = {}) {
   const { mode = yolo ? 'yolo' : undefined } = options;
   const cli = CLIS[name];
   const { args, results, asked, ...prepared } = await cli.prepare(sandbox, steps, settings);
-  const all = { REMOTE_CONTAINERS: '1', ...env, ...prepared.env, PATH };
+  const all = { REMOTE_CONTAINERS: '1', ...prepared.env, ...env, PATH };
   by(sandbox, name, all);
   const asking = review ? [] : [cli.withoutReview];
   const approval = mode ? [`--approval-mode=${mode}`] : asking;

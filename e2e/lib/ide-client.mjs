@@ -162,6 +162,13 @@ export class IdeClient {
     return decision;
   }
 
+  /** Opens a diff, and waits until an `Editor` or a `Neovim` shows it. Returns `{decision}`. */
+  async propose(editor, filePath, newContent) {
+    const decision = this.openDiff(filePath, newContent);
+    await editor.view(filePath);
+    return { decision };
+  }
+
   closeDiff(filePath, options) {
     return this.#call('closeDiff', filePath, options);
   }

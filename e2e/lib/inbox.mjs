@@ -1,5 +1,7 @@
 // Stores messages until a test asks for them, and waits for conditions.
 
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Maximum wait of a test, in ms. A busy machine needs far less. */
 export const WAIT_TIMEOUT = 60_000;
 
@@ -64,11 +66,19 @@ export function within(promise, what, patience = WAIT_TIMEOUT) {
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
 
-/** Polls until `condition()` is true. */
-export async function until(what, condition) {
-  const patience = AbortSignal.timeout(WAIT_TIMEOUT);
-  while (!(await condition())) {
-    if (patience.aborted) throw new Error(`in vain for ${WAIT_TIMEOUT / 1000} s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+/**
+ * Polls until `condition()` is true, and returns its value. `what` is the awaited event, or a
+ * function that describes what there is instead.
+ */
+export async function until(what, condition, interval = 20) {
+  const deadline = Date.now() + WAIT_TIMEOUT;
+  for (;;) {
+    const found = await condition();
+    if (found) return found;
+    if (Date.now() > deadline) {
+      const missing = typeof what === 'function' ? what() : what;
+      throw new Error(`in vain for ${WAIT_TIMEOUT / 1000} s: ${missing}`);
+    }
+    await sleep(interval);
   }
 }

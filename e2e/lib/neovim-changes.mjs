@@ -3,7 +3,8 @@
 import fs from 'node:fs';
 
 import { HookCli } from './hook-cli.mjs';
-import { openNeovim, until } from './neovim.mjs';
+import { until } from './inbox.mjs';
+import { openNeovim } from './neovim.mjs';
 
 export const read = (file) => (fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : null);
 
@@ -46,8 +47,8 @@ export const questions = async (neovim) => Object.values(await neovim.lua('retur
 /** Waits until a file has this text; `null` is no file. */
 export const untilFile = (file, text) =>
   until(
-    async () => read(file) === text,
     () => `${file} has ${JSON.stringify(read(file))}, not ${JSON.stringify(text)}`,
+    () => read(file) === text,
   );
 
 export const TEXT = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
@@ -88,5 +89,5 @@ export async function lists(neovim, ...expected) {
     found = await listed(neovim);
     return JSON.stringify(found) === JSON.stringify(expected);
   };
-  await until(same, () => `the list is ${JSON.stringify(found)}`);
+  await until(() => `the list is ${JSON.stringify(found)}`, same);
 }

@@ -67,5 +67,5 @@ export async function openNeovimWithCli(t, files, steps, { setup, init, ...optio
 export async function goTo({ neovim, cli }, file) {
   await neovim.proposalBehind(file);
   await cli.run(`show ${file}`);
-  await neovim.proposal(file);
+  await neovim.view(file);
 }

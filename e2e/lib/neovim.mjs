@@ -7,14 +7,13 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { attach } from 'neovim';
 
 import { Session } from './http.mjs';
 import { IdeClient } from './ide-client.mjs';
-import { WAIT_TIMEOUT, within } from './inbox.mjs';
+import { until, within } from './inbox.mjs';
 import { skipWithout } from './requirement.mjs';
 import { Sandbox } from './sandbox.mjs';
 
@@ -100,8 +99,8 @@ export class Neovim {
 
   async #attach(socket, ui) {
     const connection = await until(
-      () => connect(socket),
       () => `Neovim says ${this.#output}`,
+      () => connect(socket),
     );
     // Neovim may end during a write; an error of its reader would be unhandled.
     connection.on('error', () => {});
@@ -139,10 +138,8 @@ export class Neovim {
   /** Types keys that cause a question, waits for it, and types the answer. */
   async typeAndAnswer(keys, answer) {
     await within(this.#rpc.input(keys), 'Neovim');
-    await until(
-      async () => (await this.#rpc.mode).mode.startsWith('r'),
-      () => `${keys} asks nothing`,
-    );
+    const asks = async () => (await this.#rpc.mode).mode.startsWith('r');
+    await until(`a question after ${keys}`, asks);
     await this.type(answer);
   }
 
@@ -166,10 +163,7 @@ export class Neovim {
         return undefined;
       }
     };
-    return until(
-      value,
-      () => `${expression} does not come true: ${error?.message ?? this.#output}`,
-    );
+    return until(() => `${expression}: ${error?.message ?? this.#output}`, value);
   }
 
   /** Waits until the companion runs; returns `{running, port, clients, proposals}`. */
@@ -192,7 +186,7 @@ export class Neovim {
   }
 
   /** Waits until a proposal has the focus; returns `{right, left}`, the lines of its sides. */
-  async proposal(file) {
+  async view(file) {
     await this.until(`vim.api.nvim_buf_get_name(0) == 'gemini-companion://proposal' .. ...`, file);
     return this.sides(file);
   }
@@ -251,6 +245,15 @@ export class Neovim {
     );
   }
 
+  /** Waits until a message to the user matches. */
+  says(pattern) {
+    let messages;
+    return until(
+      () => `${pattern} is not in ${messages}`,
+      async () => pattern.test((messages = await this.messages())),
+    );
+  }
+
   signal(name) {
     this.#process.kill(name);
   }
@@ -286,17 +289,6 @@ async function connect(socket) {
   }
 }
 
-/** Polls until a condition is true. */
-export async function until(value, complaint) {
-  const deadline = Date.now() + WAIT_TIMEOUT;
-  for (;;) {
-    const found = await value();
-    if (found) return found;
-    if (Date.now() > deadline) throw new Error(complaint());
-    await sleep(20);
-  }
-}
-
 /** Starts a Neovim, and waits for its companion. */
 export async function openNeovim(t, options) {
   const sandbox = Sandbox.of(t);
@@ -316,9 +308,7 @@ export async function openProposal(t, options) {
   const window = await openNeovimWithClient(t, options);
   await window.neovim.edit(window.sandbox.file('mine.txt', '1\n2\n3\n'));
   const file = window.sandbox.file('a.txt', 'old\nold2\n');
-  const decision = window.client.openDiff(file, 'new\nnew2\n');
-  decision.catch(() => {}); // its client may be killed
-  await window.neovim.proposal(file);
+  const { decision } = await window.client.propose(window.neovim, file, 'new\nnew2\n');
   return { ...window, file, decision };
 }
 

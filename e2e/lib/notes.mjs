@@ -67,9 +67,7 @@ export async function startCli({ sandbox }, session, { connected = true, env } =
 /** Begins an edit of a file, whose diff the editor shows. Returns the client's decision. */
 export async function propose({ editor }, { client, hooks }, file, content = 'new\n') {
   await hooks.before(file);
-  const decision = client.openDiff(file, content);
-  await editor.view(file);
-  return { decision };
+  return client.propose(editor, file, content);
 }
 
 /** Makes the files of companions that have ended look as if these seconds had passed since. */

@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { until } from './neovim.mjs';
+import { until } from './inbox.mjs';
 import { exampleOf } from './protocol-page.mjs';
 
 /** A message that opens a proposal. */
@@ -54,8 +54,8 @@ export class ScriptedProgram {
   /** Waits for the answer to a request. */
   answer(id) {
     return until(
-      () => this.answers()[id],
       () => `no answer to ${id}: ${JSON.stringify(this.answers())}`,
+      () => this.answers()[id],
     );
   }
 }

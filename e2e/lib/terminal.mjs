@@ -5,11 +5,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { WAIT_TIMEOUT } from './inbox.mjs';
+import { until } from './inbox.mjs';
 import { skipWithout } from './requirement.mjs';
 
 /** The time for a CLI to show what is typed, in ms. */
 const RETYPE_INTERVAL = 2000;
+
+/** The time between two questions to tmux, each of which is a process, in ms. */
+const POLL_INTERVAL = 100;
 
 /** The reason to skip tests with a terminal; false if there is one. */
 export const noTerminal = skipWithout(spawnSync('tmux', ['-V']).error && 'tmux is not installed');
@@ -48,19 +51,9 @@ export class Terminal {
 
   /** Waits until the screen contains a text, or matches a pattern. */
   shows(text) {
-    return this.#until(
-      () => (typeof text === 'string' ? this.screen().includes(text) : text.test(this.screen())),
-      () => `${text} does not show up in:\n${this.screen()}`,
-    );
-  }
-
-  /** Polls tmux until a condition is true. */
-  async #until(holds, complaint) {
-    const deadline = Date.now() + WAIT_TIMEOUT;
-    while (!holds()) {
-      if (Date.now() > deadline) throw new Error(complaint());
-      await sleep(100);
-    }
+    const isShown = () =>
+      typeof text === 'string' ? this.screen().includes(text) : text.test(this.screen());
+    return until(() => `${text} does not show up in:\n${this.screen()}`, isShown, POLL_INTERVAL);
   }
 
   /**
@@ -72,7 +65,7 @@ export class Terminal {
     try {
       const pid = Number(this.#tmux('display-message', '-p', '#{pane_pid}'));
       if (!isDead()) process.kill(-pid, 'SIGKILL');
-      await this.#until(isDead, () => 'the program in the terminal does not end');
+      await until('the end of the program in the terminal', isDead, POLL_INTERVAL);
     } finally {
       this.#tmux('kill-server');
     }
@@ -103,7 +96,8 @@ export class Terminal {
     this.#tmux('send-keys', '-l', text);
     const typed = new RegExp(`[>*] +${text}`);
     let typedAt = Date.now();
-    await this.#until(
+    await until(
+      () => `${typed} does not show up in:\n${this.screen()}`,
       () => {
         const screen = this.screen();
         // After a turn that the user has ended, a CLI empties its prompt, with what is typed by then.
@@ -114,7 +108,7 @@ export class Terminal {
         }
         return typed.test(screen);
       },
-      () => `${typed} does not show up in:\n${this.screen()}`,
+      POLL_INTERVAL,
     );
   }
 

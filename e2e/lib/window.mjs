@@ -92,8 +92,7 @@ export class Window {
       const isBack = () => this.companion.log.includes('is back on its stream');
       if (when === 'after') await until('its stream', isBack);
       const file = this.sandbox.file(`edited ${when}.txt`, 'old');
-      const decision = client.openDiff(file, 'new');
-      await this.editor.view(file);
+      const { decision } = await client.propose(this.editor, file, 'new');
       this.editor.accept(file, `edited ${when}`);
       assert.deepEqual(await decision, accepted(`edited ${when}`));
       await this.#seeFile(client, `${when} the stream.txt`);
@@ -108,8 +107,7 @@ export class Window {
 export async function propose(window, client, name) {
   const { companion, editor, sandbox } = window;
   const file = sandbox.file(name);
-  const decision = client.openDiff(file, 'text');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'text');
   await saved(window, file);
   // The companion has one thread, so it handles this request only after that answer.
   const session = await Session.open(sandbox, companion);

@@ -83,8 +83,7 @@ describe('through a bridge', { concurrency: 3 }, () => {
     const { sandbox, editor } = window;
     const client = await window.connect(bridgeEnv(sandbox, byDiscovery(sandbox)));
     const file = sandbox.file('a.txt', 'old');
-    const decision = client.openDiff(file, 'new');
-    await editor.view(file);
+    const { decision } = await client.propose(editor, file, 'new');
     editor.accept(file, 'the user’s own words');
     assert.deepEqual(await decision, accepted('the user’s own words'));
     await until('its text is gone', () => !window.state().includes('own words'));
@@ -159,8 +158,7 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
     const file = sandbox.file('a.txt');
     companion.notify('editor/focused', { path: file });
     await client.openFiles((files) => files.length === 1);
-    const decision = client.openDiff(file, 'proposed');
-    await window.editor.view(file);
+    const { decision } = await client.propose(window.editor, file, 'proposed');
     await client.closeDiff(`${file}.2`); // by then the first call has been answered
 
     await companion.kill();
@@ -191,8 +189,7 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
     ]);
     const { sandbox, companion, client } = window;
     const file = sandbox.file('a.txt');
-    const lost = client.openDiff(file, 'proposed');
-    await window.editor.view(file);
+    const { decision: lost } = await client.propose(window.editor, file, 'proposed');
     client.events.status.takeAll();
     companion.closeStdin();
     assert.deepEqual(await lost, REJECTED);
@@ -226,8 +223,7 @@ describe('when a connection breaks', { concurrency: true }, () => {
     test(`(${how}), a decision that was taken meanwhile arrives`, async (t) => {
       const { sandbox, editor, proxy, client } = await openWindowBehindProxy(t);
       const file = sandbox.file('a.txt');
-      const decision = client.openDiff(file, 'proposed');
-      await editor.view(file);
+      const { decision } = await client.propose(editor, file, 'proposed');
       proxy[how]();
       editor.accept(file, 'decided meanwhile');
       assert.match(await proxy.opened.next(), /./, 'it says what it had received');
@@ -241,8 +237,7 @@ describe('when a connection breaks', { concurrency: true }, () => {
     const file = sandbox.file('a.txt');
     companion.notify('editor/focused', { path: file });
     await client.openFiles((files) => files.length === 1);
-    const decision = client.openDiff(file, 'proposed');
-    await editor.view(file);
+    const { decision } = await client.propose(editor, file, 'proposed');
     await client.closeDiff(`${file}.2`); // by then the first call has been answered
     proxy.close();
     await client.openFiles((files) => files.length === 0);
@@ -257,8 +252,7 @@ describe('when a connection breaks', { concurrency: true }, () => {
     companion.notify('editor/focused', { path: file });
     await client.openFiles((files) => files.length === 1);
     const answer = proxy.holdAnswer('closeDiff');
-    const decision = client.openDiff(file, 'proposed');
-    await editor.view(file);
+    const { decision } = await client.propose(editor, file, 'proposed');
     editor.edit(file, 'typed');
     // The companion has answered with the text; then the network is down for two seconds.
     answer.then(() => proxy.close());
@@ -275,8 +269,7 @@ describe('when a connection breaks', { concurrency: true }, () => {
       const file = sandbox.file('a.txt');
       for (const text of ['first', 'second']) {
         const answer = proxy.holdAnswer(tool);
-        const decision = client.openDiff(file, 'proposed');
-        await editor.view(file);
+        const { decision } = await client.propose(editor, file, 'proposed');
         editor.edit(file, text);
         const lost = answer.then((lose) => lose());
         await client.resolveDiffFromCli(file, 'accepted');

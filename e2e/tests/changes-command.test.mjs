@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { run } from '../lib/doctor.mjs';
-import { beforeEdit, edit, hook } from '../lib/hook.mjs';
+import { HookCli } from '../lib/hook-cli.mjs';
 import { openWindow } from '../lib/scene.mjs';
 
 const SECRET = 'PASSWORD=hunter2';
@@ -20,32 +20,23 @@ async function json(sandbox, ...args) {
   return JSON.parse(stdout);
 }
 
-const prompt = (sandbox, text) =>
-  hook(
-    sandbox,
-    'before-agent',
-    JSON.stringify({ session_id: 'a', hook_event_name: 'BeforeAgent', prompt: text }),
-  );
-
-/** A CLI that asks nothing writes a file; `null` deletes it. */
-async function write(sandbox, file, text) {
-  await hook(sandbox, 'before-tool', beforeEdit(file));
-  if (text === null) fs.rmSync(file);
-  else fs.writeFileSync(file, text);
-  await hook(sandbox, 'after-tool', edit(file));
+/** A window, and a CLI that asks nothing. */
+async function open(t) {
+  const window = await openWindow(t);
+  return { ...window, cli: new HookCli(window.sandbox) };
 }
 
 /** A window where two prompts have changed files. */
 async function changed(t) {
-  const window = await openWindow(t);
-  const { sandbox } = window;
+  const window = await open(t);
+  const { sandbox, cli } = window;
   const file = sandbox.file('src/a b.txt', 'one\ntwo\n');
   const made = path.join(sandbox.project, 'made');
-  await prompt(sandbox, 'Rename it\nand more');
-  await write(sandbox, file, 'ONE\ntwo\n');
-  await write(sandbox, made, 'new');
-  await prompt(sandbox, 'Once more');
-  await write(sandbox, file, 'ONE\nTWO\n');
+  await cli.prompt('Rename it\nand more');
+  await cli.write(file, 'ONE\ntwo\n');
+  await cli.write(made, 'new');
+  await cli.prompt('Once more');
+  await cli.write(file, 'ONE\nTWO\n');
   return { ...window, file, made };
 }
 
@@ -92,14 +83,14 @@ for (const [program, ...args] of [
   ['patch', '-R', '-p1', '-s'],
 ]) {
   test(`${program} reverts all but empty files, also below the root of a repository`, async (t) => {
-    const { sandbox } = await openWindow(t);
+    const { sandbox, cli } = await open(t);
     execFileSync('git', ['init', '-q', path.dirname(sandbox.project)]);
     const file = sandbox.file('d d/a b', 'one\n');
     const folder = path.dirname(file);
     const empty = ['e e', 'f'].map((name) => path.join(folder, name));
-    await prompt(sandbox, 'Make files');
-    for (const made of empty) await write(sandbox, made, '');
-    await write(sandbox, file, 'two\n');
+    await cli.prompt('Make files');
+    for (const made of empty) await cli.write(made, '');
+    await cli.write(file, 'two\n');
     const { stdout } = await list(sandbox, '--prompt', 'last');
     execFileSync(program, args, { cwd: sandbox.project, input: stdout });
     assert.equal(fs.readFileSync(file, 'utf8'), 'one\n');
@@ -121,13 +112,13 @@ test('the text is a patch that Git reverts', async (t) => {
 });
 
 test('a file name can not add lines to the patch', async (t) => {
-  const { sandbox } = await openWindow(t);
+  const { sandbox, cli } = await open(t);
   const victim = sandbox.file('victim.txt', 'old\n');
   const lines = ['x', '--- a/victim.txt', '+++ b/victim.txt', '@@ -1 +1 @@', '-evil', '+old', ''];
   const made = path.join(sandbox.project, lines.join('\n'));
   fs.mkdirSync(path.dirname(made), { recursive: true });
-  await prompt(sandbox, 'Make a file');
-  await write(sandbox, made, 'new\n');
+  await cli.prompt('Make a file');
+  await cli.write(made, 'new\n');
   const { stdout } = await list(sandbox, '--prompt', 'last');
   execFileSync('git', ['apply', '-R'], { cwd: sandbox.project, input: stdout });
   assert.equal(fs.readFileSync(victim, 'utf8'), 'old\n');
@@ -159,12 +150,12 @@ test('what the user has reverted is not in the patch, and what is kept not in th
 });
 
 test('no text of a private file is printed, also of one that became private', async (t) => {
-  const { sandbox, companion } = await openWindow(t);
+  const { sandbox, companion, cli } = await open(t);
   const env = sandbox.file('.env', `${SECRET}\n`);
   const later = sandbox.file('later.txt', `${SECRET}\n`);
-  await prompt(sandbox, 'Change them');
-  await write(sandbox, env, `${SECRET}3\n`);
-  await write(sandbox, later, `${SECRET}4\n`);
+  await cli.prompt('Change them');
+  await cli.write(env, `${SECRET}3\n`);
+  await cli.write(later, `${SECRET}4\n`);
   const all = await json(sandbox);
   assert.deepEqual(all.prompts[0].files.map((file) => [file.private, 'diff' in file]), [
     [true, false],

@@ -2,29 +2,20 @@
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
-import { ENVIRONMENT, GEMINI, prepare, writes } from '../lib/gemini-cli.mjs';
+import { write } from '../lib/conversation.mjs';
+import { BY, startCli } from '../lib/extension.mjs';
 import { openWindow } from '../lib/scene.mjs';
-import { noTerminal, Terminal } from '../lib/terminal.mjs';
+import { noTerminal } from '../lib/terminal.mjs';
 
 const read = (file) => fs.readFileSync(file, 'utf8');
 
-/** The variables of the editor's terminal. */
-const inTerminal = ({ companion }) => ({ ...companion.ready.env, REMOTE_CONTAINERS: '1' });
-
-/** Starts the CLI in the project, up to its prompt. */
-async function startCli({ sandbox }, env, replies = []) {
-  const script = path.join(sandbox.root, 'replies.jsonl');
-  prepare(sandbox.home, script, replies);
-  const terminal = new Terminal(
-    sandbox,
-    [process.execPath, GEMINI, '--fake-responses-non-strict', script],
-    { cwd: sandbox.project, env: { ...env, ...ENVIRONMENT } },
-  );
-  await terminal.shows(/Type your message/);
+/** Starts the CLI without the extension. */
+async function start({ sandbox }, env, steps) {
+  const options = { env, by: BY.nothing, review: true };
+  const { terminal } = await startCli(sandbox, 'gemini', steps, options);
   return terminal;
 }
 
@@ -33,12 +24,9 @@ describe('in a terminal of the editor', { skip: noTerminal }, () => {
     const window = await openWindow(t, { args: ['--ide-display-name', 'Editor under Test'] });
     const { sandbox, companion, editor } = window;
     const [rejected, allowed] = ['rejected', 'allowed'].map((name) => sandbox.file(name, 'old\n'));
-    const replies = [
-      ...writes(rejected, 'proposed\n').slice(0, 1),
-      ...writes(allowed, 'proposed\n'),
-    ];
+    const edits = [rejected, allowed].map((file) => write(file, 'proposed\n'));
     companion.notify('editor/focused', { path: rejected });
-    const terminal = await startCli(window, inTerminal(window), replies);
+    const terminal = await start(window, companion.ready.env, [...edits, 'That was all.']);
     await terminal.shows(/1 open file /);
     await terminal.enter('/ide status');
     await terminal.shows(/🟢 Connected to Editor under Test/);
@@ -69,7 +57,7 @@ describe('over a bridge', { skip: noTerminal }, () => {
     companion.notify('editor/focused', { path: file });
     const bridge = bridgeEnv(sandbox, [...byDiscovery(sandbox), '--wait', '1']);
     const env = { ...bridge, TERMINAL_EMULATOR: 'JetBrains-JediTerm' }; // the other mark is tmux's own
-    const terminal = await startCli(window, env, writes(file, 'proposed\n'));
+    const terminal = await start(window, env, [write(file, 'proposed\n'), 'That was all.']);
     await terminal.shows(/1 open file /);
     await companion.kill();
     await terminal.shows(/^(?![^]*1 open file )/); // by then the bridge waits for none any more

@@ -75,8 +75,7 @@ test('an empty proposal is shown and accepted, and one that is emptied is not un
   const emptied = await review(window, file, 'text', () => '');
   assert.deepEqual(emptied, { shown: 'text', content: '\n' });
 
-  const decision = window.client.openDiff(file, '');
-  await window.editor.view(file);
+  const { decision } = await window.client.propose(window.editor, file, '');
   await window.client.resolveDiffFromCli(file, 'accepted');
   assert.deepEqual(await decision, UNCHANGED);
 });

@@ -119,15 +119,13 @@ test(
       );
     };
     const content = 'two\nété\n';
-    const accepted = client.openDiff(file, content);
-    await neovim.proposal(file);
+    const { decision: accepted } = await client.propose(neovim, file, content);
     assert.doesNotMatch((await call('acceptDiff'))[1], /"isError":true/);
     assert.deepEqual(await next('notifications/ide/diffAccepted'), { filePath: file, content });
     assert.deepEqual(await accepted, UNCHANGED);
     assert.equal(fs.readFileSync(file, 'utf8'), 'one\nété\n', 'it is the CLI that writes the file');
 
-    const rejected = client.openDiff(file, 'three\n');
-    await neovim.proposal(file);
+    const { decision: rejected } = await client.propose(neovim, file, 'three\n');
     assert.doesNotMatch((await call('rejectDiff'))[1], /"isError":true/);
     assert.deepEqual(await next('notifications/ide/diffRejected'), { filePath: file });
     assert.equal((await rejected).status, 'rejected');

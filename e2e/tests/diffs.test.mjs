@@ -36,8 +36,7 @@ test('the CLI itself writes an edit that the user accepts unchanged', async (t) 
 test('an edit that the user rejects is rejected', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
-  const decision = client.openDiff(file, 'proposed\n');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'proposed\n');
   editor.reject(file);
   assert.deepEqual(await decision, REJECTED);
 });
@@ -52,8 +51,7 @@ test('an edit that the editor can’t show fails with the editor’s message, an
   assert.equal(await client.status(), 'connected');
 
   editor.refusal = undefined;
-  const decision = client.openDiff(file, 'again\n');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'again\n');
   editor.accept(file);
   assert.deepEqual(await decision, UNCHANGED);
 });
@@ -61,8 +59,7 @@ test('an edit that the editor can’t show fails with the editor’s message, an
 test('an edit that is accepted in the CLI includes the user’s changes from the editor', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
-  const decision = client.openDiff(file, 'proposed\n');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'proposed\n');
   editor.edit(file, 'typed 😀\n');
   await client.resolveDiffFromCli(file, 'accepted');
   assert.deepEqual(await decision, accepted('typed 😀\n'));
@@ -72,8 +69,7 @@ test('an edit that is accepted in the CLI includes the user’s changes from the
 test('an edit that is rejected in the CLI closes its view in the editor', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
-  const decision = client.openDiff(file, 'proposed\n');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'proposed\n');
   await client.resolveDiffFromCli(file, 'rejected');
   assert.deepEqual(await decision, REJECTED);
   assert.equal(await editor.closed.next(), file);
@@ -82,8 +78,7 @@ test('an edit that is rejected in the CLI closes its view in the editor', async 
 test('closing a view without a decision rejects the edit and returns the user’s text', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
-  const decision = client.openDiff(file, 'proposed\n');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'proposed\n');
   editor.edit(file, 'typed\n');
   assert.equal(await client.closeDiff(file), 'typed\n');
   assert.deepEqual(await decision, REJECTED);
@@ -93,21 +88,18 @@ test('closing a view without a decision rejects the edit and returns the user’
 test('a late decision has no effect on the next edit of the file', async (t) => {
   const { sandbox, companion, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
-  const first = client.openDiff(file, 'first\n');
-  await editor.view(file);
+  const { decision: first } = await client.propose(editor, file, 'first\n');
   await client.resolveDiffFromCli(file, 'rejected');
   await first;
   editor.accept(file, 'too late\n');
 
-  const second = client.openDiff(file, 'second\n');
-  await editor.view(file);
+  const { decision: second } = await client.propose(editor, file, 'second\n');
   editor.accept(file);
   assert.deepEqual(await second, UNCHANGED);
   // Both of these have ended; a further word about them goes nowhere.
   companion.notify('diff/rejected', { filePath: file });
 
-  const third = client.openDiff(file, 'third\n');
-  await editor.view(file);
+  const { decision: third } = await client.propose(editor, file, 'third\n');
   editor.accept(file);
   assert.deepEqual(await third, UNCHANGED);
 });
@@ -117,8 +109,7 @@ test('a disconnect closes the client’s view, and its edits are reviewed after 
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
   for (let round = 0; round < 50; round++) {
-    const decision = client.openDiff(file, `proposed ${round}\n`);
-    await editor.view(file);
+    const { decision } = await client.propose(editor, file, `proposed ${round}\n`);
     await client.disconnect();
     assert.equal(await editor.closed.next(), file);
     assert.deepEqual(await decision, REJECTED);
@@ -130,8 +121,7 @@ test('a script accepts an edit in the user’s place', async (t) => {
   const { sandbox, companion, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   const script = await Session.open(sandbox, companion);
-  const decision = client.openDiff(file, 'proposed\n');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'proposed\n');
   editor.edit(file, 'typed\n');
   const { content } = await script.callTool('acceptDiff', { filePath: file });
   assert.deepEqual(content, [{ type: 'text', text: 'The diff was accepted.' }]);
@@ -147,8 +137,7 @@ test('a script accepts no edit outside of the workspace, the user does', async (
   fs.symlinkSync(outside, link);
   const script = await Session.open(sandbox, companion);
   for (const file of [outside, link, `${sandbox.project}/../other/new.txt`]) {
-    const decision = client.openDiff(file, 'proposed\n');
-    await editor.view(file);
+    const { decision } = await client.propose(editor, file, 'proposed\n');
     const { isError, content } = await script.callTool('acceptDiff', { filePath: file });
     assert.equal(isError, true);
     assert.match(content[0].text, /^acceptDiff: .* outside of the workspace; accept it in the editor$/);
@@ -169,8 +158,7 @@ test('a script rejects an edit in the user’s place', async (t) => {
   const { sandbox, companion, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   const script = await Session.open(sandbox, companion);
-  const decision = client.openDiff(file, 'proposed\n');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'proposed\n');
   const { content } = await script.callTool('rejectDiff', { filePath: file });
   assert.deepEqual(content, [{ type: 'text', text: 'The diff was rejected.' }]);
   assert.deepEqual(await decision, REJECTED);
@@ -182,8 +170,7 @@ test('an edit stays open while the editor restarts its companion', async (t) => 
   const { sandbox, companion, editor, client } = await openWindowWithClient(t, options);
   const [kept, closed] = ['a.txt', 'b.txt'].map((name) => sandbox.file(name, 'old\n'));
   const other = await IdeClient.connect(sandbox);
-  const rejection = other.openDiff(closed, 'proposed\n');
-  await editor.view(closed);
+  const { decision: rejection } = await other.propose(editor, closed, 'proposed\n');
   client.openDiff(kept, 'proposed\n');
   await editor.view(kept);
   companion.notify('editor/restarts', {});

@@ -63,8 +63,7 @@ test('a CLI in another worktree connects, and its edits are reviewed', { skip },
   for (const module of [undefined, QWEN_CLIENT]) {
     const client = await IdeClient.connect(sandbox, { cwd, module });
     const file = path.join(side, 'a.txt');
-    const decision = client.openDiff(file, 'new');
-    await editor.view(file);
+    const { decision } = await client.propose(editor, file, 'new');
     editor.accept(file, 'by the user');
     assert.deepEqual(await decision, accepted('by the user'));
     await client.close();
@@ -84,8 +83,7 @@ test('a project in a folder of a worktree has that folder in the others', { skip
   const editor = new Editor(companion);
   const client = await IdeClient.connect(sandbox, { cwd: side });
   const file = path.join(side, 'b.txt');
-  const decision = client.openDiff(file, 'new');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'new');
   editor.accept(file, 'by the user');
   assert.deepEqual(await decision, accepted('by the user'));
   // The folder comes later.

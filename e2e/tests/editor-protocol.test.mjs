@@ -93,8 +93,7 @@ test('an invalid line is answered with an error and changes nothing', async (t) 
   companion.notify('editor/focused', { path: file });
   companion.notify('editor/cursor', { path: file, line: 1, character: 1 });
   await client.openFiles(([file]) => file?.cursor);
-  const decision = client.openDiff(file, 'proposed');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'proposed');
 
   const notification = (method, params) => JSON.stringify({ jsonrpc: '2.0', method, params });
   const cursor = (place) => notification('editor/cursor', { path: file, ...place });
@@ -179,8 +178,7 @@ test('the log keeps the user’s secrets, even the most talkative one', async (t
   companion.notify('editor/focused', { path: file });
   companion.notify('editor/selection', { path: file, text: 'secret-selection' });
   await client.openFiles(([file]) => file?.selectedText);
-  const decision = client.openDiff(file, 'secret-proposal');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'secret-proposal');
   editor.accept(file, 'secret-decision');
   await decision;
   companion.sendLine('{"secret-line"');

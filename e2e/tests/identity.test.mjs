@@ -19,8 +19,7 @@ const REASON = 'not so';
 
 /** Makes a CLI open a diff of a file. Returns its decision, and when a reason would arrive. */
 async function openDiff({ editor }, { client }, file) {
-  const decision = client.openDiff(file, 'new\n');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'new\n');
   return { file, decision, arrival: editor.reasons.get(file) };
 }
 

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { WAIT_TIMEOUT, within } from '../lib/inbox.mjs';
+import { until, within } from '../lib/inbox.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
 
 // The measurements read /proc.
@@ -41,15 +41,6 @@ function gather(sandbox, { ready }, count) {
   );
   sandbox.defer(() => crowd.forEach((socket) => socket.destroy()));
   return crowd;
-}
-
-/** Waits until `condition` holds. */
-async function until(what, condition) {
-  const deadline = Date.now() + WAIT_TIMEOUT;
-  while (!condition()) {
-    assert.ok(Date.now() < deadline, `waited in vain until ${what}`);
-    await sleep(20);
-  }
 }
 
 test('without free descriptors, clients wait, and are served after others have ended', options, async (t) => {
@@ -97,10 +88,9 @@ test('with a quiet client the processor may sleep', options, async (t) => {
   sandbox.file('src/.aiignore', '*.hid\n');
   companion.notify('editor/focused', { path: sandbox.file('src/x.hid') });
   await companion.next('companion/private');
-  const deadline = Date.now() + WAIT_TIMEOUT;
-  for (let before; before !== wakeUps(companion); ) {
-    assert.ok(Date.now() < deadline, 'it never sleeps for 3 s');
-    before = wakeUps(companion);
+  await until('three seconds without work', async () => {
+    const before = wakeUps(companion);
     await sleep(3000);
-  }
+    return before === wakeUps(companion);
+  });
 });

@@ -24,7 +24,7 @@ async function start(t, edits) {
     sandbox,
     edits.map(([tool], index) => tool(files[index])),
   );
-  const shows = (file) => Promise.race([neovim.proposal(file), end]);
+  const shows = (file) => Promise.race([neovim.view(file), end]);
   return { sandbox, neovim, files, end, shows };
 }
 

@@ -5,8 +5,9 @@ import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 
 import { IdeClient } from '../lib/ide-client.mjs';
+import { until } from '../lib/inbox.mjs';
 import { compared, openEdited, run } from '../lib/neovim-changes.mjs';
-import { noNeovim as skip, openProposal, until } from '../lib/neovim.mjs';
+import { noNeovim as skip, openProposal } from '../lib/neovim.mjs';
 
 /** Returns the status line of each window of the tab page, and the tab line, as the user sees them. */
 const lines = (neovim) =>
@@ -25,7 +26,7 @@ describe('a proposal', { skip, concurrency: 2 }, () => {
   test('says in each width what it is and how to accept it, and then the rest', async (t) => {
     const { sandbox, neovim, file } = await openProposal(t);
     const other = await IdeClient.connect(sandbox);
-    other.openDiff(sandbox.file('b.txt', 'old\n'), 'new\n').catch(() => {}); // nobody decides
+    other.openDiff(sandbox.file('b.txt', 'old\n'), 'new\n');
     await neovim.until(`require('gemini_companion').status().proposals == 2`);
     await neovim.type('ccmine<Esc>');
     for (const [columns, ...expected] of [
@@ -37,8 +38,8 @@ describe('a proposal', { skip, concurrency: 2 }, () => {
       await resize(neovim, columns);
       let bars;
       await until(
-        async () => isDeepStrictEqual((bars = await neovim.bars()), expected),
         () => `the bars are ${JSON.stringify(bars)}`,
+        async () => isDeepStrictEqual((bars = await neovim.bars()), expected),
       );
     }
     await resize(neovim, 80);

@@ -22,7 +22,7 @@ import {
   TEXT,
   untilFile,
 } from '../lib/neovim-changes.mjs';
-import { noNeovim as skip, until } from '../lib/neovim.mjs';
+import { noNeovim as skip } from '../lib/neovim.mjs';
 import { suspend } from '../lib/suspend.mjs';
 
 test('three prompts in YOLO mode are listed, compared and taken back', { skip }, async (t) => {
@@ -228,9 +228,7 @@ describe('the list of changes', { skip, concurrency: 2 }, () => {
     process.kill(pid, 'SIGKILL');
     const ended = 'the companion is not ready \\(see :GeminiCompanion\\)';
     for (const failed of [FAILS(ended), new RegExp(`a is not reverted: ${ended}`)]) {
-      let messages;
-      const fails = async () => failed.test((messages = await neovim.messages()));
-      await until(fails, () => `${failed} is not in ${messages}`);
+      await neovim.says(failed);
     }
     assert.equal(read(file.a), EDITED);
     assert.equal(await neovim.lua(`return vim.fn.tabpagenr('$')`), 1);

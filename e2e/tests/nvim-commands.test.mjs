@@ -5,7 +5,8 @@ import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
 import { changed, compared, FAILS, open, openEdited, read, run, TEXT, untilFile } from '../lib/neovim-changes.mjs';
-import { noNeovim as skip, openProposal, until } from '../lib/neovim.mjs';
+import { TERMINAL } from '../lib/neovim-cli.mjs';
+import { noNeovim as skip, openProposal } from '../lib/neovim.mjs';
 import { UNCHANGED } from '../lib/decision.mjs';
 
 const complete = async (neovim, line) => Object.values(await neovim.lua(`return vim.fn.getcompletion(..., 'cmdline')`, line));
@@ -113,8 +114,5 @@ exit 1
   );
   await neovim.until(`require('gemini_companion.prompt').is_cli_terminal(vim.g.terminal)`);
   await run(neovim, 'add a');
-  await until(
-    () => neovim.lua(`return table.concat(vim.api.nvim_buf_get_lines(vim.g.terminal, 0, -1, false)):find('@a', 1, true)`),
-    () => 'the terminal gets no name',
-  );
+  await neovim.until(`${TERMINAL}:find('@a', 1, true)`);
 });

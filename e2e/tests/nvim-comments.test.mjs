@@ -5,8 +5,10 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
-import { hook } from '../lib/hook.mjs';
+import { HookCli } from '../lib/hook-cli.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
+import { until } from '../lib/inbox.mjs';
+import { FAILS } from '../lib/neovim-changes.mjs';
 import { goTo, openNeovimWithCli } from '../lib/neovim-cli.mjs';
 import {
   Neovim,
@@ -14,7 +16,6 @@ import {
   openNeovim,
   openNeovimWithClient,
   openProposal,
-  until,
 } from '../lib/neovim.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
@@ -44,23 +45,15 @@ async function hasMarks(neovim, ...expected) {
     found = Object.values(await marks(neovim));
     return JSON.stringify(found) === JSON.stringify(expected);
   };
-  await until(same, () => `the marks are ${JSON.stringify(found)}`);
+  await until(() => `the marks are ${JSON.stringify(found)}`, same);
 }
-
-const PROMPT = JSON.stringify({ session_id: 'a', hook_event_name: 'BeforeAgent', prompt: 'go' });
 
 /** Returns the comments that a model gets with a prompt, as soon as it gets some. */
-async function delivered(sandbox) {
-  let texts;
-  const get = async () => {
-    const { stdout } = await hook(sandbox, 'before-agent', PROMPT);
-    const context = stdout && JSON.parse(stdout).hookSpecificOutput.additionalContext;
-    texts = context?.match(/^- .*$/gm);
-    return texts;
-  };
-  await until(get, () => 'no model gets a comment');
-  return texts;
-}
+const delivered = (sandbox) =>
+  until('a comment for a model', async () => {
+    const text = await new HookCli(sandbox).prompt('go');
+    return text.match(/^- .*$/gm);
+  });
 
 /** Waits until the companion has checked the files of the last comments. */
 async function untilChecked({ neovim, sandbox }) {
@@ -93,8 +86,6 @@ async function openText(t, options) {
 
 /** Types a command of the plugin. */
 const run = (neovim, command) => neovim.type(`:${command}<CR>`);
-
-const FAILS = (why) => new RegExp(`^GeminiCompanion: ${why}$`, 'm');
 
 test('comments in a proposal and in a file reach the model', { skip }, async (t) => {
   const write = ({ a }) => ({
@@ -252,7 +243,7 @@ describe('a comment', { skip, concurrency: 2 }, () => {
     await run(neovim, '2GeminiCompanion comment Secret');
     const message =
       /a\.hid:2 \(the next comment offers your text\): No model gets this comment: /;
-    await until(async () => message.test(await neovim.messages()), () => 'nothing is refused');
+    await neovim.says(message);
     await hasMarks(neovim);
 
     const offered = `vim.fn.getcmdline() == 'Secret'`;
@@ -310,12 +301,13 @@ describe('a comment', { skip, concurrency: 2 }, () => {
     const { sandbox, neovim } = await openText(t);
     await neovim.command('2GeminiCompanion comment First');
     await untilChecked({ sandbox, neovim });
+    const prompt = JSON.stringify({ session_id: 'a', hook_event_name: 'BeforeAgent', prompt: 'go' });
     // Neovim reads no message of the companion meanwhile.
     const output = await neovim.lua(
       `local output = vim.fn.system(...)
        require('gemini_companion').comment('Second', 2)
        return output`,
-      ['sh', '-c', 'printf %s "$2" | "$1" hook before-agent', 'sh', PROGRAM, PROMPT],
+      ['sh', '-c', 'printf %s "$2" | "$1" hook before-agent', 'sh', PROGRAM, prompt],
     );
     assert.match(output, /First/);
     const had = 'the model had your comment before you changed or removed it';
@@ -385,13 +377,13 @@ describe('a comment in a proposal', { skip, concurrency: 2 }, () => {
     await neovim.type(':edit mine.txt<CR>');
     await neovim.until(`vim.fn.execute('messages'):find('a proposal waits', 1, true)`);
     await run(neovim, `GeminiCompanion show ${file}`);
-    await neovim.proposal(file);
+    await neovim.view(file);
     await hasMarks(neovim, 'new Both');
     await neovim.type('Oabove<Esc>');
     await hasMarks(neovim, 'new Both');
     await neovim.command('1tabnext', 'GeminiCompanion comments');
     await neovim.type('<CR>');
-    await neovim.proposal(file);
+    await neovim.view(file);
     assert.equal(await neovim.lua(`return vim.fn.line('.')`), 2);
     assert.deepEqual(await delivered(sandbox), ['- a.txt, lines 2-3 (`new new2`): Both']);
     await hasMarks(neovim);
@@ -401,8 +393,7 @@ describe('a comment in a proposal', { skip, concurrency: 2 }, () => {
     const { sandbox, neovim, client } = await openNeovimWithClient(t);
     const file = sandbox.file('a.txt', 'old\nend\n');
     await neovim.edit(file);
-    const decision = client.openDiff(file, 'new\nnew2\nend\n');
-    await neovim.proposal(file);
+    const { decision } = await client.propose(neovim, file, 'new\nnew2\nend\n');
     await run(neovim, '2GeminiCompanion comment Why');
     await hasMarks(neovim, 'new2 Why');
     await neovim.type(':w<CR>');
@@ -416,11 +407,11 @@ describe('a comment in a proposal', { skip, concurrency: 2 }, () => {
   test('follows its lines into a newer proposal', async (t) => {
     const { sandbox, neovim, client } = await openNeovimWithClient(t);
     const file = sandbox.file('a.txt', 'old\n');
-    client.openDiff(file, 'new\n').catch(() => {});
-    await neovim.proposal(file);
+    client.openDiff(file, 'new\n');
+    await neovim.view(file);
     await run(neovim, 'GeminiCompanion comment Why');
     const other = await IdeClient.connect(sandbox);
-    other.openDiff(file, 'first\nnew\n').catch(() => {});
+    other.openDiff(file, 'first\nnew\n');
     await neovim.until(`vim.fn.getline(1) == 'first'`);
     await hasMarks(neovim, 'new Why');
     await untilChecked({ sandbox, neovim });

@@ -7,12 +7,12 @@ import test from 'node:test';
 
 import { REJECTED } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
+import { until } from '../lib/inbox.mjs';
 import {
   Neovim,
   noNeovim as skip,
   openNeovim,
   openNeovimWithClient,
-  until,
 } from '../lib/neovim.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
@@ -67,11 +67,7 @@ test(
       const content = fs.readFileSync(path.join(sandbox.tmp, 'gemini', 'ide', file), 'utf8');
       return JSON.parse(content).workspacePath === wanted.join(':');
     };
-    const changes = (...wanted) =>
-      until(
-        () => isPublished(...wanted),
-        () => `the workspace is not ${wanted}`,
-      );
+    const changes = (...wanted) => until(`the workspace ${wanted}`, () => isPublished(...wanted));
     await changes(sandbox.project);
     await neovim.lua('vim.fn.chdir(...)', folders[0]);
     await changes(folders[0]);
@@ -106,8 +102,7 @@ test('a Neovim that a CLI starts as its editor does not start a second companion
 test('a reloaded plugin goes on with one companion, and with the open proposal’s CLI', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
-  const decision = client.openDiff(file, 'new\n');
-  await neovim.proposal(file);
+  const { decision } = await client.propose(neovim, file, 'new\n');
   const before = await neovim.companionPid();
   await neovim.lua(
     `for name in pairs(package.loaded) do
@@ -122,14 +117,10 @@ test('a reloaded plugin goes on with one companion, and with the open proposal�
   );
   assert.deepEqual(await decision, REJECTED);
   await neovim.ready();
-  await until(
-    () => !isAlive(before),
-    () => 'the first companion is left',
-  );
+  await until('the end of the first companion', () => !isAlive(before));
   assert.equal(discoveryFiles(sandbox).filter((name) => name.endsWith('.json')).length, 1);
   await neovim.until('#vim.api.nvim_list_tabpages() == 1');
-  const next = client.openDiff(file, 'newer\n');
-  await neovim.proposal(file);
+  const { decision: next } = await client.propose(neovim, file, 'newer\n');
   await neovim.command('GeminiCompanion accept');
   assert.equal((await next).status, 'accepted');
   assert.doesNotMatch(await neovim.messages(), /exited|traceback/);
@@ -170,15 +161,11 @@ for (const [name, end] of Object.entries(endings)) {
       const { sandbox, neovim, client } = await openNeovimWithClient(t);
       const companion = await neovim.companionPid();
       const file = sandbox.file('a.txt', 'old\n');
-      const decision = client.openDiff(file, 'new\n');
-      await neovim.proposal(file);
+      const { decision } = await client.propose(neovim, file, 'new\n');
       end(neovim);
       assert.deepEqual(await decision, REJECTED);
       await neovim.exited();
-      await until(
-        () => !isAlive(companion),
-        () => 'the companion is left',
-      );
+      await until('the end of the companion', () => !isAlive(companion));
       assert.deepEqual(discoveryFiles(sandbox), []);
     },
   );
@@ -187,8 +174,7 @@ for (const [name, end] of Object.entries(endings)) {
 test('the user’s edits stay when the CLI ends', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
-  const decision = client.openDiff(file, 'new\n');
-  await neovim.proposal(file);
+  const { decision } = await client.propose(neovim, file, 'new\n');
   await neovim.type('ccwritten<Esc>');
   await client.disconnect();
   assert.deepEqual(await decision, REJECTED);
@@ -204,7 +190,7 @@ test('the user’s edits stay when the CLI disconnects', { skip }, async (t) => 
     await session.callTool('openDiff', { filePath, newContent: 'new\n' });
     await neovim.proposalBehind(filePath);
     await neovim.command(`GeminiCompanion show ${filePath}`);
-    await neovim.proposal(filePath);
+    await neovim.view(filePath);
   }
   await neovim.type('ccwritten<Esc>');
   await session.delete();
@@ -219,7 +205,7 @@ test('the user’s edits stay when the CLI disconnects', { skip }, async (t) => 
 
   const next = await neovim.session(sandbox);
   await next.callTool('openDiff', { filePath: kept, newContent: 'newer\n' });
-  assert.deepEqual((await neovim.proposal(kept)).right, ['newer']);
+  assert.deepEqual((await neovim.view(kept)).right, ['newer']);
   await neovim.type('u');
   assert.deepEqual((await neovim.sides(kept)).right, ['written']);
 });

@@ -12,8 +12,7 @@ const NONE = undefined;
 
 /** Shows a proposal, has the user do something, and returns the text that the CLI has in the end. */
 async function review({ neovim, client }, file, proposed, ...keys) {
-  const decision = client.openDiff(file, proposed);
-  await neovim.proposal(file);
+  const { decision } = await client.propose(neovim, file, proposed);
   for (const typed of [...keys, ':w<CR>']) await neovim.type(typed);
   const { status, content } = await decision;
   await neovim.until('#vim.api.nvim_list_tabpages() == 1');
@@ -69,7 +68,7 @@ test('a program other than a CLI receives the form of the file', { skip }, async
   const stream = await program.stream();
   const filePath = sandbox.file('a.txt', `${BOM}a\r\nb\r\n`);
   await program.callTool('openDiff', { filePath, newContent: 'a\nc\n' });
-  await neovim.proposal(filePath);
+  await neovim.view(filePath);
   await neovim.type(':w<CR>');
   const { params } = await stream.messages.next(({ method }) => method === 'ide/diffAccepted');
   assert.equal(params.content, `${BOM}a\r\nc\r\n`);
@@ -167,7 +166,7 @@ test('a file in another encoding is shown as Neovim reads it', { skip }, async (
   const window = await openNeovimWithClient(t);
   const file = window.sandbox.file('latin1.txt', Buffer.from('caf\xe9\n', 'latin1'));
   const decision = window.client.openDiff(file, 'café!\n');
-  assert.deepEqual((await window.neovim.proposal(file)).left, ['café']);
+  assert.deepEqual((await window.neovim.view(file)).left, ['café']);
   await window.neovim.type('A?<Esc>:w<CR>');
   assert.equal((await decision).content, 'café!?\n');
 });
@@ -194,8 +193,8 @@ test('nothing is said about the line endings of a file that is not UTF-8', { ski
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', '');
   fs.writeFileSync(file, Buffer.from('\ufeffone\r\ntwo\r\n', 'utf16le'));
-  client.openDiff(file, 'one\r\nTWO\r\n').catch(() => {}); // it ends with the test
-  await neovim.proposal(file);
+  client.openDiff(file, 'one\r\nTWO\r\n');
+  await neovim.view(file);
   assert.match(await neovim.messages(), /an edit to a\.txt$/m);
 });
 
@@ -266,7 +265,7 @@ test('unsaved changes stay, and the user gets a message', { skip }, async (t) =>
   await neovim.edit(file);
   await neovim.type('oUNSAVED<Esc>');
   const decision = client.openDiff(file, 'new\n');
-  assert.deepEqual((await neovim.proposal(file)).left, ['old']);
+  assert.deepEqual((await neovim.view(file)).left, ['old']);
   assert.match(await neovim.messages(), /a\.txt; it ignores the unsaved changes/);
   await neovim.type(':w<CR>');
   await decision;

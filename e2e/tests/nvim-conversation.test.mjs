@@ -123,8 +123,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     const { sandbox, neovim, client } = await openNeovimWithClient(t);
     const file = sandbox.file('a', 'two\n');
     await client.hook('before-tool', beforeEdit(file));
-    const decision = client.openDiff(file, 'TWO\n');
-    await neovim.proposal(file);
+    const { decision } = await client.propose(neovim, file, 'TWO\n');
     await neovim.type('ccmine<Esc>');
     const words = 'Proposal, edited (:w accepts, :q! rejects, \\c says why)';
     assert.ok((await neovim.bars()).includes(words));
@@ -151,8 +150,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
       [secret, '', cause('the file is private')],
       [file, 'GeminiCompanion share off', cause('sharing with CLIs is off')],
     ]) {
-      const decision = client.openDiff(path, 'new\n');
-      await neovim.proposal(path);
+      const { decision } = await client.propose(neovim, path, 'new\n');
       assert.match((await neovim.bars())[1], /\(:w accepts, :q rejects\)$/);
       await neovim.command('messages clear', before);
       await neovim.type('\\c');
@@ -180,7 +178,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
       return { decision: by.openDiff(path, content) };
     };
     const ask = async (path) => {
-      await neovim.proposal(path);
+      await neovim.view(path);
       await neovim.lua('_G.prompt = nil');
       await neovim.type('\\c');
       return neovim.until('_G.prompt');
@@ -232,8 +230,7 @@ test('the bar shows the user’s own key', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup, init });
   const file = sandbox.file('a', 'two\n');
   await client.hook('before-tool', beforeEdit(file));
-  const decision = client.openDiff(file, 'TWO\n');
-  await neovim.proposal(file);
+  const { decision } = await client.propose(neovim, file, 'TWO\n');
   assert.match((await neovim.bars())[1], /, <Space>% says why\)$/);
   await neovim.type(' %');
   await asks(neovim, NOW);

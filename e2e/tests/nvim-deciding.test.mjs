@@ -15,9 +15,7 @@ const count = (code) => `${code} vim.g.saved = (vim.g.saved or 0) + 1`;
 
 /** Proposes, types the keys in the proposal, and returns the decision about it. */
 async function propose({ neovim, client, file }, keys) {
-  const decision = client.openDiff(file, 'new\nnew2\n');
-  decision.catch(() => {}); // Neovim may end
-  await neovim.proposal(file);
+  const { decision } = await client.propose(neovim, file, 'new\nnew2\n');
   neovim.type(keys).catch(() => {});
   return decision;
 }

@@ -16,7 +16,7 @@ test('a proposal shows beside the file, in a separate tab page', { skip }, async
   const file = sandbox.file('a.lua', 'local same\nlocal a = 1\n');
   await neovim.edit(sandbox.file('other.txt', 'other\n'));
   const decision = client.openDiff(file, 'local same\nlocal a = 2\n');
-  const { left, right } = await neovim.proposal(file);
+  const { left, right } = await neovim.view(file);
   assert.deepEqual(left, ['local same', 'local a = 1']);
   assert.deepEqual(right, ['local same', 'local a = 2']);
   const shown = await neovim.lua(`
@@ -77,7 +77,7 @@ test('a proposal shows whether it creates its file', { skip }, async (t) => {
   const session = await neovim.session(sandbox);
   const filePath = path.join(sandbox.project, 'new', 'a.lua');
   await session.callTool('openDiff', { filePath, newContent: 'local a = 1\n' });
-  await neovim.proposal(filePath);
+  await neovim.view(filePath);
   const created = ['No file yet', 'New file by the CLI (:w accepts, :q rejects)'];
   assert.deepEqual(await neovim.bars(), created);
   assert.match(await neovim.messages(), /The CLI proposes the new file new\/a\.lua$/);
@@ -99,7 +99,7 @@ test(
     });
     const file = sandbox.file('a.txt', 'old\n');
     const decision = client.openDiff(file, 'new\n');
-    assert.deepEqual(await neovim.proposal(file), { left: ['old'], right: ['new'] });
+    assert.deepEqual(await neovim.view(file), { left: ['old'], right: ['new'] });
     await neovim.type(':w<CR>');
     assert.deepEqual(await decision, accepted(''));
     await oneTab(neovim);
@@ -142,8 +142,7 @@ test('the client gets each kind of decision', { skip }, async (t) => {
     'ccedited<Esc>:tabclose!<CR>': REJECTED,
   };
   for (const [keys, expected] of Object.entries(ways)) {
-    const decision = client.openDiff(file, 'new\n');
-    await neovim.proposal(file);
+    const { decision } = await client.propose(neovim, file, 'new\n');
     await neovim.type(keys);
     assert.deepEqual(await decision, expected, keys);
     await oneTab(neovim);
@@ -157,8 +156,7 @@ test('an accidental key does not lose the user’s edits', { skip }, async (t) =
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   await neovim.edit(sandbox.file('other.txt'));
-  const decision = client.openDiff(file, 'new\n');
-  await neovim.proposal(file);
+  const { decision } = await client.propose(neovim, file, 'new\n');
   await neovim.type('ccedited<Esc>');
   for (const slip of [
     ':q<CR>',
@@ -210,8 +208,7 @@ test(
     const { sandbox, neovim, client } = await openNeovimWithClient(t);
     const other = await IdeClient.connect(sandbox);
     const file = sandbox.file('a.txt', 'old\n');
-    const first = client.openDiff(file, 'first\n');
-    await neovim.proposal(file);
+    const { decision: first } = await client.propose(neovim, file, 'first\n');
     await neovim.type('ccedited<Esc>');
     const second = other.openDiff(file, 'second');
     assert.deepEqual(await first, REJECTED);
@@ -300,8 +297,7 @@ test(
       ['', ''],
       ['ccedited<Esc>', 'edited\r\n'],
     ]) {
-      const decision = client.openDiff(file, 'new\n');
-      await neovim.proposal(file);
+      const { decision } = await client.propose(neovim, file, 'new\n');
       await neovim.type(keys);
       await client.resolveDiffFromCli(file, 'accepted');
       assert.deepEqual(await decision, accepted(content));
@@ -315,8 +311,7 @@ test('a file that replaces a proposal in its window is an ordinary window', { sk
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   for (const key of ['', '<C-w>o']) {
-    const decision = client.openDiff(file, 'new\n');
-    await neovim.proposal(file);
+    const { decision } = await client.propose(neovim, file, 'new\n');
     await neovim.type(`${key}:enew<CR>`);
     await neovim.until('#vim.api.nvim_tabpage_list_wins(0) == 1');
     await neovim.until('not vim.wo.diff and vim.wo.winbar == ""');
@@ -371,7 +366,7 @@ test('a proposal that ends while the user types a command closes once it has ope
   await opensAndCloses(1);
 
   await session.callTool('openDiff', { filePath, newContent: 'first\n' });
-  await neovim.proposal(filePath);
+  await neovim.view(filePath);
   await neovim.type('ccwritten<Esc>:let g:');
   await proposeAndClose('second\n');
   await neovim.type('typed = 2<CR>');
@@ -385,7 +380,7 @@ test('a proposal is not decided while the next one for its file waits', { skip }
   const session = await neovim.session(sandbox);
   const filePath = sandbox.file('a.txt', 'old\n');
   await session.callTool('openDiff', { filePath, newContent: 'first\n' });
-  await neovim.proposal(filePath);
+  await neovim.view(filePath);
   await neovim.type('ccwritten<Esc>:w');
   const second = session.callTool('openDiff', { filePath, newContent: 'second\n' });
   await neovim.until(`vim.wo.winbar:find('No CLI waits')`);
@@ -403,7 +398,7 @@ test('the user’s edits stay when the next proposal can not be shown', { skip }
   const session = await neovim.session(sandbox);
   const filePath = path.join(sandbox.project, 'new.txt');
   await session.callTool('openDiff', { filePath, newContent: 'first\n' });
-  await neovim.proposal(filePath);
+  await neovim.view(filePath);
   await neovim.type('ccwritten<Esc>');
   fs.mkdirSync(filePath);
   const { isError } = await session.callTool('openDiff', { filePath, newContent: 'second\n' });

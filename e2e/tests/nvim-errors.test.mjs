@@ -59,7 +59,7 @@ describe('messages of the companion', { skip, concurrency: 2 }, () => {
       const program = new ScriptedProgram(sandbox, ready, message, OPEN(1, file));
       const neovim = await Neovim.start(sandbox, { setup: program.setup });
       assert.deepEqual((await program.answer(1)).result, {});
-      await neovim.proposal(file);
+      await neovim.view(file);
       await neovim.lua(`return require('gemini_companion').status()`);
       await staysQuiet(neovim);
       assert.match(await neovim.lua(`return table.concat(require('gemini_companion.log').lines())`), /has no /);

@@ -64,7 +64,7 @@ test('a user who types in a terminal keeps the focus, and returns there from the
   await neovim.until(`vim.fn.getline(1):find('x')`);
   assert.equal(await mode(neovim), 't');
   await neovim.type('<C-\\><C-n>:GeminiCompanion show<CR>');
-  assert.deepEqual(await neovim.proposal(file), { left: ['old'], right: ['new'] });
+  assert.deepEqual(await neovim.view(file), { left: ['old'], right: ['new'] });
   await neovim.type(':w<CR>');
   assert.deepEqual(await decision, accepted(''));
   await neovim.until(`vim.api.nvim_get_mode().mode == 't'`);
@@ -83,7 +83,7 @@ test('keys for another window never reach a proposal', { skip }, async (t) => {
   for (const end = Date.now() + 1000; Date.now() < end; ) await type();
   assert.deepEqual(await neovim.sides(file), { left: ['old'], right: ['new'] });
   assert.equal(await neovim.lua('return #vim.fn.getbufline("other.txt", 1)[1]'), 9999 - typed);
-  await neovim.proposal(file);
+  await neovim.view(file);
   await neovim.type(':w<CR>');
   assert.deepEqual(await decision, accepted(''));
 });
@@ -167,7 +167,7 @@ for (const keys of ['i<C-x><C-o>', 'i<F2>', '<F2>']) {
     await client.callTool('getDiagnostics', { filePath: file });
     await neovim.lua('vim.g.goes_on = true');
     await neovim.press('<Esc>');
-    await neovim.proposal(file).catch(() => neovim.proposalBehind(file));
+    await neovim.view(file).catch(() => neovim.proposalBehind(file));
     await neovim.type('<Esc>:GeminiCompanion accept<CR>');
     assert.deepEqual(await decision, accepted(''));
   });
@@ -182,7 +182,7 @@ test('a proposal that is read keeps the focus, and the next one comes after it',
   await pause();
   await neovim.type('\\a');
   assert.deepEqual(await decision, accepted(''));
-  await neovim.proposal(next);
+  await neovim.view(next);
   assert.deepEqual((await neovim.sides(file)).right, undefined);
   await neovim.type('\\r');
   assert.deepEqual(await second, REJECTED);

@@ -61,7 +61,7 @@ describe('the CLI goes on with the other Neovim', { skip, concurrency: 2 }, () =
       const { terminal, results } = await startCli(sandbox, 'gemini', steps, options);
       await first.until(`require('gemini_companion').status().clients == 1`);
       await terminal.enter('rename it');
-      await first.proposal(a);
+      await first.view(a);
       await first.type(':w<CR>');
       await terminal.shows(/First\./);
 

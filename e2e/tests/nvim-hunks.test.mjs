@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
+import { until } from '../lib/inbox.mjs';
 import { answerAll, changed, open, questions, read, run, untilFile } from '../lib/neovim-changes.mjs';
-import { noNeovim as skip, until } from '../lib/neovim.mjs';
+import { noNeovim as skip } from '../lib/neovim.mjs';
 
 const LINES = Array.from({ length: 30 }, (_, index) => `line ${index + 1}`);
 const TEXT = `${LINES.join('\n')}\n`;
@@ -26,7 +27,7 @@ async function shown(neovim, count) {
       return {}`);
     return lines.filter?.((line) => line.startsWith('@@')).length === count;
   };
-  await until(has, () => JSON.stringify(lines));
+  await until(() => JSON.stringify(lines), has);
   return lines;
 }
 
@@ -46,10 +47,6 @@ async function openAll(t) {
 
 /** Moves the cursor to the first line with the text. */
 const to = (neovim, text) => neovim.lua(`vim.fn.cursor(1, 1) return vim.fn.search('\\\\V' .. ...)`, text);
-
-/** Waits for a message. */
-const says = (neovim, message) =>
-  until(async () => message.test(await neovim.messages()), () => `no message ${message}`);
 
 const reverted = (cli) => cli.prompt('next').then((text) => text.match(/^.*reverted .*your changes to.*$/m)?.[0]);
 
@@ -160,7 +157,7 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
     await shown(neovim, 1);
     fs.writeFileSync(`${sandbox.project}/new`, 'mine\n');
     await neovim.type('u');
-    await says(neovim, /the revert in new is not undone: /);
+    await neovim.says(/the revert in new is not undone: /);
     await neovim.type('u');
     await untilFile(file.a, EDITED);
     assert.equal(read(`${sandbox.project}/new`), 'mine\n');
@@ -184,10 +181,10 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
     fs.writeFileSync(file.a, EDITED.replace('THREE', 'Three'));
     await to(neovim, '+THREE');
     await neovim.type('X');
-    await says(neovim, /a is not reverted: these lines have changed since; compare the whole file/);
+    await neovim.says(/a is not reverted: these lines have changed since; compare the whole file/);
     assert.equal(read(file.a), EDITED.replace('THREE', 'Three'));
     await neovim.type('u');
-    await says(neovim, /no revert is left to undo/);
+    await neovim.says(/no revert is left to undo/);
   });
 
   test('asks before it saves the user’s unsaved changes', async (t) => {
@@ -225,7 +222,7 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
     await changed(neovim, 0);
     assert.ok((await shown(neovim, 0)).includes('# reverted'));
     await neovim.type('gg<CR>X');
-    await says(neovim, /go to a change first/);
+    await neovim.says(/go to a change first/);
   });
 
   test('keeps the cursor on its change when others come and go, and survives :edit', async (t) => {
@@ -246,7 +243,7 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
     await cli.write(file.a, FIRST.replace('line 12\n', 'Twelve\n'));
     await neovim.until(`vim.fn.search('^+Twelve', 'nw') > 0`);
     await neovim.type('X');
-    await says(neovim, /go to a change first/);
+    await neovim.says(/go to a change first/);
     assert.equal(read(file.a), FIRST.replace('line 12\n', 'Twelve\n'));
   });
 });

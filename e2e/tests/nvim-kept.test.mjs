@@ -17,9 +17,7 @@ const showsPlace = (neovim) =>
 async function change(t) {
   const scene = await openNeovimWithClient(t);
   const file = scene.sandbox.file('a.txt', 'old\n');
-  const decision = scene.client.openDiff(file, 'new\n');
-  decision.catch(() => {}); // its client may be killed
-  await scene.neovim.proposal(file);
+  const { decision } = await scene.client.propose(scene.neovim, file, 'new\n');
   await scene.neovim.type('ccthe user’s own<Esc>');
   return { ...scene, file, decision };
 }
@@ -29,7 +27,7 @@ async function acceptByProgram(sandbox, neovim) {
   const program = await neovim.session(sandbox);
   const file = sandbox.file('a.txt', 'old\n');
   await program.callTool('openDiff', { filePath: file, newContent: 'new\n' });
-  await neovim.proposal(file);
+  await neovim.view(file);
   await neovim.type('ccthe user’s own<Esc>');
   await program.callTool('acceptDiff', { filePath: file });
   return file;
@@ -83,8 +81,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     fs.writeFileSync(file, (await decision).content);
     // A later one is kept; by then the first would be, too.
     const other = sandbox.file('b.txt', 'old\n');
-    const never = client.openDiff(other, 'new\n');
-    await neovim.proposal(other);
+    const { decision: never } = await client.propose(neovim, other, 'new\n');
     await neovim.type('ccanother<Esc>:w<CR>');
     await never;
     await showsPlace(neovim);
@@ -139,8 +136,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     const { sandbox, neovim, client } = await openNeovimWithClient(t);
     const file = await acceptByProgram(sandbox, neovim);
     fs.writeFileSync(file, 'by another program\n');
-    const decision = client.openDiff(file, 'newer\n');
-    await neovim.proposal(file);
+    const { decision } = await client.propose(neovim, file, 'newer\n');
     await neovim.type('ccanother<Esc>:w<CR>');
     fs.writeFileSync(file, (await decision).content);
     await neovim.until("vim.fn.bufnr('gemini-companion://kept') == -1");
@@ -152,8 +148,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     await neovim.type(':w<CR>');
     const { content } = await decision;
     const other = sandbox.file('b.txt', 'old\n');
-    const second = client.openDiff(other, 'new\n');
-    await neovim.proposal(other);
+    const { decision: second } = await client.propose(neovim, other, 'new\n');
     await neovim.lua(`vim.g.looks = 0; vim.defer_fn(function() vim.g.looks = 1 end, 12000)`);
     await neovim.until('vim.g.looks == 1');
     assert.doesNotMatch(await neovim.messages(), /has your text/);

@@ -7,7 +7,8 @@ import { describe, test } from 'node:test';
 
 import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { noNeovim as skip, Neovim, openNeovimWithClient, openProposal, texts, until } from '../lib/neovim.mjs';
+import { until } from '../lib/inbox.mjs';
+import { noNeovim as skip, Neovim, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 /** It is open once more, and can be accepted. */
@@ -17,6 +18,10 @@ async function isUndecided({ neovim, decision }, content = UNCHANGED.content) {
   await neovim.type(':GeminiCompanion show<CR>:w<CR>');
   assert.deepEqual(await decision, accepted(content));
 }
+
+/** Waits until a newer proposal has this line. */
+const showsBehind = (neovim, file, line) =>
+  until(`the proposal ${line}`, async () => (await neovim.sides(file)).right?.[0] === line);
 
 describe('a proposal', { skip, concurrency: true }, () => {
   for (const keys of ['<C-o>', '<C-^>', ':bnext<CR>', ':enew<CR>', ':e mine.txt<CR>']) {
@@ -57,7 +62,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
     const decision = client.openDiff(file, 'new\n');
     await neovim.proposalBehind(file);
     await neovim.type(`<Esc>:tabedit ${sandbox.file('other.txt', 'other\n')}<CR>:GeminiCompanion show<CR>`);
-    await neovim.proposal(file);
+    await neovim.view(file);
     await neovim.type(':w<CR>');
     assert.deepEqual(await decision, UNCHANGED);
     await neovim.until(`#vim.api.nvim_list_tabpages() == 2`);
@@ -72,8 +77,8 @@ describe('a proposal', { skip, concurrency: true }, () => {
     assert.deepEqual(await decision, REJECTED);
     await client.callTool('getDiagnostics', { filePath: file });
     await neovim.type('<Esc>');
-    await until(async () => (await neovim.sides(file)).right?.[0] === 'second', () => 'the newer one does not show');
-  await isUndecided({ neovim, decision: second });
+    await showsBehind(neovim, file, 'second');
+    await isUndecided({ neovim, decision: second });
     assert.doesNotMatch(await neovim.messages(), /Invalid buffer/);
     assert.deepEqual(await texts(neovim, 'kept'), ['mine|new2']);
   });
@@ -108,7 +113,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
       await neovim.type(`ccmine<Esc>${keys}`);
       const second = other.openDiff(file, 'second\n');
       assert.deepEqual(await decision, REJECTED);
-      await until(async () => (await neovim.sides(file)).right?.[0] === 'second', () => 'the newer one does not show');
+      await showsBehind(neovim, file, 'second');
       await neovim.seen();
       assert.deepEqual(await texts(neovim, 'kept'), ['mine|new2']);
       await isUndecided({ neovim, decision: second });
@@ -148,10 +153,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
       const decision = client.openDiff(file, 'new\n');
       await neovim.proposalBehind(file);
       await neovim.type(`<Esc>${keys}`);
-      await until(
-        async () => /a proposal waits.*: a\.txt/.test(await neovim.messages()),
-        () => 'Neovim says nothing',
-      );
+      await neovim.says(/a proposal waits.*: a\.txt/);
       await isUndecided({ neovim, decision });
     });
   }
@@ -161,7 +163,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
     const other = await IdeClient.connect(sandbox);
     await neovim.type(':tabfirst<CR>');
     const decision = other.openDiff(file, 'newer\n');
-    await until(async () => (await neovim.sides(file)).right?.[0] === 'newer', () => 'the newer one does not show');
+    await showsBehind(neovim, file, 'newer');
     await neovim.type(':tabonly<CR>');
     await isUndecided({ neovim, decision });
   });
@@ -169,8 +171,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
   test('has its own last line ending after undo, if its user takes all changes back and leaves it', async (t) => {
     const { sandbox, neovim, client } = await openNeovimWithClient(t);
     const file = sandbox.file('a.txt', 'one\ntwo');
-    const decision = client.openDiff(file, 'one\nTWO\n');
-    await neovim.proposal(file);
+    const { decision } = await client.propose(neovim, file, 'one\nTWO\n');
     await neovim.type(':%diffget<CR>:enew!<CR>');
     await neovim.until("#vim.fn.win_findbuf(vim.fn.bufnr('gemini-companion://proposal')) > 0");
     await neovim.type(':GeminiCompanion show<CR>u:w<CR>');
@@ -266,7 +267,7 @@ test('the next proposal for a file shows although the user works in the one that
   await neovim.proposalBehind(file);
   assert.deepEqual((await neovim.sides(file)).right, ['next']);
   await neovim.type('<Esc>');
-  await neovim.proposal(file);
+  await neovim.view(file);
   await neovim.type(':w<CR>');
   assert.deepEqual(await next, UNCHANGED);
 });
@@ -282,8 +283,7 @@ test(':saveas saves a kept text', { skip }, async (t) => {
 test('the acceptance of a large proposal arrives although Neovim ends at once', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('big.txt', 'old\n');
-  const decision = client.openDiff(file, `${'x'.repeat(3e6)}\nsecond\n`);
-  await neovim.proposal(file);
+  const { decision } = await client.propose(neovim, file, `${'x'.repeat(3e6)}\nsecond\n`);
   neovim.type('ZZ:qa<CR>').catch(() => {});
   await neovim.exited();
   assert.equal((await decision).status, 'accepted');

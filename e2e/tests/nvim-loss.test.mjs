@@ -67,7 +67,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     const { sandbox, neovim, file } = await openProposal(t);
     const other = await IdeClient.connect(sandbox);
     await neovim.type('Oan hour of work');
-    other.openDiff(file, 'newer\n').catch(() => {});
+    other.openDiff(file, 'newer\n');
     await neovim.until(`vim.wo.winbar:find('This proposal has ended')`);
     await neovim.type(' and a minute<Esc>');
     await neovim.until(`vim.fn.getline(1) == 'newer'`);

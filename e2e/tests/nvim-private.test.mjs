@@ -84,15 +84,14 @@ test('the bar of a proposal shows that its file is private', { skip }, async (t)
   sandbox.file('.geminiignore', '*.hid\n');
   const left = async () => (await neovim.bars())[0];
   const file = path.join(sandbox.project, 'new.hid');
-  const decision = client.openDiff(file, 'proposed\n');
-  await neovim.proposal(file);
+  const { decision } = await client.propose(neovim, file, 'proposed\n');
   assert.equal(await left(), 'No file yet — private (nothing else about it is shared)');
   assert.match(await neovim.messages(), /new\.hid; it is for a private file$/);
   await neovim.type(':w<CR>');
   assert.deepEqual(await decision, UNCHANGED);
   const other = sandbox.file('a.txt', 'old\n');
-  client.openDiff(other, 'new\n').catch(() => {});
-  await neovim.proposal(other);
+  client.openDiff(other, 'new\n');
+  await neovim.view(other);
   assert.equal(await left(), 'The file as it is');
 });
 
@@ -105,8 +104,7 @@ test('turning sharing off hides everything until it is turned on', { skip }, asy
   await client.openFiles(are());
   const off = 'Sharing with CLIs is off. Run :GeminiCompanion share on to turn it on';
   assert.equal(await lastLine(neovim), off);
-  const decision = client.openDiff(file, 'proposed\n');
-  await neovim.proposal(file);
+  const { decision } = await client.propose(neovim, file, 'proposed\n');
   await neovim.type(':w<CR>');
   assert.equal((await decision).status, 'accepted');
   await neovim.command('GeminiCompanion restart');

@@ -4,39 +4,19 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 
-import * as gemini from '../lib/gemini-cli.mjs';
+import { BY, NAMES, prepareCli } from '../lib/extension.mjs';
 import { TERMINAL, runInTerminal } from '../lib/neovim-cli.mjs';
 import { noNeovim as skip, openNeovim } from '../lib/neovim.mjs';
 import { PROMPT_TEXTS, writeFiles } from '../lib/prompt-texts.mjs';
-import * as qwen from '../lib/qwen-code.mjs';
-import { startModel } from '../lib/scripted-model.mjs';
 
-/** For each CLI: its environment, and its output after it has read a named file. */
-const CLIS = {
-  gemini: {
-    reads: 'ReadManyFiles',
-    async prepare(sandbox) {
-      const script = path.join(sandbox.root, 'replies.jsonl');
-      gemini.prepare(sandbox.home, script, gemini.says(['That was all.']));
-      const args = [gemini.GEMINI, '--fake-responses-non-strict', script];
-      return { args, env: gemini.ENVIRONMENT };
-    },
-  },
-  qwen: {
-    reads: 'Read @with blank.txt',
-    async prepare(sandbox) {
-      qwen.prepare(qwen.qwenHome(sandbox));
-      const model = await startModel(sandbox, ['That was all.']);
-      const env = { ...qwen.environment(model), QWEN_CODE_NO_RELAUNCH: '1' };
-      return { args: [qwen.QWEN], env };
-    },
-  },
-};
+/** The output of each CLI after it has read a named file. */
+const READS = { gemini: 'ReadManyFiles', qwen: 'Read @with blank.txt' };
 
 /** Runs a real CLI by way of a shell, as a user does, up to its prompt. */
-async function startCli({ sandbox, neovim }, cli) {
-  const { args, env } = await cli.prepare(sandbox);
-  await runInTerminal(sandbox, neovim, [process.execPath, ...args], env);
+async function startCli({ sandbox, neovim }, name) {
+  const options = { by: BY.nothing, review: true };
+  const { command, env } = await prepareCli(sandbox, name, ['That was all.'], options);
+  await runInTerminal(sandbox, neovim, command, env);
   await neovim.until(`${TERMINAL}:find('Type your message', 1, true)`);
 }
 
@@ -61,7 +41,7 @@ test('a file has the name by which the real CLIs find it', { skip }, async (t) =
   assert.equal(await neovim.lua(naming, plain, sandbox.project), '@a\u00a0b');
 });
 
-for (const [name, cli] of Object.entries(CLIS)) {
+for (const name of NAMES) {
   test(
     `the selected lines are in the prompt of ${name}, which is not sent`,
     { skip },
@@ -69,7 +49,7 @@ for (const [name, cli] of Object.entries(CLIS)) {
       const window = await openNeovim(t);
       const { sandbox, neovim } = window;
       await neovim.edit(sandbox.file('with blank.txt', 'one\ntwo\nthree\n'));
-      await startCli(window, cli);
+      await startCli(window, name);
       await neovim.type('ggVj:GeminiCompanion add<CR>');
       const text = '@with\\ blank.txt (lines 1-2)';
       await neovim.until(`${TERMINAL}:find(..., 1, true)`, text);
@@ -81,9 +61,9 @@ for (const [name, cli] of Object.entries(CLIS)) {
 
       await neovim.type('what is it?');
       await neovim.until(`${TERMINAL}:find(..., 1, true)`, 'what is it?');
-      assert.doesNotMatch(await neovim.lua(`return ${TERMINAL}`), new RegExp(cli.reads));
+      assert.doesNotMatch(await neovim.lua(`return ${TERMINAL}`), new RegExp(READS[name]));
       await neovim.type('<CR>');
-      await neovim.until(`${TERMINAL}:find(..., 1, true)`, cli.reads);
+      await neovim.until(`${TERMINAL}:find(..., 1, true)`, READS[name]);
     },
   );
 }
@@ -130,7 +110,7 @@ test('a proposal stands for its file; nothing to add is an error', { skip }, asy
   const session = await neovim.session(sandbox);
   const filePath = sandbox.file('src/a.txt', 'old\n');
   await session.callTool('openDiff', { filePath, newContent: 'new\n' });
-  await neovim.proposal(filePath);
+  await neovim.view(filePath);
   await neovim.command('GeminiCompanion add');
   assert.equal(await register(neovim), ' @src/a.txt ');
 });

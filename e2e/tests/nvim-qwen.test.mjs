@@ -20,7 +20,7 @@ test('Qwen Code gets the open files of Neovim, and its edit is reviewed', { skip
   await neovim.edit(file);
   await client.openFiles((files) => files[0]?.path === file && files[0].isActive);
   const decision = client.openDiff(file, 'local a = 2\n');
-  const { left, right } = await neovim.proposal(file);
+  const { left, right } = await neovim.view(file);
   assert.deepEqual([left, right], [['local a = 1'], ['local a = 2']]);
   await neovim.type(':%s/2/3/<CR>:w<CR>');
   assert.deepEqual(await decision, accepted('local a = 3\n'));

@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 
 import { IdeClient } from '../lib/ide-client.mjs';
 import { open } from '../lib/neovim-changes.mjs';
-import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal, until } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
 
 const LINES = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`);
 const TEXT = `${LINES.join('\n')}\n`;
@@ -215,10 +215,7 @@ describe('while a CLI is connected', { skip, concurrency: 2 }, () => {
         [lines, form, after.endsWith('\n')],
       );
       assert.equal(await neovim.lua('return vim.o.autoread and vim.bo.autoread == nil'), true);
-      await until(
-        async () => !(await neovim.lua('return vim.bo.modified')),
-        () => 'the buffer is modified',
-      );
+      await neovim.until('not vim.bo.modified');
       await neovim.type(':write!<CR>');
       assert.equal(fs.readFileSync(file.a, 'utf8'), after);
     });

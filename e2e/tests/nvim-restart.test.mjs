@@ -31,7 +31,7 @@ async function propose({ sandbox, neovim }, name, { hooks = false } = {}) {
   const session = await neovim.session(sandbox);
   await session.delete();
   await neovim.command(`GeminiCompanion show ${file}`);
-  await neovim.proposal(file);
+  await neovim.view(file);
   return { client, file, decision };
 }
 

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
+import { until } from '../lib/inbox.mjs';
 import { answerAll, changed, compared, open, read, run, untilFile } from '../lib/neovim-changes.mjs';
-import { noNeovim as skip, until } from '../lib/neovim.mjs';
+import { noNeovim as skip } from '../lib/neovim.mjs';
 
 const NUL = 'one\0\ntwo\n';
 
@@ -148,7 +149,7 @@ test('a deleted file that is not open: the comparison says how to take it back',
   assert.deepEqual(right.slice(0, 2), ['', ' Now deleted (do and :w bring it back)']);
   await neovim.type('do:write<CR>');
   await until(
-    () => /^one\ntwo\n/.test(read(file.gone) ?? ''),
     () => JSON.stringify(read(file.gone)),
+    () => /^one\ntwo\n/.test(read(file.gone) ?? ''),
   );
 });

@@ -18,7 +18,7 @@ import {
   TEXT,
   untilFile,
 } from '../lib/neovim-changes.mjs';
-import { noNeovim as skip, until } from '../lib/neovim.mjs';
+import { noNeovim as skip } from '../lib/neovim.mjs';
 
 describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
   test('is taken back; undo takes that back as well', async (t) => {
@@ -207,10 +207,7 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
       file.a,
     );
     await run(neovim, 'revert a');
-    await until(
-      async () => /a is not reverted: the file has just changed again/.test(await neovim.messages()),
-      () => 'it is reverted',
-    );
+    await neovim.says(/a is not reverted: the file has just changed again/);
     assert.equal(read(file.a), 'later\n');
     // By another CLI.
     fs.writeFileSync(file.a, EDITED);
@@ -307,7 +304,7 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     await answerAll(neovim, 1);
     await run(neovim, 'revert');
     const failed = /a is not reverted: its buffer has the text from before, unsaved/;
-    await until(async () => failed.test(await neovim.messages()), () => 'nothing fails');
+    await neovim.says(failed);
     assert.deepEqual(await questions(neovim), [
       ['sub/a was deleted since. Revert it?', '&Revert\n&Cancel'],
     ]);

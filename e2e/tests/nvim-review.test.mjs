@@ -120,18 +120,17 @@ test('the list opens the proposal for a symbolic link', { skip }, async (t) => {
   await neovim.type('i');
   const link = `${sandbox.project}/link.txt`;
   fs.symlinkSync('a.txt', link);
-  client.openDiff(link, 'new\n').catch(() => {}); // it ends with the test
+  client.openDiff(link, 'new\n');
   await neovim.proposalBehind(link);
   await neovim.type('<Esc>:GeminiCompanion list<CR><CR>');
-  await neovim.proposal(link);
+  await neovim.view(link);
   assert.doesNotMatch(await neovim.messages(), /no proposal is open/);
 });
 
 test('a changed file causes a warning before its proposal is accepted', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
-  const decision = client.openDiff(file, 'new\n');
-  await neovim.proposal(file);
+  const { decision } = await client.propose(neovim, file, 'new\n');
   fs.writeFileSync(file, 'by hand\n');
   for (const keys of [':w<CR>', ':wq<CR>', ':x<CR>', 'ZZ', ':w<CR>']) {
     await neovim.type(keys);
@@ -147,8 +146,7 @@ test('a changed file causes a warning before its proposal is accepted', { skip }
 test('a second accept command accepts a changed file', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
-  const decision = client.openDiff(file, 'new\n');
-  await neovim.proposal(file);
+  const { decision } = await client.propose(neovim, file, 'new\n');
   for (const text of ['by hand\n', 'by hand, again\n']) {
     fs.writeFileSync(file, text);
     await neovim.command('GeminiCompanion accept');
@@ -161,8 +159,7 @@ test('a second accept command accepts a changed file', { skip }, async (t) => {
 test('a reverted change does not count; a created or deleted file does', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const back = sandbox.file('back.txt', 'old\n');
-  const first = client.openDiff(back, 'new\n');
-  await neovim.proposal(back);
+  const { decision: first } = await client.propose(neovim, back, 'new\n');
   fs.writeFileSync(back, 'by hand\n');
   fs.writeFileSync(back, 'old\n');
   await neovim.type(':w<CR>');
@@ -170,8 +167,7 @@ test('a reverted change does not count; a created or deleted file does', { skip 
 
   const gone = sandbox.file('gone.txt', 'old\n');
   for (const change of [() => fs.rmSync(gone), () => fs.writeFileSync(gone, 'by hand\n')]) {
-    const decision = client.openDiff(gone, 'new\n');
-    await neovim.proposal(gone);
+    const { decision } = await client.propose(neovim, gone, 'new\n');
     change();
     await neovim.command('silent! write');
     assert.equal((await neovim.ready()).proposals, 1);
@@ -185,7 +181,7 @@ test('a change before the proposal shows also causes a warning', { skip }, async
   const session = await neovim.session(sandbox);
   const filePath = sandbox.file('a.txt', 'old\n');
   await session.callTool('openDiff', { filePath, newContent: 'first\n' });
-  await neovim.proposal(filePath);
+  await neovim.view(filePath);
   await neovim.type(':');
   const second = session.callTool('openDiff', { filePath, newContent: 'second\n' });
   await neovim.until(`vim.wo.winbar:find('No CLI waits')`);

@@ -39,8 +39,7 @@ test('a session that the user loads decides no proposal', { skip }, async (t) =>
   await neovim.edit(sandbox.file('mine.txt'));
   await neovim.command(`mksession ${session}`);
   const file = sandbox.file('a.txt', 'old\n');
-  const decision = client.openDiff(file, 'new\n');
-  await neovim.proposal(file);
+  const { decision } = await client.propose(neovim, file, 'new\n');
   await neovim.type(`:tabfirst<CR>:source ${session}<CR>`);
   await neovim.until(`vim.fn.execute('messages'):find('a proposal waits')`);
   await neovim.type(':GeminiCompanion show<CR>:w<CR>');

@@ -15,9 +15,7 @@ async function open(t, layout, { old = OLD, content = NEW } = {}) {
   const env = { GEMINI_COMPANION: process.env.GEMINI_COMPANION };
   const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup, env });
   const file = sandbox.file('a.txt', old);
-  const decision = client.openDiff(file, content);
-  decision.catch(() => {}); // its client ends with the test
-  await neovim.proposal(file);
+  const { decision } = await client.propose(neovim, file, content);
   return { neovim, client, file, decision };
 }
 
@@ -109,8 +107,7 @@ describe('the unified layout', { skip, concurrency: 2 }, () => {
     assert.deepEqual(await decision, accepted(NEW.replace('two', '2')));
     await neovim.until('#vim.api.nvim_list_tabpages() == 1');
     for (const keys of [':q<CR>', '\\r', ':tabclose<CR>']) {
-      const next = client.openDiff(file, NEW);
-      await neovim.proposal(file);
+      const { decision: next } = await client.propose(neovim, file, NEW);
       await neovim.type(keys);
       assert.deepEqual(await next, REJECTED, keys);
       await neovim.until('#vim.api.nvim_list_tabpages() == 1');

@@ -99,7 +99,7 @@ test('nothing of an ignored file reaches a model, unless an ignore file takes it
   const hidden = await change('first');
   assert.equal(hidden.file.private, true);
   assert.doesNotMatch(hidden.shown, /SECRET/);
-  client.openDiff(log, 'proposed\n').catch(() => {});
+  client.openDiff(log, 'proposed\n');
   assert.equal((await editor.view(log)).private, true);
 
   sandbox.file('.geminiignore', '!*.log\n');

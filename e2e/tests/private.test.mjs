@@ -98,8 +98,7 @@ test('a line that is no rule is a warning with file and line, and nothing of it'
 test('turning sharing off hides everything at once, and edits are still reviewed', async (t) => {
   const { sandbox, companion, editor, client, text, key } = await open(t);
   await client.openFiles(are(key, text));
-  const before = client.openDiff(text, 'proposed before\n');
-  await editor.view(text);
+  const { decision: before } = await client.propose(editor, text, 'proposed before\n');
   companion.notify('workspace/shareContext', { share: false });
   await client.openFiles(are());
   editor.diagnose = () => [problem(1, 'a problem')];

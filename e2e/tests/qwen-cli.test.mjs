@@ -4,39 +4,28 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
-import { Companion } from '../lib/companion.mjs';
-import { Editor } from '../lib/editor.mjs';
+import { BY, startCli } from '../lib/extension.mjs';
 import { works } from '../lib/mounted.mjs';
-import { QWEN, environment, overwrites, prepare, qwenHome } from '../lib/qwen-code.mjs';
+import { overwrites } from '../lib/qwen-code.mjs';
 import { skipWithout } from '../lib/requirement.mjs';
-import { Sandbox } from '../lib/sandbox.mjs';
-import { startModel } from '../lib/scripted-model.mjs';
-import { noTerminal as skip, Terminal } from '../lib/terminal.mjs';
+import { openWindow } from '../lib/scene.mjs';
+import { noTerminal as skip } from '../lib/terminal.mjs';
 
 const read = (file) => fs.readFileSync(file, 'utf8');
 
-/** A window of a Qwen Code user with these settings. */
-async function openWindow(t, settings) {
-  const sandbox = Sandbox.of(t);
-  prepare(qwenHome(sandbox), settings);
-  const companion = await Companion.start(sandbox, { args: ['--ide-display-name', 'Editor'] });
-  return { sandbox, companion, editor: new Editor(companion) };
-}
+/** A window, in which Qwen Code starts later. */
+const open = (t) => openWindow(t, { args: ['--ide-display-name', 'Editor'] });
 
-/** The variable without which the CLI starts a second time, for more memory. */
-const NO_RELAUNCH = { QWEN_CODE_NO_RELAUNCH: '1' };
-
-/** Starts the CLI in the project, up to its prompt. */
-async function startCli({ sandbox }, { steps = [], more } = {}) {
-  const env = { ...environment(await startModel(sandbox, steps)), ...more };
-  const terminal = new Terminal(sandbox, [process.execPath, QWEN], { cwd: sandbox.project, env });
-  await terminal.shows(/Type your message/);
+/** Starts the CLI without the extension and with these settings. */
+async function start({ sandbox }, steps, settings, env) {
+  const options = { env, by: BY.nothing, review: true, settings };
+  const { terminal } = await startCli(sandbox, 'qwen', steps, options);
   return terminal;
 }
 
 describe('in any terminal', { skip }, () => {
   test('the CLI knows the editor’s files, and its edits are decided in both', async (t) => {
-    const window = await openWindow(t);
+    const window = await open(t);
     const { sandbox, companion, editor } = window;
     const names = ['changed', 'emptied', 'shell', 'allowed', 'rejected'];
     const [changed, emptied, shell, allowed, rejected] = names.map((name) =>
@@ -51,7 +40,8 @@ describe('in any terminal', { skip }, () => {
       { name: 'run_shell_command', args: { command, is_background: false } },
       ...[allowed, rejected].flatMap(proposes),
     ];
-    const terminal = await startCli(window, { steps });
+    // It starts a second time, for more memory.
+    const terminal = await start(window, steps, undefined, { QWEN_CODE_NO_RELAUNCH: undefined });
     await companion.next('companion/sessions');
     await terminal.enter('/ide status');
     await terminal.shows(/✓ Connected to Editor\s+Open files:\s+- changed \(active\)/);
@@ -84,7 +74,7 @@ describe('in any terminal', { skip }, () => {
   });
 
   test('the IDE mode is switched on by a command', async (t) => {
-    const terminal = await startCli(await openWindow(t, { ide: {} }), { more: NO_RELAUNCH });
+    const terminal = await start(await open(t), [], { ide: {} });
     await terminal.enter('/ide status');
     await terminal.shows(/Disconnected: IDE integration is currently disabled\./);
     await terminal.enter('/ide enable');
@@ -96,8 +86,7 @@ describe('in any terminal', { skip }, () => {
     const noSandbox = skipWithout(!hasBwrap && 'bwrap does not work here');
     if (noSandbox) return t.skip(noSandbox);
     const executionSandbox = { filesystem: 'workspace-write', network: 'closed' };
-    const window = await openWindow(t, { tools: { executionSandbox } });
-    const terminal = await startCli(window, { more: NO_RELAUNCH });
+    const terminal = await start(await open(t), [], { tools: { executionSandbox } });
     await terminal.enter('/ide status');
     await terminal.shows(/Unknown command: \/ide status/);
   });

@@ -42,8 +42,7 @@ async function reviewsAnEdit({ sandbox, companion, machine, env }) {
   const editor = new Editor(companion);
   const client = await IdeClient.connect(sandbox, { module: QWEN_CLIENT, machine, env });
   const file = sandbox.file('a.txt', 'old\n');
-  const decision = client.openDiff(file, 'proposed\n');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'proposed\n');
   editor.accept(file, 'changed by the user\n');
   assert.deepEqual(await decision, accepted('changed by the user\n'));
 }

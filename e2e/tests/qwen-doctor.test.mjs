@@ -241,8 +241,7 @@ test('through the bridge Qwen Code reviews an edit', async (t) => {
     };
     const client = await IdeClient.connect(sandbox, { ...qwen, env });
     const file = sandbox.file('a.txt', 'old');
-    const decision = client.openDiff(file, 'new');
-    await editor.view(file);
+    const { decision } = await client.propose(editor, file, 'new');
     editor.accept(file, 'by the user');
     assert.deepEqual(await decision, accepted('by the user'), clients);
     await client.close();

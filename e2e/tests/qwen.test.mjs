@@ -97,8 +97,7 @@ test('it gets the user’s decisions, and closeDiff returns the text', async (t)
     assert.deepEqual(await decision, expected);
   }
   // Accepted in the terminal: the user's edits in the editor count.
-  const decision = client.openDiff(file, 'proposed\n');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'proposed\n');
   editor.edit(file, 'changed in the editor\n');
   await client.resolveDiffFromCli(file, 'accepted');
   assert.deepEqual(await decision, accepted('changed in the editor\n'));
@@ -119,8 +118,7 @@ test('it and Gemini CLI review at the same time, each its own edits', async (t) 
 
   // For the same file the newer proposal replaces the older one, from any client.
   for (const [first, second] of [clients, clients.toReversed()]) {
-    const earlier = first.openDiff(files[0], 'first');
-    await editor.view(files[0]);
+    const { decision: earlier } = await first.propose(editor, files[0], 'first');
     const later = second.openDiff(files[0], 'second');
     assert.deepEqual(await earlier, REJECTED);
     assert.equal((await editor.view(files[0])).newContent, 'second');

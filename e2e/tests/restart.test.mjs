@@ -94,8 +94,7 @@ test('a client does not notice', { concurrency: true }, async (t) => {
 
     async 'that it was killed after it had sent the decision, when it asks before it is back'(t) {
       const { window, client, file } = await killAfterSending(t);
-      const next = client.openDiff(file, 'another');
-      await window.editor.view(file);
+      const { decision: next } = await client.propose(window.editor, file, 'another');
       window.editor.accept(file, 'the answer');
       assert.deepEqual(await next, accepted('the answer'));
       await window.assertGoesOn(client);

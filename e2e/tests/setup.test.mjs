@@ -61,8 +61,7 @@ test('Neovim loads the installed plugin, and the client connects', { skip: noNeo
   assert.equal(fs.realpathSync(`/proc/${companion}/exe`), program);
   const client = await IdeClient.connect(sandbox);
   const file = sandbox.file('a.txt', 'old\n');
-  const decision = client.openDiff(file, 'new\n');
-  await neovim.proposal(file);
+  const { decision } = await client.propose(neovim, file, 'new\n');
   await neovim.command('GeminiCompanion accept');
   assert.deepEqual(await decision, UNCHANGED);
   await neovim.command('help gemini_companion-usage');

@@ -48,8 +48,7 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
       const window = await openWindowBehindProxy(t);
       const { sandbox, companion, editor, client } = window;
       const file = sandbox.file('a.txt');
-      const decision = client.openDiff(file, 'proposed');
-      await editor.view(file);
+      const { decision } = await client.propose(editor, file, 'proposed');
       await breakOff(window, how);
       editor.accept(file, 'decided meanwhile');
       companion.notify('editor/focused', { path: file });
@@ -65,8 +64,7 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
     const window = await openWindowBehindProxy(t);
     const { sandbox, companion, editor, proxy, client } = window;
     const file = sandbox.file('a.txt');
-    const decision = client.openDiff(file, 'proposed');
-    await editor.view(file);
+    const { decision } = await client.propose(editor, file, 'proposed');
     const watcher = await (await Session.open(sandbox, companion)).stream();
     assert.equal((await companion.next('companion/sessions')).params.count, 2);
     await watcher.next();
@@ -89,8 +87,7 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
       const window = await openWindowBehindProxy(t);
       const { sandbox, companion, editor, client } = window;
       const file = sandbox.file('a.txt');
-      const decision = client.openDiff(file, 'proposed');
-      await editor.view(file);
+      const { decision } = await client.propose(editor, file, 'proposed');
       await breakOff(window, 'end');
       editor.accept(file, 'edited and accepted');
       // The companion takes the editor's words in order; it has that one once it has this.
@@ -101,8 +98,7 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
       assert.deepEqual(await decision, expected('edited and accepted'));
 
       // The decision is sent once: the next proposal for the file is new.
-      const next = client.openDiff(file, 'proposed again');
-      await editor.view(file);
+      const { decision: next } = await client.propose(editor, file, 'proposed again');
       await companion.next('companion/sessions');
       await watcher.close();
       await companion.next('companion/sessions');
@@ -116,14 +112,12 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
     const window = await openWindowBehindProxy(t);
     const { sandbox, editor, client } = window;
     const file = sandbox.file('a.txt');
-    const first = client.openDiff(file, 'first');
-    await editor.view(file);
+    const { decision: first } = await client.propose(editor, file, 'first');
     await breakOff(window, 'end');
     editor.accept(file);
     await client.resolveDiffFromCli(file, 'rejected');
     assert.deepEqual(await first, REJECTED);
-    const second = client.openDiff(file, 'second');
-    await editor.view(file);
+    const { decision: second } = await client.propose(editor, file, 'second');
     client.events.context.takeAll();
     await assertBack(window);
     await client.events.context.next(); // which also has the messages that waited for the client

@@ -57,8 +57,7 @@ test('a client cannot close another client’s proposal or read the user’s edi
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const other = await IdeClient.connect(sandbox);
   const file = sandbox.file('a.txt');
-  const decision = client.openDiff(file, 'proposed');
-  await editor.view(file);
+  const { decision } = await client.propose(editor, file, 'proposed');
   editor.edit(file, 'typed');
   assert.equal(await other.closeDiff(file), undefined);
   editor.accept(file);
@@ -69,8 +68,7 @@ test('when a second client proposes another edit of a file, the first one’s is
   const { sandbox, editor, client: first } = await openWindowWithClient(t);
   const second = await IdeClient.connect(sandbox);
   const file = sandbox.file('a.txt');
-  const earlier = first.openDiff(file, 'from first');
-  await editor.view(file);
+  const { decision: earlier } = await first.propose(editor, file, 'from first');
   const later = second.openDiff(file, 'from second');
   assert.deepEqual(await earlier, REJECTED);
   assert.equal((await editor.view(file)).newContent, 'from second');
@@ -82,8 +80,7 @@ test('one client leaves, the other one stays', async (t) => {
   const { sandbox, companion, editor, client: first } = await openWindowWithClient(t);
   const second = await IdeClient.connect(sandbox);
   const file = sandbox.file('a.txt');
-  const decision = second.openDiff(file, 'text');
-  await editor.view(file);
+  const { decision } = await second.propose(editor, file, 'text');
   await first.close();
   companion.notify('editor/focused', { path: file });
   await second.openFiles((files) => files[0]?.path === file);

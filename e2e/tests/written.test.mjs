@@ -8,9 +8,7 @@ import { openWindowWithClient } from '../lib/scene.mjs';
 
 /** An acceptance of a proposal, with this text. */
 async function accept(window, file, content) {
-  const decision = window.client.openDiff(file, 'proposed\n');
-  decision.catch(() => {}); // its client may be killed
-  await window.editor.view(file);
+  const { decision } = await window.client.propose(window.editor, file, 'proposed\n');
   const { delivery } = await window.companion.request('diff/accepted', { filePath: file, content });
   return { delivery, decision };
 }
@@ -40,8 +38,7 @@ test('the user’s text that the CLI does not write is reported once, and again 
   fs.writeFileSync(file, 'mine\n');
   assert.deepEqual(await outcome(window), ['diff/written', { filePath: file }]);
   // A text that the CLI takes in its terminal is reported, too.
-  const decision = client.openDiff(file, 'proposed\n');
-  await window.editor.view(file);
+  const { decision } = await client.propose(window.editor, file, 'proposed\n');
   window.editor.edit(file, 'typed\n');
   await client.resolveDiffFromCli(file, 'accepted');
   await decision;
@@ -58,8 +55,7 @@ test('the user’s text counts as written although the CLI proposes its next edi
     const { decision } = await accept(window, file, 'mine\n');
     await decision;
     fs.writeFileSync(file, 'mine\n');
-    const waiting = client.openDiff(next, 'proposed\n');
-    await window.editor.view(next);
+    const { decision: waiting } = await client.propose(window.editor, next, 'proposed\n');
     // The next proposal waits for its user, and another program may change the file meanwhile.
     assert.deepEqual(await outcome(window), ['diff/written', { filePath: file }]);
     window.editor.reject(next);
@@ -71,9 +67,7 @@ test('an editor takes back an acceptance that the CLI has not got', async (t) =>
   const window = await openWindowWithClient(t);
   const { sandbox, client, companion } = window;
   const file = sandbox.file('a.txt', 'old\n');
-  const decision = client.openDiff(file, 'proposed\n');
-  decision.catch(() => {});
-  await window.editor.view(file);
+  const { decision } = await client.propose(window.editor, file, 'proposed\n');
   client.signal('SIGKILL');
   await companion.inbox.next(({ method, params }) => method === 'companion/sessions' && params.count === 0);
   const accepted = { filePath: file, content: 'proposed\n' };
