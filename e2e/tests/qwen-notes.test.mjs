@@ -149,7 +149,8 @@ test('a command of a subagent outlives the turn of the main model, and a prompt'
   execFileSync('mkfifo', [pipe]);
   const command = shell(`cat ${pipe} >> ${file.a}`);
   subagent.end({ ...command, args: { ...command.args, is_background: false } });
-  assert.equal((await companion.next('agent/command')).params.running, true);
+  const begun = (await companion.next('agent/command')).params;
+  assert.equal(begun.running, true);
   main.end('I wait for it.');
   await ask('and now');
   await companion.caughtUp();
@@ -157,8 +158,9 @@ test('a command of a subagent outlives the turn of the main model, and a prompt'
   assert.ok(!companion.inbox.takeAll().some(isEnd), 'the command runs');
 
   await fs.writeFile(pipe, 'three\n');
-  assert.equal((await companion.next('agent/command')).params.running, false);
-  const { files } = (await companion.next('agent/changed')).params;
+  assert.deepEqual((await companion.next('agent/command')).params, { ...begun, running: false });
+  const { files, prompt } = (await companion.next('agent/changed')).params;
+  assert.equal(prompt, begun.prompt, 'the subagent works for the prompt in which it began');
   assert.deepEqual(files.map(({ path }) => path), [file.a]);
   (await model.next('subagent')).end('It is done.');
 });

@@ -149,6 +149,7 @@ const INTERNAL: [(&str, &str); 30] = [
     ("rust/companion-core/src/notes.rs", "MAX_DELIVERED"),
     ("rust/companion-server/src/agent/changes/calls.rs", "MAX_BYTES_OF_CALLS"),
     ("rust/companion-server/src/agent/changes/calls.rs", "MAX_CALLS"),
+    ("rust/companion-server/src/agent/changes/mod.rs", "MAX_SUBAGENTS"),
     ("rust/companion-server/src/agent/changes/revert.rs", "MAX_NAMED"),
     ("rust/companion-server/src/agent/event.rs", "MAX_PATH"),
     ("rust/companion-server/src/agent/event.rs", "MAX_SESSION"),

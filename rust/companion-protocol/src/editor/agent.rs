@@ -67,9 +67,9 @@ pub struct AgentChanged {
     pub prompt: u64,
     /// The first line of the prompt, 100 UTF-16 units at most; may be empty.
     pub title: String,
-    /// The time of the prompt, in milliseconds since 1970.
+    /// The time of the prompt, in milliseconds since 1970; 0 if the prompt has left the list.
     pub time: u64,
-    /// In the order of their first edits; empty if the prompt has left the list.
+    /// In the order of their first edits.
     pub files: Vec<ChangedFile>,
 }
 

@@ -8,7 +8,7 @@ use companion_protocol::text;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::changes::Original;
+use super::changes::{Original, ToolCaller};
 use crate::disk::paths::check_path;
 use crate::net::json::Json;
 use crate::session::Sessions;
@@ -291,6 +291,11 @@ impl HookEvent {
             | HookEventKind::SessionStart
             | HookEventKind::SessionEnd => true,
         }
+    }
+
+    /// The model that calls the tool.
+    pub(crate) fn tool_caller(&self) -> ToolCaller<'_> {
+        ToolCaller { agent: &self.session, subagent: self.subagent.as_deref() }
     }
 
     /// The CLI that has run the hook.

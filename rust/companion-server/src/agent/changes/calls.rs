@@ -1,11 +1,12 @@
 //! Keeps the files as they were before the calls of tools that have not ended.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 
 use companion_core::cli::CliSessionId;
 
-use super::{FileSnapshot, MAX_BYTES};
+use super::{FileSnapshot, MAX_BYTES, PromptId};
 use companion_core::text::Digest;
 
 /// The most bytes of texts. Above it the oldest are forgotten.
@@ -18,41 +19,56 @@ pub(super) const MAX_CALLS: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Calls(VecDeque<ToolCall>);
 
+/// The model that calls a tool: the main one of a CLI session, or that of a subagent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToolCaller<'a> {
+    pub(crate) agent: &'a str,
+    pub(crate) subagent: Option<&'a str>,
+}
+
 /// A tool's call that may change files.
 #[derive(Debug)]
-struct ToolCall {
+pub(super) struct ToolCall {
     agent: CliSessionId,
-    /// The subagent of the CLI that calls the tool.
     subagent: Option<Arc<str>>,
+    /// The prompt that the model works for.
+    pub(super) prompt: PromptId,
     /// The digest of the command; `None` for an edit.
     command: Option<Digest>,
-    files: Vec<FileSnapshot>,
+    pub(super) files: Vec<FileSnapshot>,
 }
 
 impl ToolCall {
-    fn is_edit(&self, agent: &str, path: &str) -> bool {
-        self.command.is_none() && &*self.agent == agent && &*self.files[0].path == path
+    fn is_of(&self, caller: ToolCaller<'_>) -> bool {
+        &*self.agent == caller.agent && self.subagent.as_deref() == caller.subagent
     }
 
-    fn is_command(&self, agent: &str, command: Digest) -> bool {
-        &*self.agent == agent && self.command == Some(command)
+    fn is_edit(&self, caller: ToolCaller<'_>, path: &str) -> bool {
+        self.is_of(caller) && self.command.is_none() && &*self.files[0].path == path
+    }
+
+    fn is_command(&self, caller: ToolCaller<'_>, command: Digest) -> bool {
+        self.is_of(caller) && self.command == Some(command)
     }
 }
 
 impl Calls {
-    /// A tool is about to edit a file, or to run a command, which may change any of `files`.
+    /// A tool is about to edit a file, or to run a command, which may change any of `files`. Returns the
+    /// commands that are forgotten, because there are too many calls.
     pub(super) fn begin(
         &mut self,
-        agent: &str,
-        subagent: Option<&str>,
+        caller: ToolCaller<'_>,
+        prompt: PromptId,
         command: Option<Digest>,
         files: Vec<FileSnapshot>,
-    ) {
-        let subagent = subagent.map(Arc::from);
-        self.0.push_back(ToolCall { agent: agent.into(), subagent, command, files });
+    ) -> Vec<ToolCall> {
+        let (agent, subagent) = (caller.agent.into(), caller.subagent.map(Arc::from));
+        self.0.push_back(ToolCall { agent, subagent, prompt, command, files });
+        let mut forgotten = Vec::new();
         while self.0.len() > MAX_CALLS || self.bytes() > MAX_BYTES_OF_CALLS {
-            self.0.pop_front();
+            forgotten.extend(self.0.pop_front().filter(|call| call.command.is_some()));
         }
+        forgotten
     }
 
     /// The bytes of all texts.
@@ -65,44 +81,46 @@ impl Calls {
         self.0.len()
     }
 
-    /// Forgets the calls of a CLI, except those of the subagents that `runs` accepts. Returns the number of
-    /// commands among them.
-    pub(super) fn end_all(&mut self, agent: &str, runs: impl Fn(&str) -> bool) -> usize {
-        let commands = self.commands(agent);
-        self.0.retain(|call| &*call.agent != agent || call.subagent.as_deref().is_some_and(&runs));
-        commands - self.commands(agent)
-    }
-
-    /// The number of commands of a CLI that have not ended.
-    pub(super) fn commands(&self, agent: &str) -> usize {
-        self.0.iter().filter(|call| &*call.agent == agent && call.command.is_some()).count()
+    /// Forgets the calls of a CLI, except those of the subagents that `runs` accepts. Returns the commands
+    /// among them.
+    pub(super) fn end_all(&mut self, agent: &str, runs: impl Fn(&str) -> bool) -> Vec<ToolCall> {
+        let (ended, going_on) = mem::take(&mut self.0).into_iter().partition(|call| {
+            &*call.agent == agent && !call.subagent.as_deref().is_some_and(&runs)
+        });
+        self.0 = going_on;
+        let ended: VecDeque<ToolCall> = ended;
+        ended.into_iter().filter(|call| call.command.is_some()).collect()
     }
 
     /// The files that a command may have changed: those that were looked at before it.
-    pub(super) fn files_of_command(&self, agent: &str, command: Digest) -> Vec<Arc<str>> {
-        let call = self.0.iter().find(|call| call.is_command(agent, command));
+    pub(super) fn files_of_command(
+        &self,
+        caller: ToolCaller<'_>,
+        command: Digest,
+    ) -> Vec<Arc<str>> {
+        let call = self.0.iter().find(|call| call.is_command(caller, command));
         let files = call.map_or(&[][..], |call| &call.files);
         files.iter().map(|file| Arc::clone(&file.path)).collect()
     }
 
     /// Ends the newest edit of a file. Returns the file before it.
-    pub(super) fn end_edit(&mut self, agent: &str, path: &str) -> Option<FileSnapshot> {
-        let index = self.0.iter().rposition(|call| call.is_edit(agent, path))?;
+    pub(super) fn end_edit(&mut self, caller: ToolCaller<'_>, path: &str) -> Option<FileSnapshot> {
+        let index = self.0.iter().rposition(|call| call.is_edit(caller, path))?;
         self.0.remove(index)?.files.pop()
     }
 
     /// Forgets all edits of a file.
-    pub(super) fn forget_edits(&mut self, agent: &str, path: &str) {
-        self.0.retain(|call| !call.is_edit(agent, path));
+    pub(super) fn forget_edits(&mut self, caller: ToolCaller<'_>, path: &str) {
+        self.0.retain(|call| !call.is_edit(caller, path));
     }
 
-    /// Ends a command. Returns the files before it.
+    /// Ends a command. Returns it, with the files before it.
     pub(super) fn end_command(
         &mut self,
-        agent: &str,
+        caller: ToolCaller<'_>,
         command: Digest,
-    ) -> Option<Vec<FileSnapshot>> {
-        let index = self.0.iter().position(|call| call.is_command(agent, command))?;
-        Some(self.0.remove(index)?.files)
+    ) -> Option<ToolCall> {
+        let index = self.0.iter().position(|call| call.is_command(caller, command))?;
+        self.0.remove(index)
     }
 }

@@ -41,7 +41,7 @@ impl Change {
 }
 
 impl AgentChanges {
-    /// The changes of a prompt for the editor. Without files if the prompt has left the list.
+    /// The changes of a prompt for the editor. With the time 0 if the prompt has left the list.
     pub(crate) fn to_editor(&self, id: &PromptId) -> AgentChanged {
         let (session, prompt) = (id.0.to_string(), id.1);
         match self.prompt(id) {
@@ -73,10 +73,10 @@ impl AgentChanges {
         listed
     }
 
-    /// A command of a CLI for the editor; `None` if no prompt of the CLI is known.
-    pub(crate) fn command_to_editor(&self, agent: &str, running: bool) -> Option<AgentCommand> {
-        let Prompt { id, title, time, .. } = &self.prompts[self.current_index(agent)?];
-        let (session, prompt) = (id.0.to_string(), id.1);
-        Some(AgentCommand { session, prompt, title: title.clone(), time: *time, running })
+    /// A command of a prompt for the editor. Without the title if the prompt has left the list.
+    pub(crate) fn command_to_editor(&self, id: &PromptId, running: bool) -> AgentCommand {
+        let (title, time) =
+            self.prompt(id).map_or((String::new(), 0), |of| (of.title.clone(), of.time));
+        AgentCommand { session: id.0.to_string(), prompt: id.1, title, time, running }
     }
 }

@@ -1,11 +1,14 @@
-//! Reads the text of a file before and after an edit.
+//! Reads files before and after an edit.
 
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use companion_core::text::Digest;
 use companion_platform::open_plain_file;
+
+use super::super::original::is_unchanged_by_write;
 
 /// The largest file whose text is kept, in bytes.
 const MAX_FILE: u64 = 4 << 20;
@@ -72,6 +75,54 @@ impl FileText {
     pub(super) fn forget(&mut self) {
         if matches!(self, Self::Text(_)) {
             *self = Self::Unkept(None);
+        }
+    }
+}
+
+/// A file at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileSnapshot {
+    pub(crate) path: Arc<str>,
+    pub(crate) text: FileText,
+    pub(crate) access: Access,
+}
+
+/// Who may see a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// It is in the workspace.
+    Shared,
+    /// It is in the workspace, and an ignore file names it.
+    Private,
+    /// The user does not work on it.
+    Outside,
+    /// The disk does not answer.
+    Unknown,
+}
+
+impl FileSnapshot {
+    /// The digest of the text, if a client may write it again without changing the file.
+    pub(crate) fn original(&self, is_write: bool) -> Option<Digest> {
+        let FileText::Text(text) = &self.text else { return None };
+        let is_unchanged = is_unchanged_by_write(Path::new(&*self.path), text, is_write);
+        is_unchanged.then(|| Digest::of(text))
+    }
+}
+
+/// The file before an edit, as the CLI reports it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Original {
+    Absent,
+    /// With `\n` as the line ending, without BOM.
+    Text(Arc<str>),
+}
+
+impl Original {
+    /// The file on the disk, if it has the text `after` now.
+    pub(super) fn on_disk(&self, after: &FileText) -> FileText {
+        match self {
+            Self::Absent => FileText::Absent,
+            Self::Text(text) => FileText::Text(as_on_disk(text, after)),
         }
     }
 }

@@ -13,19 +13,18 @@ mod tests;
 mod tracking;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use companion_core::cli::CliSessionId;
 use companion_protocol::editor::ChangedText;
 
-use super::original::is_unchanged_by_write;
-use calls::Calls;
+pub(crate) use calls::ToolCaller;
+use calls::{Calls, ToolCall};
 use companion_core::text::Digest;
 pub(crate) use counts::LineCounts;
-pub(crate) use file_text::FileText;
 use file_text::as_on_disk;
+pub(crate) use file_text::{Access, FileSnapshot, FileText, Original};
 pub(crate) use reverted::Reverted;
 use reverted::RevertedHunk;
 pub(crate) use tracking::ChangeTracker;
@@ -39,6 +38,9 @@ const MAX_PROMPTS: usize = 200;
 
 /// The most files of a prompt. A further one is not listed.
 const MAX_FILES: usize = 2000;
+
+/// The most subagents of a prompt. The changes of a further one belong to the newest prompt.
+const MAX_SUBAGENTS: usize = 64;
 
 /// The most bytes of paths. Above it the oldest prompts leave the list.
 const MAX_PATH_BYTES: usize = 8 << 20;
@@ -70,6 +72,8 @@ struct Prompt {
     files: Vec<Change>,
     /// The editor may list files that a command has changed, which are not in `files`.
     has_command: bool,
+    /// The subagents that have begun during the prompt. They may go on after the next one.
+    subagents: Vec<Arc<str>>,
 }
 
 /// The change of a file since a prompt.
@@ -94,51 +98,14 @@ struct Change {
     reverted_hunks: Vec<RevertedHunk>,
 }
 
-/// A file at one moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FileSnapshot {
-    pub(crate) path: Arc<str>,
-    pub(crate) text: FileText,
-    pub(crate) access: Access,
-}
-
-/// Who may see a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// It is in the workspace.
-    Shared,
-    /// It is in the workspace, and an ignore file names it.
-    Private,
-    /// The user does not work on it.
-    Outside,
-    /// The disk does not answer.
-    Unknown,
-}
-
-impl FileSnapshot {
-    /// The digest of the text, if a client may write it again without changing the file.
-    pub(crate) fn original(&self, is_write: bool) -> Option<Digest> {
-        let FileText::Text(text) = &self.text else { return None };
-        let is_unchanged = is_unchanged_by_write(Path::new(&*self.path), text, is_write);
-        is_unchanged.then(|| Digest::of(text))
+impl Prompt {
+    fn has_subagent(&self, id: &str) -> bool {
+        self.subagents.iter().any(|of| **of == *id)
     }
-}
 
-/// The file before an edit, as the CLI reports it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Original {
-    Absent,
-    /// With `\n` as the line ending, without BOM.
-    Text(Arc<str>),
-}
-
-impl Original {
-    /// The file on the disk, if it has the text `after` now.
-    fn on_disk(&self, after: &FileText) -> FileText {
-        match self {
-            Self::Absent => FileText::Absent,
-            Self::Text(text) => FileText::Text(as_on_disk(text, after)),
-        }
+    /// Whether the list has files of the prompt, or may get some after the next prompt.
+    fn is_needed(&self) -> bool {
+        self.has_command || !self.files.is_empty() || !self.subagents.is_empty()
     }
 }
 
@@ -175,11 +142,17 @@ impl AgentChanges {
         title: String,
         time: u64,
     ) -> (PromptId, Vec<PromptId>) {
-        self.prompts.retain(|of| &*of.id.0 != agent || of.has_command || !of.files.is_empty());
+        self.prompts.retain(|of| &*of.id.0 != agent || of.is_needed());
         self.last_number += 1;
         let id: PromptId = (agent.into(), self.last_number);
-        let (files, has_command) = (Vec::new(), false);
-        self.prompts.push(Prompt { id: id.clone(), title, time, files, has_command });
+        self.prompts.push(Prompt {
+            id: id.clone(),
+            title,
+            time,
+            files: Vec::new(),
+            has_command: false,
+            subagents: Vec::new(),
+        });
         let mut gone = Vec::new();
         while self.prompts.len() > MAX_PROMPTS {
             let index = self.dispensable();
@@ -198,11 +171,25 @@ impl AgentChanges {
         over.or(empty).unwrap_or(0)
     }
 
-    /// A command of a CLI begins, whose files the editor may list.
-    pub(crate) fn command_begins(&mut self, agent: &str) {
-        if let Some(index) = self.current_index(agent) {
-            self.prompts[index].has_command = true;
+    /// A tool is about to edit a file, or to run a command, which may change any of `files` and others that
+    /// the editor may list. Returns the prompt of the call, and the commands that are forgotten, because
+    /// there are too many calls.
+    fn begin_call(
+        &mut self,
+        caller: ToolCaller<'_>,
+        command: Option<Digest>,
+        files: Vec<FileSnapshot>,
+    ) -> Option<(PromptId, Vec<ToolCall>)> {
+        let index = self.index_of(caller)?;
+        let prompt = &mut self.prompts[index];
+        prompt.has_command |= command.is_some();
+        let subagent = caller.subagent.filter(|id| !prompt.has_subagent(id));
+        if prompt.subagents.len() < MAX_SUBAGENTS {
+            prompt.subagents.extend(subagent.map(Arc::from));
         }
+        let id = prompt.id.clone();
+        let forgotten = self.calls.begin(caller, id.clone(), command, files);
+        Some((id, forgotten))
     }
 
     /// The current prompt of a CLI.
@@ -212,6 +199,14 @@ impl AgentChanges {
 
     fn current_index(&self, agent: &str) -> Option<usize> {
         self.prompts.iter().rposition(|prompt| &*prompt.id.0 == agent)
+    }
+
+    /// The prompt that a model works for. That of a subagent may be an earlier one.
+    fn index_of(&self, ToolCaller { agent, subagent }: ToolCaller<'_>) -> Option<usize> {
+        let began = self.prompts.iter().rposition(|prompt| {
+            &*prompt.id.0 == agent && subagent.is_some_and(|id| prompt.has_subagent(id))
+        });
+        began.or_else(|| self.current_index(agent))
     }
 
     /// The changes of a CLI with their prompts, the oldest prompts first.
@@ -230,14 +225,14 @@ impl AgentChanges {
     /// is known from the CLI, too. Returns the prompt, if the file has changed.
     pub(crate) fn edited(
         &mut self,
-        agent: &str,
+        caller: ToolCaller<'_>,
         original: Option<Original>,
         after: FileSnapshot,
     ) -> Option<PromptId> {
         if after.access == Access::Outside {
             return None;
         }
-        let before = self.calls.end_edit(agent, &after.path);
+        let before = self.calls.end_edit(caller, &after.path);
         // The CLI reports the text of any file. A revert must not write it where there is no file.
         let is_there = matches!(after.text, FileText::Text(_));
         let original = original.filter(|_| after.access == Access::Shared && is_there);
@@ -254,44 +249,43 @@ impl AgentChanges {
             (None, Some(original)) => (original.on_disk(&after.text), true),
             (None, None) => (FileText::Unkept(None), false),
         };
-        self.record(agent, before, after, is_mixed)
+        self.record(caller, before, after, is_mixed)
     }
 
     /// A command has ended. `after` are the files by now. Returns the prompt, if a file has changed.
-    pub(crate) fn command_ended(
+    fn command_ended(
         &mut self,
-        agent: &str,
-        command: Digest,
+        caller: ToolCaller<'_>,
+        command: &ToolCall,
         after: Vec<FileSnapshot>,
     ) -> Option<PromptId> {
-        let files = self.calls.end_command(agent, command)?;
         let mut before: BTreeMap<_, _> =
-            files.into_iter().map(|file| (file.path, file.text)).collect();
+            command.files.iter().map(|file| (&file.path, &file.text)).collect();
         let mut prompt = None;
         for file in after {
             let Some(before) = before.remove(&file.path) else { continue };
-            if self.is_known(agent, &before, &file) {
+            if self.is_known(caller, before, &file) {
                 continue;
             }
             // The user may have saved the file during the command.
-            prompt = self.record(agent, before, file, true).or(prompt);
+            prompt = self.record(caller, before.clone(), file, true).or(prompt);
         }
         prompt
     }
 
-    /// Whether another tool of the CLI has left the file so, during the current prompt. A command of a
-    /// subagent may have begun before: then the other tool has made the same change.
-    fn is_known(&self, agent: &str, before: &FileText, file: &FileSnapshot) -> bool {
-        let current = self.current(agent);
-        self.changes_of(agent).any(|(id, of)| {
+    /// Whether another tool of the CLI has left the file so, during the same prompt. A command of a
+    /// subagent may go on in the next one: then the other tool has made the same change.
+    fn is_known(&self, caller: ToolCaller<'_>, before: &FileText, file: &FileSnapshot) -> bool {
+        let prompt = self.index_of(caller).map(|index| &self.prompts[index].id);
+        self.changes_of(caller.agent).any(|(id, of)| {
             let is_same = of.path == file.path && of.after == file.text && !of.is_reverted;
-            is_same && (Some(id) == current || of.before == *before)
+            is_same && (Some(id) == prompt || of.before == *before)
         })
     }
 
     fn record(
         &mut self,
-        agent: &str,
+        caller: ToolCaller<'_>,
         mut before: FileText,
         after: FileSnapshot,
         is_mixed: bool,
@@ -308,8 +302,13 @@ impl AgentChanges {
         if before == after && before != FileText::Unkept(None) {
             return None;
         }
-        let current = self.current_index(agent)?;
-        let prompt = &mut self.prompts[current];
+        // The prompts have the changes of a file in their order, by which a revert finds the text from
+        // before. So a subagent's change can't belong to an earlier prompt than the last one of the file.
+        let last = self.prompts.iter().rposition(|prompt| {
+            &*prompt.id.0 == caller.agent && prompt.files.iter().any(|change| change.path == path)
+        });
+        let index = self.index_of(caller)?.max(last.unwrap_or(0));
+        let prompt = &mut self.prompts[index];
         prompt.files.retain(|change| !change.is_kept || change.path != path);
         match prompt.files.iter().position(|change| change.path == path) {
             Some(index) => {

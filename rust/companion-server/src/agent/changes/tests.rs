@@ -2,10 +2,12 @@
 
 use companion_protocol::editor::{AgentChanged, ChangeKind, ChangedFile};
 
-use super::calls::MAX_BYTES_OF_CALLS;
+use super::calls::{MAX_BYTES_OF_CALLS, MAX_CALLS};
 use super::*;
 
 pub(super) const CLI: &str = "cli";
+
+const MAIN: ToolCaller<'_> = ToolCaller { agent: CLI, subagent: None };
 
 pub(super) fn text(text: &str) -> FileText {
     FileText::Text(text.into())
@@ -27,8 +29,14 @@ pub(super) fn begin(changes: &mut AgentChanges) -> PromptId {
 
 /// An edit of a CLI, with the file before and after it.
 pub(super) fn edit(changes: &mut AgentChanges, path: &str, before: FileText, after: FileText) {
-    changes.calls.begin(CLI, None, None, vec![file(path, before)]);
-    changes.edited(CLI, None, file(path, after));
+    changes.begin_call(MAIN, None, vec![file(path, before)]);
+    changes.edited(MAIN, None, file(path, after));
+}
+
+/// A command of the main model ends.
+fn end_command(changes: &mut AgentChanges, after: Vec<FileSnapshot>) -> Option<PromptId> {
+    let ended = changes.calls.end_command(MAIN, command())?;
+    changes.command_ended(MAIN, &ended, after)
 }
 
 fn list(changes: &AgentChanges, id: &PromptId) -> Vec<String> {
@@ -100,8 +108,8 @@ fn a_change_by_the_user_between_two_edits_is_remembered() {
 fn a_change_by_the_user_while_the_cli_asks_is_not_that_of_the_cli() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.calls.begin(CLI, None, None, vec![file("/a", text("one\r\n"))]);
-    changes.edited(CLI, Some(Original::Text("of the user\n".into())), file("/a", text("two\r\n")));
+    changes.begin_call(MAIN, None, vec![file("/a", text("one\r\n"))]);
+    changes.edited(MAIN, Some(Original::Text("of the user\n".into())), file("/a", text("two\r\n")));
     let before = changes.texts(&id, "/a").unwrap().before;
     assert_eq!(before.as_deref(), Some("of the user\r\n"), "with the line endings of the file");
 }
@@ -111,9 +119,9 @@ fn a_text_of_the_cli_does_not_replace_the_bytes_of_the_file() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
     let before = "\u{feff}one\r\nmixed\n";
-    changes.calls.begin(CLI, None, None, vec![file("/a", text(before))]);
+    changes.begin_call(MAIN, None, vec![file("/a", text(before))]);
     changes.edited(
-        CLI,
+        MAIN,
         Some(Original::Text("one\nmixed\n".into())),
         file("/a", text("\u{feff}two\r\n")),
     );
@@ -124,25 +132,73 @@ fn a_text_of_the_cli_does_not_replace_the_bytes_of_the_file() {
 fn a_command_changes_the_files_that_were_looked_at() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.calls.begin(
-        CLI,
-        None,
-        Some(command()),
-        vec![file("/a", text("one")), file("/b", text("same"))],
-    );
-    assert_eq!(changes.calls.files_of_command(CLI, command()), ["/a".into(), "/b".into()]);
+    let files = vec![file("/a", text("one")), file("/b", text("same"))];
+    changes.begin_call(MAIN, Some(command()), files);
+    assert_eq!(changes.calls.files_of_command(MAIN, command()), ["/a".into(), "/b".into()]);
     let after = vec![file("/a", FileText::Absent), file("/b", text("same"))];
-    assert_eq!(changes.command_ended(CLI, command(), after), Some(id.clone()));
+    assert_eq!(end_command(&mut changes, after), Some(id.clone()));
     assert_eq!(list(&changes, &id), ["deleted /a mixed"], "the user may have done it");
-    assert_eq!(changes.command_ended(CLI, command(), Vec::new()), None);
+    assert_eq!(end_command(&mut changes, Vec::new()), None);
+}
+
+#[test]
+fn a_subagent_works_for_the_prompt_in_which_it_began() {
+    let mut changes = AgentChanges::default();
+    let first = begin(&mut changes);
+    let subagent = ToolCaller { agent: CLI, subagent: Some("Explore-1") };
+    changes.begin_call(subagent, Some(command()), Vec::new());
+    let second = begin(&mut changes);
+    changes.begin_call(MAIN, Some(command()), Vec::new());
+    let ended = |changes: &mut AgentChanges, caller| {
+        changes.calls.end_command(caller, command()).map(|call| call.prompt)
+    };
+    assert_eq!(ended(&mut changes, MAIN).as_ref(), Some(&second));
+    assert_eq!(ended(&mut changes, subagent).as_ref(), Some(&first));
+    changes.begin_call(subagent, None, vec![file("/a", text("one"))]);
+    changes.begin_call(MAIN, None, vec![file("/a", text("one"))]);
+    changes.calls.forget_edits(MAIN, "/a");
+    changes.edited(subagent, None, file("/a", text("two")));
+    assert_eq!(list(&changes, &first), ["changed /a"]);
+    assert_eq!(list(&changes, &second), [""; 0]);
+}
+
+#[test]
+fn the_changes_of_a_file_stay_in_order_if_a_subagent_makes_the_last_one() {
+    let mut changes = AgentChanges::default();
+    let first = begin(&mut changes);
+    let subagent = ToolCaller { agent: CLI, subagent: Some("Explore-1") };
+    changes.begin_call(subagent, None, vec![file("/a", text("one"))]);
+    changes.edited(subagent, None, file("/a", text("two")));
+    let second = begin(&mut changes);
+    edit(&mut changes, "/a", text("two"), text("three"));
+    changes.begin_call(subagent, None, vec![file("/a", text("three"))]);
+    changes.edited(subagent, None, file("/a", text("four")));
+    let assert_texts = |id, before: &str, after: &str| {
+        let texts = changes.texts(id, "/a").unwrap();
+        assert_eq!((texts.before.as_deref(), texts.after.as_deref()), (Some(before), Some(after)));
+    };
+    assert_texts(&first, "one", "two");
+    assert_texts(&second, "two", "four");
+}
+
+#[test]
+fn a_command_ends_for_the_editor_when_it_is_forgotten() {
+    let mut changes = AgentChanges::default();
+    let id = begin(&mut changes);
+    let mut forgotten = || changes.begin_call(MAIN, Some(command()), Vec::new()).unwrap().1;
+    for _ in 0..MAX_CALLS {
+        assert!(forgotten().is_empty());
+    }
+    let [call] = &forgotten()[..] else { panic!("one command") };
+    assert_eq!(call.prompt, id);
 }
 
 #[test]
 fn an_edit_that_failed_leaves_no_text() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.calls.begin(CLI, None, None, vec![file("/a", text("one"))]);
-    changes.calls.forget_edits(CLI, "/a");
+    changes.begin_call(MAIN, None, vec![file("/a", text("one"))]);
+    changes.calls.forget_edits(MAIN, "/a");
     assert_eq!(changes.calls.len(), 0);
     assert_eq!(list(&changes, &id), [""; 0]);
 }
@@ -153,7 +209,7 @@ fn calls_that_do_not_end_keep_no_more_than_half_of_the_texts() {
     begin(&mut changes);
     let text = text(&"x".repeat(MAX_BYTES_OF_CALLS / 4));
     for number in 0..10 {
-        changes.calls.begin(CLI, None, None, vec![file(&format!("/{number}"), text.clone())]);
+        changes.begin_call(MAIN, None, vec![file(&format!("/{number}"), text.clone())]);
     }
     assert_eq!(changes.calls.len(), 4);
 }
@@ -162,9 +218,9 @@ fn calls_that_do_not_end_keep_no_more_than_half_of_the_texts() {
 fn without_a_look_before_there_is_no_way_back() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.edited(CLI, None, file("/a", text("two")));
+    changes.edited(MAIN, None, file("/a", text("two")));
     assert_eq!(list(&changes, &id), ["changed /a not revertible"]);
-    changes.edited(CLI, Some(Original::Text("one".into())), file("/b", text("two")));
+    changes.edited(MAIN, Some(Original::Text("one".into())), file("/b", text("two")));
     assert_eq!(changes.texts(&id, "/b").unwrap().before.as_deref(), Some("one"));
 }
 
@@ -173,8 +229,8 @@ fn a_private_file_is_listed_by_its_name() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
     let private = |text| FileSnapshot { access: Access::Private, ..file("/a", text) };
-    changes.calls.begin(CLI, None, None, vec![private(FileText::Unkept(None))]);
-    changes.edited(CLI, None, private(FileText::Unkept(None)));
+    changes.begin_call(MAIN, None, vec![private(FileText::Unkept(None))]);
+    changes.edited(MAIN, None, private(FileText::Unkept(None)));
     assert_eq!(list(&changes, &id), ["changed /a not revertible private"]);
 }
 
@@ -183,7 +239,7 @@ fn a_private_text_that_the_cli_reports_is_not_kept() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
     let private = FileSnapshot { access: Access::Private, ..file("/a", FileText::Unkept(None)) };
-    changes.edited(CLI, Some(Original::Text("secret".into())), private);
+    changes.edited(MAIN, Some(Original::Text("secret".into())), private);
     assert!(!format!("{changes:?}").contains("secret"));
     assert_eq!(changes.texts(&id, "/a"), None);
 }
@@ -195,10 +251,10 @@ fn a_text_is_forgotten_when_its_file_becomes_private() {
     edit(&mut changes, "/a", text("secret one"), text("secret two"));
     let private =
         |path| FileSnapshot { access: Access::Private, ..file(path, FileText::Unkept(None)) };
-    changes.calls.begin(CLI, None, None, vec![file("/a", text("secret two"))]);
-    changes.edited(CLI, None, private("/a"));
-    changes.calls.begin(CLI, None, None, vec![file("/b", text("secret"))]);
-    changes.edited(CLI, None, private("/b"));
+    changes.begin_call(MAIN, None, vec![file("/a", text("secret two"))]);
+    changes.edited(MAIN, None, private("/a"));
+    changes.begin_call(MAIN, None, vec![file("/b", text("secret"))]);
+    changes.edited(MAIN, None, private("/b"));
     let expected = ["changed /a not revertible private", "changed /b not revertible private"];
     assert_eq!(list(&changes, &id), expected);
     assert!(!format!("{changes:?}").contains("secret"));
@@ -208,9 +264,9 @@ fn a_text_is_forgotten_when_its_file_becomes_private() {
 fn an_edit_during_a_command_is_not_the_commands() {
     let mut changes = AgentChanges::default();
     let id = begin(&mut changes);
-    changes.calls.begin(CLI, None, Some(command()), vec![file("/a", text("one"))]);
+    changes.begin_call(MAIN, Some(command()), vec![file("/a", text("one"))]);
     edit(&mut changes, "/a", text("one"), text("two"));
-    assert_eq!(changes.command_ended(CLI, command(), vec![file("/a", text("two"))]), None);
+    assert_eq!(end_command(&mut changes, vec![file("/a", text("two"))]), None);
     assert_eq!(list(&changes, &id), ["changed /a"]);
 }
 
@@ -220,8 +276,8 @@ fn a_command_that_undoes_a_revert_is_a_change() {
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     changes.reverted(&id, &["/a".to_owned()]);
-    changes.calls.begin(CLI, None, Some(command()), vec![file("/a", text("one"))]);
-    changes.command_ended(CLI, command(), vec![file("/a", text("two"))]);
+    changes.begin_call(MAIN, Some(command()), vec![file("/a", text("one"))]);
+    end_command(&mut changes, vec![file("/a", text("two"))]);
     assert_eq!(list(&changes, &id), ["changed /a mixed"]);
 }
 
@@ -294,7 +350,7 @@ fn a_current_prompt_stays_longer_than_earlier_ones_with_commands() {
     let (current, _) = changes.begin_prompt("other", String::new(), 1);
     for _ in 0..=MAX_PROMPTS {
         changes.begin_prompt(CLI, String::new(), 1);
-        changes.command_begins(CLI);
+        changes.begin_call(MAIN, Some(command()), Vec::new());
     }
     assert_eq!(changes.current("other"), Some(&current));
 }

@@ -2,27 +2,25 @@
 
 mod access;
 mod listing;
+mod reverts;
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use companion_core::companion::Input;
-use companion_core::notes::Revert;
 use companion_protocol::editor::{
     ChangedPaths, ChangedText, CompanionNotification, Hunk, Hunks, PlanRevert, RevertPlan,
 };
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
 
 use super::super::AgentParts;
 use super::super::event::{HookEvent, ToolEffect};
 use super::super::reader::{FileReader, READ_TIMEOUT};
 use super::reverted::HunkEffect;
 use super::{
-    Access, AgentChanges, FileSnapshot, FileText, LineCounts, PromptId, Reverted, hunks, revert,
+    Access, AgentChanges, FileSnapshot, FileText, LineCounts, PromptId, ToolCall, hunks, revert,
 };
 use crate::context::EditorContext;
 use crate::disk::paths::resolve;
@@ -37,9 +35,6 @@ const MAX_LOOKS: usize = 64;
 
 /// The most bytes of texts that are read before a command.
 const MAX_COMMAND_BYTES: usize = 16 << 20;
-
-/// The most reverted files that the model gets by name.
-const MAX_NAMED: usize = 50;
 
 /// Follows what CLIs change.
 pub(crate) struct ChangeTracker {
@@ -106,9 +101,7 @@ impl ChangeTracker {
     /// the subagents that `runs` accepts.
     fn end_calls_except(&self, agent: &str, runs: impl Fn(&str) -> bool) {
         let commands = self.changes.lock().calls.end_all(agent, runs);
-        for _ in 0..commands {
-            self.report_command(agent, false);
-        }
+        self.report_ended(&commands);
     }
 
     /// Looks at the files that a tool may change, before its call. Returns the file that it edits.
@@ -120,9 +113,9 @@ impl ChangeTracker {
         if event.is_command {
             let files = self.files_of_command(&event.session).await;
             let files = self.snapshots(files).await;
-            self.begin_call(event, event.command, files);
-            self.changes.lock().command_begins(&event.session);
-            self.report_command(&event.session, true);
+            if let Some(prompt) = self.begin_call(event, event.command, files) {
+                self.report_command(&prompt, true);
+            }
             return None;
         }
         let path = event.path.as_deref().filter(|_| event.is_edit)?;
@@ -131,13 +124,21 @@ impl ChangeTracker {
         Some(file)
     }
 
-    fn begin_call(&self, event: &HookEvent, command: Option<Digest>, files: Vec<FileSnapshot>) {
-        let shrunk = {
+    fn begin_call(
+        &self,
+        event: &HookEvent,
+        command: Option<Digest>,
+        files: Vec<FileSnapshot>,
+    ) -> Option<PromptId> {
+        let (begun, shrunk) = {
             let mut changes = self.changes.lock();
-            changes.calls.begin(&event.session, event.subagent.as_deref(), command, files);
-            changes.shrink()
+            let begun = changes.begin_call(event.tool_caller(), command, files);
+            (begun, changes.shrink())
         };
         self.report_all(shrunk);
+        let (prompt, forgotten) = begun?;
+        self.report_ended(&forgotten);
+        Some(prompt)
     }
 
     /// Finds what a tool has changed, after its call.
@@ -146,19 +147,19 @@ impl ChangeTracker {
             return self.end_calls(&event.session);
         }
         let prompt = if let Some(command) = event.command {
-            let files = self.changes.lock().calls.files_of_command(&event.session, command);
+            let files = self.changes.lock().calls.files_of_command(event.tool_caller(), command);
             let after = self.snapshots(files).await;
             let undone = self.undone_reverts(&event.session, &after);
-            let (prompt, has_ended) = {
+            let (prompt, ended) = {
                 let mut changes = self.changes.lock();
-                let running = changes.calls.commands(&event.session);
-                let prompt = changes.command_ended(&event.session, command, after);
-                (prompt, changes.calls.commands(&event.session) < running)
+                let caller = event.tool_caller();
+                let ended = changes.calls.end_command(caller, command);
+                let prompt =
+                    ended.as_ref().and_then(|ended| changes.command_ended(caller, ended, after));
+                (prompt, ended)
             };
             self.forget_reverts(&event.session, &undone);
-            if has_ended {
-                self.report_command(&event.session, false);
-            }
+            self.report_ended(ended.as_slice());
             prompt
         } else if let Some(path) = event.path.as_deref().filter(|_| event.is_edit) {
             if event.effect == ToolEffect::Made {
@@ -166,11 +167,11 @@ impl ChangeTracker {
                 let after = self.snapshot(path).await;
                 let undone = self.undone_reverts(&event.session, std::slice::from_ref(&after));
                 let original = event.original.clone();
-                let prompt = self.changes.lock().edited(&event.session, original, after);
+                let prompt = self.changes.lock().edited(event.tool_caller(), original, after);
                 self.forget_reverts(&event.session, &undone);
                 prompt
             } else {
-                self.changes.lock().calls.forget_edits(&event.session, path);
+                self.changes.lock().calls.forget_edits(event.tool_caller(), path);
                 None
             }
         } else {
@@ -271,9 +272,14 @@ impl ChangeTracker {
         }
     }
 
-    fn report_command(&self, agent: &str, running: bool) {
-        let command = self.changes.lock().command_to_editor(agent, running);
-        let Some(command) = command else { return };
+    fn report_ended(&self, commands: &[ToolCall]) {
+        for command in commands {
+            self.report_command(&command.prompt, false);
+        }
+    }
+
+    fn report_command(&self, prompt: &PromptId, running: bool) {
+        let command = self.changes.lock().command_to_editor(prompt, running);
         self.host.notify(CompanionNotification::AgentCommand(command));
     }
 
@@ -369,127 +375,10 @@ impl ChangeTracker {
             self.driver.post(Input::Reverted { cli: Arc::clone(&prompt.0), paths, is_partial });
         }
     }
-
-    /// Finds the reverts that the user has undone without the editor's knowledge, and at a new prompt the
-    /// changes that somebody else has taken back.
-    pub(crate) async fn drop_undone(&self, event: &HookEvent) {
-        let sessions = self.driver.ask(|companion| companion.clis().sessions_of(&event.session));
-        let look = async {
-            for session in sessions {
-                self.drop_undone_of(&session, event.is_new_prompt).await;
-            }
-        };
-        // The CLI waits.
-        let _ = timeout(READ_TIMEOUT, look).await;
-    }
-
-    async fn drop_undone_of(&self, agent: &str, is_new_prompt: bool) {
-        let (reverts, left) = {
-            let changes = self.changes.lock();
-            let reverts = changes.unreported_reverts(agent).into_iter().map(|of| of.path);
-            let left = if is_new_prompt { changes.left_by(agent, MAX_LOOKS) } else { Vec::new() };
-            (reverts.collect::<Vec<_>>(), left)
-        };
-        let newest = left.iter().map(|(path, _)| Arc::clone(path));
-        let files = distinct(reverts.into_iter().chain(newest), usize::MAX);
-        if files.is_empty() {
-            return;
-        }
-        let now = self.snapshots(files).await;
-        let undone = self.undone_reverts(agent, &now);
-        self.forget_reverts(agent, &undone);
-        let prompts = self.changes.lock().drop_taken_back(agent, &left, &now);
-        self.report_all(prompts);
-    }
-
-    /// The unreported reverts of files that have the text of the CLI `now`.
-    fn undone_reverts(&self, agent: &str, now: &[FileSnapshot]) -> Vec<Reverted> {
-        let mut reverts = self.changes.lock().unreported_reverts(agent);
-        reverts
-            .retain(|of| now.iter().any(|file| file.path == of.path && of.is_undone(&file.text)));
-        reverts
-    }
-
-    /// The user has undone these reverts, so they are not reported to the model.
-    fn forget_reverts(&self, agent: &str, undone: &[Reverted]) {
-        let standing = {
-            let mut changes = self.changes.lock();
-            for Reverted { prompt, path, .. } in undone {
-                changes.reverts_undone(prompt, path);
-            }
-            changes.unreported_reverts(agent)
-        };
-        // Another prompt's revert of the file may stand.
-        let standing: HashSet<_> = standing.iter().map(|of| &of.path).collect();
-        for Reverted { path, .. } in undone.iter().filter(|of| !standing.contains(&of.path)) {
-            self.driver.post(Input::RevertUndone(agent, path));
-        }
-        self.report_all(undone.iter().map(|of| of.prompt.clone()).collect::<HashSet<_>>());
-    }
-
-    /// These reverts were reported to the model, so they leave the list.
-    pub(in crate::agent) fn reverts_delivered<'a>(
-        &self,
-        reverts: impl Iterator<Item = &'a Revert>,
-    ) {
-        for Revert { cli: agent, paths, .. } in reverts {
-            let unreported = self.changes.lock().unreported_reverts(agent);
-            let undone: Vec<_> =
-                unreported.into_iter().filter(|of| paths.contains(&of.path)).collect();
-            for of in &undone {
-                self.changes.lock().revert_reported(of);
-            }
-            self.report_all(undone.into_iter().map(|of| of.prompt).collect::<HashSet<_>>());
-        }
-    }
-
-    /// The reverts as a text for the model; `None` if there are none. Names only the files in `shared`.
-    pub(in crate::agent) fn text<'a>(
-        &self,
-        reverts: impl Iterator<Item = &'a Revert>,
-        shared: &HashSet<Arc<str>>,
-    ) -> Option<String> {
-        let mut seen = HashSet::new();
-        let (mut whole, mut partial) = (Vec::new(), Vec::new());
-        let mut reverts: Vec<_> = reverts.collect();
-        // A file that is reverted as a whole is not named a second time for a part.
-        reverts.sort_by_key(|revert| revert.is_partial);
-        for Revert { paths, is_partial, .. } in reverts {
-            for path in paths {
-                if shared.contains(path) && seen.insert(Arc::clone(path)) {
-                    let list = if *is_partial { &mut partial } else { &mut whole };
-                    list.push(self.workspace.relative(path));
-                }
-            }
-        }
-        let mut text = String::new();
-        for (paths, amount) in [(whole, ""), (partial, "some of ")] {
-            if !paths.is_empty() {
-                let _ =
-                    write!(text, "The user reverted {amount}your changes to {}. ", named(paths));
-            }
-        }
-        if text.is_empty() {
-            return None;
-        }
-        text.push_str("Read a file again before you edit it.");
-        Some(text)
-    }
 }
 
 /// Returns the first paths, each once.
 fn distinct(paths: impl Iterator<Item = Arc<str>>, most: usize) -> Vec<Arc<str>> {
     let mut seen = HashSet::new();
     paths.filter(|path| seen.insert(Arc::clone(path))).take(most).collect()
-}
-
-/// Lists paths; of many only the first ones.
-fn named(mut paths: Vec<String>) -> String {
-    let others = paths.len().saturating_sub(MAX_NAMED);
-    paths.truncate(MAX_NAMED);
-    let mut text = paths.join(", ");
-    if others > 0 {
-        let _ = write!(text, " and {others} other files");
-    }
-    text
 }
