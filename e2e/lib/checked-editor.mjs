@@ -229,15 +229,6 @@ export class CheckedEditor {
     return this.#within(message, `The editor did not send ${method}.`);
   }
 
-  /** Polls until a condition is true, or fails with the sentence. */
-  async until(condition, sentence) {
-    const deadline = Date.now() + this.#timeout * 1000;
-    while (!(await condition())) {
-      if (Date.now() > deadline) throw new Violation(`${sentence} It had ${this.#timeout} s.`);
-      await sleep(20);
-    }
-  }
-
   /** Expects an answer to a request that the caller sends. Returns its id, and the answer. */
   expect(method) {
     const id = ++this.#requests;

@@ -3,27 +3,24 @@
 import { CheckedEditor, Violation } from './checked-editor.mjs';
 import { Review } from './editor-review.mjs';
 import { RULES } from './editor-rules.mjs';
-import { USER_RULES } from './editor-user-rules.mjs';
 
 /**
  * Starts the editor by `command` and checks it by each rule, or by the `only` one. An editor that has
- * broken a rule is started again for the next one, unless it did not start at all. With a `user`, a
- * function that returns the user of an editor, it checks what only users do, too. Returns
+ * broken a rule is started again for the next one, unless it did not start at all. Returns
  * `{rule, violation}` for each rule; kept rules have no violation.
  */
-export async function checkEditor(command, { timeout = 10, only, user, done = () => {}, ...options } = {}) {
+export async function checkEditor(command, { timeout = 10, only, done = () => {}, ...options } = {}) {
   const results = [];
   let editor;
   let hasStarted = false;
-  for (const [rule, check] of Object.entries({ ...(user && USER_RULES), ...RULES })) {
+  for (const [rule, check] of Object.entries(RULES)) {
     if (only && rule !== only) continue;
     let violation;
     try {
       editor ??= await CheckedEditor.start(command, { timeout, ...options });
       hasStarted = true;
       editor.begin();
-      const itsUser = user?.(editor);
-      await check(editor, new Review(editor, itsUser), itsUser);
+      await check(editor, new Review(editor));
       violation = editor.violations[0];
     } catch (error) {
       if (!(error instanceof Violation)) throw error;

@@ -22,11 +22,9 @@ export class Review {
   static #files = 0;
   static #diffs = 0;
   #editor;
-  #user;
 
-  constructor(editor, user) {
+  constructor(editor) {
     this.#editor = editor;
-    this.#user = user;
   }
 
   /** Returns the path of a file, which is new if it has no `text`. */
@@ -103,34 +101,6 @@ export class Review {
     const { error } = await this.#editor.request('diff/accept', { filePath });
     require(!error, `The editor answered diff/accept with the error ${show(error)} ${when}.`);
     this.hasDecided({ method: 'diff/accepted', filePath, content }, `before it answered diff/accept ${when}`);
-  }
-
-  /** Opens a proposal, which the user changes to this text. Returns the path. */
-  async edited(text, more) {
-    const filePath = await this.propose('new\n', more);
-    await this.#user.types(filePath, text);
-    return filePath;
-  }
-
-  /** Opens a proposal, which the user accepts with this text. */
-  async accepted(filePath, text) {
-    await this.open(filePath, 'new\n');
-    if (text !== 'new\n') await this.#user.types(filePath, text);
-    await this.#user.accepts(filePath);
-    await this.#editor.received('diff/accepted');
-    this.hasDecided({ method: 'diff/accepted', filePath, content: text }, 'when the user accepted');
-  }
-
-  /** Requires that the editor offers these texts to its user, and no others. */
-  async offers(filePath, texts, when) {
-    let offered;
-    const isSo = async () => {
-      offered = await this.#user.offers(filePath);
-      return show(offered.sort()) === show(texts);
-    };
-    await this.#editor.until(isSo, `The editor must offer the user ${show(texts)} ${when}.`).catch((error) => {
-      throw new Violation(`${error.message} It offers ${show(offered)}.`);
-    });
   }
 
   /** Starts the next companion, and requires that the editor names these proposals. Returns the request. */

@@ -44,11 +44,16 @@ export class ScriptedProgram {
     fs.appendFileSync(this.#lines, messages.map(toLine).join(''));
   }
 
+  /** Returns what Neovim has sent so far. */
+  #received() {
+    const text = fs.existsSync(this.#answers) ? fs.readFileSync(this.#answers, 'utf8') : '';
+    return text.split('\n').slice(0, -1).map((line) => JSON.parse(line));
+  }
+
   /** Returns the answers so far, by their ids. */
   answers() {
-    const text = fs.existsSync(this.#answers) ? fs.readFileSync(this.#answers, 'utf8') : '';
-    const messages = text.split('\n').slice(0, -1).map((line) => JSON.parse(line));
-    return Object.fromEntries(messages.filter(({ method }) => !method).map((message) => [message.id, message]));
+    const answers = this.#received().filter(({ method }) => !method);
+    return Object.fromEntries(answers.map((message) => [message.id, message]));
   }
 
   /** Waits for the answer to a request. */
@@ -57,5 +62,10 @@ export class ScriptedProgram {
       () => `no answer to ${id}: ${JSON.stringify(this.answers())}`,
       () => this.answers()[id],
     );
+  }
+
+  /** Waits for Neovim's next request of that method, after `count` earlier ones. */
+  request(method, count = 0) {
+    return until(method, () => this.#received().filter((message) => message.method === method)[count]);
   }
 }

@@ -4,7 +4,10 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
-import { noNeovim as skip, openNeovim, openNeovimWithClient, texts } from '../lib/neovim.mjs';
+import { until } from '../lib/inbox.mjs';
+import { Neovim, noNeovim as skip, openNeovim, openNeovimWithClient, texts } from '../lib/neovim.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { OPEN, ready, ScriptedProgram } from '../lib/scripted-program.mjs';
 
 /** The texts that are kept, in buffers of their own. */
 const kept = (neovim) => texts(neovim, 'kept');
@@ -142,20 +145,85 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     await neovim.until("vim.fn.bufnr('gemini-companion://kept') == -1");
     assert.doesNotMatch(await neovim.messages(), /has your text/);
   });
+});
 
-  test('does not count as lost while its CLI has another proposal open', async (t) => {
-    const { sandbox, neovim, client, file, decision } = await change(t);
-    await neovim.type(':w<CR>');
-    const { content } = await decision;
-    const other = sandbox.file('b.txt', 'old\n');
-    const { decision: second } = await client.propose(neovim, other, 'new\n');
-    await neovim.lua(`vim.g.looks = 0; vim.defer_fn(function() vim.g.looks = 1 end, 12000)`);
-    await neovim.until('vim.g.looks == 1');
-    assert.doesNotMatch(await neovim.messages(), /has your text/);
-    await neovim.type(':w<CR>');
-    await second;
-    fs.writeFileSync(file, content);
-    await neovim.until("vim.fn.bufnr('gemini-companion://kept') == -1");
+/** Neovim with a scripted companion, and a function by which the user accepts a proposal for a.txt. */
+async function openScripted(t) {
+  const sandbox = Sandbox.of(t);
+  const file = sandbox.file('a.txt', 'old\n');
+  const program = new ScriptedProgram(sandbox, ready);
+  const neovim = await Neovim.start(sandbox, { setup: program.setup });
+  let count = 0;
+  const accept = async (keys, result) => {
+    const id = count + 1;
+    program.send(OPEN(id, file));
+    await program.answer(id);
+    await neovim.view(file);
+    await neovim.type(`${keys}:w<CR>`);
+    const request = await program.request('diff/accepted', count++);
+    if (result) program.send({ id: request.id, result });
+  };
+  return { program, neovim, file, accept };
+}
+
+/** The texts that the user can find in the list of buffers. */
+const offered = (neovim) =>
+  neovim.lua(
+    `local texts = {}
+     for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+       if vim.bo[buffer].buflisted and vim.startswith(vim.api.nvim_buf_get_name(buffer), 'gemini-companion://kept') then
+         table.insert(texts, vim.api.nvim_buf_get_lines(buffer, 0, 1, false)[1])
+       end
+     end
+     return table.concat(texts, '|')`,
+  );
+
+describe('an acceptance', { skip, concurrency: true }, () => {
+  const write = (file) => `:execute 'sbuffer' bufnr('gemini-companion://kept')<CR>:write! ${file}<CR>`;
+
+  test('that is queued is withdrawn before the user writes its text', async (t) => {
+    const { program, neovim, file, accept } = await openScripted(t);
+    await accept('ccmine<Esc>', { delivery: 'queued' });
+    await showsPlace(neovim);
+    await neovim.press(write(file));
+    const { id } = await program.request('diff/withdraw');
+    assert.equal(fs.readFileSync(file, 'utf8'), 'old\n');
+    program.send({ id, result: { withdrawn: true } });
+    await until('the text in the file', () => fs.readFileSync(file, 'utf8') === 'mine\n');
+  });
+
+  test('whose delivery is unknown leaves its text to the user, also an unchanged one', async (t) => {
+    const { neovim, file, accept } = await openScripted(t);
+    await accept('', { delivery: 'unknown' });
+    await showsPlace(neovim);
+    await neovim.type(write(file));
+    assert.equal(fs.readFileSync(file, 'utf8'), 'new\n');
+  });
+
+  for (const [answer, result] of [['delivered', { delivery: 'delivered' }], ['not answered', undefined]]) {
+    test(`that is ${answer} leaves its text to the user if the companion ends`, async (t) => {
+      const { neovim, accept } = await openScripted(t);
+      await accept('ccmine<Esc>', result);
+      await neovim.command('GeminiCompanion stop');
+      await showsPlace(neovim);
+      assert.equal(await offered(neovim), 'mine');
+    });
+  }
+
+  test('after another one leaves the text that was not written', async (t) => {
+    const { program, neovim, file, accept } = await openScripted(t);
+    await accept('ccfirst<Esc>', { delivery: 'delivered' });
+    await accept('ccsecond<Esc>', { delivery: 'delivered' });
+    const send = async (method) => {
+      program.send({ method, params: { filePath: file } }, OPEN(method, `${file}.2`));
+      await program.answer(method);
+    };
+    assert.equal(await offered(neovim), '');
+    await send('diff/unwritten'); // about the oldest text
+    assert.equal(await offered(neovim), 'first');
+    await send('diff/written'); // about the newest one
+    assert.equal(await offered(neovim), 'first');
+    assert.deepEqual(await kept(neovim), ['first']);
   });
 });
 

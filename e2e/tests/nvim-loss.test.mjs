@@ -133,6 +133,17 @@ describe('a file that a client has written by Neovim', { skip, concurrency: true
     assert.equal((await neovim.ready()).proposals, 1);
   });
 
+  test('stays unchanged if its buffer has unsaved changes', async (t) => {
+    const { neovim, client, file } = await openProposal(t);
+    await neovim.command('tabfirst');
+    await neovim.edit(file);
+    await neovim.type('ccmine<Esc>');
+    const { isError } = await client.callTool('acceptDiff', { filePath: file });
+    assert.equal(isError, true);
+    assert.equal(fs.readFileSync(file, 'utf8'), 'old\nold2\n');
+    assert.equal((await neovim.ready()).proposals, 1);
+  });
+
   test('keeps its link and its rights, and no rest of a longer text', async (t) => {
     const { sandbox, neovim } = await openNeovim(t);
     const program = await neovim.session(sandbox);
