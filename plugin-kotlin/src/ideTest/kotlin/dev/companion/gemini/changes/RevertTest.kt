@@ -288,6 +288,28 @@ class RevertTest : ChangesTestCase() {
         FileDocumentManager.getInstance().reloadFromDisk(document("a.txt"))
     }
 
+    fun testEmptyFilesOfAnUnknownTypeAreReverted() {
+        file("LICENSE", "one\n")
+        changed(1, Edit("LICENSE", "one\n", ""), Edit(".gitkeep", null, ""))
+        val (versions, texts) = offEdt { read(row(1, "LICENSE")) }
+        val request = ChangeDiffs(project, service).two(versions, texts) as ContentDiffRequest
+        assertEquals(listOf("one\n", ""), request.contents.map { (it as DocumentContent).document.text })
+        revert(*rows(1).toTypedArray())
+        assertEquals(listOf("one\n", null), listOf("LICENSE", ".gitkeep").map(::onDisk))
+        assertEquals(emptyList<String>(), notified)
+        assertEquals(listOf("reverted s 1 .gitkeep LICENSE"), calls)
+    }
+
+    fun testAnEmptyFileOfAnUnknownTypeThatGotATextDuringTheQuestionIsAskedAboutAgain() {
+        file("LICENSE", "one\n")
+        changed(1, Edit("LICENSE", "one\n", ""))
+        warned("LICENSE")
+        answering(2) { if (questions.size == 1) write("LICENSE", "by another program") }
+        revert(row(1, "LICENSE"))
+        assertEquals("asked about the later text", 2, questions.size)
+        assertEquals("one\n", onDisk("LICENSE"))
+    }
+
     fun testTheThreeTextsAreShownBeforeALoss() {
         file("a.txt", "one")
         changed(1, Edit("a.txt", "one", "two"))

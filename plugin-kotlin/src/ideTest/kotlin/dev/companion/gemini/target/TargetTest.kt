@@ -70,6 +70,31 @@ class TargetTest : DiffTestCase() {
         assertEquals(message, refusal("new.png"))
     }
 
+    fun `test an empty file of an unknown type is text`() {
+        val file = file("NOTES", "")
+        val view = propose("NOTES", "two\n")
+        assertTrue(view.banner, "proposes to change" in view.banner)
+        assertEquals("", text(view.left))
+        view.click("Accept")
+        assertEquals(listOf("accepted NOTES 'two\n'"), calls)
+        propose("NOTES", "three\n")
+        assertEquals(Answer.DONE, answer { service.accept(it, path("NOTES")) })
+        assertEquals("three\n", file.readText())
+    }
+
+    fun `test an empty file of an unknown type that gets a text meanwhile shows it, with a word`() {
+        val file = file("NOTES", "")
+        val view = propose("NOTES", "two\n")
+        view.type("mine")
+        file.writeText("changed\n")
+        await("a word") { "changed meanwhile" in view.banner }
+        await("its text") { text(view.left) == "changed\n" }
+        assertEquals("mine", text(view.right))
+        val answer = answer { service.accept(it, path("NOTES")) }
+        assertTrue(answer, answer.startsWith("failed: "))
+        assertEquals("changed\n", file.readText())
+    }
+
     fun `test a file too large for the viewer is refused`() {
         File(root, "a.txt").writeBytes(ByteArray(21 shl 20) { 'x'.code.toByte() })
         val message = "failed: The file is too large for the diff viewer of the IDE: "

@@ -48,6 +48,7 @@ internal class ChangeDiffs(
         val contents = DiffContentFactory.getInstance()
         val now = when {
             file.document != null -> FileSide(contents.create(project, file.document, file.type))
+            file.now != null -> shown(file.now.toString(), file)
             else -> contents.createEmpty()
         }
         return SimpleDiffRequest(

@@ -66,9 +66,10 @@ internal class ChangeRevert(
 
         val isAsBefore get() = plan.action == RevertAction.NOTHING
 
-        /** Whether the line endings and the BOM stay in a revert. A document can't undo a change of them. */
-        val keepsForm: Boolean
+        /** Whether the user can undo the revert. A document can't undo a change of the line endings or the BOM. */
+        val isUndoable: Boolean
             get() {
+                if (file != null && versions.document == null) return before == null
                 val (before, disk) = Pair(before ?: return true, versions.disk ?: return true)
                 return TextForm.of(before) == TextForm.of(disk)
             }
@@ -162,7 +163,7 @@ internal class ChangeRevert(
         written.filter { it in failed }.mapTo(failures) { Failure(it.shownPath, failed.getValue(it)) }
         val done = files.filter { file -> (file.isAsBefore || file in written) && file !in failed }
         // Undo brings back no line endings: what such a file has by the next prompt decides.
-        report.rows = written.filter { it !in failed && it.keepsForm }.flatMap { it.rows }
+        report.rows = written.filter { it !in failed && it.isUndoable }.flatMap { it.rows }
         finish(done, failures, report)
     }
 
@@ -176,7 +177,7 @@ internal class ChangeRevert(
             .shouldRecordActionForActiveDocument(false)
             .run(
                 ThrowableRunnable<IOException> {
-                    if (files.any { it.keepsForm }) UndoManager.getInstance(project).undoableActionPerformed(report)
+                    if (files.any { it.isUndoable }) UndoManager.getInstance(project).undoableActionPerformed(report)
                     for (file in files) {
                         try {
                             write(file)
@@ -200,7 +201,8 @@ internal class ChangeRevert(
         val (before, file, document) = Triple(planned.before, planned.file, planned.versions.document)
         when {
             before == null -> file?.delete(this)
-            file == null || document == null -> FileOnDisk.create(planned.versions.path, before)
+            file == null -> FileOnDisk.create(planned.versions.path, before)
+            document == null -> file.setBinaryContent(before.toByteArray())
             else -> overwrite(file, document, before, planned.versions.disk.orEmpty())
         }
     }

@@ -15,6 +15,7 @@ import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.target.Target
 import dev.companion.gemini.target.TextForm
+import dev.companion.gemini.target.isEmptyOfUnknownType
 import dev.companion.gemini.target.read
 import java.nio.file.Path
 
@@ -27,7 +28,7 @@ internal class FileVersions private constructor(
     val type: FileType,
     val file: VirtualFile?,
     val document: Document?,
-    /** The document's text; null if there is no file. */
+    /** The text in the IDE; null if there is no file, or no text. */
     val now: CharSequence?,
     /** The unsaved text, in its form on the disk; null if nothing is unsaved. */
     val unsaved: String?,
@@ -44,7 +45,8 @@ internal class FileVersions private constructor(
     fun isCurrent(): Boolean {
         assertEdt()
         if (file == null) return FileOnDisk.known(path)?.isValid != true
-        return file.isValid && (document == null || document.immutableCharSequence === now)
+        if (!file.isValid) return false
+        return if (document == null) file.length == 0L else document.immutableCharSequence === now
     }
 
     /** [hunk] is the only part to revert; null if all. */
@@ -57,7 +59,7 @@ internal class FileVersions private constructor(
             return
         }
         disk = FileOnDisk.bytes(path, MAX_BYTES)?.toString(Charsets.UTF_8)
-        if (document == null || disk == null) obstacle = "changes.error.binary"
+        if (now == null || disk == null) obstacle = "changes.error.binary"
     }
 
     companion object {
@@ -74,8 +76,12 @@ internal class FileVersions private constructor(
                 val known = file?.takeIf { it.isValid && !it.isDirectory }
                 val document = known?.takeIf { !it.fileType.isBinary }?.let(documents::getDocument)
                 val whole = document?.takeIf { !documents.isPartialPreviewOfALargeFile(it) }
-                val now = whole?.immutableCharSequence
-                val unsaved = now?.takeIf { documents.isFileModified(known) }?.let { TextForm.of(known).apply(it) }
+                val isEmpty = known != null && isEmptyOfUnknownType(known)
+                val now = if (isEmpty) "" else whole?.immutableCharSequence
+                val unsaved = whole
+                    ?.takeIf {
+                        documents.isFileModified(known)
+                    }?.let { TextForm.of(known).apply(it.immutableCharSequence) }
                 val type = Target.shownType(known, path)
                 FileVersions(rows, path, ShownPath.of(project, path), type, known, whole, now, unsaved)
             }

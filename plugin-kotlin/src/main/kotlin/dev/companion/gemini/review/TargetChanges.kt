@@ -6,7 +6,7 @@ import com.intellij.openapi.vfs.newvfs.BulkFileListener
 import com.intellij.openapi.vfs.newvfs.events.VFileEvent
 import dev.companion.gemini.tabs.Proposal
 
-/** The document reports changes of the text. EDT. */
+/** The document, if there is one, reports changes of the text. EDT. */
 internal class TargetChanges(
     private val open: Collection<Proposal>,
     private val changed: (Proposal) -> Unit,
@@ -18,7 +18,8 @@ internal class TargetChanges(
     private fun concern(events: List<VFileEvent>, proposal: Proposal): Boolean {
         val path = proposal.target.systemIndependentPath
         val file = proposal.target.file ?: return events.any { isOrIsAbove(it.path, path) }
-        return !file.isValid || file.path != path
+        val isWithoutDocument = proposal.target.document == null
+        return !file.isValid || file.path != path || (isWithoutDocument && events.any { it.file == file })
     }
 
     private fun isOrIsAbove(changed: String, path: String) =

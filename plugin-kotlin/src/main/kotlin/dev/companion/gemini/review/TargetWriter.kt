@@ -15,6 +15,7 @@ import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.target.Target
 import dev.companion.gemini.target.TargetException
 import dev.companion.gemini.target.TextForm
+import dev.companion.gemini.target.isEmptyOfUnknownType
 import java.io.IOException
 import java.util.concurrent.Executor
 
@@ -55,11 +56,16 @@ internal class TargetWriter(
         val documents = FileDocumentManager.getInstance()
         val document = documents.getDocument(file)
         val status = ReadonlyStatusHandler.getInstance(project).ensureFilesWritable(listOf(file))
-        if (document == null || status.hasReadonlyFiles()) {
+        val isEmpty = document == null && isEmptyOfUnknownType(file)
+        if ((document == null && !isEmpty) || status.hasReadonlyFiles()) {
             throw IOException(CompanionBundle.message("diff.error.readOnly"))
         }
         // The platform may have asked, and the CLI may have closed the proposal meanwhile.
         if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
+        if (document == null) {
+            inCommand { file.setBinaryContent(proposal.text.toByteArray()) }
+            return file
+        }
         val text = proposal.document.immutableCharSequence
         TextForm.encodingProblem(file, text)?.let { throw IOException(it) }
         if (!proposal.isPlain) {

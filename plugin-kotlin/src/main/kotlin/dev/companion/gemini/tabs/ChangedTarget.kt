@@ -13,11 +13,11 @@ internal object ChangedTarget {
     fun show(project: Project, proposal: Proposal) {
         assertEdt()
         val contents = DiffContentFactory.getInstance()
-        val (file, type) = proposal.target.run { document to type }
+        val (now, type) = proposal.target.run { text to type }
         val request = SimpleDiffRequest(
             message("diff.changed.title", proposal.shownPath),
             contents.create(project, proposal.before?.toString().orEmpty(), type),
-            contents.create(project, file?.text.orEmpty(), type),
+            contents.create(project, now?.toString().orEmpty(), type),
             message("diff.changed.before"),
             message("diff.changed.now"),
         )

@@ -77,7 +77,7 @@ internal class ProposedText(
         document = shown.second
         isPlain = type === target.type
         val (current, proposed) = project.read {
-            Pair(target.document?.immutableCharSequence ?: "", document.immutableCharSequence)
+            Pair(target.text ?: "", document.immutableCharSequence)
         }
         changes = LineChanges.between(current, proposed)
     }
@@ -140,7 +140,7 @@ internal class Proposal(
         private set
 
     /** The file's text when the proposal arrived; null if there was no file. */
-    val before: CharSequence? = target.document?.immutableCharSequence
+    val before: CharSequence? = target.text
 
     /** Whether the text has changed since. */
     private var changed = false
@@ -168,7 +168,7 @@ internal class Proposal(
     val currentChanges: LineChanges?
         get() = changes?.takeIf { it.isOf(current, document.immutableCharSequence) }
 
-    private val current: CharSequence get() = target.document?.immutableCharSequence ?: ""
+    private val current: CharSequence get() = target.text ?: ""
     private var targetListening: Disposable? = null
 
     val path: String get() = file.targetPath
@@ -204,8 +204,7 @@ internal class Proposal(
     val isEdited: Boolean get() = !document.immutableCharSequence.contentEquals(proposed.plain)
 
     /** Whether the file already has the proposal's text. */
-    val isInFile: Boolean
-        get() = target.document?.immutableCharSequence?.contentEquals(document.immutableCharSequence) == true
+    val isInFile: Boolean get() = target.text?.contentEquals(document.immutableCharSequence) == true
 
     /** The file's path in texts for the user. */
     val shownPath: String get() = ShownPath.of(project, target.path)
@@ -320,10 +319,10 @@ internal class Proposal(
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
-    /** Handles a file that was created, deleted or moved. */
+    /** Handles a file that was created, deleted or moved, or that has got a document. */
     fun retarget(target: Target) {
         assertEdt()
-        if (target.file == this.target.file) return
+        if (target.file == this.target.file && target.document === this.target.document) return
         form = form()
         this.target = target
         changed = isAnother()
@@ -444,7 +443,7 @@ internal class Proposal(
     }
 
     private fun isAnother(): Boolean {
-        val now = target.document?.immutableCharSequence ?: return false
+        val now = target.text ?: return false
         return before != null && !now.contentEquals(before)
     }
 

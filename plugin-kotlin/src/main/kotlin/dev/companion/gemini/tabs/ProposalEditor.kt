@@ -186,7 +186,7 @@ internal class ProposalEditor(
             ?.let { FileSide(contents.create(project, it, target.type)) }
             ?: contents.create(project, "", target.type)
         val proposed = contents.create(project, proposal.document, proposal.type)
-        val key = if (target.document == null) "diff.side.none" else "diff.side.current"
+        val key = if (target.file == null) "diff.side.none" else "diff.side.current"
         val left = CompanionBundle.message(key, proposal.shownPath)
         val right = CompanionBundle.message("diff.side.proposed")
         val request = object : SimpleDiffRequest(file.name, current, proposed, left, right) {

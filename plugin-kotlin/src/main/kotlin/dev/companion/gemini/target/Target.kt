@@ -34,7 +34,14 @@ internal fun <T> Project.read(look: () -> T): T {
 }
 
 /**
- * A text file, existing or new. [file] and its live [document] are null while it does not exist.
+ * Whether the IDE calls [file] binary only because it is empty: its name has no type, and there is no content that
+ * could have one. The IDE makes no document for such a file.
+ */
+internal fun isEmptyOfUnknownType(file: VirtualFile) = file.length == 0L && file.fileType === UnknownFileType.INSTANCE
+
+/**
+ * A text file, existing or new. [file] is null while it does not exist. Then its live [document] is null, too, as for a
+ * file that [isEmptyOfUnknownType].
  */
 internal class Target private constructor(
     val path: Path,
@@ -47,6 +54,9 @@ internal class Target private constructor(
     /** Whether it has bytes that are invalid in UTF-8, although the IDE reads it as UTF-8. */
     private var isGarbled = false
 
+    /** The text in the IDE; null if there is no file. */
+    val text: CharSequence? get() = document?.immutableCharSequence ?: "".takeIf { file != null }
+
     /** The path as the VFS writes it. */
     val systemIndependentPath: String = idePath(path.toString())
 
@@ -58,7 +68,7 @@ internal class Target private constructor(
      * invalid bytes become U+FFFD. [proposed] is the text to write.
      */
     fun isRecoded(proposed: CharSequence): Boolean {
-        val texts = listOfNotNull(proposed, document?.immutableCharSequence)
+        val texts = listOfNotNull(proposed, text)
         return isGarbled || (file != null && texts.any { TextForm.isRecoded(file, it) })
     }
 
@@ -75,7 +85,7 @@ internal class Target private constructor(
             val file = FileOnDisk.find(path)
             if (file == null && Files.exists(path)) refuse("diff.error.notFile", filePath)
             val target = project.read { look(path, file?.takeIf { it.isValid }, stamp, opened.isOutside) }
-            val text = target.document?.immutableCharSequence ?: ""
+            val text = target.text ?: ""
             target.isGarbled = REPLACED in text && !isUtf8(path, text.length)
             return target
         }
@@ -86,7 +96,7 @@ internal class Target private constructor(
 
         private fun look(path: Path, file: VirtualFile?, stamp: FileOnDisk.Stamp?, outside: Boolean): Target {
             val type = shownType(file, path)
-            val document = file?.let { text(it, path) }
+            val document = file?.let { document(it, path) }
             if (document == null && type.isBinary) binary(path)
             return Target(path, type, file, document, stamp, outside)
         }
@@ -113,7 +123,8 @@ internal class Target private constructor(
 
         private const val MAX_BYTES_OF_CHARACTER = 3
 
-        private fun text(file: VirtualFile, path: Path): Document {
+        private fun document(file: VirtualFile, path: Path): Document? {
+            if (isEmptyOfUnknownType(file)) return null
             if (file.fileType.isBinary) binary(path)
             val documents = FileDocumentManager.getInstance()
             val document = documents.getDocument(file) ?: binary(path)
