@@ -109,6 +109,32 @@ test('ignore files of another worktree count', { skip }, async (t) => {
   assert.deepEqual(paths(context), [path.join(side, 'open.txt')]);
 });
 
+test('a private file of a worktree stays private while the editor opens a folder', { skip }, async (t) => {
+  const { sandbox, add } = repository(t);
+  const side = add('side');
+  fs.writeFileSync(path.join(side, '.geminiignore'), 'secret.txt\n');
+  const [secret, open] = ['secret.txt', 'open.txt'].map((name) => path.join(side, name));
+  for (const file of [secret, open]) fs.writeFileSync(file, 'text');
+  const companion = await Companion.start(sandbox);
+  await untilNamed(companion, [sandbox.project, side]);
+  const client = await IdeClient.connect(sandbox, { cwd: side });
+  companion.notify('editor/focused', { path: open });
+  companion.notify('editor/focused', { path: secret });
+  const other = sandbox.folder('other');
+  companion.notify('workspace/folders', { paths: [sandbox.project, other] });
+  assert.deepEqual(folders(companion.ready.discoveryFiles.gemini).includes(side), true);
+  companion.notify('comment/set', { id: 'a', path: open, line: 1, endLine: 1, content: 'text', text: 'why?' });
+  await untilNamed(companion, [sandbox.project, other, side]);
+  companion.notify('editor/selection', { path: open, text: 'text' });
+  companion.notify('editor/focused', { path: open });
+  const contexts = [];
+  const isLast = ({ workspaceState }) => workspaceState?.openFiles?.[0]?.selectedText === 'text';
+  await client.events.context.until((context) => contexts.push(context) && isLast(context));
+  assert.ok(!JSON.stringify(contexts).includes(secret), 'no context names it');
+  await companion.caughtUp();
+  assert.ok(!companion.inbox.takeAll().some(({ method }) => method === 'comment/refused'));
+});
+
 test('worktrees come and go while the editor runs', { skip }, async (t) => {
   const { sandbox, git, add } = repository(t);
   const companion = await Companion.start(sandbox);

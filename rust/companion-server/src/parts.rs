@@ -70,6 +70,7 @@ impl Parts {
         let workspace = Workspace::new(
             settings.workspace.clone(),
             settings.git_ignored_private,
+            settings.worktrees,
             Arc::clone(&pool),
         );
         let probe = TargetProbe::new(Arc::clone(workspace.privacy()), Arc::clone(&pool));

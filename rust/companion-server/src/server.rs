@@ -397,9 +397,10 @@ impl Server {
 
     /// Replaces the roots of the workspace, all absolute.
     fn workspace_changed(&self, roots: &[String]) -> io::Result<()> {
-        self.inner.parts.workspace.change(roots.iter().map(PathBuf::from).collect());
+        let open = roots.iter().map(PathBuf::from).collect();
+        let worktrees = self.inner.parts.workspace.change(open);
         self.inner.folders_changed.notify_one();
-        self.inner.discovery.set_workspace(roots, Vec::new())
+        self.inner.discovery.set_workspace(roots, worktrees::for_clients(worktrees))
     }
 
     /// Stops the server, in the order of `shutdown.rs`. Blocks for up to 2 s. Does nothing if the

@@ -130,6 +130,7 @@ fn config() -> Config {
         workspace: vec!["/".into()],
         ide_name: "test".to_owned(),
         ide_pid: 1,
+        worktrees: false, // nobody looks for them
         ..Settings::default()
     })
 }

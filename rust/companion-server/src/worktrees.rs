@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use crate::discovery::{Discovery, texts};
+use crate::disk::paths::Worktrees;
 use crate::disk::pool::BlockingPool;
 use crate::runtime::ThreadGuard;
 use crate::workspace::Workspace;
@@ -35,15 +36,13 @@ pub(crate) async fn follow(
         let look = pool.run(move || {
             // Before the look, so that no change is missed.
             let watches = watch(&open, &others, &changed, alive.as_ref());
-            let worktrees = free_worktrees(&open, &others);
+            let worktrees = find(&open, &others);
             (open, worktrees, watches)
         });
         let Ok((open, worktrees, watches)) = look.await else { return };
         _watches = watches; // only now the old ones end
         if workspace.set_worktrees(&open, &worktrees) {
-            // Clients do not know the form that Windows has for paths without links.
-            let worktrees: Vec<_> = worktrees.into_iter().map(strip_verbatim).collect();
-            let (roots, worktrees) = (texts(&open), texts(&worktrees));
+            let (roots, worktrees) = (texts(&open), for_clients(worktrees.free));
             let discovery = discovery.clone();
             let write = pool.run(move || discovery.set_workspace(&roots, worktrees));
             if let Ok(Err(error)) = write.await {
@@ -55,17 +54,25 @@ pub(crate) async fn follow(
     }
 }
 
-/// The worktrees that no other companion has open, as a folder in it or above it.
-fn free_worktrees(open: &[PathBuf], others: &Discovery) -> Vec<PathBuf> {
-    let mut worktrees = sibling_worktrees(open);
-    if !worktrees.is_empty() {
-        let others = others.opened_by_others();
-        let is_theirs = |folder: &PathBuf| {
-            others.iter().any(|other| other.starts_with(folder) || folder.starts_with(other))
-        };
-        worktrees.retain(|folder| !is_theirs(folder));
+/// The worktrees as the discovery file names them.
+pub(crate) fn for_clients(worktrees: Vec<PathBuf>) -> Vec<String> {
+    // Clients do not know the form that Windows has for paths without links.
+    let worktrees: Vec<_> = worktrees.into_iter().map(strip_verbatim).collect();
+    texts(&worktrees)
+}
+
+/// Finds the other worktrees. Another companion may have one open, or a folder in it or above it.
+fn find(open: &[PathBuf], others: &Discovery) -> Worktrees {
+    let worktrees = sibling_worktrees(open);
+    if worktrees.is_empty() {
+        return Worktrees::default();
     }
-    worktrees
+    let others = others.opened_by_others();
+    let is_taken = |folder: &PathBuf| {
+        others.iter().any(|other| other.starts_with(folder) || folder.starts_with(other))
+    };
+    let (taken, free) = worktrees.into_iter().partition(is_taken);
+    Worktrees { free, taken }
 }
 
 /// Watches the repositories, and the files of other companions. None if there is no repository.

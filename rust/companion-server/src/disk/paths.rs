@@ -19,14 +19,30 @@ pub(crate) type SharedFolders = Arc<Mutex<Folders>>;
 pub(crate) struct Folders {
     /// The folders that the editor has open.
     pub(crate) open: Vec<PathBuf>,
-    /// Other worktrees of their repositories.
-    pub(crate) worktrees: Vec<PathBuf>,
+    /// Other worktrees of their repositories, as the last look found them.
+    pub(crate) worktrees: Worktrees,
+    /// No look has found the worktrees of `open` yet.
+    pub(crate) awaits_worktrees: bool,
+}
+
+/// Other worktrees of the open folders' repositories.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Worktrees {
+    /// Those that belong to the workspace.
+    pub(crate) free: Vec<PathBuf>,
+    /// Those that the editor of another companion has open. Only their ignore files count here.
+    pub(crate) taken: Vec<PathBuf>,
 }
 
 impl Folders {
-    /// The roots of the workspace: all of them.
+    /// The roots of the workspace.
     pub(crate) fn roots(&self) -> impl Iterator<Item = &PathBuf> {
-        self.open.iter().chain(&self.worktrees)
+        self.open.iter().chain(&self.worktrees.free)
+    }
+
+    /// The folders whose ignore files count.
+    pub(crate) fn with_ignore_files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.roots().chain(&self.worktrees.taken)
     }
 }
 

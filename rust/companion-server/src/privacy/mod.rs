@@ -123,7 +123,11 @@ impl Privacy {
 
     /// Starts a scan of the disk with the present roots.
     pub(crate) fn scan(&self) -> PrivacyScan<'_> {
-        let roots: Vec<_> = self.folders.lock().roots().cloned().collect();
+        let (roots, awaits_worktrees) = {
+            let folders = self.folders.lock();
+            let roots: Vec<_> = folders.with_ignore_files().cloned().collect();
+            (roots, folders.awaits_worktrees)
+        };
         let roots = roots.into_iter().map(|root| {
             let leads_to = root.canonicalize().ok();
             Root { path: without_parents(&root), leads_to }
@@ -132,6 +136,7 @@ impl Privacy {
             files: &self.files,
             git: self.git.map(|find| GitScan::new(find(), &self.named)),
             roots: roots.collect(),
+            awaits_worktrees,
             read: HashMap::new(),
             size: 0,
         }
@@ -159,6 +164,8 @@ pub(crate) struct PrivacyScan<'a> {
     files: &'a Files,
     git: Option<GitScan<'a>>,
     roots: Vec<Root>,
+    /// More roots may follow, so a file outside of these may be private.
+    awaits_worktrees: bool,
     /// The rules in force because of each ignore file, also of missing ones.
     read: HashMap<PathBuf, EffectiveRules>,
     /// The size of these rules in bytes.
@@ -236,6 +243,9 @@ impl PrivacyScan<'_> {
     fn why(&mut self, path: &Path) -> io::Result<Option<PrivateBy>> {
         let places = self.roots.iter().flat_map(Root::places);
         let found: BTreeSet<_> = places.filter_map(|root| below(path, root)).collect();
+        if found.is_empty() && self.awaits_worktrees {
+            return Ok(Some(PrivateBy::IgnoreFile));
+        }
         let names = path.components().filter(|name| matches!(name, Component::Normal(_)));
         let all: Vec<_> =
             names.map(|name| lowercase(&name.as_os_str().to_string_lossy())).collect();

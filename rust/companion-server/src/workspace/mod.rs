@@ -16,9 +16,9 @@ use std::time::Duration;
 use companion_platform::{Platform, relative_to};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
-use crate::disk::paths::{Folders, SharedFolders, resolve, without_parents};
+use crate::disk::paths::{Folders, SharedFolders, Worktrees, resolve, without_parents};
 use crate::disk::pool::BlockingPool;
 use crate::privacy::Privacy;
 
@@ -32,6 +32,9 @@ pub(crate) const UNSETTLED: &str = "the file may be private: an ignore file is c
 /// The reason for a file that no editor of this companion has open.
 pub(crate) const OUTSIDE: &str = "the file lies outside of the workspace";
 
+/// The reason for such a file while the worktrees of the open folders are not known yet.
+const UNKNOWN_WORKTREES: &str = "the worktrees of the workspace are not known yet";
+
 /// The reason if the editor has closed all folders.
 pub(crate) const NO_FOLDER: &str = "no folder is open in the editor";
 
@@ -39,7 +42,7 @@ pub(crate) const NO_FOLDER: &str = "no folder is open in the editor";
 pub(crate) const LEADS_NOWHERE: &str = "the path leads nowhere, or can't be followed";
 
 /// Whether this reason lasts. The others are those of a disk, which may answer later, and of ignore files
-/// that change.
+/// and worktrees that change.
 pub(crate) fn is_refusal(why: &str) -> bool {
     why == PRIVATE || why == OUTSIDE
 }
@@ -49,6 +52,8 @@ pub(crate) const DISK_TIMED_OUT: &str = "the disk does not answer";
 
 pub(crate) struct Workspace {
     folders: SharedFolders,
+    /// The other worktrees of the open folders' repositories belong to the workspace.
+    has_worktrees: bool,
     /// Notified when the editor opens or closes a folder.
     changed: Arc<Notify>,
     privacy: Arc<Privacy>,
@@ -59,13 +64,21 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// `git_ignored` are private too, if true: all files that Git ignores.
-    pub(crate) fn new(open: Vec<PathBuf>, git_ignored: bool, pool: Arc<BlockingPool>) -> Self {
+    /// `git_ignored` are private too, if true: all files that Git ignores. With `has_worktrees`,
+    /// [`Self::set_worktrees`] follows.
+    pub(crate) fn new(
+        open: Vec<PathBuf>,
+        git_ignored: bool,
+        has_worktrees: bool,
+        pool: Arc<BlockingPool>,
+    ) -> Self {
         let looking = Arc::new(Semaphore::new(1));
-        let folders = Folders { open, worktrees: Vec::new() };
+        let worktrees = Worktrees::default();
+        let folders = Folders { open, worktrees, awaits_worktrees: has_worktrees };
         let folders: SharedFolders = Arc::new(Mutex::new(folders));
         let privacy = Arc::new(Privacy::new(Arc::clone(&folders), git_ignored));
-        Self { folders, changed: Arc::default(), privacy, is_within, looking, pool }
+        let changed = Arc::default();
+        Self { folders, has_worktrees, changed, privacy, is_within, looking, pool }
     }
 
     /// The folders that the editor has open.
@@ -80,12 +93,13 @@ impl Workspace {
 
     /// Adds the other worktrees of the repositories of `open`. Returns false if nothing changed, or if
     /// other folders are open by now.
-    pub(crate) fn set_worktrees(&self, open: &[PathBuf], worktrees: &[PathBuf]) -> bool {
+    pub(crate) fn set_worktrees(&self, open: &[PathBuf], worktrees: &Worktrees) -> bool {
         let mut folders = self.folders.lock();
-        if folders.open != open || folders.worktrees == worktrees {
+        if folders.open != open || !folders.awaits_worktrees && folders.worktrees == *worktrees {
             return false;
         }
-        folders.worktrees = worktrees.to_vec();
+        folders.worktrees.clone_from(worktrees);
+        folders.awaits_worktrees = false;
         self.privacy.note_change();
         true
     }
@@ -95,11 +109,19 @@ impl Workspace {
         &self.privacy
     }
 
-    /// Replaces the open folders. Their worktrees follow.
-    pub(crate) fn change(&self, open: Vec<PathBuf>) {
-        *self.folders.lock() = Folders { open, worktrees: Vec::new() };
+    /// Replaces the open folders. Their worktrees follow. Returns the known ones, which stay until then:
+    /// most often they are the same, and their ignore files must count all the time.
+    pub(crate) fn change(&self, open: Vec<PathBuf>) -> Vec<PathBuf> {
+        let worktrees = {
+            let mut folders = self.folders.lock();
+            folders.worktrees.free.retain(|worktree| !open.contains(worktree));
+            folders.open = open;
+            folders.awaits_worktrees = self.has_worktrees;
+            folders.worktrees.free.clone()
+        };
         self.privacy.note_change();
         self.changed.notify_one();
+        worktrees
     }
 
     /// The path from its root, by name; the whole path if it is in no root. It is the same for a
@@ -144,6 +166,28 @@ impl Workspace {
         limit: Duration,
         is_shared: fn(&Privacy, &str) -> io::Result<Result<(), &'static str>>,
     ) -> Vec<Result<(), &'static str>> {
+        let end = Instant::now() + limit;
+        let mut changes = self.privacy.changes();
+        loop {
+            let awaits_worktrees = self.folders.lock().awaits_worktrees;
+            let mut checked = self.check_on_disk(paths.clone(), end, is_shared).await;
+            if !awaits_worktrees || !checked.contains(&Err(OUTSIDE)) {
+                return checked;
+            }
+            if timeout_at(end, changes.changed()).await.is_err() {
+                let outside = checked.iter_mut().filter(|checked| **checked == Err(OUTSIDE));
+                outside.for_each(|checked| *checked = Err(UNKNOWN_WORKTREES));
+                return checked;
+            }
+        }
+    }
+
+    async fn check_on_disk(
+        &self,
+        paths: Vec<String>,
+        end: Instant,
+        is_shared: fn(&Privacy, &str) -> io::Result<Result<(), &'static str>>,
+    ) -> Vec<Result<(), &'static str>> {
         let count = paths.len();
         let roots: Vec<_> = self.folders.lock().roots().cloned().collect();
         if roots.is_empty() {
@@ -165,7 +209,7 @@ impl Workspace {
             });
             result.await.unwrap_or_else(|_| vec![Err(LEADS_NOWHERE); count])
         };
-        timeout(limit, checked).await.unwrap_or_else(|_| vec![Err(DISK_TIMED_OUT); count])
+        timeout_at(end, checked).await.unwrap_or_else(|_| vec![Err(DISK_TIMED_OUT); count])
     }
 }
 

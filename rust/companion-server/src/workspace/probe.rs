@@ -71,7 +71,7 @@ mod tests {
 
     fn probe(runtime: &Runtime) -> TargetProbe {
         let pool = Arc::new(BlockingPool::new(runtime.alive().clone()).unwrap());
-        let workspace = Workspace::new(Vec::new(), false, Arc::clone(&pool));
+        let workspace = Workspace::new(Vec::new(), false, false, Arc::clone(&pool));
         TargetProbe::new(Arc::clone(workspace.privacy()), pool)
     }
 
@@ -131,7 +131,8 @@ mod tests {
         let at = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
         let runtime = Runtime::start().unwrap();
         let pool = Arc::new(BlockingPool::new(runtime.alive().clone()).unwrap());
-        let workspace = Workspace::new(vec![dir.path().to_owned()], false, Arc::clone(&pool));
+        let workspace =
+            Workspace::new(vec![dir.path().to_owned()], false, false, Arc::clone(&pool));
         let probe = TargetProbe::new(Arc::clone(workspace.privacy()), pool);
         assert_eq!(probe.of(&at("new.key")), (Create, true));
         assert_eq!(probe.of(&at("new.txt")), (Create, false));

@@ -11,7 +11,8 @@ use parking_lot::Mutex;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{DISK_TIMED_OUT, Workspace};
+use super::{DISK_TIMED_OUT, UNKNOWN_WORKTREES, Workspace};
+use crate::disk::paths::Worktrees;
 use crate::disk::pool::BlockingPool;
 use crate::testing::{EditorCall, Rig};
 
@@ -160,6 +161,58 @@ async fn the_roots_of_the_moment_count() {
     scene.refuses(&["project/a.txt", "other/a.txt"], "no folder is open in the editor").await;
 }
 
+/// A repository `main` with the worktrees `free` and `taken`, of which nobody knows yet.
+async fn assert_worktrees(case: impl AsyncFnOnce(&Workspace, &Path, &dyn Fn())) {
+    let dir = tempfile::tempdir().unwrap();
+    let base = dir.path().canonicalize().unwrap();
+    for name in ["main", "free", "taken"] {
+        create_dir(base.join(name)).unwrap();
+        write(base.join(name).join(".geminiignore"), "secret.txt").unwrap();
+    }
+    let open = vec![base.join("main")];
+    let pool = Arc::new(BlockingPool::of_test());
+    let workspace = Workspace::new(open.clone(), false, true, pool);
+    let found = Worktrees { free: vec![base.join("free")], taken: vec![base.join("taken")] };
+    let look = || assert!(workspace.set_worktrees(&open, &found));
+    case(&workspace, &base, &look).await;
+}
+
+const LONG: Duration = Duration::from_mins(1);
+
+#[tokio::test]
+async fn a_file_is_not_outside_before_the_worktrees_are_known() {
+    assert_worktrees(async |workspace, base, look| {
+        let path = base.join("free/a.txt");
+        let check = |limit| workspace.check_shared(path.to_str().unwrap(), limit);
+        assert_eq!(check(Duration::from_millis(50)).await, Err(UNKNOWN_WORKTREES));
+        let ((), checked) = tokio::join!(async { look() }, check(LONG));
+        assert_eq!(checked, Ok(()));
+        workspace.change(vec![base.join("main"), base.join("other")]);
+        assert_eq!(check(LONG).await, Ok(()), "the known ones stay");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn ignore_files_of_each_worktree_count() {
+    assert_worktrees(async |workspace, base, look| {
+        let is_private = |name: &str| {
+            let path = base.join(name);
+            workspace.privacy().scan().is_private(path.to_str().unwrap()).unwrap()
+        };
+        assert!(is_private("free/a.txt"), "an ignore file of a worktree may list it");
+        assert!(!is_private("main/a.txt"));
+        look();
+        for folder in ["main", "free", "taken"] {
+            assert!(is_private(&format!("{folder}/secret.txt")), "{folder}");
+            assert!(!is_private(&format!("{folder}/a.txt")), "{folder}");
+        }
+        let taken = base.join("taken/a.txt");
+        assert_eq!(workspace.check(taken.to_str().unwrap(), LONG).await, Err(super::OUTSIDE));
+    })
+    .await;
+}
+
 /// Runs in real time: a paused clock stands still while a thread is busy.
 #[tokio::test]
 #[expect(
@@ -174,7 +227,7 @@ async fn a_dead_disk_holds_up_neither_the_server_nor_more_than_one_thread() {
             *LOOKS.lock() += 1;
             Ok(DEAD.try_lock_for(Duration::from_mins(1)).is_some())
         },
-        ..Workspace::new(vec!["/".into()], false, Arc::new(BlockingPool::of_test()))
+        ..Workspace::new(vec!["/".into()], false, false, Arc::new(BlockingPool::of_test()))
     };
     let dead = DEAD.lock();
     let soon = Duration::from_millis(50);
