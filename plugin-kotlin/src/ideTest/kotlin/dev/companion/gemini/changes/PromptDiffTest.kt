@@ -162,7 +162,7 @@ class PromptDiffTest : ChangesTestCase() {
         await("the file of the command") { rows(1).size == 2 }
         show()
         invoke(KeepHunkAction(), "+ONE")
-        service.changed(core, AgentChange("s", 1))
+        service.changed(core, AgentChange("s", 1, "prompt 1", 1_000))
         await("the rest") { text == "# prompt 1\n\nmade.txt  also changed" }
     }
 
