@@ -119,6 +119,16 @@ class CommandWatchTest : ChangesTestCase() {
         awaitFiles("gone/a.txt DELETED", "gone/sub/b.txt DELETED")
     }
 
+    fun testTheFilesOfADeletedFolderHaveTheirRealPaths() {
+        val real = createTempDirectory().canonicalFile
+        val link = Files.createSymbolicLink(File(root, "link").toPath(), real.toPath())
+        PsiTestUtil.addContentRoot(module, virtualFile("link"))
+        file("link/gone/a.txt", "a")
+        run { FileUtil.delete(link.resolve("gone").toFile()) }
+        await("the file") { service.prompts.flatMap { it.rows }.isNotEmpty() }
+        assertEquals(File(real, "gone/a.txt").path, rows(1).single().path)
+    }
+
     fun testTheFilesOfAMovedFolderAreListedAlthoughTheyKeepTheirTimes() {
         file("old/a.txt", "a")
         File(root, "old/a.txt").setLastModified(1_000)

@@ -7,6 +7,7 @@ import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.EditorFactory
 import com.intellij.testFramework.LightPlatformTestCase
+import java.nio.file.Paths
 import java.util.concurrent.Callable
 
 class CommentDraftsTest : LightPlatformTestCase() {
@@ -21,7 +22,7 @@ class CommentDraftsTest : LightPlatformTestCase() {
         path: String = "/a",
         document: Document = this.document,
         inProposal: Boolean = false,
-    ) = CommentPlace(document, path, inProposal, lines)
+    ) = CommentPlace(document, path, Paths.get(path), inProposal, lines)
 
     fun `test a text that was not sent is there again`() {
         drafts.at(place(1..1), null).text = "why"

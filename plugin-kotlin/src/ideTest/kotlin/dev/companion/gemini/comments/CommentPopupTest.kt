@@ -21,6 +21,8 @@ import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.review.DiffTestCase
 import org.picocontainer.MutablePicoContainer
 import java.lang.reflect.Proxy
+import java.nio.file.Files
+import java.nio.file.Paths
 import javax.swing.JComponent
 
 class CommentPopupTest : DiffTestCase() {
@@ -191,6 +193,21 @@ class CommentPopupTest : DiffTestCase() {
         assertEquals(listOf("3-4 why"), pending)
         assertEquals("one two", core.comments.last().content)
         assertEquals(1, icons(editor.document).size)
+    }
+
+    fun `test a draft of an ended proposal is in the file that the user has open by a link`() {
+        file("real/b.txt", "one\ntwo\n")
+        val link = Files.createSymbolicLink(Paths.get(path("link")), Paths.get(path("real")))
+        val opened = virtualFile(link.resolve("b.txt").toFile())
+        val linked = myManager.openFile(opened, true).filterIsInstance<TextEditor>().single().editor
+        val view = propose("real/b.txt", "one\nTWO\n")
+        val draft = key(2, view.right)
+        draft.type("why")
+        draft.escape()
+        view.click("Accept")
+        await("the end") { !view.isOpen }
+        assertEquals("why", key(2, linked).text)
+        popups.last().enter("why")
     }
 
     fun `test the draft of a comment follows it out of an ended proposal`() {

@@ -8,8 +8,10 @@ import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.impl.DocumentMarkupModel
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.ide.CopyPasteManager
+import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.testFramework.PsiTestUtil
 import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
@@ -17,6 +19,8 @@ import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.review.DiffTestCase
 import dev.companion.gemini.shownNotifications
 import java.awt.datatransfer.DataFlavor
+import java.nio.file.Files
+import java.nio.file.Paths
 
 class CommentServiceTest : DiffTestCase() {
     private lateinit var comments: CommentService
@@ -205,6 +209,24 @@ class CommentServiceTest : DiffTestCase() {
         comments.show(comments.pending().single())
         await("the file") { file in myManager.selectedFiles }
         await("the mark") { sent.last() == "comment b.txt 1 1 new why" }
+    }
+
+    fun `test a comment opens the file of a project that was opened by a link`() {
+        val real = FileUtil.createTempDirectory("real", "").toPath().toRealPath()
+        Files.write(real.resolve("b.txt"), "one\n".toByteArray())
+        val link = virtualFile(Files.createSymbolicLink(Paths.get(path("link")), real).toFile())
+        PsiTestUtil.addContentRoot(myFixture.module, link)
+        try {
+            val path = real.resolve("b.txt").toString()
+            comments.restored(listOf(CommentOnLines("linked", path, 1, 1, "one", "why")))
+            await("the comment") { comments.pending().isNotEmpty() }
+            comments.show(comments.pending().single())
+            await("the file") { myManager.selectedFiles.any { it.name == "b.txt" } }
+            assertEquals(listOf("${link.path}/b.txt"), myManager.selectedFiles.map { it.path })
+            await("the mark") { sent.last() == "comment link/b.txt 1 1 one why" }
+        } finally {
+            PsiTestUtil.removeContentEntry(myFixture.module, link)
+        }
     }
 
     fun `test other documents have no place`() {

@@ -28,6 +28,8 @@ import dev.companion.gemini.core.Responder
 import dev.companion.gemini.core.Severity
 import dev.companion.gemini.dispatchUntil
 import java.io.File
+import java.nio.file.Files
+import java.nio.file.Paths
 import java.util.concurrent.TimeUnit
 
 /** Records the answer to a request, if there is one. A second answer fails the test. */
@@ -145,6 +147,22 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
         assertEquals("the editor has unsaved changes", answer.file().incomplete)
         assertEquals(1, answer.file().diagnostics.size)
         assertEquals("{\"typed\": }\n", document(file).text)
+        WriteCommandAction.runWriteCommandAction(
+            project,
+        ) { FileDocumentManager.getInstance().reloadFromDisk(document(file)) }
+    }
+
+    fun `test a file that the user has open by a link is analyzed as it is there`() {
+        File(root, "real").mkdir()
+        Files.createSymbolicLink(Paths.get(path("link")), Paths.get(path("real")))
+        val file = open("link/a.json", "{}\n")
+        WriteCommandAction.runWriteCommandAction(project) { document(file).setText("{\"typed\": }\n") }
+        val answer = ask("real/a.json")
+        analyze(file)
+        val found = answer.file()
+        assertEquals("the editor has unsaved changes", found.incomplete)
+        assertEquals(1, found.diagnostics.size)
+        assertEquals("by the name that the CLI has for it", path("real/a.json"), found.path)
         WriteCommandAction.runWriteCommandAction(
             project,
         ) { FileDocumentManager.getInstance().reloadFromDisk(document(file)) }

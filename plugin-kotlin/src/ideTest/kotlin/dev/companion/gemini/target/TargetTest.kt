@@ -22,6 +22,7 @@ import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.encoding.EncodingProjectManager
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.disk.PostponedWrites
 import dev.companion.gemini.offEdt
 import dev.companion.gemini.review.Answer
@@ -335,6 +336,9 @@ class TargetTest : DiffTestCase() {
         val own = Paths.get(path("real/a.txt"))
         assertEquals("it is there", own, OpenedPath.belowRoot(listOf(link, own.parent), own))
         assertEquals(other, OpenedPath.belowRoot(listOf(link), other))
+        val real = Paths.get(path("real"))
+        assertEquals(Paths.get("b.txt"), ShownPath.within(listOf(link, real), Paths.get(path("real/b.txt"))))
+        assertEquals(other, ShownPath.within(listOf(link, real), other))
     }
 
     fun `test what the platform shows as another text is shown and handed over as it is`() {

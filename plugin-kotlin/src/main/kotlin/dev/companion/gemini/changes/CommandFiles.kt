@@ -11,8 +11,8 @@ import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.FileTimes
+import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.disk.systemPath
-import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.LinkOption
 import java.nio.file.Path
@@ -96,12 +96,16 @@ internal class CommandFiles {
     }
 
     /** Returns the path as a CLI writes it, which names files by their real paths. */
-    private fun real(path: Path): String =
-        try {
-            path.parent.toRealPath().resolve(path.fileName).toString()
-        } catch (_: IOException) {
-            path.toString()
+    private fun real(path: Path): String {
+        var folder = path.parent
+        while (folder != null) {
+            val real = OpenedPath.realPath(folder)
+            if (real != null) return real.resolve(folder.relativize(path)).toString()
+            // The command has deleted the folder.
+            folder = folder.parent
         }
+        return path.toString()
+    }
 
     companion object {
         /** The most files of one command. */

@@ -12,6 +12,7 @@ import dev.companion.gemini.core.Hunk
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.target.Target
 import dev.companion.gemini.target.TextForm
@@ -69,7 +70,7 @@ internal class FileVersions private constructor(
         /** Reads the file. [rows] are those of one file. Not for the EDT, nor under a lock. */
         fun of(project: Project, rows: List<ChangeRow>): FileVersions? {
             assertNotEdt()
-            val path = FilesOnDisk.opened(project, rows.first().path) ?: return null
+            val path = OpenedPath.find(project, rows.first().path) ?: return null
             val file = FileOnDisk.find(path)
             val documents = FileDocumentManager.getInstance()
             val versions = project.read {

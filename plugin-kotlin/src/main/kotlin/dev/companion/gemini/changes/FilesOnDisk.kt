@@ -5,11 +5,8 @@ package dev.companion.gemini.changes
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.concurrency.AppExecutorUtil
-import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
-import dev.companion.gemini.target.OpenedPath
-import dev.companion.gemini.target.TargetException
-import java.nio.file.Path
+import dev.companion.gemini.disk.OpenedPath
 
 /**
  * Looks at the files one after the other, and reports them to [found] on any thread. A file with unsaved text keeps it:
@@ -42,26 +39,13 @@ internal class FilesOnDisk(
 
     private fun lookNow() {
         val paths = synchronized(waiting) { waiting.toList().also { waiting.clear() } }
-        try {
-            found(paths.associateWith(::find))
-        } catch (_: TargetException) {
-            // The project has ended.
-        }
+        found(paths.associateWith(::find))
     }
 
     private fun find(path: String): Found {
-        val opened = opened(project, path) ?: return Found(null, null)
+        val opened = OpenedPath.find(project, path) ?: return Found(null, null)
         val file = FileOnDisk.find(opened)
         val folders = generateSequence(opened.parent) { it.parent }
         return Found(file, file?.parent ?: folders.firstNotNullOfOrNull(FileOnDisk::known))
-    }
-
-    companion object {
-        /** Returns the user's path of a CLI's path; null if it is not valid. Throws if the project has ended. */
-        fun opened(project: Project, path: String): Path? {
-            assertNotEdt()
-            val parsed = FileOnDisk.path(path)?.takeIf { it.isAbsolute && it.fileName != null } ?: return null
-            return OpenedPath.of(project, parsed).path
-        }
     }
 }

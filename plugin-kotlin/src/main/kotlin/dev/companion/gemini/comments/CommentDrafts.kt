@@ -51,7 +51,7 @@ internal class CommentDrafts(
 
     private fun isAt(draft: Draft, place: CommentPlace): Boolean {
         val own = draft.place
-        return own.path == place.path && (own.inProposal == place.inProposal || isOfEnded(draft)) &&
+        return own.file == place.file && (own.inProposal == place.inProposal || isOfEnded(draft)) &&
             place.lines.mean(own.lines)
     }
 

@@ -6,6 +6,7 @@ import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.actionSystem.AnAction
+import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.EditorFactory
@@ -17,7 +18,6 @@ import com.intellij.openapi.fileEditor.FileEditorManagerListener
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.concurrency.AppExecutorUtil
 import com.intellij.xml.util.XmlStringUtil
@@ -26,10 +26,13 @@ import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.disk.idePath
 import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.platform.later
+import dev.companion.gemini.platform.laterWithoutDialog
 import dev.companion.gemini.review.ProposalListener
 import dev.companion.gemini.review.ProposalService
 import dev.companion.gemini.tabs.Proposal
@@ -97,8 +100,9 @@ class CommentService(private val project: Project) : Disposable {
     /** Returns the place of [lines], 0-based; null if the document is neither a file nor an open proposal. */
     internal fun place(document: Document, lines: IntRange): CommentPlace? {
         val proposal = proposals.waiting().find { it.document === document }
-        val path = proposal?.file?.targetPath ?: localFile(document)?.let(::systemPath) ?: return null
-        return CommentPlace(document, path, proposal != null, lines)
+        if (proposal != null) return CommentPlace(document, proposal.path, proposal.target.path, true, lines)
+        val path = localFile(document)?.let(::systemPath) ?: return null
+        return CommentPlace(document, path, Paths.get(path), false, lines)
     }
 
     /** Returns the place of a comment, or the nearest one; null unless it is marked in a file or an open proposal. */
@@ -152,9 +156,12 @@ class CommentService(private val project: Project) : Disposable {
             proposal.file.editors.forEach { it.goTo(comment.lines.first) }
             return
         }
-        val path = idePath(comment.params.path)
-        val file = LocalFileSystem.getInstance().findFileByPath(path) ?: return
-        OpenFileDescriptor(project, file, comment.lines.first, 0).navigate(true)
+        val (path, line) = Pair(comment.params.path, comment.lines.first)
+        ApplicationManager.getApplication().executeOnPooledThread {
+            val file = OpenedPath.find(project, path)?.let(FileOnDisk::find)
+            val show = { if (file?.isValid == true) OpenFileDescriptor(project, file, line, 0).navigate(true) }
+            project.laterWithoutDialog(show)
+        }
     }
 
     /** Names the lines of a comment. */

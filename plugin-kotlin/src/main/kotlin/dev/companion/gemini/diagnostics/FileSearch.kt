@@ -16,6 +16,7 @@ import dev.companion.gemini.core.FileDiagnostics
 import dev.companion.gemini.core.Severity
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.platform.CodeAnalysis
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
@@ -34,7 +35,7 @@ internal class FileSearch(
 ) {
     fun find(path: String): FileDiagnostics {
         assertNotEdt()
-        val file = FileOnDisk.path(path)?.let(FileOnDisk::find)
+        val file = OpenedPath.find(project, path)?.let(FileOnDisk::find)
             ?: return FileDiagnostics(path, emptyList(), message("diagnostics.incomplete.missing"))
         val found = findIn(file)
         val unsaved = message("diagnostics.incomplete.unsaved").takeIf { FileOnDisk.isUnsaved(file) }

@@ -178,6 +178,7 @@ open class CompanionService protected constructor(
         val last = slot.core
         try {
             missing?.let { throw it }
+            ShownPath.findRoot(project)
             val wanted = ProjectConfig.of(project)
             if (wanted != null && slot.core == null) changeState { CompanionState.Starting }
             slot.bring(wanted, restarts)

@@ -3,7 +3,11 @@
 package dev.companion.gemini.target
 
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.Key
+import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.disk.OpenedPath
 import java.nio.file.Path
+import java.nio.file.Paths
 
 internal object ShownPath {
     private val UNSEEN = setOf(
@@ -13,10 +17,24 @@ internal object ShownPath {
         CharCategory.PARAGRAPH_SEPARATOR,
     )
 
+    /** The real path of the project's folder. */
+    private val REAL_ROOT = Key.create<Path>("dev.companion.gemini.realRoot")
+
+    /** Finds the real path of the project's folder, because a CLI names files by their real paths. Reads the disk. */
+    fun findRoot(project: Project) {
+        assertNotEdt()
+        project.putUserData(REAL_ROOT, project.basePath?.let { OpenedPath.realPath(Paths.get(it)) })
+    }
+
     /** The path within the project, or the whole path outside it. */
     fun of(project: Project, path: Path): String {
         val root = project.basePath?.let(path.fileSystem::getPath)
-        return plain((if (root != null && path.startsWith(root)) root.relativize(path) else path).toString())
+        return plain(within(listOfNotNull(root, project.getUserData(REAL_ROOT)), path).toString())
+    }
+
+    fun within(roots: List<Path>, path: Path): Path {
+        val root = roots.find(path::startsWith) ?: return path
+        return root.relativize(path)
     }
 
     /**

@@ -15,6 +15,7 @@ import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.disk.idePath
 import java.nio.ByteBuffer
 import java.nio.charset.CharacterCodingException

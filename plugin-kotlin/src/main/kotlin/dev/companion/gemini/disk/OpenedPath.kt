@@ -1,19 +1,20 @@
-// Finds the path of a file that the user has open, if the file has several paths.
+// Finds the path of a file as the IDE has it, if the file has several paths.
 
-package dev.companion.gemini.target
+package dev.companion.gemini.disk
 
+import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ProjectRootManager
+import com.intellij.openapi.util.Computable
 import dev.companion.gemini.core.assertNotEdt
-import dev.companion.gemini.disk.idePath
 import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
 
 /**
- * Maps the CLI's path to the path of the open file. A CLI resolves links in its paths (`resolveToRealPath` of
+ * Maps the CLI's path to the path that the user has opened. A CLI resolves links in its paths (`resolveToRealPath` of
  * gemini-cli-core 0.61.0). The IDE does not: a project that was opened through a link has its files and their unsaved
  * texts below the link.
  */
@@ -23,12 +24,21 @@ internal class OpenedPath private constructor(
     val isOutside: Boolean,
 ) {
     companion object {
+        /** Returns the user's path of a CLI's path; null if that is not valid. See [of]. */
+        fun find(project: Project, path: String): Path? {
+            val parsed = FileOnDisk.path(path)?.takeIf { it.isAbsolute && it.fileName != null } ?: return null
+            return of(project, parsed).path
+        }
+
         /** Reads the disk, so never call it on the EDT, nor under a lock. */
         fun of(project: Project, path: Path): OpenedPath {
             assertNotEdt()
-            val (roots, opened) = project.read {
-                Pair(roots(project), FileEditorManager.getInstance(project).openFiles.filter { it.isInLocalFileSystem })
+            val look = Computable {
+                if (project.isDisposed) null else Pair(roots(project), FileEditorManager.getInstance(project).openFiles)
             }
+            val (roots, files) = ApplicationManager.getApplication().runReadAction(look)
+                ?: return OpenedPath(path, true)
+            val opened = files.filter { it.isInLocalFileSystem }
             val own = belowRoot(roots, path)
             val name = idePath(path.toString())
             val others = opened.filter { it.canonicalPath == name }.map { Paths.get(it.path) }
@@ -62,7 +72,7 @@ internal class OpenedPath private constructor(
                 false
             }
 
-        private fun realPath(path: Path): Path? =
+        fun realPath(path: Path): Path? =
             try {
                 path.toRealPath()
             } catch (_: IOException) {
