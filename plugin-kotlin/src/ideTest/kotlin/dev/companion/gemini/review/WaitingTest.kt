@@ -16,6 +16,7 @@ import dev.companion.gemini.offEdt
 import dev.companion.gemini.tabs.ProposalFile
 import dev.companion.gemini.tabs.ProposalTitleProvider
 import java.io.File
+import javax.swing.JEditorPane
 
 class WaitingTest : QuestionTestCase() {
     private fun edited(name: String) = propose(name, "two").also { it.type("mine") }
@@ -222,6 +223,9 @@ class WaitingTest : QuestionTestCase() {
 
     fun `test a name is no HTML and hides nothing`() {
         val view = propose("<b>\u202Etxt.exe", "two")
+        val titles = UIUtil.findComponentsOfType(view.component, JEditorPane::class.java)
+        val shown = titles.map { it.document.getText(0, it.document.length).trim() }
+        assertTrue("$shown", shown.any { it.endsWith("/<b>\\u202Etxt.exe") })
         view.lose()
         assertTrue(notices.single(), "/&lt;b&gt;\\u202Etxt.exe." in notices.single())
         assertEquals("<b>\\u202Etxt.exe", view.file.name)

@@ -26,6 +26,7 @@ import com.intellij.openapi.progress.ProcessCanceledException
 import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.KeyboardAccess
@@ -187,7 +188,8 @@ internal class ProposalEditor(
             ?: contents.create(project, "", target.type)
         val proposed = contents.create(project, proposal.document, proposal.type)
         val key = if (target.file == null) "diff.side.none" else "diff.side.current"
-        val left = CompanionBundle.message(key, proposal.shownPath)
+        // The viewer shows a title in a label that can be copied, which reads every text as HTML.
+        val left = CompanionBundle.message(key, XmlStringUtil.escapeString(proposal.shownPath))
         val right = CompanionBundle.message("diff.side.proposed")
         val request = object : SimpleDiffRequest(file.name, current, proposed, left, right) {
             /** A viewer that ends leaves its carets in its request. The next viewer begins with those in its own. */
