@@ -30,7 +30,8 @@ class IdeTerminal : CliTerminal {
             ?.let { CliTabs.remember(project, it, Program(widget)) }
     }
 
-    override fun findRunning(project: Project, then: (CliTab?) -> Unit) = CliTabs.findRunning(project, then)
+    override fun findRunning(project: Project, orStarts: Boolean, then: (CliTab?) -> Unit) =
+        CliTabs.findRunning(project, orStarts, then = then)
 
     /** A program in the classic terminal. */
     private class Program(private val widget: TerminalWidget) : TabProgram {

@@ -16,6 +16,7 @@ import dev.companion.gemini.platform.LackingLoader
 import dev.companion.gemini.terminal.ReworkedTerminal.Outcome
 import org.jetbrains.plugins.terminal.TerminalEngine
 import org.jetbrains.plugins.terminal.TerminalOptionsProvider
+import java.util.concurrent.TimeUnit
 import javax.swing.JPanel
 
 class ReworkedTerminalTest : PlatformTestCase() {
@@ -40,9 +41,9 @@ class ReworkedTerminalTest : PlatformTestCase() {
 
     private fun runCli() = ReworkedTerminal.run(project, "Gemini CLI", "gemini --yolo")
 
-    private fun running(): CliTab? {
+    private fun running(orStarts: Boolean = false, now: Long = System.nanoTime()): CliTab? {
         val found = ArrayList<CliTab?>()
-        CliTabs.findRunning(project, found::add)
+        CliTabs.findRunning(project, orStarts, now, found::add)
         dispatchUntil(20, "an answer of the terminal") { found.isNotEmpty() }
         return found.single()
     }
@@ -115,6 +116,14 @@ class ReworkedTerminalTest : PlatformTestCase() {
         assertNull(running())
         TerminalToolWindowTabsManager.runs = { throw IllegalStateException("no session") }
         assertNull(running())
+    }
+
+    fun testATabWhoseCLIMayStillStartIsShownButGetsNoText() {
+        runCli()
+        TerminalToolWindowTabsManager.runs = { false }
+        assertNotNull(running(orStarts = true))
+        assertNull("a text would go to the shell", running(orStarts = false))
+        assertNull("it has ended", running(orStarts = true, System.nanoTime() + TimeUnit.MINUTES.toNanos(1)))
     }
 
     fun testTheTabsOfOthersAreNotOurs() {

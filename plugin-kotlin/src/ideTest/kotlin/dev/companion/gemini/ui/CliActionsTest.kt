@@ -7,6 +7,7 @@ import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.DefaultActionGroup
 import com.intellij.openapi.actionSystem.KeyboardShortcut
+import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.extensions.Extensions
 import com.intellij.openapi.fileEditor.FileEditorManager
@@ -21,6 +22,7 @@ import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.testFramework.LightVirtualFile
 import com.intellij.testFramework.MapDataContext
 import com.intellij.testFramework.TestActionEvent
+import dev.companion.gemini.platform.later
 import dev.companion.gemini.project.ServiceTestCase
 import dev.companion.gemini.review.ProposalService
 import dev.companion.gemini.shownNotifications
@@ -30,6 +32,7 @@ import dev.companion.gemini.terminal.CliTerminal
 import java.awt.datatransfer.DataFlavor
 import java.awt.datatransfer.StringSelection
 import java.io.File
+import java.util.concurrent.CountDownLatch
 
 class CliActionsTest : ServiceTestCase() {
     private val did = ArrayList<String>()
@@ -42,7 +45,8 @@ class CliActionsTest : ServiceTestCase() {
             return outcome()
         }
 
-        override fun findRunning(project: Project, then: (CliTab?) -> Unit) = then(if (running) tab else null)
+        override fun findRunning(project: Project, orStarts: Boolean, then: (CliTab?) -> Unit) =
+            then(if (running) tab else null)
     }
 
     private val tab = object : CliTab {
@@ -133,6 +137,17 @@ class CliActionsTest : ServiceTestCase() {
         }.exceptionOrNull()
         assertTrue("the IDE reports it, too: $thrown", generateSequence(thrown) { it.cause }.any { it is LinkageError })
         assertTrue("$shown", "lacks TerminalWidget.sendCommandToExecute." in shown.last().content)
+    }
+
+    fun testTheKeyThatIsPressedTwiceRunsOneCLI() {
+        withTerminal()
+        set { cliCommand = "npx gemini" }
+        repeat(2) { action("RunCli").actionPerformed(event("RunCli")) }
+        await { did.isNotEmpty() }
+        val isOver = CountDownLatch(1)
+        ApplicationManager.getApplication().executeOnPooledThread { project.later(isOver::countDown) }
+        await { isOver.count == 0L }
+        assertEquals(listOf("run npx gemini"), did)
     }
 
     fun testOneComesBackToACLIThatRuns() {

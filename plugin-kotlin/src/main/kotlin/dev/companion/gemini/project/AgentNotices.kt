@@ -92,7 +92,7 @@ internal class AgentNotices(
     /** Shows the terminal with a CLI that this plugin started; for other CLIs, the window of the terminals. */
     private fun goToTerminal() {
         val window = { CliTabs.toolWindow(project)?.activate(null) ?: Unit }
-        CliTerminal.find()?.findRunning(project) { tab -> tab?.show() ?: window() } ?: window()
+        CliTerminal.find()?.findRunning(project, orStarts = true) { tab -> tab?.show() ?: window() } ?: window()
     }
 
     private companion object {

@@ -10,6 +10,7 @@ import com.intellij.openapi.wm.ToolWindow
 import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.ui.content.Content
 import dev.companion.gemini.platform.later
+import java.util.concurrent.TimeUnit
 
 /** The program in a tab, through the terminal's API. EDT. */
 internal interface TabProgram {
@@ -34,7 +35,13 @@ internal object CliTabs {
     private class Remembered(
         val content: Content,
         val program: TabProgram,
-    )
+    ) {
+        /** A time of [System.nanoTime]. */
+        val since = System.nanoTime()
+    }
+
+    /** The time that a shell and a CLI may need until the CLI runs. */
+    private const val START_SECONDS = 10L
 
     private val TABS = Key.create<List<Remembered>>("dev.companion.gemini.cli")
 
@@ -54,9 +61,14 @@ internal object CliTabs {
     /** Returns the window of the terminals; null if the IDE has none. */
     fun toolWindow(project: Project): ToolWindow? = ToolWindowManager.getInstance(project).getToolWindow(TOOL_WINDOW)
 
-    fun findRunning(project: Project, then: (CliTab?) -> Unit) {
+    /** See [CliTerminal.findRunning]. [now] is a time of [System.nanoTime]. */
+    fun findRunning(project: Project, orStarts: Boolean, now: Long = System.nanoTime(), then: (CliTab?) -> Unit) {
         val tabs = project.tabs.mapNotNull { remembered -> tab(project, remembered)?.let { Pair(remembered, it) } }
         project.putUserData(TABS, tabs.map { it.first })
+        val newest = tabs.lastOrNull()
+        if (orStarts && newest != null && now - newest.first.since < TimeUnit.SECONDS.toNanos(START_SECONDS)) {
+            return then(newest.second)
+        }
         findRunning(project, tabs.map { it.second }.reversed(), then)
     }
 

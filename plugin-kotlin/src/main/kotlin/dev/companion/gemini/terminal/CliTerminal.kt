@@ -11,10 +11,10 @@ interface CliTerminal {
     fun run(project: Project, command: String): String?
 
     /**
-     * EDT. Finds a terminal that [run] opened and whose program still runs. Calls [then] on the EDT with it, or with
-     * null.
+     * EDT. Finds a terminal that [run] opened and whose program still runs, or with [orStarts] may be about to start.
+     * Calls [then] on the EDT with it, or with null.
      */
-    fun findRunning(project: Project, then: (CliTab?) -> Unit)
+    fun findRunning(project: Project, orStarts: Boolean, then: (CliTab?) -> Unit)
 
     companion object {
         private val EXTENSIONS = ExtensionPointName.create<CliTerminal>("dev.companion.gemini.cliTerminal")

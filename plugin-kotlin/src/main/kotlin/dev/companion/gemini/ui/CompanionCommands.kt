@@ -6,6 +6,7 @@ import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.options.ShowSettingsUtil
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.Key
 import com.intellij.openapi.wm.StatusBar
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
@@ -21,6 +22,9 @@ import java.awt.datatransfer.StringSelection
 
 /** EDT. */
 internal object CompanionCommands {
+    /** Set while the plugin looks for the CLI that the user wants to run. */
+    private val LOOKING_FOR_CLI = Key.create<Boolean>("dev.companion.gemini.lookingForCli")
+
     /**
      * Shows the terminal with a running CLI that this plugin opened. Otherwise starts a CLI, or explains how to install
      * it.
@@ -29,11 +33,22 @@ internal object CompanionCommands {
         assertEdt()
         val terminal = CliTerminal.find() ?: return
         namingWhatIsMissing(project) {
-            terminal.findRunning(project) { tab -> if (tab == null) runCli(project, terminal) else tab.show() }
+            terminal.findRunning(project, orStarts = true) { tab ->
+                if (tab ==
+                    null
+                ) {
+                    runCli(project, terminal)
+                } else {
+                    tab.show()
+                }
+            }
         }
     }
 
     private fun runCli(project: Project, terminal: CliTerminal) {
+        // Otherwise a second press of the key would start a second CLI.
+        if (project.getUserData(LOOKING_FOR_CLI) == true) return
+        project.putUserData(LOOKING_FOR_CLI, true)
         val command = CompanionSettings.getInstance().values.cliCommand
         val run = {
             namingWhatIsMissing(project) {
@@ -42,7 +57,10 @@ internal object CompanionCommands {
         }
         inBackground(project) {
             val isMissing = CliProgram.isMissing(command, project.basePath);
-            { if (isMissing) CompanionNotifications.getInstance(project).sayMissing(run) else run() }
+            {
+                project.putUserData(LOOKING_FOR_CLI, null)
+                if (isMissing) CompanionNotifications.getInstance(project).sayMissing(run) else run()
+            }
         }
     }
 
@@ -54,7 +72,7 @@ internal object CompanionCommands {
         assertEdt()
         val terminal = CliTerminal.find() ?: return copyForPrompt(project, text)
         namingWhatIsMissing(project) {
-            terminal.findRunning(project) { tab ->
+            terminal.findRunning(project, orStarts = false) { tab ->
                 if (tab == null) {
                     copyForPrompt(project, text)
                 } else {
