@@ -18,6 +18,8 @@ import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.DiscoveryFile
+import dev.companion.gemini.core.EditorHost
+import dev.companion.gemini.core.EditorMessage
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.platform.Platform
@@ -32,6 +34,7 @@ import dev.companion.gemini.project.ServiceTestCase
 import dev.companion.gemini.shownNotifications
 import java.awt.Dimension
 import java.awt.datatransfer.DataFlavor
+import javax.swing.JComponent
 import javax.swing.JEditorPane
 import javax.swing.JLabel
 import javax.swing.JPanel
@@ -85,6 +88,23 @@ class StatusTest : ServiceTestCase() {
         assertEquals(NotificationType.WARNING, notification.type)
         assertTrue(notification.content, "Cannot write the discovery file: /gone" in notification.content)
         assertEquals(1, shown.count { it.type == NotificationType.WARNING })
+    }
+
+    fun testADiscoveryFileThatIsWrittenLaterEndsTheProblem() {
+        var status = ServerStatus(discoveryFiles = files(null))
+        lateinit var host: EditorHost
+        val core = object : RecordingCore() {
+            override fun <A> request(request: ServerMessage.Request<A>): A? =
+                if (request === ServerMessage.Status) request.answer.cast(status) else super.request(request)
+        }
+        val service = serviceWith { _, editor -> core.also { host = editor } }
+        service.start()
+        await { shown.isNotEmpty() }
+        status = ServerStatus(discoveryFiles = files("/file"))
+        val popup = texts(StatusPopup(project).content(service))
+        assertTrue("$popup", "/file" in popup)
+        host.receive(core, EditorMessage.Sessions(1))
+        await { shown.single().isExpired }
     }
 
     fun testAnAddressThatIsNotThereIsReported() {
@@ -165,11 +185,15 @@ class StatusTest : ServiceTestCase() {
         }
         service.start()
         await { service.state is Running }
-        val content = StatusPopup(project).content(service)
-        val panes = UIUtil.findComponentsOfType(content, JEditorPane::class.java)
-        val texts = panes.map { it.document.getText(0, it.document.length).trim() }
+        val texts = texts(StatusPopup(project).content(service))
         assertTrue("$texts", "<html>/<b>gemini.json" in texts)
     }
+
+    /** The texts that the user can copy. */
+    private fun texts(content: JComponent): List<String> =
+        UIUtil
+            .findComponentsOfType(content, JEditorPane::class.java)
+            .map { it.document.getText(0, it.document.length).trim() }
 
     fun testThePopupScrollsIfItHasManyRows() {
         val popup = StatusPopup(project)

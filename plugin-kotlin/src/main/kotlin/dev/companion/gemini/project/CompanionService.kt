@@ -251,7 +251,7 @@ open class CompanionService protected constructor(
             is EditorMessage.Reject -> proposals.reject(message.responder, message.asked.filePath)
             is EditorMessage.FindDiagnostics -> diagnostics.find(message.responder, message.asked)
             is EditorMessage.ListUnsaved -> listUnsaved(message.responder)
-            is EditorMessage.Sessions -> updateConnected()
+            is EditorMessage.Sessions -> updateStatus()
             is EditorMessage.AgentWaiting -> notices.waiting(message.session, message.message)
             is EditorMessage.AgentAnswered -> notices.answered(message.session)
             is EditorMessage.AgentFinished -> notices.finished(message.session, message.seconds)
@@ -274,15 +274,11 @@ open class CompanionService protected constructor(
     private fun showReasonLost(lost: EditorMessage.ReasonLost) =
         notices.reasonLost(ShownPath.plain("${Paths.get(lost.filePath).fileName}"), lost.reason, lost.why)
 
-    /** Asks the present server for the number, because the message may come from an earlier server. */
-    private fun updateConnected() =
+    /** Asks the present server for its status, because the message may come from an earlier server. */
+    private fun updateStatus() =
         changeState { state ->
-            val connected = slot.core?.status?.connected
-            if (state is CompanionState.Running && connected != null) {
-                state.copy(status = state.status.copy(connected = connected))
-            } else {
-                state
-            }
+            val status = slot.core?.status
+            if (state is CompanionState.Running && status != null) CompanionState.Running(status) else state
         }
 
     companion object {

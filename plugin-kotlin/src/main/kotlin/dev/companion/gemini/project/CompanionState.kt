@@ -14,7 +14,7 @@ sealed class CompanionState {
 
     data object Starting : CompanionState()
 
-    /** [status] is from the last start or update of the server, except for the number of CLIs. */
+    /** [status] is from the last start of the server, or from the last change of its settings or its CLIs. */
     data class Running(val status: ServerStatus) : CompanionState()
 
     /** @param message for the user: problem and fix */

@@ -51,17 +51,17 @@ internal object HealthReport {
             CompanionState.Remote -> listOf("Server: off, in Remote Development")
             CompanionState.Starting -> listOf("Server: starting")
             is CompanionState.Failed -> listOf("Server: failed: ${state.message}")
-            is CompanionState.Running -> running(state.status, service.core?.status?.openDiffs ?: 0)
+            is CompanionState.Running -> running(service.core?.status ?: state.status)
         }
 
-    private fun running(status: ServerStatus, openDiffs: Int) =
+    private fun running(status: ServerStatus) =
         listOf(
             "Server: running on port ${status.port}",
             "Listening: ${StatusText.listening(status)}",
             *status.notListening.map { "Not listening: $it" }.toTypedArray(),
             *status.discoveryFiles.map(::discoveryFile).toTypedArray(),
             "Connected: ${status.connected}",
-            "Open proposals: $openDiffs",
+            "Open proposals: ${status.openDiffs}",
         )
 
     private fun discoveryFile(file: DiscoveryFile) =

@@ -20,6 +20,7 @@ import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.comments.LineContent
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.ServerStatus
+import dev.companion.gemini.core.status
 import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionService
@@ -86,7 +87,7 @@ internal class StatusPopup(private val project: Project) {
         title.font = title.font.deriveFont(Font.BOLD)
         val form = FormBuilder.createFormBuilder().addComponent(title)
         when (state) {
-            is CompanionState.Running -> rows(form, state.status)
+            is CompanionState.Running -> rows(form, service.core?.status ?: state.status)
             is CompanionState.Failed -> form.addComponent(text(state.message))
             CompanionState.Off -> form.addComponent(text(message("status.off.details")))
             CompanionState.Remote -> form.addComponent(text(message("status.remote.details")))
