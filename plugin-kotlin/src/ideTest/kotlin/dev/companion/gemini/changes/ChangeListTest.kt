@@ -89,4 +89,18 @@ class ChangeListTest : TestCase() {
         assertEquals("listed with the edits", 6, list.prompts.single().more)
         assertEquals(files.size, list.fileCount)
     }
+
+    fun testCountedFilesTakeThePlaceOfKeptOnes() {
+        val files = (1..ChangeList.MAX_OTHERS + 7).map { OtherFile("/$it", ChangeKind.CREATED) }
+        list.add(command(), files)
+        list.keep(list.prompts.single().rows.take(5))
+        assertEquals(ChangeList.MAX_OTHERS, list.prompts.single().rows.size)
+        assertEquals(2, list.prompts.single().more)
+        list.keep(list.prompts.single().rows)
+        assertEquals(2, list.prompts.single().rows.size)
+        assertEquals(0, list.prompts.single().more)
+        list.add(command(), files)
+        list.keep(list.prompts.single().rows, listOf(PromptKey("s", 1)))
+        assertEquals("the whole prompt is kept", emptyList<String>(), shown())
+    }
 }

@@ -39,36 +39,31 @@ internal class PromptChanges(
     /** The prompt's first line; empty if it is unknown. */
     val title: String,
     val time: Long,
-    files: List<ChangedFile>,
+    val files: List<ChangedFile>,
     others: List<OtherFile>,
-    beyond: List<OtherFile> = emptyList(),
 ) {
     private val edited = files.mapTo(HashSet()) { it.path }
 
-    /** The files that are only counted, because the list is full. */
-    val beyond: List<OtherFile> = beyond.filter { it.path !in edited }
+    /** The files that the server does not know. Those after [ChangeList.MAX_OTHERS] are only counted. */
+    val others: List<OtherFile> = others.filter { it.path !in edited }
 
-    val more: Int get() = beyond.size
+    val beyond: List<OtherFile> get() = others.drop(ChangeList.MAX_OTHERS)
 
-    /** The files, by path. */
+    val more: Int get() = maxOf(others.size - ChangeList.MAX_OTHERS, 0)
+
+    /** The listed files, by path. */
     val rows: List<ChangeRow> =
         (
             files.map { ChangeRow(key, it.path, it.kind, it) } +
-                others.filter { it.path !in edited }.map { ChangeRow(key, it.path, it.kind, null) }
+                this.others.take(ChangeList.MAX_OTHERS).map { ChangeRow(key, it.path, it.kind, null) }
         ).sortedBy { it.path }
-
-    /** The files that the server does not know. */
-    val others: List<OtherFile> get() = rows.filter { it.edit == null }.map { OtherFile(it.path, it.kind) }
-
-    val files: List<ChangedFile> get() = rows.mapNotNull { it.edit }
 
     fun with(
         title: String = this.title,
         time: Long = this.time,
         files: List<ChangedFile> = this.files,
         others: List<OtherFile> = this.others,
-        beyond: List<OtherFile> = this.beyond,
-    ) = PromptChanges(key, title, time, files, others, beyond)
+    ) = PromptChanges(key, title, time, files, others)
 }
 
 /** Changed on one thread. */
@@ -113,22 +108,22 @@ internal class ChangeList {
         val key = command.key
         val old = byKey[key]
         val known = LinkedHashMap<String, OtherFile>()
-        for (before in listOf(old?.others, old?.beyond)) before.orEmpty().associateByTo(known) { it.path }
+        old?.others.orEmpty().associateByTo(known) { it.path }
         for (other in others) {
             val before = known[other.path]
             val kind = if (before == null) other.kind else merged(before.kind, other.kind)
             if (kind == null) known -= other.path else known[other.path] = OtherFile(other.path, kind)
         }
-        val shown = known.values.take(MAX_OTHERS)
-        val beyond = known.values.drop(MAX_OTHERS).take(MAX_COUNTED)
-        val new = old?.with(others = shown, beyond = beyond)
-            ?: PromptChanges(key, command.title, command.time, emptyList(), shown, beyond)
+        val all = known.values.take(MAX_OTHERS + MAX_COUNTED)
+        val new = old?.with(others = all) ?: PromptChanges(key, command.title, command.time, emptyList(), all)
         put(new)
         return old == null
     }
 
-    /** Removes rows, which the user keeps. */
-    fun keep(rows: Collection<ChangeRow>) {
+    /** Removes rows, which the user keeps. Of [whole] prompts the files that are only counted leave, too. */
+    fun keep(rows: Collection<ChangeRow>, whole: Collection<PromptKey> = emptyList()) {
+        whole.forEach(byKey::remove)
+        order()
         for ((key, those) in rows.groupBy { it.prompt }) {
             val prompt = byKey[key] ?: continue
             val paths = those.mapTo(HashSet()) { it.path }

@@ -56,7 +56,8 @@ internal class RevertPromptAction : ChangesAction() {
 internal class KeepAction : ChangesAction() {
     override fun rows(panel: ChangesPanel) = panel.tree.selectedRows
 
-    override fun perform(project: Project, panel: ChangesPanel) = panel.service.keep(rows(panel))
+    override fun perform(project: Project, panel: ChangesPanel) =
+        panel.service.keep(rows(panel), panel.tree.wholePrompts)
 }
 
 internal class OpenChangedFileAction : ChangesAction() {

@@ -116,14 +116,15 @@ class ChangesService(private val project: Project) : Disposable {
     /** The folder of a row's file, as far as the IDE knows it. */
     internal fun folder(row: ChangeRow): VirtualFile? = files[row.path]?.folder?.takeIf { it.isValid }
 
-    internal fun keep(rows: Collection<ChangeRow>) {
+    /** Keeps [rows], which are all rows of [whole] prompts. */
+    internal fun keep(rows: Collection<ChangeRow>, whole: Collection<PromptKey>) {
         assertEdt()
         for ((key, those) in rows.groupBy { it.prompt }) {
             val paths = those.filter { it.edit != null }.map { it.path }
             val changes = ChangedPaths(key.session, key.number, paths)
             if (paths.isNotEmpty()) cores[key]?.send(ServerMessage.ChangesKept(changes))
         }
-        list.keep(rows)
+        list.keep(rows, whole)
         publish()
     }
 

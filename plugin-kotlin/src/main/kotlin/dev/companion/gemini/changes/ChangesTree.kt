@@ -12,6 +12,7 @@ import com.intellij.ui.treeStructure.Tree
 import com.intellij.util.text.DateFormatUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.ChangeKind
+import dev.companion.gemini.core.PromptKey
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.target.ShownPath
 import java.nio.file.Paths
@@ -46,6 +47,9 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
             .mapNotNull { node ->
                 node.path.filterIsInstance<PromptNode>().singleOrNull()?.prompt
             }.distinct()
+
+    /** The prompts that are selected themselves. */
+    val wholePrompts: List<PromptKey> get() = selected().filterIsInstance<PromptNode>().map { it.prompt.key }
 
     /** The selected files, and all files of selected folders and prompts. */
     val selectedRows: List<ChangeRow> get() = selected().flatMap(::rows).distinct()
