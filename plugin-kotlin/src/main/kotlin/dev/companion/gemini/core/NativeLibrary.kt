@@ -17,9 +17,6 @@ class NativeLibraryException(
 ) : RuntimeException(message, cause)
 
 object NativeLibrary {
-    /** The JVM's message if the plugin was loaded before and was not completely unloaded. */
-    private const val HELD = "already loaded in another classloader"
-
     private const val DENIED =
         "Java denies libraries. Please add the line --enable-native-access=ALL-UNNAMED by Help | Edit Custom VM Options."
 
@@ -41,8 +38,7 @@ object NativeLibrary {
         try {
             System.load(file.toAbsolutePath().toString())
         } catch (e: UnsatisfiedLinkError) {
-            val message = "The library for $folder could not be loaded: ${e.message}"
-            throw NativeLibraryException(message, e, restart = HELD in e.message.orEmpty())
+            throw NativeLibraryException("The library for $folder could not be loaded: ${e.message}", e)
         } catch (e: IllegalCallerException) {
             // This happens in Java 24 and newer, if it is configured to deny native access.
             throw NativeLibraryException(DENIED, e, restart = true)

@@ -43,10 +43,6 @@ class DeadDiskTest {
         assertEquals("no file, no threads", file)
     }
 
-    @Test
-    fun `the plugin's class loader stays while a thread waits for it, and no longer`() =
-        assertEquals(listOf("held", "collected"), run(UnloadBesideDeadDisk::class.java))
-
     companion object {
         /** In milliseconds. More than the server's 2 s and the time that threads need. */
         const val IN_TIME = 5_000
@@ -131,21 +127,4 @@ object FiveWindows {
         }
 
     private const val WINDOWS = 4
-}
-
-/** Drops the plugin's classes while a thread of its library waits for a disk. */
-object UnloadBesideDeadDisk {
-    @JvmStatic
-    fun main(arguments: Array<String>) {
-        val disk = Disk(Path.of(arguments.single()))
-        val loader = useAndStop(pluginDirectory) { disk.stop() }
-        repeat(COLLECTIONS) { System.gc() }
-        println(if (loader.get() == null) "collected too early" else "held")
-        disk.goOn()
-        while (loader.get() != null) System.gc()
-        println("collected")
-        println("end")
-    }
-
-    private const val COLLECTIONS = 10
 }

@@ -1,4 +1,4 @@
-// Tests that only a matching library is loaded, and that it is unloaded with the plugin.
+// Tests that only a matching library is loaded.
 
 package dev.companion.gemini.core
 
@@ -7,12 +7,10 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
-import java.lang.ref.WeakReference
 import java.net.URLClassLoader
-import java.nio.file.AccessDeniedException
 import java.nio.file.Files
 import java.nio.file.Path
-import java.util.function.Function
+import java.util.function.Consumer
 
 class LoadingTest {
     @TempDir
@@ -24,15 +22,13 @@ class LoadingTest {
         return root.resolve(name).also { Files.createDirectories(it.parent) }
     }
 
-    private fun copyLibrary() = Files.copy(pluginDirectory.resolve(root.relativize(library())), library())
-
     private fun folder() =
         requireNotNull(NativeLibrary.folderName(System.getProperty("os.name"), System.getProperty("os.arch")))
 
     /** Returns the error message of loading the plugin in [root]. */
     private fun failure(): String {
         // Another class loader's class with the same name throws it.
-        val thrown = assertThrows(RuntimeException::class.java) { PluginLoader().newServer().apply(root) }
+        val thrown = assertThrows(RuntimeException::class.java) { PluginLoader().newLoading().accept(root) }
         assertEquals(NativeLibraryException::class.java.name, thrown.javaClass.name)
         return thrown.message.orEmpty()
     }
@@ -54,14 +50,6 @@ class LoadingTest {
             thrown.message,
         )
         assertTrue(thrown.restart)
-    }
-
-    @Test
-    fun `a library that another class loader has still loaded asks for a restart`() {
-        NativeLibrary.load(pluginDirectory)
-        val thrown = assertThrows(RuntimeException::class.java) { PluginLoader().newServer().apply(pluginDirectory) }
-        val restart = thrown.javaClass.getMethod("getRestart").invoke(thrown)
-        assertEquals(true, restart, thrown.message)
     }
 
     @Test
@@ -93,51 +81,9 @@ class LoadingTest {
             },
         )
     }
-
-    @Test
-    fun `the plugin's class loader is collected after stop, and the library can be loaded anew`() {
-        copyLibrary()
-        val deadline = System.nanoTime() + WAIT_SECONDS * 1_000_000_000
-        repeat(2) {
-            val loader = eventually(deadline) { useAndStop(root) }
-            while (loader.get() != null) {
-                assertTrue(System.nanoTime() < deadline, "the class loader is still there")
-                System.gc()
-            }
-        }
-        // Windows does not delete a loaded library.
-        eventually(deadline) { Files.delete(library()) }
-    }
-
-    /** The JVM unloads a library a moment after its class loader, on a separate thread. */
-    private fun <T> eventually(deadline: Long, action: () -> T): T {
-        while (true) {
-            try {
-                return action()
-            } catch (e: Exception) {
-                val isLoaded = e is AccessDeniedException || "already loaded in another" in e.message.orEmpty()
-                if (!isLoaded || System.nanoTime() > deadline) throw e
-                Thread.onSpinWait()
-            }
-        }
-    }
 }
 
-/** Loads the plugin in [folder], uses a server, stops it after [beforeStop], and drops all references. */
-internal fun useAndStop(folder: Path, beforeStop: () -> Unit = {}): WeakReference<ClassLoader> {
-    val loader = PluginLoader()
-    val server = loader.newServer()
-    val (port, token) = server.apply(folder)
-    val cli = Cli(port.toInt(), token)
-    // One call succeeds and one throws, because either might leave references.
-    cli.openDiff(folder.resolve("a.txt").toString(), "text").get()
-    cli.openDiff(folder.resolve("a.txt").toString(), "throw").get()
-    beforeStop()
-    (server as AutoCloseable).close()
-    return WeakReference(loader)
-}
-
-/** Loads its own copy of the plugin's classes, like each installed plugin. */
+/** Loads its own copy of the plugin's classes, because these have already loaded the library. */
 private class PluginLoader :
     URLClassLoader(
         listOf(NativeLibrary::class.java, LoadingTest::class.java)
@@ -151,33 +97,13 @@ private class PluginLoader :
     }
 
     @Suppress("UNCHECKED_CAST")
-    fun newServer() =
-        loadClass(IsolatedServer::class.java.name, true)
+    fun newLoading() =
+        loadClass(IsolatedLoading::class.java.name, true)
             .getConstructor()
-            .newInstance() as Function<Path, List<String>>
+            .newInstance() as Consumer<Path>
 }
 
-/** A server in another class loader, used through types that all class loaders share. */
-class IsolatedServer :
-    ImmediateEditor(),
-    Function<Path, List<String>>,
-    AutoCloseable {
-    private var core: CompanionCore? = null
-
-    /** Starts the server with the library of the plugin in [folder]. Returns its port and token. */
-    override fun apply(folder: Path): List<String> {
-        NativeLibrary.load(folder)
-        val core = NativeCompanionCore.start(Window.settings(folder), this) { _, _ -> }
-        this.core = core
-        return listOf(core.status.port.toString(), core.token)
-    }
-
-    override fun receive(core: CompanionCore, message: EditorMessage) {
-        if (message is EditorMessage.Open) check(message.diff.newContent != "throw")
-        super.receive(core, message)
-    }
-
-    override fun close() {
-        core?.close()
-    }
+/** Loads the library of a plugin in another class loader, used through types that all class loaders share. */
+class IsolatedLoading : Consumer<Path> {
+    override fun accept(folder: Path) = NativeLibrary.load(folder)
 }
