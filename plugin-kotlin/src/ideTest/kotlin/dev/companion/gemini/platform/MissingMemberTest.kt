@@ -3,21 +3,20 @@
 package dev.companion.gemini.platform
 
 import com.intellij.openapi.application.ApplicationInfo
+import com.intellij.openapi.components.impl.ComponentManagerImpl
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileEditor.impl.FileEditorManagerImpl
+import com.intellij.openapi.util.Disposer
 import com.intellij.testFramework.LoggedErrorProcessor
+import com.intellij.ui.docking.DockManager
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.RecordingCore
-import dev.companion.gemini.changes.ChangesService
-import dev.companion.gemini.comments.CommentService
-import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Diagnostics
 import dev.companion.gemini.core.DiagnosticsRequest
-import dev.companion.gemini.core.EditorHost
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.Responder
-import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.diagnostics.DiagnosticsService
-import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.ServiceTestCase
 import dev.companion.gemini.review.Answer
@@ -46,19 +45,21 @@ class MissingMemberTest : ServiceTestCase() {
         super.tearDown()
     }
 
-    /** Names of internal methods end with the module's name. */
-    private fun Any.call(name: String, vararg arguments: Any): Any? {
-        val method = javaClass.methods.first {
-            it.name.substringBefore('$') == name &&
-                it.parameterCount == arguments.size
+    /** Replaces the project's tabs by ones whose API lacks a class. */
+    private fun withoutTabs() {
+        val lacking = object : FileEditorManagerImpl(project, DockManager.getInstance(project)) {
+            override fun getOpenFiles() = throw NoClassDefFoundError(MISSING)
         }
-        return method.invoke(this, *arguments)
+        val components = project as ComponentManagerImpl
+        val former = components.registerComponentInstance(FileEditorManager::class.java, lacking)
+        Disposer.register(testRootDisposable) {
+            components.registerComponentInstance(FileEditorManager::class.java, former)
+        }
     }
 
-    private fun assertNames(missing: String, sentence: String?) {
+    private fun assertNames(sentence: String?) {
         val build = ApplicationInfo.getInstance().build.asString()
-        val name = missing.replace('.', '/')
-        assertEquals("This IDE, build $build, lacks $name. Update the IDE or the plugin.", sentence)
+        assertEquals("This IDE, build $build, lacks $MISSING. Update the IDE or the plugin.", sentence)
         await { logged.any { it is LinkageError } }
     }
 
@@ -71,23 +72,18 @@ class MissingMemberTest : ServiceTestCase() {
         assertEquals(restart.format(FailingPart::class.java.name), CompanionBundle.missing(later))
     }
 
-    private fun assertNoProposalWithout(missing: String) {
-        val proposals = LackingLoader(missing).install(project, ProposalService::class)
+    fun testACLIGetsTheReasonWhyNoProposalCanBeMade() {
+        withoutTabs()
+        val proposals = ProposalService.getInstance(project)
         val answer = Answer()
-        proposals.call("open", RecordingCore(), answer, OpenDiff("${project.basePath}/a", "text", ProposalKind.CREATE))
+        proposals.open(RecordingCore(), answer, OpenDiff("${project.basePath}/a", "text", ProposalKind.CREATE))
         await { answer.text != null }
-        assertNames(missing, answer.text?.removePrefix("failed: "))
-        assertEquals("none waits", emptyList<Any>(), proposals.call("waiting"))
+        assertNames(answer.text?.removePrefix("failed: "))
+        assertEquals("none waits", emptyList<Any>(), proposals.waiting())
     }
 
-    fun testACLIGetsTheReasonWhyNoProposalCanBeMade() = assertNoProposalWithout("com.intellij.diff.DiffContentFactory")
-
-    fun testACLIGetsTheReasonWhyNoProposalCanBeShown() =
-        assertNoProposalWithout("com.intellij.openapi.fileEditor.ex.FileEditorManagerEx")
-
     fun testTheModelGetsTheReasonWhyThereAreNoProblems() {
-        val missing = "com.intellij.psi.PsiDocumentManager"
-        val service = LackingLoader(missing).install(project, DiagnosticsService::class)
+        withoutTabs()
         val report = AtomicReference<String>()
         val responder = object : Responder<Diagnostics> {
             override fun complete(answer: Diagnostics) = report.set(answer.toString())
@@ -95,27 +91,21 @@ class MissingMemberTest : ServiceTestCase() {
             override fun fail(message: String) = report.set(message)
         }
         val file = createTempFile("a.txt", "text")
-        service.call("find", responder, DiagnosticsRequest(listOf(file.path)))
+        DiagnosticsService.getInstance(project).find(responder, DiagnosticsRequest(listOf(file.path)))
         await { report.get() != null }
-        assertNames(missing, report.get())
+        assertNames(report.get())
     }
 
-    private fun assertNoServerWithout(missing: String) {
-        val loader = LackingLoader(missing)
-        loader.install(project, ProposalService::class)
-        loader.install(project, DiagnosticsService::class)
-        loader.install(project, CommentService::class)
-        loader.install(project, ChangesService::class)
-        val launch: (ServerSettings, EditorHost) -> CompanionCore = { _, _ -> RecordingCore() }
-        val service = loader.install(project, CompanionService::class, launch)
-        service.call("start")
-        await { service.call("getState") is CompanionState.Failed }
-        assertNames(missing, (service.call("getState") as CompanionState.Failed).message)
+    fun testTheUserSeesWhyNoServerCanStart() {
+        val service = serviceWith { _, _ -> throw NoClassDefFoundError(MISSING) }
+        service.start()
+        await { service.state is CompanionState.Failed }
+        assertNames((service.state as CompanionState.Failed).message)
     }
 
-    fun testTheUserSeesWhyNoServerCanStart() = assertNoServerWithout("com.intellij.openapi.roots.ProjectRootManager")
-
-    fun testTheUserSeesWhyNothingCanBeListenedTo() = assertNoServerWithout("com.intellij.ProjectTopics")
+    private companion object {
+        const val MISSING = "com/intellij/Missing"
+    }
 }
 
 private object FailingPart {

@@ -12,7 +12,6 @@ import com.intellij.terminal.frontend.toolwindow.TerminalToolWindowTabsManager
 import com.intellij.testFramework.PlatformTestCase
 import com.intellij.ui.content.ContentManager
 import dev.companion.gemini.dispatchUntil
-import dev.companion.gemini.platform.LackingLoader
 import dev.companion.gemini.terminal.ReworkedTerminal.Outcome
 import org.jetbrains.plugins.terminal.TerminalEngine
 import org.jetbrains.plugins.terminal.TerminalOptionsProvider
@@ -63,10 +62,8 @@ class ReworkedTerminalTest : PlatformTestCase() {
     }
 
     fun testWhereTheTerminalHasNoAPIItSaysSo() {
-        val loader = LackingLoader(TerminalToolWindowTabsManager::class.java.name)
-        val terminal = loader.loadClass(ReworkedTerminal::class.java.name).getField("INSTANCE").get(null)
-        val run = terminal.javaClass.methods.single { it.name == "run" }
-        assertEquals("UNREACHABLE", run.invoke(terminal, project, "Gemini CLI", "gemini").toString())
+        TerminalToolWindowTabsManager.lacks = "createTabBuilder"
+        assertEquals(Outcome.UNREACHABLE, runCli())
         assertEquals(emptyList<String>(), calls)
     }
 

@@ -70,7 +70,10 @@ private class Calls(private val project: Project) :
         ContentFactory.SERVICE.getInstance().createContent(JPanel(), "a terminal", false).also(manager::addContent)
     }
 
-    override fun createTabBuilder() = noting(project.name)
+    override fun createTabBuilder(): TerminalToolWindowTabBuilder {
+        failIfLacking("createTabBuilder")
+        return noting(project.name)
+    }
 
     override fun workingDirectory(directory: String?) = noting("in $directory")
 
@@ -88,19 +91,16 @@ private class Calls(private val project: Project) :
         return runs()
     }
 
-    override fun createSendTextBuilder() =
-        also {
-            if (TerminalToolWindowTabsManager.lacks ==
-                "createSendTextBuilder"
-            ) {
-                throw NoSuchMethodError("createSendTextBuilder")
-            }
-        }
+    override fun createSendTextBuilder() = also { failIfLacking("createSendTextBuilder") }
 
     override fun shouldExecute() = noting("execute")
 
     override fun send(text: String) {
         noting(text)
+    }
+
+    private fun failIfLacking(method: String) {
+        if (TerminalToolWindowTabsManager.lacks == method) throw NoSuchMethodError(method)
     }
 
     private fun noting(call: String) = also { TerminalToolWindowTabsManager.calls += call }
