@@ -10,16 +10,16 @@ import java.nio.file.Path
 import java.nio.file.attribute.FileTime
 
 internal object FileTimes {
-    /** The views differ between systems. The file systems of WSL and containers may have neither. */
+    /** The attributes with times differ between systems. The file systems of WSL and containers may have neither. */
     private val VIEWS = listOf("unix:lastModifiedTime,ctime", "lastModifiedTime,creationTime")
 
     /**
      * Returns the last change of a file or of its entry, in milliseconds since 1970: a moved or unpacked file keeps its
      * old modification time. Null if the file system does not say.
      */
-    fun lastChange(path: Path): Long? {
+    fun lastChange(path: Path, views: List<String> = VIEWS): Long? {
         assertNotEdt()
-        for (view in VIEWS) {
+        for (view in views) {
             val times = read { Files.readAttributes(path, view, LinkOption.NOFOLLOW_LINKS).values } ?: continue
             return times.filterIsInstance<FileTime>().maxOfOrNull { it.toMillis() } ?: continue
         }
