@@ -56,20 +56,6 @@ class DecisionTest : DiffTestCase() {
         assertEquals(listOf("accepted a.txt '\uFEFFc\r\nd\r\n'"), calls)
     }
 
-    fun `test rejecting reports and closes`() {
-        val view = propose("a.txt", "two")
-        view.click("Reject")
-        assertEquals(listOf("rejected a.txt"), calls)
-        assertFalse(view.isOpen)
-    }
-
-    fun `test closing the tab rejects`() {
-        file("a.txt", "one")
-        propose("a.txt", "two").close()
-        assertEquals(listOf("rejected a.txt"), calls)
-        assertEquals("one", File(root, "a.txt").readText())
-    }
-
     fun `test closing the project rejects, and fails what is still to be shown`() {
         val closing = ProposalService(project)
         assertEquals(Answer.DONE, answer { closing.open(it, path("a.txt"), "two") })

@@ -39,31 +39,6 @@ class SettingsPageTest : LightPlatformTestCase() {
         }
     }
 
-    fun testItShowsWhatIsSet() {
-        settings.set(
-            Values(
-                context = false,
-                diagnostics = false,
-                qwen = false,
-                trust = TrustSetting.CLI,
-                bodyLimitMegabytes = 7,
-                logLevel = LogLevel.TRACE,
-                cliCommand = "npx gemini",
-                listenAddresses = "10.0.0.1",
-                allowedHosts = "my.box",
-            ),
-        )
-        configurable.reset()
-        assertEquals("false true false", "${context.isSelected} ${review.isSelected} ${diagnostics.isSelected}")
-        assertEquals("true false", "${gemini.isSelected} ${qwen.isSelected}")
-        assertEquals("The CLI decides", trust.selectedItem?.toString())
-        assertEquals("7", limit.text)
-        assertEquals("Trace", log.selectedItem?.toString())
-        assertEquals("npx gemini", command.text)
-        assertEquals("10.0.0.1 my.box", "${listen.text} ${hosts.text}")
-        assertFalse(configurable.isModified)
-    }
-
     fun testEachFieldCountsAndIsApplied() {
         val ofServer = listOf<Pair<Values, () -> Unit>>(
             Values(review = false) to { review.doClick() },
