@@ -3,63 +3,32 @@
 package dev.companion.gemini.context
 
 import com.intellij.openapi.vfs.VfsUtilCore
+import com.intellij.openapi.vfs.VirtualFile
 
 class FileChangesTest : ContextTestCase() {
-    fun `test a renamed file is reported, and its caret under the new name`() {
-        start()
-        val a = file("dir/a.txt", "text")
-        val editor = edit(a)
+    /** Moves a file, or a folder above it, and its caret after that. */
+    private fun assertMoved(path: String, expected: String, newPath: String, move: (VirtualFile) -> Unit) {
+        val file = file(path, "text")
+        val editor = edit(file)
         forget()
-        write { a.rename(this, "b.txt") }
-        assertEquals("renamed dir/a.txt dir/b.txt", calls.first())
-        forget()
-        editor.caretModel.moveToOffset(2)
-        settle()
-        assertEquals(listOf("cursor dir/b.txt 1 3", "selection dir/b.txt ''"), calls)
-        forget()
-        close(a)
-        assertEquals(listOf("closed dir/b.txt"), calls)
-    }
-
-    fun `test a renamed directory is reported, and the caret in it under the new name`() {
-        start()
-        val a = file("dir/sub/a.txt", "text")
-        val editor = edit(a)
-        forget()
-        write { a.parent.parent.rename(this, "other") }
-        assertEquals(listOf("renamed dir other"), calls)
+        write { move(file) }
+        assertEquals(expected, calls.first())
         forget()
         editor.caretModel.moveToOffset(2)
         settle()
-        assertEquals(listOf("cursor other/sub/a.txt 1 3", "selection other/sub/a.txt ''"), calls)
+        assertEquals(listOf("cursor $newPath 1 3", "selection $newPath ''"), calls)
+        forget()
+        close(file)
+        assertEquals(listOf("closed $newPath"), calls)
     }
 
-    fun `test a moved file is reported, and its caret under the new name`() {
+    fun `test a renamed or moved file or directory is reported, and its caret under the new name`() {
         start()
-        val a = file("dir/a.txt", "text")
+        assertMoved("dir/a.txt", "renamed dir/a.txt dir/b.txt", "dir/b.txt") { it.rename(this, "b.txt") }
+        assertMoved("old/sub/a.txt", "renamed old other", "other/sub/a.txt") { it.parent.parent.rename(this, "other") }
         val target = file("target/b.txt").parent
-        val editor = edit(a)
-        forget()
-        write { a.move(this, target) }
-        assertEquals(listOf("renamed dir/a.txt target/a.txt"), calls)
-        forget()
-        editor.caretModel.moveToOffset(2)
-        settle()
-        assertEquals(listOf("cursor target/a.txt 1 3", "selection target/a.txt ''"), calls)
-    }
-
-    fun `test a moved directory is reported, and the caret in it under the new name`() {
-        start()
-        val a = file("dir/sub/a.txt", "text")
-        val target = file("target/b.txt").parent
-        val editor = edit(a)
-        forget()
-        write { a.parent.move(this, target) }
-        assertEquals(listOf("renamed dir/sub target/sub"), calls)
-        forget()
-        editor.caretModel.moveToOffset(2)
-        settle()
-        assertEquals(listOf("cursor target/sub/a.txt 1 3", "selection target/sub/a.txt ''"), calls)
+        assertMoved("one/a.txt", "renamed one/a.txt target/a.txt", "target/a.txt") { it.move(this, target) }
+        assertMoved("two/sub/a.txt", "renamed two/sub target/sub", "target/sub/a.txt") { it.parent.move(this, target) }
     }
 
     fun `test a file that becomes of another type stays open under its new name`() {
@@ -79,37 +48,27 @@ class FileChangesTest : ContextTestCase() {
         assertEquals(listOf("renamed txt/a.txt txt/txt"), calls)
     }
 
-    fun `test a deleted file is reported, under its last name`() {
+    fun `test a deleted file or directory is reported, also if another program deletes it`() {
+        val deletions = mapOf<String, (VirtualFile) -> Unit>(
+            "dir/sub/a.txt" to { a -> write { a.delete(this) } },
+            "dir" to { a -> write { a.parent.parent.delete(this) } },
+            "dir/sub" to { a ->
+                check(VfsUtilCore.virtualToIoFile(a.parent).deleteRecursively())
+                refresh(a.parent)
+            },
+        )
         start()
-        val a = file("dir/a.txt", "text")
-        show(a)
-        forget()
-        write { a.delete(this) }
-        assertEquals(listOf("deleted dir/a.txt"), calls)
-        forget()
-        // In a window the platform closes the tab.
-        close(a)
-        assertEquals(listOf("closed dir/a.txt"), calls)
-    }
-
-    fun `test a deleted directory is reported`() {
-        start()
-        val a = file("dir/sub/a.txt", "text")
-        show(a)
-        forget()
-        write { a.parent.parent.delete(this) }
-        assertEquals(listOf("deleted dir"), calls)
-    }
-
-    fun `test files that another program deletes are reported`() {
-        start()
-        val a = file("dir/sub/a.txt", "text")
-        val directory = a.parent.parent
-        show(a)
-        forget()
-        check(VfsUtilCore.virtualToIoFile(directory).deleteRecursively())
-        refresh(directory)
-        assertEquals(listOf("deleted dir"), calls)
+        for ((deleted, delete) in deletions) {
+            val a = file("dir/sub/a.txt", "text")
+            show(a)
+            forget()
+            delete(a)
+            assertEquals(listOf("deleted $deleted"), calls)
+            forget()
+            // In a window the platform closes the tab.
+            close(a)
+            assertEquals("under its last name", listOf("closed dir/sub/a.txt"), calls)
+        }
     }
 
     fun `test that a file becomes read-only is no news`() {
