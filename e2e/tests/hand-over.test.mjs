@@ -237,15 +237,6 @@ test('each token counts only at its own port, until its last session is gone', a
 
 test('a client stays with its own editor', { concurrency: true }, async (t) => {
   const scenarios = {
-    async 'that restarts its companion'(t) {
-      const { first, second } = await two(t);
-      const client = await first.connectHere();
-      await first.stop();
-      await first.start();
-      await first.assertGoesOn(client);
-      assert.doesNotMatch(second.companion.log, /going on/);
-    },
-
     async 'whose companion was killed, and starts again in time'(t) {
       const { first, second } = await two(t);
       const client = await first.connectHere();
@@ -261,38 +252,6 @@ test('a client stays with its own editor', { concurrency: true }, async (t) => {
 
 test('a client does not go on with an editor', { concurrency: true }, async (t) => {
   const scenarios = {
-    async 'that does not review edits'(t) {
-      const sandbox = Sandbox.of(t);
-      const first = await EditorProcess.open(sandbox, 'first');
-      const second = await EditorProcess.open(sandbox, 'second', '--context-only');
-      const client = await first.connectHere();
-      await first.quit();
-      await sleep(1000);
-      await isLost(client);
-      assert.doesNotMatch(second.companion.log, /going on/);
-    },
-
-    async 'of more folders'(t) {
-      const sandbox = Sandbox.of(t);
-      const first = await EditorProcess.open(sandbox, 'first');
-      const more = ['--workspace', sandbox.folder('more')];
-      const second = await EditorProcess.open(sandbox, 'second', ...more);
-      const client = await first.connectHere();
-      await first.quit();
-      await sleep(1000);
-      await isLost(client);
-      assert.doesNotMatch(second.companion.log, /going on/);
-    },
-
-    async 'if the port was chosen by the user'(t) {
-      const { first, second } = await two(t, '--port', '48213');
-      const client = await first.connectHere();
-      await first.quit();
-      await sleep(1000);
-      await isLost(client);
-      assert.doesNotMatch(second.companion.log, /going on/);
-    },
-
     async 'if another program has taken the port meanwhile'(t) {
       const { sandbox, first, second } = await two(t);
       const client = await first.connectHere();

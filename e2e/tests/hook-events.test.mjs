@@ -16,36 +16,22 @@ const HALF = 'a \ud83d b';
 /** Events with which a model gets a comment, by their difference from an ordinary one. */
 const EVENTS = {
   'a prompt with a high half': ['before-agent', 'BeforeAgent', { prompt: HALF }],
-  'a prompt with a low half': ['before-agent', 'BeforeAgent', { prompt: '\ude00' }],
-  'a prompt with swapped halves': ['before-agent', 'BeforeAgent', { prompt: '\ude00\ud83d' }],
-  'a prompt that ends in a half': ['before-agent', 'BeforeAgent', { prompt: 'a\n\ud83d' }],
   'a prompt that is null': ['before-agent', 'BeforeAgent', { prompt: null }],
   'no prompt': ['before-agent', 'BeforeAgent', {}],
   'a prompt of parts': ['before-agent', 'BeforeAgent', { prompt: [{ text: 'go' }] }],
-  'a half in an unknown field': ['before-agent', 'BeforeAgent', { prompt: 'go', more: HALF }],
   'a half in an unknown name': ['before-agent', 'BeforeAgent', { prompt: 'go', [HALF]: 1 }],
   'an answer with a half': ['after-agent', 'AfterAgent', { prompt: HALF, prompt_response: HALF }],
   'null for an end': ['after-agent', 'AfterAgent', { stop_hook_active: null, prompt: null }],
   'a tool without a name': ['after-tool', 'AfterTool', { tool_name: null }],
-  'a tool whose input is null': ['after-tool', 'AfterTool', { tool_input: null }],
   'a tool whose input is a text': ['after-tool', 'AfterTool', { tool_input: HALF }],
   'a tool whose path is a number': [
     ...['after-tool', 'AfterTool'],
     { tool_name: 'mcp_x_y', tool_input: { file_path: 7 } },
   ],
-  'a tool whose path is null': [
-    ...['after-tool', 'AfterTool'],
-    { tool_name: 'mcp_x_y', tool_input: { file_path: null } },
-  ],
-  'a tool whose path is a list': [
-    ...['after-tool', 'AfterTool'],
-    { tool_name: 'mcp_x_y', tool_input: { file_path: ['a'] } },
-  ],
   'a tool whose path has a half': [
     ...['after-tool', 'AfterTool'],
     { tool_name: 'write_file', tool_input: { file_path: HALF, content: HALF } },
   ],
-  'a tool whose result is null': ['after-tool', 'AfterTool', { tool_response: null }],
   'a tool whose result is a text': ['after-tool', 'AfterTool', { tool_response: HALF }],
   'a tool whose texts have halves': [
     ...['after-tool', 'AfterTool'],
@@ -55,11 +41,9 @@ const EVENTS = {
     ...['after-tool', 'AfterTool'],
     { tool_response: { llmContent: null, returnDisplay: null, error: null } },
   ],
-  'no folder': ['after-tool', 'AfterTool', { cwd: null, tool_name: 'x' }],
   'a folder that is a number': ['after-tool', 'AfterTool', { cwd: 7, tool_name: 'x' }],
   'a prompt of Qwen Code with a half': ['before-agent', 'UserPromptSubmit', { prompt: HALF }],
   'an end of Qwen Code with null': ['after-agent', 'Stop', { stop_hook_active: null }],
-  'results for Qwen Code with null': ['before-agent', 'UserPromptSubmit', { prompt: null }],
 };
 
 test('a comment reaches the model with', async (t) => {

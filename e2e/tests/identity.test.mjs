@@ -9,7 +9,6 @@ import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
 import { Companion } from '../lib/companion.mjs';
 import { REJECTED } from '../lib/decision.mjs';
 import { Editor } from '../lib/editor.mjs';
-import { HookCli } from '../lib/hook-cli.mjs';
 import { startCli } from '../lib/notes.mjs';
 import { Proxy } from '../lib/proxy.mjs';
 import { openWindow } from '../lib/scene.mjs';
@@ -74,39 +73,17 @@ async function open(t, options) {
   return { ...window, file: window.sandbox.file('a', 'one\n') };
 }
 
-test('a reason for a CLI without hooks is lost though another one has begun the edit', async (t) => {
+test('a reason for one of two CLIs that go on with the same session reaches its own process', async (t) => {
   const window = await open(t);
-  const bare = await startCli(window, 'a');
-  const other = await startCli(window, 'b');
-  await other.hooks.before(window.file);
-  const diff = await openDiff(window, bare, window.file);
-  assert.equal(diff.arrival, 'never');
-  await assertHolds(window, { client: bare.client }, diff, [other]);
-});
-
-describe('a reason for one of two CLIs', { concurrency: 3 }, () => {
-  test('that go on with the same session reaches its own process', async (t) => {
-    const window = await open(t);
-    const [first, second] = [await startCli(window, 'a'), await startCli(window, 'a')];
-    for (const [own, other] of [
-      [first, second],
-      [second, first],
-    ]) {
-      await own.hooks.before(window.file);
-      const diff = await openDiff(window, own, window.file);
-      await assertHolds(window, own, diff, [other]);
-    }
-  });
-
-  test('reaches it though the other one takes over its session', async (t) => {
-    const window = await open(t);
-    const [first, second] = [await startCli(window, 'a'), await startCli(window, 'b')];
-    await first.hooks.before(window.file);
-    const diff = await openDiff(window, first, window.file);
-    second.hooks.session = 'a';
-    await second.hooks.prompt('go');
-    await assertHolds(window, first, diff, [second]);
-  });
+  const [first, second] = [await startCli(window, 'a'), await startCli(window, 'a')];
+  for (const [own, other] of [
+    [first, second],
+    [second, first],
+  ]) {
+    await own.hooks.before(window.file);
+    const diff = await openDiff(window, own, window.file);
+    await assertHolds(window, own, diff, [other]);
+  }
 });
 
 test('the hooks of a CLI reach its own companion although a later one comes first', async (t) => {
@@ -121,36 +98,6 @@ test('the hooks of a CLI reach its own companion although a later one comes firs
   assert.equal(diff.arrival, 'now');
   await assertHolds(window, cli, diff, []);
   assert.deepEqual(later.inbox.takeAll(), []);
-});
-
-describe('a session that changes', { concurrency: 3 }, () => {
-  test('while a diff waits keeps its reason', async (t) => {
-    const window = await open(t);
-    const cli = await startCli(window, 'first');
-    await cli.hooks.before(window.file);
-    const diff = await openDiff(window, cli, window.file);
-    cli.hooks.session = 'second';
-    await cli.hooks.prompt('go on');
-    window.editor.reject(window.file, REASON);
-    const { status } = await diff.decision;
-    const notes = [await cli.hooks.after(window.file), await cli.hooks.prompt('and now')];
-    assert.equal(notes.join('\n').match(/not so/g)?.length, 1, `${status}: ${notes}`);
-  });
-
-  test('of two CLIs keeps the review of every edit', async (t) => {
-    const window = await open(t, { args: ['--review-all'] });
-    const clis = [await startCli(window, 'a'), await startCli(window, 'b')];
-    for (const suffix of ['', '-next', '']) {
-      for (const { hooks, client } of clis) {
-        hooks.session = hooks.session[0] + suffix;
-        assert.equal(await hooks.before(window.file), 'ask', hooks.session);
-        const diff = await openDiff(window, { client }, window.file);
-        window.editor.accept(window.file);
-        await diff.decision;
-        await hooks.after(window.file);
-      }
-    }
-  });
 });
 
 test('a CLI that is not connected is asked for no review', async (t) => {
@@ -232,43 +179,4 @@ describe('a reason arrives at once', { concurrency: 3 }, () => {
     }
     assert.doesNotMatch(window.companion.log, /is back on its stream/);
   });
-});
-
-describe('a diff whose own hook does not arrive', { concurrency: 3 }, () => {
-  for (const [own, first] of [
-    ['bridged', 'bridged'],
-    ['bridged', 'forwarded'],
-    ['forwarded', 'bridged'],
-    ['forwarded', 'forwarded'],
-  ]) {
-    test(`of a ${own} CLI is not taken for the edit of a ${first} one`, async (t) => {
-      const window = await open(t);
-      const start = { bridged: startBridged, forwarded: startForwarded };
-      const cli = await start[own](window, 'a');
-      const other = await start[first](window, 'b');
-      await other.hooks.before(window.file);
-      const diff = await openDiff(window, cli, window.file);
-      assert.equal(diff.arrival, 'never');
-      await assertHolds(window, cli, diff, [other]);
-    });
-  }
-});
-
-test('two CLIs behind forwarded ports are distinguished after an acceptance', async (t) => {
-  const window = await open(t);
-  const clis = [await startForwarded(window, 'a'), await startForwarded(window, 'b')];
-  const [first] = clis;
-  await first.hooks.before(window.file);
-  const unclear = await openDiff(window, first, window.file);
-  assert.equal(unclear.arrival, 'never', 'it could be of the other one');
-  window.editor.accept(window.file);
-  assert.equal((await unclear.decision).status, 'accepted');
-  await first.hooks.after(window.file);
-  for (const own of clis) {
-    await own.hooks.before(window.file);
-    const diff = await openDiff(window, own, window.file);
-    assert.equal(diff.arrival, 'now');
-    const others = clis.filter((cli) => cli !== own);
-    await assertHolds(window, own, diff, others);
-  }
 });

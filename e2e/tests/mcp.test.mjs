@@ -47,42 +47,11 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     assert.equal(await mcp.ask({ path: file, severity: 'hint' }), `No problems in ${file}.`);
   });
 
-  test('returns the problems of all open files if none is named', async (t) => {
-    const { sandbox, companion, mcp } = await openWindowWithModel(t);
-    assert.equal(await mcp.ask({}), 'No file of the workspace is open in the editor.');
-    const file = sandbox.file('a.json', '{ "a": }');
-    companion.notify('editor/opened', { path: file });
-    companion.notify('editor/opened', { path: sandbox.file('b.json', '{}') });
-    await companion.caughtUp();
-    assert.equal(await mcp.ask({ path: '' }), `${file}:${BROKEN}\nNo problems in 1 other file.`);
-  });
-
   test('refuses files outside of the workspace', async (t) => {
     const { sandbox, mcp } = await openWindowWithModel(t);
     for (const name of [path.join(sandbox.home, 'a.json'), '../home/a.json', '/etc/passwd']) {
       assert.match((await mcp.ask({ path: name })).error, /outside of the workspace/, name);
     }
-  });
-
-  test('reports that the editor does not answer', async (t) => {
-    const { sandbox, companion, mcp } = await openWindowWithModel(t);
-    companion.onRequest(undefined);
-    const answer = await mcp.ask({ path: sandbox.file('a.json') });
-    assert.deepEqual(answer, { error: 'The editor did not answer in time.' });
-  });
-
-  test('reports that there are none, or that the user keeps them private', async (t) => {
-    const { sandbox, companion, mcp } = await openWindowWithModel(t);
-    const file = sandbox.file('a.json');
-    const asked = mcp.ask({ path: file });
-    companion.onRequest(undefined);
-    const { id } = await companion.next('editor/diagnostics');
-    const error = { code: -32601, message: 'Method not found' };
-    companion.sendLine(JSON.stringify({ jsonrpc: '2.0', id, error }));
-    assert.deepEqual(await asked, { error: 'This editor does not report problems.' });
-
-    const silent = await openWindowWithModel(t, { args: ['--no-diagnostics'] });
-    assert.deepEqual(await silent.mcp.ask({}), { error: "The user's editor does not report problems." });
   });
 
   test('uses the editor that the CLI is connected to, if two have the folder', async (t) => {

@@ -21,7 +21,6 @@ import { noTerminal as skip } from '../lib/terminal.mjs';
 import { Window } from '../lib/window.mjs';
 
 const NO_ANSWER = '[no response text]';
-const ANSWER = 'It is all right.';
 const FAILED = { llmContent: 'no', error: { message: 'no', type: 'file_not_found' } };
 
 /** A window with the comment `1` on a file, and a CLI whose hooks the test runs. */
@@ -30,39 +29,14 @@ async function open(t) {
   const file = window.sandbox.file('a', 'one\n');
   await saved(window, commentOn(file, 1));
   const cli = new HookCli(window.sandbox);
-  const prompt = async () => commentsIn(await cli.prompt('go'));
-  const end = async (prompt_response, stop_hook_active) =>
-    commentsIn(await cli.end({ prompt_response, stop_hook_active }));
-  return { window, file, cli, prompt, end };
+  return { window, file, cli };
 }
 
 describe('a comment', { concurrency: 3 }, () => {
-  test('of a prompt that has no answer waits again, in the editor, too', async (t) => {
-    const { window, prompt, end } = await open(t);
-    assert.deepEqual(await prompt(), ['1']);
-    await window.companion.next('comment/delivered');
-    assert.deepEqual(await end(NO_ANSWER), []);
-    const { comments } = (await window.companion.next('comment/pending')).params;
-    assert.deepEqual(comments.map(({ id }) => id), ['1']);
-    assert.deepEqual(await prompt(), ['1']);
-    assert.deepEqual(await end(ANSWER), []);
-    assert.deepEqual(await prompt(), []);
-  });
-
-  test('with which a turn went on without a further answer waits again', async (t) => {
-    const { prompt, end } = await open(t);
-    await until('the turn goes on', async () => String(await end(ANSWER)) === '1');
-    assert.deepEqual(await prompt(), [], 'the CLI sends the comment as a prompt');
-    assert.deepEqual(await end(ANSWER, true), []);
-    assert.deepEqual(await prompt(), ['1']);
-    assert.deepEqual(await end(`${ANSWER}\n${ANSWER}`), []);
-    assert.deepEqual(await prompt(), []);
-  });
-
   test('that waits again does so after a restart', async (t) => {
-    const { window, cli, prompt, end } = await open(t);
-    assert.deepEqual(await prompt(), ['1']);
-    await end(NO_ANSWER);
+    const { window, cli } = await open(t);
+    assert.deepEqual(commentsIn(await cli.prompt('go')), ['1']);
+    await cli.end({ prompt_response: NO_ANSWER });
     await until('it is saved', () => isSaved(window, 'remark 1'));
     await window.kill();
     await window.start();

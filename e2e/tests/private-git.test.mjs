@@ -6,12 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import { run } from '../lib/doctor.mjs';
-import { problem } from '../lib/editor.mjs';
-import { HookCli } from '../lib/hook-cli.mjs';
-import { NOTHING, edit, hook } from '../lib/hook.mjs';
 import { until } from '../lib/inbox.mjs';
-import { commentOn, isRefused } from '../lib/notes.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
 
 const args = ['--git-ignored-private'];
@@ -35,83 +30,6 @@ function open({ sandbox, companion }, ...names) {
   for (const file of files) companion.notify('editor/focused', { path: file });
   return files;
 }
-
-test('without the option, files that Git ignores are shared', async (t) => {
-  const window = await openWindowWithClient(t);
-  window.sandbox.folder('project', '.git');
-  window.sandbox.file('.gitignore', '*.log\n');
-  const [text, log] = open(window, 'a.txt', 'x.log');
-  await window.client.openFiles(are(log, text));
-});
-
-test('a rule of Git takes effect at once, wherever it is, and the reason names it', async (t) => {
-  const window = await openWindowWithClient(t, { args });
-  const { sandbox, companion, client } = window;
-  sandbox.folder('project', '.git');
-  const [text, log] = open(window, 'a.txt', 'build/x.log');
-  await client.openFiles(are(log, text));
-  const ignore = {
-    '.gitignore': () => sandbox.file('.gitignore', '*.log\n'),
-    'build/.gitignore': () => sandbox.file('build/.gitignore', 'x.*\n'),
-    '.git/info/exclude': () => sandbox.file('.git/info/exclude', '/build/\n'),
-    [path.join(sandbox.home, '.config/git/ignore')]: () => ignoreForUser(sandbox, '*.log\n'),
-  };
-  for (const [name, write] of Object.entries(ignore)) {
-    write();
-    await client.openFiles(are(text));
-    const { paths, reasons } = (await companion.next('companion/private')).params;
-    assert.deepEqual(paths, [log]);
-    const how = 'To share it, add this line to .geminiignore: !/build/x.log';
-    assert.match(reasons[log], /^Git ignores it by \S+ in /);
-    assert.ok(reasons[log].endsWith(` in ${name}. ${how}`), reasons[log]);
-    fs.rmSync(path.resolve(sandbox.project, name));
-    await client.openFiles(are(log, text));
-    await companion.next('companion/private');
-  }
-  sandbox.file('.gitignore', '*.log\n');
-  await client.openFiles(are(text));
-  sandbox.file('.geminiignore', '!/build/x.log\n');
-  await client.openFiles(are(log, text));
-});
-
-test('nothing of an ignored file reaches a model, unless an ignore file takes it back', async (t) => {
-  const window = await openWindowWithClient(t, { args });
-  const { sandbox, companion, editor, client } = window;
-  sandbox.file('.gitignore', '*.log\n');
-  const [log] = open(window, 'x.log');
-  await companion.inbox.next(({ method }) => method === 'companion/private');
-  editor.diagnose = () => [problem(1, 'of a log')];
-  const cli = new HookCli(sandbox);
-  const change = async (title) => {
-    await cli.prompt(title);
-    await cli.write(log, `SECRET ${title}\n`);
-    const { params } = await companion.inbox.next(
-      ({ method, params }) => method === 'agent/changed' && params.title === title,
-    );
-    const { stdout } = await run(sandbox, ['changes', '--prompt', 'last']);
-    return { shown: stdout, file: params.files[0] };
-  };
-
-  assert.match((await client.callTool('getDiagnostics', { filePath: log })).content[0].text, /stays private/);
-  assert.deepEqual(await hook(sandbox, 'before-tool', edit(log)), NOTHING);
-  companion.notify('comment/set', commentOn(log, 'hidden'));
-  await companion.inbox.next(isRefused('hidden'));
-  const hidden = await change('first');
-  assert.equal(hidden.file.private, true);
-  assert.doesNotMatch(hidden.shown, /SECRET/);
-  client.openDiff(log, 'proposed\n');
-  assert.equal((await editor.view(log)).private, true);
-
-  sandbox.file('.geminiignore', '!*.log\n');
-  await client.openFiles(are(log));
-  assert.match((await client.callTool('getDiagnostics', { filePath: log })).content[0].text, /of a log/);
-  const shown = await change('second');
-  assert.equal(shown.file.private, false);
-  assert.match(shown.shown, /SECRET/);
-  companion.notify('comment/set', commentOn(log, 'shown'));
-  await companion.caughtUp();
-  assert.match(await cli.prompt('Go on'), /remark shown/);
-});
 
 test('a file is ignored exactly if Git says so, apart from its index', { skip }, async (t) => {
   const { sandbox, client } = await openWindowWithClient(t, { args });
