@@ -78,18 +78,3 @@ test('an edit keeps the form of its file', { skip }, async (t) => {
     assert.equal(read(files[index]), expected, name);
   }
 });
-
-test('an edit that a script accepts is made once', { skip }, async (t) => {
-  const insert = (file_path) => ({
-    name: 'replace',
-    args: { file_path, instruction: '', old_string: 'two', new_string: 'half\ntwo' },
-  });
-  const { sandbox, neovim, files, end, shows } = await start(t, [[insert, 'one\ntwo\n']]);
-  const [file] = files;
-  await shows(file);
-  const script = await neovim.session(sandbox);
-  await script.callTool('acceptDiff', { filePath: file });
-  const { results } = await end;
-  assert.match(results[0].output, /Successfully modified/);
-  assert.equal(read(file), 'one\nhalf\ntwo\n');
-});

@@ -290,38 +290,6 @@ test('status, log and health report the state', { skip }, async (t) => {
   assert.equal(await neovim.lua('return vim.bo.filetype'), 'log');
 });
 
-test('the help has a tag for each command, option and function', { skip }, async (t) => {
-  const { neovim } = await openNeovim(t);
-  // Into a copy, so that the checkout stays as it is.
-  const help = await neovim.lua(`
-    local folder = vim.env.HOME .. '/help'
-    vim.fn.mkdir(folder .. '/doc', 'p')
-    local source = vim.api.nvim_get_runtime_file('doc/gemini_companion.txt', false)[1]
-    vim.fn.writefile(vim.fn.readfile(source), folder .. '/doc/gemini_companion.txt')
-    vim.opt.runtimepath:prepend(folder)
-    vim.cmd('helptags ' .. folder .. '/doc')
-    local missing = {}
-    local function expect(tag)
-      if not pcall(vim.cmd, 'help ' .. tag) or not vim.fn.expand('%'):find('gemini_companion.txt$') then
-        table.insert(missing, tag)
-      end
-    end
-    for _, name in ipairs(vim.fn.getcompletion('GeminiCompanion ', 'cmdline')) do
-      expect(':GeminiCompanion-' .. name)
-    end
-    local _, why = pcall(require('gemini_companion').setup, { [''] = 0 })
-    for name in why:match('the options are (.*)'):gmatch('[%w_]+') do
-      expect('gemini_companion-' .. name)
-    end
-    for name in pairs(require('gemini_companion')) do
-      if name ~= 'autostart' then
-        expect('gemini_companion.' .. name .. '()')
-      end
-    end
-    return missing`);
-  assert.deepEqual(help, []);
-});
-
 test(
   'Neovim starts without loading any of it, and without a user interface none runs',
   { skip },

@@ -239,25 +239,23 @@ test('the bar shows the user’s own key', { skip }, async (t) => {
 });
 
 test('the model learns which files are not saved', { skip }, async (t) => {
-  const files = { a: 'one\n', b: 'one\n', 'c.hid': 'one\n', '.aiexclude': '*.hid\n' };
-  const { sandbox, neovim, cli, asked, file } = await open(t, files, () => ['Done.', 'Done again.']);
-  for (const path of [file.a, file.b, file['c.hid'], `${sandbox.project}/new`]) {
+  const { sandbox, neovim } = await openNeovim(t);
+  const names = ['a', 'b', 'c.hid'];
+  const [a, b, hidden] = names.map((name) => sandbox.file(name, 'one\n'));
+  sandbox.file('.aiexclude', '*.hid\n');
+  for (const path of [a, b, hidden, `${sandbox.project}/new`]) {
     await neovim.edit(path);
     await neovim.type('onew<Esc>');
   }
   await neovim.command('enew', 'file other://server/file');
   await neovim.type('onew<Esc>');
-  await neovim.command(`buffer ${file.b}`, 'write');
-  await cli.enter('first');
-  await cli.shows('Done.');
+  await neovim.command(`buffer ${b}`, 'write');
+  const cli = new HookCli(sandbox);
   const note =
     'These files have changes in the user\'s editor that are not saved, so the disk has an older text: ';
-  assert.equal(asked().at(-1), `first<hook_context>${note}a, new</hook_context>`);
-  await neovim.type('<C-\\><C-n>');
+  assert.equal(await cli.prompt('first'), `${note}a, new`);
   await neovim.command('silent! wall');
-  await cli.enter('second');
-  await cli.shows('Done again.');
-  assert.equal(asked().at(-1), 'second');
+  assert.equal(await cli.prompt('second'), '');
 });
 
 describe('a user who is elsewhere', { skip, concurrency: 2 }, () => {
@@ -329,40 +327,21 @@ describe('a user who is elsewhere', { skip, concurrency: 2 }, () => {
 
 test('every edit is reviewed, also after a restart, until the user ends that', { skip }, async (t) => {
   const setup = `{ cmd = [[${PROGRAM}]], review_all = true }`;
-  const files = { a: 'two\n', b: 'two\n', c: 'two\n', d: 'two\n' };
-  const steps = ({ a, b, c, d }) => [
-    replace(a),
-    'First.',
-    replace(b),
-    'Second.',
-    replace(c),
-    'Third.',
-    replace(d),
-    'Fourth.',
-  ];
-  const window = await open(t, files, steps, { setup, review: false });
-  const { neovim, cli, file } = window;
-  const accept = async (prompt, path, end) => {
-    await cli.enter(prompt);
-    await goTo(window, path);
-    await neovim.type(':w<CR>');
-    await cli.shows(end);
-  };
-  await accept('one', file.a, 'First.');
-  await cli.run('review off');
-  await cli.enter('two');
-  await cli.shows('Second.');
-  assert.equal(read(file.b), 'TWO\n', 'the CLI does not ask in this mode');
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup });
+  const file = sandbox.file('a', 'two\n');
+  const cli = new HookCli(sandbox, 'a', client);
+  assert.equal(await cli.before(file), 'ask');
+  await neovim.type(':GeminiCompanion review off<CR>');
+  assert.equal(await cli.before(file), undefined);
 
-  await cli.run('review on');
+  await neovim.type(':GeminiCompanion review on<CR>');
   const pid = await neovim.companionPid();
-  await cli.run('restart');
+  await neovim.type(':GeminiCompanion restart<CR>');
   await neovim.until(`(require('gemini_companion.server').status() or {}).pid ~= ...`, pid);
-  await neovim.until(`require('gemini_companion').status().clients == 1`);
   assert.equal((await neovim.ready()).review_all, true);
-  await accept('three', file.c, 'Third.');
+  assert.equal(await cli.before(file), 'ask');
 
-  await cli.run('review');
+  await neovim.type(':GeminiCompanion review<CR>');
   assert.match(await neovim.messages(), /use :GeminiCompanion review on, or review off$/);
   assert.equal((await neovim.ready()).review_all, true);
   const complete = (line) => neovim.lua(`return vim.fn.getcompletion(..., 'cmdline')`, line);

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
 import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
-import { noNeovim as skip, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
 
 const WRITE = `if vim.bo.modified and vim.bo.modifiable then vim.cmd('silent! write') end`;
 const on = (events, code, nested = false) =>
@@ -261,14 +261,4 @@ test('a newer proposal for a file leaves undo alone', { skip }, async (t) => {
     await session.callTool('openDiff', { filePath, newContent });
   }
   assert.equal(await neovim.lua('return vim.go.undolevels'), 1000);
-});
-
-test('a kept text is unsaved once its user has seen the message about it', { skip }, async (t) => {
-  const { neovim, decision } = await openProposal(t);
-  await neovim.type('ccmine<Esc>:w<CR>');
-  await decision;
-  assert.deepEqual(await texts(neovim, 'kept'), ['mine|new2']);
-  await neovim.until("vim.fn.execute('messages'):find('has your text for a.txt')");
-  await neovim.type(':qall<CR><CR>');
-  assert.match(await neovim.messages(), /E37|E162/);
 });

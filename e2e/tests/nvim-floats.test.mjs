@@ -1,7 +1,7 @@
 // Tests decisions in Neovim with floating windows over the proposal.
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import test from 'node:test';
 
 import { REJECTED, UNCHANGED } from '../lib/decision.mjs';
 import { noNeovim as skip, openProposal } from '../lib/neovim.mjs';
@@ -16,7 +16,10 @@ const NOTIFIER = `vim.notify = function(message)
   })
 end`;
 
-describe('Neovim lives when, below a floating window, a proposal ends', { skip, concurrency: true }, () => {
+test('Neovim lives when, below a floating window, a proposal ends', { skip }, async (t) => {
+  const { neovim, client, file, ...first } = await openProposal(t, { init: NOTIFIER });
+  await client.resolveDiffFromCli(file, 'accepted');
+  assert.deepEqual(await first.decision, UNCHANGED);
   for (const [keys, expected] of Object.entries({
     ':w<CR>': UNCHANGED,
     ZZ: UNCHANGED,
@@ -25,19 +28,11 @@ describe('Neovim lives when, below a floating window, a proposal ends', { skip, 
     ':tabfirst | GeminiCompanion accept<CR>': UNCHANGED,
     ':tabfirst | GeminiCompanion reject<CR>': REJECTED,
   })) {
-    test(`by ${keys}`, async (t) => {
-      const { neovim, decision } = await openProposal(t, { init: NOTIFIER });
-      await neovim.type(keys);
-      assert.deepEqual(await decision, expected);
-      await neovim.until('#vim.api.nvim_list_tabpages() == 1');
-      assert.deepEqual(await neovim.lua('return vim.fn.getline(1, "$")'), ['1', '2', '3']);
-    });
-  }
-
-  test('by its CLI', async (t) => {
-    const { neovim, client, file, decision } = await openProposal(t, { init: NOTIFIER });
-    await client.resolveDiffFromCli(file, 'accepted');
-    assert.deepEqual(await decision, UNCHANGED);
     await neovim.until('#vim.api.nvim_list_tabpages() == 1');
-  });
+    const { decision } = await client.propose(neovim, file, 'new\nnew2\n');
+    await neovim.type(keys);
+    assert.deepEqual(await decision, expected, keys);
+    await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+    assert.deepEqual(await neovim.lua('return vim.fn.getline(1, "$")'), ['1', '2', '3'], keys);
+  }
 });

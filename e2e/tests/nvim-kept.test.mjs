@@ -36,7 +36,7 @@ async function acceptByProgram(sandbox, neovim) {
   return file;
 }
 
-describe('what the user wrote', { skip, concurrency: true }, () => {
+describe('what the user wrote', { skip, concurrency: 4 }, () => {
   test('is kept when its CLI has ended unnoticed', async (t) => {
     const { neovim, client } = await change(t);
     client.signal('SIGKILL');
@@ -178,7 +178,7 @@ const offered = (neovim) =>
      return table.concat(texts, '|')`,
   );
 
-describe('an acceptance', { skip, concurrency: true }, () => {
+describe('an acceptance', { skip, concurrency: 4 }, () => {
   const write = (file) => `:execute 'sbuffer' bufnr('gemini-companion://kept')<CR>:write! ${file}<CR>`;
 
   test('that is queued is withdrawn before the user writes its text', async (t) => {

@@ -8,7 +8,7 @@ import { REJECTED, accepted } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { noNeovim as skip, openNeovim, openProposal, texts } from '../lib/neovim.mjs';
 
-describe('a proposal', { skip, concurrency: true }, () => {
+describe('a proposal', { skip, concurrency: 4 }, () => {
   for (const reload of [':e<CR>', ':e!<CR>', ':e ++ff=dos<CR>']) {
     test(`is there after ${reload}`, async (t) => {
       const { neovim, file, decision } = await openProposal(t);
@@ -50,7 +50,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
   });
 });
 
-describe('what the user wrote', { skip, concurrency: true }, () => {
+describe('what the user wrote', { skip, concurrency: 4 }, () => {
   test('is there after :e! in the buffer that keeps it', async (t) => {
     const { neovim, decision } = await openProposal(t);
     await neovim.type('ccedited<Esc>:w<CR>');
@@ -100,7 +100,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
   });
 });
 
-describe('Neovim does not leave', { skip, concurrency: true }, () => {
+describe('Neovim does not leave', { skip, concurrency: 4 }, () => {
   const init = `vim.keymap.set('n', ' X', '<Cmd>xa<CR>')`;
   for (const keys of [':wqa<CR>', ':xa<CR>', ' X']) {
     test(`by ${keys} with a proposal whose file has changed`, async (t) => {
@@ -124,7 +124,7 @@ describe('Neovim does not leave', { skip, concurrency: true }, () => {
   }
 });
 
-describe('a file that a client has written by Neovim', { skip, concurrency: true }, () => {
+describe('a file that a client has written by Neovim', { skip, concurrency: 4 }, () => {
   test('stays unchanged if it has changed since the proposal arrived', async (t) => {
     const { neovim, client, file } = await openProposal(t);
     fs.writeFileSync(file, 'by hand\n');

@@ -5,6 +5,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { UNCHANGED } from '../lib/decision.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
 import { noNeovim as skip, openNeovimWithClient } from '../lib/neovim.mjs';
 
 const are = (...paths) => {
@@ -109,9 +110,11 @@ test('turning sharing off hides everything until it is turned on', { skip }, asy
   assert.equal((await decision).status, 'accepted');
   await neovim.command('GeminiCompanion restart');
   await neovim.ready();
-  await client.openFiles(are());
+  // The first one opens its stream again after 20 s.
+  const next = await IdeClient.connect(sandbox);
+  await next.openFiles(are());
   await neovim.command('GeminiCompanion share on');
-  await client.openFiles(are(file));
+  await next.openFiles(are(file));
 });
 
 test('a second setup does not turn sharing on', { skip }, async (t) => {

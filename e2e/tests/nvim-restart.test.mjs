@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import test from 'node:test';
+import { describe, test } from 'node:test';
 
 import { REJECTED, accepted } from '../lib/decision.mjs';
 import { HookCli } from '../lib/hook-cli.mjs';
@@ -85,143 +85,146 @@ const ends = {
   },
 };
 
-for (const [name, end] of Object.entries(ends)) {
-  test(`proposals and the user’s edits survive a ${name} of the companion`, { skip }, async (t) => {
-    const { sandbox, neovim } = await openNeovim(t);
-    const names = ['unchanged.txt', 'closed.txt', 'terminal.txt', 'edited.txt'];
-    const proposals = [];
-    for (const name of names) proposals.push(await propose({ sandbox, neovim }, name));
-    const [unchanged, closed, inTerminal, edited] = proposals;
-    await neovim.type('ccmine<Esc>');
-    await end(neovim);
-    assert.deepEqual((await neovim.sides(edited.file)).right, ['mine']);
-    // The clients have no stream yet.
-    await neovim.type(':w<CR>');
-    assert.deepEqual(await edited.decision, accepted('mine\n'));
-    await neovim.command(`GeminiCompanion show ${closed.file}`);
-    await neovim.type(':q<CR>');
-    assert.deepEqual(await closed.decision, REJECTED);
-    assert.equal(await inTerminal.client.closeDiff(inTerminal.file), '', 'unchanged');
-    await neovim.command(`GeminiCompanion show ${unchanged.file}`);
-    await neovim.type(':w<CR>');
-    assert.deepEqual(await unchanged.decision, accepted(''));
-    for (const { client } of proposals) assert.equal(await client.status(), 'connected');
-    assert.doesNotMatch(await neovim.messages(), /no CLI waits|lose their connection/);
-  });
-}
-
-test('the bar of a proposal shows that the companion starts again', { skip }, async (t) => {
-  const { sandbox, neovim } = await openNeovim(t);
-  await propose({ sandbox, neovim }, 'a.txt');
-  await neovim.type(':GeminiCompanion restart<CR>');
-  const before = (await neovim.bars()).join(' ');
-  assert.match(before, /The companion starts again; decide in a moment/);
-  await neovim.until(`vim.wo.winbar:find(':w accepts')`);
-});
-
-test('a program that takes the port meanwhile costs the connection, but no edit', { skip }, async (t) => {
-  const { sandbox, neovim } = await openNeovim(t);
-  const { file } = await propose({ sandbox, neovim }, 'a.txt');
-  await neovim.type('ccmine<Esc>');
-  const before = await neovim.companionPid();
-  const { port } = await neovim.ready();
-  // Neovim can't start the next companion before the other program has the port.
-  await suspend(neovim.pid);
-  process.kill(before, 'SIGKILL');
-  const other = await listenOn(port);
-  t.after(() => other.close());
-  neovim.signal('SIGCONT');
-  await nextCompanion(neovim, before);
-  assert.notEqual((await neovim.ready()).port, port);
-  const messages = await neovim.messages();
-  assert.match(messages, /no CLI waits for a\.txt; :w/);
-  assert.match(messages, /the CLIs lose their connection; run \/ide enable in each after 20 seconds/);
-  assert.deepEqual((await neovim.sides(file)).right, ['mine']);
-  // The file of the ended companion stays while its port is answered. In Neovim's terminal a CLI knows the new port.
-  const { env } = await neovim.until(`require('gemini_companion.server').status()`);
-  const again = await IdeClient.connect(sandbox, { env: { ...env, TERM_PROGRAM: 'vscode' } });
-  const next = sandbox.file('b.txt', 'old\n');
-  const decision = again.openDiff(next, 'new\n');
-  await neovim.proposalBehind(next);
-  await neovim.command(`GeminiCompanion show ${next}`);
-  await neovim.type(':w<CR>');
-  assert.deepEqual(await decision, accepted(''));
-});
-
-test('an acceptance that the companion has not read before it ended is not lost', { skip }, async (t) => {
-  const { sandbox, neovim } = await openNeovim(t);
-  const { file, decision } = await propose({ sandbox, neovim }, 'a.txt');
-  const before = await neovim.companionPid();
-  await suspend(before);
-  await neovim.type(':w<CR>');
-  process.kill(before, 'SIGKILL');
-  await nextCompanion(neovim, before);
-  assert.deepEqual(await decision, REJECTED);
-  assert.match(await neovim.messages(), /:sbuffer \d+ has your text for a\.txt, which is not in the file/);
-  assert.deepEqual(await texts(neovim, 'kept'), ['new']);
-});
-
-test('a reason that the companion has not read before it ended is reported as lost', { skip }, async (t) => {
-  const { sandbox, neovim } = await openNeovim(t);
-  const { file, decision } = await propose({ sandbox, neovim }, 'a.txt', { hooks: true });
-  const before = await neovim.companionPid();
-  await suspend(before);
-  assert.equal(await neovim.lua(`return require('gemini_companion').reject(...)`, file, 'use const'), true);
-  process.kill(before, 'SIGKILL');
-  await nextCompanion(neovim, before);
-  assert.deepEqual(await decision, REJECTED);
-  assert.match(await neovim.messages(), /the CLI does not get your reason for a\.txt: the companion has ended/);
-  assert.equal(await neovim.lua(`return vim.fn.histget('input', -1)`), 'use const');
-});
-
-test('a proposal that the user closes while no companion runs is rejected', { skip }, async (t) => {
-  const { sandbox, neovim } = await openNeovim(t);
-  const { decision } = await propose({ sandbox, neovim }, 'a.txt');
-  await neovim.type(':GeminiCompanion restart<CR>:w<CR>:q<CR>');
-  assert.match(await neovim.messages(), /the companion is starting again; decide in a moment/);
-  assert.deepEqual(await decision, REJECTED);
-});
-
-test('a restart that the CLIs notice rejects proposals, and keeps the user’s edits', { skip }, async (t) => {
-  const { sandbox, neovim } = await openNeovim(t);
-  const { file, decision } = await propose({ sandbox, neovim }, 'a.txt');
-  await neovim.type('ccmine<Esc>');
-  const before = await neovim.companionPid();
-  await neovim.lua(`require('gemini_companion').setup({ cmd = ..., review = false })`, [
-    process.env.GEMINI_COMPANION,
-  ]);
-  // The companion refuses to review every edit without the review.
-  await neovim.command('GeminiCompanion review on');
-  await neovim.command('GeminiCompanion restart');
-  assert.deepEqual(await decision, REJECTED);
-  await nextCompanion(neovim, before);
-  await neovim.until(`vim.fn.execute('messages'):find('no CLI waits for a.txt; :w')`);
-  assert.deepEqual((await neovim.sides(file)).right, ['mine']);
-});
-
-test('a companion that ends again and again is not started again', { skip }, async (t) => {
-  const { neovim } = await openNeovim(t);
-  for (let times = 0; times < 3; times++) {
-    await neovim.ready();
-    await kill(neovim);
+// Most of the time they wait for the CLIs, which open their streams again after 20 s.
+describe('after the end of a companion', { skip, concurrency: 4 }, () => {
+  for (const [name, end] of Object.entries(ends)) {
+    test(`proposals and the user’s edits survive a ${name} of the companion`, async (t) => {
+      const { sandbox, neovim } = await openNeovim(t);
+      const names = ['unchanged.txt', 'closed.txt', 'terminal.txt', 'edited.txt'];
+      const proposals = [];
+      for (const name of names) proposals.push(await propose({ sandbox, neovim }, name));
+      const [unchanged, closed, inTerminal, edited] = proposals;
+      await neovim.type('ccmine<Esc>');
+      await end(neovim);
+      assert.deepEqual((await neovim.sides(edited.file)).right, ['mine']);
+      // The clients have no stream yet.
+      await neovim.type(':w<CR>');
+      assert.deepEqual(await edited.decision, accepted('mine\n'));
+      await neovim.command(`GeminiCompanion show ${closed.file}`);
+      await neovim.type(':q<CR>');
+      assert.deepEqual(await closed.decision, REJECTED);
+      assert.equal(await inTerminal.client.closeDiff(inTerminal.file), '', 'unchanged');
+      await neovim.command(`GeminiCompanion show ${unchanged.file}`);
+      await neovim.type(':w<CR>');
+      assert.deepEqual(await unchanged.decision, accepted(''));
+      for (const { client } of proposals) assert.equal(await client.status(), 'connected');
+      assert.doesNotMatch(await neovim.messages(), /no CLI waits|lose their connection/);
+    });
   }
-  process.kill(await neovim.companionPid(), 'SIGKILL');
-  await neovim.until(`vim.fn.execute('messages'):find('\\n?gemini.companion: the companion exited with code')`);
-  assert.equal(await neovim.lua(`return require('gemini_companion.server').status()`), null);
-});
 
-test('a proposal can not be closed by :wq until the next companion has taken it up', { skip }, async (t) => {
-  const script = 'while [ -e wait ]; do sleep 0.05; done; exec "$0" "$@"';
-  const setup = `{ cmd = { 'sh', '-c', [[${script}]], [[${process.env.GEMINI_COMPANION}]] } }`;
-  const { sandbox, neovim } = await openNeovim(t, { setup });
-  const { decision } = await propose({ sandbox, neovim }, 'a.txt');
-  const wait = sandbox.file('wait', '');
-  await neovim.type(':GeminiCompanion restart<CR>');
-  await neovim.until(`vim.wo.winbar:find('The companion starts again')`);
-  await neovim.type(':wq<CR>');
-  assert.match(await neovim.messages(), /the companion is starting again; decide in a moment/);
-  fs.rmSync(wait);
-  await neovim.until(`vim.wo.winbar:find(':w accepts')`);
-  await neovim.type(':wq<CR>');
-  assert.deepEqual(await decision, accepted(''));
+  test('the bar of a proposal shows that the companion starts again', async (t) => {
+    const { sandbox, neovim } = await openNeovim(t);
+    await propose({ sandbox, neovim }, 'a.txt');
+    await neovim.type(':GeminiCompanion restart<CR>');
+    const before = (await neovim.bars()).join(' ');
+    assert.match(before, /The companion starts again; decide in a moment/);
+    await neovim.until(`vim.wo.winbar:find(':w accepts')`);
+  });
+
+  test('a program that takes the port meanwhile costs the connection, but no edit', async (t) => {
+    const { sandbox, neovim } = await openNeovim(t);
+    const { file } = await propose({ sandbox, neovim }, 'a.txt');
+    await neovim.type('ccmine<Esc>');
+    const before = await neovim.companionPid();
+    const { port } = await neovim.ready();
+    // Neovim can't start the next companion before the other program has the port.
+    await suspend(neovim.pid);
+    process.kill(before, 'SIGKILL');
+    const other = await listenOn(port);
+    t.after(() => other.close());
+    neovim.signal('SIGCONT');
+    await nextCompanion(neovim, before);
+    assert.notEqual((await neovim.ready()).port, port);
+    const messages = await neovim.messages();
+    assert.match(messages, /no CLI waits for a\.txt; :w/);
+    assert.match(messages, /the CLIs lose their connection; run \/ide enable in each after 20 seconds/);
+    assert.deepEqual((await neovim.sides(file)).right, ['mine']);
+    // The file of the ended companion stays while its port is answered. In Neovim's terminal a CLI knows the new port.
+    const env = await neovim.until(`require('gemini_companion.server').status().env`);
+    const again = await IdeClient.connect(sandbox, { env: { ...env, TERM_PROGRAM: 'vscode' } });
+    const next = sandbox.file('b.txt', 'old\n');
+    const decision = again.openDiff(next, 'new\n');
+    await neovim.proposalBehind(next);
+    await neovim.command(`GeminiCompanion show ${next}`);
+    await neovim.type(':w<CR>');
+    assert.deepEqual(await decision, accepted(''));
+  });
+
+  test('an acceptance that the companion has not read before it ended is not lost', async (t) => {
+    const { sandbox, neovim } = await openNeovim(t);
+    const { file, decision } = await propose({ sandbox, neovim }, 'a.txt');
+    const before = await neovim.companionPid();
+    await suspend(before);
+    await neovim.type(':w<CR>');
+    process.kill(before, 'SIGKILL');
+    await nextCompanion(neovim, before);
+    assert.deepEqual(await decision, REJECTED);
+    assert.match(await neovim.messages(), /:sbuffer \d+ has your text for a\.txt, which is not in the file/);
+    assert.deepEqual(await texts(neovim, 'kept'), ['new']);
+  });
+
+  test('a reason that the companion has not read before it ended is reported as lost', async (t) => {
+    const { sandbox, neovim } = await openNeovim(t);
+    const { file, decision } = await propose({ sandbox, neovim }, 'a.txt', { hooks: true });
+    const before = await neovim.companionPid();
+    await suspend(before);
+    assert.equal(await neovim.lua(`return require('gemini_companion').reject(...)`, file, 'use const'), true);
+    process.kill(before, 'SIGKILL');
+    await nextCompanion(neovim, before);
+    assert.deepEqual(await decision, REJECTED);
+    assert.match(await neovim.messages(), /the CLI does not get your reason for a\.txt: the companion has ended/);
+    assert.equal(await neovim.lua(`return vim.fn.histget('input', -1)`), 'use const');
+  });
+
+  test('a proposal that the user closes while no companion runs is rejected', async (t) => {
+    const { sandbox, neovim } = await openNeovim(t);
+    const { decision } = await propose({ sandbox, neovim }, 'a.txt');
+    await neovim.type(':GeminiCompanion restart<CR>:w<CR>:q<CR>');
+    assert.match(await neovim.messages(), /the companion is starting again; decide in a moment/);
+    assert.deepEqual(await decision, REJECTED);
+  });
+
+  test('a restart that the CLIs notice rejects proposals, and keeps the user’s edits', async (t) => {
+    const { sandbox, neovim } = await openNeovim(t);
+    const { file, decision } = await propose({ sandbox, neovim }, 'a.txt');
+    await neovim.type('ccmine<Esc>');
+    const before = await neovim.companionPid();
+    await neovim.lua(`require('gemini_companion').setup({ cmd = ..., review = false })`, [
+      process.env.GEMINI_COMPANION,
+    ]);
+    // The companion refuses to review every edit without the review.
+    await neovim.command('GeminiCompanion review on');
+    await neovim.command('GeminiCompanion restart');
+    assert.deepEqual(await decision, REJECTED);
+    await nextCompanion(neovim, before);
+    await neovim.until(`vim.fn.execute('messages'):find('no CLI waits for a.txt; :w')`);
+    assert.deepEqual((await neovim.sides(file)).right, ['mine']);
+  });
+
+  test('a companion that ends again and again is not started again', async (t) => {
+    const { neovim } = await openNeovim(t);
+    for (let times = 0; times < 3; times++) {
+      await neovim.ready();
+      await kill(neovim);
+    }
+    process.kill(await neovim.companionPid(), 'SIGKILL');
+    await neovim.until(`vim.fn.execute('messages'):find('\\n?gemini.companion: the companion exited with code')`);
+    assert.equal(await neovim.lua(`return require('gemini_companion.server').status()`), null);
+  });
+
+  test('a proposal can not be closed by :wq until the next companion has taken it up', async (t) => {
+    const script = 'while [ -e wait ]; do sleep 0.05; done; exec "$0" "$@"';
+    const setup = `{ cmd = { 'sh', '-c', [[${script}]], [[${process.env.GEMINI_COMPANION}]] } }`;
+    const { sandbox, neovim } = await openNeovim(t, { setup });
+    const { decision } = await propose({ sandbox, neovim }, 'a.txt');
+    const wait = sandbox.file('wait', '');
+    await neovim.type(':GeminiCompanion restart<CR>');
+    await neovim.until(`vim.wo.winbar:find('The companion starts again')`);
+    await neovim.type(':wq<CR>');
+    assert.match(await neovim.messages(), /the companion is starting again; decide in a moment/);
+    fs.rmSync(wait);
+    await neovim.until(`vim.wo.winbar:find(':w accepts')`);
+    await neovim.type(':wq<CR>');
+    assert.deepEqual(await decision, accepted(''));
+  });
 });
