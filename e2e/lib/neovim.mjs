@@ -175,7 +175,7 @@ export class Neovim {
   /** Opens a session with plain requests. */
   async session(sandbox) {
     const status = "require('gemini_companion.server').status()";
-    const { port, env } = await this.until(`${status}.env and ${status}`);
+    const [port, env] = await this.until(`${status}.env and { ${status}.port, ${status}.env }`);
     const ready = { url: `http://127.0.0.1:${port}`, authToken: env.GEMINI_CLI_IDE_AUTH_TOKEN };
     return Session.open(sandbox, { ready });
   }

@@ -96,13 +96,17 @@ local function expanded(argument)
   return argument
 end
 
+--- Shows why a function has failed, unless the user has already seen a message.
+local function show_failure(ok, why)
+  if not ok and why then
+    log.fail(why)
+  end
+end
+
 --- Returns a subcommand that calls a function of a module with its argument, and shows why it fails.
 local function run_by(module, name)
   return function(path)
-    local ok, why = require(module)[name](expanded(path))
-    if not ok and why then
-      log.fail(why)
-    end
+    show_failure(require(module)[name](expanded(path)))
   end
 end
 
@@ -125,10 +129,7 @@ local function reject(argument)
   if argument and not is_path(argument) then
     path, reason = nil, argument
   end
-  local ok, why = require('gemini_companion').reject(path, reason)
-  if not ok and why then
-    log.fail(why)
-  end
+  show_failure(require('gemini_companion').reject(path, reason))
 end
 
 --- Returns a subcommand that calls `set` with whether its argument is `on`.
@@ -143,28 +144,15 @@ local function switch(name, set)
 end
 
 local function comment(text, first, last)
-  local ok, why = require('gemini_companion').comment(text, first, last)
-  if not ok then
-    log.fail(why)
-  end
+  show_failure(require('gemini_companion').comment(text, first, last))
 end
 
 local function uncomment(_, first, last)
-  local ok, why = require('gemini_companion').uncomment(first, last)
-  if not ok then
-    log.fail(why)
-  end
-end
-
-local function on_all(name)
-  return run_by('gemini_companion.review', name)
+  show_failure(require('gemini_companion').uncomment(first, last))
 end
 
 local function add(path, first, last)
-  local ok, why = require('gemini_companion.prompt').add(path, first, last)
-  if not ok then
-    log.fail(why)
-  end
+  show_failure(require('gemini_companion.prompt').add(path, first, last))
 end
 
 ---@type table<string, fun(path?: string, first?: integer, last?: integer)>
@@ -197,11 +185,11 @@ local commands = {
   accept = run('accept'),
   reject = reject,
   show = run('show'),
-  next = on_all('next'),
-  prev = on_all('prev'),
-  acceptall = on_all('accept_all'),
-  rejectall = on_all('reject_all'),
-  list = on_all('list'),
+  next = run_by('gemini_companion.review', 'next'),
+  prev = run_by('gemini_companion.review', 'prev'),
+  acceptall = run_by('gemini_companion.review', 'accept_all'),
+  rejectall = run_by('gemini_companion.review', 'reject_all'),
+  list = run_by('gemini_companion.review', 'list'),
   comment = comment,
   uncomment = uncomment,
   comments = run_by('gemini_companion.comments', 'list'),

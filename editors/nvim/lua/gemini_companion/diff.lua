@@ -75,7 +75,7 @@ local function expect_written(proposal, content, before)
       end
     end
   end)
-  return content ~= proposal.proposed and drafts.expect(proposal.path, (proposal.view:proposal())) or nil
+  return content ~= proposal.new_content and drafts.expect(proposal.path, (proposal.view:proposal())) or nil
 end
 
 --- Reports an acceptance. `before` is the `file.state` when the proposal was accepted.
@@ -308,7 +308,6 @@ local function open(diff, base, ended_view)
   -- A CLI that replays edits keeps the line endings of the file, but not always its BOM. If it gets its own text back,
   -- byte for byte, it makes the model's edit. It writes any other text over the whole file.
   local adds_bom = parsed.bomb and not text.has_bom(diff.newContent)
-  proposal.proposed = diff.newContent
   proposal.content = diff.replaysEdits and not adds_bom and diff.newContent or text.render(parsed)
   proposal.base, proposal.warned = base, nil
   proposal.view.private = diff.private
@@ -405,7 +404,7 @@ local function write(proposal, fail)
     return false
   end
   reload.expect(path, before)
-  if content ~= proposal.proposed then
+  if content ~= proposal.new_content then
     drafts.wrote(path)
   end
   server.notify('diff/accepted', { filePath = path, content = content })

@@ -93,21 +93,9 @@ local function check_server()
   end
 end
 
-local function check_keys()
-  start('Keys in a proposal')
-  local collisions = require('gemini_companion.keys').collisions()
-  for _, words in ipairs(collisions) do
-    warn(words, { 'Choose other keys: :help gemini_companion-mappings' })
-  end
-  if #collisions == 0 then
-    ok('No key begins a mapping of yours')
-  end
-end
-
 function M.check()
   check_programs()
   check_server()
-  check_keys()
 end
 
 return M

@@ -38,7 +38,7 @@ local function find_collision(name, keys, mode, buffer)
       end
     end
   end
-  return buffer and search(api.nvim_buf_get_keymap(buffer, mode)) or search(api.nvim_get_keymap(mode))
+  return search(api.nvim_buf_get_keymap(buffer, mode)) or search(api.nvim_get_keymap(mode))
 end
 
 --- Returns the keys of a proposal's action as the user types them, or nil if the user has none for it.
@@ -51,23 +51,6 @@ function M.shown(name, buffer)
   if keys and not find_collision(name, keys, 'n', buffer) then
     return vim.fn.keytrans(raw(keys))
   end
-end
-
---- Describes the keys that do nothing in a proposal, because a mapping of the user begins with them.
----@return string[]
-function M.collisions()
-  local found = {}
-  for name, keys in vim.spairs(config.options.mappings or {}) do
-    for _, mode in ipairs(keys and MODES[name] or {}) do
-      local other = find_collision(name, keys, mode)
-      if other then
-        local words = other.lhsraw == raw(keys) and '%s (%s) is not mapped in a proposal in mode %s: you have mapped %s'
-          or '%s (%s) does nothing in a proposal in mode %s: it begins your mapping %s'
-        found[#found + 1] = words:format(keys, name, mode, vim.fn.keytrans(other.lhsraw))
-      end
-    end
-  end
-  return found
 end
 
 --- Maps the keys on a side of a proposal.

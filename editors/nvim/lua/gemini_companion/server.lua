@@ -234,14 +234,14 @@ function M.start(folders, on)
       if current == server then
         current = nil
       end
-      last = server.ready and server or last
+      last = server.port and server or last
       fail_pending(server)
       local problem
       if not server.stopping then
         local why = last_words and ': ' .. last_words or ''
         problem = ('the companion exited with code %d%s'):format(code, why)
       end
-      on.exit(problem, server.ready ~= nil)
+      on.exit(problem, server.port ~= nil)
     end,
   }
   local ok, job = pcall(vim.fn.jobstart, arguments(folders, server.name), options)
@@ -257,15 +257,16 @@ end
 --- Handles `companion/ready`.
 ---@param params GeminiCompanion.Ready
 function M.on_ready(params)
-  if not current then
+  local server = current
+  if not server then
     return
   end
-  current.ready = params
-  if last and last.clients > 0 and last.ready.port ~= params.port then
+  server.port, server.env, server.discovery_files = params.port, params.env, params.discoveryFiles
+  if last and last.clients > 0 and last.port ~= server.port then
     log.warn(OTHER_PORT)
   end
   last = nil
-  current.on.ready(params)
+  server.on.ready(params)
 end
 
 --- Handles `companion/sessions`.
@@ -289,7 +290,7 @@ end
 ---@param params table
 ---@return boolean
 function M.notify(method, params)
-  if current and current.ready and not current.stopping then
+  if current and current.port and not current.stopping then
     send(current, { method = method, params = params })
     return true
   end
@@ -305,7 +306,7 @@ end
 ---@return boolean is_sent
 function M.request(method, params, done, fail)
   local server = current
-  if not (server and server.ready) or server.stopping then
+  if not (server and server.port) or server.stopping then
     fail(ENDED)
     return false
   end
@@ -339,27 +340,15 @@ end
 function M.update_environment(set)
   local server = current
   M.request('companion/environment', vim.empty_dict(), function(result)
-    server.ready.env = result.env
+    server.env = result.env
     set(result.env)
   end, function() end)
 end
 
---- Returns the state of the companion, or nil while none runs. `port`, `discovery_files` (by client) and `env` (for
---- terminals) are nil until it is ready.
----@return GeminiCompanion.ServerStatus?
+--- Returns the companion, or nil while none runs.
+---@return GeminiCompanion.Server?
 function M.status()
-  local server = current
-  return server
-    and {
-      pid = server.pid,
-      name = server.name,
-      stopping = server.stopping == true,
-      clients = server.clients,
-      private = server.private,
-      port = server.ready and server.ready.port,
-      discovery_files = server.ready and server.ready.discoveryFiles,
-      env = server.ready and server.ready.env,
-    }
+  return current
 end
 
 return M

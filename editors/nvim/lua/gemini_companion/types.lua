@@ -324,7 +324,6 @@
 ---@field reason GeminiCompanion.ReasonArrival if the file does not change
 ---@field question? table identifies the last question for a reason about this text
 ---@field content string the proposed text
----@field proposed string the text as the CLI sent it
 ---@field base string|false the bytes of the file when the proposal arrived, `false` without a file
 ---@field warned? string|false the bytes of the file at the last warning
 ---@field view GeminiCompanion.View
@@ -332,7 +331,7 @@
 ---@field orphan? boolean no CLI waits for it
 ---@field is_paused? boolean its companion has ended, and the next one may take it up
 ---@field diff string names it after a restart of the companion
----@field new_content string as in `diff/open`
+---@field new_content string the text as the CLI sent it, in `diff/open`
 
 --- A part of a window bar: its words, and its rank. The parts with the greatest ranks are omitted first.
 ---@alias GeminiCompanion.BarPart [string, integer]
@@ -411,7 +410,9 @@
 ---@field name string as `/ide status` shows it
 ---@field folders string[] those at its start
 ---@field review boolean
----@field ready? GeminiCompanion.Ready
+---@field port? integer nil until the companion is ready
+---@field discovery_files? table<string, string> by client, nil until then
+---@field env? table<string, string> for terminals, nil until then
 ---@field clients integer
 ---@field ["private"] table<string, string> why each private file is private
 ---@field stopping? boolean
@@ -424,13 +425,3 @@
 ---@field exit fun(problem: string?, was_ready: boolean) `problem` says why it has exited by itself
 ---@field request fun(method: string, params: table, done: fun(result?: table), fail: fun(why: string, code?: integer))
 ---@field notification fun(method: string, params: table)
-
----@class GeminiCompanion.ServerStatus
----@field pid integer
----@field name string
----@field stopping boolean
----@field clients integer
----@field ["private"] table<string, string> why each private file is private
----@field port? integer
----@field discovery_files? table<string, string>
----@field env? table<string, string>
