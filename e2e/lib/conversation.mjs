@@ -6,8 +6,8 @@ import path from 'node:path';
 
 import { pathWith, startCli } from './extension.mjs';
 import { until } from './inbox.mjs';
+import { isSaved } from './notes.mjs';
 import { openWindow } from './scene.mjs';
-import { stateFiles } from './window.mjs';
 
 export const REASON = 'Use the name <seven>, please.';
 
@@ -90,6 +90,4 @@ export async function untilChecked({ companion, sandbox }) {
 
 /** Waits until a text of a note outlives its companion, which saves its state a moment later. */
 export const untilSaved = (sandbox, { text }) =>
-  until('the note is saved', () =>
-    stateFiles(sandbox).some((file) => read(file).includes(text)),
-  );
+  until('the note is saved', () => isSaved({ sandbox }, text));

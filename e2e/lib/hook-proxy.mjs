@@ -1,43 +1,23 @@
 // A proxy between the hooks of CLIs and the companion that can lose or delay single messages.
 
 import { once } from 'node:events';
-import http from 'node:http';
 import { pipeline } from 'node:stream';
 
 import { within } from './inbox.mjs';
+import { Proxy } from './proxy.mjs';
 
 const isEvent = (body) => body.includes('hook_event_name');
 
-export class HookProxy {
-  #server = http.createServer((request, response) => this.#take(request, response));
+export class HookProxy extends Proxy {
   /** Whether all further confirmations are lost, as those of a hook that was killed. */
   losesAcks = false;
-  #window;
   #acts = [];
 
   /** Starts a proxy to the companion of `window`, also to a later one. */
   static async start(window) {
-    const proxy = new HookProxy();
-    proxy.#window = window;
-    proxy.#server.listen(0, '127.0.0.1');
-    await once(proxy.#server, 'listening');
-    window.sandbox.defer(() => {
-      proxy.#server.close();
-      proxy.#server.closeAllConnections();
-    });
+    const proxy = new HookProxy(() => window.companion);
+    await proxy.open(window.sandbox);
     return proxy;
-  }
-
-  /** The variables of a hook that lead it here. */
-  get env() {
-    const { sandbox, companion } = this.#window;
-    const port = String(this.#server.address().port);
-    return {
-      ...companion.ready.env,
-      GEMINI_CLI_IDE_SERVER_PORT: port,
-      QWEN_CODE_IDE_SERVER_PORT: port,
-      TMPDIR: sandbox.folder('no-discovery'),
-    };
   }
 
   /**
@@ -71,9 +51,13 @@ export class HookProxy {
     return within(acted, 'a message of a hook');
   }
 
-  async #take(request, response) {
+  relay(reply, response) {
+    pipeline(reply, response, () => {}); // the companion may be killed
+  }
+
+  async take(request, response) {
     if (request.url !== '/hook') {
-      this.#pass(request, response);
+      this.pass(request, response);
       return;
     }
     let body = '';
@@ -81,7 +65,7 @@ export class HookProxy {
     const index = this.#acts.findIndex(({ matches }) => matches(body));
     const isLost = this.losesAcks && !isEvent(body);
     if (index < 0 && !isLost) {
-      this.#pass(request, response, body);
+      this.pass(request, response, body);
       return;
     }
     const [{ act }] = index < 0 ? [{ act: () => undefined }] : this.#acts.splice(index, 1);
@@ -94,30 +78,8 @@ export class HookProxy {
     }
   }
 
-  #onward({ method, url, headers }) {
-    const { port } = this.#window.companion.ready;
-    const { expect: _, ...others } = headers;
-    return http.request({
-      ...{ host: '127.0.0.1', port, method, path: url, agent: false },
-      headers: { ...others, host: `127.0.0.1:${port}` },
-    });
-  }
-
-  /** Passes a request on, and the answer as it comes. `body` is that of the request, if it was read. */
-  #pass(request, response, body) {
-    const onward = this.#onward(request);
-    if (body === undefined) request.pipe(onward);
-    else onward.end(body);
-    onward.on('error', () => response.destroy());
-    response.on('close', () => onward.destroy());
-    onward.on('response', (reply) => {
-      response.writeHead(reply.statusCode, reply.headers).flushHeaders();
-      pipeline(reply, response, () => {}); // the companion may be killed
-    });
-  }
-
   async #forward(request, body) {
-    const onward = this.#onward(request).end(body);
+    const onward = this.onward(request).end(body);
     const [reply] = await once(onward, 'response');
     let text = '';
     for await (const chunk of reply.setEncoding('utf8')) text += chunk;

@@ -9,19 +9,29 @@ import { Inbox } from './inbox.mjs';
 export class Proxy {
   /** The `last-event-id` of each opened stream; `undefined` if it had none. */
   opened = new Inbox('a new stream through the proxy');
-  #server = http.createServer((request, response) => this.#forward(request, response));
+  #server = http.createServer((request, response) => this.take(request, response));
   #companion;
+  #sandbox;
   #port;
   #streams = new Map();
   #held;
   #losing;
 
   static async start(sandbox, companion) {
-    const proxy = new Proxy();
-    proxy.#companion = companion;
-    await proxy.listen();
-    sandbox.defer(() => proxy.close());
+    const proxy = new Proxy(() => companion);
+    await proxy.open(sandbox);
     return proxy;
+  }
+
+  /** `companion` returns the companion that gets the next request. */
+  constructor(companion) {
+    this.#companion = companion;
+  }
+
+  async open(sandbox) {
+    this.#sandbox = sandbox;
+    await this.listen();
+    sandbox.defer(() => this.close());
   }
 
   /** Listens. After a close it uses the former port. */
@@ -38,14 +48,16 @@ export class Proxy {
   }
 
   /**
-   * Returns the variables of a terminal that lead a client to this proxy. The client must not see
+   * The variables of a terminal that lead a client or a hook to this proxy. The client must not see
    * other files.
    */
-  env(sandbox) {
+  get env() {
+    const port = String(this.#port);
     return {
-      ...this.#companion.ready.env,
-      GEMINI_CLI_IDE_SERVER_PORT: String(this.#port),
-      TMPDIR: sandbox.folder('no-discovery'),
+      ...this.#companion().ready.env,
+      GEMINI_CLI_IDE_SERVER_PORT: port,
+      QWEN_CODE_IDE_SERVER_PORT: port,
+      TMPDIR: this.#sandbox.folder('no-discovery'),
       TERM_PROGRAM: 'vscode',
     };
   }
@@ -60,25 +72,33 @@ export class Proxy {
     return new Promise((resolve) => (this.#losing = { tool, resolve }));
   }
 
-  #forward(request, response) {
-    const { method, url, headers } = request;
-    if (method === this.#held?.method) {
+  take(request, response) {
+    if (request.method === this.#held?.method) {
       const { resolve } = this.#held;
       this.#held = undefined;
-      resolve(() => this.#forward(request, response));
-      return;
+      resolve(() => this.take(request, response));
+    } else {
+      this.pass(request, response);
     }
-    const { port } = this.#companion.ready;
-    const onward = http.request({
-      host: '127.0.0.1',
-      port,
-      method,
-      path: url,
-      headers: { ...headers, host: `127.0.0.1:${port}` },
-      agent: false,
+  }
+
+  /** Sends the head of a request to the companion. */
+  onward({ method, url, headers }) {
+    const { port } = this.#companion().ready;
+    const { expect: _, ...others } = headers;
+    return http.request({
+      ...{ host: '127.0.0.1', port, method, path: url, agent: false },
+      headers: { ...others, host: `127.0.0.1:${port}` },
     });
+  }
+
+  /** Passes a request on, and the answer as it comes. `read` is the body of the request, if it was read. */
+  pass(request, response, read) {
+    const onward = this.onward(request);
     let body = '';
-    request.on('data', (chunk) => (body += chunk)).pipe(onward);
+    request.on('data', (chunk) => (body += chunk));
+    if (read === undefined) request.pipe(onward);
+    else onward.end(read);
     onward.on('error', () => response.destroy());
     response.on('close', () => onward.destroy());
     onward.on('response', (reply) => {
@@ -88,15 +108,18 @@ export class Proxy {
         reply.resume().on('end', () => resolve(() => response.socket.resetAndDestroy()));
         return;
       }
-      response.writeHead(reply.statusCode, reply.headers);
-      response.flushHeaders();
-      reply.pipe(response);
-      if (method === 'GET') {
+      response.writeHead(reply.statusCode, reply.headers).flushHeaders();
+      this.relay(reply, response);
+      if (request.method === 'GET') {
         this.#streams.set(response, reply);
         response.on('close', () => this.#streams.delete(response));
-        this.opened.push(headers['last-event-id']);
+        this.opened.push(request.headers['last-event-id']);
       }
     });
+  }
+
+  relay(reply, response) {
+    reply.pipe(response);
   }
 
   /** Ends all streams in order, like a server that stops. */

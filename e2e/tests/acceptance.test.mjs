@@ -47,7 +47,7 @@ test('an edit that is accepted unchanged is made after a restart of the companio
   const window = await Window.open(t);
   const proxy = await Proxy.start(window.sandbox, window.companion);
   const file = window.sandbox.file('a.txt', OLD);
-  const env = proxy.env(window.sandbox);
+  const env = proxy.env;
   const end = runCore(window.sandbox, [replace(file)], { env });
   await Promise.race([window.editor.view(file), end]);
   await endStreams(window, proxy);

@@ -211,7 +211,7 @@ async function openWindowBehindProxy(t, more = []) {
   const window = await openWindow(t);
   const { sandbox, companion } = window;
   const proxy = await Proxy.start(sandbox, companion);
-  const { GEMINI_CLI_IDE_SERVER_PORT: port } = proxy.env(sandbox);
+  const { GEMINI_CLI_IDE_SERVER_PORT: port } = proxy.env;
   const args = [...byPort(sandbox, port, companion.ready.authToken), ...more];
   const client = await IdeClient.connect(sandbox, { env: bridgeEnv(sandbox, args) });
   assert.equal(await proxy.opened.next(), undefined);

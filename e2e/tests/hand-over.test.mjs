@@ -139,7 +139,7 @@ test('a client goes on with the other editor', { concurrency: true }, async (t) 
     async 'and receives what the user had decided in its own one'(t) {
       const { sandbox, first, second } = await two(t);
       const proxy = await Proxy.start(sandbox, first.companion);
-      const client = await first.connect(proxy.env(sandbox));
+      const client = await first.connect(proxy.env);
       const { file, decision } = await propose(first, client, 'decided.txt');
       await endStreams(first, proxy);
       first.editor.accept(file, 'the final text');

@@ -40,7 +40,7 @@ async function assertHolds({ editor }, cli, { file, decision, arrival }, others)
     assert.equal(await cli.hooks.prompt('and now'), '', 'it gets it once');
   } else {
     assert.deepEqual({ status, content }, REJECTED);
-    const note = cli.hooks ? await cli.hooks.prompt('and now') : '';
+    const note = await cli.hooks.prompt('and now');
     if (arrival === 'nextPrompt') assert.match(note, /rejected your last edit of .*not so/);
     else assert.equal(note, '', 'the view has said that the reason is lost');
   }
@@ -65,7 +65,7 @@ function startBridged(window, session) {
 /** A CLI whose connection leads through a port of another process. */
 async function startForwarded(window, session) {
   const proxy = await Proxy.start(window.sandbox, window.companion);
-  return startCli(window, session, { env: proxy.env(window.sandbox) });
+  return startCli(window, session, { env: proxy.env });
 }
 
 async function open(t, options) {

@@ -18,7 +18,7 @@ import { Window, endStreams, propose, saved } from '../lib/window.mjs';
 async function killAfterSending(t) {
   const window = await Window.open(t);
   const proxy = await Proxy.start(window.sandbox, window.companion);
-  const client = await window.connect(proxy.env(window.sandbox));
+  const client = await window.connect(proxy.env);
   const { file, decision } = await propose(window, client, 'twice.txt');
   // The client's answer to the ping behind the decision.
   const pong = proxy.hold('POST');
@@ -47,7 +47,7 @@ test('a client does not notice', { concurrency: true }, async (t) => {
     async 'that it was stopped in the moment in which the user rejected'(t) {
       const window = await Window.open(t);
       const proxy = await Proxy.start(window.sandbox, window.companion);
-      const client = await window.connect(proxy.env(window.sandbox));
+      const client = await window.connect(proxy.env);
       const { file, decision } = await propose(window, client, 'rejected.txt');
       // The client's answer to the ping behind the decision.
       const pong = proxy.hold('POST');
@@ -80,7 +80,7 @@ test('a client does not notice', { concurrency: true }, async (t) => {
     async 'that it was killed after the user decided and before it could send the decision'(t) {
       const window = await Window.open(t);
       const proxy = await Proxy.start(window.sandbox, window.companion);
-      const client = await window.connect(proxy.env(window.sandbox));
+      const client = await window.connect(proxy.env);
       const { file, decision } = await propose(window, client, 'decided.txt');
       await endStreams(window, proxy);
       const text = 'all of it “ünïcode”\n'.repeat(5000);
@@ -116,7 +116,7 @@ test('a client does not notice', { concurrency: true }, async (t) => {
     async 'that it was stopped while the client was on its way back to its stream'(t) {
       const window = await Window.open(t);
       const proxy = await Proxy.start(window.sandbox, window.companion);
-      const client = await window.connect(proxy.env(window.sandbox));
+      const client = await window.connect(proxy.env);
       const { decision } = await propose(window, client, 'open.txt');
       await endStreams(window, proxy);
       await window.stop();

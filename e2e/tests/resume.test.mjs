@@ -81,7 +81,7 @@ test('a text that has no space on the disk costs no other client its connection'
   const before = window.companion.ready;
   const proxy = await Proxy.start(window.sandbox, window.companion);
   const clients = [];
-  for (const _ of [1, 2]) clients.push(await window.connect(proxy.env(window.sandbox)));
+  for (const _ of [1, 2]) clients.push(await window.connect(proxy.env));
   const small = await propose(window, clients[0], 'a.txt');
   const large = await propose(window, clients[1], 'b.txt');
   await endStreams(window, proxy);

@@ -16,7 +16,7 @@ async function openWindowBehindProxy(t) {
   const window = await openWindow(t);
   const { sandbox, companion } = window;
   const proxy = await Proxy.start(sandbox, companion);
-  const client = await IdeClient.connect(sandbox, { env: proxy.env(sandbox) });
+  const client = await IdeClient.connect(sandbox, { env: proxy.env });
   assert.equal(await proxy.opened.next(), undefined);
   assert.equal((await companion.next('companion/sessions')).params.count, 1);
   client.events.status.takeAll();
