@@ -6,6 +6,7 @@ import com.intellij.diff.comparison.ComparisonManager
 import com.intellij.diff.comparison.ComparisonPolicy
 import com.intellij.diff.comparison.DiffTooBigException
 import com.intellij.diff.fragments.LineFragment
+import com.intellij.diff.util.DiffUtil
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.progress.DumbProgressIndicator
 import dev.companion.gemini.CompanionBundle
@@ -48,38 +49,15 @@ internal class LineChanges private constructor(
      * Restores the file's lines for one change. [file] and [document] are the compared texts. Call it in a write
      * command.
      */
-    fun revert(change: LineFragment, file: Document, document: Document) {
-        val (start, end) = Pair(change.startLine2, change.endLine2)
-        val lines = (change.startLine1 until change.endLine1).map { line ->
-            file.immutableCharSequence.subSequence(file.getLineStartOffset(line), file.getLineEndOffset(line))
-        }
-        val text = lines.joinToString("\n")
-        // The platform counts one line in an empty text, but its document none.
-        val isLast = end >= maxOf(document.lineCount, 1)
-        when {
-            lines.isEmpty() && !isLast -> {
-                document.replaceString(document.getLineStartOffset(start), document.getLineStartOffset(end), "")
-            }
-
-            lines.isEmpty() -> {
-                val from = if (start > 0) document.getLineEndOffset(start - 1) else 0
-                document.replaceString(from, document.textLength, "")
-            }
-
-            start < end -> {
-                document.replaceString(document.getLineStartOffset(start), document.getLineEndOffset(end - 1), text)
-            }
-
-            isLast -> {
-                document.replaceString(document.textLength, document.textLength, "\n$text")
-            }
-
-            else -> {
-                val at = document.getLineStartOffset(start)
-                document.replaceString(at, at, "$text\n")
-            }
-        }
-    }
+    fun revert(change: LineFragment, file: Document, document: Document) =
+        DiffUtil.applyModification(
+            document,
+            change.startLine2,
+            change.endLine2,
+            file,
+            change.startLine1,
+            change.endLine1,
+        )
 
     companion object {
         /** Compares the texts. Null if they are too large for the platform. Not for the EDT. */
