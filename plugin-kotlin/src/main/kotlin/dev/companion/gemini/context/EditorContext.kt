@@ -19,7 +19,7 @@ import com.intellij.openapi.fileEditor.FileEditorManagerEvent
 import com.intellij.openapi.fileEditor.FileEditorManagerListener
 import com.intellij.openapi.fileEditor.TextEditor
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.util.Condition
+import com.intellij.openapi.util.Computable
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.VirtualFileManager
 import dev.companion.gemini.core.CompanionCore
@@ -29,6 +29,7 @@ import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.later
 import java.awt.EventQueue
+import javax.swing.SwingUtilities
 
 /**
  * Reports a project's editor events to a core.
@@ -40,38 +41,18 @@ class EditorContext(
     private val project: Project,
     private val core: CompanionCore,
 ) : Disposable {
-    /** The tab that was selected last. Written on the EDT; documents may change on other threads. */
-    @Volatile
+    /** The tab that was selected last. */
     private var focus: Focus? = null
 
     /** Whether the caret and the selection will be sent after the current events. */
-    @Volatile
     private var caretPending = false
-
-    /** Whether sending is being scheduled. The platform then also evaluates [noLongerPending]. */
-    @Volatile
-    private var puttingOff = false
-
-    private val sendPendingCaret = Runnable {
-        caretPending = false
-        sendCaret()
-    }
-
-    /**
-     * The platform also evaluates this if it skips the runnable, because a dialog is open or because it cancels the
-     * event's work. Then the next event must not wait for the runnable.
-     */
-    private val noLongerPending = Condition<Any?> {
-        if (!puttingOff) caretPending = false
-        project.isDisposed
-    }
 
     /** EDT. Reports the open files, then all changes, until disposed. */
     fun start() {
         assertEdt()
         val application = ApplicationManager.getApplication()
         project.messageBus.connect(this).subscribe(FileEditorManagerListener.FILE_EDITOR_MANAGER, Tabs())
-        application.messageBus.connect(this).subscribe(VirtualFileManager.VFS_CHANGES, FileChanges(core, ::renamed))
+        application.messageBus.connect(this).subscribe(VirtualFileManager.VFS_CHANGES, FileChanges(core))
         val editors = EditorFactory.getInstance().eventMulticaster
         editors.addCaretListener(Carets(), this)
         editors.addSelectionListener(Selections(), this)
@@ -96,15 +77,9 @@ class EditorContext(
     private fun focused(file: VirtualFile, fileEditor: FileEditor?) {
         assertEdt()
         if (!file.isInLocalFileSystem) return
-        val path = systemPath(file)
-        focus = Focus(file, path, (fileEditor as? TextEditor)?.editor)
-        core.send(ServerMessage.Focused(path))
+        focus = Focus(file, (fileEditor as? TextEditor)?.editor)
+        core.send(ServerMessage.Focused(systemPath(file)))
         sendCaret()
-    }
-
-    /** Handles a new path of a file or directory. */
-    private fun renamed() {
-        focus = focus?.let { Focus(it.file, systemPath(it.file), it.editor) }
     }
 
     private fun caretOrSelectionChanged(editor: Editor) {
@@ -114,13 +89,18 @@ class EditorContext(
     /**
      * Sends the caret once for the many events of a keystroke, a drag or a change in many places. During these events
      * the primary caret is not settled, and in a bulk update the offsets are invalid.
+     *
+     * Swing's own queue, because the platform's drops what waits if a dialog opens, or if it cancels the event's work.
+     * Then [caretPending] would stay, and no later caret would be sent. Today's IDEs have no lock in Swing's events.
      */
     private fun sendCaretLater() {
+        assertEdt()
         if (caretPending) return
         caretPending = true
-        puttingOff = true
-        ApplicationManager.getApplication().invokeLater(sendPendingCaret, noLongerPending)
-        puttingOff = false
+        SwingUtilities.invokeLater {
+            caretPending = false
+            ApplicationManager.getApplication().runReadAction(Computable { sendCaret() })
+        }
     }
 
     private fun sendCaret() {
@@ -131,8 +111,9 @@ class EditorContext(
         val caret = editor.caretModel.primaryCaret
         val offset = caret.offset
         val line = document.getLineNumber(offset)
-        core.send(ServerMessage.Cursor(focus.path, line + 1, offset - document.getLineStartOffset(line) + 1))
-        core.send(ServerMessage.Selection(focus.path, text(document, caret.selectionStart, caret.selectionEnd)))
+        val path = systemPath(focus.file)
+        core.send(ServerMessage.Cursor(path, line + 1, offset - document.getLineStartOffset(line) + 1))
+        core.send(ServerMessage.Selection(path, text(document, caret.selectionStart, caret.selectionEnd)))
     }
 
     /** Returns at most as much text as the CLI receives, without half a surrogate pair at the end. */
@@ -146,7 +127,6 @@ class EditorContext(
 
     private class Focus(
         val file: VirtualFile,
-        val path: String,
         val editor: Editor?,
     )
 

@@ -16,10 +16,7 @@ import dev.companion.gemini.disk.systemPath
  * Reports files and directories, open or not, because the server knows which ones are open. Called in a write action,
  * after the change: only then do events have both the old path and the new one.
  */
-internal class FileChanges(
-    private val core: CompanionCore,
-    private val renamed: () -> Unit,
-) : BulkFileListener {
+internal class FileChanges(private val core: CompanionCore) : BulkFileListener {
     override fun after(events: List<VFileEvent>) {
         for (event in events) {
             when (event) {
@@ -41,6 +38,5 @@ internal class FileChanges(
     private fun renamed(file: VirtualFile, oldPath: String) {
         if (!file.isInLocalFileSystem) return
         core.send(ServerMessage.Renamed(systemPath(oldPath), systemPath(file.path)))
-        renamed()
     }
 }
