@@ -11,26 +11,18 @@ import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.EditorFactory
 import com.intellij.openapi.editor.ex.EditorEx
 import com.intellij.openapi.fileEditor.FileEditor
-import com.intellij.openapi.fileEditor.FileEditorPolicy
-import com.intellij.openapi.fileEditor.FileEditorProvider
-import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.StaticFileEditor
+import dev.companion.gemini.platform.StaticFileEditorProvider
 import javax.swing.JComponent
 
-internal class PromptDiffEditorProvider :
-    FileEditorProvider,
-    DumbAware {
+internal class PromptDiffEditorProvider : StaticFileEditorProvider("companion-prompt-diff") {
     override fun accept(project: Project, file: VirtualFile) = file is PromptDiffFile
 
     override fun createEditor(project: Project, file: VirtualFile): FileEditor =
         PromptDiffEditor(project, file as PromptDiffFile)
-
-    override fun getEditorTypeId() = "companion-prompt-diff"
-
-    override fun getPolicy() = FileEditorPolicy.HIDE_DEFAULT_EDITOR
 }
 
 /** A tab of a [PromptDiffFile]. A split shows several. For the EDT. */

@@ -18,7 +18,6 @@ import com.intellij.openapi.editor.markup.MarkupModel
 import com.intellij.openapi.editor.markup.RangeHighlighter
 import com.intellij.openapi.editor.markup.TextAttributes
 import com.intellij.openapi.fileEditor.impl.EditorTabTitleProvider
-import com.intellij.openapi.fileTypes.FileType
 import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Key
@@ -29,15 +28,15 @@ import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.PromptKey
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.TabFileType
 import java.awt.Font
-import javax.swing.Icon
 
 /** For the EDT, except the `val`s. Its name has no text of the prompt, because the platform logs names. */
 internal class PromptDiffFile(
     val project: Project,
     val key: PromptKey,
     val title: String,
-) : LightVirtualFile("prompt ${key.number}", PromptDiffFileType, "") {
+) : LightVirtualFile("prompt ${key.number}", TYPE, "") {
     val document: Document = EditorFactory.getInstance().createDocument("")
 
     /** The newest state of the prompt, which shows or is being read; null if the prompt has left the list. */
@@ -124,6 +123,8 @@ internal class PromptDiffFile(
 
     companion object {
         private const val MAX_TITLE = 29
+        private val TYPE =
+            TabFileType("CLI changes of a prompt", { message("changes.diff.type") }, AllIcons.Actions.Diff)
         private val KEY = Key.create<PromptDiffFile>("Companion.PromptDiff")
 
         /** The file that an editor shows; null if it shows another document. */
@@ -136,21 +137,4 @@ internal class PromptDiffTitleProvider :
     EditorTabTitleProvider,
     DumbAware {
     override fun getEditorTabTitle(project: Project, file: VirtualFile): String? = (file as? PromptDiffFile)?.tabTitle
-}
-
-/** Is unknown to other plugins: no plugin opens a tab for a [PromptDiffFile], indexes it or highlights it. */
-private object PromptDiffFileType : FileType {
-    override fun getName() = "CLI changes of a prompt"
-
-    override fun getDescription(): String = message("changes.diff.type")
-
-    override fun getDefaultExtension() = ""
-
-    override fun getIcon(): Icon = AllIcons.Actions.Diff
-
-    override fun isBinary() = true
-
-    override fun isReadOnly() = true
-
-    override fun getCharset(file: VirtualFile, content: ByteArray): String? = null
 }

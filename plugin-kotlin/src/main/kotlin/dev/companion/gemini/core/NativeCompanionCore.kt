@@ -5,14 +5,10 @@ package dev.companion.gemini.core
 import com.google.gson.Gson
 import java.util.logging.Level
 
-/** Receives the lines that Rust logs. [level] is a level of java.util.logging. */
-fun interface LogSink {
-    fun log(level: Level, message: String)
-}
-
 class NativeCompanionCore private constructor(
     private val editor: EditorHost,
-    private val log: LogSink,
+    /** Receives the lines that Rust logs. */
+    private val logLine: (Level, String) -> Unit,
 ) : CompanionCore {
     /** The server's number; 0 before the start, and [CLOSED] after [close]. */
     @Volatile
@@ -64,7 +60,7 @@ class NativeCompanionCore private constructor(
             editor.receive(this@NativeCompanionCore, GSON.fromJson(params, type))
         }
 
-        override fun log(level: Int, message: String) = log.log(LEVELS[level], message)
+        override fun log(level: Int, message: String) = logLine(LEVELS[level], message)
     }
 
     /** Needs no server's number, because the server may send a request before [start] has returned the number. */
@@ -82,9 +78,9 @@ class NativeCompanionCore private constructor(
         /**
          * Starts a server in the library that [NativeLibrary.load] loaded. Writes files, so don't call it on the EDT.
          */
-        fun start(settings: ServerSettings, editor: EditorHost, log: LogSink): CompanionCore {
+        fun start(settings: ServerSettings, editor: EditorHost, logLine: (Level, String) -> Unit): CompanionCore {
             assertNotEdt()
-            val started = NativeCompanionCore(editor, log)
+            val started = NativeCompanionCore(editor, logLine)
             started.core = NativeCore.start(GSON.toJson(settings), started.Callbacks())
             return started
         }

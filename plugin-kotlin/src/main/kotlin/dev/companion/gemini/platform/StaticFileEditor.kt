@@ -1,14 +1,19 @@
-// Is the base of the plugin's tabs.
+// Provides the base of the plugin's tabs, of their providers and their file types.
 
 package dev.companion.gemini.platform
 
 import com.intellij.openapi.fileEditor.DocumentsEditor
 import com.intellij.openapi.fileEditor.FileEditor
 import com.intellij.openapi.fileEditor.FileEditorLocation
+import com.intellij.openapi.fileEditor.FileEditorPolicy
+import com.intellij.openapi.fileEditor.FileEditorProvider
 import com.intellij.openapi.fileEditor.FileEditorState
+import com.intellij.openapi.fileTypes.FileType
+import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.util.UserDataHolderBase
 import com.intellij.openapi.vfs.VirtualFile
 import java.beans.PropertyChangeListener
+import javax.swing.Icon
 
 /** A tab that the platform neither saves nor restores. */
 abstract class StaticFileEditor(private val file: VirtualFile) :
@@ -34,4 +39,34 @@ abstract class StaticFileEditor(private val file: VirtualFile) :
     override fun getBackgroundHighlighter() = null
 
     override fun getCurrentLocation(): FileEditorLocation? = null
+}
+
+/** Opens tabs that hide the platform's own editors for their files. */
+abstract class StaticFileEditorProvider(private val id: String) :
+    FileEditorProvider,
+    DumbAware {
+    override fun getEditorTypeId() = id
+
+    override fun getPolicy() = FileEditorPolicy.HIDE_DEFAULT_EDITOR
+}
+
+/** Is unknown to other plugins: no plugin opens a tab for a file of this type, indexes it or highlights it. */
+internal class TabFileType(
+    private val name: String,
+    private val description: () -> String,
+    private val icon: Icon?,
+) : FileType {
+    override fun getName() = name
+
+    override fun getDescription(): String = description()
+
+    override fun getDefaultExtension() = ""
+
+    override fun getIcon() = icon
+
+    override fun isBinary() = true
+
+    override fun isReadOnly() = true
+
+    override fun getCharset(file: VirtualFile, content: ByteArray): String? = null
 }

@@ -24,37 +24,32 @@ internal object ProjectConfig {
         assertNotEdt()
         val settings = CompanionSettings.getInstance().values
         if (!settings.context && !settings.review && !settings.diagnostics) return null
-        val facts = ApplicationManager.getApplication().runReadAction(Computable { facts(project) }) ?: return null
-        return settings.server().copy(
-            workspace = facts.folders.map { Paths.get(it) }.distinct().filter(Files::isDirectory).map(Path::toString),
-            ideName = ideName(ApplicationInfo.getInstance().build.productCode),
-            ideDisplayName = ApplicationNamesInfo.getInstance().fullProductName,
-            trusted = trusted(settings.trust, facts.trusted),
-            shareContext = facts.shareContext,
-            reviewAll = facts.reviewAll,
-            resume = true,
-            keepProposals = true,
+        val look = Computable { if (project.isDisposed) null else configured(project, settings) }
+        val config = ApplicationManager.getApplication().runReadAction(look) ?: return null
+        return config.copy(
+            workspace = config.workspace
+                .map {
+                    Paths.get(
+                        it,
+                    )
+                }.distinct()
+                .filter(Files::isDirectory)
+                .map(Path::toString),
         )
     }
 
-    /** [folders] are the roots of the project and its modules that are on local disks. */
-    private class Facts(
-        val folders: List<String>,
-        val trusted: Boolean?,
-        val shareContext: Boolean,
-        val reviewAll: Boolean,
-    )
-
-    /** Runs in a read action, so that the project does not close meanwhile. Returns null for a closed project. */
-    private fun facts(project: Project): Facts? {
-        if (project.isDisposed) return null
+    /** Returns the settings with the roots of the project and its modules on local disks. Runs in a read action. */
+    private fun configured(project: Project, settings: CompanionSettings.Values): ServerSettings {
         val roots = ProjectRootManager.getInstance(project).contentRoots.filter { it.isInLocalFileSystem }
-        val folders = listOfNotNull(project.basePath) + roots.map { it.path }
-        return Facts(
-            folders,
-            Platform.isTrusted(project),
-            ProjectSettings.isContextShared(project),
-            ProjectSettings.isAllReviewed(project),
+        return settings.server().copy(
+            workspace = listOfNotNull(project.basePath) + roots.map { it.path },
+            ideName = ideName(ApplicationInfo.getInstance().build.productCode),
+            ideDisplayName = ApplicationNamesInfo.getInstance().fullProductName,
+            trusted = trusted(settings.trust, Platform.isTrusted(project)),
+            shareContext = ProjectSettings.isContextShared(project),
+            reviewAll = ProjectSettings.isAllReviewed(project),
+            resume = true,
+            keepProposals = true,
         )
     }
 

@@ -42,14 +42,8 @@ import java.util.concurrent.TimeUnit
 internal class ProposedText(
     project: Project,
     target: Target,
-    diff: OpenDiff,
+    val diff: OpenDiff,
 ) {
-    val diff = diff.diff
-    val kind = diff.kind
-    val private = diff.private
-    val cli = diff.cli
-    val replaysEdits = diff.replaysEdits
-    val reason = diff.reason
     val text = diff.newContent
     val form = TextForm.of(text)
     val plain = TextForm.plain(text)
@@ -123,9 +117,9 @@ internal class Proposal(
     val waitsAccepted: Boolean get() = deferred?.isAccepted == true
 
     /** Names the proposal to the next server. Any thread. */
-    val shown: ShownProposal get() = ShownProposal(proposed.diff, proposed.text)
+    val shown: ShownProposal get() = ShownProposal(proposed.diff.diff, proposed.text)
 
-    private var reason = proposed.reason
+    private var reason = proposed.diff.reason
 
     /** The acceptance that the CLI has not received. */
     var delivery = Delivery.DELIVERED
@@ -210,13 +204,13 @@ internal class Proposal(
     val shownPath: String get() = ShownPath.of(project, target.path)
 
     /** The CLI's intention, however the file has changed since. */
-    val kind: ProposalKind get() = proposed.kind
+    val kind: ProposalKind get() = proposed.diff.kind
 
     /** Whether the CLI repeats an unchanged edit in the file's present text. */
-    val replaysEdits: Boolean get() = proposed.replaysEdits
+    val replaysEdits: Boolean get() = proposed.diff.replaysEdits
 
     /** The number of the CLI. */
-    var cli = proposed.cli
+    var cli = proposed.diff.cli
         private set
 
     val offer: String
@@ -235,7 +229,7 @@ internal class Proposal(
             Remark.CHANGED.takeIf { isChanged },
             Remark.UNSAVED.takeIf { !isChanged && isUnsaved() },
             Remark.ENCODING.takeIf { target.isRecoded(document.immutableCharSequence) },
-            Remark.PRIVATE.takeIf { proposed.private },
+            Remark.PRIVATE.takeIf { proposed.diff.private },
         )
 
     /** Whether the proposal would remove changes of the file. */
@@ -382,7 +376,7 @@ internal class Proposal(
         follow(core)
         cli = resumed.cli
         // The next server does not know which proposals are private.
-        reason = if (proposed.private) ReasonArrival.NEVER else resumed.reason
+        reason = if (proposed.diff.private) ReasonArrival.NEVER else resumed.reason
         file.editors.forEach(ProposalEditor::showBanner)
     }
 

@@ -20,10 +20,7 @@ import com.intellij.openapi.editor.ScrollType
 import com.intellij.openapi.editor.event.EditorFactoryEvent
 import com.intellij.openapi.editor.event.EditorFactoryListener
 import com.intellij.openapi.fileEditor.FileEditor
-import com.intellij.openapi.fileEditor.FileEditorPolicy
-import com.intellij.openapi.fileEditor.FileEditorProvider
 import com.intellij.openapi.progress.ProcessCanceledException
-import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.xml.util.XmlStringUtil
@@ -31,6 +28,7 @@ import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.platform.StaticFileEditor
+import dev.companion.gemini.platform.StaticFileEditorProvider
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.target.FileSide
 import java.awt.BorderLayout
@@ -43,17 +41,11 @@ import javax.swing.SwingConstants
 import javax.swing.SwingUtilities
 import kotlin.properties.Delegates
 
-class ProposalEditorProvider :
-    FileEditorProvider,
-    DumbAware {
+class ProposalEditorProvider : StaticFileEditorProvider("companion-proposal") {
     override fun accept(project: Project, file: VirtualFile) = file is ProposalFile && file.proposal != null
 
     override fun createEditor(project: Project, file: VirtualFile): FileEditor =
         ProposalEditor(project, file as ProposalFile)
-
-    override fun getEditorTypeId() = "companion-proposal"
-
-    override fun getPolicy() = FileEditorPolicy.HIDE_DEFAULT_EDITOR
 }
 
 /** A tab of a [ProposalFile]. A split shows several. For the EDT. */

@@ -2,13 +2,12 @@
 
 package dev.companion.gemini.tabs
 
-import com.intellij.openapi.fileTypes.FileType
-import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.testFramework.LightVirtualFile
-import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.TabFileType
 import dev.companion.gemini.target.ShownPath
 import java.nio.file.Paths
 import javax.swing.Icon
@@ -22,7 +21,7 @@ class ProposalFile internal constructor(
     val targetPath: String,
     icon: Icon?,
     internal val decisions: ProposalDecisions,
-) : LightVirtualFile(shownName(targetPath), ProposalFileType(icon), "") {
+) : LightVirtualFile(shownName(targetPath), type(icon), "") {
     /** The content of the tab; set before the tab opens. */
     internal var proposal: Proposal? = null
         set(value) {
@@ -75,26 +74,9 @@ class ProposalFile internal constructor(
     }
 
     internal companion object {
+        /** Looks like the target's type. */
+        private fun type(icon: Icon?) = TabFileType("CLI proposal", { message("diff.type") }, icon)
+
         fun shownName(path: String): String = ShownPath.plain(Paths.get(path).fileName.toString())
     }
-}
-
-/**
- * Looks like the target's type, but is unknown to other plugins: no plugin opens a tab for a
- * [ProposalFile], indexes it or highlights it.
- */
-private class ProposalFileType(private val icon: Icon?) : FileType {
-    override fun getName() = "CLI proposal"
-
-    override fun getDescription(): String = CompanionBundle.message("diff.type")
-
-    override fun getDefaultExtension() = ""
-
-    override fun getIcon() = icon
-
-    override fun isBinary() = true
-
-    override fun isReadOnly() = true
-
-    override fun getCharset(file: VirtualFile, content: ByteArray): String? = null
 }

@@ -77,17 +77,11 @@ internal object HealthReport {
     /** Returns each setting, without a command, an address or a host of the user. */
     fun settings(values: CompanionSettings.Values): String {
         val command = if (values.cliCommand == CompanionSettings.DEFAULT_COMMAND) "default" else "changed"
-        return "context ${onOff(values.context)}, review ${onOff(values.review)}, " +
-            "problems ${onOff(values.diagnostics)}, saving ${onOff(values.saveFiles)}, " +
-            "notices ${onOff(values.notifyCli)}, worktrees ${onOff(values.worktrees)}, " +
-            "sharing of files that Git ignores ${onOff(!values.gitIgnoredPrivate)}, trust by ${values.trust}, " +
-            "clients ${values.clients().joinToString(" and ") { it.name.lowercase() }}, " +
-            "limit ${values.bodyLimitMegabytes} MB, log ${values.logLevel}, command $command, " +
-            "further addresses ${CompanionSettings.words(values.listenAddresses).size}, " +
-            "further hosts ${CompanionSettings.words(values.allowedHosts).size}"
+        val addresses = CompanionSettings.words(values.listenAddresses).size
+        val hosts = CompanionSettings.words(values.allowedHosts).size
+        val shown = values.copy(cliCommand = command, listenAddresses = "$addresses", allowedHosts = "$hosts")
+        return shown.toString()
     }
 
     private fun properties(vararg names: String) = names.joinToString(" ") { System.getProperty(it).orEmpty() }
-
-    private fun onOff(value: Boolean) = if (value) "on" else "off"
 }
