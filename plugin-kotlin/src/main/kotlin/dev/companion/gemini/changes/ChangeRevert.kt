@@ -1,4 +1,4 @@
-// Takes changes of a CLI back, by an edit that the user can undo.
+// Takes changes of a CLI back, by an edit that the user can undo, and asks before later changes are lost.
 
 package dev.companion.gemini.changes
 
@@ -12,6 +12,7 @@ import com.intellij.openapi.command.undo.UndoManager
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.ui.Messages
 import com.intellij.openapi.vfs.ReadonlyStatusHandler
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.ThrowableRunnable
@@ -284,5 +285,27 @@ internal class ChangeRevert(
     private companion object {
         /** The most files that a notification lists. */
         const val SHOWN = 5
+    }
+}
+
+/** EDT. The question blocks until the answer; Enter and Esc choose the answer that changes nothing. */
+internal object RevertQuestion {
+    enum class Answer { CANCEL, SHOW, UNCHANGED, ALL }
+
+    /** [question] is the server's, about [count] files. For [warned] of them the user would lose something. */
+    fun ask(project: Project, question: String, count: Int, warned: Int): Answer {
+        assertEdt()
+        val unwarned = count - warned
+        val choices = listOfNotNull(
+            Answer.CANCEL to message("changes.ask.cancel"),
+            Answer.SHOW to message("diff.changed.show"),
+            (Answer.UNCHANGED to message("changes.ask.unchanged", unwarned)).takeIf { unwarned > 0 },
+            Answer.ALL to if (count == 1) message("changes.ask.anyway") else message("changes.ask.all", count),
+        )
+        val labels = choices.map { it.second }.toTypedArray()
+        val text = Platform.dialogMessage(question)
+        val icon = Messages.getQuestionIcon()
+        val answer = Messages.showDialog(project, text, message("changes.ask.title"), labels, 0, icon)
+        return choices.getOrNull(answer)?.first ?: Answer.CANCEL
     }
 }

@@ -1,4 +1,4 @@
-// Keeps a comment that no model has got, and its mark in a document.
+// Keeps a comment that no model has got, and its mark and place in a document.
 
 package dev.companion.gemini.comments
 
@@ -11,6 +11,7 @@ import com.intellij.openapi.editor.markup.RangeHighlighter
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.assertEdt
+import java.nio.file.Path
 
 /** For the EDT. Lines are 0-based, unless they are those of [params]. */
 internal class Comment(
@@ -78,5 +79,29 @@ internal class Comment(
             val document = marker.document
             return document.getLineNumber(marker.startOffset)..document.getLineNumber(marker.endOffset)
         }
+    }
+}
+
+internal class CommentPlace(
+    val document: Document,
+    /** The path of the file, or of the proposal, for the server. */
+    val path: String,
+    /** The file, or the file of the proposal, as the user has opened it. */
+    val file: Path,
+    val inProposal: Boolean,
+    /** 0-based. */
+    val lines: IntRange,
+) {
+    /** Follows the lines while the user writes. */
+    fun mark(): RangeMarker =
+        document.createRangeMarker(
+            document.getLineStartOffset(lines.first),
+            document.getLineEndOffset(lines.last),
+        )
+
+    /** Returns the place of these lines, or of the nearest ones. */
+    fun at(lines: IntRange): CommentPlace {
+        val last = maxOf(document.lineCount - 1, 0)
+        return CommentPlace(document, path, file, inProposal, minOf(lines.first, last)..minOf(lines.last, last))
     }
 }

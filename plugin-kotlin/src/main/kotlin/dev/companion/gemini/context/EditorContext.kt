@@ -1,4 +1,4 @@
-// Reports a project's open files, focus, caret and selection to a server.
+// Reports a project's open files, focus, caret and selection to a server, and files that are renamed, moved or deleted.
 
 package dev.companion.gemini.context
 
@@ -22,6 +22,11 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Computable
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.VirtualFileManager
+import com.intellij.openapi.vfs.newvfs.BulkFileListener
+import com.intellij.openapi.vfs.newvfs.events.VFileDeleteEvent
+import com.intellij.openapi.vfs.newvfs.events.VFileEvent
+import com.intellij.openapi.vfs.newvfs.events.VFileMoveEvent
+import com.intellij.openapi.vfs.newvfs.events.VFilePropertyChangeEvent
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.MAX_SELECTION
 import dev.companion.gemini.core.ServerMessage
@@ -168,5 +173,34 @@ class EditorContext(
             val look = { if (event.document === focus?.editor?.document) sendCaretLater() }
             if (EventQueue.isDispatchThread()) look() else project.later(look)
         }
+    }
+}
+
+/**
+ * Reports files and directories, open or not, because the server knows which ones are open. Called in a write action,
+ * after the change: only then do events have both the old path and the new one.
+ */
+internal class FileChanges(private val core: CompanionCore) : BulkFileListener {
+    override fun after(events: List<VFileEvent>) {
+        for (event in events) {
+            when (event) {
+                is VFileDeleteEvent -> {
+                    if (event.file.isInLocalFileSystem) core.send(ServerMessage.Deleted(systemPath(event.path)))
+                }
+
+                is VFileMoveEvent -> {
+                    renamed(event.file, event.oldPath)
+                }
+
+                is VFilePropertyChangeEvent -> {
+                    if (event.propertyName == VirtualFile.PROP_NAME) renamed(event.file, event.oldPath)
+                }
+            }
+        }
+    }
+
+    private fun renamed(file: VirtualFile, oldPath: String) {
+        if (!file.isInLocalFileSystem) return
+        core.send(ServerMessage.Renamed(systemPath(oldPath), systemPath(file.path)))
     }
 }

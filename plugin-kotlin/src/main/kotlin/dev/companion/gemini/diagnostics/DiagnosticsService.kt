@@ -10,11 +10,15 @@ import com.intellij.openapi.project.DumbService
 import com.intellij.openapi.project.Project
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.Diagnostics
 import dev.companion.gemini.core.DiagnosticsRequest
+import dev.companion.gemini.core.FileDiagnostics
 import dev.companion.gemini.core.Responder
 import dev.companion.gemini.platform.Platform
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicBoolean
 
 /**
  * Analyzes one file after the other, on a background thread. While a dialog is open or the EDT is busy, that thread may
@@ -82,5 +86,37 @@ class DiagnosticsService(private val project: Project) : Disposable {
 
         fun getInstance(project: Project): DiagnosticsService =
             Platform.service(project, DiagnosticsService::class.java)
+    }
+}
+
+/** Any thread. */
+internal class Answer(
+    private val responder: Responder<Diagnostics>,
+    private val paths: List<String>,
+    private val isIndexing: () -> Boolean,
+) {
+    private val found = ConcurrentHashMap<String, FileDiagnostics>()
+    private val isSent = AtomicBoolean()
+
+    val isAwaited get() = !isSent.get()
+
+    fun add(file: FileDiagnostics) {
+        found[file.path] = file
+    }
+
+    /** Sends the answer. Files that were not analyzed are marked as incomplete. */
+    fun send() {
+        if (!isSent.compareAndSet(false, true)) return
+        responder.complete(Diagnostics(paths.map { found[it] ?: unfinished(it) }))
+    }
+
+    /** Sends an error in place of an answer. */
+    fun fail(why: String) {
+        if (isSent.compareAndSet(false, true)) responder.fail(why)
+    }
+
+    private fun unfinished(path: String): FileDiagnostics {
+        val why = if (isIndexing()) "diagnostics.incomplete.indexing" else "diagnostics.incomplete.unfinished"
+        return FileDiagnostics(path, emptyList(), message(why))
     }
 }

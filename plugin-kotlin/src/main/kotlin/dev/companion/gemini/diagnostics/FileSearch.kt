@@ -2,12 +2,14 @@
 
 package dev.companion.gemini.diagnostics
 
+import com.intellij.codeInsight.daemon.DaemonCodeAnalyzer
 import com.intellij.ide.PowerSaveMode
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.DumbService
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Computable
+import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.psi.PsiDocumentManager
 import dev.companion.gemini.CompanionBundle.message
@@ -19,6 +21,7 @@ import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.platform.CodeAnalysis
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.Semaphore
 import java.util.concurrent.TimeUnit
 
 /** Diagnostics, and a clause that says why there may be more. */
@@ -86,4 +89,39 @@ internal class FileSearch(
 
     private fun <T : Any> read(file: VirtualFile, look: (AnalyzedFile) -> T?): T? =
         ApplicationManager.getApplication().runReadAction(Computable { AnalyzedFile.of(project, file)?.let(look) })
+}
+
+internal class DaemonWatch(
+    private val project: Project,
+    private val file: VirtualFile,
+    private val least: Severity,
+) {
+    /** Returns the daemon's diagnostics when it has finished, or at [end], a time of [System.nanoTime]. */
+    fun find(end: Long): Found {
+        val finished = Semaphore(0)
+        val parent = Disposer.newDisposable()
+        try {
+            val listener = object : DaemonCodeAnalyzer.DaemonListener {
+                override fun daemonFinished() = finished.release()
+            }
+            project.messageBus.connect(parent).subscribe(DaemonCodeAnalyzer.DAEMON_EVENT_TOPIC, listener)
+            do {
+                val found = look()
+                if (found.incomplete == null) return found
+            } while (finished.tryAcquire(end - System.nanoTime(), TimeUnit.NANOSECONDS))
+            return look()
+        } finally {
+            Disposer.dispose(parent)
+        }
+    }
+
+    /** If the errors of the present text are unknown, all diagnostics are: earlier ones may have been fixed. */
+    private fun look(): Found =
+        ApplicationManager.getApplication().runReadAction(
+            Computable {
+                val analyzed = AnalyzedFile.of(project, file)
+                val reason = message("diagnostics.incomplete.unfinished").takeIf { analyzed?.isComplete != true }
+                Found(analyzed?.takeIf { it.hasErrors }?.diagnostics(least).orEmpty(), reason)
+            },
+        )
 }

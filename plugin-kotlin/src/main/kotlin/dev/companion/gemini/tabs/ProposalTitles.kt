@@ -1,4 +1,4 @@
-// Names the tabs of proposals.
+// Names the tabs of proposals, and describes the position of a proposal among the waiting ones.
 
 package dev.companion.gemini.tabs
 
@@ -34,5 +34,19 @@ internal object ProposalTitles {
             proposal.file.rename(title, proposal.kind)
         }
         return renamed.map { it.file }
+    }
+}
+
+/** The position of a proposal among the waiting ones; [cli] is its CLI, if there are several. */
+internal data class ProposalPosition(
+    val number: Int = 1,
+    val count: Int = 1,
+    val cli: Int? = null,
+) {
+    /** The proposal's owner, at the beginning of a sentence. */
+    val owner: String get() = cli?.let(::nameOf) ?: CompanionBundle.message("diff.cli")
+
+    companion object {
+        fun nameOf(cli: Int): String = CompanionBundle.message("diff.cli.number", cli)
     }
 }

@@ -2,12 +2,16 @@
 
 package dev.companion.gemini.ui
 
+import com.intellij.ide.plugins.PluginManager
 import com.intellij.ide.util.PropertiesComponent
 import com.intellij.notification.Notification
 import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.extensions.PluginId
 import com.intellij.openapi.ide.CopyPasteManager
+import com.intellij.openapi.keymap.KeymapUtil
 import com.intellij.openapi.project.Project
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
@@ -19,6 +23,7 @@ import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
 import dev.companion.gemini.project.ProjectSettings
+import dev.companion.gemini.tabs.ProposalActionIds
 import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.terminal.CliProgram
 import dev.companion.gemini.terminal.CliTerminal
@@ -142,5 +147,37 @@ class CompanionNotifications(private val project: Project) : Disposable {
 
         fun getInstance(project: Project): CompanionNotifications =
             Platform.service(project, CompanionNotifications::class.java)
+    }
+}
+
+/** Each text must fit into one line: a balloon hides the rest of a longer text until it is clicked. */
+internal object Greeting {
+    /** Describes the context that the CLI receives from a project, which may share nothing. */
+    fun shared(settings: CompanionSettings.Values, isProjectShared: Boolean): String =
+        when {
+            !isProjectShared -> message("greeting.shared.nothing")
+            settings.context && settings.diagnostics -> message("greeting.shared")
+            settings.context -> message("greeting.shared.context")
+            settings.diagnostics -> message("greeting.shared.problems")
+            else -> message("greeting.shared.nothing")
+        }
+
+    /** Describes how users review edits. */
+    fun review(settings: CompanionSettings.Values): String {
+        if (!settings.review) return message("greeting.review.terminal")
+        val accept = ActionManager.getInstance().getAction(ProposalActionIds.ACCEPT)
+        val keys = KeymapUtil.getFirstKeyboardShortcutText(accept)
+        return if (keys.isEmpty()) message("greeting.review") else message("greeting.review.keys", keys)
+    }
+}
+
+/** Two companions set the same variables of a terminal. Which one a CLI finds depends on their order. */
+internal object OtherCompanion {
+    private val IDS = listOf("com.google.gemini.cli")
+
+    /** Returns the name of such a plugin; null if there is none, or if it is disabled. Any thread. */
+    fun name(ids: List<String> = IDS): String? {
+        val installed = ids.mapNotNull { PluginManager.getPlugin(PluginId.getId(it)) }
+        return installed.find { it.isEnabled }?.name
     }
 }
