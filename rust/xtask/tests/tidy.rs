@@ -210,7 +210,7 @@ fn arrows_between_modules_of_the_server_point_one_way() {
 const PACKAGES: [(&str, &[&str]); 14] = [
     ("gemini", &[]),
     ("core", &[]),
-    ("platform", &[]),
+    ("platform", &["core"]),
     ("disk", &["core"]),
     ("context", &["core"]),
     ("diagnostics", &["core"]),

@@ -3,10 +3,9 @@
 package dev.companion.gemini.changes
 
 import com.intellij.openapi.actionSystem.AnActionEvent
-import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.platform.CompanionAction
-import java.awt.datatransfer.StringSelection
+import dev.companion.gemini.platform.copyToClipboard
 
 internal abstract class ChangesAction : CompanionAction() {
     /** The rows that the action is about. */
@@ -73,7 +72,6 @@ internal class CopyPathAction : ChangesAction() {
     override fun rows(panel: ChangesPanel) = panel.tree.selectedRows
 
     override fun perform(project: Project, panel: ChangesPanel) {
-        val paths = rows(panel).joinToString("\n") { it.path }
-        CopyPasteManager.getInstance().setContents(StringSelection(paths))
+        copyToClipboard(rows(panel).joinToString("\n") { it.path })
     }
 }

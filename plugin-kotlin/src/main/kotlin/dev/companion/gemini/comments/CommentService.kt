@@ -2,10 +2,8 @@
 
 package dev.companion.gemini.comments
 
-import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
-import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
@@ -16,11 +14,9 @@ import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.FileEditorManagerListener
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
-import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.concurrency.AppExecutorUtil
-import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
@@ -31,13 +27,15 @@ import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.disk.idePath
 import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.copyToClipboard
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.platform.laterWithoutDialog
+import dev.companion.gemini.platform.notice
+import dev.companion.gemini.platform.offer
 import dev.companion.gemini.review.ProposalListener
 import dev.companion.gemini.review.ProposalService
 import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.target.ShownPath
-import java.awt.datatransfer.StringSelection
 import java.nio.file.Paths
 import java.util.UUID
 import java.util.concurrent.CopyOnWriteArrayList
@@ -216,10 +214,9 @@ class CommentService(private val project: Project) : Disposable {
     internal fun refused(id: String, reason: String) =
         project.later {
             val comment = comments.find { it.params.id == id } ?: return@later
-            val copy = NotificationAction.createSimple(message("comment.copy")) {
-                CopyPasteManager.getInstance().setContents(StringSelection(comment.params.text))
-            }
-            notify(message("comment.refused", shown(comment), reason), NotificationType.WARNING, copy)
+            notice(message("comment.refused", shown(comment), reason), NotificationType.WARNING)
+                .offer(message("comment.copy")) { copyToClipboard(comment.params.text) }
+                .notify(project)
             drop(comment)
         }
 
@@ -237,14 +234,9 @@ class CommentService(private val project: Project) : Disposable {
         comments -= comment
     }
 
-    private fun notify(text: String, type: NotificationType, action: AnAction? = null) {
-        val notification = Platform
-            .notificationGroup()
-            .createNotification(XmlStringUtil.escapeString(text), type)
-            .setTitle(message("notification.title"))
-        action?.let(notification::addAction)
-        notification.notify(project)
-    }
+    private fun notice(text: String, type: NotificationType) = Platform.notificationGroup().notice(text, type)
+
+    private fun notify(text: String, type: NotificationType) = notice(text, type).notify(project)
 
     /** The open proposal that has the lines of a comment. */
     private fun proposalOf(comment: Comment): Proposal? =

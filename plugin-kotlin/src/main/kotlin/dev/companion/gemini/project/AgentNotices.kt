@@ -3,21 +3,20 @@
 package dev.companion.gemini.project
 
 import com.intellij.notification.Notification
-import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationGroup
 import com.intellij.notification.NotificationType
-import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
-import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.CompanionBundle.shortened
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.copyToClipboard
 import dev.companion.gemini.platform.later
+import dev.companion.gemini.platform.notice
+import dev.companion.gemini.platform.offerOnce
 import dev.companion.gemini.review.Alerts
 import dev.companion.gemini.terminal.CliTabs
 import dev.companion.gemini.terminal.CliTerminal
-import java.awt.datatransfer.StringSelection
 
 /** Any thread. While the IDE is in the background, the operating system also notifies, without the CLI's question. */
 internal class AgentNotices(
@@ -52,17 +51,11 @@ internal class AgentNotices(
     /** No model gets the [reason] of a rejection. The user can send it by hand. */
     fun reasonLost(file: String, reason: String, why: String) =
         project.later {
-            val text = XmlStringUtil.escapeString(message("agent.reason.lost", file, why))
-            val notification = Platform
+            Platform
                 .stickyNotificationGroup()
-                .createNotification(text, NotificationType.WARNING)
-                .setTitle(message("notification.title"))
-            val copy = NotificationAction.createSimple(message("agent.reason.copy")) {
-                notification.expire()
-                CopyPasteManager.getInstance().setContents(StringSelection(reason))
-            }
-            notification.addAction(copy)
-            notification.notify(project)
+                .notice(message("agent.reason.lost", file, why), NotificationType.WARNING)
+                .offerOnce(message("agent.reason.copy")) { copyToClipboard(reason) }
+                .notify(project)
         }
 
     private fun hide(session: String) {
@@ -74,16 +67,9 @@ internal class AgentNotices(
         hide(session)
         if (!CompanionSettings.getInstance().values.notifyCli) return
         if (!alerts.isInBackground && CliTabs.hasFocus(project)) return
-        val notification = group
-            .createNotification(XmlStringUtil.escapeString(text), NotificationType.INFORMATION)
-            .setTitle(message("notification.title"))
-        if (CliTerminal.find() != null || CliTabs.toolWindow(project) != null) {
-            val go = NotificationAction.createSimple(message("agent.terminal")) {
-                notification.expire()
-                goToTerminal()
-            }
-            notification.addAction(go)
-        }
+        val notification = group.notice(text, NotificationType.INFORMATION)
+        val hasTerminal = CliTerminal.find() != null || CliTabs.toolWindow(project) != null
+        if (hasTerminal) notification.offerOnce(message("agent.terminal"), ::goToTerminal)
         shown[session] = notification
         notification.notify(project)
         if (alerts.isInBackground) alerts.show(message("notification.title"), alert)

@@ -2,7 +2,6 @@
 
 package dev.companion.gemini.review
 
-import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
@@ -14,11 +13,12 @@ import com.intellij.openapi.wm.IdeFrame
 import com.intellij.openapi.wm.WindowManager
 import com.intellij.ui.AppIcon
 import com.intellij.ui.SystemNotifications
-import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.notice
+import dev.companion.gemini.platform.offerOnce
 import dev.companion.gemini.tabs.Proposal
 import java.awt.KeyboardFocusManager
 import java.awt.Window
@@ -60,16 +60,14 @@ internal interface Alerts {
         }
 
         private fun showIn(other: Project, text: String) {
-            val content = XmlStringUtil.escapeString(text)
             val notification = Platform
                 .notificationGroup()
-                .createNotification(content, NotificationType.INFORMATION)
+                .notice(text, NotificationType.INFORMATION)
                 .setTitle(message("notification.title.project", project.name))
-            val go = NotificationAction.createSimple(message("notification.project.show")) {
-                notification.expire()
+            notification.offerOnce(message("notification.project.show")) {
                 WindowManager.getInstance().getFrame(project)?.toFront()
             }
-            notification.addAction(go).notify(other)
+            notification.notify(other)
         }
 
         override fun onReturn(parent: Disposable, returned: () -> Unit) {

@@ -3,15 +3,14 @@
 package dev.companion.gemini.tabs
 
 import com.intellij.openapi.actionSystem.ActionManager
-import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.keymap.KeymapUtil
 import com.intellij.ui.EditorNotificationPanel
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.KeyboardAccess
+import dev.companion.gemini.platform.copyToClipboard
 import java.awt.EventQueue
-import java.awt.datatransfer.StringSelection
 import javax.swing.JComponent
 
 /** The content of a banner. For the EDT. */
@@ -118,7 +117,7 @@ internal class ProposalBanner(
         return (listOfNotNull(position, proposal.offer, proposal.changes?.summary) + remarks).joinToString(" ")
     }
 
-    private fun copy() = CopyPasteManager.getInstance().setContents(StringSelection(proposal.document.text))
+    private fun copy() = copyToClipboard(proposal.document.text)
 
     private class Link(
         val label: String,

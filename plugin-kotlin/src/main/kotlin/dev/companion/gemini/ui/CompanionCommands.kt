@@ -3,7 +3,6 @@
 package dev.companion.gemini.ui
 
 import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.options.ShowSettingsUtil
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Key
@@ -11,6 +10,7 @@ import com.intellij.openapi.wm.StatusBar
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.copyToClipboard
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
@@ -18,7 +18,6 @@ import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.terminal.CliProgram
 import dev.companion.gemini.terminal.CliTerminal
 import dev.companion.gemini.terminal.PromptText
-import java.awt.datatransfer.StringSelection
 
 /** EDT. */
 internal object CompanionCommands {
@@ -94,7 +93,7 @@ internal object CompanionCommands {
     }
 
     private fun copyForPrompt(project: Project, text: String) {
-        CopyPasteManager.getInstance().setContents(StringSelection(text))
+        copyToClipboard(text)
         CompanionNotifications.getInstance(project).sayCopied(text.trim())
     }
 
@@ -113,7 +112,7 @@ internal object CompanionCommands {
         inBackground(project) {
             val text = HealthReport.of(project);
             {
-                CopyPasteManager.getInstance().setContents(StringSelection(text))
+                copyToClipboard(text)
                 StatusBar.Info.set(null, project)
                 CompanionNotifications.getInstance(project).confirm(message("status.healthReport.copied"))
             }

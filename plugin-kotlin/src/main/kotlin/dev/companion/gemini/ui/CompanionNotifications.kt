@@ -5,20 +5,21 @@ package dev.companion.gemini.ui
 import com.intellij.ide.plugins.PluginManager
 import com.intellij.ide.util.PropertiesComponent
 import com.intellij.notification.Notification
-import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.extensions.PluginId
-import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.keymap.KeymapUtil
 import com.intellij.openapi.project.Project
-import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.CompanionBundle.shortened
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.copyToClipboard
+import dev.companion.gemini.platform.notice
+import dev.companion.gemini.platform.offer
+import dev.companion.gemini.platform.offerOnce
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
@@ -27,7 +28,6 @@ import dev.companion.gemini.tabs.ProposalActionIds
 import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.terminal.CliProgram
 import dev.companion.gemini.terminal.CliTerminal
-import java.awt.datatransfer.StringSelection
 
 /** A project service, used only on the EDT. */
 class CompanionNotifications(private val project: Project) : Disposable {
@@ -65,11 +65,9 @@ class CompanionNotifications(private val project: Project) : Disposable {
         if (problem?.text == text) return
         hideProblem()
         val notification = create(text, type)
-        val restart = message("status.popup.restart")
-        notification.addAction(NotificationAction.createSimple(restart) { CompanionCommands.restart(project) })
-        notification.addAction(settingsAction())
-        val copy = message("status.popup.report")
-        notification.addAction(NotificationAction.createSimple(copy) { CompanionCommands.copyHealthReport(project) })
+        notification.offer(message("status.popup.restart")) { CompanionCommands.restart(project) }
+        notification.offerSettings()
+        notification.offer(message("status.popup.report")) { CompanionCommands.copyHealthReport(project) }
         problem = Problem(text, notification)
         notification.notify(project)
     }
@@ -95,21 +93,16 @@ class CompanionNotifications(private val project: Project) : Disposable {
         val settings = CompanionSettings.getInstance().values
         val notification = create(Greeting.review(settings), NotificationType.INFORMATION)
         notification.setTitle(Greeting.shared(settings, ProjectSettings.isContextShared(project)))
-        notification.addAction(settingsAction("greeting.off")).notify(project)
+        notification.offerSettings("greeting.off").notify(project)
     }
 
     /** Reports that the IDE does not find the CLI. The user's shell may still find it. */
     fun sayMissing(run: () -> Unit) {
         assertEdt()
         val notification = create(message("notification.no.cli", CliProgram.INSTALLATION), NotificationType.WARNING)
-        val copy = NotificationAction.createSimple(message("notification.no.cli.copy")) {
-            CopyPasteManager.getInstance().setContents(StringSelection(CliProgram.INSTALLATION))
-        }
-        val runAnyway = NotificationAction.createSimple(message("notification.no.cli.run")) {
-            notification.expire()
-            run()
-        }
-        notification.addAction(copy).addAction(runAnyway).addAction(settingsAction()).notify(project)
+        notification.offer(message("notification.no.cli.copy")) { copyToClipboard(CliProgram.INSTALLATION) }
+        notification.offerOnce(message("notification.no.cli.run"), run)
+        notification.offerSettings().notify(project)
     }
 
     /** Reports that [text] is on the clipboard, because no terminal of the plugin runs a CLI. */
@@ -118,8 +111,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
         val shown = shortened(ShownPath.plain(text), LONGEST)
         val notification = create(message("notification.copied", shown), NotificationType.INFORMATION)
         if (CliTerminal.find() != null) {
-            val run = message("action.Companion.RunCli.text")
-            notification.addAction(NotificationAction.createSimple(run) { CompanionCommands.runCli(project) })
+            notification.offer(message("action.Companion.RunCli.text")) { CompanionCommands.runCli(project) }
         }
         notification.notify(project)
     }
@@ -128,15 +120,10 @@ class CompanionNotifications(private val project: Project) : Disposable {
 
     fun warn(text: String) = create(text, NotificationType.WARNING).notify(project)
 
-    private fun create(text: String, type: NotificationType): Notification {
-        val content = XmlStringUtil.escapeString(text)
-        return Platform.notificationGroup().createNotification(content, type).setTitle(message("notification.title"))
-    }
+    private fun create(text: String, type: NotificationType) = Platform.notificationGroup().notice(text, type)
 
-    private fun settingsAction(key: String = "status.popup.settings") =
-        NotificationAction.createSimple(message(key)) {
-            CompanionCommands.openSettings(project)
-        }
+    private fun Notification.offerSettings(key: String = "status.popup.settings") =
+        offer(message(key)) { CompanionCommands.openSettings(project) }
 
     override fun dispose() = hideProblem()
 

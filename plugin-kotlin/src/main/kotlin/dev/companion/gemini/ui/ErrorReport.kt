@@ -3,10 +3,9 @@
 package dev.companion.gemini.ui
 
 import com.intellij.ide.browsers.BrowserLauncher
-import com.intellij.openapi.ide.CopyPasteManager
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.platform.copyToClipboard
 import dev.companion.gemini.project.ServerFault
-import java.awt.datatransfer.StringSelection
 import java.net.URI
 import java.net.URLEncoder
 import java.util.Properties
@@ -21,7 +20,7 @@ import java.util.Properties
 internal class ErrorReport(
     private val issues: String = publisher.getProperty("issues"),
     private val browse: (String) -> Unit = { BrowserLauncher.instance.browse(URI(it)) },
-    private val copy: (String) -> Unit = { CopyPasteManager.getInstance().setContents(StringSelection(it)) },
+    private val copy: (String) -> Unit = ::copyToClipboard,
 ) {
     val actionText: String get() = message(if (issues.isEmpty()) "report.copy" else "report.open")
 

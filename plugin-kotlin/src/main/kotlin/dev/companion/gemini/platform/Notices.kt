@@ -1,0 +1,29 @@
+// Shows notifications of the plugin, and fills the clipboard.
+
+package dev.companion.gemini.platform
+
+import com.intellij.notification.Notification
+import com.intellij.notification.NotificationAction
+import com.intellij.notification.NotificationGroup
+import com.intellij.notification.NotificationType
+import com.intellij.openapi.ide.CopyPasteManager
+import com.intellij.xml.util.XmlStringUtil
+import dev.companion.gemini.CompanionBundle.message
+import java.awt.datatransfer.StringSelection
+
+/** Creates a notification with the plugin's title. [text] may have names that a model chose, so it is never HTML. */
+internal fun NotificationGroup.notice(text: String, type: NotificationType): Notification =
+    createNotification(XmlStringUtil.escapeString(text), type).setTitle(message("notification.title"))
+
+/** Adds a link. */
+internal fun Notification.offer(label: String, perform: () -> Unit): Notification =
+    addAction(NotificationAction.createSimple(label, perform))
+
+/** Adds a link that ends the notification. */
+internal fun Notification.offerOnce(label: String, perform: () -> Unit): Notification =
+    offer(label) {
+        expire()
+        perform()
+    }
+
+internal fun copyToClipboard(text: String) = CopyPasteManager.getInstance().setContents(StringSelection(text))
