@@ -78,8 +78,10 @@ export async function rejectTurn({ terminal, editor }, prompt, path) {
 export const comment = (path, id = '1') => ({
   ...{ id, path, line: 2, endLine: 2, content: 'two', text: `rename it ${id}` },
 });
-export const commentOf = (id) =>
-  `The user commented on these lines:\n- a, line 2 (\`two\`): rename it ${id}`;
+export const commentOf = (id) => commentsOf([id]);
+
+export const commentsOf = (ids) =>
+  ['The user commented on these lines:', ...ids.map((id) => `- a, line 2 (\`two\`): rename it ${id}`)].join('\n');
 
 /** Waits until the companion knows that the files of the last comments may be shared. */
 export async function untilChecked({ companion, sandbox }) {

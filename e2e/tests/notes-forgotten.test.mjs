@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 
 import {
   comment,
-  commentOf,
+  commentsOf,
   look,
   open as openCli,
   replace,
@@ -74,9 +74,12 @@ async function openGemini(t, options) {
     companion.notify('comment/set', comment(file.a, `${id}`));
     await untilChecked(window);
   };
-  /** The model has the newest comment once. */
-  const assertIn = ({ texts }) =>
-    assert.equal(texts.join('\n').split(commentOf(`${id}`)).length, 2, texts.join('\n'));
+  /** The model has the newest comments once. */
+  const assertIn = ({ texts }, count = 1) => {
+    const comments = Array.from({ length: count }, (_, index) => `${id - count + index + 1}`);
+    const text = texts.join('\n');
+    assert.equal(text.split(commentsOf(comments)).length, 2, text);
+  };
   /** The user cancels the turn, and the CLI has run its hooks. */
   const cancel = async () => {
     terminal.press('Escape');
@@ -149,6 +152,28 @@ describe('the model of Gemini CLI gets a comment', { skip, concurrency: 2 }, () 
     terminal.press('Escape');
     await terminal.shows(/Request cancelled/);
     await isInNext();
+  });
+
+  test('of the prompt and the one that the turn goes on with', async (t) => {
+    const window = await openGemini(t);
+    const { terminal, model, write, assertIn, cancel, rejectEdit, finish } = window;
+    await terminal.enter('the first prompt');
+    await finish(await model.next());
+    for (const [index, end] of [rejectEdit, cancel].entries()) {
+      await write();
+      await terminal.enter(`prompt ${index}`);
+      const request = await model.next();
+      assertIn(request);
+      await write();
+      request.end('I see.');
+      const goingOn = await model.next();
+      assertIn(goingOn);
+      await end(goingOn);
+      await terminal.enter(`and now ${index}`);
+      const next = await model.next();
+      assertIn(next, 2);
+      await finish(next);
+    }
   });
 
   test('that the user writes while a subagent ends', async (t) => {

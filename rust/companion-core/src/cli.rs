@@ -79,13 +79,13 @@ impl Opened {
 /// # companion.handle(Now::default(), Input::Connected(session, ClientTraits::default()), &mut Vec::new());
 /// assert!(!companion.clis().knows(session));
 /// let connected = Connected::To(vec![session]);
+/// let started = Hook::SessionStart { is_new: true };
 /// let cli = Caller { session: "c0ffee", process: Some("4711"), connected };
-/// companion.handle(Now::default(), Input::Hook(&cli, Hook::SessionStart), &mut Vec::new());
+/// companion.handle(Now::default(), Input::Hook(&cli, started), &mut Vec::new());
 /// assert!(companion.clis().knows(session));
-///
 /// // After `/clear` the process is the same, and so is the CLI.
 /// let cleared = Caller { session: "decaf", ..cli };
-/// companion.handle(Now::default(), Input::Hook(&cleared, Hook::SessionStart), &mut Vec::new());
+/// companion.handle(Now::default(), Input::Hook(&cleared, started), &mut Vec::new());
 /// assert_eq!(companion.clis().connections(), [session]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

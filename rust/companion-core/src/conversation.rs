@@ -15,7 +15,7 @@ use crate::cli::{Caller, CliSessionId, Clis, Edit};
 use crate::notes::{Confirmation, Delivery, Note, NoteId, Notes, Reason, Revert};
 use crate::session::SessionId;
 use crate::text::{Digest, Text};
-use turns::{NO_ANSWER, Turns};
+use turns::Turns;
 
 /// The CLIs, and the notes for their models.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -75,9 +75,12 @@ impl Conversation {
         &mut self.notes
     }
 
-    /// A CLI has begun a session.
-    pub fn session_started(&mut self, caller: &Caller<'_>) {
+    /// A CLI has begun a session. `is_new`: its model has no message yet.
+    pub fn session_started(&mut self, caller: &Caller<'_>, is_new: bool) {
         self.clis.touch(caller);
+        if is_new {
+            self.turns.session_begun(caller.session);
+        }
     }
 
     /// A CLI has ended its session.
@@ -191,10 +194,10 @@ impl Conversation {
         self.notes.add_forgotten(forgotten)
     }
 
-    /// The comments for the model of a turn that has ended with this answer. A turn without an answer was
-    /// cancelled or has failed, so it does not go on.
-    pub fn due_after_turn(&self, answer: Option<Digest>, now: u64) -> Due {
-        if answer == Some(Digest::of(NO_ANSWER)) {
+    /// The comments for the model of a turn that has ended. A turn without a new answer was cancelled or has
+    /// failed, so it does not go on.
+    pub fn due_after_turn(&self, caller: &Caller<'_>, now: u64) -> Due {
+        if !self.turns.is_answered(caller.session) {
             return Due::new();
         }
         self.notes.due(now, |note| matches!(note, Note::Comment(_)))

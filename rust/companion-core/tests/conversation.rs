@@ -47,7 +47,7 @@ fn a_reason_follows_its_cli_to_the_next_session() {
     cast.reject(a, "/1");
     cast.conversation.session_ended(&old);
     assert_eq!(cast.prompt(&of_process("other", "2")), [""; 0]);
-    cast.conversation.session_started(&new);
+    cast.conversation.session_started(&new, true);
     assert_eq!(cast.prompt(&new), ["/1"]);
 }
 
@@ -81,7 +81,7 @@ fn a_resumed_session_in_another_process_gets_its_reasons() {
     cast.reject(a, "/1");
     let again = of_process("x", "2");
     cast.conversation.session_ended(&of_process("x", "1"));
-    cast.conversation.session_started(&again);
+    cast.conversation.session_started(&again, true);
     assert_eq!(cast.prompt(&again), ["/1"]);
     assert_eq!(cast.edit(&again, b, "/1"), Now);
 }
@@ -144,7 +144,7 @@ fn a_note_that_nobody_confirms_waits_again() {
 #[test]
 fn a_comment_that_is_under_way_can_be_removed_changed_and_moved() {
     let deliver = |cast: &mut Cast| {
-        let due = cast.conversation.due_after_turn(None, cast.now);
+        let due = cast.conversation.due_before_agent(&cli("x"), cast.now);
         cast.conversation.deliver("x", &due).unwrap().number
     };
     let mut cast = Cast::new();
@@ -187,7 +187,7 @@ fn comments_of_the_last_process_wait_for_the_editor() {
     last.comment("1", 1, "old");
     last.comment("2", 1, "removed");
     let mut cast = Cast::new();
-    for (id, note) in last.conversation.due_after_turn(None, 1) {
+    for (id, note) in last.conversation.due_before_agent(&cli("x"), 1) {
         cast.conversation.notes_mut().restore(id, note, 0);
     }
     cast.now = 10;
@@ -242,8 +242,8 @@ fn a_note_that_a_model_forgets_with_its_turn_waits_again() {
     assert_eq!(cast.prompt(&x), [""; 0], "the turn goes on with that comment");
     // The model has not answered that.
     let answer = Some(Digest::of("Done."));
-    assert_eq!(cast.conversation.turn_ended(&x, answer).len(), 1);
-    assert_eq!(cast.prompt(&x), ["two"]);
+    assert_eq!(cast.conversation.turn_ended(&x, answer).len(), 3);
+    assert_eq!(cast.prompt(&x), ["/1", "one", "two"]);
     assert_eq!(cast.end(&x, "Done."), [""; 0], "it is the answer to another prompt");
     assert_eq!(cast.prompt(&x), [""; 0]);
 }
@@ -286,6 +286,50 @@ fn after_a_rejected_edit_the_model_has_forgotten_the_last_message() {
     cast.edit(&x, a, "/1");
     assert_eq!(cast.result(&x, "/1"), [""; 0]);
     assert_eq!(cast.prompt(&x), [""; 0]);
+}
+
+#[test]
+fn a_model_forgets_what_its_turn_goes_on_with_and_the_message_before() {
+    let x = cli("x");
+    let going_on = |messages: fn(&mut Cast, &Caller<'_>)| {
+        let mut cast = Cast::new();
+        cast.prompt(&cli("x"));
+        messages(&mut cast, &cli("x"));
+        cast.comment("2", 1, "two");
+        assert_eq!(cast.end(&cli("x"), "Done."), ["two"]);
+        assert_eq!(cast.prompt(&cli("x")), [""; 0], "the turn goes on with that comment");
+        cast
+    };
+    let of_prompt = |cast: &mut Cast, x: &Caller<'_>| {
+        cast.comment("1", 1, "one");
+        assert_eq!(cast.prompt(x), ["one"]);
+    };
+    let mut cast = going_on(of_prompt);
+    cast.conversation.tool_begun(&x);
+    assert_eq!(cast.prompt(&x), ["one", "two"], "the user has rejected the tool");
+    let mut cast = going_on(of_prompt);
+    assert_eq!(cast.end(&x, "Done."), [""; 0]);
+    assert_eq!(cast.prompt(&x), ["one", "two"], "the user has cancelled the turn");
+    let mut cast = going_on(|cast, x| {
+        cast.comment("1", 1, "one");
+        assert_eq!(cast.prompt(x), ["one"]);
+        assert_eq!(cast.result(x, "/1"), [""; 0]);
+    });
+    cast.conversation.tool_begun(&x);
+    assert_eq!(cast.prompt(&x), ["two"], "the results of a tool were the message before");
+}
+
+#[test]
+fn a_cli_keeps_only_the_first_prompt_of_a_new_session() {
+    let x = cli("x");
+    for (is_new, expected) in [(true, vec![]), (false, vec!["one"])] {
+        let mut cast = Cast::new();
+        cast.conversation.session_started(&x, is_new);
+        cast.comment("1", 1, "one");
+        assert_eq!(cast.prompt(&x), ["one"]);
+        cast.conversation.tool_begun(&x);
+        assert_eq!(cast.prompt(&x), expected);
+    }
 }
 
 #[test]
@@ -366,11 +410,11 @@ fn a_revert_reaches_the_cli_that_goes_on_for_one_that_was_killed() {
         connected: Connected::To(vec![connection]),
         ..of_process(session, process)
     };
-    cast.conversation.session_started(&of("other", "2", b));
-    cast.conversation.session_started(&of("s", "1", a));
+    cast.conversation.session_started(&of("other", "2", b), true);
+    cast.conversation.session_started(&of("s", "1", a), true);
     cast.conversation.clis_mut().gone(a);
     for session in ["s", "new"] {
-        cast.conversation.session_started(&of(session, "2", b));
+        cast.conversation.session_started(&of(session, "2", b), true);
     }
     cast.conversation.reverted("s".into(), vec!["/1".into()], false, 1);
     assert_eq!(cast.prompt(&of("new", "2", b)), ["reverted /1"]);
@@ -386,7 +430,7 @@ fn a_revert_reaches_the_cli_that_has_the_session_now() {
     let (old, cleared) = (of("s", "1", cast.a), of("new", "1", cast.a));
     let resumed = of("s", "2", cast.b);
     for caller in [&old, &cleared, &resumed] {
-        cast.conversation.session_started(caller);
+        cast.conversation.session_started(caller, true);
     }
     cast.conversation.reverted("s".into(), vec!["/1".into()], false, 1);
     assert_eq!(cast.prompt(&cleared), [""; 0]);

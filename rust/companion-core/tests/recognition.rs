@@ -138,7 +138,7 @@ fn after_clear_the_newest_edit_of_the_process_counts() {
     // The hook after this edit gets lost.
     cast.begin(&old, "/1");
     cast.conversation.session_ended(&old);
-    cast.conversation.session_started(&new);
+    cast.conversation.session_started(&new, true);
     assert_eq!(cast.edit(&new, a, "/1"), Now);
     cast.reject(a, "/1");
     assert_eq!(cast.result(&new, "/1"), ["/1"]);

@@ -206,7 +206,10 @@ pub struct ResumedProposal {
 #[derive(Clone, Copy, Debug)]
 pub enum Hook<'a> {
     /// A session has begun.
-    SessionStart,
+    SessionStart {
+        /// Its model has no message yet: the CLI does not return to an earlier session.
+        is_new: bool,
+    },
     /// A session has ended.
     SessionEnd,
     /// An edit of this file begins, and its diff may follow.

@@ -167,7 +167,9 @@ impl Companion {
     ) {
         let time = now.elapsed;
         let due = match hook {
-            Hook::SessionStart => return self.conversation.session_started(caller),
+            Hook::SessionStart { is_new } => {
+                return self.conversation.session_started(caller, is_new);
+            }
             Hook::SessionEnd => return self.conversation.session_ended(caller),
             Hook::BeforeEdit(path, FileBefore::Absent) => {
                 return self.conversation.before_edit_of_absent(caller, path, time);
@@ -198,7 +200,7 @@ impl Companion {
             Hook::AfterAgent(answer) => {
                 let forgotten = self.conversation.turn_ended(caller, answer);
                 self.forgotten(forgotten, out);
-                self.conversation.due_after_turn(answer, time)
+                self.conversation.due_after_turn(caller, time)
             }
         };
         if !due.is_empty() {

@@ -4,8 +4,8 @@
 //!
 //! | CLI | Event | Forgotten | Seen by |
 //! | --- | --- | --- | --- |
-//! | Gemini CLI | the user cancels an answer, or the model fails (`geminiChat.js`) | the turn, or what it goes on with | the answer at the end of the turn, which is the one from before |
-//! | Gemini CLI | the user rejects or cancels a tool (`interactiveCli.js`, `handleCompletedTools`) | the last message: the prompt, or results | a tool that has begun and not ended before the next prompt |
+//! | Gemini CLI | the user cancels an answer, or the model fails (`geminiChat.js`) | the turn, with all that it has gone on with | the answer at the end of the turn, which is the one from before |
+//! | Gemini CLI | the user rejects or cancels a tool (`interactiveCli.js`, `handleCompletedTools`) | the last prompt or results, and what the turn has gone on with since | a tool that has begun and not ended before the next prompt |
 //! | Qwen Code | the user cancels a prompt before the model's first output (`AppContainer.tsx`) | the prompt | the next prompt, without a result or an end of the turn between |
 
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ use crate::notes::{Delivery, Note, push_limited};
 use crate::text::Digest;
 
 /// The answer of a model that has not said anything, as the hook of Gemini CLI has it (`client.js`).
-pub(super) const NO_ANSWER: &str = "[no response text]";
+const NO_ANSWER: &str = "[no response text]";
 
 /// The turns of CLIs, the oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -29,15 +29,16 @@ struct Turn {
     answer: Digest,
     /// What has happened last.
     state: State,
-    /// The notes since the prompt, or since the last end of the turn.
+    /// The notes since the prompt.
     deliveries: Vec<TurnDelivery>,
-    /// Whether the last message to the model is the first known prompt of the CLI session. Gemini CLI keeps
-    /// that in the history.
+    /// Whether the last message to the model is the first prompt of the CLI session.
     is_at_first_prompt: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
+    /// The session has begun, and the model has no prompt yet.
+    New,
     /// The model has a prompt, and the CLI runs no hook if the user cancels it. If nothing follows until the
     /// next prompt, the user has done so.
     Prompted,
@@ -46,6 +47,8 @@ enum State {
     Calls,
     /// The hook at the end of the turn has run.
     Ended,
+    /// It has run without a new answer: the user has cancelled the turn, or the model has failed.
+    Unanswered,
     /// The model gets a note after that, as another prompt of the same turn.
     GoesOn,
 }
@@ -56,31 +59,56 @@ struct TurnDelivery {
     number: u64,
     /// Empty until the hook has confirmed them.
     notes: Vec<Note>,
-    /// No other message has followed.
+    /// No results of tools have followed.
     is_last: bool,
+    /// Gemini CLI keeps the first prompt of a session in the history if the user rejects a tool.
+    is_with_first_prompt: bool,
+}
+
+impl Turn {
+    fn new(cli: &str) -> Self {
+        Self {
+            cli: cli.into(),
+            answer: Digest::of(NO_ANSWER),
+            state: State::Runs,
+            deliveries: Vec::new(),
+            is_at_first_prompt: false,
+        }
+    }
 }
 
 impl Turns {
+    /// A CLI has begun a session whose model has no message yet.
+    pub(super) fn session_begun(&mut self, cli: &str) {
+        self.0.retain(|turn| *turn.cli != *cli);
+        let mut turn = Turn::new(cli);
+        turn.state = State::New;
+        push_limited(&mut self.0, turn, MAX_CLIS);
+    }
+
     /// A CLI is about to send its model a prompt. Returns the notes that the model has forgotten.
     /// `ends_cancelled_turns`: the CLI runs a hook if the user cancels the prompt.
     pub(super) fn begin(&mut self, cli: &str, ends_cancelled_turns: bool) -> Vec<Note> {
         let index = self.0.iter().position(|turn| *turn.cli == *cli);
         let last = index.and_then(|index| self.0.remove(index));
-        let (answer, deliveries) = (Digest::of(NO_ANSWER), Vec::new());
-        let is_at_first_prompt = last.is_none();
-        let state = if ends_cancelled_turns { State::Runs } else { State::Prompted };
-        let mut turn = Turn { cli: cli.into(), answer, state, deliveries, is_at_first_prompt };
+        let mut turn = Turn::new(cli);
+        if !ends_cancelled_turns {
+            turn.state = State::Prompted;
+        }
         let mut forgotten = Vec::new();
         match last {
+            Some(last) if last.state == State::New => turn.is_at_first_prompt = true,
             Some(last) if last.state == State::GoesOn => {
                 turn = Turn { state: State::Runs, ..last };
             }
             Some(last) if last.state == State::Prompted => {
                 forgotten.extend(last.deliveries.into_iter().flat_map(|delivery| delivery.notes));
             }
-            Some(last) if last.state == State::Calls && !last.is_at_first_prompt => {
-                for delivery in last.deliveries.into_iter().filter(|delivery| delivery.is_last) {
-                    forgotten.extend(delivery.notes);
+            Some(last) if last.state == State::Calls => {
+                for delivery in last.deliveries {
+                    if delivery.is_last && !delivery.is_with_first_prompt {
+                        forgotten.extend(delivery.notes);
+                    }
                 }
             }
             _ => {}
@@ -123,7 +151,12 @@ impl Turns {
     /// A delivery for the model of a CLI has begun.
     pub(super) fn delivers(&mut self, cli: &str, number: u64) {
         if let Some(turn) = self.turn(cli) {
-            turn.deliveries.push(TurnDelivery { number, notes: Vec::new(), is_last: true });
+            turn.deliveries.push(TurnDelivery {
+                number,
+                notes: Vec::new(),
+                is_last: true,
+                is_with_first_prompt: turn.is_at_first_prompt,
+            });
         }
     }
 
@@ -157,14 +190,20 @@ impl Turns {
             self.begin(cli, true);
         }
         let Some(turn) = self.turn(cli) else { return Vec::new() };
-        turn.state = State::Ended;
         turn.is_at_first_prompt = false;
-        let deliveries = std::mem::take(&mut turn.deliveries);
         if answer != Some(turn.answer) {
+            turn.state = State::Ended;
             turn.answer = answer.unwrap_or(turn.answer);
             return Vec::new();
         }
+        turn.state = State::Unanswered;
+        let deliveries = std::mem::take(&mut turn.deliveries);
         deliveries.into_iter().flat_map(|delivery| delivery.notes).collect()
+    }
+
+    /// Whether the model has answered in the turn that has ended.
+    pub(super) fn is_answered(&self, cli: &str) -> bool {
+        self.0.iter().any(|turn| *turn.cli == *cli && turn.state == State::Ended)
     }
 
     fn turn(&mut self, cli: &str) -> Option<&mut Turn> {

@@ -117,7 +117,7 @@ impl Cast {
         self.now += 1;
         let answer = Some(Digest::of(answer));
         self.conversation.turn_ended(caller, answer);
-        let due = self.conversation.due_after_turn(answer, self.now);
+        let due = self.conversation.due_after_turn(caller, self.now);
         self.deliver(caller, &due)
     }
 

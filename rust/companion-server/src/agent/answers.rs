@@ -59,7 +59,8 @@ impl Agents {
                 Answer::default()
             }
             HookEventKind::SessionStart => {
-                self.driver.handle(Input::Hook(&caller, Hook::SessionStart));
+                let started = Hook::SessionStart { is_new: event.is_new_session };
+                self.driver.handle(Input::Hook(&caller, started));
                 Answer::default()
             }
             HookEventKind::SessionEnd => {

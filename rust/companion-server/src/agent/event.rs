@@ -24,6 +24,9 @@ const MAX_PATH: usize = 4096;
 /// both CLIs.
 const STATEMENTS: [&str; 2] = ["idle_prompt", "auth_success"];
 
+/// The values of `source` with which a session begins without any message.
+const NEW_SESSIONS: [&str; 2] = ["startup", "clear"];
+
 /// The longest question that an editor shows, in UTF-16 code units.
 const MAX_MESSAGE: usize = 200;
 
@@ -85,6 +88,8 @@ pub(crate) struct HookEvent {
     pub(crate) command: Option<Digest>,
     /// The first line of the prompt; may be empty.
     pub(crate) title: String,
+    /// The session that has begun is a new one.
+    pub(crate) is_new_session: bool,
     /// The user has sent a prompt: the CLI does not go on after a tool.
     pub(crate) is_new_prompt: bool,
     /// The file before the edit, after it was made.
@@ -134,6 +139,8 @@ struct Event<'a> {
     background_tasks: Option<&'a RawValue>,
     #[serde(borrow)]
     tool_name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    source: Option<&'a RawValue>,
     #[serde(borrow)]
     stop_hook_active: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -263,6 +270,8 @@ impl HookEvent {
             command: is_command
                 .then(|| Digest::of(event.tool_input.map_or("", |input| input.get()))),
             title: one_line(title, MAX_TITLE),
+            is_new_session: string(event.source)
+                .is_some_and(|source| NEW_SESSIONS.contains(&&*source)),
             is_new_prompt: !client.hooks.prompts_after_tool || !title.is_empty(),
             original: original.filter(|_| is_edit),
             corrects_edits: call.corrects_edits,
