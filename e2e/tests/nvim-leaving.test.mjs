@@ -24,14 +24,16 @@ const showsBehind = (neovim, file, line) =>
   until(`the proposal ${line}`, async () => (await neovim.sides(file)).right?.[0] === line);
 
 describe('a proposal', { skip, concurrency: 4 }, () => {
-  for (const keys of ['<C-o>', '<C-^>', ':bnext<CR>', ':enew<CR>', ':e mine.txt<CR>']) {
-    test(`waits when its user leaves it by ${keys}`, async (t) => {
-      const scene = await openProposal(t);
-      await scene.neovim.type(keys);
-      await scene.neovim.until("not vim.fn.bufname():find('^gemini')");
-      await isUndecided(scene);
-    });
-  }
+  test('waits when its user leaves it by any key or command', async (t) => {
+    const { neovim, client, file, ...first } = await openProposal(t);
+    let { decision } = first;
+    for (const keys of ['<C-o>', '<C-^>', ':bnext<CR>', ':enew<CR>', ':e mine.txt<CR>']) {
+      await neovim.type(keys);
+      await neovim.until(`not vim.fn.bufname():find('^gemini') and ...`, keys);
+      await isUndecided({ neovim, decision });
+      ({ decision } = await client.propose(neovim, file, 'new\nnew2\n'));
+    }
+  });
 
   for (const keys of [':!true<CR><CR>', ':make<CR><CR>', '<C-^>', ':q<CR>']) {
     test(`is not written by 'autowriteall' and ${keys}`, async (t) => {
@@ -184,13 +186,15 @@ describe('a proposal', { skip, concurrency: 4 }, () => {
     await isUndecided(scene, 'edited\nnew2\n');
   });
 
-  for (const keys of ['<C-w>T:w<CR>', '<C-w>TZZ', '<C-w>T:wq<CR>', '<C-w>T:x<CR>', ':tab split<CR>:w<CR>']) {
-    test(`is accepted in another tab page by ${keys}`, async (t) => {
-      const { neovim, decision } = await openProposal(t);
+  test('is accepted in another tab page', async (t) => {
+    const { neovim, client, file, ...first } = await openProposal(t);
+    let { decision } = first;
+    for (const keys of ['<C-w>T:w<CR>', '<C-w>TZZ', '<C-w>T:wq<CR>', '<C-w>T:x<CR>', ':tab split<CR>:w<CR>']) {
       await neovim.type(keys);
-      assert.deepEqual(await decision, UNCHANGED);
-    });
-  }
+      assert.deepEqual(await decision, UNCHANGED, keys);
+      ({ decision } = await client.propose(neovim, file, 'new\nnew2\n'));
+    }
+  });
 
   for (const keys of [' x', ' X', '<C-w>h:wqall<CR>']) {
     test(`is accepted unchanged by ${keys}`, async (t) => {
