@@ -7,12 +7,15 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
+import { untilChecked } from '../lib/conversation.mjs';
 import { accepted } from '../lib/decision.mjs';
 import { examine, settings } from '../lib/doctor.mjs';
 import { Editor } from '../lib/editor.mjs';
+import { HookCli } from '../lib/hook-cli.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { until } from '../lib/inbox.mjs';
 import { Neovim, noNeovim } from '../lib/neovim.mjs';
+import { commentOn } from '../lib/notes.mjs';
 import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
@@ -107,6 +110,24 @@ test('ignore files of another worktree count', { skip }, async (t) => {
     (context) => context.workspaceState?.openFiles?.length > 0,
   );
   assert.deepEqual(paths(context), [path.join(side, 'open.txt')]);
+});
+
+test('a model gets the path from its own worktree', { skip }, async (t) => {
+  const { sandbox, add } = repository(t);
+  const side = add('side');
+  const companion = await Companion.start(sandbox);
+  await untilNamed(companion, [sandbox.project, side]);
+  const files = [sandbox.project, side].map((folder) => path.join(folder, 'a.txt'));
+  files.forEach((file, index) => companion.notify('comment/set', commentOn(file, index)));
+  await untilChecked({ companion, sandbox });
+  const event = { hook_event_name: 'BeforeAgent', prompt: 'go', cwd: sandbox.folder('side', 'sub') };
+  const answer = await new HookCli(sandbox).run('before-agent', event);
+  const { additionalContext } = answer.hookSpecificOutput;
+  const named = Array.from(additionalContext.matchAll(/^- (.*), line 1 .*: remark (.)$/gm));
+  assert.deepEqual(
+    named.map(([, name, id]) => [name, id]),
+    [[files[0], '0'], ['../a.txt', '1']],
+  );
 });
 
 test('a private file of a worktree stays private while the editor opens a folder', { skip }, async (t) => {

@@ -15,7 +15,7 @@ use companion_client::discover::{Environment, resolve_path, resolve_to_real_path
 use companion_client::http::{
     self, Endpoint, HookResponse, Stage, confirm_hook, hook_senders, post_hook,
 };
-use companion_platform::{Ancestor, SuspendedMark, loopback_ports};
+use companion_platform::{Ancestor, SuspendedMark, loopback_ports, strip_verbatim};
 use companion_protocol::hook::{
     BEGIN_TIMEOUT, CliProcess, HookAck, HookCall, HookEventKind, HookReply, MAX_EVENT,
 };
@@ -329,16 +329,21 @@ struct Prepared {
 struct Call {
     file_path: Option<String>,
     shown_path: Option<String>,
+    folder: String,
     corrects_edits: bool,
     event: Box<RawValue>,
 }
 
 impl Call {
     fn to_json(&self, cli: Option<CliProcess>) -> serde_json::Result<Vec<u8>> {
-        let Self { file_path, shown_path, corrects_edits, event } = self;
-        let (file_path, shown_path) = (file_path.clone(), shown_path.clone());
-        let corrects_edits = *corrects_edits;
-        serde_json::to_vec(&HookCall { file_path, shown_path, corrects_edits, cli, event })
+        serde_json::to_vec(&HookCall {
+            file_path: self.file_path.clone(),
+            shown_path: self.shown_path.clone(),
+            folder: Some(self.folder.clone()),
+            corrects_edits: self.corrects_edits,
+            cli,
+            event: &self.event,
+        })
     }
 }
 
@@ -369,10 +374,13 @@ fn prepare(event: HookEventKind, find: FindArgs) -> Result<Prepared, Box<dyn Err
         Some(mapped) => (Some(mapped), path),
         None => (path, None),
     };
+    let folder = strip_verbatim(cwd.canonicalize().unwrap_or_else(|_| cwd.clone()));
+    let folder = folder.to_string_lossy().into_owned();
+    let folder = mapping.to_companion(&folder).unwrap_or(folder);
     let client = client.filter(|_| matches!(event, HookEventKind::BeforeTool));
     let corrects_edits =
         client.is_some_and(|client| corrects_edits(&Environment::with_vars(client, vars(), cwd)));
-    let call = Call { file_path, shown_path, corrects_edits, event: raw };
+    let call = Call { file_path, shown_path, folder, corrects_edits, event: raw };
     Ok(Prepared { endpoints, call, cli: programs().into_iter().next() })
 }
 

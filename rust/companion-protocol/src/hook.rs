@@ -29,6 +29,10 @@ pub struct HookCall<'a> {
     /// The same file as the CLI's system writes it, for texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown_path: Option<String>,
+    /// The folder of the CLI, absolute and without links, as the companion's system writes it. A model takes
+    /// relative paths from there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// The CLI's settings let a model correct an edit that does not fit. It would make an edit that
     /// the user has rejected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

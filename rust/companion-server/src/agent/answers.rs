@@ -182,7 +182,7 @@ impl Agents {
         else {
             return (HookOutput::context(event, &texts), None);
         };
-        texts.extend(self.comments.text(delivery.comments()));
+        texts.extend(self.comments.text(event.folder(), delivery.comments()));
         let shown = event.shown_path.as_deref().unwrap_or(path);
         let answer = if delivery.reasons().next().is_none() {
             HookOutput::context(event, &texts)
@@ -221,7 +221,7 @@ impl Agents {
             if !event.is_new_prompt {
                 return Vec::new();
             }
-            timeout(UNSAVED_TIMEOUT, self.unsaved()).await.unwrap_or_default()
+            timeout(UNSAVED_TIMEOUT, self.unsaved(event.folder())).await.unwrap_or_default()
         };
         let (unsaved, ()) = tokio::join!(unsaved, self.changes.drop_undone(event));
         if event.is_new_prompt {
@@ -240,15 +240,15 @@ impl Agents {
             self.deliveries.deliver(caller.session, due).await
         {
             for Reason { path, text, .. } in delivery.reasons() {
-                let path = self.workspace.relative(path);
+                let path = self.workspace.name_for(event.folder(), path);
                 texts.push(format!(
                     "The user rejected your last edit of {path}, and the file was not changed. \
                      The user's reason: {}",
                     &**text
                 ));
             }
-            texts.extend(self.comments.text(delivery.comments()));
-            texts.extend(self.changes.text(delivery.reverts(), &shared));
+            texts.extend(self.comments.text(event.folder(), delivery.comments()));
+            texts.extend(self.changes.text(event.folder(), delivery.reverts(), &shared));
             ack = Some(delivery.number);
         }
         if !unsaved.is_empty() {
@@ -269,7 +269,7 @@ impl Agents {
         if !event.is_continued
             && let Some(Checked { delivery, .. }) =
                 self.deliveries.deliver(caller.session, due).await
-            && let Some(text) = self.comments.text(delivery.comments())
+            && let Some(text) = self.comments.text(event.folder(), delivery.comments())
         {
             return (HookOutput::go_on(text), Some(delivery.number));
         }
@@ -311,7 +311,7 @@ impl Agents {
     }
 
     /// The files whose text in the editor is not on the disk, and that may be named to a model.
-    async fn unsaved(&self) -> Vec<String> {
+    async fn unsaved(&self, folder: Option<&str>) -> Vec<String> {
         let (answer, answered) = oneshot::channel();
         let responder = UnsavedResponder::new(answer);
         self.host.request(EditorRequest::UnsavedFiles, responder.into());
@@ -319,7 +319,7 @@ impl Agents {
         let mut shared = Vec::new();
         for path in paths.into_iter().take(MAX_UNSAVED) {
             if self.workspace.check_shared(&path, READ_TIMEOUT).await.is_ok() {
-                shared.push(self.workspace.relative(&path));
+                shared.push(self.workspace.name_for(folder, &path));
             }
         }
         shared

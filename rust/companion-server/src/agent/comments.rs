@@ -82,11 +82,15 @@ impl Comments {
         }
     }
 
-    /// The comments as a text for a model; `None` if there are none.
-    pub(super) fn text<'a>(&self, comments: impl Iterator<Item = &'a Comment>) -> Option<String> {
+    /// The comments as a text for the model of a CLI that runs in `folder`; `None` if there are none.
+    pub(super) fn text<'a>(
+        &self,
+        folder: Option<&str>,
+        comments: impl Iterator<Item = &'a Comment>,
+    ) -> Option<String> {
         let mut lines = String::new();
         for Comment { path, line, end_line, content, text, .. } in comments {
-            let path = self.workspace.relative(path);
+            let path = self.workspace.name_for(folder, path);
             let of_lines = if line == end_line {
                 format!("line {line}")
             } else {

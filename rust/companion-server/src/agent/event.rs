@@ -68,6 +68,8 @@ pub(crate) struct HookEvent {
     pub(crate) subagent: Option<String>,
     /// The subagents that go on after the turn.
     pub(crate) running_subagents: Vec<String>,
+    /// The folder of the CLI.
+    folder: Option<String>,
     pub(crate) client: &'static ClientProfile,
     pub(crate) event_kind: HookEventKind,
     /// The CLI's name of the event.
@@ -258,6 +260,7 @@ impl HookEvent {
             ports,
             subagent: string(event.agent_id).filter(|id| id.len() <= MAX_SESSION),
             running_subagents: running(event.background_tasks),
+            folder: call.folder.filter(valid),
             client,
             event_kind,
             name,
@@ -300,6 +303,11 @@ impl HookEvent {
             | HookEventKind::SessionStart
             | HookEventKind::SessionEnd => true,
         }
+    }
+
+    /// The folder of the CLI, as this system writes it, if it is known.
+    pub(crate) fn folder(&self) -> Option<&str> {
+        self.folder.as_deref()
     }
 
     /// The model that calls the tool.

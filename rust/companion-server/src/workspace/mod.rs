@@ -124,15 +124,35 @@ impl Workspace {
         worktrees
     }
 
-    /// The path from its root, by name; the whole path if it is in no root. It is the same for a
-    /// client in a container.
+    /// The path from its root, by name; the whole path if it is in no root.
     pub(crate) fn relative(&self, path: &str) -> String {
         let folders = self.folders.lock();
-        let mut rests = folders
-            .roots()
-            .filter_map(|root| relative_to(Platform::CURRENT, path, root.to_str()?))
-            .filter_map(|rest| rest.get(1..));
+        let mut rests = folders.roots().filter_map(|root| path_from(root.to_str()?, path));
         rests.next().unwrap_or(path).to_owned()
+    }
+
+    /// Names a file for the model of a CLI that runs in `folder`, `None` if that is not known. The model
+    /// takes a path from there. A CLI in a container may know the file by another absolute path.
+    pub(crate) fn name_for(&self, folder: Option<&str>, path: &str) -> String {
+        let Some(folder) = folder else { return self.relative(path) };
+        if let Some(rest) = path_from(folder, path) {
+            return rest.to_owned();
+        }
+        let folders = self.folders.lock();
+        let roots: Vec<_> = folders.roots().filter_map(|root| root.to_str()).collect();
+        let is_below = |path, root: &str| relative_to(Platform::CURRENT, path, root).is_some();
+        // A container has a root as a whole, so the way within it is the same there.
+        if roots.iter().any(|root| is_below(folder, root) && is_below(path, root)) {
+            return way(Path::new(folder), Path::new(path));
+        }
+        // The editor may have opened the folder by a link, whose target a CLI has as its folder.
+        if let [root] = roots[..]
+            && !is_below(folder, root)
+            && let Some(rest) = path_from(root, path)
+        {
+            return rest.to_owned();
+        }
+        path.to_owned()
     }
 
     /// Fails unless `path`, which may not exist, leads into a root. Waits for the disk for up to
@@ -211,6 +231,22 @@ impl Workspace {
         };
         timeout_at(end, checked).await.unwrap_or_else(|_| vec![Err(DISK_TIMED_OUT); count])
     }
+}
+
+/// The path of a file from a folder above it, by name.
+fn path_from<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
+    relative_to(Platform::CURRENT, path, folder)?.get(1..)
+}
+
+/// The path of a file from a folder next to it.
+fn way(folder: &Path, path: &Path) -> String {
+    let common = folder.components().zip(path.components()).take_while(|(a, b)| a == b).count();
+    let mut way = PathBuf::new();
+    for _ in folder.components().skip(common) {
+        way.push("..");
+    }
+    way.extend(path.components().skip(common));
+    way.to_string_lossy().into_owned()
 }
 
 /// Fails if the file is private. Blocks on the disk.

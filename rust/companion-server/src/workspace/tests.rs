@@ -177,6 +177,26 @@ async fn assert_worktrees(case: impl AsyncFnOnce(&Workspace, &Path, &dyn Fn())) 
     case(&workspace, &base, &look).await;
 }
 
+#[tokio::test]
+async fn a_model_gets_the_path_from_the_folder_of_its_cli() {
+    let open = vec!["/front".into(), "/back".into()];
+    let pool = Arc::new(BlockingPool::of_test());
+    let workspace = Workspace::new(open, false, false, Arc::clone(&pool));
+    for (folder, path, expected) in [
+        (None, "/back/src/a.ts", "src/a.ts"),
+        (Some("/front"), "/front/src/a.ts", "src/a.ts"),
+        (Some("/front"), "/back/src/a.ts", "/back/src/a.ts"),
+        (Some("/front/app/web"), "/front/src/a.ts", "../../src/a.ts"),
+        (Some("/front/app/web"), "/front/app/a.ts", "../a.ts"),
+        (Some("/front"), "/elsewhere/a.ts", "/elsewhere/a.ts"),
+        (Some("/real"), "/back/src/a.ts", "/back/src/a.ts"),
+    ] {
+        assert_eq!(workspace.name_for(folder, path), expected, "{folder:?} {path}");
+    }
+    let by_link = Workspace::new(vec!["/link".into()], false, false, pool);
+    assert_eq!(by_link.name_for(Some("/real"), "/link/src/a.ts"), "src/a.ts");
+}
+
 const LONG: Duration = Duration::from_mins(1);
 
 #[tokio::test]

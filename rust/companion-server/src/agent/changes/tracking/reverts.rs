@@ -90,9 +90,11 @@ impl ChangeTracker {
         }
     }
 
-    /// The reverts as a text for the model; `None` if there are none. Names only the files in `shared`.
+    /// The reverts as a text for the model of a CLI that runs in `folder`; `None` if there are none. Names
+    /// only the files in `shared`.
     pub(in crate::agent) fn text<'a>(
         &self,
+        folder: Option<&str>,
         reverts: impl Iterator<Item = &'a Revert>,
         shared: &HashSet<Arc<str>>,
     ) -> Option<String> {
@@ -105,7 +107,7 @@ impl ChangeTracker {
             for path in paths {
                 if shared.contains(path) && seen.insert(Arc::clone(path)) {
                     let list = if *is_partial { &mut partial } else { &mut whole };
-                    list.push(self.workspace.relative(path));
+                    list.push(self.workspace.name_for(folder, path));
                 }
             }
         }
