@@ -1,11 +1,10 @@
 // Tests the problems of a real IDE, as the tool `getDiagnostics` returns them.
 
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
 import { after, before, describe } from 'node:test';
 
 import { Scene } from '../lib/ide-scene.mjs';
-import { WAIT_TIMEOUT, until } from '../lib/inbox.mjs';
+import { WAIT_TIMEOUT } from '../lib/inbox.mjs';
 
 /** The server gives up on an editor after 3 s. */
 const IN_TIME = 2900;
@@ -61,20 +60,6 @@ describe('in a window', () => {
     assert.ok(below.millis < IN_TIME, `${below.millis} ms`);
     await ide.display.press('Escape');
     await ide.until(({ windows }) => windows.length === 1, 'the end of the dialog');
-    assert.match((await found(file)).text, /:1:6: error: /);
-  });
-
-  scene.test('an IDE that is busy answers in time, and then as always', async (scene) => {
-    const { ide } = scene;
-    const file = await scene.edit('busy.json', '{}\n');
-    await found(file);
-    fs.writeFileSync(file, '{"a": }\n');
-    const isBusy = ide.robot('be busy', { millis: 4000 });
-    const { incomplete, diagnostics, millis } = await problems(file);
-    assert.ok(millis < IN_TIME, `${millis} ms`);
-    assert.equal(incomplete, UNFINISHED);
-    assert.deepEqual(diagnostics, []);
-    await isBusy;
     assert.match((await found(file)).text, /:1:6: error: /);
   });
 });

@@ -133,8 +133,7 @@ scene.test('Tab alone reaches each answer to a question', async () => {
   assertReached(await keys.walk('Tab'), ['Keep Editing', 'Reject']);
   await keys.walk('Tab', 'Reject');
   await scene.ide.display.press('space');
-  assert.deepEqual(await decision, REJECTED);
-  await scene.noProposal();
+  await scene.ends(decision, REJECTED);
 });
 
 scene.test('Tab alone reaches each setting', async () => {

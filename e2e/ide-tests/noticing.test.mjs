@@ -26,8 +26,7 @@ describe('in a window', () => {
     await scene.ide.until(({ texts }) => texts.some((text) => text.includes('+3 \u22122')), 'the numbers');
     await scene.picture('line-numbers');
     await scene.ide.click('text', { text: 'Reject' });
-    assert.deepEqual(await decision, REJECTED);
-    await scene.noProposal();
+    await scene.ends(decision, REJECTED);
     await scene.ide.until(({ texts }) => !texts.includes(word), 'no banner');
   });
 
@@ -42,8 +41,7 @@ describe('in a window', () => {
     await scene.ide.until(({ texts }) => texts.some((text) => text.includes('+2 \u22121')), 'the numbers');
     await scene.picture('reverted-change');
     await scene.ide.display.press('ctrl+Return');
-    assert.deepEqual(await decision, accepted(reverted));
-    await scene.noProposal();
+    await scene.ends(decision, accepted(reverted));
   });
 
   scene.test('F7 leads through the changes and on to the next proposal', async (scene) => {
@@ -66,8 +64,7 @@ describe('in a window', () => {
     await scene.picture('bulk-question');
     await scene.ide.click('text', { text: 'Reject 2' });
     assert.deepEqual(await first.decision, REJECTED);
-    assert.deepEqual(await second.decision, REJECTED);
-    await scene.noProposal();
+    await scene.ends(second.decision, REJECTED);
     await other.close();
   });
 

@@ -5,7 +5,6 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe } from 'node:test';
 
-import { UNCHANGED } from '../lib/decision.mjs';
 import { Scene } from '../lib/ide-scene.mjs';
 import { until } from '../lib/inbox.mjs';
 
@@ -58,15 +57,6 @@ describe('in a window', () => {
     await client.openFiles(isOpen(open));
     assert.ok(!(await popup()).includes(HIDDEN));
     await close();
-  });
-
-  scene.test('the banner of a proposal shows that its file is private', async ({ sandbox }) => {
-    sandbox.file('.geminiignore', '*.pem\n');
-    const file = sandbox.file('a.pem', 'old\n');
-    const { title, tab, decision } = await scene.propose(file, 'new\n');
-    assert.match(tab.banners.flat().join(), /It is private: the IDE shares nothing else about it\./);
-    await scene.accept(title);
-    assert.deepEqual(await decision, UNCHANGED);
   });
 
   scene.test('a project that shares no context hides everything at once, and has edits reviewed', async () => {

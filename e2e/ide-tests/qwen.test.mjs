@@ -34,8 +34,7 @@ describe('in a window', () => {
     assert.equal(tab.left, 'one\ntwo\n');
     await ide.robot('write proposal', { tab: title, text: 'one\nby the user\n' });
     await scene.accept(title);
-    assert.deepEqual(await decision, accepted('one\nby the user\n'));
-    await scene.noProposal();
+    await scene.ends(decision, accepted('one\nby the user\n'));
 
     const other = await scene.propose(sandbox.file('gemini.txt', 'old\n'), 'new\n', client);
     await scene.clickX(other.title);

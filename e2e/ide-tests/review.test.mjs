@@ -13,10 +13,6 @@ describe('in a window', () => {
   before(() => scene.open());
   after(() => scene.close());
 
-  scene.test('the plugin runs without a terminal, and shows the connected CLI', async (scene) => {
-    await scene.status(CONNECTED);
-  });
-
   scene.test('an edit is changed and accepted, and the next rejected', async (scene) => {
     const { ide, client } = scene;
     const old = 'one\ntwo\nthree\n';
@@ -34,8 +30,7 @@ describe('in a window', () => {
     const edited = 'one\ntwo, by the user\nthree\n';
     await ide.robot('write proposal', { tab: first.title, text: edited });
     await ide.invoke('Companion.AcceptProposal', first.title);
-    assert.deepEqual(await first.decision, accepted(edited));
-    await scene.noProposal();
+    await scene.ends(first.decision, accepted(edited));
     assert.equal(fs.readFileSync(file, 'utf8'), old, 'it is the CLI that writes the file');
     fs.writeFileSync(file, edited);
     await ide.untilRobot(
@@ -46,45 +41,7 @@ describe('in a window', () => {
 
     const second = await scene.propose(file, 'four\n');
     await scene.clickX(second.title);
-    assert.deepEqual(await second.decision, REJECTED);
-    await scene.noProposal();
-  });
-
-  scene.test('an accepted text that the CLI does not write is offered again', async (scene) => {
-    const { ide } = scene;
-    const file = scene.sandbox.file('denied.txt', 'old\n');
-    const { title, decision } = await scene.propose(file, 'new\n');
-    await ide.robot('write proposal', { tab: title, text: 'mine\n' });
-    await scene.accept(title);
-    assert.deepEqual(await decision, accepted('mine\n'));
-    await scene.noProposal();
-    const offer = (text) => text.includes('Your text was not written to denied.txt.');
-    await ide.until(({ texts }) => texts.some(offer), 'the offer');
-    await scene.picture('offered-back');
-    await ide.click('text', { text: 'Show your edits' });
-    const back = ({ tabs }) => tabs.some(({ title }) => title === 'denied.txt (your edits)');
-    await ide.until(back, 'what was written');
-    assert.equal(fs.readFileSync(file, 'utf8'), 'old\n');
-  });
-
-  scene.test('the banner shows that a file is not UTF-8', async (scene) => {
-    const file = scene.sandbox.file('latin.txt');
-    fs.writeFileSync(file, 'café\n', 'latin1');
-    const { decision } = await scene.propose(file, 'caf\ufffd, please\n');
-    const word = (text) => text.endsWith('It is not UTF-8. Gemini CLI reads and writes it as UTF-8.');
-    await scene.ide.until(({ texts }) => texts.some(word), 'the word about it');
-    await scene.picture('not-in-utf-8');
-    await scene.ide.click('text', { text: 'Reject' });
-    assert.deepEqual(await decision, REJECTED);
-    await scene.noProposal();
-  });
-
-  scene.test('an edit is rejected by the action', async (scene) => {
-    const file = await scene.edit('action.txt', 'old\n');
-    const { title, decision } = await scene.propose(file, 'new\n');
-    await scene.ide.invoke('Companion.RejectProposal', title);
-    assert.deepEqual(await decision, REJECTED);
-    await scene.noProposal();
+    await scene.ends(second.decision, REJECTED);
   });
 
   for (const [button, answer] of [
@@ -96,8 +53,7 @@ describe('in a window', () => {
       const { title, decision } = await scene.propose(file, 'new\n');
       await scene.turnTo(title);
       await scene.ide.click('text', { text: button });
-      assert.deepEqual(await decision, answer);
-      await scene.noProposal();
+      await scene.ends(decision, answer);
     });
   }
 
@@ -108,66 +64,7 @@ describe('in a window', () => {
     await scene.ide.display.type('really ');
     await scene.proposal(file, ({ right }) => right === 'really new\n');
     await scene.ide.display.press('ctrl+Return');
-    assert.deepEqual(await decision, accepted('really new\n'));
-    await scene.noProposal();
-  });
-
-  scene.test('Esc in the proposal rejects', async (scene) => {
-    const file = await scene.edit('esc.txt', 'old\n');
-    const { title, decision } = await scene.propose(file, 'new\n');
-    await scene.clickInto(title);
-    await scene.ide.display.press('Escape');
-    assert.deepEqual(await decision, REJECTED);
-    await scene.noProposal();
-  });
-
-  scene.test('closing the tab with the keyboard rejects', async (scene) => {
-    const file = await scene.edit('keyboard.txt', 'old\n');
-    const { title, decision } = await scene.propose(file, 'new\n');
-    await scene.clickInto(title);
-    await scene.ide.display.press('ctrl+F4');
-    assert.deepEqual(await decision, REJECTED);
-    await scene.noProposal();
-  });
-
-  scene.test('the edits of two clients are reviewed independently', async (scene) => {
-    const other = await scene.connect();
-    const [a, b] = [scene.sandbox.file('a.txt', 'a\n'), scene.sandbox.file('b.txt', 'b\n')];
-    const first = await scene.propose(a, 'new a\n');
-    const second = await scene.propose(b, 'new b\n', other);
-    await scene.ide.invoke('Companion.RejectProposal', first.title);
-    assert.deepEqual(await first.decision, REJECTED);
-    await scene.proposal(b);
-    await scene.ide.invoke('Companion.AcceptProposal', second.title);
-    assert.deepEqual(await second.decision, UNCHANGED);
-    await scene.noProposal();
-    await other.close();
-  });
-
-  scene.test('an edit takes the place of another of the same file, in its tab', async (scene) => {
-    const other = await scene.connect();
-    const file = scene.sandbox.file('again.txt', 'old\n');
-    const first = await scene.propose(file, 'first\n');
-    const { title, decision } = await scene.propose(file, 'second\n', other);
-    assert.deepEqual(await first.decision, REJECTED);
-    const { tabs } = await scene.ide.robot('look');
-    assert.equal(tabs.filter(({ right }) => right !== null).length, 1);
-    await scene.ide.invoke('Companion.AcceptProposal', title);
-    assert.deepEqual(await decision, UNCHANGED);
-    await scene.noProposal();
-    await other.close();
-  });
-
-  scene.test('a change of the file by another program is shown before the decision', async (scene) => {
-    const file = await scene.edit('meanwhile.txt', 'old\n');
-    const { title, decision } = await scene.propose(file, 'new\n');
-    await scene.turnTo(title);
-    fs.writeFileSync(file, 'by another program\n');
-    const isWarning = (text) => text.includes('It has changed meanwhile.');
-    await scene.ide.until(({ texts }) => texts.some(isWarning), 'the word about it in the banner');
-    await scene.ide.invoke('Companion.RejectProposal', title);
-    assert.deepEqual(await decision, REJECTED);
-    await scene.noProposal();
+    await scene.ends(decision, accepted('really new\n'));
   });
 
   scene.test('the IDE asks nothing because a file that is not saved is proposed to', async (scene) => {
@@ -189,17 +86,7 @@ describe('in a window', () => {
     await ide.click('text', { text: 'Load File System Changes' });
     await ide.untilRobot(unsaved, (text) => text.includes('again'), 'the text of the disk');
     await ide.invoke('Companion.RejectProposal', title);
-    assert.deepEqual(await decision, REJECTED);
-    await scene.noProposal();
-  });
-
-  scene.test('an edit of a new file in a new folder shows, too', async (scene) => {
-    const file = path.join(scene.sandbox.project, 'new', 'folder', 'new.json');
-    const { title, tab, decision } = await scene.propose(file, '{}\n');
-    assert.equal(tab.left, '');
-    await scene.ide.invoke('Companion.AcceptProposal', title);
-    assert.deepEqual(await decision, UNCHANGED);
-    await scene.noProposal();
+    await scene.ends(decision, REJECTED);
   });
 
   scene.test('an edit waits without a tab while the user types in an editor', async (scene) => {
@@ -219,8 +106,7 @@ describe('in a window', () => {
     await ide.click('text', { text: 'Review' });
     const { title } = await scene.proposal(file, ({ isSelected }) => isSelected);
     await ide.invoke('Companion.RejectProposal', title);
-    assert.deepEqual(await decision, REJECTED);
-    await scene.noProposal();
+    await scene.ends(decision, REJECTED);
     await scene.status(CONNECTED);
   });
 
@@ -236,8 +122,7 @@ describe('in a window', () => {
       await ide.tab(title, ({ isSelected }) => isSelected);
       assert.equal(inToolWindow(await ide.robot('look')), component);
       await ide.invoke('Companion.RejectProposal', title);
-      assert.deepEqual(await decision, REJECTED);
-      await scene.noProposal();
+      await scene.ends(decision, REJECTED);
       await ide.display.press('Escape'); // back into the editor, for the next test
       await ide.until(({ focus }) => focus?.path, 'the focus in an editor');
     },

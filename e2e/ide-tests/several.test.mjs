@@ -221,21 +221,6 @@ describe('in a window', () => {
     await leave(proposals);
   });
 
-  scene.test('a bulk rejection for one CLI leaves the other proposals open', async () => {
-    const proposals = await proposeAll('a.txt', 'b.txt');
-    const [a, b] = proposals;
-    await begin('RejectAllProposals');
-    const { texts } = await asks('Reject 2 proposals?');
-    const answers = texts.filter((text) => /^Only CLI \d+ \(1\)$/.test(text));
-    assert.equal(answers.length, 2);
-    const [, cli] = /(CLI \d+) proposes/.exec(texts.find((text) => /^2 of 2: /.test(text)));
-    await scene.ide.click('text', { text: `Only ${cli} (1)` });
-    assert.deepEqual(await b.decision, REJECTED);
-    await scene.accept(a.title);
-    assert.deepEqual(await a.decision, UNCHANGED);
-    await leave(proposals);
-  });
-
   scene.test('a changed file causes a remark, a diff and a question', async () => {
     const [proposal] = await proposeAll('changed.txt');
     const { title, file } = proposal;

@@ -18,8 +18,7 @@ async function comesBack(scene, { file, decision }, text) {
   await scene.chooseInList(path.basename(file));
   const { title } = await scene.proposal(file, ({ right }) => right === text);
   await scene.accept(title);
-  assert.deepEqual(await decision, accepted(text));
-  await scene.noProposal();
+  await scene.ends(decision, accepted(text));
 }
 
 /** A proposal that the user has edited. */
@@ -38,8 +37,7 @@ async function acceptWaiting(scene, proposal, text) {
   const { tabs } = await scene.ide.robot('look');
   if (tabs.every(({ right }) => right === null)) return comesBack(scene, proposal, text);
   await scene.accept(proposal.title);
-  assert.deepEqual(await proposal.decision, accepted(text));
-  await scene.noProposal();
+  await scene.ends(proposal.decision, accepted(text));
 }
 
 describe('a proposal in a window', () => {
@@ -51,24 +49,7 @@ describe('a proposal in a window', () => {
     const first = await scene.propose(scene.sandbox.file('waits.txt', 'old\n'), 'new\n');
     for (let i = 1; i <= 11; i++) await scene.edit(`many ${i}.txt`, 'many\n');
     await scene.accept(first.title);
-    assert.deepEqual(await first.decision, UNCHANGED);
-    await scene.noProposal();
-  });
-
-  scene.test('twelve of them wait side by side', async (scene) => {
-    const clients = [scene.client];
-    while (clients.length < 12) clients.push(await scene.connect());
-    const proposals = [];
-    for (const [i, client] of clients.entries()) {
-      const file = scene.sandbox.file(`one of twelve ${i}.txt`, 'old\n');
-      proposals.push(await scene.propose(file, `new ${i}\n`, client));
-    }
-    for (const [i, { title, decision }] of proposals.entries()) {
-      await scene.accept(title);
-      assert.deepEqual(await decision, UNCHANGED);
-    }
-    await scene.noProposal();
-    for (const client of clients.slice(1)) await client.close();
+    await scene.ends(first.decision, UNCHANGED);
   });
 
   scene.test('Esc after an edit asks, and the edit stays', async (scene) => {
@@ -81,8 +62,7 @@ describe('a proposal in a window', () => {
     await scene.clickX(title);
     await scene.asks(); // or the click would be one on the banner, below the question
     await scene.ide.click('text', { text: 'Reject' });
-    assert.deepEqual(await decision, REJECTED);
-    await scene.noProposal();
+    await scene.ends(decision, REJECTED);
     await scene.ide.click('text', { text: 'Show your edits' });
     const back = ({ tabs }) => tabs.find(({ title }) => title.includes('(your edits)'));
     await scene.ide.until(back, 'what was written');
@@ -93,8 +73,7 @@ describe('a proposal in a window', () => {
     await scene.ide.display.press('Escape', 'Escape', 'Escape');
     await scene.ide.until(({ focus }) => focus?.editor === 'DIFF', 'the focus in the proposal');
     await scene.accept(title);
-    assert.deepEqual(await decision, UNCHANGED);
-    await scene.noProposal();
+    await scene.ends(decision, UNCHANGED);
   });
 
   scene.test('the CLI gets the user’s edits although the IDE asks a question', async (scene) => {
@@ -118,8 +97,7 @@ describe('a proposal in a window', () => {
       const { title, decision } = await scene.propose(file, 'new\n');
       await scene.clickInto(title);
       await close(scene, title);
-      assert.deepEqual(await decision, REJECTED);
-      await scene.noProposal();
+      await scene.ends(decision, REJECTED);
 
       const second = await edited(scene, 'closed.txt');
       await close(scene, title);
@@ -127,30 +105,9 @@ describe('a proposal in a window', () => {
       await scene.ide.click('text', { text: 'Keep Editing' });
       await scene.proposal(file, ({ right }) => right === 'mine new\n');
       await scene.accept(title);
-      assert.deepEqual(await second.decision, accepted('mine new\n'));
-      await scene.noProposal();
+      await scene.ends(second.decision, accepted('mine new\n'));
     });
   }
-
-  scene.test('its tab has its path if a file of the same name waits without a tab', async (scene) => {
-    const first = await scene.propose(scene.sandbox.file('deep/same.txt', 'old\n'), 'new\n');
-    await scene.edit('has the focus.txt', 'text\n');
-    const other = await scene.connect();
-    const file = scene.sandbox.file('same.txt', 'old\n');
-    const second = other.openDiff(file, 'other\n');
-    const isTitled =
-      (wanted) =>
-      ({ tabs }) =>
-        tabs.some(({ title }) => title === wanted);
-    await scene.ide.until(isTitled('deep/same.txt (proposal)'), 'the tab with its path');
-    await other.closeDiff(file);
-    assert.deepEqual(await second, REJECTED);
-    await scene.ide.until(isTitled(first.title), 'the tab with its name alone');
-    await scene.accept(first.title);
-    assert.deepEqual(await first.decision, UNCHANGED);
-    await scene.noProposal();
-    await other.close();
-  });
 
   scene.test('closing all tabs leaves it, as the user left it', async (scene) => {
     const proposal = await edited(scene, 'all.txt');
@@ -185,16 +142,6 @@ describe('a proposal in a window', () => {
     await acceptWaiting(scene, proposal, 'mine new\n');
   });
 
-  scene.test('it waits where there is room for one tab', async (scene) => {
-    await scene.ide.robot('tab limit', { count: 1 });
-    const proposal = await edited(scene, 'limit.txt');
-    for (let i = 1; i <= 3; i++) await scene.edit(`limit ${i}.txt`, 'many\n');
-    await scene.accept(proposal.title);
-    assert.deepEqual(await proposal.decision, accepted('mine new\n'));
-    await scene.noProposal();
-    await scene.ide.robot('tab limit', { count: 10 });
-  });
-
   scene.test('it stays when one of its tabs is closed in a split', async (scene) => {
     const { ide } = scene;
     const { file, title, decision } = await edited(scene, 'split.txt');
@@ -214,8 +161,7 @@ describe('a proposal in a window', () => {
     await ide.invoke('SplitVertically', title);
     await count(2);
     await scene.client.resolveDiffFromCli(file, 'rejected');
-    assert.deepEqual(await decision, REJECTED);
-    await scene.noProposal();
+    await scene.ends(decision, REJECTED);
   });
 
   scene.test('it waits when its window is closed', async (scene) => {
@@ -233,8 +179,7 @@ describe('a proposal in a window', () => {
     await scene.ide.robot('detach', { tab: title });
     await scene.ide.until(({ windows }) => windows.length > 1, 'a window of its own');
     await scene.client.resolveDiffFromCli(file, 'rejected');
-    assert.deepEqual(await decision, REJECTED);
-    await scene.noProposal();
+    await scene.ends(decision, REJECTED);
   });
 
   scene.test('a user who types in it keeps the focus when its file is deleted', async (scene) => {
@@ -249,8 +194,7 @@ describe('a proposal in a window', () => {
     await scene.accept(title);
     await scene.asks();
     await ide.click('text', { text: 'Accept Anyway' });
-    assert.deepEqual(await decision, accepted('mine on new\n'));
-    await scene.noProposal();
+    await scene.ends(decision, accepted('mine on new\n'));
   });
 
   scene.test('a key for another editor never reaches one of 200 proposals', async (scene) => {
@@ -280,7 +224,6 @@ describe('a proposal in a window', () => {
     await scene.ide.click('text', { text: 'Keep Open' });
     await scene.proposal(file, ({ right }) => right === 'mine new\n');
     await scene.accept(title);
-    assert.deepEqual(await decision, accepted('mine new\n'));
-    await scene.noProposal();
+    await scene.ends(decision, accepted('mine new\n'));
   });
 });

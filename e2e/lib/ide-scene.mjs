@@ -220,6 +220,12 @@ export class Scene {
     return this.ide.until(none, 'the end of all proposals');
   }
 
+  /** Expects the decision about a proposal, and that no proposal is left. */
+  async ends(decision, expected) {
+    assert.deepEqual(await decision, expected);
+    await this.noProposal();
+  }
+
   /** Selects a proposal, and clicks at its start to place the caret. */
   async clickInto(title) {
     await this.turnTo(title);

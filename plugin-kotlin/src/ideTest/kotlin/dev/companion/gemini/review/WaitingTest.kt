@@ -236,6 +236,8 @@ class WaitingTest : QuestionTestCase() {
         propose("deep/a.txt", "two")
         val titles = { tabs().mapNotNull { ProposalTitleProvider().getEditorTabTitle(project, it) }.sorted() }
         assertEquals(listOf("a.txt", "deep/a.txt").map { "${root.name}/$it (new file)" }, titles())
+        view("deep/a.txt").lose()
+        assertEquals("the other waits without a tab", listOf("${root.name}/a.txt (new file)"), titles())
         answer { service.close(it, path("deep/a.txt")) }
         await("the short title") { titles() == listOf("a.txt (new file)") }
     }

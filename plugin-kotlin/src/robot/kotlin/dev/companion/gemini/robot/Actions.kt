@@ -48,7 +48,6 @@ internal val ACTIONS: Map<String, Command> = mapOf(
     "close window" to { closeWindow(it.text("tab")) },
     "invoke" to { invoke(it.text("action"), it.textOrNull("proposal")) },
     "follow log" to { followLog(it.text("about"), it.text("link")) },
-    "be busy" to { Thread.sleep(it.number("millis").toLong()) },
 )
 
 /** Follows a link in the last notification about a subject, like a click in the Notifications tool window. */
