@@ -22,6 +22,7 @@ import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
 import dev.companion.gemini.core.Hunk
 import dev.companion.gemini.core.PromptKey
+import dev.companion.gemini.eventOn
 import dev.companion.gemini.target.ShownPath
 import java.io.File
 
@@ -63,10 +64,8 @@ class PromptDiffTest : ChangesTestCase() {
         await("the tab") { files.openFiles.any { it is PromptDiffFile } }
     }
 
-    private fun event(action: AnAction): AnActionEvent {
-        val values = mapOf(CommonDataKeys.EDITOR.name to tab.editor, CommonDataKeys.PROJECT.name to project)
-        return AnActionEvent.createFromAnAction(action, null, "", values::get).also(action::update)
-    }
+    private fun event(action: AnAction): AnActionEvent =
+        action.eventOn(CommonDataKeys.EDITOR to tab.editor, CommonDataKeys.PROJECT to project)
 
     /** Performs an action in the line with this text. */
     private fun invoke(action: AnAction, line: String) {

@@ -8,12 +8,12 @@ import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.CommonShortcuts
-import com.intellij.openapi.actionSystem.DataContext
 import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.editor.LogicalPosition
 import com.intellij.openapi.editor.impl.EditorComponentImpl
 import dev.companion.gemini.core.Delivery
+import dev.companion.gemini.eventOn
 import java.awt.Component
 import java.awt.event.KeyEvent
 import javax.swing.JTextField
@@ -26,15 +26,12 @@ class ActionTest : DiffTestCase() {
         // By then the user has seen the newest view.
         val seen = System.currentTimeMillis() + 5_000
         val press = if (key) KeyEvent(focus, KeyEvent.KEY_PRESSED, seen, 0, KeyEvent.VK_ENTER, '\n') else null
-        val data = mapOf(
-            CommonDataKeys.PROJECT.name to project,
-            CommonDataKeys.EDITOR.name to (focus as? EditorComponentImpl)?.editor,
-            PlatformDataKeys.CONTEXT_COMPONENT.name to focus,
+        return action.eventOn(
+            CommonDataKeys.PROJECT to project,
+            CommonDataKeys.EDITOR to (focus as? EditorComponentImpl)?.editor,
+            PlatformDataKeys.CONTEXT_COMPONENT to focus,
+            press = press,
         )
-        val context = DataContext(data::get)
-        val event = AnActionEvent.createFromAnAction(action, press, "test", context)
-        action.update(event)
-        return event
     }
 
     private fun isEnabled(action: AnAction, focus: Component, key: Boolean = true) =

@@ -8,12 +8,10 @@ import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.CommonShortcuts
 import com.intellij.openapi.actionSystem.DataContext
-import com.intellij.openapi.actionSystem.KeyboardShortcut
 import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.fileEditor.FileDocumentManager
-import com.intellij.openapi.keymap.ex.KeymapManagerEx
 import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
@@ -21,6 +19,7 @@ import dev.companion.gemini.belowDialog
 import dev.companion.gemini.core.ReasonArrival
 import dev.companion.gemini.core.ResumedProposal
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.eventOn
 import dev.companion.gemini.offEdt
 import dev.companion.gemini.tabs.ProposalActionIds
 import dev.companion.gemini.tabs.ReasonField
@@ -54,12 +53,12 @@ class ReasonTest : DiffTestCase() {
     private fun isEnabled(id: String, focus: Component): Boolean {
         val action = ActionManager.getInstance().getAction(id)
         val press = KeyEvent(focus, KeyEvent.KEY_PRESSED, System.currentTimeMillis(), 0, KeyEvent.VK_ENTER, '\n')
-        val data = mapOf(
-            CommonDataKeys.PROJECT.name to project,
-            PlatformDataKeys.CONTEXT_COMPONENT.name to focus,
-        )
-        val event = AnActionEvent.createFromAnAction(action, press, "test", DataContext(data::get))
-        action.update(event)
+        val event =
+            action.eventOn(
+                CommonDataKeys.PROJECT to project,
+                PlatformDataKeys.CONTEXT_COMPONENT to focus,
+                press = press,
+            )
         return event.presentation.isEnabled
     }
 
@@ -219,15 +218,6 @@ class ReasonTest : DiffTestCase() {
         assertTrue(NEXT_PROMPT in labels(second))
         assertTrue(areas(proposeWith(ReasonArrival.NEVER, text = "four")).isEmpty())
         assertEquals(emptyList<String>(), calls)
-    }
-
-    /** Checks the keymaps of this platform. platform-behaviours.md lists today's, which were read only. */
-    fun `test the key is in no keymap`() {
-        for (keymap in KeymapManagerEx.getInstanceEx().allKeymaps) {
-            val shortcuts = keymap.getShortcuts(ProposalActionIds.REJECT_WITH_REASON)
-            val key = (shortcuts.single() as KeyboardShortcut).firstKeyStroke
-            assertEquals(keymap.name, listOf(ProposalActionIds.REJECT_WITH_REASON), keymap.getActionIds(key).asList())
-        }
     }
 
     private companion object {

@@ -6,28 +6,24 @@ import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
-import com.intellij.openapi.actionSystem.DataContext
 import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.command.undo.UndoManager
 import com.intellij.openapi.editor.LogicalPosition
 import com.intellij.openapi.fileEditor.impl.text.TextEditorProvider
+import dev.companion.gemini.eventOn
 import dev.companion.gemini.review.DiffTestCase
 import dev.companion.gemini.review.NextChangeAction
 
 class ChangeActionTest : DiffTestCase() {
     private val revert: AnAction get() = ActionManager.getInstance().getAction("Companion.RevertChange")
 
-    private fun event(action: AnAction, view: View): AnActionEvent {
-        val data = mapOf(
-            CommonDataKeys.PROJECT.name to project,
-            CommonDataKeys.EDITOR.name to view.right,
-            PlatformDataKeys.CONTEXT_COMPONENT.name to view.right.contentComponent,
+    private fun event(action: AnAction, view: View): AnActionEvent =
+        action.eventOn(
+            CommonDataKeys.PROJECT to project,
+            CommonDataKeys.EDITOR to view.right,
+            PlatformDataKeys.CONTEXT_COMPONENT to view.right.contentComponent,
         )
-        val event = AnActionEvent.createFromAnAction(action, null, "test", DataContext(data::get))
-        action.update(event)
-        return event
-    }
 
     private fun revertAt(view: View, line: Int): Boolean {
         view.right.caretModel.moveToLogicalPosition(LogicalPosition(line, 0))

@@ -10,7 +10,6 @@ import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
-import com.intellij.openapi.actionSystem.DataContext
 import com.intellij.openapi.actionSystem.DataProvider
 import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.actionSystem.ex.ActionUtil
@@ -19,6 +18,7 @@ import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.LogicalPosition
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.comments.CommentService
+import dev.companion.gemini.eventOn
 import dev.companion.gemini.review.DiffTestCase
 import dev.companion.gemini.review.NextChangeAction
 
@@ -55,16 +55,12 @@ class UnifiedViewerTest : DiffTestCase() {
         return checkNotNull(find())
     }
 
-    private fun update(editor: Editor, action: AnAction): AnActionEvent {
-        val data = mapOf(
-            CommonDataKeys.PROJECT.name to project,
-            CommonDataKeys.EDITOR.name to editor,
-            PlatformDataKeys.CONTEXT_COMPONENT.name to editor.contentComponent,
+    private fun update(editor: Editor, action: AnAction): AnActionEvent =
+        action.eventOn(
+            CommonDataKeys.PROJECT to project,
+            CommonDataKeys.EDITOR to editor,
+            PlatformDataKeys.CONTEXT_COMPONENT to editor.contentComponent,
         )
-        val event = AnActionEvent.createFromAnAction(action, null, "test", DataContext(data::get))
-        action.update(event)
-        return event
-    }
 
     /** Performs an action as a key does. Returns whether it was enabled. */
     private fun perform(editor: Editor, action: AnAction): Boolean {

@@ -5,8 +5,11 @@ package dev.companion.gemini.ui
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.DefaultActionGroup
+import com.intellij.openapi.actionSystem.KeyboardShortcut
 import com.intellij.openapi.actionSystem.Presentation
 import com.intellij.openapi.ide.CopyPasteManager
+import com.intellij.openapi.keymap.KeymapManager
+import com.intellij.openapi.keymap.ex.KeymapManagerEx
 import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
 import com.intellij.testFramework.MapDataContext
@@ -17,6 +20,7 @@ import dev.companion.gemini.offEdt
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.ServiceTestCase
+import dev.companion.gemini.tabs.ProposalActionIds
 import java.awt.datatransfer.DataFlavor
 import java.util.concurrent.CountDownLatch
 
@@ -60,6 +64,17 @@ class ActionsTest : ServiceTestCase() {
             val text = ActionManager.getInstance().getAction(id).templatePresentation.text.orEmpty()
             assertTrue("$id: $text", "CLI" in text || "Companion" in text)
         }
+    }
+
+    /** Checks the keymaps of this platform. platform-behaviours.md lists today's, which were read only. */
+    fun testTheKeysAreNoOtherActionsInAnyKeymap() {
+        for (id in listOf("Companion.RunCli", "Companion.Comment", ProposalActionIds.REJECT_WITH_REASON)) {
+            for (keymap in KeymapManagerEx.getInstanceEx().allKeymaps) {
+                val shortcut = keymap.getShortcuts(id).filterIsInstance<KeyboardShortcut>().single()
+                assertEquals(keymap.name, listOf(id), keymap.getActionIds(shortcut.firstKeyStroke).asList())
+            }
+        }
+        assertNotNull(KeymapManager.getInstance().getKeymap("Mac OS X 10.5+"))
     }
 
     fun testWithoutAProjectThereAreOnlySettings() {

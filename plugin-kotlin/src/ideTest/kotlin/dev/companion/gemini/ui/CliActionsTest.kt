@@ -6,15 +6,12 @@ import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.DefaultActionGroup
-import com.intellij.openapi.actionSystem.KeyboardShortcut
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.extensions.Extensions
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
 import com.intellij.openapi.ide.CopyPasteManager
-import com.intellij.openapi.keymap.KeymapManager
-import com.intellij.openapi.keymap.ex.KeymapManagerEx
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.vfs.VfsUtil
@@ -101,17 +98,6 @@ class CliActionsTest : ServiceTestCase() {
                 assertTrue("$id in $menu", action(id) in group.getChildren(null))
             }
         }
-    }
-
-    /** Checks the keymaps of this platform. platform-behaviours.md lists today's, which were read only. */
-    fun testTheKeyIsNoOtherActionsInAnyKeymap() {
-        for (keymap in KeymapManagerEx.getInstanceEx().allKeymaps) {
-            val shortcuts = keymap.getShortcuts("Companion.RunCli").filterIsInstance<KeyboardShortcut>()
-            assertEquals(keymap.name, 1, shortcuts.size)
-            val conflicts = keymap.getActionIds(shortcuts.single().firstKeyStroke).asList()
-            assertEquals(keymap.name, listOf("Companion.RunCli"), conflicts)
-        }
-        assertNotNull(KeymapManager.getInstance().getKeymap("Mac OS X 10.5+"))
     }
 
     fun testTheCLIRunsOnlyWhereThereIsATerminal() {

@@ -5,10 +5,8 @@ package dev.companion.gemini.ui
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.DefaultActionGroup
-import com.intellij.openapi.actionSystem.KeyboardShortcut
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.TextEditor
-import com.intellij.openapi.keymap.ex.KeymapManagerEx
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.testFramework.MapDataContext
@@ -58,14 +56,6 @@ class CommentActionTest : ServiceTestCase() {
         ProjectSettings.setContextShared(project, false)
         assertFalse(event().presentation.isEnabled)
         ProjectSettings.setContextShared(project, true)
-    }
-
-    /** Checks the keymaps of this platform. platform-behaviours.md lists today's, which were read only. */
-    fun testTheKeyIsNoOtherActionsInAnyKeymap() {
-        for (keymap in KeymapManagerEx.getInstanceEx().allKeymaps) {
-            val key = (keymap.getShortcuts("Companion.Comment").single() as KeyboardShortcut).firstKeyStroke
-            assertEquals(keymap.name, listOf("Companion.Comment"), keymap.getActionIds(key).asList())
-        }
     }
 
     fun testItIsInTheMenusOfEditors() {
