@@ -207,11 +207,12 @@ impl Agents {
     }
 
     async fn before_agent(&self, event: &HookEvent, caller: &Caller<'_>) -> Answer {
-        if event.is_new_prompt {
+        let is_of_user = event.is_new_prompt && !event.is_going_on;
+        if is_of_user {
             self.hooks.lock().turns.begin(&event.session);
         }
         if !self.context.is_shared() {
-            if event.is_new_prompt {
+            if is_of_user {
                 // Its edits are listed if the user shares again meanwhile, its text is not.
                 self.changes.begin_prompt(event, "");
             }
@@ -224,7 +225,7 @@ impl Agents {
             timeout(UNSAVED_TIMEOUT, self.unsaved(event.folder())).await.unwrap_or_default()
         };
         let (unsaved, ()) = tokio::join!(unsaved, self.changes.drop_undone(event));
-        if event.is_new_prompt {
+        if is_of_user {
             self.changes.begin_prompt(event, &event.title);
         }
         let ends_cancelled_turns = event.client.hooks.ends_cancelled_turns;

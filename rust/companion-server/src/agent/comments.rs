@@ -29,6 +29,9 @@ const MAX_TEXT: usize = 16_384;
 /// The longest content of lines that the model gets, in UTF-16 code units.
 const MAX_CONTENT: usize = 500;
 
+/// The first line of a text with comments.
+pub(super) const HEADING: &str = "The user commented on these lines:";
+
 /// The comments that an editor sends.
 pub(crate) struct Comments {
     pub(super) driver: Arc<Driver>,
@@ -98,7 +101,7 @@ impl Comments {
             };
             let _ = write!(lines, "\n- {path}, {of_lines} (`{}`): {}", &**content, &**text);
         }
-        (!lines.is_empty()).then(|| format!("The user commented on these lines:{lines}"))
+        (!lines.is_empty()).then(|| format!("{HEADING}{lines}"))
     }
 
     fn refuse(&self, id: String, why: &str) {

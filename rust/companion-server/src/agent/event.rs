@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::changes::{Original, ToolCaller};
+use super::comments::HEADING;
 use crate::disk::paths::check_path;
 use crate::net::json::Json;
 use crate::session::Sessions;
@@ -94,6 +95,8 @@ pub(crate) struct HookEvent {
     pub(crate) is_new_session: bool,
     /// The user has sent a prompt: the CLI does not go on after a tool.
     pub(crate) is_new_prompt: bool,
+    /// This prompt is a text with comments, with which a turn goes on.
+    pub(crate) is_going_on: bool,
     /// The file before the edit, after it was made.
     pub(crate) original: Option<Original>,
     /// A model may correct an edit that does not fit.
@@ -272,6 +275,7 @@ impl HookEvent {
             is_unread: client.hooks.unread.contains(&&*tool),
             command: is_command
                 .then(|| Digest::of(event.tool_input.map_or("", |input| input.get()))),
+            is_going_on: title == HEADING,
             title: one_line(title, MAX_TITLE),
             is_new_session: string(event.source)
                 .is_some_and(|source| NEW_SESSIONS.contains(&&*source)),

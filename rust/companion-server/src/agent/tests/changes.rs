@@ -70,6 +70,17 @@ impl Scene {
 }
 
 #[tokio::test]
+async fn a_turn_that_goes_on_with_a_comment_is_no_prompt_of_its_own() {
+    let (scene, first) = Scene::start_changed().await;
+    scene.comment("1", "rename it").await;
+    let end = scene.hook("AfterAgent", json!({ "prompt_response": "Done." })).await;
+    scene.prompt(end["reason"].as_str().unwrap()).await;
+    scene.write("two\nlines\n").await;
+    let next = scene.changed(|of| of.files[0].added == Some(2)).await;
+    assert_eq!((next.prompt, next.title.as_str()), (first.prompt, "Write"));
+}
+
+#[tokio::test]
 async fn a_command_that_changes_an_open_file_is_noticed() {
     let scene = Scene::start().await;
     scene.rig.parts.context.update(|model| model.opened(&scene.path(), 1));

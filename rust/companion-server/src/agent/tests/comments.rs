@@ -19,7 +19,7 @@ fn comment(scene: &Scene, id: &str, text: &str) -> CommentOnLines {
 
 impl Scene {
     /// The user comments, and the server has found out whether the file may be shared.
-    async fn comment(&self, id: &str, text: &str) {
+    pub(super) async fn comment(&self, id: &str, text: &str) {
         let runtime = tokio::runtime::Handle::current();
         if let Some(checked) = self.rig.parts.agents.comments.set(&runtime, comment(self, id, text))
         {
