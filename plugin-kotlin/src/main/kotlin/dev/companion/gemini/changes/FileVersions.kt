@@ -77,12 +77,10 @@ internal class FileVersions private constructor(
                 val known = file?.takeIf { it.isValid && !it.isDirectory }
                 val document = known?.takeIf { !it.fileType.isBinary }?.let(documents::getDocument)
                 val whole = document?.takeIf { !documents.isPartialPreviewOfALargeFile(it) }
+                val text = whole?.immutableCharSequence
+                val unsaved = text?.takeIf { documents.isFileModified(known) }?.let { TextForm.of(known).apply(it) }
                 val isEmpty = known != null && isEmptyOfUnknownType(known)
-                val now = if (isEmpty) "" else whole?.immutableCharSequence
-                val unsaved = whole
-                    ?.takeIf {
-                        documents.isFileModified(known)
-                    }?.let { TextForm.of(known).apply(it.immutableCharSequence) }
+                val now = if (isEmpty) "" else text
                 val type = Target.shownType(known, path)
                 FileVersions(rows, path, ShownPath.of(project, path), type, known, whole, now, unsaved)
             }
