@@ -3,6 +3,9 @@
 package dev.companion.gemini.core
 
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertNotEquals
+import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
@@ -17,6 +20,17 @@ import java.util.concurrent.TimeUnit
 class LifecycleTest {
     @TempDir
     lateinit var root: Path
+
+    @Test
+    fun `a server says whether a CLI would connect, and no secret`() {
+        val window = Window(root)
+        val text = checkNotNull(window.core.request(ServerMessage.Diagnose)).text
+        val answers = "127.0.0.1:${window.core.status.port}, from the file: companion-for-gemini-cli"
+        assertTrue(text.contains(answers), text)
+        assertFalse(text.contains(window.core.token))
+        window.close()
+        assertNull(window.core.request(ServerMessage.Diagnose))
+    }
 
     @Test
     fun `stopping twice is fine, also what never ran`() {
@@ -69,6 +83,28 @@ class LifecycleTest {
                 assertEquals("the companion $number is not running", thrown.message)
             }
         }
+    }
+
+    @Test
+    fun `two projects have nothing to do with each other`() {
+        val roots = listOf("one", "two").map { Files.createDirectory(root.resolve(it)) }
+        val files = roots.map { Files.createFile(it.resolve("a.txt")).toString() }
+        val (one, two) = roots.map { Window(it) }
+        assertNotEquals(one.core.status.port, two.core.status.port)
+        val clis = listOf(one, two).map { Cli(it.core) }
+        one.core.send(ServerMessage.Focused(files[0]))
+        two.core.send(ServerMessage.Focused(files[1]))
+        assertEquals(files, clis.map { it.nextActiveFile()["path"].asString })
+
+        val opened = clis[1].openDiff(files[1], "text")
+        assertEquals(files[1], two.show().filePath)
+        opened.get()
+        assertEquals(Delivery.UNKNOWN, one.core.request(ServerMessage.Accepted(files[1], "text"))?.delivery)
+        one.close()
+        assertTrue(one.editor.messages.none { it is EditorMessage.Open })
+        assertEquals(Delivery.DELIVERED, two.core.request(ServerMessage.Accepted(files[1], "text"))?.delivery)
+        clis[1].nextNotification("ide/diffAccepted")
+        two.close()
     }
 
     @Test
