@@ -25,7 +25,7 @@ function missing() {
 
 /**
  * Starts the machine `name` with Gemini CLI and `mounts`. Its model answers `replies`. Returns the
- * folder to prepend to `PATH` on the host, so that `ssh name` connects to the machine.
+ * folder `bin` to prepend to `PATH` on the host, so that `ssh name` connects to `machine`.
  */
 export async function startRemote(sandbox, host, name, { mounts, replies }) {
   const folder = sandbox.folder('ssh');
@@ -65,13 +65,11 @@ export async function startRemote(sandbox, host, name, { mounts, replies }) {
     'IdentitiesOnly yes',
     'UserKnownHostsFile /dev/null',
     'StrictHostKeyChecking no',
-    'LogLevel ERROR',
     'ConnectionAttempts 60', // one each second
-    'ExitOnForwardFailure yes',
   ];
   fs.writeFileSync(config, lines.map((line) => `${line}\n`).join(''));
   const bin = sandbox.folder('ssh-bin');
   const ssh = execFileSync('sh', ['-c', 'command -v ssh'], { encoding: 'utf8' }).trim();
   writeProgram(bin, 'ssh', [ssh, '-F', config]);
-  return bin;
+  return { bin, machine };
 }

@@ -1,6 +1,8 @@
 // Runs the commands of docs/remote.md for Gemini CLI away from its editor, as they stand there.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
@@ -10,6 +12,7 @@ import { dockerRuns, installDocker } from '../lib/docker.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { ENVIRONMENT, GEMINI, prepare, writes } from '../lib/gemini-cli.mjs';
 import { makeImage, writeProgram } from '../lib/image.mjs';
+import { within } from '../lib/inbox.mjs';
 import { Host, HOST_ADDRESS, noNamespaces } from '../lib/namespace.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { noSsh, startRemote } from '../lib/ssh.mjs';
@@ -48,6 +51,25 @@ function type(sandbox, machine, text, { cwd = sandbox.project, path, env = {} })
 function edit({ project }, there = project) {
   fs.writeFileSync(path.join(project, 'a.txt'), 'old\n');
   return writes(path.join(there, 'a.txt'), 'proposed\n');
+}
+
+/** Listens at the port of that machine, as an earlier session or another user would. */
+async function occupy(sandbox, machine, port) {
+  const script = `
+    const net = require('node:net');
+    // A machine without IPv6 can't listen on ::1.
+    const listen = (host) =>
+      new Promise((end) => net.createServer().on('error', end).listen(${port}, host, end));
+    Promise.all(['127.0.0.1', '::1'].map(listen)).then(() => console.log());`;
+  const [program, ...args] = [...machine.prefix('/'), process.execPath, '-e', script];
+  const env = { PATH: process.env.PATH, ...machine.env };
+  const listener = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const end = once(listener, 'close');
+  sandbox.defer(() => {
+    listener.kill('SIGKILL');
+    return within(end, 'the end of the listener');
+  });
+  await within(once(listener.stdout, 'data'), 'the listener');
 }
 
 /** Reviews the edit of the CLI in the terminal, and checks that the CLI writes the result. */
@@ -102,20 +124,37 @@ describe('as docs/remote.md says', { skip }, () => {
     });
   }
 
-  test('Gemini CLI works over SSH', { skip: noSsh }, async (t) => {
+  /** The editor, a machine `build-server`, and a terminal in which its commands are typed. */
+  async function openSsh(t) {
     const sandbox = Sandbox.of(t);
     // No name of a folder is part of a command.
     sandbox.project = sandbox.folder("it's; touch $HOME/made #");
     const window = await openHost(sandbox, []);
     const mounts = [{ from: sandbox.project, to: sandbox.project }];
-    const replies = edit(sandbox);
-    const options = { mounts, replies };
-    const ssh = await startRemote(sandbox, window.host, 'build-server', options);
-    const terminal = type(sandbox, window.host, commandsWith('ssh'), {
-      path: `${ssh}:${window.bin}:${process.env.PATH}`,
-    });
-    await reviews(window, terminal);
-    const left = await window.host.run(path.join(ssh, 'ssh'), 'build-server', 'ls -A');
+    const options = { mounts, replies: edit(sandbox) };
+    const { bin, machine } = await startRemote(sandbox, window.host, 'build-server', options);
+    const start = () =>
+      type(sandbox, window.host, commandsWith('ssh'), {
+        path: `${bin}:${window.bin}:${process.env.PATH}`,
+      });
+    return { window, bin, machine, start };
+  }
+
+  test('Gemini CLI works over SSH', { skip: noSsh }, async (t) => {
+    const { window, bin, start } = await openSsh(t);
+    await reviews(window, start());
+    const left = await window.host.run(path.join(bin, 'ssh'), 'build-server', 'ls -A');
     assert.ok(!left.includes('.companion'), left);
+  });
+
+  test('no CLI starts over SSH if another program has the port there', { skip: noSsh }, async (t) => {
+    const { window, machine, start } = await openSsh(t);
+    const port = Number(window.companion.ready.env.GEMINI_CLI_IDE_SERVER_PORT);
+    await occupy(window.sandbox, machine, port);
+    const terminal = start();
+    await terminal.shows(/remote port forwarding failed|Type your message/);
+    assert.match(terminal.screen(), /remote port forwarding failed/);
+    await terminal.shows(/Pane is dead/);
+    assert.doesNotMatch(terminal.screen(), /Type your message/);
   });
 });

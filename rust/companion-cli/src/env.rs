@@ -13,15 +13,20 @@ use crate::output;
 use crate::running::{Running, Variables, container_marks};
 use crate::serve::folder;
 
+// If the port is taken on the other machine, the CLI must not start: it would send its token to the
+// program that has it. Without an address sshd accepts the port of ::1 alone, and the CLI uses 127.0.0.1.
 const ENV_HELP: &str = r#"Over SSH, with the project at the same path on build-server, run in the project here:
 
   eval "$(gemini-companion env)"
   port=$GEMINI_CLI_IDE_SERVER_PORT
   gemini-companion env | ssh build-server 'umask 077; cat > ~/.companion'
   pwd | ssh build-server 'cat > ~/.companion-folder'
-  ssh -t -R $port:127.0.0.1:$port build-server \
+  ssh -t -o ExitOnForwardFailure=yes -R 127.0.0.1:$port:127.0.0.1:$port build-server \
     '. ~/.companion; cd "$(cat ~/.companion-folder)"; rm ~/.companion ~/.companion-folder
-    TERMINAL_EMULATOR=JetBrains-JediTerm gemini'"#;
+    TERMINAL_EMULATOR=JetBrains-JediTerm gemini'
+
+If ssh ends with "remote port forwarding failed", another program has the port there, often an
+earlier session of yours. End it, and run the commands again. Until then both files stay there."#;
 
 /// Print the environment variables that connect Gemini CLI with the companion.
 ///
