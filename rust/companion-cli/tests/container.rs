@@ -134,6 +134,31 @@ fn a_bridge_finds_the_companion_and_translates() {
 }
 
 #[test]
+fn of_a_project_only_the_mounted_part_is_in_the_container() {
+    let companion = scene("project");
+    let sub = companion.project.join("sub");
+    std::fs::create_dir(&sub).unwrap();
+    let part = format!("{}:/w", sub.display());
+    let same = format!("{0}:{0}", sub.display());
+    let cache = format!("{}:/root/.cache", sub.display());
+    let mut all = String::new();
+    for (title, folder, args) in [
+        ("without a bridge", &sub, &["--", "docker", "run", "-v", &part, "-w", "/w", "image"][..]),
+        ("bridge", &sub, &["--bridge", "--", "docker", "run", "-v", &part, "-w", "/w", "image"]),
+        ("no working folder", &sub, &["--bridge", "--", "docker", "run", "-v", &part, "image"]),
+        ("at its own path", &sub, &["--", "docker", "run", "-v", &same, "image"]),
+        ("another purpose", &companion.project, &["--", "docker", "run", "-v", &cache, "image"]),
+    ] {
+        let output = command(&companion, args).current_dir(folder).output().unwrap();
+        check_exit(&output);
+        let (args, env) = called(&companion);
+        let notes = text(&output.stderr);
+        writeln!(all, "[{title}]\n{args}\n--\n{}\n--\n{notes}", env.join("\n")).unwrap();
+    }
+    insta::assert_snapshot!(steady(&companion, &all));
+}
+
+#[test]
 fn strange_names_arrive_as_they_are() {
     let companion = scene("a b,c\"d");
     check_exit(&command(&companion, &["--", "docker", "run", "image"]).output().unwrap());

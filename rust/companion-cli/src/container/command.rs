@@ -34,6 +34,13 @@ pub(super) struct Mount {
     pub(super) target: String,
 }
 
+impl Mount {
+    /// Whether the source is a path, and not the name of a volume.
+    pub(super) fn is_of_path(&self) -> bool {
+        self.source.starts_with(['/', '.'])
+    }
+}
+
 /// A parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Invocation {
@@ -45,8 +52,8 @@ pub(super) struct Invocation {
     /// The value of the last `--network`.
     pub(super) network: Option<String>,
     pub(super) mounts: Vec<Mount>,
-    /// Whether the user sets the working folder.
-    pub(super) workdir: bool,
+    /// The working folder, if the user sets it.
+    pub(super) workdir: Option<String>,
     /// Whether the user's command defines `host.docker.internal`.
     pub(super) host_entry: bool,
     /// Whether the container uses the network of a pod.
@@ -142,7 +149,7 @@ impl Invocation {
             insert_at: at,
             network: None,
             mounts: Vec::new(),
-            workdir: false,
+            workdir: None,
             host_entry: false,
             pod: false,
         };
@@ -185,7 +192,7 @@ impl Invocation {
         match name {
             "--network" | "--net" => self.network = Some(value.to_owned()),
             "--pod" => self.pod = true,
-            "-w" | "--workdir" => self.workdir = true,
+            "-w" | "--workdir" => self.workdir = Some(value.to_owned()),
             "--add-host" => {
                 let names = value.split([':', '=']).next().unwrap_or_default();
                 self.host_entry |= names.split(';').any(|name| name == "host.docker.internal");
@@ -305,7 +312,8 @@ mod tests {
             found.mounts.iter().map(|one| (one.source.as_str(), one.target.as_str())).collect();
         assert_eq!(mounts, [("/a", "/b"), ("d", "/e"), ("/f", "/g")]);
         assert_eq!(found.network.as_deref(), Some("host"));
-        assert!(found.workdir && found.host_entry && !found.pod);
+        assert_eq!(found.workdir.as_deref(), Some("/c"));
+        assert!(found.host_entry && !found.pod);
 
         for line in [
             "docker run image -w /h --network host -v /a:/b",
@@ -317,7 +325,7 @@ mod tests {
             let Invocation { network, mounts, workdir, host_entry, pod, .. } = parse(line).unwrap();
             assert_eq!(
                 (network, mounts, workdir, host_entry, pod),
-                (None, Vec::new(), false, false, false),
+                (None, Vec::new(), None, false, false),
                 "{line}"
             );
         }

@@ -139,18 +139,25 @@ impl Network {
     }
 }
 
-/// The path of the project in the container, if it differs from the path on the host.
+/// The project in the container.
 #[derive(Debug, Default)]
 struct Mapped {
-    /// Pairs of a path in the container and the path on the host.
+    /// The paths that differ: pairs of a path in the container and the path on the host.
     paths: Vec<(String, String)>,
+    /// The roots of the workspace, by their paths in the container.
+    roots: Vec<String>,
 }
 
 impl Mapped {
     fn to_container(&self, path: &str) -> Option<String> {
-        self.paths.iter().find_map(|(inside, outside)| {
-            Some(format!("{inside}{}", relative_to(Platform::CURRENT, path, outside)?))
-        })
+        let mut nearest: Option<(&str, String)> = None;
+        for (inside, outside) in &self.paths {
+            let Some(rest) = relative_to(Platform::CURRENT, path, outside) else { continue };
+            if nearest.as_ref().is_none_or(|(other, _)| other.len() < outside.len()) {
+                nearest = Some((outside, format!("{inside}{rest}")));
+            }
+        }
+        nearest.map(|(_, path)| path)
     }
 }
 
@@ -191,30 +198,61 @@ fn mount_project(
     notes: &mut Vec<String>,
 ) -> Mapped {
     let mut mapped = Mapped::default();
-    let roots = running.workspace_path.split(Platform::CURRENT.list_separator());
-    let roots = roots.filter(|root| Path::new(root).is_dir());
-    for root in roots.clone() {
-        match theirs(&invocation.mounts, root) {
-            None => flags.push(bind(root, root, false, options.needs_labels)),
-            Some(target) if target == root => {}
-            Some(target) => {
-                if options.bridge.is_none() {
-                    notes.push(format!(
-                        "{root} is {target} in the container, where the CLI does not recognize it as \
-                         the editor's folder. Mount it at {root}, or add --bridge, which \
-                         translates paths"
-                    ));
-                }
-                mapped.paths.push((target, root.to_owned()));
+    let roots: Vec<_> = running.workspace_path.split(Platform::CURRENT.list_separator()).collect();
+    for &root in &roots {
+        let places = match theirs(&invocation.mounts, root) {
+            Some(target) => vec![(target, root.to_owned())],
+            None => parts(invocation, &options.folder, root),
+        };
+        if places.is_empty() {
+            if Path::new(root).is_dir() {
+                flags.push(bind(root, root, false, options.needs_labels));
             }
+            mapped.roots.push(root.to_owned());
+        }
+        for (target, folder) in places {
+            mapped.roots.push(target.clone());
+            if target == folder {
+                continue;
+            }
+            if options.bridge.is_none() {
+                notes.push(format!(
+                    "{folder} is {target} in the container, where the CLI does not recognize it as \
+                     the editor's folder. Mount it at {folder}, or add --bridge, which translates \
+                     paths"
+                ));
+            }
+            mapped.paths.push((target, folder));
         }
     }
-    if !invocation.workdir {
+    if invocation.workdir.is_none() {
         let folder = options.folder.to_string_lossy().into_owned();
-        let folder = roots.clone().find_map(|root| below(root, &folder)).unwrap_or(folder);
+        let folder = roots.iter().find_map(|root| below(root, &folder)).unwrap_or(folder);
         flags.push(format!("--workdir={}", mapped.to_container(&folder).unwrap_or(folder)));
     }
     mapped
+}
+
+/// Returns the parts of `root` that the user mounts for the CLI, each by its path in the container and
+/// the folder on the host. The CLI runs in one of them, so it gets no more of the root. Other mounts
+/// from the project, such as one of a cache, are for another purpose.
+fn parts(invocation: &Invocation, here: &Path, root: &str) -> Vec<(String, String)> {
+    let here = here.to_string_lossy();
+    let mut parts = Vec::new();
+    let mut is_for_cli = false;
+    for mount in invocation.mounts.iter().filter(|mount| mount.is_of_path()) {
+        let Some(folder) = below(root, &mount.source).filter(|folder| Path::new(folder).is_dir())
+        else {
+            continue;
+        };
+        let target = mount.target.trim_end_matches('/').to_owned();
+        is_for_cli |= match &invocation.workdir {
+            Some(workdir) => relative_to(Platform::CURRENT, workdir, &target).is_some(),
+            None => below(&mount.source, &here).is_some(),
+        };
+        parts.push((target, folder));
+    }
+    if is_for_cli { parts } else { Vec::new() }
 }
 
 /// Returns the path of `folder`, beginning with `root`, or `None` if it is elsewhere. Both may be
@@ -234,7 +272,7 @@ fn theirs(mounts: &[Mount], root: &str) -> Option<String> {
         return Some(root.to_owned());
     }
     let real_root = real(root)?;
-    let found = mounts.iter().filter(|mount| mount.source.starts_with(['/', '.']));
+    let found = mounts.iter().filter(|mount| mount.is_of_path());
     let places = found.filter_map(|mount| {
         let rest = relative_to(Platform::CURRENT, &real_root, &real(&mount.source)?)?.to_owned();
         Some(format!("{}{rest}", mount.target.trim_end_matches('/')))
@@ -292,10 +330,7 @@ fn add_bridge(
     for (inside, outside) in &mapped.paths {
         args.extend(["--map".to_owned(), format!("{inside}={outside}")]);
     }
-    let separator = Platform::CURRENT.list_separator();
-    let roots = running.workspace_path.split(separator);
-    let roots = roots.map(|root| mapped.to_container(root).unwrap_or_else(|| root.to_owned()));
-    let roots = roots.collect::<Vec<_>>().join(&separator.to_string());
+    let roots = mapped.roots.join(&Platform::CURRENT.list_separator().to_string());
     let args = serde_json::to_string(&args).expect("texts are JSON");
     let mut variables = Variables::new();
     for Running { profile, .. } in all {
