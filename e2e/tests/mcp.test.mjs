@@ -100,8 +100,9 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
 
   test('uses the CLI’s bridge', async (t) => {
     const { sandbox } = await openWindow(t);
-    const args = ['--wait', '1', ...byDiscovery(sandbox), '--map', `/work=${sandbox.project}`];
-    const mcp = await Mcp.start(sandbox, { env: bridgeEnv(sandbox, args) });
+    const args = [...byDiscovery(sandbox), '--map', `/work=${sandbox.project}`];
+    const more = ['--wait', '1', '--log-level', 'debug'];
+    const mcp = await Mcp.start(sandbox, { env: bridgeEnv(sandbox, [...args, ...more]) });
     const file = sandbox.file('a.json', '{');
     assert.equal(await mcp.ask({ path: '/work/a.json' }), `/work/a.json:${BROKEN}`);
     assert.equal(await mcp.ask({ path: file }), `/work/a.json:${BROKEN}`);

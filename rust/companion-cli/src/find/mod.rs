@@ -8,8 +8,8 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use clap::Parser as _;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use clap::{Args as _, FromArgMatches as _};
 use companion_client::discover::{Environment, Stdio, resolve_to_real_path};
 use companion_client::http as client;
 use companion_protocol::profile::{self, GEMINI};
@@ -19,6 +19,7 @@ pub(crate) use finder::Finder;
 use finder::{Search, TokenSource};
 use mapping::Rule;
 
+use crate::args::{Args, Command};
 use crate::serve::{current_folder, one_line};
 pub(crate) use mapping::{Mapping, is_same_file};
 
@@ -84,15 +85,7 @@ impl FindArgs {
         }
         let of_bridge = |profile| {
             let client = Environment::with_vars(profile, vars(), PathBuf::new());
-            let Stdio { command, args } = client.stdio()?;
-            let is_ours = Path::new(&command).file_stem()? == "gemini-companion";
-            if !is_ours || args.first()? != "bridge" {
-                return None;
-            }
-            // `--wait` belongs to the bridge, not to these arguments.
-            let command = Self::augment_args(clap::Command::new("bridge"));
-            let command = command.arg(clap::Arg::new("wait").long("wait"));
-            Self::from_arg_matches(&command.try_get_matches_from(args).ok()?).ok()
+            arguments_of_bridge(&client.stdio()?)
         };
         profile::ALL.into_iter().find_map(of_bridge).unwrap_or(self)
     }
@@ -148,6 +141,19 @@ impl FindArgs {
     }
 }
 
+/// Returns the arguments by which a bridge finds the companion, if `stdio` starts one.
+fn arguments_of_bridge(stdio: &Stdio) -> Option<FindArgs> {
+    if Path::new(&stdio.command).file_stem()? != "gemini-companion" {
+        return None;
+    }
+    // The whole command line: options of the program and of the bridge may stand anywhere in it.
+    let words = [&stdio.command].into_iter().chain(&stdio.args);
+    match Args::try_parse_from(words).ok()?.command {
+        Command::Bridge(args) => Some(args.find),
+        _ => None,
+    }
+}
+
 /// The process that started this program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Parent {
@@ -178,5 +184,42 @@ pub(crate) fn explain(authority: &str, error: &client::Error) -> String {
         | client::Error::Unreachable { .. }
         | client::Error::Timeout { .. } => error.to_string(),
         error => format!("{authority}: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use companion_client::discover::Stdio;
+
+    use super::{Args, arguments_of_bridge};
+
+    fn host_of_bridge(args: &[&str]) -> Option<String> {
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        arguments_of_bridge(&Stdio { command: "/bin/gemini-companion".to_owned(), args })?.host
+    }
+
+    #[test]
+    fn the_arguments_of_a_bridge_are_found_among_all_that_it_takes() {
+        let mut program = Args::command();
+        program.build();
+        let bridge = program.find_subcommand("bridge").unwrap();
+        let options: Vec<_> = bridge.get_arguments().filter_map(|one| one.get_long()).collect();
+        assert!(options.contains(&"log-level") && options.contains(&"wait"));
+        for option in options {
+            let option_args: &[&str] = match option {
+                "help" | "host" => continue,
+                "log-level" => &["--log-level", "debug"],
+                "map" => &["--map", "/work=/home/me"],
+                "token-file" => &["--port", "7", "--token-file", "x"],
+                "wait" | "port" => &[&format!("--{option}"), "7"],
+                _ => &[&format!("--{option}"), "/tmp"],
+            };
+            let args = [&["bridge", "--host", "there"], option_args].concat();
+            assert_eq!(host_of_bridge(&args).as_deref(), Some("there"), "{args:?}");
+        }
+        let first = ["--log-level=debug", "bridge", "--host", "there"];
+        assert_eq!(host_of_bridge(&first).as_deref(), Some("there"));
+        assert_eq!(host_of_bridge(&["mcp", "--host", "there"]), None);
     }
 }
