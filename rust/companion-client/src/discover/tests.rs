@@ -283,6 +283,8 @@ fn a_workspace_has_what_is_below_it() {
     let (project, other) = (scene.path("project"), scene.path("other"));
     let sub = scene.path("project/sub");
     let gone = scene.path("gone");
+    let escaped = scene.path("my%20project");
+    fs::create_dir(&escaped).unwrap();
     let real = |path: &str| fs::canonicalize(path).unwrap();
     for (list, cwd, inside) in [
         (project.clone(), &project, true),
@@ -297,6 +299,7 @@ fn a_workspace_has_what_is_below_it() {
         (format!("{other}:"), &project, true),
         (gone.clone(), &gone, true),
         (format!("{project}-2"), &project, false),
+        (escaped.clone(), &escaped, true),
     ] {
         assert_eq!(
             validate(Roots::Uris, Some(&list), Path::new(cwd)).is_ok(),

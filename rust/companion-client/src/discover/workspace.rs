@@ -27,11 +27,16 @@ pub fn validate(
     if list.is_empty() {
         return Err(WorkspaceError::Empty);
     }
+    let mut real = real_path(&normalize(cwd), 0);
     let roots: Vec<_> = match rules {
-        Roots::Uris => list
-            .split(Platform::CURRENT.list_separator())
-            .map(|root| resolve_to_real_path(root, cwd))
-            .collect(),
+        Roots::Uris => {
+            // The client decodes its own folder, too, so both have the same name.
+            if let Some(cwd_text) = cwd.to_str() {
+                real = resolve_to_real_path(cwd_text, cwd);
+            }
+            let roots = list.split(Platform::CURRENT.list_separator());
+            roots.map(|root| resolve_to_real_path(root, cwd)).collect()
+        }
         Roots::Paths => {
             let array = serde_json::from_str::<Vec<String>>(list).ok();
             let roots = array.unwrap_or_else(|| {
@@ -41,7 +46,6 @@ pub fn validate(
             roots.map(|root| real_path(&normalize(Path::new(root)), 0)).collect()
         }
     };
-    let real = real_path(&normalize(cwd), 0);
     if roots.iter().any(|root| contains(root, &real)) {
         Ok(())
     } else {
