@@ -17,6 +17,7 @@ import { closedPort } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { installIde } from '../lib/installation.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
+import { suspend } from '../lib/suspend.mjs';
 
 const FAILED = /^Failed to connect to IDE companion extension in /;
 const NO_EXTENSION = /^Failed to connect to IDE companion extension\. Please ensure/;
@@ -85,6 +86,34 @@ describe('doctor', { concurrency: 4 }, () => {
       assert.deepEqual([diagnosis.connects, diagnosis.problem], [true, null]);
       assert.deepEqual(bad(diagnosis), []);
     }
+  });
+
+  test('in the home folder the settings are the user’s', async (t) => {
+    const sandbox = sandboxOf(t);
+    sandbox.project = sandbox.home;
+    await Companion.start(sandbox);
+    await IdeClient.connect(sandbox);
+    const diagnosis = await examine(sandbox);
+    assert.equal(diagnosis.connects, true, diagnosis.text);
+  });
+
+  test('in a folder whose name has a percent escape the client connects', async (t) => {
+    const sandbox = sandboxOf(t);
+    sandbox.project = sandbox.folder('My%20Project');
+    await Companion.start(sandbox);
+    await IdeClient.connect(sandbox);
+    const diagnosis = await examine(sandbox);
+    assert.equal(diagnosis.connects, true, diagnosis.text);
+  });
+
+  test('a companion that is suspended', async (t) => {
+    const sandbox = sandboxOf(t);
+    const companion = await Companion.start(sandbox);
+    await suspend(companion.pid);
+    const { problem, advice } = await examine(sandbox);
+    process.kill(companion.pid, 'SIGCONT');
+    assert.equal(problem, 'silent');
+    assert.match(advice[0], /may be suspended/);
   });
 
   test('where the client connects, but the extension has lost its program', async (t) => {
@@ -222,6 +251,13 @@ describe('doctor', { concurrency: 4 }, () => {
     const notes = ({ evidence }) => evidence.filter((finding) => finding.text.includes(file));
     assert.deepEqual(notes(await examine(sandbox)), [note]);
     const env = { GEMINI_CLI_IDE_SERVER_PORT: '2' };
+    fs.rmSync(file);
+    const ofProject = sandbox.file('.env', 'GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=x\n');
+    const ignored = bad(await examine(sandbox)).map(({ text }) => text);
+    assert.deepEqual(ignored, [
+      `the CLI ignores GEMINI_CLI_IDE_SERVER_STDIO_COMMAND in ${ofProject}; write them into ~/.gemini/.env`,
+    ]);
+    sandbox.file('.gemini/.env', 'export GEMINI_CLI_IDE_SERVER_PORT="1"\n');
     assert.deepEqual(notes(await examine(sandbox, { env })), [], 'the terminal’s own has priority');
   });
 
@@ -397,8 +433,9 @@ describe('doctor', { concurrency: 4 }, () => {
     const sandbox = sandboxOf(t);
     const { ready } = await Companion.start(sandbox);
     const place = { env: { REMOTE_CONTAINERS: '' }, secrets: [ready.authToken] };
-    const { advice } = await assertFailure(sandbox, 'looks-on-host', FAILED, place);
+    const { advice, text } = await assertFailure(sandbox, 'looks-on-host', FAILED, place);
     assert.match(advice[0], /^export REMOTE_CONTAINERS=1/);
+    assert.doesNotMatch(text, /left over/, 'its companion runs');
   });
 
   test('in a container that does not know the host, or that the host does not answer', {

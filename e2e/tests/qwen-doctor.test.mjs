@@ -2,9 +2,11 @@
 // environment.
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
 
 import { Companion } from '../lib/companion.mjs';
 import { accepted } from '../lib/decision.mjs';
@@ -12,7 +14,7 @@ import { assertFailure, examine, run, settings } from '../lib/doctor.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { closedPort } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
+import { QWEN, QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 const qwen = { id: 'qwen', module: QWEN_CLIENT };
@@ -62,6 +64,43 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     assert.match(evidenceOf(diagnosis, 'files'), /chosen: the only one for this folder/);
     assert.deepEqual(diagnosis.evidence.filter(({ level }) => level === 'bad'), []);
     await client.close();
+  });
+
+  test('with a SOCKS proxy the client connects', async (t) => {
+    const { sandbox } = sandboxOf(t);
+    await Companion.start(sandbox);
+    const env = { https_proxy: 'socks5://127.0.0.1:9' };
+    const client = await IdeClient.connect(sandbox, { ...qwen, env });
+    await client.close();
+    assert.equal((await examine(sandbox, { ...qwen, env })).connects, true);
+  });
+
+  test('settings may begin with a byte order mark', async (t) => {
+    const { sandbox } = sandboxOf(t);
+    await Companion.start(sandbox);
+    const file = path.join(sandbox.home, '.qwen', 'settings.json');
+    fs.writeFileSync(file, '\ufeff{"ide": {"enabled": true}}');
+    assert.equal((await examine(sandbox, qwen)).connects, true);
+    fs.writeFileSync(file, '\ufeff{}');
+    const { stdout } = await run(sandbox, ['setup', '--yes']);
+    assert.match(stdout, /done {2}Qwen Code: /);
+    assert.match(fs.readFileSync(file, 'utf8'), /^\ufeff{[^]*"enabled": true/);
+    await run(sandbox, ['setup', '--remove', '--yes']);
+    assert.equal(fs.readFileSync(file, 'utf8'), '\ufeff{}');
+  });
+
+  test('invalid settings of a project are replaced when the client starts', async (t) => {
+    const { sandbox } = sandboxOf(t);
+    await Companion.start(sandbox);
+    const file = sandbox.file('.qwen/settings.json', '{bad');
+    const diagnosis = await examine(sandbox, qwen);
+    assert.equal(diagnosis.connects, true, diagnosis.text);
+    const note = `${file} is not valid JSON: when it starts, it writes empty settings in its place`;
+    assert.ok(evidenceOf(diagnosis, 'client').includes(note), diagnosis.text);
+    const list = [QWEN, 'extensions', 'list'];
+    await promisify(execFile)(process.execPath, list, { cwd: sandbox.project, env: sandbox.env() });
+    assert.doesNotMatch(fs.readFileSync(file, 'utf8'), /bad/);
+    assert.equal(fs.readFileSync(`${file}.corrupted`, 'utf8'), '{bad');
   });
 
   test('without a file nothing is found, even with the terminal’s variables', async (t) => {

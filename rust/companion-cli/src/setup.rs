@@ -233,7 +233,8 @@ impl Run<'_> {
             });
             let hooks_off = obstacles.into_iter().find_map(|obstacle| of_ours(obstacle, profile));
             let name = profile.name.to_owned();
-            Client { name, settings, extensions, hooks_off, refuses_copies }
+            let allows_bom = profile.installation.allows_bom;
+            Client { name, settings, allows_bom, extensions, hooks_off, refuses_copies }
         };
         self.installed.iter().map(client).collect()
     }

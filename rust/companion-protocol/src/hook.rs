@@ -171,6 +171,11 @@ pub struct TrustProfile {
     pub decides: Option<&'static str>,
     /// The variable that, if it is `true`, denies trust to each folder.
     pub denies: Option<&'static str>,
+    /// Whether the decision with the longest path counts. Otherwise it is the one for the deepest
+    /// folder, which differs for a decision about the folder above its path.
+    pub longest_rule_counts: bool,
+    /// Whether it ignores a decision of an unknown kind. Otherwise it does not start.
+    pub skips_unknown_rules: bool,
 }
 
 impl HookProfile {

@@ -19,6 +19,8 @@ pub struct Client {
     pub name: String,
     /// The file of the user's settings.
     pub settings: PathBuf,
+    /// Whether the client reads settings that begin with a byte order mark.
+    pub allows_bom: bool,
     /// The folder of the user's extensions, if the client gets the extension.
     pub extensions: Option<PathBuf>,
     /// Why the client would not run all hooks of the extension, if its settings turn them off.
@@ -50,12 +52,19 @@ pub(crate) enum Change {
     Write { before: Before, text: String },
 }
 
-/// Plans the change that turns the IDE mode on in this file.
-pub(crate) fn plan(file: &Path) -> io::Result<Change> {
+/// The byte order mark. Windows' Notepad and PowerShell 5 write it.
+const BOM: char = '\u{feff}';
+
+/// Plans the change that turns the IDE mode on in the client's settings.
+pub(crate) fn plan(client: &Client) -> io::Result<Change> {
+    let file = &*client.settings;
     let change = match read(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let text = "{\n  \"ide\": {\n    \"enabled\": true\n  }\n}\n".to_owned();
             Change::Write { before: Before::NoFile, text }
+        }
+        Ok(text) if text.starts_with(BOM) && !client.allows_bom => {
+            return Err(invalid("they begin with a byte order mark (BOM)"));
         }
         text => turn_on(&text?)?,
     };
@@ -78,9 +87,15 @@ pub(crate) fn read(file: &Path) -> io::Result<String> {
         .map_err(|_| invalid("they are not in UTF-8"))
 }
 
+/// Splits the byte order mark off, which stays as it is.
+fn split_bom(text: &str) -> (&str, &str) {
+    text.split_at(if text.starts_with(BOM) { BOM.len_utf8() } else { 0 })
+}
+
 /// Plans the same for existing settings.
 fn turn_on(text: &str) -> io::Result<Change> {
-    let (root, settings) = parse(text)?;
+    let (bom, json) = split_bom(text);
+    let (root, settings) = parse(json)?;
     let there = last(&settings, "ide");
     let ide = match &there {
         Some(ide) => ide.object_value().ok_or_else(|| invalid("\"ide\" is not an object"))?,
@@ -100,7 +115,7 @@ fn turn_on(text: &str) -> io::Result<Change> {
             None => return Err(invalid("\"ide.enabled\" is neither true nor false")),
         },
     };
-    Ok(Change::Write { before, text: root.to_string() })
+    Ok(Change::Write { before, text: format!("{bom}{root}") })
 }
 
 /// Returns whether turning it on in `settings` gives the text `on`.
@@ -129,7 +144,8 @@ pub(crate) fn free_backup(file: &Path) -> io::Result<PathBuf> {
 
 /// Returns the settings with the change undone; `None` if they have changed since.
 pub(crate) fn undone(text: &str, before: Before) -> io::Result<Option<String>> {
-    let (root, settings) = parse(text)?;
+    let (bom, json) = split_bom(text);
+    let (root, settings) = parse(json)?;
     let ide = last(&settings, "ide");
     let object = ide.as_ref().and_then(CstObjectProp::object_value);
     let Some(enabled) = object.and_then(|ide| last(&ide, "enabled")) else { return Ok(None) };
@@ -141,7 +157,7 @@ pub(crate) fn undone(text: &str, before: Before) -> io::Result<Option<String>> {
     }
     if before == Before::Off {
         value.set_value(false);
-        return Ok(Some(root.to_string()));
+        return Ok(Some(format!("{bom}{root}")));
     }
     let there = comments(&root.children());
     enabled.remove();
@@ -152,7 +168,7 @@ pub(crate) fn undone(text: &str, before: Before) -> io::Result<Option<String>> {
         ide.remove();
     }
     if comments(&root.children()) == there {
-        return Ok(Some(root.to_string()));
+        return Ok(Some(format!("{bom}{root}")));
     }
     // Otherwise a comment of the user would be lost.
     undone(text, Before::Off)
@@ -183,9 +199,6 @@ fn parse(text: &str) -> io::Result<(CstRootNode, CstObject)> {
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
-    if text.starts_with('\u{feff}') {
-        return Err(invalid("they begin with a byte order mark (BOM)"));
-    }
     let root = CstRootNode::parse(text, &options)
         .map_err(|error| invalid(&format!("they are not valid JSON: {error}")))?;
     // The file may be empty.

@@ -16,7 +16,7 @@ pub(crate) fn turn_on(
     dry_run: bool,
 ) -> (Outcome, String) {
     let file = &*client.settings;
-    let (before, text) = match client::plan(file) {
+    let (before, text) = match client::plan(client) {
         Err(error) => return (Outcome::Failed, error.to_string()),
         Ok(Change::None) => return (Outcome::Unchanged, "the IDE mode is on".to_owned()),
         Ok(Change::Write { before, text }) => (before, text),

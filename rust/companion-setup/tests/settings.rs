@@ -216,6 +216,23 @@ fn a_copy_of_what_the_settings_are_again_goes() {
 }
 
 #[test]
+fn a_byte_order_mark_stays_if_the_client_reads_it() {
+    let mut made = Made::new(Os::Linux);
+    made.clients[0].allows_bom = true;
+    for text in ["\u{feff}{}", "\u{feff}{ \"ide\": { \"enabled\": false } }"] {
+        let file = write(made.home(".gemini/settings.json"), text);
+        let report = made.carry_out(&made.package("1.0"));
+        assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Done)], "{report}");
+        let on = fs::read_to_string(&file).unwrap();
+        assert!(on.starts_with('\u{feff}') && on.contains("true"), "{on:?}");
+        write(&file, &format!("{on}\n")); // no copy of the settings fits any more
+        made.remove();
+        let off = fs::read_to_string(&file).unwrap();
+        assert!(off.starts_with('\u{feff}') && !off.contains("true"), "{off:?}");
+    }
+}
+
+#[test]
 fn a_file_that_can_not_be_changed_is_left_alone_with_a_sentence() {
     for (text, why) in [
         ("{ \"a\": ", "not valid JSON"),

@@ -47,7 +47,8 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
     let profile = environment.profile;
     let names = &profile.variables;
     let in_container = environment.container.is_some();
-    let fixed = |advice: &[&str]| advice.iter().map(|text| (*text).to_owned()).collect();
+    let fixed =
+        |advice: &[&str]| -> Vec<String> { advice.iter().map(|text| (*text).to_owned()).collect() };
     match problem {
         Problem::UnknownTerminal | Problem::NoCompanion => nothing_found(facts, problem),
         Problem::NoFolder => fixed(&["Open a folder in the editor. Then type /ide enable."]),
@@ -66,19 +67,7 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
              setting.",
         ]),
         Problem::UnknownHost => fixed(&[NAME_THE_HOST]),
-        Problem::HostSilent => fixed(&[
-            "See that the editor is open on the host.",
-            if environment.container == Some("/run/.containerenv") {
-                "Let the companion listen where containers of Podman reach it: gemini-companion \
-                 serve --listen ADDRESS (run getent hosts host.containers.internal here), \
-                 or the JetBrains plugin's setting. By itself it listens on 127.0.0.1 only."
-            } else {
-                "Let the companion listen where containers reach it: gemini-companion serve \
-                 --listen 172.17.0.1 (the address of Docker's bridge), or the JetBrains plugin's \
-                 setting. By itself it listens on 127.0.0.1 only."
-            },
-            "Or start the container with --network host, and with -e REMOTE_CONTAINERS=1.",
-        ]),
+        Problem::HostSilent => host_silent(facts),
         Problem::LooksOnHost => {
             let variable = names.stay_local.unwrap_or_default();
             vec![format!("export {variable}=1, then start {}.", profile.id)]
@@ -87,6 +76,9 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
             "Unset {}: it says that the editor is in this container.",
             environment.stays_local().unwrap_or("REMOTE_CONTAINERS")
         )],
+        Problem::Silent => fixed(&[
+            "Its editor may be suspended: continue it with fg in its terminal. Otherwise restart it.",
+        ]),
         Problem::NotACompanion if in_container && environment.stays_local().is_none() => {
             fixed(&["See what listens at that port on the host, and restart the companion."])
         }
@@ -130,6 +122,38 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
             _ => Vec::new(),
         },
     }
+}
+
+/// Suggests fixes for a host that does not answer this container.
+fn host_silent(facts: &Facts) -> Vec<String> {
+    let mut advice = Vec::new();
+    // A host without a program at the port refuses. A firewall drops packets without an answer.
+    let unreachable = facts.tried.iter().find_map(|tried| match tried.route.target {
+        Target::Http { port, .. } if tried.outcome == Err(Failure::Unreachable) => Some(port),
+        _ => None,
+    });
+    if let Some(port) = unreachable {
+        advice.push(format!(
+            "If the editor is open on the host, a firewall there may drop the connection: allow TCP \
+             from the container's network to port {port}."
+        ));
+    }
+    advice.push("See that the editor is open on the host.".to_owned());
+    advice.push(if facts.environment.container == Some("/run/.containerenv") {
+        "Let the companion listen where containers of Podman reach it: gemini-companion serve \
+         --listen ADDRESS (run getent hosts host.containers.internal here), or the JetBrains \
+         plugin's setting. By itself it listens on 127.0.0.1 only."
+            .to_owned()
+    } else {
+        "Let the companion listen where containers reach it: gemini-companion serve --listen \
+         172.17.0.1 (the address of Docker's bridge), or the JetBrains plugin's setting. By itself \
+         it listens on 127.0.0.1 only."
+            .to_owned()
+    });
+    advice.push(
+        "Or start the container with --network host, and with -e REMOTE_CONTAINERS=1.".to_owned(),
+    );
+    advice
 }
 
 fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {

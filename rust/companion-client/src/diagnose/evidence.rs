@@ -64,7 +64,7 @@ fn files(facts: &Facts, findings: &mut Vec<Finding>) {
     let level = if found { Level::Good } else { Level::Note };
     findings.push(finding(Subject::Files, level, text));
     for (candidate, answer) in search.candidates.iter().zip(&facts.answers) {
-        findings.push(file(candidate, answer.as_ref()));
+        findings.push(file(candidate, answer.as_ref(), facts.environment.container.is_some()));
     }
     for path in &facts.elsewhere {
         let text = format!("the CLI does not look here: {}", path.display());
@@ -72,7 +72,7 @@ fn files(facts: &Facts, findings: &mut Vec<Finding>) {
     }
 }
 
-fn file(candidate: &Candidate, answer: Option<&Probed>) -> Finding {
+fn file(candidate: &Candidate, answer: Option<&Probed>, in_container: bool) -> Finding {
     let name = candidate.path.file_name().unwrap_or_default().to_string_lossy();
     let mut text = name.into_owned();
     if let Some(connection) = &candidate.connection {
@@ -106,11 +106,12 @@ fn file(candidate: &Candidate, answer: Option<&Probed>) -> Finding {
             (false, "passed over, and removed by the CLI when it starts".to_owned())
         }
     };
-    // In a container the editor's process can't be seen, but its companion answers.
+    let is_refused = answer == Some(&Err(Failure::Refused));
+    // In a container the companion may listen, and its process run, where nobody here sees it.
     let stale = match answer {
+        _ if in_container => false,
         Some(Ok(_)) => false,
-        Some(Err(Failure::Refused)) => true,
-        Some(Err(_)) | None => !candidate.alive,
+        Some(Err(_)) | None => is_refused || !candidate.alive,
     };
     text = format!("{text}\n{why}");
     if let Some(pid) = candidate.ide_pid {
@@ -128,7 +129,7 @@ fn file(candidate: &Candidate, answer: Option<&Probed>) -> Finding {
              minutes old",
         );
     }
-    let level = match (chosen, stale) {
+    let level = match (chosen, stale || is_refused) {
         (true, false) => Level::Good,
         (true, true) => Level::Bad,
         (false, _) => Level::Note,
@@ -207,9 +208,18 @@ fn environment(facts: &Facts, findings: &mut Vec<Finding>) {
             add(Level::Note, format!("{name} is {value}"));
         }
     }
-    if let Some(EnvFile { path, variables }) = &facts.env_file {
-        let (file, variables) = (path.display(), variables.join(", "));
-        add(Level::Note, format!("the CLI also reads {variables} from {file}; doctor does not"));
+    if let Some(EnvFile { path, variables, ignored }) = &facts.env_file {
+        let file = path.display();
+        if !variables.is_empty() {
+            let names = variables.join(", ");
+            add(Level::Note, format!("the CLI also reads {names} from {file}; doctor does not"));
+        }
+        if !ignored.is_empty() {
+            let (names, folder) = (ignored.join(", "), environment.profile.installation.settings);
+            let text =
+                format!("the CLI ignores {names} in {file}; write them into ~/{folder}/.env");
+            add(Level::Bad, text);
+        }
     }
     if let Some(name) = names.auth_token.filter(|name| environment.set(name).is_some()) {
         let used = match facts.plan.token_origin {
@@ -233,7 +243,10 @@ fn environment(facts: &Facts, findings: &mut Vec<Finding>) {
     }
     container(facts, &mut add);
     if let Some(name) = super::facts::bad_proxy(environment) {
-        add(Level::Bad, format!("{name} is not a URL that begins with http:// or https://"));
+        let schemes = environment.profile.installation.proxies.iter();
+        let schemes: Vec<_> = schemes.map(|scheme| format!("{scheme}//")).collect();
+        let schemes = schemes.join(" or ");
+        add(Level::Bad, format!("{name} is not a URL that begins with {schemes}"));
     } else if ["http_proxy", "HTTP_PROXY"].iter().any(|name| environment.set(name).is_some()) {
         add(Level::Good, "a proxy is set; the CLI does not use it for its companion".to_owned());
     }
@@ -293,6 +306,14 @@ fn client(facts: &Facts, findings: &mut Vec<Finding>) {
                 ),
             );
         }
+    }
+    if let Some(file) = &facts.reset {
+        let file = file.display();
+        let text = format!(
+            "{file} is not valid JSON: when it starts, it writes empty settings in its place, and \
+             keeps yours as {file}.corrupted"
+        );
+        add(Level::Bad, text);
     }
     let ClientProfile { id, installation, .. } = facts.environment.profile;
     let tested = installation.tested;

@@ -56,6 +56,8 @@ pub struct Facts {
     pub worktree_of: Option<PathBuf>,
     /// The file from which the client reads variables of its connection, if there is one.
     pub env_file: Option<EnvFile>,
+    /// The file of the project's settings that the client will replace by empty ones.
+    pub reset: Option<PathBuf>,
     /// Whether the client's IDE integration is on.
     pub ide_mode: IdeMode,
     /// The client's program.
@@ -97,7 +99,8 @@ impl Facts {
         let settings = Settings::read(&environment);
         let trust = settings.as_ref().ok().map(|settings| settings.trust().clone());
         Self {
-            env_file: (trust == Some(Trust::Trusted)).then(|| EnvFile::of(&environment)).flatten(),
+            env_file: settings.as_ref().ok().and_then(|all| EnvFile::of(&environment, all)),
+            reset: settings.as_ref().ok().and_then(Settings::reset).map(Path::to_owned),
             elsewhere: elsewhere(&environment),
             foreign_folder: foreign_folder(&environment),
             worktree_of: worktree_of(&environment, &plan),
@@ -162,12 +165,13 @@ fn ask_for_hooks(environment: &Environment, plan: &Plan, tried: &[Tried]) -> Opt
     Some(senders.iter().any(|sender| sender == environment.profile.id))
 }
 
-/// Returns the name of a proxy variable whose value is not a URL. The client's HTTP library fails
-/// on it, although the client never uses the proxy for a companion (`createProxyAwareFetch`).
+/// Returns the name of a proxy variable whose value is not a URL of a proxy. The client's HTTP library
+/// fails on it, although the client never uses the proxy for a companion (`createProxyAwareFetch`).
 pub(super) fn bad_proxy(environment: &Environment) -> Option<&'static str> {
+    let proxies = environment.profile.installation.proxies;
     let is_url = |value: &str| {
         let value = value.trim().to_ascii_lowercase();
-        let rest = value.strip_prefix("http:").or_else(|| value.strip_prefix("https:"));
+        let rest = proxies.iter().find_map(|scheme| value.strip_prefix(scheme));
         rest.is_some_and(|rest| !rest.trim_start_matches('/').is_empty())
     };
     [["http_proxy", "HTTP_PROXY"], ["https_proxy", "HTTPS_PROXY"]].into_iter().find_map(|names| {
@@ -281,4 +285,29 @@ fn user_temp_dir() -> Option<PathBuf> {
     }
     let output = std::process::Command::new("getconf").arg("DARWIN_USER_TEMP_DIR").output().ok()?;
     Some(PathBuf::from(String::from_utf8(output.stdout).ok()?.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use companion_protocol::profile::{GEMINI, QWEN};
+
+    use super::*;
+
+    #[test]
+    fn each_client_has_its_own_kinds_of_proxies() {
+        for (value, gemini, qwen) in [
+            ("http://proxy:3128", true, true),
+            ("HTTPS://proxy", true, true),
+            ("socks5://127.0.0.1:1080", false, true),
+            ("socks://127.0.0.1:1080", false, true),
+            ("socks5h://127.0.0.1:1080", false, false),
+            ("proxy:3128", false, false),
+        ] {
+            for (client, is_valid) in [(&GEMINI, gemini), (&QWEN, qwen)] {
+                let vars = [("https_proxy".to_owned(), value.to_owned())].into();
+                let environment = Environment::with_vars(client, vars, "/".into());
+                assert_eq!(bad_proxy(&environment).is_none(), is_valid, "{value}, {}", client.name);
+            }
+        }
+    }
 }

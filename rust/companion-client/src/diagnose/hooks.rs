@@ -139,7 +139,7 @@ pub fn hook_switches(environment: &Environment) -> Vec<HookObstacle> {
     }
     let enablement =
         user_settings(environment).with_file_name("extensions").join("extension-enablement.json");
-    if let Some(Ok(rules)) = read(&enablement)
+    if let Some(Ok(rules)) = read(&enablement, false)
         && let Some(rule) = disabling_rule(&rules, NAME, &environment.cwd)
     {
         obstacles.push(HookObstacle::Disabled(rule, enablement));

@@ -104,7 +104,8 @@ fn of_failure(tried: &Tried) -> Problem {
         Failure::UnknownHost => Problem::UnknownHost,
         Failure::Refused | Failure::Unreachable if on_host => Problem::HostSilent,
         Failure::Refused | Failure::Unreachable => Problem::NotRunning,
-        Failure::Silent | Failure::NotACompanion(_) => Problem::NotACompanion,
+        Failure::Silent => Problem::Silent,
+        Failure::NotACompanion(_) => Problem::NotACompanion,
     }
 }
 
@@ -160,6 +161,18 @@ fn client_message(facts: &Facts, problem: Problem) -> String {
     text.to_owned()
 }
 
+fn verdict_of_success(facts: &Facts) -> String {
+    let name = facts.environment.profile.name;
+    let ide = facts.plan.ide.as_deref().unwrap_or("the editor");
+    let by = facts.connected().map_or_else(String::new, |tried| place(&tried.route.target));
+    let hooks = match facts.hooks.obstacles.iter().find(|one| one.stops_hooks()) {
+        None | Some(HookObstacle::NotInstalled) => "",
+        Some(_) if facts.hooks.events.is_empty() => " Its hooks do not run.",
+        Some(_) => " Not all of its hooks work.",
+    };
+    format!("{name} connects to {ide}, at {by}.{hooks}")
+}
+
 /// Returns the verdict, in one sentence.
 fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
     let cwd = facts.environment.cwd.display();
@@ -167,16 +180,7 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
     let at = most_relevant(&facts.tried, facts.environment.hosts().len());
     let at = at.map_or_else(String::new, |tried| place(&tried.route.target));
     let port = facts.environment.profile.variables.port;
-    let Some(problem) = problem else {
-        let ide = facts.plan.ide.as_deref().unwrap_or("the editor");
-        let by = facts.connected().map_or_else(String::new, |tried| place(&tried.route.target));
-        let hooks = match facts.hooks.obstacles.iter().find(|one| one.stops_hooks()) {
-            None | Some(HookObstacle::NotInstalled) => "",
-            Some(_) if facts.hooks.events.is_empty() => " Its hooks do not run.",
-            Some(_) => " Not all of its hooks work.",
-        };
-        return format!("{name} connects to {ide}, at {by}.{hooks}");
-    };
+    let Some(problem) = problem else { return verdict_of_success(facts) };
     if matches!(problem, Problem::UnknownTerminal | Problem::NoCompanion)
         && let Some((folder, owner)) = &facts.foreign_folder
     {
@@ -234,6 +238,9 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
         }
         Problem::LooksInContainer => {
             "the companion is on the host, but the CLI looks for it in this container".to_owned()
+        }
+        Problem::Silent => {
+            format!("the program that listens at {at} takes the connection and does not answer")
         }
         Problem::NotACompanion => {
             format!("the program that listens at {at} does not answer as a companion")

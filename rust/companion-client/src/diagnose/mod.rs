@@ -67,7 +67,9 @@ pub enum Problem {
     LooksOnHost,
     /// In a container: the client looks in the container, but the companion is on the host.
     LooksInContainer,
-    /// A program listens, but does not answer, or does not answer like a companion.
+    /// A program listens, but does not answer. The companion's editor may be suspended.
+    Silent,
+    /// A program listens, but does not answer like a companion.
     NotACompanion,
     /// The command that should connect to the companion does not work.
     BadCommand,

@@ -63,15 +63,23 @@ impl IdeMode {
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The existing files, by priority, including those of a project that is not trusted.
-    files: Vec<(PathBuf, Value)>,
-    /// The project's file.
-    project: PathBuf,
+    files: Vec<SettingsFile>,
+    /// The project's file, if the client will replace it because it is not JSON.
+    reset: Option<PathBuf>,
     trust: Trust,
+}
+
+#[derive(Clone, Debug)]
+struct SettingsFile {
+    path: PathBuf,
+    content: Value,
+    is_of_project: bool,
 }
 
 impl Settings {
     /// Reads the settings of the system, the folder, the user and the system's defaults, which have
-    /// priority in this order (`settings.ts`). A folder without the user's trust has no settings.
+    /// priority in this order (`settings.ts`). A folder without the user's trust has no settings, and in
+    /// the home folder the same file has only the user's.
     ///
     /// # Errors
     /// The first file that is not a JSON object or can't be read. It prevents the client from
@@ -80,11 +88,24 @@ impl Settings {
         let system = system_settings(environment);
         let defaults = system_defaults(environment, &system);
         let project = environment.cwd.join(environment.profile.installation.settings).join(FILE);
-        let mut settings = Self { files: Vec::new(), project, trust: Trust::Trusted };
-        for file in [system, settings.project.clone(), user_settings(environment), defaults] {
-            match read(&file) {
-                Some(Ok(content)) if content.is_object() => settings.files.push((file, content)),
-                Some(_) => return Err(file),
+        let project = Some(project).filter(|_| !is_home(environment));
+        let mut settings = Self { files: Vec::new(), reset: None, trust: Trust::Trusted };
+        for (path, is_of_project) in [
+            (Some(system), false),
+            (project, true),
+            (Some(user_settings(environment)), false),
+            (Some(defaults), false),
+        ] {
+            let Some(path) = path else { continue };
+            let Installation { allows_bom, resets_settings, .. } = environment.profile.installation;
+            match read(&path, allows_bom) {
+                Some(Ok(content)) if content.is_object() => {
+                    settings.files.push(SettingsFile { path, content, is_of_project });
+                }
+                Some(Err(Unreadable::NotJson)) if is_of_project && resets_settings => {
+                    settings.reset = Some(path);
+                }
+                Some(_) => return Err(path),
                 None => {}
             }
         }
@@ -97,44 +118,71 @@ impl Settings {
         &self.trust
     }
 
+    /// The project's file, if the client replaces it by empty settings when it starts.
+    pub(super) fn reset(&self) -> Option<&Path> {
+        self.reset.as_deref()
+    }
+
     /// The values of a setting such as `ide.enabled`, by priority, each with its file.
     pub(super) fn all(&self, setting: &str) -> Values<'_> {
-        match self.trust {
-            Trust::Trusted => self.with_project(setting),
-            Trust::Denied(_) | Trust::Undecided => self.of_operators(setting),
-        }
+        self.values(setting, self.trust == Trust::Trusted)
     }
 
     /// The same without the project's settings.
     pub(super) fn of_operators(&self, setting: &str) -> Values<'_> {
-        Box::new(self.with_project(setting).filter(|(_, file)| *file != self.project))
+        self.values(setting, false)
     }
 
-    /// The same with the project's settings, even if the client does not trust the folder.
-    fn with_project(&self, setting: &str) -> Values<'_> {
+    fn values(&self, setting: &str, with_project: bool) -> Values<'_> {
         let pointer = format!("/{}", setting.replace('.', "/"));
-        Box::new(
-            self.files
-                .iter()
-                .filter_map(move |(file, all)| Some((all.pointer(&pointer)?, &**file))),
-        )
+        let files = self.files.iter().filter(move |file| with_project || !file.is_of_project);
+        Box::new(files.filter_map(move |file| Some((file.content.pointer(&pointer)?, &*file.path))))
     }
+}
+
+/// Whether the client runs in the user's home folder, where it reads no project's settings
+/// (`isWorkspaceHomeDir` and `workspaceSettingsActive` of the clients).
+fn is_home(environment: &Environment) -> bool {
+    let home = client_home(environment);
+    let (cwd, home) = (environment.cwd.canonicalize(), Path::new(&home).canonicalize());
+    cwd.is_ok_and(|cwd| home.is_ok_and(|home| cwd == home))
+}
+
+/// Returns the home folder by the client's rule.
+fn client_home(environment: &Environment) -> String {
+    let home = environment.profile.installation.home.and_then(|name| environment.set(name));
+    home.map(str::to_owned).or_else(|| environment.home()).unwrap_or_default()
 }
 
 /// The values of a setting, each with its file.
 type Values<'a> = Box<dyn Iterator<Item = (&'a Value, &'a Path)> + 'a>;
 
-/// A file of settings that can't be read, or is not JSON.
-pub(super) struct Unreadable;
-
-/// Reads a file of settings; `None` if it does not exist.
-pub(super) fn read(file: &Path) -> Option<Result<Value, Unreadable>> {
-    match read_plain_file(file, u64::MAX).map_err(|error| error.kind()) {
-        Ok(text) => Some(parse(&String::from_utf8_lossy(&text)).ok_or(Unreadable)),
-        Err(io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput) => Some(Err(Unreadable)),
-        Err(_) => None,
-    }
+/// Why a file of settings has no value.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Unreadable {
+    /// It can't be read.
+    NoText,
+    /// It is not JSON.
+    NotJson,
 }
+
+/// Reads a file of settings, which may begin with a byte order mark if `allows_bom`. `None` if it does
+/// not exist.
+pub(super) fn read(file: &Path, allows_bom: bool) -> Option<Result<Value, Unreadable>> {
+    let text = match read_plain_file(file, u64::MAX).map_err(|error| error.kind()) {
+        Ok(text) => text,
+        Err(io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput) => {
+            return Some(Err(Unreadable::NoText));
+        }
+        Err(_) => return None,
+    };
+    let text = String::from_utf8_lossy(&text);
+    let text = text.strip_prefix(BOM).filter(|_| allows_bom).unwrap_or(&text);
+    Some(parse(text).ok_or(Unreadable::NotJson))
+}
+
+/// The byte order mark. Windows' Notepad and PowerShell 5 write it.
+const BOM: char = '\u{feff}';
 
 /// Whether the client's settings let a model correct an edit that does not fit, by the setting
 /// [`Installation::no_correction`]. Settings that can't be read count as such.
@@ -143,7 +191,7 @@ pub fn corrects_edits(environment: &Environment) -> bool {
     let Ok(settings) = Settings::read(environment) else { return true };
     // The CLI may come to trust the folder while it runs, so both answers count.
     let first = |mut values: Values<'_>| values.find_map(|(value, _)| value.as_bool());
-    [first(settings.with_project(setting)), first(settings.of_operators(setting))]
+    [first(settings.values(setting, true)), first(settings.values(setting, false))]
         .contains(&Some(false))
 }
 
@@ -181,11 +229,7 @@ pub fn user_settings(environment: &Environment) -> PathBuf {
     let ClientProfile { folder, installation, .. } = environment.profile;
     let folder = match folder.base {
         own @ Base::Own { .. } => environment.folder(own),
-        Base::Temp => {
-            let home = installation.home.and_then(|name| environment.set(name));
-            let home = home.map(str::to_owned).or_else(|| environment.home());
-            PathBuf::from(home.unwrap_or_default()).join(installation.settings)
-        }
+        Base::Temp => Path::new(&client_home(environment)).join(installation.settings),
     };
     folder.join(FILE)
 }
@@ -212,6 +256,7 @@ pub(super) fn parse(text: &str) -> Option<Value> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+    use companion_protocol::profile::{GEMINI, QWEN};
     use serde_json::json;
 
     use super::*;
@@ -222,7 +267,42 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join(FILE);
         assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
-        assert!(matches!(read(&file), Some(Err(Unreadable))));
+        assert_eq!(read(&file, false), Some(Err(Unreadable::NoText)));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_for_those_who_read_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join(FILE);
+        std::fs::write(&file, "\u{feff}{}").unwrap();
+        assert_eq!(read(&file, true), Some(Ok(json!({}))));
+        assert_eq!(read(&file, false), Some(Err(Unreadable::NotJson)));
+    }
+
+    #[test]
+    fn in_the_home_folder_the_settings_are_the_users() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join("home");
+        let project = home.join("project");
+        for profile in [&GEMINI, &QWEN] {
+            let folder = home.join(profile.installation.settings);
+            std::fs::create_dir_all(&project).unwrap();
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join(FILE), r#"{"a": {"b": 1}}"#).unwrap();
+            let of_system = dir.path().join("none").to_str().unwrap().to_owned();
+            let vars = std::collections::BTreeMap::from([
+                ("HOME".to_owned(), home.to_str().unwrap().to_owned()),
+                ("USERPROFILE".to_owned(), home.to_str().unwrap().to_owned()),
+                (profile.installation.system_settings.to_owned(), of_system),
+            ]);
+            for cwd in [&project, &home] {
+                let environment = Environment::with_vars(profile, vars.clone(), cwd.clone());
+                let settings = Settings::read(&environment).unwrap();
+                let values: Vec<_> = settings.of_operators("a.b").collect();
+                assert_eq!(values, [(&json!(1), &*folder.join(FILE))], "{}", cwd.display());
+                assert_eq!(settings.all("a.b").count(), 1, "{}", cwd.display());
+            }
+        }
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub static GEMINI: ClientProfile = ClientProfile {
                 file: "GEMINI_CLI_TRUSTED_FOLDERS_PATH",
                 decides: Some("GEMINI_CLI_TRUST_WORKSPACE"),
                 denies: Some("GEMINI_RESTRICTED_MODE"),
+                longest_rule_counts: true,
+                skips_unknown_rules: false,
             },
         },
     },
@@ -84,6 +86,14 @@ pub static GEMINI: ClientProfile = ClientProfile {
         ],
         system_defaults: "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
         tool_sandbox: None,
+        proxies: &["http:", "https:"], // `proxy-agent.js` of undici
+        // `DEFAULT_EXCLUDED_ENV_VARS` in `settings.ts`
+        ignored_in_env_file: &[
+            "GEMINI_CLI_IDE_SERVER_STDIO_COMMAND",
+            "GEMINI_CLI_IDE_SERVER_STDIO_ARGS",
+        ],
+        allows_bom: false,
+        resets_settings: false,
         no_correction: Some("tools.disableLLMCorrection"), // `settingsSchema.js`
     },
 };
@@ -148,6 +158,8 @@ pub static QWEN: ClientProfile = ClientProfile {
                 file: "QWEN_CODE_TRUSTED_FOLDERS_PATH",
                 decides: None,
                 denies: None,
+                longest_rule_counts: false,
+                skips_unknown_rules: true,
             },
         },
     },
@@ -164,6 +176,10 @@ pub static QWEN: ClientProfile = ClientProfile {
         ],
         system_defaults: "QWEN_CODE_SYSTEM_DEFAULTS_PATH",
         tool_sandbox: Some("tools.executionSandbox"),
+        proxies: &["http:", "https:", "socks:", "socks5:"], // `Socks5ProxyAgent` of undici
+        ignored_in_env_file: &[],
+        allows_bom: true,      // `stripUtf8Bom` in `loadAndMigrate`
+        resets_settings: true, // `loadAndMigrate` in `settings.ts`
         no_correction: None,
     },
 };

@@ -105,6 +105,16 @@ pub struct Installation {
     /// The setting that runs tools in a sandbox, if the client then has no IDE integration. The
     /// client ignores it in a project's settings.
     pub tool_sandbox: Option<&'static str>,
+    /// The beginnings of a proxy's URL that its HTTP library accepts. Another one stops it at its start.
+    pub proxies: &'static [&'static str],
+    /// The variables that it ignores in a file `.env` outside of its own folders, unless a setting
+    /// names others.
+    pub ignored_in_env_file: &'static [&'static str],
+    /// Whether its settings may begin with a byte order mark.
+    pub allows_bom: bool,
+    /// Whether it replaces a project's settings that are not JSON by empty ones when it starts.
+    /// Otherwise it does not start.
+    pub resets_settings: bool,
     /// The setting that, if it is `false`, lets a model correct an edit that does not fit.
     pub no_correction: Option<&'static str>,
 }

@@ -41,6 +41,7 @@ impl Made {
         let clients = vec![Client {
             name,
             settings,
+            allows_bom: false,
             extensions: None,
             hooks_off: None,
             refuses_copies: None,
