@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 
 import { Companion } from '../lib/companion.mjs';
 import { UNCHANGED } from '../lib/decision.mjs';
-import { run } from '../lib/doctor.mjs';
+import { examine, run } from '../lib/doctor.mjs';
 import { GEMINI } from '../lib/gemini-cli.mjs';
 import { installIde } from '../lib/installation.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
@@ -129,12 +129,30 @@ test('setup says that the CLI does not run the hooks that it installs', async (t
 });
 
 test('a CLI that would not start with a copied extension does not get it', async (t) => {
-  const { sandbox, settings, setup } = user(t);
+  const { sandbox, settings, env } = user(t);
   fs.writeFileSync(settings, '{"security": {"allowedExtensions": ["^https://github.com/"]}}');
+  for (const cwd of [sandbox.project, sandbox.home]) {
+    const { stdout } = await run(sandbox, ['setup', '--yes'], { env, cwd });
+    const reason = /skip {2}Extension of Gemini CLI: Gemini CLI would not start with it: security\.allowedExtensions in /;
+    assert.match(stdout, reason, cwd);
+    assert.ok(!fs.existsSync(path.join(sandbox.home, '.gemini/extensions')));
+  }
+});
+
+test('hooks do not run a program in the PATH that does not work', async (t) => {
+  const { sandbox, env, setup } = user(t);
+  const theirs = path.join(env.PATH, 'gemini-companion');
+  // As npm's starter of Windows in the PATH of WSL.
+  const text = '#!/bin/sh\necho The package gemini-companion-linux-x64 is not there; exit 1\n';
+  fs.writeFileSync(theirs, text, { mode: 0o755 });
   const { stdout } = await setup('--yes');
-  const reason = /skip {2}Extension of Gemini CLI: Gemini CLI would not start with it: security\.allowedExtensions in /;
-  assert.match(stdout, reason);
-  assert.ok(!fs.existsSync(path.join(sandbox.home, '.gemini/extensions')));
+  assert.ok(stdout.includes(`terminals find ${theirs}, which does not work`), stdout);
+  const program = path.join(sandbox.home, '.local/bin/gemini-companion');
+  const { evidence } = await examine(sandbox, { env });
+  const { level, text: runs } = evidence.find(({ subject }) => subject === 'hooks');
+  assert.deepEqual([level, runs], ['good', `they run ${program}`]);
+  await setup('--remove', '--yes');
+  assert.equal(fs.readFileSync(theirs, 'utf8'), text);
 });
 
 test('Neovim alone needs no zip', { skip: noNeovim }, async (t) => {

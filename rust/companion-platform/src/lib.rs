@@ -4,6 +4,7 @@
 //! all. Processes and private files are in one small module per system.
 
 mod ancestors;
+mod program;
 pub mod quote;
 mod suspended;
 #[cfg(unix)]
@@ -20,6 +21,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 pub use ancestors::{Ancestor, ancestors, loopback_ports, process_identity};
+pub use program::program_version;
 pub use suspended::{MARK_DIRS, SuspendedMark};
 pub use watch::Watch;
 pub use worktrees::{GitDirs, Repository, are_of_one_repository, sibling_worktrees};

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_platform::{Platform, current_user, owner, vars};
+use companion_platform::{Platform, current_user, is_executable, owner, program_version, vars};
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
 /// An operating system, which determines the folders of its IDEs.
@@ -43,6 +43,8 @@ pub struct Machine {
     pub env: BTreeMap<String, String>,
     /// The running programs.
     pub programs: Vec<PathBuf>,
+    /// Starts a gemini-companion, and returns its version, or why it does not work.
+    pub version_of: fn(&Path) -> Result<String, String>,
 }
 
 impl Machine {
@@ -51,7 +53,14 @@ impl Machine {
         let env = vars();
         let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
         let home = env.get(home).filter(|home| !home.is_empty())?.into();
-        Some(Self { os: Os::CURRENT, root: PathBuf::from("/"), home, env, programs: programs() })
+        Some(Self {
+            os: Os::CURRENT,
+            root: PathBuf::from("/"),
+            home,
+            env,
+            programs: programs(),
+            version_of: program_version,
+        })
     }
 
     /// Refuses the home folder of another user. With `sudo` it may be the calling user's. That
@@ -109,7 +118,7 @@ impl Machine {
         let files = self
             .path()
             .flat_map(|dir| endings.iter().map(move |ending| dir.join(format!("{name}{ending}"))));
-        files.into_iter().find(|file| file.is_file())
+        files.into_iter().find(|file| is_executable(file))
     }
 
     /// Returns the folder that a variable names, or else a folder in the home folder.

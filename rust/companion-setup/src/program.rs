@@ -5,30 +5,58 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use companion_platform::is_executable;
+
 use crate::content;
 use crate::files::{check_place, replace_with};
 use crate::machine::{Machine, Os};
-use crate::record::{InstallManifest, InstalledItem, What};
+use crate::record::{InstallManifest, InstalledItem, VERSION, What, is_newer};
 use crate::report::Outcome;
 use crate::staging::Staging;
 
 /// The name of the program, in terminals and in the report.
 pub(crate) const NAME: &str = "gemini-companion";
 
-/// Copies `program` to a folder where terminals find it, unless they find one. A newer version
-/// replaces an earlier copy. Any other program belongs to the user and stays.
+/// The program after setup.
+pub(crate) struct InstalledProgram {
+    /// Its path, also if it could not be installed.
+    pub(crate) path: PathBuf,
+    /// Whether hooks and editors can start it.
+    pub(crate) is_usable: bool,
+    pub(crate) outcome: (Outcome, String),
+}
+
+/// Copies `program` to a folder where terminals find it, unless they find one that works. A newer
+/// version replaces an earlier copy. Any other program belongs to the user and stays. If that one
+/// does not work, or is older, hooks and editors start the copy.
 pub(crate) fn install(
     machine: &Machine,
     program: &Path,
     record: &mut InstallManifest,
     dry_run: bool,
-) -> (PathBuf, (Outcome, String)) {
+) -> InstalledProgram {
     let target = dir(machine).join(match machine.os {
         Os::Windows => "gemini-companion.exe",
         Os::Linux | Os::MacOs => NAME,
     });
-    let there = machine.find_program(NAME).or_else(|| target.exists().then(|| target.clone()));
-    let there = there.map(|there| record.known(&there).map_or(there, |item| item.path.clone()));
+    let mut there = None;
+    let mut passed_over = String::new();
+    let own = target.exists().then(|| target.clone());
+    for found in machine.find_program(NAME).into_iter().chain(own) {
+        let found = record.known(&found).map_or(found, |item| item.path.clone());
+        let Some(why) = unfit(machine, program, &found, record) else {
+            there = Some(found);
+            break;
+        };
+        if found == target {
+            let path = found.display();
+            let message =
+                format!("{path} {why}. It is not from setup. Delete it, and run setup again");
+            let outcome = (Outcome::Failed, message);
+            return InstalledProgram { path: target, is_usable: false, outcome };
+        }
+        passed_over = format!("; terminals find {}, which {why}", found.display());
+    }
     let path = there.clone().unwrap_or(target);
     let is_found = path.parent().is_some_and(|dir| machine.is_on_path(dir));
     let note = match machine.os {
@@ -39,6 +67,7 @@ pub(crate) fn install(
         }
         Os::Windows => ". Not on Path yet: add the folder in the settings of environment variables",
     };
+    let note = format!("{passed_over}{note}");
     let dir = path.parent().unwrap_or(&path).display();
     let failed = |error: io::Error| (Outcome::Failed, format!("it could not be copied: {error}"));
     let outcome = match change(program, there.as_deref(), record) {
@@ -67,7 +96,29 @@ pub(crate) fn install(
             }
         }
     };
-    (path, outcome)
+    let is_usable = outcome.0 != Outcome::Failed || path.is_file();
+    InstalledProgram { path, is_usable, outcome }
+}
+
+/// Returns why hooks can't start a program of the user, or must not: it does not work, as one of
+/// another system in the PATH of WSL, or it is older. Setup's own copy is replaced in its place.
+fn unfit(
+    machine: &Machine,
+    program: &Path,
+    found: &Path,
+    record: &InstallManifest,
+) -> Option<String> {
+    let content = || fs::read(found).map(|content| content::hash(&content));
+    let is_ours = record.known(found).is_some_and(|item| content().is_ok_and(|it| item.has(&it)));
+    let real = |path: &Path| path.canonicalize().ok();
+    if is_ours || real(found) == real(program) {
+        return None;
+    }
+    match (machine.version_of)(found) {
+        Ok(version) if is_newer(VERSION, &version) => Some(format!("is {version}, an older one")),
+        Ok(_) => None,
+        Err(why) => Some(format!("does not work: {why}")),
+    }
 }
 
 /// Returns the program that hooks and editors start in place of `found`, which terminals find.
@@ -85,6 +136,16 @@ pub(crate) fn behind_launcher(found: PathBuf, program: &Path) -> PathBuf {
         Some(modules) if program.starts_with(modules) => {
             program.to_string_lossy().trim_start_matches(r"\\?\").into()
         }
+        _ => without_shell(found),
+    }
+}
+
+/// Returns a path that is valid in each shell. The folder that fnm adds to the PATH is a link of one
+/// shell to the folder of a version of Node.
+fn without_shell(found: PathBuf) -> PathBuf {
+    let is_of_fnm = found.components().any(|part| part.as_os_str() == "fnm_multishells");
+    match (found.parent().map(Path::canonicalize), found.file_name()) {
+        (Some(Ok(dir)), Some(name)) if is_of_fnm => dir.join(name),
         _ => found,
     }
 }
@@ -108,7 +169,7 @@ fn change(program: &Path, there: Option<&Path>, record: &InstallManifest) -> io:
     }
     let new = fs::read(program)?;
     Ok(match item.newer() {
-        _ if new == old => Change::None,
+        _ if new == old && is_executable(there) => Change::None,
         Some(newer) => Change::Newer(newer.to_owned()),
         None => Change::Write(new),
     })

@@ -19,7 +19,7 @@ use crate::machine::Machine;
 use crate::staging::Staging;
 
 /// The version of this program.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The list of installed items.
 #[derive(Debug)]

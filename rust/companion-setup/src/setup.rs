@@ -15,6 +15,7 @@ use crate::machine::Machine;
 use crate::neovim::{self, Neovim};
 use crate::package::{PLUGIN_ID, Package, Plugin};
 use crate::plugins_dir::plugins_dir;
+use crate::program::InstalledProgram;
 use crate::record::{InstallManifest, InstalledItem, What, is_newer};
 use crate::report::{Outcome, Report};
 use crate::{extension, ide_mode, program, staging};
@@ -191,10 +192,10 @@ impl Setup<'_> {
         report: &mut Report,
     ) -> Result<Option<PathBuf>, String> {
         let Some(program) = self.program else { return Ok(None) };
-        let (path, outcome) = program::install(self.machine, program, record, dry_run);
-        let is_missing = outcome.0 == Outcome::Failed && !path.is_file();
+        let InstalledProgram { path, is_usable, outcome } =
+            program::install(self.machine, program, record, dry_run);
         report.add(program::NAME, path.clone(), outcome);
-        if is_missing {
+        if !is_usable {
             return Err(format!("it needs {}, which could not be installed", program::NAME));
         }
         Ok(Some(program::behind_launcher(path, program)))

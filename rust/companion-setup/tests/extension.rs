@@ -8,6 +8,8 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[cfg(unix)]
+use common::write_program;
 use common::{Made, outcomes, write};
 use companion_setup::{Os, Outcome, Package, Report};
 
@@ -128,7 +130,7 @@ fn powershell_is_given_a_command_that_it_can_call() {
 fn where_npm_has_installed_the_program_it_names_that_and_not_its_launcher() {
     let mut made = made();
     let modules = "npm/lib/node_modules/gemini-companion";
-    let launcher = write(made.root(modules).join("gemini-companion.js"), "");
+    let launcher = write_program(made.root(modules).join("gemini-companion.js"), "");
     let program = made.root(modules).join("node_modules/gemini-companion-linux-x64");
     let program = write(program.join("gemini-companion"), "");
     fs::create_dir_all(made.root("npm/bin")).unwrap();
@@ -143,6 +145,14 @@ fn where_npm_has_installed_the_program_it_names_that_and_not_its_launcher() {
     made.program = Some(write(made.root("npx/node_modules/x/gemini-companion"), ""));
     made.carry_out(&made.package("1.0"));
     let found = made.root("npm/bin/gemini-companion");
+    assert_eq!(value(&made, "gemini-extension.json", command), found.to_str().unwrap());
+
+    // The folder that fnm adds to the PATH ends with the shell.
+    let shell = made.root("run/fnm_multishells/7");
+    fs::create_dir_all(shell.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(made.root("npm"), &shell).unwrap();
+    made.set("PATH", shell.join("bin"));
+    made.carry_out(&made.package("1.0"));
     assert_eq!(value(&made, "gemini-extension.json", command), found.to_str().unwrap());
 }
 

@@ -10,7 +10,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Made, outcomes, write};
+use common::{Made, outcomes, write, write_program};
 use companion_setup::{Documents, Installed, Os, Outcome, Setup};
 
 const SETTINGS: &str = "{ \"a\": 1 }\n";
@@ -20,12 +20,12 @@ fn made() -> Made {
     let mut made = Made::new(Os::Linux);
     Made::ide(&made.root("opt/idea"), "IntelliJ IDEA", "251.1", "IntelliJIdea2025.1");
     for name in ["nvim", "bash", "fish", "man"] {
-        write(made.root("usr/bin").join(name), "");
+        write_program(made.root("usr/bin").join(name), "");
     }
     fs::create_dir_all(made.root("usr/share/bash-completion")).unwrap();
     let path = [made.root("usr/bin"), made.home(".local/bin")];
     made.set("PATH", path.map(|dir| dir.to_str().unwrap().to_owned()).join(":"));
-    made.program = Some(write(made.root("npx/gemini-companion"), "program"));
+    made.program = Some(write_program(made.root("npx/gemini-companion"), "program"));
     let text = |text: &str| text.to_owned();
     made.documents = Some(Documents { bash: text("b"), fish: text("f"), man: text("m") });
     write(made.home(".gemini/settings.json"), SETTINGS);

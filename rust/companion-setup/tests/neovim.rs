@@ -10,7 +10,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Made, below, outcomes, write};
+use common::{Made, below, outcomes, write, write_program};
 use companion_setup::{Os, Outcome, Package, Report};
 
 const TARGET: &str = "site/pack/companion/start/gemini_companion";
@@ -19,7 +19,7 @@ const TARGET: &str = "site/pack/companion/start/gemini_companion";
 fn made(os: Os) -> Made {
     let mut made = Made::new(os);
     let name = if os == Os::Windows { "nvim.exe" } else { "nvim" };
-    write(made.root("usr/bin").join(name), "");
+    write_program(made.root("usr/bin").join(name), "");
     made.set("PATH", made.root("usr/bin"));
     write(made.home(".gemini/settings.json"), "{\"ide\": {\"enabled\": true}}");
     made

@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use common::{Made, outcomes, write};
+use common::{Made, outcomes, write, write_program};
 use companion_setup::{Os, Outcome, Report};
 
 const NAME: &str = "gemini-companion";
@@ -19,9 +19,8 @@ const NAME: &str = "gemini-companion";
 /// `path`.
 fn made(os: Os, path: &[PathBuf]) -> Made {
     let mut made = Made::new(os);
-    let program = write(made.root("npx/node_modules/gemini-companion-x/gemini-companion"), "1.0");
-    set_mode(&program, 0o755);
-    made.program = Some(program);
+    let program = made.root("npx/node_modules/gemini-companion-x/gemini-companion");
+    made.program = Some(write_program(program, "1.0"));
     write(made.home(".gemini/settings.json"), "{\"ide\": {\"enabled\": true}}");
     let path: Vec<_> = path.iter().map(|dir| made.home(dir.to_str().unwrap())).collect();
     look_in(&mut made, &path);
@@ -84,7 +83,7 @@ fn it_is_copied_and_taken_away_again_without_a_trace() {
 fn what_terminals_find_already_stays() {
     let mut made = made(Os::Linux, &local_bin());
     let package = made.package("1.0");
-    let own = write(made.root("usr/bin/gemini-companion"), "of npm");
+    let own = write_program(made.root("usr/bin/gemini-companion"), "of npm");
     let path = [made.root("empty"), made.root("usr/bin")];
     look_in(&mut made, &path);
     let report = made.carry_out(&package);
@@ -94,9 +93,64 @@ fn what_terminals_find_already_stays() {
 }
 
 #[test]
+fn one_in_the_path_that_hooks_can_not_start_is_passed_over() {
+    for (content, mode, why) in [
+        ("broken", 0o755, "does not work: it is another program"),
+        ("version 0.0.1", 0o755, "is 0.0.1, an older one"),
+        ("of npm", 0o644, ""),
+    ] {
+        let mut made = made(Os::Linux, &local_bin());
+        let path = [made.root("usr/bin"), made.home(".local/bin")];
+        look_in(&mut made, &path);
+        let theirs = write(made.root("usr/bin/gemini-companion"), content);
+        set_mode(&theirs, mode);
+        let target = made.home(".local/bin/gemini-companion");
+        let package = made.package("1.0");
+        let mut note = String::new();
+        if !why.is_empty() {
+            note = format!("; terminals find {}, which {why}", theirs.display());
+        }
+        let planned = format!("{}{note}", copy_to(&target));
+        assert_eq!(step(&made.plan(&package)), (Outcome::Planned, &*target, &*planned));
+        let copied = format!("{}{note}", copied_to(&target));
+        assert_eq!(step(&made.carry_out(&package)), (Outcome::Done, &*target, &*copied));
+        let again = format!("it is installed{note}");
+        assert_eq!(step(&made.carry_out(&package)), (Outcome::Unchanged, &*target, &*again));
+        assert_eq!(outcomes(&made.remove()), [(NAME, Outcome::Done)]);
+        assert_eq!(fs::read_to_string(theirs).unwrap(), content, "it is the user's");
+    }
+}
+
+#[test]
+fn one_of_the_user_in_its_own_place_that_does_not_work_is_named() {
+    let mut made = made(Os::Linux, &local_bin());
+    made.clients[0].extensions = Some(made.home(".gemini/extensions"));
+    let target = write_program(made.home(".local/bin/gemini-companion"), "broken");
+    let report = made.carry_out(&made.package("1.0"));
+    let message = format!(
+        "{} does not work: it is another program. It is not from setup. Delete it, and run setup again",
+        target.display()
+    );
+    assert_eq!(step(&report), (Outcome::Failed, &*target, &*message));
+    assert_eq!(outcomes(&report).last().unwrap().1, Outcome::Failed, "no hook runs it");
+    assert_eq!(fs::read_to_string(&target).unwrap(), "broken");
+}
+
+#[test]
+fn a_copy_that_can_not_be_run_any_more_is_written_again() {
+    let made = made(Os::Linux, &local_bin());
+    let package = made.package("1.0");
+    made.carry_out(&package);
+    let target = made.home(".local/bin/gemini-companion");
+    set_mode(&target, 0o644);
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
+    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o755);
+}
+
+#[test]
 fn what_npx_adds_to_the_path_is_gone_when_it_ends() {
     let mut made = made(Os::Linux, &local_bin());
-    write(made.root("npx/node_modules/.bin/gemini-companion"), "for now");
+    write_program(made.root("npx/node_modules/.bin/gemini-companion"), "for now");
     let path = [made.root("npx/node_modules/.bin"), made.home(".local/bin")];
     look_in(&mut made, &path);
     let report = made.carry_out(&made.package("1.0"));
@@ -204,7 +258,7 @@ fn the_folder_is_one_in_which_terminals_look() {
 fn windows_has_the_path_under_another_name() {
     let mut made = made(Os::Windows, &[]);
     made.machine.env.clear();
-    write(made.root("npm/gemini-companion.cmd"), "of npm");
+    write_program(made.root("npm/gemini-companion.cmd"), "of npm");
     made.set("Path", made.root("npm"));
     let report = made.plan(&made.package("1.0"));
     assert_eq!(step(&report).0, Outcome::Unchanged);

@@ -35,7 +35,8 @@ impl Made {
         let root = dir.path().canonicalize().unwrap();
         let home = root.join("home/me é");
         fs::create_dir_all(&home).unwrap();
-        let machine = Machine { os, root, home, env: BTreeMap::new(), programs: Vec::new() };
+        let (env, programs) = (BTreeMap::new(), Vec::new());
+        let machine = Machine { os, root, home, env, programs, version_of };
         let settings = machine.home.join(".gemini/settings.json");
         let name = "Gemini CLI".to_owned();
         let clients = vec![Client {
@@ -234,12 +235,31 @@ fn list(dir: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
+/// Returns the version of a made-up program: of `version 0.0.1` that one, of `broken` none, and of
+/// any other the current one.
+fn version_of(program: &Path) -> Result<String, String> {
+    let text = fs::read_to_string(program).unwrap();
+    match text.strip_prefix("version ") {
+        _ if text == "broken" => Err("it is another program".to_owned()),
+        Some(version) => Ok(version.to_owned()),
+        None => Ok(env!("CARGO_PKG_VERSION").to_owned()),
+    }
+}
+
 /// Writes a file, and creates the folders above it.
 pub(crate) fn write(path: impl AsRef<Path>, content: &str) -> PathBuf {
     let path = path.as_ref();
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, content).unwrap();
     path.to_owned()
+}
+
+/// Writes a file that the system can start.
+pub(crate) fn write_program(path: impl AsRef<Path>, content: &str) -> PathBuf {
+    let path = write(path, content);
+    #[cfg(unix)]
+    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    path
 }
 
 /// Returns a zip like the plugin's.

@@ -1,0 +1,42 @@
+//! Runs another copy of this program to read its version.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// The time for the program to print its version.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The most bytes that are read of its output.
+const MAX_OUTPUT: u64 = 1024;
+
+/// Starts a program, and returns the version that it prints as `gemini-companion VERSION`.
+///
+/// # Errors
+/// Why it does not work: the system can't start it, it does not answer in time, or it is another
+/// program.
+pub fn program_version(program: &Path) -> Result<String, String> {
+    let mut child = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let stdout = child.stdout.take().expect("it is a pipe");
+    let (sender, output) = mpsc::channel();
+    // The thread ends with the program.
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        let _ = stdout.take(MAX_OUTPUT).read_to_string(&mut text); // an empty text is an answer, too
+        let _ = sender.send(text);
+    });
+    let text = output.recv_timeout(ANSWER_TIMEOUT);
+    let _ = child.kill(); // it may have ended already
+    let _ = child.wait();
+    let text = text.map_err(|_| "it does not print its version in time".to_owned())?;
+    let version = text.trim().strip_prefix("gemini-companion ");
+    version.map(str::to_owned).ok_or_else(|| "it is another program".to_owned())
+}
