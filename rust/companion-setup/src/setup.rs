@@ -215,18 +215,23 @@ impl Setup<'_> {
         let mut record =
             if dry_run { InstallManifest::read(machine)? } else { InstallManifest::open(machine)? };
         let mut report = Report::default();
+        let recorded: Vec<_> = record.items().iter().map(|item| item.path.clone()).collect();
         record.uninstall(|item| {
             if !is_meant(&Installed::of(item)) {
                 return false;
             }
             let outcome = uninstall(machine, item, dry_run)
                 .unwrap_or_else(|error| (Outcome::Failed, error.to_string()));
-            let is_over = !dry_run && outcome.0 != Outcome::Failed;
+            let mut is_over = !dry_run && outcome.0 != Outcome::Failed;
             if is_over {
                 staging::sweep_around(&item.path);
                 remove_empty(&item.dirs);
             }
             report.add(&item.subject, item.path.clone(), outcome);
+            for (title, path, outcome) in uninstall_copies(machine, item, &recorded, dry_run) {
+                is_over &= outcome.0 != Outcome::Failed;
+                report.add(&title, path, outcome);
+            }
             is_over
         })?;
         Ok(report)
@@ -283,7 +288,7 @@ fn uninstall(
 ) -> io::Result<(Outcome, String)> {
     let path = &*item.path;
     match &item.what {
-        What::Plugin { home, id, .. } => uninstall_plugin(machine, item, home, id, dry_run),
+        What::Plugin { home, id, .. } => uninstall_plugin(machine, item, path, home, id, dry_run),
         What::Program { .. } | What::Document { .. } => program::uninstall(item, dry_run),
         What::NeovimPlugin { .. } => neovim::uninstall(item, dry_run),
         What::Extension { .. } => extension::uninstall(item, dry_run),
@@ -312,14 +317,42 @@ fn without_package(plugins: &Path) -> (PathBuf, (Outcome, String)) {
     }
 }
 
+/// Removes the copies of an installed plugin that a newer version of its IDE has made for itself.
+/// Those that are `recorded` are items of their own.
+fn uninstall_copies(
+    machine: &Machine,
+    item: &InstalledItem,
+    recorded: &[PathBuf],
+    dry_run: bool,
+) -> Vec<(String, PathBuf, (Outcome, String))> {
+    let What::Plugin { id, .. } = &item.what else { return Vec::new() };
+    let ides = Ide::find(machine);
+    let mut removed: Vec<(String, PathBuf, (Outcome, String))> = Vec::new();
+    for (ide, plugins) in with_plugins(machine, &ides) {
+        let (copies, _) = install::copies(&plugins, id);
+        for path in copies {
+            let is_known =
+                recorded.contains(&path) || removed.iter().any(|(_, other, _)| *other == path);
+            if is_known || !hash_dir(&path).is_ok_and(|hash| item.has(&hash)) {
+                continue;
+            }
+            let outcome = uninstall_plugin(machine, item, &path, &ide.home, id, dry_run)
+                .unwrap_or_else(|error| (Outcome::Failed, error.to_string()));
+            removed.push((ide.title(), path, outcome));
+        }
+    }
+    removed
+}
+
+/// Removes the plugin in `path`, unless it has changed since setup installed `item`.
 fn uninstall_plugin(
     machine: &Machine,
     item: &InstalledItem,
+    path: &Path,
     home: &Path,
     id: &str,
     dry_run: bool,
 ) -> io::Result<(Outcome, String)> {
-    let path = &*item.path;
     if Plugin::installed(path).is_none_or(|plugin| plugin.id != *id) {
         return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
     }

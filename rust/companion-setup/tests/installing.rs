@@ -95,6 +95,26 @@ fn one_that_the_user_removed_returns_only_by_name() {
 }
 
 #[test]
+fn copies_that_a_newer_version_of_the_ide_has_made_are_taken_away_too() {
+    let made = made();
+    made.carry_out(&made.package("1.0"));
+    let names = ["IntelliJIdea2025.2", "IntelliJIdea2025.3"];
+    let copies = names.map(|name| plugins(&made).with_file_name(name));
+    let copies = copies.map(|plugins| plugins.join("companion-for-gemini-cli"));
+    put(&copies[0], "dev.companion.gemini", "1.0");
+    put(&copies[1], "dev.companion.gemini", "of the user");
+    for (opt, data) in ["opt/2", "opt/3"].iter().zip(names) {
+        Made::ide(&made.root(opt), "IntelliJ IDEA", BUILD, data);
+    }
+    let removed = made.remove();
+    assert_eq!(outcomes(&removed), [(IDE, Outcome::Done), (IDE, Outcome::Done)]);
+    assert_eq!(removed.steps[1].path, copies[0]);
+    assert!(!copies[0].exists());
+    assert_eq!(version(&copies[1]), "of the user");
+    assert!(!plugins(&made).join("companion-for-gemini-cli").exists());
+}
+
+#[test]
 fn one_that_the_user_replaced_stays() {
     let made = made();
     made.carry_out(&made.package("1.0"));
