@@ -34,12 +34,6 @@ function program() {
   }
 }
 
-/** Adds the editor's process id. The program would otherwise take this process for the editor. */
-function withEditor(args) {
-  const hasPid = args.some((arg) => arg === '--ide-pid' || arg.startsWith('--ide-pid='));
-  return args[0] === 'serve' && !hasPid ? [...args, '--ide-pid', String(process.ppid)] : args;
-}
-
 function fail(problem) {
   console.error(`gemini-companion: ${problem}`);
   process.exit(1);
@@ -51,14 +45,14 @@ const env = {
   ...process.env,
   // `setup` finds the plugin's zip here.
   GEMINI_COMPANION_PACKAGE: __dirname,
-  // `hook` looks for the CLI among its ancestors, and this process is not the CLI.
+  // `hook` looks for the CLI among its ancestors, and `serve` for the editor. This process is neither.
   GEMINI_COMPANION_LAUNCHER: String(process.pid),
 };
 // A Windows console signals both processes. `kill` would end the program before it can shut down.
 const passOn = process.platform === 'win32' ? () => {} : (signal) => child.kill(signal);
 // Registered before the start: a signal may arrive as soon as the program is ready.
 for (const signal of SIGNALS) process.on(signal, passOn);
-const child = spawn(path, withEditor(process.argv.slice(2)), { stdio: 'inherit', env });
+const child = spawn(path, process.argv.slice(2), { stdio: 'inherit', env });
 child.on('error', (error) => fail(`${path} does not start: ${error.message}`));
 child.on('exit', (code, signal) => {
   if (signal === null) process.exit(code);

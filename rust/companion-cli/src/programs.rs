@@ -1,6 +1,6 @@
 //! Finds the programs that have started this one.
 
-use companion_platform::{Ancestor, ancestors};
+use companion_platform::{Ancestor, ancestors, parent_process};
 
 /// The variable with the process id of `npm/gemini-companion.js`.
 const LAUNCHER: &str = "GEMINI_COMPANION_LAUNCHER";
@@ -27,11 +27,24 @@ const SHELLS: [&str; 14] = [
     "pwsh",
 ];
 
+/// Returns the process that has started this one, or npm's launcher of it.
+pub(crate) fn starter() -> Option<u32> {
+    let parent = parent_process()?;
+    if launcher() != Some(parent) {
+        return Some(parent);
+    }
+    ancestors().get(1).map_or(Some(parent), |ancestor| Some(ancestor.pid))
+}
+
+fn launcher() -> Option<u32> {
+    std::env::var(LAUNCHER).ok()?.parse().ok()
+}
+
 /// Returns the programs that have started this one, the nearest first. A CLI starts it by a shell, and
 /// a package manager's launcher has another process each time: neither counts. So the first is the CLI,
 /// unless the user has put another program between them. Blocks for some milliseconds.
 pub(crate) fn programs() -> Vec<Ancestor> {
-    let launcher = std::env::var(LAUNCHER).ok().and_then(|pid| pid.parse::<u32>().ok());
+    let launcher = launcher();
     let mut programs = ancestors();
     programs.retain(|ancestor| {
         let name = ancestor.name.trim_start_matches('-').to_ascii_lowercase();

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 
-use companion_platform::parent_process;
 use companion_protocol::editor::Ready;
 use companion_protocol::jsonrpc::Notification;
 use companion_protocol::profile::ClientProfile;
@@ -15,6 +14,7 @@ use companion_server::{Config, Runtime, Server};
 
 use crate::clients;
 use crate::editor_connection::{self, Editor};
+use crate::programs::starter;
 
 /// Run the companion server for one editor window.
 ///
@@ -199,9 +199,7 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
         ide_display_name: args.ide_display_name,
         ide_pid: match args.ide_pid {
             Some(pid) => pid,
-            None => {
-                parent_process().ok_or("cannot find the editor's process ID; pass --ide-pid")?
-            }
+            None => starter().ok_or("cannot find the editor's process ID; pass --ide-pid")?,
         },
         trusted: match (args.trusted, args.untrusted) {
             (true, _) => Some(true),

@@ -4,9 +4,10 @@
 
 mod common;
 
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use common::{complaints, first_line, text};
+use common::{PROGRAM, complaints, first_line, text};
 
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_gemini-companion"))
@@ -225,4 +226,23 @@ fn bash_completes_commands_and_options() {
         Command::new("bash").args(["-c", script, env!("CARGO_BIN_EXE_gemini-companion")]).output();
     let output = bash.unwrap();
     assert_eq!(text(&output.stdout), "--dry-run\n", "{}", text(&output.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn behind_npms_launcher_the_editor_is_the_one_that_started_the_launcher() {
+    let dir = tempfile::tempdir().unwrap();
+    let launcher = "GEMINI_COMPANION_LAUNCHER=$$ \"$0\" \"$@\"; exit $?";
+    let mut serve = common::isolated(Path::new("/bin/sh"), dir.path())
+        .args(["-c", launcher, PROGRAM, "--log-level", "error", "serve", "--workspace"])
+        .arg(dir.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let ready = first_line(&mut serve);
+    let editor = std::process::id().to_string();
+    assert_eq!(ready["params"]["env"]["GEMINI_CLI_IDE_PID"], editor);
+    drop(serve.stdin.take());
+    serve.wait().unwrap();
 }
