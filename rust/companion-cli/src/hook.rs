@@ -13,7 +13,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use companion_client::diagnose::corrects_edits;
 use companion_client::discover::{Environment, resolve_path, resolve_to_real_path};
 use companion_client::http::{
-    self, Endpoint, HookResponse, Stage, confirm_hook, hook_senders, post_hook,
+    self, Endpoint, HookResponse, Stage, block_on, confirm_hook, hook_senders, post_hook,
 };
 use companion_platform::{Ancestor, SuspendedMark, loopback_ports, strip_verbatim};
 use companion_protocol::hook::{
@@ -181,14 +181,10 @@ pub(crate) fn hook(args: HookArgs) -> ExitCode {
 /// Returns the companion's answer; may be empty.
 fn answer(args: HookArgs) -> Result<String, Box<dyn Error>> {
     let HookArgs { event, find } = args;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let answer = runtime.block_on(async {
+    block_on(async {
         let answer = timeout(limit(event), relay(event, find)).await??;
         output(&answer).await
-    });
-    // Stdin may stay open, or a disk not answer.
-    runtime.shutdown_background();
-    answer
+    })
 }
 
 async fn relay(event: HookEventKind, find: FindArgs) -> Result<HookResponse, Box<dyn Error>> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use companion_client::http::block_on;
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Notification, Params, Payload, Response, describe,
@@ -57,10 +58,7 @@ pub(crate) struct McpArgs {
 
 /// Runs until the client closes stdin.
 pub(crate) fn mcp(args: McpArgs) -> Result<(), Box<dyn Error>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let result = runtime.block_on(run(args));
-    runtime.shutdown_background();
-    result
+    block_on(run(args))
 }
 
 async fn run(args: McpArgs) -> Result<(), Box<dyn Error>> {

@@ -11,6 +11,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
+use companion_client::http::block_on;
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -88,10 +89,7 @@ pub(crate) fn bridge(args: BridgeArgs) -> Result<(), Box<dyn Error>> {
     ctrlc::set_handler(move || {
         let _ = end.send(());
     })?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let result = runtime.block_on(run(args, ended));
-    runtime.shutdown_background();
-    result
+    block_on(run(args, ended))
 }
 
 async fn run(

@@ -5,7 +5,8 @@ use std::process::{Child, Command, Stdio as Pipe};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::Value;
 
 use crate::discover::{Environment, Stdio, Token};
 use crate::http::{self, Endpoint, Error, ServerInfo, Stage};
@@ -111,16 +112,6 @@ pub(super) fn over_stdio(environment: &Environment, stdio: &Stdio) -> Probed {
 
 fn shake_hands(child: &mut Child) -> Probed {
     let failed = |reason: &str| Failure::BadCommand(reason.to_owned());
-    let initialize = json!({
-        "jsonrpc": "2.0",
-        "id": 0,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "gemini-companion", "version": env!("CARGO_PKG_VERSION")},
-        },
-    });
     let mut stdin = child.stdin.take().expect("it is a pipe");
     let stdout = child.stdout.take().expect("it is a pipe");
     let (answer, answered) = mpsc::channel();
@@ -130,22 +121,24 @@ fn shake_hands(child: &mut Child) -> Probed {
         let mut messages = lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok());
         let _ = answer.send(messages.find(|message| message["id"] == 0));
     });
-    writeln!(stdin, "{initialize}").map_err(|_| failed("it ended at once"))?;
+    let mut line = http::first_message();
+    line.push(b'\n');
+    stdin.write_all(&line).map_err(|_| failed("it ended at once"))?;
     match answered.recv_timeout(ANSWER_TIMEOUT) {
-        Ok(Some(answer)) => server_info(&answer["result"]).ok_or_else(|| {
-            let reason = answer["error"]["message"].as_str().unwrap_or("the response is not MCP");
-            Failure::BadCommand(shown(reason))
-        }),
+        Ok(Some(answer)) => server_info(&answer),
         Ok(None) => Err(failed("it ended without an answer")),
         Err(_) => Err(failed("it did not answer in time")),
     }
 }
 
-fn server_info(result: &Value) -> Option<ServerInfo> {
-    let text = |value: &Value| value.as_str().map(shown);
-    Some(ServerInfo {
-        name: text(&result["serverInfo"]["name"])?,
-        version: text(&result["serverInfo"]["version"])?,
-        protocol_version: text(&result["protocolVersion"])?,
+fn server_info(answer: &Value) -> Probed {
+    let Ok(server) = ServerInfo::deserialize(&answer["result"]) else {
+        let reason = answer["error"]["message"].as_str().unwrap_or("the response is not MCP");
+        return Err(Failure::BadCommand(shown(reason)));
+    };
+    Ok(ServerInfo {
+        name: shown(&server.name),
+        version: shown(&server.version),
+        protocol_version: shown(&server.protocol_version),
     })
 }

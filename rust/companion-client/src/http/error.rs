@@ -93,7 +93,7 @@ pub enum Error {
     },
     /// The client could not be set up.
     #[error("{0}")]
-    Local(io::Error),
+    Local(#[from] io::Error),
 }
 
 impl Error {

@@ -1,7 +1,6 @@
 //! Reads the messages of one answer, which is one JSON text or an event stream.
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::Response;
@@ -72,14 +71,6 @@ impl Events {
                     }
                 },
             }
-        }
-    }
-
-    /// Returns how long the server wants the client to wait before it reopens the stream.
-    pub fn retry(&self) -> Option<Duration> {
-        match &self.body {
-            Body::Json(_) => None,
-            Body::Stream(_, parser) => parser.retry().map(Duration::from_millis),
         }
     }
 }

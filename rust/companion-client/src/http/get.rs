@@ -8,9 +8,9 @@ use companion_protocol::jsonrpc::describe;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::{Request, Uri};
 use serde::de::DeserializeOwned;
-use tokio::time::timeout;
+use tokio::time::Instant;
 
-use super::{Endpoint, Error, MAX_MESSAGE, Stage, block_on, connection};
+use super::{Endpoint, Error, MAX_MESSAGE, answered_by, block_on, connection};
 
 /// Returns the ids of the clients whose hooks have reached a companion. Takes at most `limit`. A
 /// companion that answers clears its [mark](companion_platform::SuspendedMark).
@@ -46,7 +46,5 @@ async fn get<T: DeserializeOwned>(
             reason: format!("invalid answer: {}", describe(&error)),
         })
     };
-    timeout(limit, ask).await.unwrap_or_else(|_| {
-        Err(Error::Timeout { authority: endpoint.authority(), stage: Stage::Answer })
-    })
+    answered_by(Instant::now() + limit, endpoint, ask).await
 }

@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use companion_protocol::jsonrpc::{ErrorObject, Id, Request};
+use companion_protocol::jsonrpc::{Id, Request};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::session::SESSION_ID;
-use super::{Endpoint, Error, Events, Session, Stage, block_on, connection};
+use super::session::{SESSION_ID, result_of};
+use super::{Endpoint, Error, Events, Session, Stage, answered_by, block_on, connection};
 
-/// The server that answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The server that answered. It is read from the result of `initialize`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "InitializeResult")]
 pub struct ServerInfo {
     /// The server's name for programs.
     pub name: String,
@@ -47,12 +48,11 @@ pub async fn initialize(
     limit: Duration,
 ) -> Result<Initialized, Error> {
     let deadline = Instant::now() + limit;
-    let too_late = |stage| Error::Timeout { authority: endpoint.authority(), stage };
+    let late = || Error::Timeout { authority: endpoint.authority(), stage: Stage::Connect };
     let stream = timeout_at(deadline, connection::open(endpoint));
-    let stream = stream.await.unwrap_or_else(|_| Err(too_late(Stage::Connect)))?;
+    let stream = stream.await.unwrap_or_else(|_| Err(late()))?;
     let session = Session::new(endpoint.clone(), ancestors);
-    let begun = timeout_at(deadline, begin(stream, session, message));
-    begun.await.unwrap_or_else(|_| Err(too_late(Stage::Answer)))
+    answered_by(deadline, endpoint, begin(stream, session, message)).await
 }
 
 /// Begins a session of this program's own, without a client. Takes at most `limit`.
@@ -60,14 +60,18 @@ pub async fn initialize(
 /// # Errors
 /// Any except [`Error::SessionEnded`].
 pub async fn connect(endpoint: &Endpoint, limit: Duration) -> Result<Initialized, Error> {
+    initialize(endpoint, first_message().into(), &[], limit).await
+}
+
+/// Returns the request `initialize` of this program's own, with the id 0.
+pub(crate) fn first_message() -> Vec<u8> {
     let params = json!({
         "protocolVersion": "2025-06-18",
         "capabilities": {},
         "clientInfo": { "name": "gemini-companion", "version": env!("CARGO_PKG_VERSION") },
     });
-    let message = serde_json::to_vec(&Request::new(Id::from(0), "initialize", params))
-        .expect("our messages are JSON");
-    initialize(endpoint, message.into(), &[], limit).await
+    let request = Request::new(Id::from(0), "initialize", params);
+    serde_json::to_vec(&request).expect("our messages are JSON")
 }
 
 /// Checks whether a companion answers: begins a session and ends it. Takes at most `limit`, and
@@ -92,28 +96,13 @@ async fn begin(
     let request = session.first_request(message);
     let response = connection::exchange(stream, session.endpoint(), request).await?;
     let id = response.headers().get(&SESSION_ID).cloned();
-    let mut events = Events::new(response);
-    while let Some(event) = events.next().await? {
-        let Some(answer) = answer(&event.data)? else { continue };
-        let server = ServerInfo {
-            name: answer.server_info.name,
-            version: answer.server_info.version,
-            protocol_version: answer.protocol_version,
-        };
-        session.begin(id, &server.protocol_version);
-        return Ok(Initialized { session, response: event.data, server });
-    }
-    Err(Error::NotACompanion { reason: "it did not answer `initialize`".to_owned() })
+    let events = Events::new(response);
+    let (response, server) = result_of::<ServerInfo>(events, "initialize").await?;
+    session.begin(id, &server.protocol_version);
+    Ok(Initialized { session, response, server })
 }
 
-/// The members of the response that matter.
-#[derive(Deserialize)]
-struct Response {
-    result: Option<InitializeResult>,
-    error: Option<ErrorObject>,
-    method: Option<String>,
-}
-
+/// The members of the result that matter.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct InitializeResult {
@@ -127,16 +116,9 @@ struct Implementation {
     version: String,
 }
 
-/// Returns the result if this message is the response. Earlier messages may precede it.
-fn answer(data: &[u8]) -> Result<Option<InitializeResult>, Error> {
-    match serde_json::from_slice(data) {
-        Ok(Response { result: Some(result), .. }) => Ok(Some(result)),
-        Ok(Response { error: Some(ErrorObject { code, message, .. }), .. }) => {
-            Err(Error::Rpc { code, message })
-        }
-        Ok(Response { method: Some(_), .. }) => Ok(None),
-        Ok(_) | Err(_) => {
-            Err(Error::NotACompanion { reason: "the response is not MCP".to_owned() })
-        }
+impl From<InitializeResult> for ServerInfo {
+    fn from(result: InitializeResult) -> Self {
+        let InitializeResult { protocol_version, server_info } = result;
+        Self { name: server_info.name, version: server_info.version, protocol_version }
     }
 }

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::{Endpoint, Error, MAX_MESSAGE, Stage, connection};
+use super::{Endpoint, Error, MAX_MESSAGE, Stage, answered_by, connection};
 
 /// The answer of a companion to an event.
 #[derive(Debug)]
@@ -103,9 +103,7 @@ async fn send(
     let answer = connection::exchange(stream, endpoint, request);
     tokio::pin!(answer);
     tokio::select! {
-        response = timeout_at(deadline, &mut answer) => response.unwrap_or_else(|_| {
-            Err(Error::Timeout { authority: endpoint.authority(), stage: Stage::Answer })
-        }),
+        response = answered_by(deadline, endpoint, &mut answer) => response,
         () = reads.notified() => answer.await,
     }
 }

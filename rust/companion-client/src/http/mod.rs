@@ -14,11 +14,14 @@ mod hook;
 mod session;
 mod sse;
 
-use std::fmt;
+use std::{fmt, io};
+
+use tokio::time::{Instant, timeout_at};
 
 pub use error::{Error, Stage};
 pub use events::Events;
 pub use get::{changes, hook_senders};
+pub(crate) use handshake::first_message;
 pub use handshake::{Initialized, ServerInfo, connect, initialize, probe};
 pub use hook::{HookResponse, confirm_hook, post_hook};
 pub use session::Session;
@@ -54,12 +57,26 @@ impl Endpoint {
     }
 }
 
-/// Runs an exchange with a companion to its end, without a runtime of the caller.
-pub(crate) fn block_on<T>(exchange: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(Error::Local)?;
+/// Waits for the answer of a companion until the deadline.
+async fn answered_by<T>(
+    deadline: Instant,
+    endpoint: &Endpoint,
+    answer: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let late = || Error::Timeout { authority: endpoint.authority(), stage: Stage::Answer };
+    timeout_at(deadline, answer).await.unwrap_or_else(|_| Err(late()))
+}
+
+/// Runs an exchange with companions to its end, without a runtime of the caller.
+///
+/// # Errors
+/// That of the exchange, or that of the system if it permits no runtime.
+pub fn block_on<T, E: From<io::Error>>(
+    exchange: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(exchange);
-    // Don't wait for a lookup of the host's name that may still be pending.
+    // Don't wait for a lookup of a host's name, or for a read of stdin or a disk, that is still pending.
     runtime.shutdown_background();
     result
 }

@@ -11,10 +11,10 @@ use hyper::Request;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::time::timeout;
+use tokio::time::Instant;
 
 use super::events::is_stream;
-use super::{Endpoint, Error, Events, Stage, connection};
+use super::{Endpoint, Error, Events, answered_by, connection};
 
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -24,6 +24,27 @@ const REPEATED: HeaderName = HeaderName::from_static(mcp::REPEATED);
 
 /// The time for a companion to open the stream.
 const STREAM_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Reads the result of `method` from its answer. Returns the whole response, too.
+pub(super) async fn result_of<R: DeserializeOwned>(
+    mut events: Events,
+    method: &str,
+) -> Result<(Bytes, R), Error> {
+    let none = |reason: String| Error::NotACompanion { reason };
+    while let Some(event) = events.next().await? {
+        let Ok(Payload::Single(message)) = jsonrpc::parse(&event.data) else {
+            return Err(none(format!("the response to `{method}` is not MCP")));
+        };
+        // Notifications may precede the answer.
+        let Message::Response { result, .. } = message else { continue };
+        let result =
+            result.map_err(|ErrorObject { code, message, .. }| Error::Rpc { code, message })?;
+        let result = serde_json::from_str(result.get())
+            .map_err(|_| none(format!("the response to `{method}` is not MCP")))?;
+        return Ok((event.data.clone(), result));
+    }
+    Err(none(format!("it did not answer `{method}`")))
+}
 
 /// A session. Several requests may be in progress at once.
 #[derive(Clone, Debug)]
@@ -90,20 +111,8 @@ impl Session {
         params: impl Serialize,
     ) -> Result<R, Error> {
         let message = serde_json::to_vec(&jsonrpc::Request::new(Id::from(1), method, params));
-        let mut events = self.post(message.expect("our messages are JSON").into()).await?;
-        let none = |reason: &str| Error::NotACompanion { reason: reason.to_owned() };
-        while let Some(event) = events.next().await? {
-            // Notifications may precede the answer.
-            if let Ok(Payload::Single(Message::Response { result, .. })) =
-                jsonrpc::parse(&event.data)
-            {
-                let result = result
-                    .map_err(|ErrorObject { code, message, .. }| Error::Rpc { code, message })?;
-                return serde_json::from_str(result.get())
-                    .map_err(|_| none(&format!("the response to `{method}` is not MCP")));
-            }
-        }
-        Err(none(&format!("it did not answer `{method}`")))
+        let events = self.post(message.expect("our messages are JSON").into()).await?;
+        result_of(events, method).await.map(|(_, result)| result)
     }
 
     /// Returns the `initialize` request, with the headers of a bridge: it repeats requests.
@@ -138,14 +147,10 @@ impl Session {
         if let Some(id) = last_event_id.and_then(|id| HeaderValue::from_str(id).ok()) {
             headers.insert(LAST_EVENT_ID, id);
         }
-        let sent = timeout(STREAM_TIMEOUT, connection::send(&self.endpoint, request));
-        let response = sent
-            .await
-            .unwrap_or_else(|_| {
-                let authority = self.endpoint.authority();
-                Err(Error::Timeout { authority, stage: Stage::Answer })
-            })
-            .map_err(|error| self.ended(error))?;
+        let deadline = Instant::now() + STREAM_TIMEOUT;
+        let sent = connection::send(&self.endpoint, request);
+        let sent = answered_by(deadline, &self.endpoint, sent).await;
+        let response = sent.map_err(|error| self.ended(error))?;
         if !is_stream(&response) {
             return Err(Error::NotACompanion {
                 reason: "the response is not an event stream".to_owned(),

@@ -22,7 +22,6 @@ pub(super) struct Parser {
     data: Vec<u8>,
     /// The id of the newest event. Later events without an id keep it.
     id: Option<String>,
-    retry: Option<u64>,
     after_cr: bool,
 }
 
@@ -55,11 +54,6 @@ impl Parser {
         Ok(())
     }
 
-    /// Returns the delay that the server requested before the stream is reopened, in milliseconds.
-    pub(super) fn retry(&self) -> Option<u64> {
-        self.retry
-    }
-
     fn line(&mut self, mut line: Vec<u8>) -> Option<Event> {
         if line.is_empty() {
             let mut data = std::mem::take(&mut self.data);
@@ -71,7 +65,6 @@ impl Parser {
         if line.get(value) == Some(&b' ') {
             value += 1;
         }
-        let text = || std::str::from_utf8(&line[value..]).ok();
         match &line[..colon] {
             b"data" if self.data.is_empty() => {
                 line.drain(..value);
@@ -83,11 +76,11 @@ impl Parser {
                 self.data.push(b'\n');
             }
             b"id" => {
-                if let Some(id) = text().filter(|id| !id.contains('\0')) {
+                let id = std::str::from_utf8(&line[value..]).ok();
+                if let Some(id) = id.filter(|id| !id.contains('\0')) {
                     self.id = Some(id.to_owned());
                 }
             }
-            b"retry" => self.retry = text().and_then(|text| text.parse().ok()).or(self.retry),
             _ => {}
         }
         None
@@ -100,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    fn read(pieces: &[&[u8]]) -> (Vec<(Option<String>, String)>, Option<u64>) {
+    fn read(pieces: &[&[u8]]) -> Vec<(Option<String>, String)> {
         let mut parser = Parser::default();
         let mut events = Vec::new();
         for piece in pieces {
@@ -111,7 +104,7 @@ mod tests {
                 })
                 .unwrap();
         }
-        (events, parser.retry())
+        events
     }
 
     const STREAM: &str = "retry: 20000\n\n: a comment\n\nevent: message\nid: 1-1\ndata: {\"a\":1}\n\n\
@@ -125,7 +118,7 @@ mod tests {
 
     #[test]
     fn fields_as_in_the_standard() {
-        assert_eq!(read(&[STREAM.as_bytes()]), (expected(), Some(20_000)));
+        assert_eq!(read(&[STREAM.as_bytes()]), expected());
     }
 
     proptest! {
@@ -140,7 +133,7 @@ mod tests {
                 from = cut;
             }
             pieces.push(&STREAM.as_bytes()[from..]);
-            prop_assert_eq!(read(&pieces), (expected(), Some(20_000)));
+            prop_assert_eq!(read(&pieces), expected());
         }
     }
 }
