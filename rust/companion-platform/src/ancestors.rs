@@ -26,6 +26,12 @@ pub fn process_identity(pid: u32) -> Option<String> {
     system::process_identity(pid)
 }
 
+/// Returns whether only this machine can reach a TCP port that a program listens at. `None` if that is
+/// unknown, as on systems other than Linux. There, containers reach the host's loopback addresses anyway.
+pub fn listens_on_loopback_only(port: u16) -> Option<bool> {
+    system::listens_on_loopback_only(port)
+}
+
 /// Returns the local ports of the TCP connections over the loopback interface from a process, or with
 /// `child` also from its children of that name, to `port`. `None` if that can't be known: the system
 /// does not show it, or a connection to that port leads through another interface.
@@ -46,6 +52,7 @@ mod system {
 
     /// The state of an established connection (`tcp_states.h`).
     const ESTABLISHED: &str = "01";
+    const LISTENING: &str = "0A";
 
     /// What `/proc/PID/stat` says of a process (`proc_pid_stat(5)`).
     struct Stat {
@@ -123,6 +130,23 @@ mod system {
         }
         // The companion itself has a line, so without any the tables do not show the connections.
         (lines > 0).then_some(ports)
+    }
+
+    pub(super) fn listens_on_loopback_only(port: u16) -> Option<bool> {
+        let mut found = None;
+        for table in ["tcp", "tcp6"] {
+            let text = fs::read_to_string(format!("/proc/net/{table}")).unwrap_or_default();
+            for line in text.lines().skip(1) {
+                let fields: Vec<_> = line.split_whitespace().collect();
+                let [_, local, _, LISTENING, ..] = fields[..] else { continue };
+                if let Some((address, local)) = split(local)
+                    && local == port
+                {
+                    found = Some(found.unwrap_or(true) && is_loopback(address));
+                }
+            }
+        }
+        found
     }
 
     /// The inodes of the sockets of a process.
@@ -235,6 +259,10 @@ mod system {
     pub(super) fn loopback_ports(_pid: u32, _child: Option<&str>, _port: u16) -> Option<Vec<u16>> {
         None
     }
+
+    pub(super) fn listens_on_loopback_only(_port: u16) -> Option<bool> {
+        None
+    }
 }
 
 #[cfg(windows)]
@@ -279,6 +307,10 @@ mod system {
     pub(super) fn loopback_ports(_pid: u32, _child: Option<&str>, _port: u16) -> Option<Vec<u16>> {
         None
     }
+
+    pub(super) fn listens_on_loopback_only(_port: u16) -> Option<bool> {
+        None
+    }
 }
 
 #[cfg(test)]
@@ -293,6 +325,19 @@ mod tests {
         assert!(ancestors.iter().all(|of| !of.name.is_empty() && !of.identity.is_empty()));
         assert_eq!(process_identity(ancestors[0].pid).as_ref(), Some(&ancestors[0].identity));
         assert_eq!(process_identity(0x3fff_fffe), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_port_on_loopback_addresses_is_for_this_machine_alone() {
+        use std::net::TcpListener;
+
+        for (address, expected) in [("127.0.0.1:0", true), ("[::1]:0", true), ("0.0.0.0:0", false)]
+        {
+            let Ok(listener) = TcpListener::bind(address) else { continue };
+            let port = listener.local_addr().unwrap().port();
+            assert_eq!(listens_on_loopback_only(port), Some(expected), "{address}");
+        }
     }
 
     #[cfg(target_os = "linux")]

@@ -7,11 +7,10 @@ mod ancestors;
 mod program;
 pub mod quote;
 mod suspended;
-#[cfg(unix)]
-mod unix;
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(windows, path = "windows.rs")]
+mod system;
 mod watch;
-#[cfg(windows)]
-mod windows;
 mod worktrees;
 
 use std::collections::BTreeMap;
@@ -20,23 +19,18 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-pub use ancestors::{Ancestor, ancestors, loopback_ports, process_identity};
+pub use ancestors::{
+    Ancestor, ancestors, listens_on_loopback_only, loopback_ports, process_identity,
+};
 pub use program::program_version;
 pub use suspended::{MARK_DIRS, SuspendedMark};
 pub use watch::Watch;
 pub use worktrees::{GitDirs, Repository, are_of_one_repository, sibling_worktrees};
 
-#[cfg(unix)]
-pub use unix::{
-    PrivateDir, Processes, check_writable, current_user, foreign_owner, is_executable,
-    is_process_alive, open_file, open_plain_file, others_can_rename_in, owner, parent_process,
-    process_info, run_instead,
-};
-#[cfg(windows)]
-pub use windows::{
-    PrivateDir, Processes, check_writable, current_user, foreign_owner, is_executable,
-    is_process_alive, open_file, open_plain_file, others_can_rename_in, owner, parent_process,
-    process_info, run_instead,
+pub use system::{
+    PrivateDir, check_writable, current_user, foreign_owner, is_executable, is_process_alive,
+    open_file, open_plain_file, others_can_rename_in, owner, parent_process, process_info,
+    run_instead,
 };
 
 /// Reads the first bytes of a plain file, at most `limit` of them. A pipe or a device in its place does

@@ -20,22 +20,6 @@ pub fn is_process_alive(pid: u32) -> bool {
     !matches!(test_kill_process(pid), Err(Errno::SRCH))
 }
 
-/// The running processes.
-#[derive(Debug)]
-pub struct Processes;
-
-impl Processes {
-    /// Takes a snapshot.
-    pub fn now() -> Self {
-        Self
-    }
-
-    /// Whether a process with this id runs, under any user.
-    pub fn has(&self, pid: u32) -> bool {
-        is_process_alive(pid)
-    }
-}
-
 /// Returns the id of this process's parent.
 pub fn parent_process() -> Option<u32> {
     Some(std::os::unix::process::parent_id())

@@ -15,26 +15,8 @@ use super::ProcessInfo;
 
 /// Whether a process with this id runs; true if the system does not answer.
 pub fn is_process_alive(pid: u32) -> bool {
-    Processes(system_with(Pid::from_u32(pid))).has(pid)
-}
-
-/// The running processes. A query for one process takes as long as for all.
-#[derive(Debug)]
-pub struct Processes(Option<System>);
-
-impl Processes {
-    /// Takes a snapshot.
-    pub fn now() -> Self {
-        let Ok(mut system) = System::new() else { return Self(None) };
-        let nothing = ProcessRefreshKind::nothing();
-        system.refresh_processes_specifics(ProcessesToUpdate::All, true, nothing);
-        Self(Some(system))
-    }
-
-    /// Whether a process with this id runs; true if the system does not answer.
-    pub fn has(&self, pid: u32) -> bool {
-        self.0.as_ref().is_none_or(|system| system.process(Pid::from_u32(pid)).is_some())
-    }
+    let pid = Pid::from_u32(pid);
+    system_with(pid).is_none_or(|system| system.process(pid).is_some())
 }
 
 /// Returns the id of this process's parent.

@@ -1,7 +1,6 @@
 //! Runs a container command with the options that the CLI in it needs.
 
 mod command;
-mod listening;
 mod prepare;
 
 use std::error::Error;
@@ -10,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use companion_client::discover::Environment;
-use companion_platform::{quote, run_instead};
+use companion_platform::{listens_on_loopback_only, quote, run_instead};
 use companion_protocol::profile::{self, ClientProfile};
 
 use crate::clients;
@@ -110,7 +109,7 @@ fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
     let options = ContainerOptions {
         folder: environment.cwd,
         bridge,
-        loopback_only: listening::loopback_only(running[0].port).unwrap_or(false),
+        loopback_only: listens_on_loopback_only(running[0].port).unwrap_or(false),
         needs_labels: is_selinux_enforced(),
     };
     Ok(prepare(&invocation, &running, &options)?)

@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-use companion_platform::{PrivateDir, Processes};
+use companion_platform::{PrivateDir, is_process_alive};
 use companion_protocol::ide::DiscoveryFile;
 use companion_protocol::profile::Naming;
 
@@ -49,8 +49,6 @@ pub(super) fn sweep(ours: &Entry, lost_port: Option<u16>, removed: &AtomicBool) 
             return log::debug!("no look for stale files in {}: {error}", place.display());
         }
     };
-    // After the list: the writer of an earlier file still runs, or has ended.
-    let processes = Processes::now();
     let mut count = 0_usize;
     for name in names {
         if removed.load(SeqCst) {
@@ -60,7 +58,7 @@ pub(super) fn sweep(ours: &Entry, lost_port: Option<u16>, removed: &AtomicBool) 
         let may_be_stale = match owner.pid {
             Some(pid) if pid == ours.pid => owner.port.is_some_and(|port| port != ours.port),
             Some(pid) => {
-                !processes.has(pid) && (owner.port == Some(ours.port) || is_old(&dir, &name))
+                !is_process_alive(pid) && (owner.port == Some(ours.port) || is_old(&dir, &name))
             }
             None => owner.port != Some(ours.port) && is_old(&dir, &name),
         };
@@ -85,7 +83,7 @@ pub(crate) fn remove_ended(naming: Naming, dir: &PrivateDir, dry_run: bool) -> i
     let mut names = dir.own_files()?;
     names.retain(|name| match Owner::of(naming, dir, name) {
         Some(Owner { port: Some(port), .. }) => nobody_listens(port),
-        Some(Owner { pid, port: None }) => pid.is_some_and(|pid| !Processes::now().has(pid)),
+        Some(Owner { pid, port: None }) => pid.is_some_and(|pid| !is_process_alive(pid)),
         None => false,
     });
     if !dry_run {
