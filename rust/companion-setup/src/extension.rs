@@ -13,20 +13,8 @@ use crate::machine::Os;
 use crate::record::{InstallManifest, InstalledItem, What};
 use crate::report::Outcome;
 
-macro_rules! files {
-    ($($name:literal)*) => {
-        [$(($name, include_str!(concat!("../../../extension/", $name)))),*]
-    };
-}
-
-/// The files of the extension.
-const FILES: [(&str, &str); 5] = files![
-    "context.md"
-    "gemini-extension.json"
-    "hooks/hooks.json"
-    "hooks/qwen-code.json"
-    "qwen-extension.json"
-];
+/// The files of the extension, each with its name. `build.rs` lists them.
+const FILES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/extension.rs"));
 
 /// The name of the extension and of its folder.
 const NAME: &str = "gemini-companion";
@@ -95,14 +83,14 @@ pub(crate) fn uninstall(item: &InstalledItem, dry_run: bool) -> io::Result<(Outc
 }
 
 fn files(os: Os, program: Option<&Path>) -> Files {
-    let text = |(name, text): (&str, &str)| {
+    let text = |&(name, text): &(&str, &str)| {
         let text = match program {
             Some(program) => with_program(name, text, os, &program.to_string_lossy()),
             None => text.to_owned(),
         };
         (name.to_owned(), text.into_bytes())
     };
-    FILES.into_iter().map(text).collect()
+    FILES.iter().map(text).collect()
 }
 
 /// Returns a file of the extension with the program's path in it.

@@ -12,75 +12,13 @@ use crate::record::{InstallManifest, InstalledItem, What, is_newer};
 use crate::report::Outcome;
 use crate::setup::{not_done, removed};
 
-macro_rules! files {
-    ($($name:literal)*) => {
-        [$(($name, include_str!(concat!("../../../editors/nvim/", $name)))),*]
-    };
-}
-
 const HELP: &str = "doc/gemini_companion.txt";
 
 /// The file that contains the program's name.
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
-/// The files of the plugin.
-const FILES: [(&str, &str); 55] = files![
-    "doc/gemini_companion.txt"
-    "lua/gemini_companion/agent.lua"
-    "lua/gemini_companion/anchor.lua"
-    "lua/gemini_companion/autowrite.lua"
-    "lua/gemini_companion/bars.lua"
-    "lua/gemini_companion/buffer.lua"
-    "lua/gemini_companion/changes.lua"
-    "lua/gemini_companion/commands.lua"
-    "lua/gemini_companion/comments.lua"
-    "lua/gemini_companion/compare.lua"
-    "lua/gemini_companion/config.lua"
-    "lua/gemini_companion/context.lua"
-    "lua/gemini_companion/diagnostics.lua"
-    "lua/gemini_companion/diff.lua"
-    "lua/gemini_companion/drafts.lua"
-    "lua/gemini_companion/exlines.lua"
-    "lua/gemini_companion/file.lua"
-    "lua/gemini_companion/focus.lua"
-    "lua/gemini_companion/form.lua"
-    "lua/gemini_companion/guard.lua"
-    "lua/gemini_companion/health.lua"
-    "lua/gemini_companion/hunks.lua"
-    "lua/gemini_companion/idle.lua"
-    "lua/gemini_companion/init.lua"
-    "lua/gemini_companion/keys.lua"
-    "lua/gemini_companion/labels.lua"
-    "lua/gemini_companion/log.lua"
-    "lua/gemini_companion/messages.lua"
-    "lua/gemini_companion/name.lua"
-    "lua/gemini_companion/prompt.lua"
-    "lua/gemini_companion/proposals.lua"
-    "lua/gemini_companion/quickfix.lua"
-    "lua/gemini_companion/reason.lua"
-    "lua/gemini_companion/reload.lua"
-    "lua/gemini_companion/resuming.lua"
-    "lua/gemini_companion/revert.lua"
-    "lua/gemini_companion/review.lua"
-    "lua/gemini_companion/revival.lua"
-    "lua/gemini_companion/selection.lua"
-    "lua/gemini_companion/server.lua"
-    "lua/gemini_companion/sessions.lua"
-    "lua/gemini_companion/stale.lua"
-    "lua/gemini_companion/startup.lua"
-    "lua/gemini_companion/terminal.lua"
-    "lua/gemini_companion/text.lua"
-    "lua/gemini_companion/turn.lua"
-    "lua/gemini_companion/types.lua"
-    "lua/gemini_companion/undone.lua"
-    "lua/gemini_companion/unified.lua"
-    "lua/gemini_companion/unsaved.lua"
-    "lua/gemini_companion/view.lua"
-    "lua/gemini_companion/windows.lua"
-    "lua/gemini_companion/words.lua"
-    "lua/gemini_companion/workspace.lua"
-    "plugin/gemini_companion.lua"
-];
+/// The files of the plugin, each with its name. `build.rs` lists them.
+const FILES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/neovim.rs"));
 
 /// Neovim on a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,11 +133,15 @@ fn files(program: Option<&Path>) -> Files {
     // The same text as from `:helptags`, so that calling it changes nothing.
     let tags =
         tags.iter().flat_map(|tag| [tag, "\t", file, "\t/*", tag, "*\n"]).collect::<String>();
-    let files = FILES.map(|(name, text)| match program.filter(|_| name == CONFIG) {
-        Some(program) => (name.to_owned(), with_program(text, program).into_bytes()),
-        None => (name.to_owned(), text.as_bytes().to_owned()),
-    });
-    files.into_iter().chain([("doc/tags".to_owned(), tags.into_bytes())]).collect()
+    let mut files = Files::from([("doc/tags".to_owned(), tags.into_bytes())]);
+    for &(name, text) in FILES {
+        let text = match program.filter(|_| name == CONFIG) {
+            Some(program) => with_program(text, program),
+            None => text.to_owned(),
+        };
+        files.insert(name.to_owned(), text.into_bytes());
+    }
+    files
 }
 
 /// Writes the program's path into the default options.

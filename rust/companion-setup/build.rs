@@ -1,0 +1,45 @@
+//! Lists the files that the program contains, to install them: the Neovim plugin and the extension.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
+    write_list(&root.join("editors/nvim"), &["doc", "lua", "plugin"], "neovim.rs")?;
+    write_list(&root.join("extension"), &[""], "extension.rs")
+}
+
+/// Writes the files in these folders below `root` as a Rust array: each name below `root`, and the text.
+fn write_list(root: &Path, folders: &[&str], list: &str) -> io::Result<()> {
+    let mut files = Vec::new();
+    for folder in folders {
+        let folder = root.join(folder);
+        println!("cargo:rerun-if-changed={}", folder.display());
+        find(&folder, &mut files)?;
+    }
+    files.sort();
+    let mut text = String::from("[\n");
+    for file in files {
+        let name = file.strip_prefix(root).map_err(io::Error::other)?;
+        let name = name.to_string_lossy().replace('\\', "/");
+        let _ = writeln!(text, "    ({name:?}, include_str!({:?})),", file.display().to_string());
+    }
+    text.push_str("]\n");
+    let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
+    fs::write(Path::new(&out).join(list), text)
+}
+
+/// Adds all files of a folder, without those that an editor or a system leaves there.
+fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        if path.is_dir() {
+            find(&path, files)?;
+        } else if ending.is_some_and(|ending| ["json", "lua", "md", "txt"].contains(&ending)) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
