@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use companion_client::discover::{
-    Candidate, CandidateStatus, Environment, Plan, Reason, Token, validate,
-};
+use companion_client::discover::{Candidate, Environment, Plan, Token, validate};
 use companion_client::http::{Endpoint, Error, Stage, probe};
 use companion_protocol::profile::{ClientProfile, Naming};
 
@@ -57,13 +55,8 @@ impl Running {
     /// that do not answer.
     fn find(environment: &Environment) -> Result<Self, String> {
         let plan = Plan::of(environment);
-        let fits = |one: &&Candidate| match one.standing {
-            CandidateStatus::Chosen(reason) => reason != Reason::NoneFits,
-            ref standing => *standing == CandidateStatus::Outranked,
-        };
-        let mut candidates: Vec<_> = plan.search.candidates.iter().filter(fits).collect();
-        candidates.sort_by_key(|one| !matches!(one.standing, CandidateStatus::Chosen(_)));
-        let by_file = candidates.into_iter().filter_map(|one| Self::of_file(environment, one));
+        let by_file =
+            plan.search.fitting().into_iter().filter_map(|one| Self::of_file(environment, one));
         let by_variable = || Self::of_variables(environment);
         let found = by_file.chain(std::iter::once_with(by_variable).flatten());
         let mut silent = None;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use companion_platform::state_dir;
 use semver::Version;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::client::Before;
 use crate::files::{check_own, create_dir, missing_dirs, remove_empty, replace, replace_at_once};
@@ -67,13 +67,7 @@ pub(crate) struct InstalledItem {
 #[serde(rename_all = "camelCase")]
 pub(crate) enum What {
     /// The plugin with that id, in the IDE in that folder, with the hash of its files.
-    Plugin {
-        home: PathBuf,
-        id: String,
-        /// Empty in a manifest of an earlier version: then the plugin stays.
-        #[serde(default)]
-        hash: String,
-    },
+    Plugin { home: PathBuf, id: String, hash: String },
     /// The program, with the hash of its content.
     Program { hash: String },
     /// Completions of a shell, or the man page, with the hash of its content.
@@ -303,8 +297,6 @@ fn read(file: &Path) -> io::Result<Content> {
     };
     let value = serde_json::from_str(&text).map_err(|error| failed(error.into(), DAMAGED))?;
     let newest = newest_version(&value);
-    // Earlier versions wrote the list alone.
-    let value = if value.is_array() { json!({ "items": value }) } else { value };
     serde_json::from_value(value).map_err(|error| match newest {
         Some(newer) => failed(
             error.into(),
@@ -322,7 +314,7 @@ const DAMAGED: &str = ". The list of installed items is damaged. Move the file a
 
 /// Returns the version of the newest program that wrote the manifest, if it is newer than this one.
 fn newest_version(manifest: &Value) -> Option<String> {
-    let items = manifest.get("items").unwrap_or(manifest).as_array()?;
+    let items = manifest.get("items")?.as_array()?;
     let versions = items.iter().filter_map(|item| item.get("version")?.as_str());
     let mut newest = VERSION;
     for version in versions {

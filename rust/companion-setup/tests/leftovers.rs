@@ -171,16 +171,6 @@ fn a_record_that_is_damaged_or_newer_is_named_with_the_way_out() {
     }
 }
 
-#[test]
-fn a_record_of_an_earlier_version_is_read() {
-    let made = made();
-    made.carry_out(&made.package("1.0"));
-    let record: serde_json::Value =
-        serde_json::from_slice(&fs::read(made.record()).unwrap()).unwrap();
-    fs::write(made.record(), record["items"].to_string()).unwrap();
-    assert_eq!(made.remove().steps.len(), 8);
-}
-
 /// Makes the copy of the program fail.
 fn without_program(made: &Made) {
     write(made.home(".local/bin"), "a file in place of the folder");

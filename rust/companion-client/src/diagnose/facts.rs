@@ -13,8 +13,7 @@ use super::program::ClientProgram;
 use super::settings::{IdeMode, Settings};
 use super::trust::Trust;
 use crate::discover::{
-    Candidate, CandidateStatus, Connection, Environment, Origin, Plan, Reason, Route, Search,
-    Target, Token,
+    Candidate, Connection, Environment, Origin, Plan, Route, Search, Target, Token,
 };
 use crate::http::{Endpoint, block_on, hook_senders};
 
@@ -270,12 +269,8 @@ fn worktree_of(environment: &Environment, plan: &Plan) -> Option<PathBuf> {
 
 /// Returns the files of running companions that the client would take there.
 fn fitting(environment: &Environment) -> Vec<PathBuf> {
-    let fits = |one: &Candidate| match one.standing {
-        CandidateStatus::Chosen(reason) => reason != Reason::NoneFits,
-        ref standing => *standing == CandidateStatus::Outranked,
-    };
     let candidates = Search::of(environment).candidates.into_iter();
-    candidates.filter(|one| one.alive && fits(one)).map(|one| one.path).collect()
+    candidates.filter(|one| one.alive && one.fits()).map(|one| one.path).collect()
 }
 
 /// Returns the user's own folder for temporary files on macOS, which a terminal may not know.

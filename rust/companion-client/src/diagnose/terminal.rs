@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::PathBuf;
 
+use companion_platform::vars;
 use companion_protocol::profile::ClientProfile;
 
 use super::{Facts, diagnose, installed};
@@ -20,9 +21,7 @@ pub fn diagnose_terminal(
     // Without a folder, the working folder is irrelevant: the client asks the user to open one.
     let folder = roots.and_then(|roots| env::split_paths(roots).next());
     let folder = folder.unwrap_or_else(|| PathBuf::from("/"));
-    let mut all: BTreeMap<_, _> = env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
+    let mut all = vars();
     all.extend(variables.into_iter().map(|(name, value)| (name.to_owned(), value)));
     let environment = Environment::with_vars(first, all, folder);
     let mut reports = Vec::new();

@@ -131,12 +131,28 @@ impl Candidate {
     pub(super) fn port(&self) -> Option<&str> {
         self.connection.as_ref()?.port.as_deref()
     }
+
+    /// Whether the client's folder is in its workspace, and the client may choose it.
+    pub fn fits(&self) -> bool {
+        match self.standing {
+            CandidateStatus::Chosen(reason) => reason != Reason::NoneFits,
+            CandidateStatus::Outranked => true,
+            _ => false,
+        }
+    }
 }
 
 impl Search {
     /// Returns the file that the client chooses.
     pub fn chosen(&self) -> Option<&Candidate> {
         self.candidates.iter().find(|one| matches!(one.standing, CandidateStatus::Chosen(_)))
+    }
+
+    /// Returns the files that fit, the chosen one first.
+    pub fn fitting(&self) -> Vec<&Candidate> {
+        let mut fitting: Vec<_> = self.candidates.iter().filter(|one| one.fits()).collect();
+        fitting.sort_by_key(|one| one.standing == CandidateStatus::Outranked);
+        fitting
     }
 }
 
