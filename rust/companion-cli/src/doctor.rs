@@ -101,43 +101,7 @@ fn editors(has_companion: bool) -> Vec<Finding> {
     ides.chain(neovim).map(finding).collect()
 }
 
-/// Returns the diagnoses as text for this terminal.
+/// Returns the diagnoses as text.
 pub(crate) fn text(diagnoses: &[Diagnosis]) -> String {
-    let is_utf8 = shows_utf8(|name| std::env::var(name).ok());
-    let text = |one: &Diagnosis| if is_utf8 { format!("{one}") } else { format!("{one:#}") };
-    diagnoses.iter().map(text).collect::<Vec<_>>().join("\n\n")
-}
-
-/// Whether the terminal shows UTF-8. POSIX takes the first of these variables that is not empty; without
-/// them the locale is C. Windows converts all output to what its console shows.
-fn shows_utf8(var: impl Fn(&str) -> Option<String>) -> bool {
-    let mut locales = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(var);
-    let locale = locales.find(|locale| !locale.is_empty()).unwrap_or_default();
-    cfg!(windows) || locale.to_lowercase().replace('-', "").contains("utf8")
-}
-
-#[cfg(all(test, not(windows)))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_variable_that_is_not_empty_names_the_encoding() {
-        let shows = |vars: [&str; 3]| {
-            shows_utf8(|name| {
-                let at = ["LC_ALL", "LC_CTYPE", "LANG"].iter().position(|known| *known == name)?;
-                (vars[at] != "unset").then(|| vars[at].to_owned())
-            })
-        };
-        for (vars, expected) in [
-            (["unset", "unset", "en_US.UTF-8"], true),
-            (["", "", "C.utf8"], true),
-            (["unset", "UTF-8", "unset"], true),
-            (["C", "UTF-8", "de_DE.UTF-8"], false),
-            (["unset", "de_DE@euro", "de_DE.UTF-8"], false),
-            (["unset", "unset", "POSIX"], false),
-            (["unset", "unset", "unset"], false),
-        ] {
-            assert_eq!(shows(vars), expected, "{vars:?}");
-        }
-    }
+    diagnoses.iter().map(Diagnosis::to_string).collect::<Vec<_>>().join("\n\n")
 }

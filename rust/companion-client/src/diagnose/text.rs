@@ -8,7 +8,6 @@ use companion_platform::quote;
 use super::{Diagnosis, Level, Subject};
 use crate::discover::Target;
 
-/// The alternate form (`{:#}`) has words in place of marks, for terminals without UTF-8.
 impl fmt::Display for Diagnosis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.verdict)?;
@@ -27,13 +26,10 @@ impl fmt::Display for Diagnosis {
                 subject = Some(finding.subject);
                 writeln!(f, "\n{}", title(finding.subject, self.name))?;
             }
-            let mark = match (finding.level, f.alternate()) {
-                (Level::Good, false) => "✓",
-                (Level::Note, false) => "·",
-                (Level::Bad, false) => "✗",
-                (Level::Good, true) => "ok:",
-                (Level::Note, true) => "note:",
-                (Level::Bad, true) => "FAIL:",
+            let mark = match finding.level {
+                Level::Good => "✓",
+                Level::Note => "·",
+                Level::Bad => "✗",
             };
             writeln!(f, "  {mark} {}", finding.text.replace('\n', "\n    "))?;
         }
