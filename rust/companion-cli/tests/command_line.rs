@@ -1,26 +1,29 @@
 //! Tests the command line: its help, errors and exit codes.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use common::{PROGRAM, complaints, first_line, text};
+use crate::common::{PROGRAM, assert_shows, complaints, first_line, help, text};
 
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_gemini-companion"))
 }
 
 fn run(args: &[&str]) -> Output {
-    program().args(args).stdin(Stdio::null()).output().unwrap()
+    let mut program = program();
+    program.env_remove("GEMINI_CLI_IDE_AUTH_TOKEN").args(args);
+    program.stdin(Stdio::null()).output().unwrap()
 }
 
 #[test]
 fn help_is_for_people_who_see_it_for_the_first_time() {
     insta::assert_snapshot!("help", text(&run(&["--help"]).stdout));
     insta::assert_snapshot!("serve_help", text(&run(&["serve", "--help"]).stdout));
+    insta::assert_snapshot!("mcp_help", help("mcp"));
+    insta::assert_snapshot!("hook_help", help("hook"));
+    let bridge = help("bridge");
+    assert_shows(&bridge, "## WSL");
+    insta::assert_snapshot!("bridge_help", bridge);
 }
 
 #[test]
@@ -31,7 +34,7 @@ fn its_version_has_the_name_by_which_it_is_run() {
 
 #[test]
 fn wrong_arguments_are_named() {
-    let cases: [&[&str]; 20] = [
+    let cases: [&[&str]; 28] = [
         &["serve"],
         &["serve", "--workspace", ".", "--port", "70000"],
         &["serve", "--workspace", ".", "--body-limit", "0"],
@@ -51,7 +54,15 @@ fn wrong_arguments_are_named() {
         &["serve", "--workspace", ".", "--ide-display-name", " "],
         &["bridge", "--host", ""],
         &["bridge", "--map", "/work=/a", "--map", "/work/=/b"],
+        &["bridge", "--map", "/work"],
+        &["bridge", "--map", "/work=relative"],
+        &["bridge", "--map", "/a=/b=/c"],
         &["bridge", "--wait", "18446744073709551615"],
+        &["bridge", "--workspace", "/no/such/folder"],
+        &["bridge", "--port", "80"],
+        &["bridge", "--token-file", "token"],
+        &["mcp", "--workspace", "/no/such/folder"],
+        &["mcp", "--wait", "1"],
         &["completions", "tcsh"],
     ];
     insta::assert_snapshot!(complaints(run, &cases));
@@ -233,7 +244,7 @@ fn bash_completes_commands_and_options() {
 fn behind_npms_launcher_the_editor_is_the_one_that_started_the_launcher() {
     let dir = tempfile::tempdir().unwrap();
     let launcher = "GEMINI_COMPANION_LAUNCHER=$$ \"$0\" \"$@\"; exit $?";
-    let mut serve = common::isolated(Path::new("/bin/sh"), dir.path())
+    let mut serve = crate::common::isolated(Path::new("/bin/sh"), dir.path())
         .args(["-c", launcher, PROGRAM, "--log-level", "error", "serve", "--workspace"])
         .arg(dir.path())
         .stdin(Stdio::piped())

@@ -1,16 +1,13 @@
 //! Tests `gemini-companion container`, with a docker that records its call.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{Companion, help, text};
+use crate::common::{Companion, help, text};
 
 /// A script that writes its arguments and its environment, each ended by a NUL, and exits with 7.
 const DOCKER: &str = "#!/bin/sh

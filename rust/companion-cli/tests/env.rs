@@ -1,13 +1,10 @@
 //! Tests the output of `gemini-companion env`, and its effect in a shell.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::process::Command;
 
-use common::{Companion, assert_shows, help, program, text};
+use crate::common::{Companion, assert_shows, help, program, text};
 use serde_json::Value;
 
 const NAMES: [&str; 4] = [

@@ -2,16 +2,13 @@
 //! `companion-setup` check its effects.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use common::{PROGRAM, complaints, first_line, help, isolated, program, text};
+use crate::common::{PROGRAM, complaints, first_line, help, isolated, program, text};
 use tempfile::TempDir;
 
 #[test]

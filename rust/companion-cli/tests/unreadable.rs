@@ -1,12 +1,8 @@
 //! Tests an editor whose texts are not Unicode: its client must not take them for other texts.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
 use std::io::{Read, Write};
 
-use common::editor::{Editor, new_dir, next_line, of};
+use crate::common::editor::{Editor, new_dir, next_line, of};
 use serde_json::{Value, json};
 
 const WHY: &str = "content must be a string of valid Unicode";

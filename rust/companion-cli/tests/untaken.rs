@@ -1,15 +1,12 @@
 //! Tests that an editor that does not read its messages can't exhaust the server's memory.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(target_os = "linux")]
-
-mod common;
 
 use std::io::Read;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-use common::editor::{Editor, new_dir, next_line, of};
+use crate::common::editor::{Editor, new_dir, next_line, of};
 use serde_json::json;
 
 const MB: usize = 1 << 20;

@@ -1,16 +1,12 @@
 //! Tests that setup installs the extension where a client loads it, and removes it. `e2e` tests
 //! that the real clients load it.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
 #[cfg(unix)]
-use common::write_program;
-use common::{Made, outcomes, write};
+use crate::common::write_program;
+use crate::common::{Made, below, outcomes, write};
 use companion_setup::{Os, Outcome, Package, Report};
 
 const SUBJECT: &str = "Extension of Gemini CLI";
@@ -44,37 +40,14 @@ fn step(report: &Report) -> (Outcome, &Path, &str) {
 #[test]
 fn it_is_what_the_sources_have_and_goes_without_a_trace() {
     let made = made();
-    let package = made.package("1.0");
-    let before = made.files();
-    let about = "install hooks and a tool (problems, reasons, comments, changes)";
-    assert_eq!(step(&made.plan(&package)), (Outcome::Planned, &*target(&made), about));
-    assert_eq!(made.files(), before, "a plan touches nothing");
-    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
-
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../extension");
-    for folder in [".", "hooks"] {
-        let names = |dir: &Path| {
-            let entries = fs::read_dir(dir.join(folder)).unwrap();
-            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
-            names.sort();
-            names
-        };
-        assert_eq!(names(&target(&made)), names(&sources));
-        for name in names(&sources).iter().filter(|name| *name != "hooks") {
-            let text = |dir: &Path| fs::read(dir.join(folder).join(name)).unwrap();
-            assert_eq!(text(&target(&made)), text(&sources), "{}", name.display());
-        }
-    }
-    let beside = fs::read_dir(made.home(".gemini")).unwrap().count();
-    assert_eq!(beside, 2, "nothing is left beside it");
-
-    let after = made.files();
-    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Unchanged);
-    assert_eq!(made.files(), after, "run twice it changes nothing");
-    assert_eq!(outcomes(&made.plan_remove()), [(SUBJECT, Outcome::Planned)]);
-    assert_eq!(made.files(), after);
-    assert_eq!(outcomes(&made.remove()), [(SUBJECT, Outcome::Done)]);
-    assert!(!made.home(".gemini/extensions").exists());
+    let messages = made.live(&made.package("1.0"), SUBJECT, |dir| {
+        assert_eq!(dir, target(&made));
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../extension");
+        assert_eq!(below(dir), below(&sources));
+        let beside = fs::read_dir(made.home(".gemini")).unwrap().count();
+        assert_eq!(beside, 2, "nothing is left beside it");
+    });
+    assert_eq!(messages[0], "install hooks and a tool (problems, reasons, comments, changes)");
 }
 
 /// Returns a value of a JSON file in the extension.

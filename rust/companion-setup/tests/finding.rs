@@ -2,13 +2,10 @@
 
 // Other systems' machines use paths of this system. On Windows a Unix PATH can't contain them.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::{Made, write};
+use crate::common::{Made, write};
 use companion_setup::{Ide, Os, Outcome};
 use serde_json::json;
 

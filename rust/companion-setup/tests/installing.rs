@@ -1,14 +1,10 @@
 //! Tests that the plugin is installed into IDEs in one step, and removed again.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
 use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use common::{Made, outcomes, plugin_zip, write};
+use crate::common::{Made, outcomes, plugin_zip, write};
 use companion_setup::{Os, Outcome, Package, Report};
 use serde_json::json;
 use zip::ZipArchive;
@@ -50,28 +46,12 @@ fn put(dir: &Path, id: &str, version: &str) {
 #[test]
 fn it_is_installed_and_taken_away_again_without_a_trace() {
     let made = made();
-    let package = made.package("1.2.3");
-    let before = made.files();
-    let planned = made.plan(&package);
-    assert_eq!(ide(&planned), (Outcome::Planned, "install 1.2.3"));
-    assert_eq!(made.files(), before, "a plan touches nothing");
-    let report = made.carry_out(&package);
-    assert_eq!(ide(&report), (Outcome::Done, "installed 1.2.3"));
-    let plugin = plugins(&made).join("companion-for-gemini-cli");
-    assert_eq!(report.steps[0].path, plugin);
-    assert_eq!(version(&plugin), "1.2.3");
-    assert!(plugin.join("lib/plugin.jar").is_file());
-    let done = made.files();
-    let report = made.carry_out(&package);
-    assert_eq!(outcomes(&report), [(IDE, Outcome::Unchanged), ("Gemini CLI", Outcome::Unchanged)]);
-    assert_eq!(made.files(), done, "run twice it changes nothing");
-
-    let planned = made.plan_remove();
-    assert_eq!(outcomes(&planned), [(IDE, Outcome::Planned)]);
-    assert_eq!(made.files(), done);
-    let removed = made.remove();
-    assert_eq!(outcomes(&removed), [(IDE, Outcome::Done)]);
-    assert_eq!(made.files(), before, "not even a folder is left");
+    let messages = made.live(&made.package("1.2.3"), IDE, |plugin| {
+        assert_eq!(plugin, plugins(&made).join("companion-for-gemini-cli"));
+        assert_eq!(version(plugin), "1.2.3");
+        assert!(plugin.join("lib/plugin.jar").is_file());
+    });
+    assert_eq!(messages[..2], ["install 1.2.3", "installed 1.2.3"]);
 }
 
 #[test]
@@ -302,11 +282,11 @@ fn other_files_are_not_taken_for_the_plugin() {
         Package::open(&file).unwrap_err().to_string()
     };
     assert!(open("no.zip", b"no zip").contains("no.zip"));
-    let out = common::zip(&[("../x/lib/a.jar", b"")]);
+    let out = crate::common::zip(&[("../x/lib/a.jar", b"")]);
     assert!(open("out.zip", &out).contains("leads out"));
-    let two = common::zip(&[("a/x", b""), ("b/x", b"")]);
+    let two = crate::common::zip(&[("a/x", b""), ("b/x", b"")]);
     assert!(open("two.zip", &two).contains("exactly one folder"));
-    let none = common::zip(&[("a/lib/x.jar", b"")]);
+    let none = crate::common::zip(&[("a/lib/x.jar", b"")]);
     assert!(open("none.zip", &none).contains("no jar"));
     let other = plugin_zip("other", "other.plugin", "1.0");
     assert!(open("other.zip", &other).contains("it contains the plugin other.plugin"));

@@ -3,14 +3,11 @@
 
 // Other systems' machines use paths of this system.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Made, outcomes, write, write_program};
+use crate::common::{Made, outcomes, write, write_program};
 use companion_setup::{Documents, Installed, Os, Outcome, Setup};
 
 const SETTINGS: &str = "{ \"a\": 1 }\n";

@@ -3,14 +3,11 @@
 
 // Other systems' machines use paths of this system. On Windows a Unix PATH can't contain them.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Made, below, outcomes, write, write_program};
+use crate::common::{Made, below, outcomes, write, write_program};
 use companion_setup::{Os, Outcome, Package, Report};
 
 const TARGET: &str = "site/pack/companion/start/gemini_companion";
@@ -46,35 +43,26 @@ fn step(report: &Report) -> (Outcome, &Path, &str) {
 #[test]
 fn it_is_what_the_sources_have_and_goes_without_a_trace() {
     let made = made(Os::Linux);
-    let package = made.package("1.0");
-    let before = made.files();
-    let target = data(&made).join(TARGET);
-    let planned = made.plan(&package);
-    assert_eq!(step(&planned), (Outcome::Planned, &*target, "install the plugin"));
-    assert_eq!(made.files(), before, "a plan touches nothing");
-    let done = made.carry_out(&package);
-    assert_eq!(step(&done), (Outcome::Done, &*target, "installed the plugin"));
-
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/nvim");
-    for part in ["doc", "lua", "plugin"] {
-        let mut there = below(&target.join(part));
-        there.retain(|(name, _)| name != Path::new("tags"));
-        assert_eq!(there, below(&sources.join(part)), "{part}");
-    }
-    let tags = fs::read_to_string(target.join("doc/tags")).unwrap();
-    let help = "gemini_companion\tgemini_companion.txt\t/*gemini_companion*\n";
-    assert!(tags.contains(help), "{tags}");
-
-    let after = made.files();
-    let again = made.carry_out(&package);
-    assert_eq!(step(&again), (Outcome::Unchanged, &*target, "it is installed"));
-    assert_eq!(made.files(), after, "run twice it changes nothing");
-    assert_eq!(step(&made.plan_remove()), (Outcome::Planned, &*target, "remove the plugin"));
-    assert_eq!(made.files(), after);
-    let removed = made.remove();
-    assert_eq!(outcomes(&removed), [("Neovim", Outcome::Done)]);
-    assert_eq!(step(&removed).2, "removed the plugin");
-    assert!(!data(&made).exists());
+    let messages = made.live(&made.package("1.0"), "Neovim", |target| {
+        assert_eq!(target, data(&made).join(TARGET));
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/nvim");
+        for part in ["doc", "lua", "plugin"] {
+            let mut there = below(&target.join(part));
+            there.retain(|(name, _)| name != Path::new("tags"));
+            assert_eq!(there, below(&sources.join(part)), "{part}");
+        }
+        let tags = fs::read_to_string(target.join("doc/tags")).unwrap();
+        let help = "gemini_companion\tgemini_companion.txt\t/*gemini_companion*\n";
+        assert!(tags.contains(help), "{tags}");
+    });
+    let expected = [
+        "install the plugin",
+        "installed the plugin",
+        "it is installed",
+        "remove the plugin",
+        "removed the plugin",
+    ];
+    assert_eq!(messages, expected);
 }
 
 #[test]

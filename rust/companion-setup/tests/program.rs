@@ -2,15 +2,12 @@
 
 // Other systems' machines use paths of this system. On Windows a Unix PATH can't contain them.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use common::{Made, outcomes, write, write_program};
+use crate::common::{Made, outcomes, write, write_program};
 use companion_setup::{Os, Outcome, Report};
 
 const NAME: &str = "gemini-companion";
@@ -58,25 +55,15 @@ fn local_bin() -> Vec<PathBuf> {
 #[test]
 fn it_is_copied_and_taken_away_again_without_a_trace() {
     let made = made(Os::Linux, &local_bin());
-    let package = made.package("1.0");
-    let before = made.files();
     let target = made.home(".local/bin/gemini-companion");
-    let planned = made.plan(&package);
-    assert_eq!(step(&planned), (Outcome::Planned, &*target, &*copy_to(&target)));
-    assert_eq!(made.files(), before, "a plan touches nothing");
-    let done = made.carry_out(&package);
-    assert_eq!(step(&done), (Outcome::Done, &*target, &*copied_to(&target)));
-    assert_eq!(fs::read_to_string(&target).unwrap(), "1.0");
-    let permissions = fs::metadata(&target).unwrap().permissions();
-    assert_eq!(permissions.mode() & 0o777, 0o755);
-    let after = made.files();
-    let again = made.carry_out(&package);
-    assert_eq!(step(&again), (Outcome::Unchanged, &*target, "it is installed"));
-    assert_eq!(made.files(), after, "run twice it changes nothing");
-    assert_eq!(outcomes(&made.plan_remove()), [(NAME, Outcome::Planned)]);
-    assert_eq!(made.files(), after);
-    assert_eq!(outcomes(&made.remove()), [(NAME, Outcome::Done)]);
-    assert!(!made.home(".local/bin").exists());
+    let messages = made.live(&made.package("1.0"), NAME, |path| {
+        assert_eq!(path, target);
+        assert_eq!(fs::read_to_string(path).unwrap(), "1.0");
+        let permissions = fs::metadata(path).unwrap().permissions();
+        assert_eq!(permissions.mode() & 0o777, 0o755);
+    });
+    let expected = [&*copy_to(&target), &copied_to(&target), "it is installed"];
+    assert_eq!(messages[..3], expected);
 }
 
 #[test]
@@ -128,7 +115,8 @@ fn one_of_the_user_in_its_own_place_that_does_not_work_is_named() {
     let target = write_program(made.home(".local/bin/gemini-companion"), "broken");
     let report = made.carry_out(&made.package("1.0"));
     let message = format!(
-        "{} does not work: it is another program. It is not from setup. Delete it, and run setup again",
+        "{} does not work: it is another program. It is not from setup. Delete it, and run setup \
+         again",
         target.display()
     );
     assert_eq!(step(&report), (Outcome::Failed, &*target, &*message));

@@ -1,13 +1,9 @@
 //! Tests that setup turns the IDE mode on, and keeps the rest of the clients' settings.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{Made, outcomes, write};
+use crate::common::{Made, outcomes, write};
 use companion_setup::{Os, Outcome, Report};
 
 /// Returns a settings file after setup, and after the removal.

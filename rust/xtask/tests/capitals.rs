@@ -1,12 +1,11 @@
 //! Checks the capitals of the JetBrains plugin's texts by JetBrains' guidelines: titles of actions
 //! have them in each word, links and actions of notifications only in the first one.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
+
+use crate::common::root;
 
 /// Words that have a capital anywhere.
 const NAMES: [&str; 6] = ["CLI", "Gemini", "Qwen", "IDE", "Local", "History"];
@@ -22,10 +21,6 @@ const LINKS: [&str; 8] = [
     "diff.apply",
     "diff.close",
 ];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// Returns the texts of the bundle by their keys.
 fn bundle() -> BTreeMap<String, String> {

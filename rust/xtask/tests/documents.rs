@@ -1,17 +1,13 @@
 //! Checks the documents: their length, their sentences, and that the named files exist.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
 
+use crate::common::{read, root};
+
 /// The help of the Neovim plugin.
 const HELP: &str = "editors/nvim/doc/gemini_companion.txt";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// Returns the documents that git tracks or would add, with their texts.
 fn documents() -> Vec<(PathBuf, String)> {
@@ -134,10 +130,6 @@ fn links_to_headings_lead_to_one() {
         }
     }
     assert!(links > 20, "only {links} links were found");
-}
-
-fn read(file: &str) -> String {
-    std::fs::read_to_string(root().join(file)).unwrap()
 }
 
 /// Returns the keys of a Lua table that begins with the line `head`, at the first level.

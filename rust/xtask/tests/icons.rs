@@ -1,10 +1,10 @@
 //! Checks the plugin's icons: each for the old and the new look of IDEs, both light and dark.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use crate::common::root;
 
 const MAPPINGS: &str = "src/current/resources/CompanionIconMappings.json";
 const OLD: &str = "src/main/resources/icons";
@@ -15,7 +15,7 @@ const LIGHT: [&str; 4] = ["#6C707E", "#A8ADBD", "#55A76A", "#E55765"];
 const DARK: [&str; 4] = ["#CED0D6", "#6F737A", "#5FAD65", "#DB5C5C"];
 
 fn plugin() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin-kotlin")
+    root().join("plugin-kotlin")
 }
 
 fn names(folder: &str) -> BTreeSet<String> {

@@ -1,10 +1,8 @@
 //! Finds words that make a sentence need a second reading, in documents, comments and texts.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-use std::path::{Path, PathBuf};
-
 use xshell::{Shell, cmd};
+
+use crate::common::root;
 
 /// A file may have two hits of each kind, and one more in each 500 words.
 const MAX_PER_FILE: usize = 2;
@@ -53,10 +51,6 @@ const EXCEPTIONS: [&str; 2] =
 /// Returns whether `is no` has the usual meaning: "there is no", "is no longer".
 fn asserts_absence(words: &[&str], at: usize) -> bool {
     words.get(at + 1) == Some(&"longer") || at > 1 && words[at - 2] == "there"
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn extension(file: &str) -> &str {

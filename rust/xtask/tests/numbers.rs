@@ -1,10 +1,8 @@
 //! Compares numbers of the documents with the constants that they describe.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-use std::path::Path;
-
 use xshell::{Shell, cmd};
+
+use crate::common::{read, root};
 
 /// A constant: its file, its declaration, and the documents with the number as users read it.
 type Number = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
@@ -118,18 +116,17 @@ const NUMBERS: [Number; 20] = [
 ];
 
 /// Returns a file as one line: a document may break a line anywhere.
-fn read(file: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
-    let text = std::fs::read_to_string(path).unwrap();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Returns the text of a file, with single blanks between its words.
+fn words(file: &str) -> String {
+    read(file).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
 fn the_manuals_have_the_numbers_of_the_code() {
     for (file, constant, documents) in NUMBERS {
-        assert!(read(file).contains(constant), "{file} has no {constant}: correct {documents:?}");
+        assert!(words(file).contains(constant), "{file} has no {constant}: correct {documents:?}");
         for (document, number) in documents {
-            assert!(read(document).contains(number), "{document} lacks {number:?}, from {file}");
+            assert!(words(document).contains(number), "{document} lacks {number:?}, from {file}");
         }
     }
 }
@@ -234,7 +231,7 @@ fn written(value: &str) -> Vec<String> {
 
 #[test]
 fn the_page_of_limits_has_the_numbers_of_the_code() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root();
     let source = |file: &str| std::fs::read_to_string(root.join(file)).unwrap();
     let limits = source(LIMITS);
     let mut checked = 0;
@@ -254,7 +251,7 @@ fn the_page_of_limits_has_the_numbers_of_the_code() {
 /// A new bound of the server, the program or the protocol is in a document, unless no user meets it.
 #[test]
 fn each_bound_is_documented_or_internal() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root();
     let limits = std::fs::read_to_string(root.join(LIMITS)).unwrap();
     let mut known: Vec<_> =
         documented_bounds(&limits).into_iter().map(|(file, name, _)| (file, name)).collect();

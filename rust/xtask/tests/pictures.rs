@@ -2,11 +2,10 @@
 //! picture of the settings page shows all its texts.
 //! `cargo xtask demo --screenshots` renews them.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use crate::common::root;
 
 /// The texts of the plugins that a picture shows, by their source file.
 type ShownTexts = BTreeMap<String, Vec<String>>;
@@ -15,10 +14,6 @@ const DOCUMENTS: [&str; 3] = ["README.md", "docs/jetbrains.md", "editors/nvim/RE
 
 /// GitHub shows larger ones slowly or not at all.
 const MAX_SIZE: u64 = 1_000_000;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn shown_texts() -> BTreeMap<String, ShownTexts> {
     let file = root().join("docs/screenshots/texts.json");

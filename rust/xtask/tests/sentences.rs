@@ -1,13 +1,6 @@
 //! Compares what users read in several places, or beside the types of the code.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-use std::path::Path;
-
-fn read(file: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    std::fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
-}
+use crate::common::read;
 
 /// A user decides about the extension by these texts. If a hook passes more, all of them change.
 #[test]

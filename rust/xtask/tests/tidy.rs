@@ -1,17 +1,11 @@
 //! Checks house rules that no other tool checks.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-use std::path::{Path, PathBuf};
-
 use xshell::{Shell, cmd};
+
+use crate::common::root;
 
 /// A newcomer can read a file of this length in one go.
 const MAX_LINES: usize = 500;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// Returns the files that git tracks or would add, with these endings.
 fn files(endings: &[&str]) -> Vec<(String, String)> {

@@ -1,13 +1,6 @@
 //! Checks that versions which occur in several builds are the same in all of them.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-use std::path::Path;
-
-fn read(file: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
-    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{file}: {error}"))
-}
+use crate::common::read;
 
 /// Returns the text of the first element with this name.
 fn element<'a>(pom: &'a str, name: &str) -> Option<&'a str> {

@@ -1,6 +1,6 @@
 //! Creates made-up machines in a folder for temporary files.
 
-#![allow(dead_code, reason = "each test file uses what it needs")]
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "some tests are for Linux"))]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 
 /// A made-up machine.
 pub(crate) struct Made {
-    dir: TempDir,
+    _dir: TempDir,
     pub(crate) machine: Machine,
     pub(crate) clients: Vec<Client>,
     /// The program that setup installs, if there is one.
@@ -47,7 +47,7 @@ impl Made {
             hooks_off: None,
             refuses_copies: None,
         }];
-        Self { dir, machine, clients, program: None, is_named: false, documents: None }
+        Self { _dir: dir, machine, clients, program: None, is_named: false, documents: None }
     }
 
     pub(crate) fn root(&self, path: &str) -> PathBuf {
@@ -133,6 +133,40 @@ impl Made {
 
     pub(crate) fn remove(&self) -> Report {
         Setup::remove(&self.machine, |_| true, false).unwrap()
+    }
+
+    /// Installs one item, runs setup again, and removes the item. Checks that plans and a second
+    /// run change nothing, and that nothing is left. `look` sees the installed item. Returns the
+    /// messages.
+    pub(crate) fn live(
+        &self,
+        package: &Package,
+        subject: &str,
+        look: impl FnOnce(&Path),
+    ) -> [String; 5] {
+        let message = |report: Report, outcome| {
+            let step = report.steps.iter().find(|step| step.subject == subject).unwrap();
+            assert_eq!(step.outcome, outcome, "{report}");
+            (step.path.clone(), step.message.clone())
+        };
+        let before = self.files();
+        let (planned_path, planned) = message(self.plan(package), Outcome::Planned);
+        assert_eq!(self.files(), before, "a plan touches nothing");
+        let (path, done) = message(self.carry_out(package), Outcome::Done);
+        assert_eq!(path, planned_path);
+        look(&path);
+        let installed = self.files();
+        let (_, again) = message(self.carry_out(package), Outcome::Unchanged);
+        assert_eq!(self.files(), installed, "run twice it changes nothing");
+        let planned_removal = self.plan_remove();
+        assert_eq!(outcomes(&planned_removal), [(subject, Outcome::Planned)]);
+        assert_eq!(self.files(), installed);
+        let removal = self.remove();
+        assert_eq!(outcomes(&removal), [(subject, Outcome::Done)]);
+        assert_eq!(self.files(), before, "not even a folder is left");
+        let (_, planned_removal) = message(planned_removal, Outcome::Planned);
+        let (_, removed) = message(removal, Outcome::Done);
+        [planned, done, again, planned_removal, removed]
     }
 
     /// Plans the removal.

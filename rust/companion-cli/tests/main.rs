@@ -1,0 +1,12 @@
+//! Tests the program from outside. One test program links faster than one for each file.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod command_line;
+mod common;
+mod container;
+mod env;
+mod logging;
+mod setup;
+mod unreadable;
+mod untaken;

@@ -1,0 +1,14 @@
+//! Checks the rules of the house. One test program links faster than one for each file.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod capitals;
+mod common;
+mod documents;
+mod icons;
+mod language;
+mod numbers;
+mod pictures;
+mod sentences;
+mod tidy;
+mod versions;
