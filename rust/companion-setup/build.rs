@@ -10,7 +10,7 @@ fn main() -> io::Result<()> {
     write_list(&root.join("extension"), &[""], "extension.rs")
 }
 
-/// Writes the files in these folders below `root` as a Rust array: each name below `root`, and the text.
+/// Writes the files in these folders below `root` as a Rust array: each name, and the text.
 fn write_list(root: &Path, folders: &[&str], list: &str) -> io::Result<()> {
     let mut files = Vec::new();
     for folder in folders {

@@ -13,8 +13,9 @@ use crate::output;
 use crate::running::{Running, Variables, container_marks};
 use crate::serve::folder;
 
-// If the port is taken on the other machine, no CLI must start: it would send its token to the program
-// that has it. Without an address sshd accepts the port of ::1 alone, but the CLI uses 127.0.0.1.
+// If the port is taken on the other machine, no CLI must start: it would send its token to the
+// program that has it. Without an address sshd accepts the port of ::1 alone, but the CLI uses
+// 127.0.0.1.
 const ENV_HELP: &str = r#"Over SSH, with the project at the same path on build-server, run in the project here:
 
   eval "$(gemini-companion env)"

@@ -26,8 +26,9 @@ pub fn process_identity(pid: u32) -> Option<String> {
     system::process_identity(pid)
 }
 
-/// Returns whether only this machine can reach a TCP port that a program listens at. `None` if that is
-/// unknown, as on systems other than Linux. There, containers reach the host's loopback addresses anyway.
+/// Returns whether only this machine can reach a TCP port that a program listens at. `None` if that
+/// is unknown, as on systems other than Linux. There, containers reach the host's loopback addresses
+/// anyway.
 pub fn listens_on_loopback_only(port: u16) -> Option<bool> {
     system::listens_on_loopback_only(port)
 }

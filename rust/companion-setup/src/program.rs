@@ -140,8 +140,8 @@ pub(crate) fn behind_launcher(found: PathBuf, program: &Path) -> PathBuf {
     }
 }
 
-/// Returns a path that is valid in each shell. The folder that fnm adds to the PATH is a link of one
-/// shell to the folder of a version of Node.
+/// Returns a path that is valid in each shell. The folder that fnm adds to the PATH is a link of
+/// one shell to the folder of a version of Node.
 fn without_shell(found: PathBuf) -> PathBuf {
     let is_of_fnm = found.components().any(|part| part.as_os_str() == "fnm_multishells");
     match (found.parent().map(Path::canonicalize), found.file_name()) {

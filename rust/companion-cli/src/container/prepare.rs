@@ -233,9 +233,9 @@ fn mount_project(
     mapped
 }
 
-/// Returns the parts of `root` that the user mounts for the CLI, each by its path in the container and
-/// the folder on the host. The CLI runs in one of them, so it gets no more of the root. Other mounts
-/// from the project, such as one of a cache, are for another purpose.
+/// Returns the parts of `root` that the user mounts for the CLI, each by its path in the container
+/// and the folder on the host. The CLI runs in one of them, so it gets no more of the root. Other
+/// mounts from the project, such as one of a cache, are for another purpose.
 fn parts(invocation: &Invocation, here: &Path, root: &str) -> Vec<(String, String)> {
     let here = here.to_string_lossy();
     let mut parts = Vec::new();

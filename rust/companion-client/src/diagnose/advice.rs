@@ -77,7 +77,8 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
             environment.stays_local().unwrap_or("REMOTE_CONTAINERS")
         )],
         Problem::Silent => fixed(&[
-            "Its editor may be suspended: continue it with fg in its terminal. Otherwise restart it.",
+            "Its editor may be suspended: continue it with fg in its terminal. Otherwise restart \
+             it.",
         ]),
         Problem::NotACompanion if in_container && environment.stays_local().is_none() => {
             fixed(&["See what listens at that port on the host, and restart the companion."])
@@ -134,8 +135,8 @@ fn host_silent(facts: &Facts) -> Vec<String> {
     });
     if let Some(port) = unreachable {
         advice.push(format!(
-            "If the editor is open on the host, a firewall there may drop the connection: allow TCP \
-             from the container's network to port {port}."
+            "If the editor is open on the host, a firewall there may drop the connection: allow \
+             TCP from the container's network to port {port}."
         ));
     }
     advice.push("See that the editor is open on the host.".to_owned());

@@ -164,8 +164,8 @@ fn ask_for_hooks(environment: &Environment, plan: &Plan, tried: &[Tried]) -> Opt
     Some(senders.iter().any(|sender| sender == environment.profile.id))
 }
 
-/// Returns the name of a proxy variable whose value is not a URL of a proxy. The client's HTTP library
-/// fails on it, although the client never uses the proxy for a companion (`createProxyAwareFetch`).
+/// Returns the name of a proxy variable whose value is not a URL of a proxy. The client's HTTP
+/// library fails on it, although the client never uses the proxy for a companion (`createProxyAwareFetch`).
 pub(super) fn bad_proxy(environment: &Environment) -> Option<&'static str> {
     let proxies = environment.profile.installation.proxies;
     let is_url = |value: &str| {

@@ -78,8 +78,8 @@ struct SettingsFile {
 
 impl Settings {
     /// Reads the settings of the system, the folder, the user and the system's defaults, which have
-    /// priority in this order (`settings.ts`). A folder without the user's trust has no settings, and in
-    /// the home folder the same file has only the user's.
+    /// priority in this order (`settings.ts`). A folder without the user's trust has no settings,
+    /// and in the home folder the same file has only the user's.
     ///
     /// # Errors
     /// The first file that is not a JSON object or can't be read. It prevents the client from
@@ -166,8 +166,8 @@ pub(super) enum Unreadable {
     NotJson,
 }
 
-/// Reads a file of settings, which may begin with a byte order mark if `allows_bom`. `None` if it does
-/// not exist.
+/// Reads a file of settings, which may begin with a byte order mark if `allows_bom`. `None` if it
+/// does not exist.
 pub(super) fn read(file: &Path, allows_bom: bool) -> Option<Result<Value, Unreadable>> {
     let text = match read_plain_file(file, u64::MAX).map_err(|error| error.kind()) {
         Ok(text) => text,

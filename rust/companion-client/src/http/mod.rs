@@ -76,7 +76,7 @@ pub fn block_on<T, E: From<io::Error>>(
 ) -> Result<T, E> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(exchange);
-    // Don't wait for a lookup of a host's name, or for a read of stdin or a disk, that is still pending.
+    // A lookup of a host's name, or a read of stdin or a disk, may still be pending. Don't wait.
     runtime.shutdown_background();
     result
 }

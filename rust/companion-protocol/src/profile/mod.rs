@@ -105,7 +105,8 @@ pub struct Installation {
     /// The setting that runs tools in a sandbox, if the client then has no IDE integration. The
     /// client ignores it in a project's settings.
     pub tool_sandbox: Option<&'static str>,
-    /// The beginnings of a proxy's URL that its HTTP library accepts. Another one stops it at its start.
+    /// The beginnings of a proxy's URL that its HTTP library accepts. Another one stops it at its
+    /// start.
     pub proxies: &'static [&'static str],
     /// The variables that it ignores in a file `.env` outside of its own folders, unless a setting
     /// names others.
