@@ -343,8 +343,8 @@ const PROGRAMS: [(&str, &str); 10] = [
     ("rust/companion-cli/src/container/mod.rs", "docker, podman"),
     ("rust/companion-client/src/diagnose/facts.rs", "getconf"),
     ("rust/companion-client/src/diagnose/probe.rs", "the command of GEMINI_CLI_IDE_SERVER_STDIO"),
-    ("rust/companion-client/src/diagnose/runner.rs", "CLIs, for their version"),
     ("rust/companion-platform/src/ancestors.rs", "ps"),
+    ("rust/companion-platform/src/program.rs", "gemini-companion, for its version"),
     ("rust/companion-platform/src/unix.rs", "ps"),
     ("rust/companion-setup/src/neovim.rs", "nvim"),
 ];
