@@ -207,9 +207,9 @@ impl Rig {
     }
 
     /// The user decides about the diff of this path.
-    pub(crate) fn user_decided(&self, path: &str, decision: Decision<String>) -> Delivery {
-        let input = match decision.into_text() {
-            Some(text) => Input::Accepted(path, self.parts.driver.hold(text)),
+    pub(crate) fn user_decided(&self, path: &str, decision: Decision) -> Delivery {
+        let input = match decision.text() {
+            Some(text) => Input::Accepted(path, text.clone()),
             None => Input::Rejected(path),
         };
         self.parts.driver.handle(input).delivery

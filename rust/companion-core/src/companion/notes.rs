@@ -148,13 +148,11 @@ impl Companion {
     ) {
         let Some(PendingRejection { keeps, .. }) = self.rejections.remove(&diff) else { return };
         let kept = keeps.zip(present).filter(|((_, original), text)| original.is_of(text));
-        let effects = match kept {
-            Some(((note, original), present)) => {
-                self.conversation.notes_mut().set_sent(note, original);
-                self.ledger.reject_with_reason(diff, present)
-            }
-            None => self.ledger.reject(diff),
-        };
+        let present = kept.map(|((note, original), present)| {
+            self.conversation.notes_mut().set_sent(note, original);
+            present
+        });
+        let effects = self.ledger.end_rejection(diff, present);
         self.add(now, effects, out);
     }
 

@@ -45,8 +45,8 @@ impl Answer {
     }
 }
 
-impl<T> From<&Decision<T>> for Outcome {
-    fn from(decision: &Decision<T>) -> Self {
+impl From<&Decision> for Outcome {
+    fn from(decision: &Decision) -> Self {
         if decision.is_accepted() { Self::Accepted } else { Self::Rejected }
     }
 }

@@ -4,24 +4,24 @@ use crate::text::Text;
 
 /// The decision about a diff. A diff that is closed, replaced or abandoned is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Decision<T = Text> {
+pub enum Decision {
     /// Accepted, with the user's final text.
-    Accepted(T),
+    Accepted(Text),
     /// Rejected.
     Rejected,
     /// Rejected with a reason. The client receives the file's present text as an acceptance, which
     /// changes nothing, so that its turn goes on.
-    RejectedWithReason(T),
+    RejectedWithReason(Text),
 }
 
-impl<T> Decision<T> {
+impl Decision {
     /// Whether the user accepted it.
     pub fn is_accepted(&self) -> bool {
         matches!(self, Self::Accepted(_))
     }
 
     /// The accepted text.
-    pub fn text(&self) -> Option<&T> {
+    pub fn text(&self) -> Option<&Text> {
         match self {
             Self::Accepted(text) => Some(text),
             Self::Rejected | Self::RejectedWithReason(_) => None,
@@ -29,35 +29,18 @@ impl<T> Decision<T> {
     }
 
     /// The text that the client receives with an acceptance.
-    pub fn sent_text(&self) -> Option<&T> {
+    pub fn sent_text(&self) -> Option<&Text> {
         match self {
             Self::Accepted(text) | Self::RejectedWithReason(text) => Some(text),
             Self::Rejected => None,
         }
     }
 
-    /// The accepted text.
-    pub fn into_text(self) -> Option<T> {
-        match self {
-            Self::Accepted(text) => Some(text),
-            Self::Rejected | Self::RejectedWithReason(_) => None,
-        }
-    }
-
     /// Changes the accepted text.
-    pub(crate) fn map_accepted(self, change: impl FnOnce(T) -> T) -> Self {
+    pub(crate) fn map_accepted(self, change: impl FnOnce(Text) -> Text) -> Self {
         match self {
             Self::Accepted(text) => Self::Accepted(change(text)),
             others => others,
-        }
-    }
-
-    /// Changes the text.
-    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Decision<U> {
-        match self {
-            Self::Accepted(text) => Decision::Accepted(change(text)),
-            Self::Rejected => Decision::Rejected,
-            Self::RejectedWithReason(text) => Decision::RejectedWithReason(change(text)),
         }
     }
 }

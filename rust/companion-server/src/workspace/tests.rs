@@ -62,7 +62,7 @@ impl Scene {
                 match rig.asked().await {
                     EditorCall::Accept(_responder, path) => {
                         accepted = true;
-                        rig.user_decided(&path, Decision::Accepted("new".to_owned()));
+                        rig.user_decided(&path, Decision::Accepted("new".to_owned().into()));
                     }
                     EditorCall::Open(responder, _)
                     | EditorCall::Close(responder, _)

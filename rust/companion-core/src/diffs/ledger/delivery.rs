@@ -148,7 +148,7 @@ impl Closing {
     /// The answer, if the decision is known.
     pub(super) fn answer(self, decision: Option<Decision>) -> Effect {
         let content = match self.route {
-            DecisionRoute::Answer => decision.and_then(Decision::into_text),
+            DecisionRoute::Answer => decision.and_then(|of| of.text().cloned()),
             DecisionRoute::Notification(content) => content,
         };
         Effect::Answer(self.call, Answer::Closed(content))

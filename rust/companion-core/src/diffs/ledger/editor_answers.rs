@@ -31,7 +31,7 @@ impl Ledger {
             && !self.opening.contains_key(path)
             && let Some((&call, _)) = self.asked.iter().find(|(_, asked)| is_closing(asked))
         {
-            return self.completed(call, decision.into_text());
+            return self.completed(call, decision.text().cloned());
         }
         Vec::new()
     }
@@ -50,33 +50,28 @@ impl Ledger {
         effects
     }
 
-    /// The user rejects the diff that is shown for `path`, with a reason. Until [`Self::reject`] or
-    /// [`Self::reject_with_reason`] no other decision of the user counts. Returns the diff and its client.
+    /// The user rejects the diff that is shown for `path`, with a reason. Until
+    /// [`Self::end_rejection`] no other decision of the user counts. Returns the diff and its client.
     pub(crate) fn begin_rejection(&mut self, path: &str) -> Option<(DiffId, SessionId)> {
         let diff = self.open.get_mut(path).filter(|diff| diff.is_decidable())?;
         diff.is_being_rejected = true;
         Some((diff.id, diff.asker))
     }
 
-    /// Rejects a diff after [`Self::begin_rejection`].
-    pub(crate) fn reject(&mut self, diff: DiffId) -> Vec<Effect> {
-        self.end_rejection(diff, None)
-    }
-
     /// Rejects a diff after [`Self::begin_rejection`]. Its client receives `present`, the file's text,
     /// as an acceptance. A client without a stream receives a rejection: the file may change until
     /// it returns. So does a client for an empty text, which it would take for an unchanged
     /// proposal.
-    pub(crate) fn reject_with_reason(&mut self, diff: DiffId, present: Text) -> Vec<Effect> {
-        self.end_rejection(diff, Some(present).filter(|present| !present.is_empty()))
-    }
-
-    fn end_rejection(&mut self, id: DiffId, present: Option<Text>) -> Vec<Effect> {
+    pub(crate) fn end_rejection(&mut self, id: DiffId, present: Option<Text>) -> Vec<Effect> {
         let mut open = self.open.extract_if(.., |_, diff| diff.id == id);
         let Some((path, diff)) = open.next() else { return Vec::new() };
         drop(open);
-        let present = present.filter(|_| self.has_stream(diff.asker) && !self.stopped);
-        self.decided(path, diff, present.map_or(Decision::Rejected, Decision::RejectedWithReason))
+        let may_keep_text = self.has_stream(diff.asker) && !self.stopped;
+        let decision = match present {
+            Some(text) if may_keep_text && !text.is_empty() => Decision::RejectedWithReason(text),
+            _ => Decision::Rejected,
+        };
+        self.decided(path, diff, decision)
     }
 
     /// Makes a waiting acceptance a rejection, because the editor writes the accepted text itself

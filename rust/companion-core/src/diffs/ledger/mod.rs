@@ -340,7 +340,7 @@ impl Ledger {
             return vec![Effect::Answer(call, Answer::Closed(None))];
         };
         if !suppress {
-            return vec![self.closed(call, Some((caller, diff)), decision.into_text())];
+            return vec![self.closed(call, Some((caller, diff)), decision.text().cloned())];
         }
         if outbox.is_on_its_way(diff) {
             // If the answer arrived first, the decision would answer the client's next question.
@@ -348,7 +348,7 @@ impl Ledger {
             return vec![Effect::ShortenDeadline(call)];
         }
         let mut effects = Vec::new();
-        let text = self.take(caller, diff, &mut effects).and_then(Decision::into_text);
+        let text = self.take(caller, diff, &mut effects).and_then(|of| of.text().cloned());
         effects.push(Effect::Answer(call, Answer::Closed(text)));
         effects
     }

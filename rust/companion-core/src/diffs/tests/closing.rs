@@ -145,7 +145,7 @@ fn delivered_texts(proposal: &str, empty_is_unchanged: bool, left: &str) -> [Opt
     let (call, _) = book.close(book.a, true);
     let effects = book.ledger.completed(call, Some(text(left)));
     let Answer::Closed(content) = answer(&effects, call).clone() else { panic!() };
-    [sent.decision.into_text(), content].map(|text| text.map(|text| text.to_string()))
+    [sent.decision.text().cloned(), content].map(|text| text.map(|text| text.to_string()))
 }
 
 #[test]

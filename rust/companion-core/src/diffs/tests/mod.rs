@@ -102,7 +102,7 @@ impl Book {
 }
 
 /// Returns an acceptance of a text, or else a rejection.
-fn decision<T>(accepted: Option<T>) -> Decision<T> {
+fn decision(accepted: Option<Text>) -> Decision {
     accepted.map_or(Decision::Rejected, Decision::Accepted)
 }
 

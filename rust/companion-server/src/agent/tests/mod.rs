@@ -208,7 +208,7 @@ async fn the_first_decision_counts() {
     scene.propose().await;
     scene.reject_now();
     scene.reject_now();
-    let accepted = Decision::Accepted("new".to_owned());
+    let accepted = Decision::Accepted("new".to_owned().into());
     assert_eq!(scene.rig.user_decided(&scene.path(), accepted), Delivery::Unknown);
     scene.reject().await;
     assert_eq!(scene.message().await["params"]["content"], TEXT);

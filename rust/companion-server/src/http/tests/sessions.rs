@@ -45,7 +45,7 @@ async fn a_session_goes_last_whose_client_may_not_have_got_a_decision() {
     let waiting = rig.initialize().await;
     let mut stream = rig.stream(&waiting).await;
     open(&rig, &waiting).await;
-    rig.user_decided("/a", Decision::Accepted("text".to_owned()));
+    rig.user_decided("/a", Decision::Accepted("text".to_owned().into()));
     stream.context().await;
     stream.message().await.unwrap();
     drop(stream);
@@ -68,7 +68,7 @@ async fn a_newcomer_is_refused_before_a_client_that_waits_for_a_decision_loses_i
     open_at(&rig, &other, "/b").await;
     let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
     assert_eq!(rig.send("POST", "/mcp", &[], body).await.status(), 503);
-    rig.user_decided("/a", Decision::Accepted("text".to_owned()));
+    rig.user_decided("/a", Decision::Accepted("text".to_owned().into()));
     let mut stream = rig.stream(&waiting).await;
     stream.context().await;
     assert_eq!(stream.message().await.unwrap()["params"]["content"], "text");
@@ -211,7 +211,7 @@ async fn a_client_that_does_not_read_its_decisions_may_not_open_more() {
     };
     open("/a").await;
     open("/b").await;
-    rig.user_decided("/a", Decision::Accepted("kept".to_owned()));
+    rig.user_decided("/a", Decision::Accepted("kept".to_owned().into()));
     let arguments = json!({ "filePath": "/c", "newContent": "" });
     assert_eq!(rig.call(&session, "openDiff", &arguments).await["isError"], true);
 
@@ -231,7 +231,7 @@ async fn texts_that_are_not_read_are_bounded_in_bytes() {
             assert_eq!(rig.call(&session, "openDiff", &arguments).await["isError"], true);
         } else {
             open_at(&rig, &session, path).await;
-            rig.user_decided(path, Decision::Accepted("x".repeat(500)));
+            rig.user_decided(path, Decision::Accepted("x".repeat(500).into()));
         }
     }
     let mut stream = rig.stream(&session).await;
@@ -263,7 +263,7 @@ async fn texts_of_all_sessions_are_bounded_in_bytes() {
     open(&sessions[0], "/a", 2000).await;
     refused(&sessions[1], "/b", 1).await;
     // The user has decided, and the client has not read the decision.
-    rig.user_decided("/a", Decision::Accepted("y".repeat(600)));
+    rig.user_decided("/a", Decision::Accepted("y".repeat(600).into()));
     refused(&sessions[1], "/b", 500).await;
     open(&sessions[1], "/b", 400).await;
     refused(&sessions[2], "/c", 1).await;

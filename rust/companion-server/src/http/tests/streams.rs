@@ -14,7 +14,7 @@ use crate::host::Delivery;
 use crate::testing::{Rig, Stream};
 
 fn accept(rig: &Rig, content: &str) -> Delivery {
-    rig.user_decided("/a", Decision::Accepted(content.to_owned()))
+    rig.user_decided("/a", Decision::Accepted(content.to_owned().into()))
 }
 
 /// Reads the next decision, as `method content`.
@@ -250,7 +250,7 @@ async fn a_long_text_that_was_sent_is_kept_for_minutes_but_not_for_ever() {
         sleep(Duration::from_mins(1)).await;
         for (path, text) in [("/long", &*long), ("/newest", "newest")] {
             rig.open(&session, path).await;
-            rig.user_decided(path, Decision::Accepted(text.to_owned()));
+            rig.user_decided(path, Decision::Accepted(text.to_owned().into()));
             assert_eq!(stream.message().await.unwrap()["params"]["filePath"], path);
         }
         sleep(Duration::from_mins(minutes)).await;

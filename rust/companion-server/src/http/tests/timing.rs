@@ -40,7 +40,7 @@ fn post(session: &str, message: &Value) -> String {
 /// Proposes an edit, and accepts it for the user.
 async fn propose_and_accept(rig: &Rig, session: &str) {
     rig.open(session, "/a").await;
-    rig.user_decided("/a", Decision::Accepted("edited".to_owned()));
+    rig.user_decided("/a", Decision::Accepted("edited".to_owned().into()));
 }
 
 #[tokio::test]

@@ -129,7 +129,7 @@ fn of_more_than_is_read_the_longest_text_is_not_saved() {
     assert_eq!(next.head.token.expose(), token);
     assert_eq!(next.left.sessions.len(), 2);
     let texts: Vec<_> =
-        next.left.diffs.into_values().map(|diff| diff.decision?.into_text()).collect();
+        next.left.diffs.into_values().map(|diff| diff.decision?.text().cloned()).collect();
     assert_eq!(texts, [None, Some(short)]);
 }
 
@@ -178,7 +178,7 @@ fn a_delivered_text_is_erased_without_rewriting_the_file() {
     assert!(!is_replaced(&written));
     drop(saving);
     let left: Vec<_> =
-        left(&dir).diffs.into_values().map(|diff| diff.decision?.into_text()).collect();
+        left(&dir).diffs.into_values().map(|diff| diff.decision?.text().cloned()).collect();
     assert_eq!(left, [Some(unread)]);
 }
 
@@ -196,7 +196,7 @@ fn a_text_that_is_erased_in_part_counts_for_nothing() {
     erased[line..line + 10].fill(b' ');
     fs::write(file(&dir), erased).unwrap();
     let left: Vec<_> =
-        left(&dir).diffs.into_values().map(|diff| diff.decision?.into_text()).collect();
+        left(&dir).diffs.into_values().map(|diff| diff.decision?.text().cloned()).collect();
     assert_eq!(left, [None]);
 }
 

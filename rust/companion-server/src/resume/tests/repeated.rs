@@ -48,7 +48,7 @@ async fn what_the_next_process_rejects_does_not_show_for_nobody() {
 async fn what_the_user_had_accepted_is_not_forgotten_for_it() {
     let dir = TempDir::new().unwrap();
     let (rig, session) = open(&dir).await;
-    rig.user_decided(PATH, Decision::Accepted("text".to_owned()));
+    rig.user_decided(PATH, Decision::Accepted("text".to_owned().into()));
     becomes(&dir, json!([[PATH, "text"]])).await;
     kill(&dir, rig).await;
 

@@ -131,7 +131,7 @@ fn carry_out(rig: &Rig, ask: EditorCall) {
         EditorCall::Open(responder, _) => responder.complete(None),
         EditorCall::Close(responder, _) => responder.complete(Some(String::new())),
         EditorCall::Accept(_responder, path) => {
-            rig.user_decided(&path, Decision::Accepted(String::new()));
+            rig.user_decided(&path, Decision::Accepted(String::new().into()));
         }
         EditorCall::Reject(_responder, path) => {
             rig.user_decided(&path, Decision::Rejected);
