@@ -337,7 +337,7 @@ impl Keeper {
             // Without `suppressNotification` the editor keeps the text, which no client takes.
             let params = json!({
                 "name": Tool::CloseDiff.name(),
-                "arguments": { (Tool::CloseDiff.path_argument()): path },
+                "arguments": { (Tool::PATH_ARGUMENT): path },
             });
             let message = Request::new(Id::from(u64::MAX - number), "tools/call", params);
             let message = serde_json::to_vec(&message).expect("our messages are JSON");

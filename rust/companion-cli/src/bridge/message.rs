@@ -198,7 +198,7 @@ fn tool_call<'a>(text: &'a str, params: Params<'a>) -> RequestKind {
         return RequestKind::OtherTool;
     };
     let Some(tool) = Tool::named(&name) else { return RequestKind::OtherTool };
-    let path = arguments.and_then(|arguments| member(text, arguments, tool.path_argument()));
+    let path = arguments.and_then(|arguments| member(text, arguments, Tool::PATH_ARGUMENT));
     match path {
         Some(path) => RequestKind::Tool(tool, path),
         None if tool.is_read_only() => RequestKind::Other, // diagnostics of all files

@@ -9,7 +9,7 @@
 mod arguments;
 
 use serde_json::{Value, json};
-use strum::VariantArray;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::diagnostics::Severity;
 use crate::mcp::{ToolAnnotations, ToolDefinition};
@@ -17,7 +17,8 @@ use crate::settings::Settings;
 pub use arguments::ToolArguments;
 
 /// A tool that a companion offers. `tools/list` has this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, VariantArray)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "camelCase")]
 pub enum Tool {
     /// Shows a proposed edit.
     OpenDiff,
@@ -32,35 +33,21 @@ pub enum Tool {
 }
 
 impl Tool {
+    /// The argument that is a path. A bridge maps it, and keeps calls about one path in order. Paths
+    /// in the answer are mapped only for [`Tool::GetDiagnostics`].
+    pub const PATH_ARGUMENT: &'static str = "filePath";
+
     /// All tools.
     pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Finds the tool of that name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|tool| tool.name() == name)
+        name.parse().ok()
     }
 
-    /// The name for `tools/call`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OpenDiff => "openDiff",
-            Self::CloseDiff => "closeDiff",
-            Self::AcceptDiff => "acceptDiff",
-            Self::RejectDiff => "rejectDiff",
-            Self::GetDiagnostics => "getDiagnostics",
-        }
-    }
-
-    /// The argument that is a path. A bridge maps it, and keeps calls about one path in order. Paths
-    /// in the answer are mapped only for [`Tool::GetDiagnostics`].
-    pub const fn path_argument(self) -> &'static str {
-        match self {
-            Self::OpenDiff
-            | Self::CloseDiff
-            | Self::AcceptDiff
-            | Self::RejectDiff
-            | Self::GetDiagnostics => "filePath",
-        }
+    /// The name for `tools/call`, such as `openDiff`.
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Whether the tool changes nothing.
@@ -162,7 +149,7 @@ impl Tool {
 
     /// Makes the JSON Schema of the arguments.
     fn schema(self) -> Value {
-        let path = self.path_argument();
+        let path = Self::PATH_ARGUMENT;
         let about = match self {
             Self::GetDiagnostics => "The absolute path of the file; absent, all open files.",
             Self::OpenDiff | Self::CloseDiff | Self::AcceptDiff | Self::RejectDiff => {
