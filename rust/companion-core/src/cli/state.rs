@@ -5,12 +5,6 @@ use std::sync::Arc;
 use super::{CliSessionId, Connected, Edit};
 use crate::session::SessionId;
 
-/// The most edits of one CLI between two prompts.
-const MAX_EDITS: usize = 64;
-
-/// The most earlier sessions of one CLI that are kept.
-const MAX_EARLIER: usize = 16;
-
 /// A CLI.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Cli {
@@ -42,9 +36,6 @@ impl Cli {
 
     pub(super) fn begin(&mut self, edit: Edit) {
         self.edits.retain(|other| other.path != edit.path);
-        if self.edits.len() == MAX_EDITS {
-            self.edits.remove(0);
-        }
         self.edits.push(edit);
     }
 
@@ -52,9 +43,6 @@ impl Cli {
     pub(super) fn switch_to(&mut self, session: CliSessionId) {
         self.earlier.retain(|of| *of != session);
         if self.session != session {
-            if self.earlier.len() == MAX_EARLIER {
-                self.earlier.remove(0);
-            }
             self.earlier.push(std::mem::replace(&mut self.session, session));
         }
         self.has_ended = false;

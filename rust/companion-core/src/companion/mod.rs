@@ -41,9 +41,6 @@ use writes::{ExpectedWrites, can_write};
 /// The maximum wait for a client's acknowledgement of a decision, in milliseconds.
 const ACKNOWLEDGEMENT_TIMEOUT: u64 = 1000;
 
-/// The most acceptances that are kept for [`ACCEPTED_TIME`].
-const MAX_ACCEPTED: usize = 32;
-
 /// Decides how diffs end, which CLI a hook belongs to, and which model gets which note.
 ///
 /// Its caller, the driver, keeps four rules:
@@ -83,8 +80,8 @@ pub struct Companion {
     unread: BTreeMap<CallId, UnreadProposal>,
     /// The rejections with a reason whose files are being looked at.
     rejections: BTreeMap<DiffId, PendingRejection>,
-    /// The edits that users have just accepted, the newest first, with their times.
-    accepted: VecDeque<(u64, SessionId, Arc<str>)>,
+    /// The edits that users have just accepted, with their times.
+    accepted: Vec<(u64, SessionId, Arc<str>)>,
     /// The ids of delivered comments, with the number of records that must be saved before the editor
     /// removes them.
     delivered: VecDeque<(u64, String)>,
@@ -116,7 +113,7 @@ impl Companion {
             deferred: BTreeMap::new(),
             unread: BTreeMap::new(),
             rejections: BTreeMap::new(),
-            accepted: VecDeque::new(),
+            accepted: Vec::new(),
             delivered: VecDeque::new(),
             writes: ExpectedWrites::default(),
             next_prune: 0,
@@ -473,19 +470,24 @@ impl Companion {
     fn remember_acceptance(&mut self, now: Now, session: SessionId, path: &Arc<str>) {
         let client = self.clients.get(&session);
         if client.is_some_and(|of| of.replays_edits && !of.empty_is_unchanged) {
-            self.accepted.truncate(MAX_ACCEPTED - 1);
-            self.accepted.push_front((now.elapsed, session, Arc::clone(path)));
+            // A CLI without the extension never asks.
+            self.forget_old_acceptances(now);
+            self.accepted.push((now.elapsed, session, Arc::clone(path)));
         }
     }
 
     /// The client whose edit of `path` was accepted within the last seconds, if it is only one.
     /// Forgets the acceptance.
     fn just_accepted(&mut self, now: Now, path: &str) -> Option<SessionId> {
-        self.accepted.retain(|(time, ..)| now.elapsed - time < ACCEPTED_TIME);
+        self.forget_old_acceptances(now);
         let mut of_path = self.accepted.iter().filter(|(.., of)| **of == *path);
         let session = of_path.next().map(|(_, session, _)| *session);
         let only = session.filter(|session| of_path.all(|(_, of, _)| of == session));
         self.accepted.retain(|(.., of)| **of != *path);
         only
+    }
+
+    fn forget_old_acceptances(&mut self, now: Now) {
+        self.accepted.retain(|(time, ..)| now.elapsed - time < ACCEPTED_TIME);
     }
 }

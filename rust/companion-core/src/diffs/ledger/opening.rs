@@ -8,9 +8,6 @@ use std::sync::Arc;
 use super::{EditorCommand, Effect, Ledger, PendingEditorRequest};
 use crate::calls::CallId;
 
-/// The most late opens that are remembered.
-const MAX_LATE_OPENS: usize = 256;
-
 /// An open that the editor has not answered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Opening {
@@ -98,9 +95,6 @@ impl Ledger {
     pub(super) fn open_timed_out(&mut self, call: CallId, effects: &mut Vec<Effect>) {
         if let Some(path) = self.end_opening(call, View::MayShow, effects) {
             self.late.insert(call, path);
-        }
-        if self.late.len() > MAX_LATE_OPENS {
-            self.late.pop_first();
         }
     }
 

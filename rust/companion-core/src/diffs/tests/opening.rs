@@ -149,21 +149,6 @@ fn a_view_that_shows_too_late_is_not_taken_for_the_next_one() {
     }
 }
 
-/// Otherwise an editor that never answers would cost memory for each call.
-#[test]
-fn only_so_many_late_views_are_remembered() {
-    let mut book = Book::new();
-    let (first, _) = book.open(book.a);
-    book.ledger.expired(first);
-    for number in 0..256 {
-        let call = book.call();
-        book.ledger.open(book.a, &Arc::from(format!("/{number}")), proposed(), call);
-        book.ledger.expired(call);
-        assert!(book.ledger.is_open_unanswered(call));
-    }
-    assert!(!book.ledger.is_open_unanswered(first));
-}
-
 /// The client closes many diffs while the editor is busy.
 #[test]
 fn a_view_that_opens_is_closed_once() {
