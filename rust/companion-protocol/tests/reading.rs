@@ -6,7 +6,7 @@ use companion_protocol::changes::{ChangeList, VERSION};
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::ide::{log_line, truncate_utf16};
 use companion_protocol::jsonrpc::{
-    Id, MAX_BATCH, Message, ParseError, Payload, code, describe, parse, parse_request,
+    Id, MAX_BATCH, Message, ParseError, Payload, Response, code, describe, parse, parse_request,
 };
 use companion_protocol::mcp::CallToolParams;
 use companion_protocol::text::JsonString;
@@ -91,6 +91,16 @@ fn an_id_is_a_text_or_a_number() {
     assert_eq!(id("12").as_u64(), Some(12));
     assert_eq!(id("\"12\"").as_u64(), None);
     assert_eq!(id("-1").as_u64(), None);
+}
+
+#[test]
+fn an_id_is_echoed_as_it_was() {
+    for text in ["1e999", "-0", "1.50", "123456789012345678901234567890", r#""\ud83d\ude00""#] {
+        let request = format!(r#"{{"jsonrpc":"2.0","id":{text},"method":"ping"}}"#);
+        let Ok(Message::Request { id, .. }) = one(&request) else { panic!("{request}") };
+        let answer = serde_json::to_string(&Response::new(&id, 1)).unwrap();
+        assert_eq!(answer, format!(r#"{{"jsonrpc":"2.0","id":{text},"result":1}}"#));
+    }
 }
 
 #[test]

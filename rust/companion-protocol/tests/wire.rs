@@ -6,9 +6,8 @@ use companion_protocol::editor::EditorNotification;
 use companion_protocol::ide::{
     self, DiscoveryFile, IdeContext, IdeInfo, OpenFile, Position, WorkspaceState,
 };
-use companion_protocol::jsonrpc::{ErrorObject, Message, Payload, Response, parse};
+use companion_protocol::jsonrpc::{ErrorObject, Message, Payload, parse};
 use companion_protocol::mcp::{CallToolResult, negotiate};
-use proptest::prelude::*;
 use serde::Serialize;
 
 fn text(message: &impl Serialize) -> String {
@@ -121,80 +120,11 @@ fn a_supported_version_is_echoed() {
 }
 
 #[test]
-fn deep_and_wide_messages_use_no_stack_and_little_memory() {
-    for open in ["[", "{\"a\":"] {
-        let deep = format!(
-            r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{{"a":{}"#,
-            open.repeat(100_000)
-        );
-        assert!(parse(deep.as_bytes()).is_err(), "it is not closed");
-    }
+fn a_deep_message_uses_no_stack() {
     let deep = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{{"a":{}{}}}}}"#,
         "[".repeat(100_000),
         "]".repeat(100_000)
     );
     assert!(parse(deep.as_bytes()).is_ok());
-    let wide = format!("[{}1]", "1,".repeat(1_000_000));
-    assert!(parse(wide.as_bytes()).is_err());
-}
-
-/// Makes text that is almost a message.
-fn almost_json() -> impl Strategy<Value = Vec<u8>> {
-    let pieces = [
-        "{",
-        "}",
-        "[",
-        "]",
-        ",",
-        ":",
-        "\"jsonrpc\"",
-        "\"2.0\"",
-        "\"id\"",
-        "\"method\"",
-        "\"params\"",
-        "\"result\"",
-        "\"error\"",
-        "1",
-        "-0",
-        "1e999",
-        "null",
-        "true",
-        "\"",
-        "\\u",
-        "\\ud800",
-        "\u{feff}",
-        " ",
-        "文",
-    ];
-    prop_oneof![
-        prop::collection::vec(any::<u8>(), 0..64),
-        prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..24)
-            .prop_map(|pieces| pieces.concat().into_bytes()),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 5000, ..ProptestConfig::default() })]
-
-    #[test]
-    fn no_bytes_make_the_parser_panic(bytes in almost_json()) {
-        if let Ok(Payload::Single(Message::Notification { method, params })) = parse(&bytes) {
-            let _ = EditorNotification::parse(&method, params);
-        }
-    }
-
-    #[test]
-    fn ids_are_echoed_as_they_were(id in prop_oneof![
-        any::<i64>().prop_map(|id| id.to_string()),
-        any::<f64>().prop_filter("JSON has none", |id| id.is_finite()).prop_map(|id| format!("{id:e}")),
-        any::<String>().prop_map(|id| serde_json::to_string(&id).unwrap()),
-    ]) {
-        let request = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
-        let Ok(Payload::Single(Message::Request { id: read, .. })) = parse(request.as_bytes()) else {
-            return Err(TestCaseError::fail(request));
-        };
-        let answer = text(&Response::new(&read, 1));
-        prop_assert_eq!(answer, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":1}}"#));
-    }
 }
