@@ -25,26 +25,6 @@ pub struct Conversation {
     turns: Turns,
 }
 
-/// How a rejection is carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rejection {
-    /// The client gets the file's present text as an acceptance, if the file still has this digest.
-    KeepText(Digest),
-    /// The client gets the rejection.
-    Plain,
-}
-
-/// A rejection with a reason for a CLI that is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rejected {
-    /// How it is carried out.
-    pub rejection: Rejection,
-    /// The reason, which waits.
-    pub note: NoteId,
-    /// The oldest reason, if there were too many.
-    pub dropped: Option<(NoteId, Note)>,
-}
-
 /// Notes that are due, with their ids.
 pub type Due = Vec<(NoteId, Note)>;
 
@@ -226,32 +206,32 @@ impl Conversation {
     }
 
     /// The user has rejected a diff with a reason, at the time `since`. `None` if its CLI is not
-    /// known, so that no model can get the reason.
+    /// known, so that no model can get the reason. Otherwise returns the reason, which waits, and the
+    /// text before the edit. If the file still has that text, the client gets it as an acceptance;
+    /// otherwise, and if the text is not known, it gets the rejection.
     pub fn rejected(
         &mut self,
         session: SessionId,
         path: &str,
         text: Text,
         since: u64,
-    ) -> Option<Rejected> {
+    ) -> Option<(NoteId, Option<Digest>)> {
         let (cli, original) = self.clis.rejected(session, path)?;
         let (cli, process) = (Arc::clone(&cli.session), cli.process.clone());
         let reason = Reason { cli, process, path: path.into(), text, since, sent: None };
-        let (note, dropped) = self.notes.add_reason(reason);
-        let rejection = original.map_or(Rejection::Plain, Rejection::KeepText);
-        Some(Rejected { rejection, note, dropped })
+        Some((self.notes.add(Note::Reason(reason)), original))
     }
 
     /// The user has reverted changes of a CLI session, or with `is_partial` some of them in these files.
-    /// Returns the note, and the oldest revert if there were too many.
+    /// Returns the note.
     pub fn reverted(
         &mut self,
         cli: CliSessionId,
         paths: Vec<Arc<str>>,
         is_partial: bool,
         since: u64,
-    ) -> (NoteId, Option<(NoteId, Note)>) {
+    ) -> NoteId {
         let process = self.clis.process_of(&cli);
-        self.notes.add_revert(Revert { cli, process, paths, is_partial, since })
+        self.notes.add(Note::Revert(Revert { cli, process, paths, is_partial, since }))
     }
 }

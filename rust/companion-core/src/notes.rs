@@ -21,12 +21,6 @@ pub use note::{Comment, Note, NoteId, Reason, Revert};
 /// disk for long.
 pub const MAX_AGE: Duration = Duration::from_hours(24);
 
-/// The most reasons that wait. Above it the oldest is dropped.
-pub const MAX_REASONS: usize = 256;
-
-/// The most reverts that wait. Above it the oldest is dropped.
-pub const MAX_REVERTS: usize = 256;
-
 /// The most comments that wait. A further one is refused.
 pub const MAX_COMMENTS: usize = 256;
 
@@ -189,19 +183,8 @@ impl Notes {
         self.pending.iter().find(|pending| pending.id == id).map(|pending| &pending.note)
     }
 
-    /// Adds a reason. Returns its id, and the oldest reason if there were too many.
-    pub fn add_reason(&mut self, reason: Reason) -> (NoteId, Option<(NoteId, Note)>) {
-        let dropped = self.drop_oldest(MAX_REASONS, |note| matches!(note, Note::Reason(_)));
-        (self.add(Note::Reason(reason)), dropped)
-    }
-
-    /// Adds a revert. Returns its id, and the oldest revert if there were too many.
-    pub fn add_revert(&mut self, revert: Revert) -> (NoteId, Option<(NoteId, Note)>) {
-        let dropped = self.drop_oldest(MAX_REVERTS, |note| matches!(note, Note::Revert(_)));
-        (self.add(Note::Revert(revert)), dropped)
-    }
-
-    fn add(&mut self, note: Note) -> NoteId {
+    /// Adds a note. Reasons and reverts need no limit: they end after [`MAX_AGE`].
+    pub(crate) fn add(&mut self, note: Note) -> NoteId {
         self.last_note += 1;
         let id = NoteId(self.last_note);
         self.pending.push(Pending { id, note, under_way: None, earliest: 0 });
@@ -226,19 +209,6 @@ impl Notes {
         }
         self.pending.rotate_right(added.len());
         added
-    }
-
-    fn drop_oldest(
-        &mut self,
-        max: usize,
-        is_of_kind: impl Fn(&Note) -> bool,
-    ) -> Option<(NoteId, Note)> {
-        let of_kind = |pending: &&Pending| is_of_kind(&pending.note);
-        if self.pending.iter().filter(of_kind).count() < max {
-            return None;
-        }
-        let oldest = self.pending.iter().find(of_kind)?.id;
-        self.remove(oldest).map(|note| (oldest, note))
     }
 
     /// Adds a comment, or changes the one of the same id, wherever it is. If only its lines have

@@ -3,8 +3,7 @@
 mod cast;
 
 use companion_core::cli::{Caller, Connected};
-use companion_core::conversation::Rejection;
-use companion_core::notes::{CommentOutcome, Confirmation, MAX_AGE, MAX_REASONS};
+use companion_core::notes::{CommentOutcome, Confirmation, MAX_AGE};
 use companion_core::text::Digest;
 use companion_protocol::editor::ReasonArrival::{Never, NextPrompt, Now};
 
@@ -15,7 +14,7 @@ fn each_cli_gets_its_own_reasons() {
     let mut cast = Cast::new();
     let (a, b) = (cast.a, cast.b);
     assert_eq!([cast.edit(&cli("x"), a, "/1"), cast.edit(&cli("y"), b, "/1")], [Now, Now]);
-    let keep = Some(Rejection::KeepText(original()));
+    let keep = Some(Some(original()));
     assert_eq!([cast.reject(a, "/1"), cast.reject(b, "/1")], [keep, keep]);
     assert_eq!(cast.result(&cli("y"), "/1"), ["/1"]);
     assert_eq!(cast.prompt(&cli("y")), [""; 0]);
@@ -69,7 +68,7 @@ fn a_reason_of_a_diff_that_waits_over_a_prompt_arrives() {
     cast.edit(&of_process("old", "1"), a, "/1");
     // `/resume` runs no hook.
     assert_eq!(cast.prompt(&of_process("new", "1")), [""; 0]);
-    assert_eq!(cast.reject(a, "/1"), Some(Rejection::KeepText(original())));
+    assert_eq!(cast.reject(a, "/1"), Some(Some(original())));
     assert_eq!(cast.result(&of_process("new", "1"), "/1"), ["/1"]);
 }
 
@@ -93,7 +92,7 @@ fn a_diff_without_a_hook_of_its_own_waits_for_the_prompt() {
     assert_eq!(cast.edit(&cli("x"), a, "/1"), Now);
     assert_eq!(cast.open(a, "/1"), NextPrompt, "that was another edit");
     assert_eq!(cast.open(a, "/2"), NextPrompt);
-    assert_eq!(cast.reject(a, "/2"), Some(Rejection::Plain));
+    assert_eq!(cast.reject(a, "/2"), Some(None));
     cast.conversation.clis_mut().gone(a);
     assert_eq!(cast.open(a, "/2"), Never);
     assert_eq!(cast.prompt(&cli("x")), ["/2"], "the CLI may have connected again");
@@ -110,7 +109,7 @@ fn a_cli_whose_hook_follows_the_diff_is_known_after_an_acceptance() {
     assert!(clis.knows(a) && !clis.knows(b));
     assert_eq!(cast.conversation.clis_mut().opened_without_hook(a, "/2", text, 1), Now);
     assert_eq!(cast.conversation.clis_mut().opened_without_hook(a, "/3", None, 1), NextPrompt);
-    assert_eq!(cast.reject(a, "/2"), Some(Rejection::KeepText(original())));
+    assert_eq!(cast.reject(a, "/2"), Some(Some(original())));
     let due = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("other"));
     assert_eq!(texts(&due), [""; 0]);
     let due = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("sent"));
@@ -210,18 +209,6 @@ fn a_reason_that_waits_for_too_long_is_dropped() {
     assert_eq!((notes.oldest(), notes.expire(4 + age).len()), (Some(5), 0));
     assert_eq!((notes.expire(6 + age).len(), notes.oldest()), (1, Some(7)));
     assert_eq!(cast.prompt(&cli("x")), ["new", "comment"]);
-}
-
-#[test]
-fn the_oldest_of_too_many_reasons_is_reported() {
-    let mut cast = Cast::new();
-    let a = cast.a;
-    cast.edit(&cli("x"), a, "/1");
-    for number in 0..=MAX_REASONS {
-        let rejected = cast.conversation.rejected(a, "/1", number.to_string().into(), 1).unwrap();
-        let dropped = rejected.dropped.map(|dropped| texts(&vec![dropped]));
-        assert_eq!(dropped, (number == MAX_REASONS).then(|| vec!["0".to_owned()]));
-    }
 }
 
 /// The answer of a model that was cancelled before it has said anything.

@@ -3,7 +3,6 @@
 mod cast;
 
 use companion_core::cli::{Caller, Connected};
-use companion_core::conversation::Rejection;
 use companion_core::session::SessionId;
 use companion_protocol::editor::ReasonArrival::{Never, NextPrompt, Now};
 
@@ -169,7 +168,7 @@ fn a_path_that_the_client_corrects_belongs_to_its_edit() {
     assert!(opened.needs_original);
     let clis = cast.conversation.clis_mut();
     assert_eq!(clis.original_read(a, "/p/src/foo.txt", Some(original())), Now);
-    assert_eq!(cast.reject(a, "/p/src/foo.txt"), Some(Rejection::KeepText(original())));
+    assert_eq!(cast.reject(a, "/p/src/foo.txt"), Some(Some(original())));
     // The result of an edit that failed names the file as the model did.
     assert_eq!(cast.result(&cli("x"), "/p/foo.txt"), ["/p/src/foo.txt"]);
     cast.conversation.before_edit_of_absent(&cli("x"), "/p/@src/new.txt", 3);
@@ -189,7 +188,7 @@ fn a_cli_with_an_open_diff_outlives_any_number_of_short_runs() {
     for number in 0..200 {
         cast.prompt(&cli(&format!("run {number}")));
     }
-    assert_eq!(cast.reject(a, "/1"), Some(Rejection::KeepText(original())));
+    assert_eq!(cast.reject(a, "/1"), Some(Some(original())));
     assert_eq!(cast.prompt(&cli("x")), ["/1"]);
 }
 

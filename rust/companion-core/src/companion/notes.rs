@@ -8,7 +8,6 @@ use companion_protocol::editor::{
 
 use super::{Companion, Delivery, FileBefore, Hook, Now, Output, Outputs};
 use crate::cli::{Caller, CliSessionId};
-use crate::conversation::{Rejected, Rejection};
 use crate::diffs::DiffId;
 use crate::notes::{Comment, CommentOutcome, Confirmation, Note, NoteId, Reason};
 use crate::record::{DeliveredComment, DeliveredNotes, Record};
@@ -63,10 +62,7 @@ impl Companion {
         is_partial: bool,
         out: &mut Outputs,
     ) {
-        let (note, dropped) = self.conversation.reverted(cli, paths, is_partial, now.date);
-        if let Some((dropped, _)) = dropped {
-            self.record(Record::NoteRemoved(dropped), out);
-        }
+        let note = self.conversation.reverted(cli, paths, is_partial, now.date);
         self.record_note(note, out);
     }
 
@@ -115,22 +111,14 @@ impl Companion {
                 .rejected(session, &path, reason.clone(), now.date)
                 .ok_or("the CLI runs no hooks of the companion's extension"),
         };
-        let Rejected { rejection, note, dropped } = match rejected {
+        let (note, original) = match rejected {
             Ok(rejected) => rejected,
             Err(why) => {
                 out.push(reason_lost(&path, &reason, why));
                 return self.end_rejection(now, diff, None, out);
             }
         };
-        if let Some((id, dropped)) = dropped {
-            self.record(Record::NoteRemoved(id), out);
-            out.extend(lost(&dropped, "too many reasons wait"));
-        }
         self.record_note(note, out);
-        let original = match rejection {
-            Rejection::KeepText(original) => Some(original),
-            Rejection::Plain => None,
-        };
         if let Some(rejection) = self.rejections.get_mut(&diff) {
             rejection.keeps = original.map(|original| (note, original));
         }

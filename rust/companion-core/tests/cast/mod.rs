@@ -3,7 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "for several tests, which may panic")]
 
 use companion_core::cli::{Caller, Connected};
-use companion_core::conversation::{Conversation, Due, Rejection};
+use companion_core::conversation::{Conversation, Due};
 use companion_core::notes::{Comment, CommentOutcome, Confirmation, Note};
 use companion_core::session::SessionId;
 use companion_core::text::Digest;
@@ -73,10 +73,12 @@ impl Cast {
         self.open(session, path)
     }
 
-    pub(crate) fn reject(&mut self, session: SessionId, path: &str) -> Option<Rejection> {
-        let rejected = self.conversation.rejected(session, path, path.to_owned().into(), 1)?;
-        self.conversation.notes_mut().set_sent(rejected.note, Digest::of("sent"));
-        Some(rejected.rejection)
+    /// Returns the text before the edit, if it is known; `None` if the CLI is not known.
+    pub(crate) fn reject(&mut self, session: SessionId, path: &str) -> Option<Option<Digest>> {
+        let text = path.to_owned().into();
+        let (note, original) = self.conversation.rejected(session, path, text, 1)?;
+        self.conversation.notes_mut().set_sent(note, Digest::of("sent"));
+        Some(original)
     }
 
     pub(crate) fn deliver(&mut self, caller: &Caller<'_>, due: &Due) -> Vec<String> {
