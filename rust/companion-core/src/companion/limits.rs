@@ -19,9 +19,6 @@ pub struct Limits {
     pub session_away: Duration,
     /// The most diffs that a session may have open, or decided and not delivered.
     pub diffs_per_session: usize,
-    /// The most bytes of decisions that a session may leave unacknowledged. Above this it may open
-    /// no further diff.
-    pub queued_bytes: usize,
     /// The most bytes of texts of all sessions: open proposals, and decisions and answers that
     /// clients have not read. Above this no further diff opens, unless it is the only one.
     pub held_bytes: usize,
@@ -36,7 +33,6 @@ impl Default for Limits {
             resume_timeout: Duration::ZERO,
             session_away: Duration::from_mins(5),
             diffs_per_session: MAX_DIFFS_PER_SESSION,
-            queued_bytes: 128 << 20,
             held_bytes: 256 << 20,
             kept_bytes: 64 << 20,
         }
@@ -57,13 +53,10 @@ impl Companion {
         held: usize,
         is_editor_busy: bool,
     ) -> Option<&'static str> {
-        let Limits { diffs_per_session, queued_bytes, held_bytes, .. } = self.limits;
-        let (waiting, bytes) = self.ledger.backlog(session);
+        let Limits { diffs_per_session, held_bytes, .. } = self.limits;
         let openings = || self.unread.values();
         let opening = openings().filter(|opening| opening.session == session).count();
-        if waiting + opening + self.ledger.count(session) >= diffs_per_session
-            || bytes >= queued_bytes
-        {
+        if self.ledger.unsent(session) + opening + self.ledger.count(session) >= diffs_per_session {
             return Some(
                 "Too many diffs are open, or decided and not yet read from the event stream.",
             );

@@ -163,10 +163,9 @@ impl Outbox {
         self.stream.is_some()
     }
 
-    /// Returns the number of unsent decisions, and the bytes of all.
-    pub(crate) fn backlog(&self) -> (usize, usize) {
-        let unsent = self.queue.iter().filter(|queued| queued.sent.is_none());
-        (unsent.count(), self.queue.iter().map(Queued::len).sum())
+    /// The number of unsent decisions.
+    pub(crate) fn unsent_count(&self) -> usize {
+        self.queue.iter().filter(|queued| queued.sent.is_none()).count()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -76,10 +76,9 @@ impl Ledger {
         self.outboxes.values_mut().for_each(|outbox| outbox.saved(record));
     }
 
-    /// Returns the number of decisions that wait for a stream of the session, and the bytes of
-    /// all decisions that its client has not acknowledged.
-    pub(crate) fn backlog(&self, session: SessionId) -> (usize, usize) {
-        self.outboxes.get(&session).map(Outbox::backlog).unwrap_or_default()
+    /// The number of decisions that wait for a stream of the session.
+    pub(crate) fn unsent(&self, session: SessionId) -> usize {
+        self.outboxes.get(&session).map_or(0, Outbox::unsent_count)
     }
 
     /// Whether the client of a session may wait for a decision that it has not acknowledged.

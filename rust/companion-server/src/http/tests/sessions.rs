@@ -221,28 +221,6 @@ async fn a_client_that_does_not_read_its_decisions_may_not_open_more() {
     assert_eq!(open("/c").await, json!({ "content": [] }));
 }
 
-#[tokio::test]
-async fn texts_that_are_not_read_are_bounded_in_bytes() {
-    let rig = Rig::limits(|limits| limits.core.queued_bytes = 1000);
-    let session = rig.initialize().await;
-    for (path, is_full) in [("/a", false), ("/b", false), ("/c", true)] {
-        let arguments = json!({ "filePath": path, "newContent": "" });
-        if is_full {
-            assert_eq!(rig.call(&session, "openDiff", &arguments).await["isError"], true);
-        } else {
-            open_at(&rig, &session, path).await;
-            rig.user_decided(path, Decision::Accepted("x".repeat(500).into()));
-        }
-    }
-    let mut stream = rig.stream(&session).await;
-    stream.context().await;
-    for _ in 0..2 {
-        stream.message().await.unwrap();
-    }
-    rig.stream_after(&session, stream.last_id.as_deref()).await;
-    open_at(&rig, &session, "/c").await;
-}
-
 /// A client with the token can create any number of sessions.
 #[tokio::test]
 async fn texts_of_all_sessions_are_bounded_in_bytes() {

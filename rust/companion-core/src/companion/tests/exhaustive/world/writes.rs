@@ -44,7 +44,7 @@ impl World {
         let diffs = world.companion.diffs();
         let can_write = [world.session, world.other]
             .into_iter()
-            .any(|client| diffs.count(client) > 0 || diffs.backlog(client).0 > 0);
+            .any(|client| diffs.count(client) > 0 || diffs.unsent(client) > 0);
         if world.kept == 0 || can_write {
             return Ok(());
         }
