@@ -9,8 +9,7 @@ use companion_protocol::jsonrpc::{
     Id, MAX_BATCH, Message, ParseError, Payload, Response, code, describe, parse, parse_request,
 };
 use companion_protocol::mcp::CallToolParams;
-use companion_protocol::text::JsonString;
-use companion_protocol::tool::ToolArguments;
+use companion_protocol::tool::{RawArguments, ToolArguments};
 use serde_json::value::RawValue;
 
 fn one(text: &str) -> Result<Message<'_>, ParseError> {
@@ -51,10 +50,9 @@ fn a_text_is_cut_between_utf_16_pairs() {
 }
 
 /// Decodes the text of a proposal, too.
-fn decoded(arguments: ToolArguments<JsonString<'_>>) -> ToolArguments {
-    let (arguments, content) = arguments.split_content();
-    let new_content = content.map(|content| content.decode().unwrap());
-    ToolArguments { new_content, ..arguments }
+fn decoded(RawArguments { others, new_content }: RawArguments<'_>) -> ToolArguments {
+    let new_content = new_content.map(|content| content.decode().unwrap());
+    ToolArguments { new_content, ..others }
 }
 
 #[test]
@@ -119,7 +117,7 @@ fn only_a_request_is_answered() {
 
 #[test]
 fn a_request_reads_the_same_in_one_pass_and_in_two() {
-    type Params<'a> = CallToolParams<'a, ToolArguments<JsonString<'a>>>;
+    type Params<'a> = CallToolParams<'a, RawArguments<'a>>;
     let arguments = r#"{"filePath":"/f","newContent":"n"}"#;
     let params = format!(r#"{{"name":"t","arguments":{arguments},"_meta":{{}}}}"#);
     let head = r#""jsonrpc":"2.0","id":1,"method":"m""#;

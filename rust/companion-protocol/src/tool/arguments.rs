@@ -11,15 +11,12 @@ use crate::diagnostics::Severity;
 use crate::text::{self, JsonString};
 
 /// The arguments of all tools; each tool checks the ones that it needs.
-///
-/// They are read with a [`JsonString`] as `Text`. An argument of the wrong type causes an error with the
-/// argument's name, unlike serde's own errors.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ToolArguments<Text = String> {
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ToolArguments {
     /// `filePath`: absolute.
     pub file_path: Option<String>,
     /// `newContent`: the whole proposed text; may be empty.
-    pub new_content: Option<Text>,
+    pub new_content: Option<String>,
     /// `suppressNotification`: close without a notification to the client.
     pub suppress_notification: Option<bool>,
     /// `severity`: the least severe diagnostics to return.
@@ -28,44 +25,27 @@ pub struct ToolArguments<Text = String> {
     pub only_new: Option<bool>,
 }
 
-impl<Text> ToolArguments<Text> {
-    /// Takes out `newContent`, which is decoded later.
-    pub fn split_content(self) -> (ToolArguments, Option<Text>) {
-        let Self { file_path, new_content, suppress_notification, severity, only_new } = self;
-        let others = ToolArguments {
-            file_path,
-            new_content: None,
-            suppress_notification,
-            severity,
-            only_new,
-        };
-        (others, new_content)
-    }
+/// The arguments of all tools as they are read. An argument of the wrong type causes an error with the
+/// argument's name, unlike serde's own errors.
+#[derive(Debug, Default)]
+pub struct RawArguments<'a> {
+    /// All but `newContent`.
+    pub others: ToolArguments,
+    /// `newContent`, which is decoded later.
+    pub new_content: Option<JsonString<'a>>,
 }
 
-/// No argument, whatever the `Text` is.
-impl<Text> Default for ToolArguments<Text> {
-    fn default() -> Self {
-        Self {
-            file_path: None,
-            new_content: None,
-            suppress_notification: None,
-            severity: None,
-            only_new: None,
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for ToolArguments<JsonString<'de>> {
+impl<'de> Deserialize<'de> for RawArguments<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ArgumentsVisitor;
         impl<'de> Visitor<'de> for ArgumentsVisitor {
-            type Value = ToolArguments<JsonString<'de>>;
+            type Value = RawArguments<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut arguments = ToolArguments::default();
+                let mut new_content = None;
                 while let Some(key) = map.next_key::<Cow<'de, str>>()? {
                     match &*key {
                         "filePath" => {
@@ -73,8 +53,8 @@ impl<'de> Deserialize<'de> for ToolArguments<JsonString<'de>> {
                             arguments.file_path = Some(text::named("filePath", path)?);
                         }
                         "newContent" => {
-                            let place = &mut arguments.new_content;
-                            *place = Some(once(&mut map, "newContent", place.is_some())?);
+                            new_content =
+                                Some(once(&mut map, "newContent", new_content.is_some())?);
                         }
                         "suppressNotification" => {
                             let place = &mut arguments.suppress_notification;
@@ -91,7 +71,7 @@ impl<'de> Deserialize<'de> for ToolArguments<JsonString<'de>> {
                         _ => drop(map.next_value::<IgnoredAny>()?),
                     }
                 }
-                Ok(arguments)
+                Ok(RawArguments { others: arguments, new_content })
             }
         }
         fn once<'de, A: MapAccess<'de>>(

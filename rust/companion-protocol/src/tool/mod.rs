@@ -14,7 +14,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use crate::diagnostics::Severity;
 use crate::mcp::{ToolAnnotations, ToolDefinition};
 use crate::settings::Settings;
-pub use arguments::ToolArguments;
+pub use arguments::{RawArguments, ToolArguments};
 
 /// A tool that a companion offers. `tools/list` has this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantArray)]

@@ -11,7 +11,7 @@ use companion_protocol::editor::ReasonArrival;
 use companion_protocol::jsonrpc::{Params, describe};
 use companion_protocol::mcp::{CallToolParams, CallToolResult, ListToolsResult};
 use companion_protocol::text::{JsonString, not_unicode};
-use companion_protocol::tool::{Tool, ToolArguments};
+use companion_protocol::tool::{RawArguments, Tool, ToolArguments};
 use serde::de::IgnoredAny;
 
 use crate::config::Config;
@@ -43,18 +43,18 @@ impl Call {
     /// A call of `tools` with its arguments, but without the text of a proposal, which is returned.
     pub(crate) fn without_content<'a>(
         tools: &Tools,
-        params: CallToolParams<'a, ToolArguments<JsonString<'a>>>,
+        params: CallToolParams<'a, RawArguments<'a>>,
     ) -> (Self, Option<JsonString<'a>>) {
         let tool = match tools.find(&params.name) {
             Ok(tool) => tool,
             Err(unknown) => return (Self(Err(unknown)), None),
         };
-        let (arguments, content) = params.arguments.split_content();
+        let RawArguments { others: arguments, new_content } = params.arguments;
         if let Some(wrong) = arguments.file_path.as_deref().and_then(|path| check_path(path).err())
         {
             return (Self(Err(format!("Invalid arguments: {wrong}"))), None);
         }
-        (Self(Ok((tool, arguments))), content.filter(|_| tool == Tool::OpenDiff))
+        (Self(Ok((tool, arguments))), new_content.filter(|_| tool == Tool::OpenDiff))
     }
 
     /// Adds the text of the proposal; `None` if it can't be decoded.
