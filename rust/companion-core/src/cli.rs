@@ -33,6 +33,7 @@ use crate::text::Digest;
 use bridges::Bridges;
 pub use caller::{Caller, Connected};
 pub(crate) use edit::Edit;
+pub use edit::FileBefore;
 pub(crate) use state::Cli;
 
 /// The `session_id` of a CLI's hooks. It stays the same over restarts of the companion.
@@ -278,11 +279,10 @@ impl Clis {
         &mut self,
         caller: &Caller<'_>,
         path: &str,
-        original: Option<Digest>,
-        is_absent: bool,
+        before: FileBefore,
         now: u64,
     ) {
-        self.touch(caller).begin(Edit::new(path.into(), original, is_absent, now));
+        self.touch(caller).begin(Edit::new(path.into(), before, now));
     }
 
     /// A client has opened a diff. `connected` are the clients of its kind that are connected. Returns
@@ -381,7 +381,8 @@ impl Clis {
             return ReasonArrival::Never;
         };
         let path: Arc<str> = path.into();
-        let mut edit = Edit::new(Arc::clone(&path), original, false, now);
+        let before = original.map_or(FileBefore::Unknown, FileBefore::Text);
+        let mut edit = Edit::new(Arc::clone(&path), before, now);
         edit.opened = Some((session, path));
         let arrival = edit.arrival();
         cli.begin(edit);

@@ -11,7 +11,7 @@ mod turns;
 
 use std::sync::Arc;
 
-use crate::cli::{Caller, CliSessionId, Clis, Edit};
+use crate::cli::{Caller, CliSessionId, Clis, Edit, FileBefore};
 use crate::notes::{Confirmation, Delivery, Note, NoteId, Notes, Reason, Revert};
 use crate::session::SessionId;
 use crate::text::{Digest, Text};
@@ -20,8 +20,10 @@ use turns::Turns;
 /// The CLIs, and the notes for their models.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Conversation {
-    clis: Clis,
-    notes: Notes,
+    /// The CLIs.
+    pub clis: Clis,
+    /// The notes.
+    pub notes: Notes,
     turns: Turns,
 }
 
@@ -33,26 +35,6 @@ impl Conversation {
     pub fn new(first_delivery: u64) -> Self {
         let (clis, notes) = (Clis::default(), Notes::new(first_delivery));
         Self { clis, notes, turns: Turns::default() }
-    }
-
-    /// The CLIs.
-    pub fn clis(&self) -> &Clis {
-        &self.clis
-    }
-
-    /// The CLIs, for what changes no note.
-    pub fn clis_mut(&mut self) -> &mut Clis {
-        &mut self.clis
-    }
-
-    /// The notes.
-    pub fn notes(&self) -> &Notes {
-        &self.notes
-    }
-
-    /// The notes, for what concerns no CLI.
-    pub fn notes_mut(&mut self) -> &mut Notes {
-        &mut self.notes
     }
 
     /// A CLI has begun a session. `is_new`: its model has no message yet.
@@ -69,22 +51,10 @@ impl Conversation {
         self.turns.session_ended(caller.session);
     }
 
-    /// A CLI begins an edit of a file, `None` as `original` if its text could not be kept.
-    pub fn before_edit(
-        &mut self,
-        caller: &Caller<'_>,
-        path: &str,
-        original: Option<Digest>,
-        now: u64,
-    ) {
+    /// A CLI begins an edit of a file.
+    pub fn before_edit(&mut self, caller: &Caller<'_>, path: &str, before: FileBefore, now: u64) {
         self.tool_begun(caller);
-        self.clis.before_edit(caller, path, original, false, now);
-    }
-
-    /// A CLI begins an edit of a file that does not exist. It creates the file, or corrects the path.
-    pub fn before_edit_of_absent(&mut self, caller: &Caller<'_>, path: &str, now: u64) {
-        self.tool_begun(caller);
-        self.clis.before_edit(caller, path, None, true, now);
+        self.clis.before_edit(caller, path, before, now);
     }
 
     /// A CLI calls a tool, or asks its user about the call.

@@ -93,7 +93,7 @@ fn a_diff_without_a_hook_of_its_own_waits_for_the_prompt() {
     assert_eq!(cast.open(a, "/1"), NextPrompt, "that was another edit");
     assert_eq!(cast.open(a, "/2"), NextPrompt);
     assert_eq!(cast.reject(a, "/2"), Some(None));
-    cast.conversation.clis_mut().gone(a);
+    cast.conversation.clis.gone(a);
     assert_eq!(cast.open(a, "/2"), Never);
     assert_eq!(cast.prompt(&cli("x")), ["/2"], "the CLI may have connected again");
 }
@@ -103,12 +103,12 @@ fn a_cli_whose_hook_follows_the_diff_is_known_after_an_acceptance() {
     let mut cast = Cast::new();
     let (a, b) = (cast.a, cast.b);
     let text = Some(original());
-    assert_eq!(cast.conversation.clis_mut().opened_without_hook(a, "/1", text, 1), Never);
-    cast.conversation.clis_mut().accepted(&cli("x"), a);
-    let clis = cast.conversation.clis();
+    assert_eq!(cast.conversation.clis.opened_without_hook(a, "/1", text, 1), Never);
+    cast.conversation.clis.accepted(&cli("x"), a);
+    let clis = &cast.conversation.clis;
     assert!(clis.knows(a) && !clis.knows(b));
-    assert_eq!(cast.conversation.clis_mut().opened_without_hook(a, "/2", text, 1), Now);
-    assert_eq!(cast.conversation.clis_mut().opened_without_hook(a, "/3", None, 1), NextPrompt);
+    assert_eq!(cast.conversation.clis.opened_without_hook(a, "/2", text, 1), Now);
+    assert_eq!(cast.conversation.clis.opened_without_hook(a, "/3", None, 1), NextPrompt);
     assert_eq!(cast.reject(a, "/2"), Some(Some(original())));
     let due = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("other"));
     assert_eq!(texts(&due), [""; 0]);
@@ -131,7 +131,7 @@ fn a_note_that_nobody_confirms_waits_again() {
     let due = cast.conversation.due_before_agent(&cli("x"), 1);
     let lost = cast.conversation.deliver("x", &due).unwrap();
     assert_eq!(cast.prompt(&cli("x")), [""; 0], "it is under way");
-    cast.conversation.notes_mut().give_back(lost.number);
+    cast.conversation.notes.give_back(lost.number);
     assert_eq!(cast.conversation.confirm(lost.number), Confirmation::Refused, "it is too late");
     let due = cast.conversation.due_before_agent(&cli("x"), 1);
     let delivery = cast.conversation.deliver("x", &due).unwrap();
@@ -150,7 +150,7 @@ fn a_comment_that_is_under_way_can_be_removed_changed_and_moved() {
     cast.comment("1", 1, "one");
     cast.comment("2", 1, "two");
     let number = deliver(&mut cast);
-    assert!(cast.conversation.notes_mut().remove_comment("1").is_some());
+    assert!(cast.conversation.notes.remove_comment("1").is_some());
     assert_eq!(cast.conversation.confirm(number), Confirmation::Refused);
 
     let number = deliver(&mut cast);
@@ -174,10 +174,10 @@ fn a_revert_that_is_under_way_can_be_undone() {
     cast.conversation.reverted("x".into(), paths, false, 1);
     let due = cast.conversation.due_before_agent(&cli("x"), 1);
     let delivery = cast.conversation.deliver("x", &due).unwrap();
-    cast.conversation.notes_mut().drop_revert("x", "/1");
+    cast.conversation.notes.drop_revert("x", "/1");
     assert_eq!(cast.conversation.confirm(delivery.number), Confirmation::Refused);
     assert_eq!(cast.prompt(&cli("x")), ["reverted /2"]);
-    assert!(cast.conversation.notes_mut().drop_revert("x", "/2").is_empty());
+    assert!(cast.conversation.notes.drop_revert("x", "/2").is_empty());
 }
 
 #[test]
@@ -187,12 +187,12 @@ fn comments_of_the_last_process_wait_for_the_editor() {
     last.comment("2", 1, "removed");
     let mut cast = Cast::new();
     for (id, note) in last.conversation.due_before_agent(&cli("x"), 1) {
-        cast.conversation.notes_mut().restore(id, note, 0);
+        cast.conversation.notes.restore(id, note, 0);
     }
     cast.now = 10;
     assert_eq!(cast.prompt(&cli("x")), [""; 0]);
     cast.comment("1", 1, "new");
-    cast.conversation.notes_mut().remove_comment("2");
+    cast.conversation.notes.remove_comment("2");
     assert_eq!(cast.prompt(&cli("x")), ["new"]);
 }
 
@@ -205,7 +205,7 @@ fn a_reason_that_waits_for_too_long_is_dropped() {
     cast.conversation.rejected(a, "/1", "old".to_owned().into(), 5);
     cast.conversation.rejected(a, "/1", "new".to_owned().into(), 7);
     cast.comment("1", 1, "comment");
-    let notes = cast.conversation.notes_mut();
+    let notes = &mut cast.conversation.notes;
     assert_eq!((notes.oldest(), notes.expire(4 + age).len()), (Some(5), 0));
     assert_eq!((notes.expire(6 + age).len(), notes.oldest()), (1, Some(7)));
     assert_eq!(cast.prompt(&cli("x")), ["new", "comment"]);
@@ -399,7 +399,7 @@ fn a_revert_reaches_the_cli_that_goes_on_for_one_that_was_killed() {
     };
     cast.conversation.session_started(&of("other", "2", b), true);
     cast.conversation.session_started(&of("s", "1", a), true);
-    cast.conversation.clis_mut().gone(a);
+    cast.conversation.clis.gone(a);
     for session in ["s", "new"] {
         cast.conversation.session_started(&of(session, "2", b), true);
     }

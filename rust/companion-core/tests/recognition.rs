@@ -2,7 +2,7 @@
 
 mod cast;
 
-use companion_core::cli::{Caller, Connected};
+use companion_core::cli::{Caller, Connected, FileBefore};
 use companion_core::session::SessionId;
 use companion_protocol::editor::ReasonArrival::{Never, NextPrompt, Now};
 
@@ -98,10 +98,10 @@ fn a_bridge_belongs_to_the_process_that_has_started_it() {
     let started = |process: &str| vec![process.into(), "terminal".into()];
     let (x, y) = (of_process("x", "1"), of_process("y", "2"));
     // Before the first hook, and after it.
-    cast.conversation.clis_mut().bridged(a, started("1"));
+    cast.conversation.clis.bridged(a, started("1"));
     cast.begin(&x, "/1");
     cast.begin(&y, "/1");
-    cast.conversation.clis_mut().bridged(b, started("2"));
+    cast.conversation.clis.bridged(b, started("2"));
     assert_eq!(cast.open_beside(b, "/1", &both), Now);
     assert_eq!(cast.open_beside(b, "/1", &both), NextPrompt);
     assert_eq!(cast.open_beside(a, "/1", &both), Now);
@@ -110,7 +110,7 @@ fn a_bridge_belongs_to_the_process_that_has_started_it() {
     assert_eq!(cast.open_beside(b, "/2", &both), NextPrompt);
     let third = SessionId::new();
     assert_eq!(cast.open_beside(third, "/2", &[a, b, third]), Never);
-    cast.conversation.clis_mut().bridged(third, started("3"));
+    cast.conversation.clis.bridged(third, started("3"));
     cast.begin(&of_process("z", "4"), "/3");
     assert_eq!(cast.open_beside(third, "/3", &[a, b, third]), Never);
 }
@@ -120,8 +120,8 @@ fn a_bridge_that_another_program_starts_is_matched_by_its_diff() {
     let mut cast = Cast::new();
     let (a, b) = (cast.a, cast.b);
     let through = |process: &str| vec!["npx".into(), process.into()];
-    cast.conversation.clis_mut().bridged(a, through("1"));
-    cast.conversation.clis_mut().bridged(b, through("2"));
+    cast.conversation.clis.bridged(a, through("1"));
+    cast.conversation.clis.bridged(b, through("2"));
     cast.begin(&of_process("x", "1"), "/1");
     assert_eq!(cast.open_beside(b, "/1", &[a, b]), Never);
     assert_eq!(cast.open_beside(a, "/1", &[a, b]), Now);
@@ -148,7 +148,7 @@ fn every_session_of_a_connected_process_can_be_reviewed() {
     let mut cast = Cast::new();
     let a = cast.a;
     let connected =
-        |cast: &Cast, caller: &Caller<'_>| cast.conversation.clis().is_connected(caller, &[a]);
+        |cast: &Cast, caller: &Caller<'_>| cast.conversation.clis.is_connected(caller, &[a]);
     let unknown = of_process("other", "2");
     assert!(connected(&cast, &unknown), "it may be the one that is connected");
     cast.edit(&of_process("old", "1"), a, "/1");
@@ -163,19 +163,16 @@ fn every_session_of_a_connected_process_can_be_reviewed() {
 fn a_path_that_the_client_corrects_belongs_to_its_edit() {
     let mut cast = Cast::new();
     let a = cast.a;
-    cast.conversation.before_edit_of_absent(&cli("x"), "/p/foo.txt", 1);
-    let opened = cast.conversation.clis_mut().opened(a, "/p/src/foo.txt", &[], 2);
+    cast.conversation.before_edit(&cli("x"), "/p/foo.txt", FileBefore::Absent, 1);
+    let opened = cast.conversation.clis.opened(a, "/p/src/foo.txt", &[], 2);
     assert!(opened.needs_original);
-    let clis = cast.conversation.clis_mut();
+    let clis = &mut cast.conversation.clis;
     assert_eq!(clis.original_read(a, "/p/src/foo.txt", Some(original())), Now);
     assert_eq!(cast.reject(a, "/p/src/foo.txt"), Some(Some(original())));
     // The result of an edit that failed names the file as the model did.
     assert_eq!(cast.result(&cli("x"), "/p/foo.txt"), ["/p/src/foo.txt"]);
-    cast.conversation.before_edit_of_absent(&cli("x"), "/p/@src/new.txt", 3);
-    assert_eq!(
-        cast.conversation.clis_mut().opened(a, "/p/src/new.txt", &[], 4).arrival,
-        NextPrompt
-    );
+    cast.conversation.before_edit(&cli("x"), "/p/@src/new.txt", FileBefore::Absent, 3);
+    assert_eq!(cast.conversation.clis.opened(a, "/p/src/new.txt", &[], 4).arrival, NextPrompt);
     cast.begin(&cli("y"), "/p/there.txt");
     assert_eq!(cast.open(cast.b, "/p/src/there.txt"), Never, "the file is there");
 }
@@ -198,7 +195,7 @@ fn the_word_of_a_bridge_does_not_count_against_the_connections_of_a_process() {
     let both @ [a, b] = [cast.a, cast.b];
     let x = Caller { session: "x", process: Some("1"), connected: Connected::To(vec![a]) };
     cast.begin(&x, "/1");
-    cast.conversation.clis_mut().bridged(b, vec!["1".into()]);
+    cast.conversation.clis.bridged(b, vec!["1".into()]);
     assert_eq!(cast.open_beside(b, "/1", &both), Never);
     assert_eq!(cast.open_beside(a, "/1", &both), Now);
 }

@@ -9,6 +9,17 @@ use super::ACCEPTED_TIME;
 use crate::session::SessionId;
 use crate::text::Digest;
 
+/// A file before an edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileBefore {
+    /// The client leaves it unchanged by writing this text.
+    Text(Digest),
+    /// It does not exist. The CLI creates it, or corrects its path.
+    Absent,
+    /// The client could change it by writing its text, or nobody knows.
+    Unknown,
+}
+
 /// An edit that a CLI has begun.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Edit {
@@ -36,12 +47,12 @@ struct Guess {
 }
 
 impl Edit {
-    pub(super) fn new(
-        path: Arc<str>,
-        original: Option<Digest>,
-        is_absent: bool,
-        begun: u64,
-    ) -> Self {
+    pub(super) fn new(path: Arc<str>, before: FileBefore, begun: u64) -> Self {
+        let original = match before {
+            FileBefore::Text(original) => Some(original),
+            FileBefore::Absent | FileBefore::Unknown => None,
+        };
+        let is_absent = before == FileBefore::Absent;
         Self { path, opened: None, guess: None, original, is_absent, begun }
     }
 

@@ -7,6 +7,7 @@ use companion_protocol::tool::Tool;
 
 use super::writes::{ExpectedText, FoundFile};
 use crate::calls::{CallId, CallOrigin};
+pub use crate::cli::FileBefore;
 use crate::cli::{Caller, CliSessionId};
 use crate::conversation::Due;
 use crate::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Outcome, Proposed};
@@ -235,17 +236,6 @@ pub enum Hook<'a> {
     },
     /// A turn has ended with this answer of the model; `None` if the CLI does not report it.
     AfterAgent(Option<Digest>),
-}
-
-/// A file before an edit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileBefore {
-    /// The client leaves it unchanged by writing this text.
-    Text(Digest),
-    /// It does not exist. The CLI creates it, or corrects its path.
-    Absent,
-    /// The client could change it by writing its text, or nobody knows.
-    Unknown,
 }
 
 /// What a companion wants to be done. The outputs of one input are carried out in order.

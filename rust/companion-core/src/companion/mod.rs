@@ -143,9 +143,9 @@ impl Companion {
             }
         }
         for (session, cli) in left.clis {
-            self.conversation.clis_mut().restore(session, cli);
+            self.conversation.clis.restore(session, cli);
         }
-        let notes = self.conversation.notes_mut();
+        let notes = &mut self.conversation.notes;
         for (id, note) in left.notes {
             notes.restore(id, note, now);
         }
@@ -168,7 +168,7 @@ impl Companion {
     pub fn handle(&mut self, now: Now, input: Input<'_>, out: &mut Outputs) {
         self.take(now, input, out);
         self.resume_writes(now);
-        for (session, cli) in self.conversation.clis_mut().take_recognized() {
+        for (session, cli) in self.conversation.clis.take_recognized() {
             self.record(Record::Cli(session, cli), out);
         }
     }
@@ -190,13 +190,13 @@ impl Companion {
                 self.clients.remove(&session);
                 self.returning.remove(&session);
                 self.calls.forget(session);
-                self.conversation.clis_mut().gone(session);
+                self.conversation.clis.gone(session);
                 let effects = self.ledger.session_gone(session);
                 self.add(now, effects, out);
                 return self.end_reading(now, |_, of| of.session == session, out);
             }
             Input::Bridged(session, ancestors) => {
-                return self.conversation.clis_mut().bridged(session, ancestors);
+                return self.conversation.clis.bridged(session, ancestors);
             }
             Input::Call { call, from, path, action } => {
                 self.call(now, call, from, &path, action, out)
@@ -251,7 +251,7 @@ impl Companion {
             }
             Input::Refuse(note, why) => return self.refuse(note, why, out),
             Input::Confirm(number) => return self.confirm(number, out),
-            Input::GiveBack(number) => return self.conversation.notes_mut().give_back(number),
+            Input::GiveBack(number) => return self.conversation.notes.give_back(number),
             Input::Comment(comment, why) => return self.comment(comment, why, out),
             Input::CommentChecked(note, path, why) => {
                 return self.comment_checked(note, path, why, out);
@@ -318,12 +318,12 @@ impl Companion {
 
     /// The notes, to ask about them.
     pub fn notes(&self) -> &Notes {
-        self.conversation.notes()
+        &self.conversation.notes
     }
 
     /// The CLIs, to ask about them.
     pub fn clis(&self) -> &Clis {
-        self.conversation.clis()
+        &self.conversation.clis
     }
 
     /// Whether the editor's answer for a call has an effect.
@@ -444,7 +444,7 @@ impl Companion {
                 Effect::Record(record) => Output::Record(record),
                 Effect::Decided(session, path, decision) => {
                     if decision.is_accepted() {
-                        self.conversation.clis_mut().diff_accepted(session, &path, now.elapsed);
+                        self.conversation.clis.diff_accepted(session, &path, now.elapsed);
                         self.remember_acceptance(now, session, &path);
                     }
                     Output::Decided(session, path, decision)

@@ -6,7 +6,7 @@ use companion_protocol::editor::{
     CommentRefused, CommentsDelivered, CommentsPending, CompanionNotification, ReasonLost,
 };
 
-use super::{Companion, Delivery, FileBefore, Hook, Now, Output, Outputs};
+use super::{Companion, Delivery, Hook, Now, Output, Outputs};
 use crate::cli::{Caller, CliSessionId};
 use crate::diffs::DiffId;
 use crate::notes::{Comment, CommentOutcome, Confirmation, Note, NoteId, Reason};
@@ -27,7 +27,7 @@ pub(super) struct PendingRejection {
 impl Companion {
     /// No model may get this note, because of its file.
     pub(super) fn refuse(&mut self, note: NoteId, why: &str, out: &mut Outputs) {
-        if let Some(refused) = self.conversation.notes_mut().remove(note) {
+        if let Some(refused) = self.conversation.notes.remove(note) {
             self.record(Record::NoteRemoved(note), out);
             out.extend(lost(&refused, why));
         }
@@ -67,13 +67,13 @@ impl Companion {
     }
 
     pub(super) fn revert_undone(&mut self, cli: &str, path: &str, out: &mut Outputs) {
-        for note in self.conversation.notes_mut().drop_revert(cli, path) {
+        for note in self.conversation.notes.drop_revert(cli, path) {
             self.record_note(note, out);
         }
     }
 
     pub(super) fn expire_notes(&mut self, now: Now, out: &mut Outputs) {
-        for (note, expired) in self.conversation.notes_mut().expire(now.date) {
+        for (note, expired) in self.conversation.notes.expire(now.date) {
             self.record(Record::NoteRemoved(note), out);
             out.extend(lost(&expired, "its CLI has not come back within a day"));
         }
@@ -137,7 +137,7 @@ impl Companion {
         let Some(PendingRejection { keeps, .. }) = self.rejections.remove(&diff) else { return };
         let kept = keeps.zip(present).filter(|((_, original), text)| original.is_of(text));
         let present = kept.map(|((note, original), present)| {
-            self.conversation.notes_mut().set_sent(note, original);
+            self.conversation.notes.set_sent(note, original);
             present
         });
         let effects = self.ledger.end_rejection(diff, present);
@@ -157,18 +157,12 @@ impl Companion {
                 return self.conversation.session_started(caller, is_new);
             }
             Hook::SessionEnd => return self.conversation.session_ended(caller),
-            Hook::BeforeEdit(path, FileBefore::Absent) => {
-                return self.conversation.before_edit_of_absent(caller, path, time);
-            }
-            Hook::BeforeEdit(path, FileBefore::Text(original)) => {
-                return self.conversation.before_edit(caller, path, Some(original), time);
-            }
-            Hook::BeforeEdit(path, FileBefore::Unknown) => {
-                return self.conversation.before_edit(caller, path, None, time);
+            Hook::BeforeEdit(path, before) => {
+                return self.conversation.before_edit(caller, path, before, time);
             }
             Hook::BeforeWrite(path, input) => {
                 if let Some(session) = self.just_accepted(now, path) {
-                    self.conversation.clis_mut().accepted(caller, session);
+                    self.conversation.clis.accepted(caller, session);
                 }
                 let Some(input) = input else { return };
                 self.conversation.due_before_write(caller, path, input)
@@ -247,7 +241,7 @@ impl Companion {
             self.comment_removed(&id, out);
             return out.push(comment_refused(id, no_model_gets(why)));
         }
-        out.push(match self.conversation.notes_mut().set_comment(comment) {
+        out.push(match self.conversation.notes.set_comment(comment) {
             CommentOutcome::Waits(note) => {
                 // What was delivered is an earlier version.
                 self.delivered.retain(|(_, delivered)| *delivered != id);

@@ -36,7 +36,7 @@ impl Companion {
             Opened::NEVER
         } else if client.empty_is_unchanged {
             let connected = self.connected_like(client);
-            self.conversation.clis_mut().opened(*session, path, &connected, now.elapsed)
+            self.conversation.clis.opened(*session, path, &connected, now.elapsed)
         } else if self.clis().knows(*session) {
             Opened { needs_original: true, ..Opened::NEVER }
         } else {
@@ -72,7 +72,7 @@ impl Companion {
         let Some(opening) = self.unread.remove(&call) else { return };
         let UnreadProposal { session, path, .. } = &opening;
         let client = self.clients.get(session).copied().unwrap_or_default();
-        let clis = self.conversation.clis_mut();
+        let clis = &mut self.conversation.clis;
         let arrival = if client.empty_is_unchanged {
             clis.original_read(*session, path, original)
         } else {
@@ -102,7 +102,7 @@ impl Companion {
             self.ledger.has_stream(*session) || self.returning.contains(session)
         };
         let connected: Vec<_> = self.clients.keys().copied().filter(is_connected).collect();
-        self.conversation.clis_mut().expect_only(&connected);
+        self.conversation.clis.expect_only(&connected);
         connected.into_iter().filter(|session| self.clients[session] == traits).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "for several tests, which may panic")]
 
-use companion_core::cli::{Caller, Connected};
+use companion_core::cli::{Caller, Connected, FileBefore};
 use companion_core::conversation::{Conversation, Due};
 use companion_core::notes::{Comment, CommentOutcome, Confirmation, Note};
 use companion_core::session::SessionId;
@@ -38,7 +38,7 @@ impl Cast {
 
     pub(crate) fn begin(&mut self, caller: &Caller<'_>, path: &str) {
         self.now += 1;
-        self.conversation.before_edit(caller, path, Some(original()), self.now);
+        self.conversation.before_edit(caller, path, FileBefore::Text(original()), self.now);
     }
 
     pub(crate) fn open(&mut self, session: SessionId, path: &str) -> ReasonArrival {
@@ -53,13 +53,13 @@ impl Cast {
         connected: &[SessionId],
     ) -> ReasonArrival {
         self.now += 1;
-        self.conversation.clis_mut().opened(session, path, connected, self.now).arrival
+        self.conversation.clis.opened(session, path, connected, self.now).arrival
     }
 
     /// The user accepts the diff of a client.
     pub(crate) fn accept(&mut self, session: SessionId, path: &str) {
         self.now += 1;
-        self.conversation.clis_mut().diff_accepted(session, path, self.now);
+        self.conversation.clis.diff_accepted(session, path, self.now);
     }
 
     /// A CLI begins an edit of a file, and the client opens its diff.
@@ -77,7 +77,7 @@ impl Cast {
     pub(crate) fn reject(&mut self, session: SessionId, path: &str) -> Option<Option<Digest>> {
         let text = path.to_owned().into();
         let (note, original) = self.conversation.rejected(session, path, text, 1)?;
-        self.conversation.notes_mut().set_sent(note, Digest::of("sent"));
+        self.conversation.notes.set_sent(note, Digest::of("sent"));
         Some(original)
     }
 
@@ -124,7 +124,7 @@ impl Cast {
     }
 
     pub(crate) fn comment(&mut self, id: &str, line: u32, text: &str) -> CommentOutcome {
-        self.conversation.notes_mut().set_comment(Comment {
+        self.conversation.notes.set_comment(Comment {
             id: id.into(),
             path: "/1".into(),
             line,
