@@ -210,11 +210,6 @@ impl Calls {
         repetitions
     }
 
-    /// Whether a call has not been answered.
-    pub(crate) fn is_waiting(&self, call: CallId) -> bool {
-        self.waiting.contains_key(&call)
-    }
-
     /// The next deadline.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
         self.deadlines.first().map(|(deadline, _)| *deadline)

@@ -326,11 +326,6 @@ impl Companion {
         &self.conversation.clis
     }
 
-    /// Whether the editor's answer for a call has an effect.
-    pub fn awaits_editor(&self, call: CallId) -> bool {
-        self.calls.is_waiting(call) || self.ledger.is_open_unanswered(call)
-    }
-
     fn call(
         &mut self,
         now: Now,

@@ -302,8 +302,4 @@ impl RequestOwner for Driver {
     fn unreadable(&self, call: CallId, message: &str) {
         self.post(Input::EditorUnreadable(call, message));
     }
-
-    fn is_awaited(&self, call: CallId) -> bool {
-        self.ask(|companion| companion.awaits_editor(call))
-    }
 }

@@ -67,15 +67,6 @@ impl Responder {
             responder => responder.fail(&error.message),
         }
     }
-
-    /// Whether the answer has an effect.
-    fn is_awaited(&self) -> bool {
-        match self {
-            Self::Diff(responder) => responder.is_awaited(),
-            Self::Diagnostics(responder) => !responder.0.is_closed(),
-            Self::Unsaved(responder) => !responder.0.is_closed(),
-        }
-    }
 }
 
 impl From<DiffResponder> for Responder {
@@ -113,9 +104,6 @@ pub(crate) trait RequestOwner: Send + Sync {
 
     /// The editor has sent an invalid answer.
     fn unreadable(&self, call: CallId, message: &str);
-
-    /// Whether the answer has an effect.
-    fn is_awaited(&self, call: CallId) -> bool;
 }
 
 impl DiffResponder {
@@ -164,11 +152,6 @@ impl DiffResponder {
     /// Takes the call, once.
     fn take(&mut self) -> Option<(Arc<dyn RequestOwner>, CallId)> {
         Some((self.owner.upgrade()?, self.call.take()?))
-    }
-
-    fn is_awaited(&self) -> bool {
-        let owner = self.owner.upgrade();
-        owner.is_some_and(|owner| self.call.is_some_and(|call| owner.is_awaited(call)))
     }
 }
 
@@ -244,14 +227,8 @@ impl Responders {
         let mut kept = self.0.lock();
         let (last, responders) = &mut *kept;
         *last += 1;
-        let number = *last;
-        // An editor that does not answer must not cost memory for ever.
-        let over: Vec<_> = responders.extract_if(|_, kept| !kept.is_awaited()).collect();
-        responders.insert(number, responder.into());
-        drop(kept);
-        // Without the lock, because a failed request may cause another one.
-        drop(over);
-        number
+        responders.insert(*last, responder.into());
+        *last
     }
 
     /// Takes the responder of that number, once.

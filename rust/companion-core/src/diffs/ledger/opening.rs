@@ -124,9 +124,4 @@ impl Ledger {
     pub(crate) fn is_opening(&self, call: CallId) -> bool {
         self.opening.values().any(|opening| opening.call == call)
     }
-
-    /// Whether an answer to this open, however late, still has an effect.
-    pub(crate) fn is_open_unanswered(&self, call: CallId) -> bool {
-        self.is_opening(call) || self.late.contains_key(&call)
-    }
 }
