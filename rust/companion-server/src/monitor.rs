@@ -4,14 +4,11 @@
 //! A watcher must never hold up a client. A slow watcher misses notifications, and sees only the
 //! beginning of a very long one.
 
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use hyper::body::{Body, Frame};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
@@ -122,21 +119,13 @@ pub(crate) struct MonitorStream {
     on_its_way: usize,
 }
 
-impl Body for MonitorStream {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+impl MonitorStream {
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let sent = std::mem::take(&mut self.on_its_way);
         self.waiting.fetch_sub(sent, Relaxed);
         let event = ready!(self.events.poll_recv(cx));
-        Poll::Ready(event.map(|event| {
-            self.on_its_way = event.len();
-            Ok(Frame::data(event))
-        }))
+        self.on_its_way = event.as_ref().map_or(0, Bytes::len);
+        Poll::Ready(event)
     }
 }
 

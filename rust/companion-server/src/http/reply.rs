@@ -59,15 +59,14 @@ impl Body for ReplyBody {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match self.get_mut() {
-            Self::Json(json) => Poll::Ready(json.next().map(|piece| Ok(Frame::data(piece)))),
-            Self::Events(events) => Pin::new(events).poll_frame(cx),
-            Self::Stateless(stream) => Pin::new(stream).poll_frame(cx),
-            Self::Monitor(monitor) => Pin::new(monitor).poll_frame(cx),
-            Self::Later(later) => {
-                later.poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
-            }
-        }
+        let next = match self.get_mut() {
+            Self::Json(json) => json.next(),
+            Self::Events(events) => ready!(events.poll_next(cx)),
+            Self::Stateless(stream) => ready!(stream.poll_next(cx)),
+            Self::Monitor(monitor) => ready!(monitor.poll_next(cx)),
+            Self::Later(later) => ready!(later.poll_next(cx)),
+        };
+        Poll::Ready(next.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -3,8 +3,6 @@
 //! Every event has data: an empty `data:` line ends the client's connection for good
 //! (`streamableHttp.js` parses it as JSON).
 
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -13,7 +11,6 @@ use companion_core::diffs::{Decision, DiffId, EventId, Outgoing};
 use companion_protocol::ide;
 use companion_protocol::jsonrpc::{Id, Request};
 use companion_protocol::mcp::Empty;
-use hyper::body::{Body, Frame};
 
 use super::HttpServer;
 use crate::net::json::{self, Depth, Json};
@@ -92,18 +89,11 @@ fn ping(diff: DiffId) -> Bytes {
     sse::data(&Request::new(Id::from(diff.to_string().as_str()), "ping", Empty {}))
 }
 
-impl Body for EventStream {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let this = &mut *self;
-        let begun = this.first.next().or_else(|| this.data.next()).or_else(|| this.ping.take());
-        if let Some(bytes) = begun {
-            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+impl EventStream {
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let begun = self.first.next().or_else(|| self.data.next()).or_else(|| self.ping.take());
+        if begun.is_some() {
+            return Poll::Ready(begun);
         }
         let (session, number) = (self.session.id, self.number);
         let decisions = || self.server.driver.next_event(session, number);
@@ -118,7 +108,7 @@ impl Body for EventStream {
                 self.event(decision(&outgoing))
             }
         };
-        Poll::Ready(Some(Ok(Frame::data(bytes))))
+        Poll::Ready(Some(bytes))
     }
 }
 

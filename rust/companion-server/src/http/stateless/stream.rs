@@ -1,7 +1,5 @@
 //! Writes an answer that is a stream: notifications about a request, and its result at the end.
 
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -11,7 +9,6 @@ use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Id, Response, code
 use companion_protocol::stateless::{
     Complete, DecidedResult, DiffDecision, context_updated, progress,
 };
-use hyper::body::{Body, Frame};
 
 use super::RequestSession;
 use crate::http::HttpServer;
@@ -106,26 +103,19 @@ impl StatelessStream {
     }
 }
 
-impl Body for StatelessStream {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let this = &mut *self;
+impl StatelessStream {
+    pub(in crate::http) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         loop {
-            if let Some(bytes) = this.data.next() {
-                return Poll::Ready(Some(Ok(Frame::data(bytes))));
+            if let Some(bytes) = self.data.next() {
+                return Poll::Ready(Some(bytes));
             }
-            if this.awaited.is_none() {
+            if self.awaited.is_none() {
                 return Poll::Ready(None);
             }
-            let (session, number) = (&this.request.session, this.number);
-            let decisions = || this.server.driver.next_event(session.id, number);
+            let (session, number) = (&self.request.session, self.number);
+            let decisions = || self.server.driver.next_event(session.id, number);
             let next = ready!(session.mailbox.poll_next(number, decisions, cx));
-            this.data = this.event(next);
+            self.data = self.event(next);
         }
     }
 }
