@@ -1,4 +1,3 @@
 //! Tests the driver with its clients and its editor.
 
-mod journal;
 mod repeats;
