@@ -136,7 +136,7 @@ impl HandOver {
         for (address, listeners) in bound {
             self.listen(&address, listeners);
         }
-        self.agents.comments.report_pending();
+        self.agents.report_pending_comments();
         if self.is_saved().await {
             self.on_disk(move || legacy.remove()).await;
         } else {

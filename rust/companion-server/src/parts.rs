@@ -171,7 +171,7 @@ impl Parts {
         // These also run during the stop, so that no call waits for a text without end.
         let driver = Arc::clone(&self.driver);
         self.until_aborted(runtime, async move { driver.run().await });
-        self.until_aborted(runtime, self.agents.disk_checks.clone().run());
+        self.until_aborted(runtime, Arc::clone(&self.agents).check_disk());
     }
 
     /// Takes over the clients of other companions of the folder when these end. `changed` is notified

@@ -173,7 +173,7 @@ impl Server {
         let guest: Weak<Inner> = Arc::downgrade(&inner);
         runtime.host(guest);
         inner.parts.agents.mark.clear();
-        inner.parts.agents.comments.report_pending();
+        inner.parts.agents.report_pending_comments();
         Ok(Self { inner })
     }
 
@@ -285,7 +285,7 @@ impl Server {
             }
             Event::CommentSet(comment) => {
                 absolute(&comment.path)?;
-                drop(agents.comments.set(runtime, comment));
+                drop(agents.set_comment(runtime, comment));
             }
             Event::CommentRemoved(comment) => {
                 driver.post(Input::CommentRemoved(&comment.id));

@@ -125,8 +125,7 @@ impl Agents {
         }
         let input = event.input.filter(|_| self.context.is_shared());
         let due = self.driver.handle(Input::Hook(caller, Hook::BeforeWrite(path, input))).due;
-        let Some(Checked { delivery, .. }) = self.deliveries.deliver(caller.session, due).await
-        else {
+        let Some(Checked { delivery, .. }) = self.deliver(caller.session, due).await else {
             return Answer::default();
         };
         let answer = HookOutput::deny(rejected(event, path, delivery.reasons()));
@@ -178,11 +177,10 @@ impl Agents {
                 matches!(note, Note::Reason(_)) && event.client.hooks.confirms_after_hook
             });
         }
-        let Some(Checked { delivery, .. }) = self.deliveries.deliver(caller.session, due).await
-        else {
+        let Some(Checked { delivery, .. }) = self.deliver(caller.session, due).await else {
             return (HookOutput::context(event, &texts), None);
         };
-        texts.extend(self.comments.text(event.folder(), delivery.comments()));
+        texts.extend(self.comments_text(event.folder(), delivery.comments()));
         let shown = event.shown_path.as_deref().unwrap_or(path);
         let answer = if delivery.reasons().next().is_none() {
             HookOutput::context(event, &texts)
@@ -237,9 +235,7 @@ impl Agents {
         let due = self.due(caller, hook);
         let mut texts = Vec::new();
         let mut ack = None;
-        if let Some(Checked { delivery, shared }) =
-            self.deliveries.deliver(caller.session, due).await
-        {
+        if let Some(Checked { delivery, shared }) = self.deliver(caller.session, due).await {
             for Reason { path, text, .. } in delivery.reasons() {
                 let path = self.workspace.name_for(event.folder(), path);
                 texts.push(format!(
@@ -248,7 +244,7 @@ impl Agents {
                     &**text
                 ));
             }
-            texts.extend(self.comments.text(event.folder(), delivery.comments()));
+            texts.extend(self.comments_text(event.folder(), delivery.comments()));
             texts.extend(self.changes.text(event.folder(), delivery.reverts(), &shared));
             ack = Some(delivery.number);
         }
@@ -268,9 +264,8 @@ impl Agents {
         // A comment that the user writes after that waits for the next prompt.
         let due = self.due(caller, Hook::AfterAgent(event.answer));
         if !event.is_continued
-            && let Some(Checked { delivery, .. }) =
-                self.deliveries.deliver(caller.session, due).await
-            && let Some(text) = self.comments.text(event.folder(), delivery.comments())
+            && let Some(Checked { delivery, .. }) = self.deliver(caller.session, due).await
+            && let Some(text) = self.comments_text(event.folder(), delivery.comments())
         {
             return (HookOutput::go_on(text), Some(delivery.number));
         }

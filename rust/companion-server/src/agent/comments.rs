@@ -13,12 +13,10 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
+use super::Agents;
 use super::reader::READ_TIMEOUT;
-use crate::context::EditorContext;
-use crate::driver::Driver;
-use crate::host::EditorHost;
 use crate::privacy::SETTLE_TIME;
-use crate::workspace::{UNSETTLED, Workspace, is_refusal};
+use crate::workspace::{UNSETTLED, is_refusal};
 
 /// The longest id, in bytes.
 const MAX_ID: usize = 64;
@@ -32,21 +30,17 @@ const MAX_CONTENT: usize = 500;
 /// The first line of a text with comments.
 pub(super) const HEADING: &str = "The user commented on these lines:";
 
-/// The comments that an editor sends.
-pub(crate) struct Comments {
-    pub(super) driver: Arc<Driver>,
-    pub(super) context: Arc<EditorContext>,
-    pub(super) workspace: Arc<Workspace>,
-    pub(super) host: Arc<dyn EditorHost>,
-}
-
-impl Comments {
+impl Agents {
     /// Adds or changes a comment. Reports to the editor if no model will get it. Returns the task
     /// that checks its file.
-    pub(crate) fn set(&self, runtime: &Handle, comment: CommentOnLines) -> Option<JoinHandle<()>> {
+    pub(crate) fn set_comment(
+        &self,
+        runtime: &Handle,
+        comment: CommentOnLines,
+    ) -> Option<JoinHandle<()>> {
         let CommentOnLines { id, path, line, end_line, content, text } = comment;
         if id.is_empty() || id.len() > MAX_ID || text.trim().is_empty() {
-            self.refuse(id, "The comment has no valid id or no text.");
+            self.refuse_comment(id, "The comment has no valid id or no text.");
             return None;
         }
         let comment = Comment {
@@ -75,7 +69,7 @@ impl Comments {
     }
 
     /// Reports to the editor the comments of the last process.
-    pub(crate) fn report_pending(&self) {
+    pub(crate) fn report_pending_comments(&self) {
         let comments: Vec<_> = self
             .driver
             .ask(|companion| companion.notes().comments().map(Comment::to_editor).collect());
@@ -86,7 +80,7 @@ impl Comments {
     }
 
     /// The comments as a text for the model of a CLI that runs in `folder`; `None` if there are none.
-    pub(super) fn text<'a>(
+    pub(super) fn comments_text<'a>(
         &self,
         folder: Option<&str>,
         comments: impl Iterator<Item = &'a Comment>,
@@ -104,7 +98,7 @@ impl Comments {
         (!lines.is_empty()).then(|| format!("{HEADING}{lines}"))
     }
 
-    fn refuse(&self, id: String, why: &str) {
+    fn refuse_comment(&self, id: String, why: &str) {
         let refused = CommentRefused { id, reason: why.to_owned() };
         self.host.notify(CompanionNotification::CommentRefused(refused));
     }

@@ -9,10 +9,10 @@ use companion_core::conversation::Due;
 use companion_core::notes::{Confirmation, Delivery, Note, Reason};
 use tokio::time::{Instant, sleep_until};
 
-use super::changes::ChangeTracker;
-use super::reader::{FileReader, READ_TIMEOUT};
+use super::Agents;
+use super::reader::READ_TIMEOUT;
 use crate::driver::Driver;
-use crate::workspace::{OUTSIDE, PRIVATE, UNSETTLED, Workspace};
+use crate::workspace::{OUTSIDE, PRIVATE, UNSETTLED};
 
 /// The time for the hook to confirm an answer with notes.
 const ACK_TIMEOUT: Duration = Duration::from_secs(3);
@@ -36,26 +36,18 @@ pub(super) struct Allowed {
     pub(super) is_unsettled: bool,
 }
 
-/// The deliveries of notes to models.
-pub(crate) struct Deliveries {
-    pub(super) driver: Arc<Driver>,
-    pub(super) workspace: Arc<Workspace>,
-    pub(super) reader: Arc<FileReader>,
-    pub(super) changes: Arc<ChangeTracker>,
-}
-
-impl Deliveries {
+impl Agents {
     /// Begins a delivery, to the model of a CLI session, of the notes whose files may be shared now. Those
     /// about private files are refused. The others wait. `None` if nothing is left.
     pub(super) async fn deliver(&self, cli: &str, due: Due) -> Option<Checked> {
-        let Allowed { notes, shared, .. } = self.check(due).await;
+        let Allowed { notes, shared, .. } = self.check_notes(due).await;
         let delivery = self.driver.handle(Input::Deliver(cli, &notes)).notes?;
         tokio::spawn(give_back_unconfirmed(Arc::clone(&self.driver), delivery.number));
         Some(Checked { delivery, shared })
     }
 
     /// Finds the notes whose files may be shared now, and refuses those about private files.
-    pub(super) async fn check(&self, due: Due) -> Allowed {
+    pub(super) async fn check_notes(&self, due: Due) -> Allowed {
         let mut paths: Vec<Arc<str>> = Vec::new();
         for path in due.iter().flat_map(|(_, note)| note.paths()) {
             if !paths.contains(path) {
@@ -104,7 +96,7 @@ impl Deliveries {
 
     /// A hook is about to print the delivery of this number. Returns false if it must not. The disk
     /// has the confirmation by then, unless the disk is slow.
-    pub(crate) async fn confirm(&self, number: u64) -> bool {
+    pub(crate) async fn confirm_delivery(&self, number: u64) -> bool {
         match self.driver.handle(Input::Confirm(number)).confirmation {
             Confirmation::Refused => return false,
             Confirmation::Repeated => {}

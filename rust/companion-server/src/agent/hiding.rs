@@ -36,6 +36,6 @@ impl Agents {
     async fn refuse_private_notes(&self) -> bool {
         let has_text = |note: &Note| matches!(note, Note::Reason(_) | Note::Comment(_));
         let waiting = self.driver.ask(|companion| companion.notes().due(u64::MAX, has_text));
-        self.deliveries.check(waiting).await.is_unsettled
+        self.check_notes(waiting).await.is_unsettled
     }
 }

@@ -37,12 +37,9 @@ use crate::net::json::Json;
 use crate::session::Sessions;
 use crate::workspace::Workspace;
 pub(crate) use changes::ChangeTracker;
-use comments::Comments;
-use delivery::Deliveries;
 pub(crate) use event::HookRequest;
 use mark::HookMark;
 use reader::FileReader;
-use rejection::DiskChecks;
 pub(crate) use rejection::rejected_with_reason;
 use turns::Turns;
 
@@ -64,10 +61,8 @@ pub(crate) struct AgentParts {
 /// The CLIs, as their hooks show them.
 pub(crate) struct Agents {
     pub(crate) mark: HookMark,
-    pub(crate) comments: Comments,
     pub(crate) changes: Arc<ChangeTracker>,
-    pub(crate) deliveries: Deliveries,
-    pub(crate) disk_checks: DiskChecks,
+    reader: Arc<FileReader>,
     hooks: Mutex<HookState>,
     config: Arc<Config>,
     sessions: Arc<Sessions>,
@@ -76,6 +71,7 @@ pub(crate) struct Agents {
     context: Arc<EditorContext>,
     workspace: Arc<Workspace>,
     diagnostics: Arc<SharedDiagnostics>,
+    lifecycle: Lifecycle,
 }
 
 /// What the hooks have shown, and what the editor knows of it.
@@ -111,26 +107,8 @@ impl Agents {
         };
         Self {
             mark: HookMark::new(mark, pool),
-            comments: Comments {
-                driver: Arc::clone(&driver),
-                context: Arc::clone(&context),
-                workspace: Arc::clone(&workspace),
-                host: Arc::clone(&host),
-            },
-            deliveries: Deliveries {
-                driver: Arc::clone(&driver),
-                workspace: Arc::clone(&workspace),
-                reader: Arc::clone(&reader),
-                changes: Arc::clone(&changes),
-            },
-            disk_checks: DiskChecks {
-                driver: Arc::clone(&driver),
-                sessions: Arc::clone(&sessions),
-                context: Arc::clone(&context),
-                reader,
-                lifecycle,
-            },
             changes,
+            reader,
             hooks: Mutex::new(hooks),
             config,
             sessions,
@@ -139,6 +117,7 @@ impl Agents {
             context,
             workspace,
             diagnostics,
+            lifecycle,
         }
     }
 

@@ -8,11 +8,9 @@ use companion_core::companion::Input;
 use companion_core::text::Text;
 use companion_protocol::ide::truncate_utf16;
 
-use super::reader::FileReader;
-use crate::context::EditorContext;
-use crate::driver::{DiskCheck, Driver};
-use crate::lifecycle::Lifecycle;
-use crate::session::{SessionId, Sessions};
+use super::Agents;
+use crate::driver::DiskCheck;
+use crate::session::SessionId;
 use crate::workspace::PRIVATE;
 
 /// The longest reason, in UTF-16 code units.
@@ -29,23 +27,13 @@ pub(crate) fn rejected_with_reason<'a>(path: &'a str, reason: &str) -> Input<'a>
     Input::RejectedWithReason(path, Text::from(reason))
 }
 
-/// The checks of the disk that the core requests.
-#[derive(Clone)]
-pub(crate) struct DiskChecks {
-    pub(super) driver: Arc<Driver>,
-    pub(super) sessions: Arc<Sessions>,
-    pub(super) context: Arc<EditorContext>,
-    pub(super) reader: Arc<FileReader>,
-    pub(super) lifecycle: Lifecycle,
-}
-
-impl DiskChecks {
-    /// Carries them out, without end.
-    pub(crate) async fn run(self) {
+impl Agents {
+    /// Carries out the checks of the disk that the core requests, without end.
+    pub(crate) async fn check_disk(self: Arc<Self>) {
         loop {
             let check = self.driver.next_disk_check().await;
-            let of_task = self.clone();
-            self.lifecycle.tasks.spawn(async move { of_task.carry_out(check).await });
+            let agents = Arc::clone(&self);
+            self.lifecycle.tasks.spawn(async move { agents.carry_out(check).await });
         }
     }
 

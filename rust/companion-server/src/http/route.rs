@@ -282,7 +282,7 @@ where
     };
     match read {
         Ok(HookRequest::Event(event)) => reply::later(Arc::clone(&server.agents).answer(*event)),
-        Ok(HookRequest::Ack(ack)) if server.agents.deliveries.confirm(ack).await => {
+        Ok(HookRequest::Ack(ack)) if server.agents.confirm_delivery(ack).await => {
             reply::empty(StatusCode::OK)
         }
         Ok(HookRequest::Ack(_)) => {

@@ -21,7 +21,7 @@ impl Scene {
     /// The user comments, and the server has found out whether the file may be shared.
     pub(super) async fn comment(&self, id: &str, text: &str) {
         let runtime = tokio::runtime::Handle::current();
-        if let Some(checked) = self.rig.parts.agents.comments.set(&runtime, comment(self, id, text))
+        if let Some(checked) = self.rig.parts.agents.set_comment(&runtime, comment(self, id, text))
         {
             checked.await.unwrap();
         }
@@ -142,7 +142,7 @@ async fn a_comment_waits_for_the_next_process_and_leaves_no_text() {
     let Scene { rig, dir, .. } = scene.end(state.path(), "old words").await;
     drop(rig);
     let scene = Scene::of(dir, Some(state.path())).await;
-    scene.rig.parts.agents.comments.report_pending();
+    scene.rig.parts.agents.report_pending_comments();
     assert_eq!(scene.outcomes(), ["pending new words"]);
     assert_eq!(scene.before_agent().await, Value::Null, "the editor may still remove it");
     tokio::time::pause();
