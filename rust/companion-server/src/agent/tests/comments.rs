@@ -70,17 +70,6 @@ async fn a_comment_at_the_end_of_a_turn_lets_the_turn_go_on_once() {
 }
 
 #[tokio::test]
-async fn a_comment_on_a_private_file_is_refused() {
-    let scene = Scene::start().await;
-    std::fs::write(scene.dir.path().join(".aiexclude"), "*.txt").unwrap();
-    scene.rig.parts.workspace.change(vec![scene.dir.path().to_owned()]);
-    scene.comment("1", "rename it").await;
-    let [refused] = &scene.outcomes()[..] else { panic!() };
-    assert!(refused.starts_with("refused 1: No model gets this comment: the file stays private"));
-    assert_eq!(scene.before_agent().await, Value::Null);
-}
-
-#[tokio::test]
 async fn a_comment_outlives_the_moment_in_which_an_ignore_file_is_empty() {
     let scene = Scene::start().await;
     let rules = scene.dir.path().join(".aiexclude");
@@ -131,71 +120,6 @@ async fn a_comment_is_refused_once_its_file_is_private_although_nothing_is_watch
     let outcomes = outcomes.await.unwrap();
     following.abort();
     assert!(outcomes[0].starts_with("refused 1: "), "{outcomes:?}");
-}
-
-#[tokio::test]
-async fn a_comment_waits_for_the_next_process_and_leaves_no_text() {
-    let state = tempfile::tempdir().unwrap();
-    let scene = Scene::of(tempfile::tempdir().unwrap(), Some(state.path())).await;
-    scene.comment("1", "old words").await;
-    scene.comment("1", "new words").await;
-    let Scene { rig, dir, .. } = scene.end(state.path(), "old words").await;
-    drop(rig);
-    let scene = Scene::of(dir, Some(state.path())).await;
-    scene.rig.parts.agents.report_pending_comments();
-    assert_eq!(scene.outcomes(), ["pending new words"]);
-    assert_eq!(scene.before_agent().await, Value::Null, "the editor may still remove it");
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(1)).await;
-    tokio::time::resume();
-    assert!(context(&scene.before_agent().await).ends_with(": new words"));
-    scene.end(state.path(), "new words").await;
-}
-
-#[tokio::test]
-async fn a_project_that_shares_nothing_keeps_its_comments() {
-    let scene = Scene::start().await;
-    scene.comment("1", "rename it").await;
-    scene.rig.parts.context.update(|model| model.set_shared(false));
-    assert_eq!(scene.after_tool(json!({})).await, Value::Null);
-    scene.rig.parts.context.update(|model| model.set_shared(true));
-    assert!(context(&scene.after_tool(json!({})).await).ends_with(": rename it"));
-}
-
-/// No model gets more of the tool that ends a subagent than its argument.
-#[tokio::test]
-async fn a_comment_waits_while_a_subagent_of_gemini_cli_ends() {
-    let scene = Scene::start().await;
-    scene.before_agent().await;
-    scene.comment("1", "rename it").await;
-    let end = json!({ "tool_name": "complete_task", "tool_response": {} });
-    assert_eq!(scene.hook("AfterTool", end).await, Value::Null);
-    let result = json!({ "tool_name": "invoke_agent", "tool_response": {} });
-    assert!(context(&scene.hook("AfterTool", result).await).ends_with(": rename it"));
-}
-
-/// Qwen Code runs the hook of a tool for all models of a session, and then that of a prompt for the main one.
-#[tokio::test]
-async fn a_comment_reaches_the_main_model_of_qwen_code() {
-    let scene = Scene::start().await;
-    let prompt =
-        async |prompt: &str| scene.hook("UserPromptSubmit", json!({ "prompt": prompt })).await;
-    prompt("p").await;
-    scene.comment("1", "rename it").await;
-    for more in [json!({}), json!({ "agent_id": "Explore-1" })] {
-        assert_eq!(scene.hook("PostToolUse", more).await, Value::Null);
-    }
-    assert!(context(&prompt("").await).ends_with(": rename it"));
-    prompt("and now").await;
-    scene.comment("2", "and this").await;
-    assert!(context(&prompt("again").await).ends_with(": and this"));
-    // The CLI only waits for a prompt: the user has cancelled the last one.
-    let waits = json!({ "message": "Waits", "notification_type": "idle_prompt" });
-    scene.hook("Notification", waits).await;
-    assert!(context(&prompt("after a cancelled one").await).ends_with(": and this"));
-    let asks = json!({ "message": "May I?", "notification_type": "permission_prompt" });
-    scene.hook("Notification", asks).await;
-    assert_eq!(prompt("after a denied command").await, Value::Null);
 }
 
 /// Gemini CLI takes the result of that tool out of the history with the calls that it describes.

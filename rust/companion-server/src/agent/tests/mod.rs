@@ -7,14 +7,12 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use companion_core::diffs::Decision;
 use companion_protocol::editor::ReasonArrival::{self, Never, Now};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::agent;
-use crate::host::Delivery;
 use crate::http::ReplyBody;
 use crate::net::json::Json;
 use crate::testing::{EditorCall, Rig, Stream};
@@ -199,31 +197,6 @@ async fn a_client_that_answers_no_ping_gets_a_rejection() {
     // It is suspended until the server has decided.
     scene.decided().await;
     assert_eq!(scene.message().await["method"], "ide/diffRejected");
-    assert!(context(&scene.before_agent().await).ends_with(": use const"));
-}
-
-#[tokio::test]
-async fn the_first_decision_counts() {
-    let mut scene = Scene::start().await;
-    scene.propose().await;
-    scene.reject_now();
-    scene.reject_now();
-    let accepted = Decision::Accepted("new".to_owned().into());
-    assert_eq!(scene.rig.user_decided(&scene.path(), accepted), Delivery::Unknown);
-    scene.reject().await;
-    assert_eq!(scene.message().await["params"]["content"], TEXT);
-    let answer = scene.after_tool(no_change()).await;
-    assert_eq!(answer["reason"].as_str().unwrap().matches("use const").count(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_hook_that_has_given_up_takes_no_reason() {
-    let mut scene = Scene::start().await;
-    scene.propose().await;
-    scene.reject().await;
-    let lost = scene.unconfirmed("AfterTool", json!({ "tool_response": no_change() })).await;
-    assert!(denied(&lost["output"]));
-    tokio::time::sleep(Duration::from_secs(4)).await;
     assert!(context(&scene.before_agent().await).ends_with(": use const"));
 }
 

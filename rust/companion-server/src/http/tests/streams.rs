@@ -87,22 +87,6 @@ async fn a_second_stream_replaces_the_first() {
 }
 
 #[tokio::test]
-async fn stopping_rejects_open_diffs_and_then_ends_the_streams() {
-    let rig = Rig::start();
-    let session = rig.initialize().await;
-    let mut stream = rig.stream(&session).await;
-    let mut events = Stream::new(rig.send("GET", "/events", &[], "").await.into_body());
-    stream.context().await;
-    events.message().await.unwrap();
-    rig.open(&session, "/a").await;
-    rig.shut_down().await;
-    assert_eq!(decision(&mut stream).await, "ide/diffRejected ");
-    assert_eq!(stream.message().await, None);
-    assert_eq!(events.message().await.unwrap()["method"], "notifications/ide/diffRejected");
-    assert_eq!(events.message().await, None);
-}
-
-#[tokio::test]
 async fn events_shows_everything_under_the_names_of_the_neovim_server() {
     let rig = Rig::start();
     let file = tempfile::NamedTempFile::new().unwrap();

@@ -70,22 +70,6 @@ const RULES: &str = "project/.geminiignore";
 const STAYS_PRIVATE: &str = "getDiagnostics: the file stays private; an ignore file lists it, Git ignores it, or it may contain secrets";
 
 #[tokio::test]
-async fn a_private_file_is_shared_neither_as_open_nor_by_its_selection() {
-    let mut client = Client::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.hid")]).await;
-    client.focus(TEXT);
-    client.files(&[TEXT]).await;
-    assert_eq!(client.private(), [""; 0]);
-    client.focus(KEY);
-    client.select(KEY, "a secret");
-    let context = client.files(&[TEXT]).await;
-    assert_eq!(context["workspaceState"]["openFiles"][0].get("isActive"), None, "{context}");
-    assert!(!context.to_string().contains("secret"));
-    assert_eq!(client.private(), [client.scene.at(KEY)]);
-    client.focus(TEXT);
-    client.files(&[TEXT]).await;
-}
-
-#[tokio::test]
 async fn a_new_rule_takes_back_what_was_sent() {
     for folder in ["project", "project/a"] {
         for name in NAMES {
@@ -178,28 +162,6 @@ async fn other_roots_have_other_rules() {
     client.files(&[KEY, TEXT]).await;
     client.rig.parts.workspace.change(vec![client.scene.base.clone()]);
     client.files(&[TEXT]).await;
-}
-
-#[tokio::test]
-async fn the_problems_of_a_private_file_are_not_shared() {
-    let mut client = Client::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.hid")]).await;
-    client.focus(TEXT);
-    client.focus(KEY);
-    client.files(&[TEXT]).await;
-    let (rig, session) = (&client.rig, &client.session);
-    let of = async |arguments: Value| rig.call(session, "getDiagnostics", &arguments).await;
-    let refused = of(json!({ "filePath": client.scene.at(KEY) })).await;
-    assert_eq!(refused["isError"], true);
-    assert_eq!(refused["content"][0]["text"], STAYS_PRIVATE);
-    let asked = async {
-        let EditorCall::Diagnostics(responder, request) = rig.asked().await else {
-            panic!("problems")
-        };
-        assert_eq!(request.paths, [client.scene.at(TEXT)]);
-        responder.complete_json(r#"{"files": []}"#);
-    };
-    let (result, ()) = tokio::join!(of(json!({})), asked);
-    assert!(!result.to_string().contains("x.hid"), "{result}");
 }
 
 #[tokio::test]
