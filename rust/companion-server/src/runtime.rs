@@ -10,7 +10,6 @@ mod tests;
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::io;
-use std::sync::Weak;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
@@ -22,21 +21,12 @@ use tokio_util::sync::CancellationToken;
 /// The longest wait for threads at the end. Only a disk that does not answer makes it that long.
 const END_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The thread. A drop first stops the servers that still run on it, so a host may drop servers and
-/// runtime in any order.
+/// The thread. A host stops its servers before it ends or drops this.
 pub struct Runtime {
     handle: Handle,
     stop: CancellationToken,
-    /// The servers that run on the thread.
-    guests: Mutex<Vec<Weak<dyn Guest>>>,
     /// `None` once the runtime has ended.
     threads: Option<(ThreadGuard, Remaining)>,
-}
-
-/// A server on a runtime, as the runtime sees it.
-pub(crate) trait Guest: Send + Sync {
-    /// Stops the server and waits for it. Does nothing the second time.
-    fn stop(&self);
 }
 
 impl Runtime {
@@ -50,7 +40,7 @@ impl Runtime {
         let alive = ThreadGuard(alive);
         alive.spawn("gemini-companion", move || runtime.block_on(stopped.cancelled()))?;
         let threads = Some((alive, Remaining(Mutex::new(gone))));
-        Ok(Self { handle, stop, guests: Mutex::default(), threads })
+        Ok(Self { handle, stop, threads })
     }
 
     pub(crate) fn handle(&self) -> &Handle {
@@ -63,23 +53,13 @@ impl Runtime {
         alive
     }
 
-    /// Registers `guest`: the runtime stops it before it ends.
-    pub(crate) fn host(&self, guest: Weak<dyn Guest>) {
-        let mut guests = self.guests.lock();
-        guests.retain(|guest| guest.strong_count() > 0);
-        guests.push(guest);
-    }
-
-    /// Ends the runtime. Waits for its servers, and 0.5 s for further threads. Returns the threads
-    /// that still wait for a disk, if there are any.
+    /// Ends the runtime. Waits 0.5 s for its threads. Returns those that still wait for a disk, if
+    /// there are any.
     pub fn end(mut self) -> Option<Remaining> {
         self.stop()
     }
 
     fn stop(&mut self) -> Option<Remaining> {
-        for guest in self.guests.get_mut().drain(..).filter_map(|guest| guest.upgrade()) {
-            guest.stop();
-        }
         self.stop.cancel();
         let (_, mut remaining) = self.threads.take()?;
         let ended = remaining.0.get_mut().recv_timeout(END_TIMEOUT);

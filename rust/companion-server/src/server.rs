@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use companion_core::companion::{Input, ShownProposal as Shown};
@@ -38,7 +38,7 @@ use crate::http;
 use crate::net::listen::{Listeners, UnavailableAddress};
 use crate::parts::Parts;
 use crate::resume::{Resume, Resumed, Token};
-use crate::runtime::{Guest, Runtime};
+use crate::runtime::Runtime;
 use crate::worktrees;
 
 /// The longest wait of [`Server::stop`].
@@ -170,8 +170,6 @@ impl Server {
             running: Mutex::new(Some(Running { _lock: lock })),
         };
         let inner = Arc::new(inner);
-        let guest: Weak<Inner> = Arc::downgrade(&inner);
-        runtime.host(guest);
         inner.parts.agents.mark.clear();
         inner.parts.agents.report_pending_comments();
         Ok(Self { inner })
@@ -444,7 +442,7 @@ fn log_addresses(addresses: &[SocketAddr], missing: &[UnavailableAddress]) {
     }
 }
 
-impl Guest for Inner {
+impl Inner {
     fn stop(&self) {
         let mut running = self.running.lock();
         let Some(lock) = running.take() else { return };
