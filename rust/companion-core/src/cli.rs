@@ -33,7 +33,7 @@ use crate::text::Digest;
 use bridges::Bridges;
 pub use caller::{Caller, Connected};
 pub(crate) use edit::Edit;
-pub use edit::FileBefore;
+pub use edit::{FileBefore, Opened};
 pub(crate) use state::Cli;
 
 /// The `session_id` of a CLI's hooks. It stays the same over restarts of the companion.
@@ -48,21 +48,6 @@ const OPEN_TIMEOUT: u64 = 10_000;
 
 /// The longest time from an acceptance until a CLI makes the edit, in milliseconds.
 pub(crate) const ACCEPTED_TIME: u64 = 5000;
-
-/// The answer to an `openDiff`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Opened {
-    /// When the model would get a reason.
-    pub arrival: ReasonArrival,
-    /// The client has corrected the path of the edit, so its text before the edit is unknown. Read it, and
-    /// report it by [`Clis::original_read`].
-    pub needs_original: bool,
-}
-
-impl Opened {
-    pub(crate) const NEVER: Self = Self { arrival: ReasonArrival::Never, needs_original: false };
-    const NEXT_PROMPT: Self = Self { arrival: ReasonArrival::NextPrompt, needs_original: false };
-}
 
 /// The CLIs that have run a hook.
 ///

@@ -14,8 +14,7 @@ fn each_cli_gets_its_own_reasons() {
     let mut cast = Cast::new();
     let (a, b) = (cast.a, cast.b);
     assert_eq!([cast.edit(&cli("x"), a, "/1"), cast.edit(&cli("y"), b, "/1")], [Now, Now]);
-    let keep = Some(Some(original()));
-    assert_eq!([cast.reject(a, "/1"), cast.reject(b, "/1")], [keep, keep]);
+    assert_eq!([cast.reject(a, "/1"), cast.reject(b, "/1")], [Some(true), Some(true)]);
     assert_eq!(cast.result(&cli("y"), "/1"), ["/1"]);
     assert_eq!(cast.prompt(&cli("y")), [""; 0]);
     assert_eq!(cast.prompt(&cli("x")), ["/1"]);
@@ -68,7 +67,7 @@ fn a_reason_of_a_diff_that_waits_over_a_prompt_arrives() {
     cast.edit(&of_process("old", "1"), a, "/1");
     // `/resume` runs no hook.
     assert_eq!(cast.prompt(&of_process("new", "1")), [""; 0]);
-    assert_eq!(cast.reject(a, "/1"), Some(Some(original())));
+    assert_eq!(cast.reject(a, "/1"), Some(true));
     assert_eq!(cast.result(&of_process("new", "1"), "/1"), ["/1"]);
 }
 
@@ -92,7 +91,7 @@ fn a_diff_without_a_hook_of_its_own_waits_for_the_prompt() {
     assert_eq!(cast.edit(&cli("x"), a, "/1"), Now);
     assert_eq!(cast.open(a, "/1"), NextPrompt, "that was another edit");
     assert_eq!(cast.open(a, "/2"), NextPrompt);
-    assert_eq!(cast.reject(a, "/2"), Some(None));
+    assert_eq!(cast.reject(a, "/2"), Some(false));
     cast.conversation.clis.gone(a);
     assert_eq!(cast.open(a, "/2"), Never);
     assert_eq!(cast.prompt(&cli("x")), ["/2"], "the CLI may have connected again");
@@ -109,7 +108,7 @@ fn a_cli_whose_hook_follows_the_diff_is_known_after_an_acceptance() {
     assert!(clis.knows(a) && !clis.knows(b));
     assert_eq!(cast.conversation.clis.opened_without_hook(a, "/2", text, 1), Now);
     assert_eq!(cast.conversation.clis.opened_without_hook(a, "/3", None, 1), NextPrompt);
-    assert_eq!(cast.reject(a, "/2"), Some(Some(original())));
+    assert_eq!(cast.reject(a, "/2"), Some(true));
     let due = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("other"));
     assert_eq!(texts(&due), [""; 0]);
     let due = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("sent"));

@@ -168,7 +168,7 @@ fn a_path_that_the_client_corrects_belongs_to_its_edit() {
     assert!(opened.needs_original);
     let clis = &mut cast.conversation.clis;
     assert_eq!(clis.original_read(a, "/p/src/foo.txt", Some(original())), Now);
-    assert_eq!(cast.reject(a, "/p/src/foo.txt"), Some(Some(original())));
+    assert_eq!(cast.reject(a, "/p/src/foo.txt"), Some(true));
     // The result of an edit that failed names the file as the model did.
     assert_eq!(cast.result(&cli("x"), "/p/foo.txt"), ["/p/src/foo.txt"]);
     cast.conversation.before_edit(&cli("x"), "/p/@src/new.txt", FileBefore::Absent, 3);
@@ -185,7 +185,7 @@ fn a_cli_with_an_open_diff_outlives_any_number_of_short_runs() {
     for number in 0..200 {
         cast.prompt(&cli(&format!("run {number}")));
     }
-    assert_eq!(cast.reject(a, "/1"), Some(Some(original())));
+    assert_eq!(cast.reject(a, "/1"), Some(true));
     assert_eq!(cast.prompt(&cli("x")), ["/1"]);
 }
 

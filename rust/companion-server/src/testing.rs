@@ -208,9 +208,11 @@ impl Rig {
 
     /// The user decides about the diff of this path.
     pub(crate) fn user_decided(&self, path: &str, decision: Decision) -> Delivery {
-        let input = match decision.text() {
-            Some(text) => Input::Accepted(path, self.parts.driver.hold(text.to_string())),
-            None => Input::Rejected(path),
+        let input = match decision {
+            Decision::Accepted(text) => {
+                Input::Accepted(path, self.parts.driver.hold(text.to_string()))
+            }
+            Decision::Rejected | Decision::RejectedWithReason(_) => Input::Rejected(path),
         };
         self.parts.driver.handle(input).delivery
     }

@@ -9,6 +9,22 @@ use super::ACCEPTED_TIME;
 use crate::session::SessionId;
 use crate::text::Digest;
 
+/// The answer to an `openDiff`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// When the model would get a reason.
+    pub arrival: ReasonArrival,
+    /// The client has corrected the path of the edit, so its text before the edit is unknown. Read it, and
+    /// report it by [`Clis::original_read`](super::Clis::original_read).
+    pub needs_original: bool,
+}
+
+impl Opened {
+    pub(crate) const NEVER: Self = Self { arrival: ReasonArrival::Never, needs_original: false };
+    pub(super) const NEXT_PROMPT: Self =
+        Self { arrival: ReasonArrival::NextPrompt, needs_original: false };
+}
+
 /// A file before an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileBefore {

@@ -73,12 +73,13 @@ impl Cast {
         self.open(session, path)
     }
 
-    /// Returns the text before the edit, if it is known; `None` if the CLI is not known.
-    pub(crate) fn reject(&mut self, session: SessionId, path: &str) -> Option<Option<Digest>> {
+    /// Returns whether the text before the edit is known; `None` if the CLI is not known.
+    pub(crate) fn reject(&mut self, session: SessionId, path: &str) -> Option<bool> {
         let text = path.to_owned().into();
         let (note, original) = self.conversation.rejected(session, path, text, 1)?;
         self.conversation.notes.set_sent(note, Digest::of("sent"));
-        Some(original)
+        assert!(original.is_none_or(|text| text == self::original()));
+        Some(original.is_some())
     }
 
     pub(crate) fn deliver(&mut self, caller: &Caller<'_>, due: &Due) -> Vec<String> {
