@@ -1,6 +1,8 @@
 // Tests Gemini CLI in a container with the editor on the host: each way to connect them.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
@@ -22,6 +24,7 @@ import { EXTENSION } from '../lib/extension.mjs';
 import { says, toolResults } from '../lib/gemini-cli.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { imageHome } from '../lib/image.mjs';
+import { within } from '../lib/inbox.mjs';
 import { Host, HOST_ADDRESS, noNamespaces } from '../lib/namespace.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { Terminal, noTerminal } from '../lib/terminal.mjs';
@@ -136,7 +139,50 @@ describe('in a container', { skip: noNamespaces }, () => {
   });
 });
 
+/**
+ * The client in a container that `gemini-companion container` starts on the host, in the folder
+ * `cwd`; `ours` are options of the program, `theirs` of `docker run`. And how docker was called.
+ */
+async function startInContainer({ sandbox, host }, options = {}) {
+  const { ours = [], theirs = [], cwd = sandbox.project } = options;
+  const docker = installDocker(sandbox, host);
+  const client = await IdeClient.startBy(sandbox, ([node, module], { IDE_CLIENT_SOCKET: socket }) => {
+    const run = ['docker', 'run', '--rm', `--volume=${socket}:${socket}`, '--env=IDE_CLIENT_SOCKET'];
+    const [program, ...args] = [
+      ...host.prefix(cwd),
+      ...[path.resolve(process.env.GEMINI_COMPANION), 'container', ...ours, '--'],
+      ...[...run, ...theirs, 'my-image', node, module],
+    ];
+    const PATH = `${docker}:${process.env.PATH}`;
+    const env = sandbox.env({ ...host.env, PATH, IDE_CLIENT_SOCKET: socket });
+    const container = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const end = once(container, 'close');
+    let log = '';
+    container.stderr.setEncoding('utf8').on('data', (text) => (log += text));
+    sandbox.defer(async () => {
+      const [code] = await within(end, 'the end of the container');
+      assert.equal(code, 0, log);
+    });
+    sandbox.deferKill(() => container.kill('SIGKILL'));
+  });
+  const { status, details } = await client.connect();
+  assert.equal(status, 'connected', details);
+  const [called] = dockerRuns(docker);
+  return { client, called: called.join('\n') };
+}
+
 describe('in a container that the program starts', { skip: noNamespaces }, () => {
+  test('with a folder of the project, the bridge shows no more of it', async (t) => {
+    const window = await openWindowOnHost(t);
+    const { sandbox } = window;
+    const part = sandbox.folder('project', 'src');
+    const theirs = [`--volume=${part}:/workspace`];
+    const options = { ours: ['--bridge'], theirs, cwd: part };
+    const { client, called } = await startInContainer(window, options);
+    await reviewsAnEdit(window, client, (file) => file.replace(part, '/workspace'));
+    assert.ok(!called.includes(`=${sandbox.project}:`), 'the rest of the project is there');
+  });
+
   for (const [way, ours, there] of [
     ['to the companion', [], undefined],
     ['through the bridge, which changes paths', ['--bridge'], '/mnt/project'],
