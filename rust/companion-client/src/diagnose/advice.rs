@@ -47,8 +47,7 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
     let profile = environment.profile;
     let names = &profile.variables;
     let in_container = environment.container.is_some();
-    let fixed =
-        |advice: &[&str]| -> Vec<String> { advice.iter().map(|text| (*text).to_owned()).collect() };
+    let fixed = |advice: &[&str]| advice.iter().map(|text| (*text).to_owned()).collect();
     match problem {
         Problem::UnknownTerminal | Problem::NoCompanion => nothing_found(facts, problem),
         Problem::NoFolder => fixed(&["Open a folder in the editor. Then type /ide enable."]),

@@ -108,11 +108,8 @@ fn file(candidate: &Candidate, answer: Option<&Probed>, in_container: bool) -> F
     };
     let is_refused = answer == Some(&Err(Failure::Refused));
     // In a container the companion may listen, and its process run, where nobody here sees it.
-    let stale = match answer {
-        _ if in_container => false,
-        Some(Ok(_)) => false,
-        Some(Err(_)) | None => is_refused || !candidate.alive,
-    };
+    let answers = matches!(answer, Some(Ok(_)));
+    let stale = !in_container && !answers && (is_refused || !candidate.alive);
     text = format!("{text}\n{why}");
     if let Some(pid) = candidate.ide_pid {
         let alive = if candidate.alive { "runs" } else { "does not run here" };
