@@ -135,12 +135,15 @@ impl Companion {
         out: &mut Outputs,
     ) {
         let Some(PendingRejection { keeps, .. }) = self.rejections.remove(&diff) else { return };
-        let kept = keeps.zip(present).filter(|((_, original), text)| original.is_of(text));
-        let present = kept.map(|((note, original), present)| {
+        let mut sent = None;
+        if let Some((note, original)) = keeps
+            && let Some(present) = present
+            && original.is_of(&present)
+        {
             self.conversation.notes.set_sent(note, original);
-            present
-        });
-        let effects = self.ledger.end_rejection(diff, present);
+            sent = Some(present);
+        }
+        let effects = self.ledger.end_rejection(diff, sent);
         self.add(now, effects, out);
     }
 
