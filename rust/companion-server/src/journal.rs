@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use companion_core::notes::NoteId;
 use companion_core::record::Record;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
@@ -18,7 +19,6 @@ pub(crate) struct Journal {
 
 #[derive(Default)]
 struct Queue {
-    /// It grows only while a disk does not answer.
     records: Vec<Record>,
     /// The server is alive, even if it has nothing to save.
     alive: bool,
@@ -65,7 +65,9 @@ impl Journal {
     }
 
     pub(crate) fn append(&self, record: Record) {
-        self.queue.lock().records.push(record);
+        let mut queue = self.queue.lock();
+        forget(&mut queue.records, &record);
+        queue.records.push(record);
         self.something.notify_one();
     }
 
@@ -128,5 +130,36 @@ impl Journal {
     pub(crate) async fn ended(&self) {
         // The sender belongs to this journal, so the wait cannot fail.
         let _ = self.progress.subscribe().wait_for(|progress| progress.ended).await;
+    }
+}
+
+/// Removes the diff or the notes that `record` ends from the queue. Placeholders keep the count of
+/// records. The queue must not grow while a disk does not answer, which can take hours.
+fn forget(queue: &mut [Record], record: &Record) {
+    let over = match record {
+        Record::Settled(over) => over,
+        Record::Note(id, _) | Record::NoteRemoved(id) => return forget_notes(queue, &[*id]),
+        Record::Delivered(delivered) => return forget_notes(queue, &delivered.notes),
+        _ => return,
+    };
+    for queued in queue.iter_mut().rev() {
+        match queued {
+            Record::Accepted(diff, _) if diff == over => *queued = Record::Settled(*over),
+            Record::Opened(diff, ..) if diff == over => {
+                *queued = Record::Settled(*over);
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn forget_notes(queue: &mut [Record], notes: &[NoteId]) {
+    for queued in queue {
+        if let Record::Note(id, _) = queued
+            && notes.contains(id)
+        {
+            *queued = Record::NoteRemoved(*id);
+        }
     }
 }

@@ -1,3 +1,4 @@
 //! Tests the driver with its clients and its editor.
 
+mod journal;
 mod repeats;
