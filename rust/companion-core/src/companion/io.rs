@@ -112,6 +112,9 @@ pub enum Input<'a> {
     Withdraw(&'a str),
     /// The answer to [`Output::LookForText`]; `None` if the disk does not answer, or if there is no file.
     Found(DiffId, Option<FoundFile>),
+    /// A CLI has written a text of this digest of [`plain`](crate::text::plain) to this file. Another program may
+    /// have changed the file since.
+    Wrote(&'a str, Digest),
     /// A CLI has run a hook.
     Hook(&'a Caller<'a>, Hook<'a>),
     /// The answer to [`Output::Due`], for this CLI session: the notes whose files may be shared.

@@ -227,6 +227,10 @@ impl Companion {
                 let outcome = self.writes.found(now.elapsed, diff, file);
                 return out.extend(outcome.map(Output::Notification));
             }
+            Input::Wrote(path, text) => {
+                let written = self.writes.wrote(path, text);
+                return out.extend(written.map(Output::Notification));
+            }
             Input::Saved(records) => {
                 self.ledger.saved(records);
                 return self.report_delivered(out);

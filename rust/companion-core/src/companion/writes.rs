@@ -92,6 +92,14 @@ impl ExpectedWrites {
         self.0.retain(|_, write| *write.text.path != *path);
     }
 
+    /// A CLI has written a text. Returns the message if it is the expected one.
+    pub(super) fn wrote(&mut self, path: &str, text: Digest) -> Option<CompanionNotification> {
+        let is_it = |write: &ExpectedWrite| *write.text.path == *path && write.text.text == text;
+        let diff = self.0.values().find(|write| is_it(write))?.text.diff;
+        self.0.remove(&diff);
+        Some(CompanionNotification::Written(name(path)))
+    }
+
     pub(super) fn next_deadline(&self) -> Option<u64> {
         self.0.values().filter_map(|write| write.next).min()
     }

@@ -152,6 +152,9 @@ impl Agents {
         if event.is_unread {
             return Answer::default();
         }
+        if let Some(text) = event.written {
+            self.driver.handle(Input::Wrote(path, text));
+        }
         let problems = async {
             if event.is_edit && event.effect == ToolEffect::Made {
                 self.new_problems(event, path).await

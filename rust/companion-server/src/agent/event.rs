@@ -13,7 +13,7 @@ use super::comments::HEADING;
 use crate::disk::paths::check_path;
 use crate::net::json::Json;
 use crate::session::Sessions;
-use companion_core::text::Digest;
+use companion_core::text::{Digest, plain};
 
 /// The longest id of a CLI session or of a subagent, in bytes. The CLIs use UUIDs for sessions.
 const MAX_SESSION: usize = 128;
@@ -99,6 +99,8 @@ pub(crate) struct HookEvent {
     pub(crate) is_going_on: bool,
     /// The file before the edit, after it was made.
     pub(crate) original: Option<Original>,
+    /// The text that the tool has written to the file, as [`plain`](companion_core::text::plain).
+    pub(crate) written: Option<Digest>,
     /// A model may correct an edit that does not fit.
     pub(crate) corrects_edits: bool,
     /// The new text that the tool was given, if the user has confirmed the edit before the hook.
@@ -245,9 +247,9 @@ impl HookEvent {
         let is_edit = client.hooks.edits.contains(&&*tool);
         let is_command = client.hooks.command == tool;
         let response = event.tool_response.filter(|_| event_kind == HookEventKind::AfterTool);
-        let (effect, original) = match response {
-            None if event.error.is_some() => (ToolEffect::Failed, None),
-            None => (ToolEffect::Made, None),
+        let Effect { effect, original, written } = match response {
+            None if event.error.is_some() => Effect::of(ToolEffect::Failed),
+            None => Effect::of(ToolEffect::Made),
             Some(response) => effect(response),
         };
         let prompt = string(event.prompt).unwrap_or_default();
@@ -281,6 +283,7 @@ impl HookEvent {
                 .is_some_and(|source| NEW_SESSIONS.contains(&&*source)),
             is_new_prompt: !client.hooks.prompts_after_tool || !title.is_empty(),
             original: original.filter(|_| is_edit),
+            written: written.filter(|_| is_edit),
             corrects_edits: call.corrects_edits,
             input: input.map(|text| Digest::of(&text)),
             is_continued: event.stop_hook_active.is_some_and(|raw| raw.get() == "true"),
@@ -336,31 +339,45 @@ impl HookEvent {
     }
 }
 
-/// The effect of a call, and the file's text before it. `edit.js` and `write-file.js` of Gemini CLI
-/// return the texts before and after the call.
-fn effect(response: &RawValue) -> (ToolEffect, Option<Original>) {
+/// The effect of a call, the file's text before it, and the digest of the one after it.
+struct Effect {
+    effect: ToolEffect,
+    original: Option<Original>,
+    written: Option<Digest>,
+}
+
+impl Effect {
+    fn of(effect: ToolEffect) -> Self {
+        Self { effect, original: None, written: None }
+    }
+}
+
+/// Reads the effect of a call. `edit.js` and `write-file.js` of Gemini CLI return the texts before and after
+/// the call.
+fn effect(response: &RawValue) -> Effect {
     let Ok(Response { error, return_display }) = serde_json::from_str(response.get()) else {
-        return (ToolEffect::Made, None);
+        return Effect::of(ToolEffect::Made);
     };
     if error.is_some() {
-        return (ToolEffect::Failed, None);
+        return Effect::of(ToolEffect::Failed);
     }
     let display =
         return_display.and_then(|raw| serde_json::from_str::<Display<'_>>(raw.get()).ok());
-    match display {
-        // It may be empty, as its text from before.
-        Some(Display { is_new_file: Some(true), .. }) => (ToolEffect::Made, Some(Original::Absent)),
-        Some(Display { original_content, new_content, .. })
-            if original_content.get() == new_content.get() =>
-        {
-            (ToolEffect::Unchanged, None)
-        }
-        Some(Display { original_content, .. }) => {
-            let text = serde_json::from_str(original_content.get());
-            (ToolEffect::Made, text.ok().map(Original::Text))
-        }
-        None => (ToolEffect::Made, None),
+    let Some(Display { original_content, new_content, is_new_file }) = display else {
+        return Effect::of(ToolEffect::Made);
+    };
+    // A new file may be empty, as its text from before.
+    let is_new = is_new_file == Some(true);
+    if !is_new && original_content.get() == new_content.get() {
+        return Effect::of(ToolEffect::Unchanged);
     }
+    let original = if is_new {
+        Some(Original::Absent)
+    } else {
+        serde_json::from_str(original_content.get()).ok().map(Original::Text)
+    };
+    let written = string(Some(new_content)).map(|text| Digest::of(&plain(&text)));
+    Effect { effect: ToolEffect::Made, original, written }
 }
 
 /// The answer to an event. The CLI reads it as JSON.

@@ -128,6 +128,18 @@ fn a_text_of_the_user_is_looked_for_until_the_file_has_it() {
 }
 
 #[test]
+fn a_text_that_its_cli_has_written_need_not_be_in_the_file_any_more() {
+    let mut desk = Desk::new();
+    desk.open("/a");
+    desk.accept("/a", "mine");
+    assert_eq!(desk.handle(Input::Wrote("/a", Digest::of("proposed"))), []);
+    assert_eq!(desk.handle(Input::Wrote("/b", Digest::of("mine"))), []);
+    let written = [Output::Notification(Written(diff("/a")))];
+    assert_eq!(desk.handle(Input::Wrote("/a", Digest::of("mine"))), written);
+    assert_eq!(desk.look_until(100_000, OTHER_TEXT), (vec![], vec![]));
+}
+
+#[test]
 fn a_text_that_no_client_writes_is_reported_after_ten_seconds() {
     for found in [OTHER_TEXT, None, Some(FoundFile { has_text: None, modified: ACCEPTED - 60_000 })]
     {
