@@ -26,22 +26,29 @@ async function notify({ companion }, method, params) {
 }
 
 /**
+ * Sends prompts until `acted` is over, because a comment of the last process waits for a moment, and on a
+ * busy machine a hook may end without an answer. Returns what the model gets.
+ */
+async function promptsUntil({ proxy, cli }, acted) {
+  let isOver = false;
+  const end = acted.finally(() => (isOver = true));
+  let notes = '';
+  while (!isOver) notes += await cli.prompt('go', proxy.env);
+  await end;
+  return notes;
+}
+
+/**
  * Runs the hook of a prompt. `act(confirm)` runs when the companion has answered, before the hook
  * confirms that. Then the confirmation arrives or is lost. Returns what the model gets.
  */
-async function whileUnderWay({ proxy, cli }, isConfirmed, act) {
-  const acted = proxy.onAck(async (forward) => {
+async function whileUnderWay(all, isConfirmed, act) {
+  const acted = all.proxy.onAck(async (forward) => {
     await act(forward);
     return isConfirmed ? forward() : undefined;
   });
-  proxy.losesAcks = !isConfirmed;
-  let hasActed = false;
-  const end = acted.finally(() => (hasActed = true));
-  let notes = '';
-  // A comment of the last process waits for a moment.
-  while (!hasActed) notes += await cli.prompt('go', proxy.env);
-  await end;
-  return notes;
+  all.proxy.losesAcks = !isConfirmed;
+  return promptsUntil(all, acted);
 }
 
 /** Sends prompts until an unconfirmed delivery is due again. Returns all that the model gets. */
@@ -83,8 +90,7 @@ async function confirmToNext(t) {
     took = Date.now() - start;
     return answer;
   });
-  const comments = commentsIn(await all.cli.prompt('go', all.proxy.env));
-  await delayed;
+  const comments = commentsIn(await promptsUntil(all, delayed));
   comments.push(...byOther, ...commentsIn(await allPrompts(all)));
   return { comments, took };
 }
@@ -196,8 +202,7 @@ describe('a confirmation', { concurrency: 4 }, () => {
       await sleep(500);
       return reply;
     });
-    const notes = await all.cli.prompt('go', all.proxy.env);
-    await delayed;
+    const notes = await promptsUntil(all, delayed);
     assert.deepEqual((await all.window.companion.inbox.next(DELIVERED)).params.ids, ['1']);
     assert.deepEqual(commentsIn(notes), ['1']);
     assert.equal(await allPrompts(all), '');
