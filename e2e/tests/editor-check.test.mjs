@@ -32,7 +32,8 @@ test('Neovim keeps the rules of the protocol', { skip: noNeovim }, async (t) => 
 });
 
 /**
- * A fault of each kind in the minimal editor: its text, the text in its place, the rule, and the sentence about it.
+ * Faults in the minimal editor, one of each kind, and those that lose or alter a text: its text, the text in its
+ * place, the rule, and the sentence about it.
  */
 const FAULTS = {
   'no companion': [
@@ -71,6 +72,30 @@ const FAULTS = {
     'leaves the file to a CLI that replays edits',
     /^The file has "new\\n" in place of "old\\n" after diff\/accept with replaysEdits, where the CLI writes\.$/,
   ],
+  'a last line ending': [
+    "['newContent']}}",
+    "['newContent'].rstrip('\\n') + '\\n'}}",
+    'returns texts unchanged',
+    /^diff\/close returned "\\n" in place of "" for an empty text\.$/,
+  ],
+  'other line endings': [
+    'path.write_bytes(content.encode())',
+    "path.write_text(content, newline='\\r\\n')",
+    'writes texts unchanged',
+    /^The file has "\\r\\n" in place of "\\n" for one line ending\.$/,
+  ],
+  'an overwritten change': [
+    'if not insists and ',
+    'if False and ',
+    'never overwrites a file that has changed, for another program',
+    /^The file has "new\\n" in place of "own\\n" after diff\/accept for a file that has other bytes/,
+  ],
+  'a rejection that writes': [
+    "lambda one: end(one, 'diff/rejected')",
+    "lambda one: (Path(one['filePath']).write_text('new\\n'), end(one, 'diff/rejected'))[1]",
+    'rejects for another program, and writes nothing',
+    /^The file has "new\\n" in place of "old\\n" after diff\/reject\.$/,
+  ],
   'a crash at a notification': [
     "if 'id' in message and 'method' in message:",
     "if message['method'] != 'companion/ready' and message['id']:",
@@ -106,6 +131,12 @@ const FAULTS = {
     'import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\nimport difflib',
     'ends, and ends the stdin of its companion',
     /^The editor did not end after SIGTERM\. It had 2 s\.$/,
+  ],
+  'no next companion': [
+    "'--ide-name', 'minimal'",
+    "'--ide-name', 'minimal', '--keep-proposals'",
+    'names its proposals to the next companion, if it keeps them',
+    /^The editor did not start its next companion\. It had 2 s\.$/,
   ],
 };
 
