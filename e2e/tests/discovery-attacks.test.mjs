@@ -1,4 +1,4 @@
-// Tests hostile conditions for the discovery file: a full or read-only disk, other users, edits.
+// Tests hostile conditions for the discovery file: a full disk, other users, forged tokens.
 //
 // Mounts and other users need namespaces. Without them, the tests are skipped with a message.
 
@@ -83,6 +83,19 @@ test("somebody else's folder is left alone, and his file not believed", async (t
   assert.equal(shown(file), input);
   const client = await IdeClient.start(sandbox, inTerminalOf(companion));
   assert.equal((await client.connect()).status, 'connected');
+});
+
+test('a token that somebody writes into the file opens nothing, and is not in the log', async (t) => {
+  const companion = await Companion.start(Sandbox.of(t), { args: ['--log-level', 'trace'] });
+  const { url, authToken, discoveryFiles } = companion.ready;
+  const right = shown(discoveryFiles.gemini);
+  const wrong = 'f'.repeat(authToken.length);
+  fs.writeFileSync(discoveryFiles.gemini, right.replace(authToken, wrong));
+  const headers = { authorization: `Bearer ${wrong}` };
+  assert.equal((await fetch(url, { method: 'POST', headers, body: '{}' })).status, 401);
+  await until('the file is as it was', () => shown(discoveryFiles.gemini) === right);
+  await companion.close();
+  for (const token of [authToken, wrong]) assert.ok(!companion.log.includes(token));
 });
 
 test('two users of one machine: the second learns whose folder is in the way', async (t) => {
