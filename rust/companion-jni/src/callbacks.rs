@@ -95,7 +95,7 @@ impl<O: Send + 'static> CallbackThread<O> {
     }
 
     /// Ends the thread, and waits a short time for it. While any of `remaining` runs, the thread
-    /// holds the objects and so the class loader: without it, the JVM would unload this library.
+    /// holds the objects and so the class loader, without which a JVM may unload this library.
     pub(crate) fn end(mut self, remaining: Option<Remaining>) {
         let waits = remaining.is_none();
         let _ = self.queue.send(Message::End(remaining));

@@ -102,15 +102,13 @@ impl<I: KotlinSide> Cores<I> {
         Ok(Shared { runtime, callbacks, servers: 0 })
     }
 
-    /// Counts one server less, and ends the threads after the last one: the JVM may unload the
-    /// library next.
+    /// Counts one server less, and ends the threads after the last one.
     fn leave(&self, core: i64) {
         let mut shared = self.shared.lock();
         let Some(Shared { callbacks, servers, .. }) = &mut *shared else { return };
         *servers -= 1;
         if *servers > 0 {
-            // The thread frees the last server's objects at its end, since they hold the class
-            // loader.
+            // The thread frees the last server's objects at its end.
             callbacks.remove(core);
         } else if let Some(Shared { runtime, callbacks, .. }) = shared.take() {
             logging::forward_to_nobody();

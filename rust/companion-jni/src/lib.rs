@@ -14,7 +14,7 @@
 //! - `test_entry`: functions for tests; not in a release.
 //!
 //! *Invariant:* no static holds a reference to a Java object, and no code looks up or stores a
-//! class by name. Either would keep the plugin's class loader alive after the plugin is unloaded.
+//! class by name. Either would keep a closed project or the plugin's class loader alive.
 
 mod callbacks;
 mod cores;

@@ -29,6 +29,8 @@ pub(crate) async fn follow(
     discovery: Discovery,
 ) {
     let mut _watches;
+    // The discovery file may have got these folders after newer ones.
+    let mut is_outdated = false;
     loop {
         let open = workspace.open();
         let changed = Arc::clone(workspace.changed());
@@ -41,16 +43,19 @@ pub(crate) async fn follow(
         });
         let Ok((open, worktrees, watches)) = look.await else { return };
         _watches = watches; // only now the old ones end
-        if workspace.set_worktrees(&open, &worktrees) {
+        if workspace.set_worktrees(&open, &worktrees) || is_outdated {
             let (roots, worktrees) = (texts(&open), for_clients(worktrees.free));
             let discovery = discovery.clone();
             let write = pool.run(move || discovery.set_workspace(&roots, worktrees));
             if let Ok(Err(error)) = write.await {
                 log::warn!("could not write the worktrees into the discovery file: {error}");
             }
+            is_outdated = workspace.open() != open;
         }
         workspace.changed().notified().await;
-        sleep(SETTLE_TIME).await;
+        if workspace.open() == open {
+            sleep(SETTLE_TIME).await;
+        }
     }
 }
 

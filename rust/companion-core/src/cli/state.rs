@@ -5,6 +5,9 @@ use std::sync::Arc;
 use super::{CliSessionId, Connected, Edit};
 use crate::session::SessionId;
 
+/// The most earlier sessions of one CLI that are kept.
+const MAX_EARLIER: usize = 16;
+
 /// A CLI.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Cli {
@@ -43,6 +46,9 @@ impl Cli {
     pub(super) fn switch_to(&mut self, session: CliSessionId) {
         self.earlier.retain(|of| *of != session);
         if self.session != session {
+            if self.earlier.len() == MAX_EARLIER {
+                self.earlier.remove(0);
+            }
             self.earlier.push(std::mem::replace(&mut self.session, session));
         }
         self.has_ended = false;

@@ -7,8 +7,7 @@ use companion_protocol::tool::Tool;
 
 use super::writes::{ExpectedText, FoundFile};
 use crate::calls::{CallId, CallOrigin};
-pub use crate::cli::FileBefore;
-use crate::cli::{Caller, CliSessionId};
+use crate::cli::{Caller, CliSessionId, FileBefore};
 use crate::conversation::Due;
 use crate::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Outcome, Proposed};
 use crate::notes::{self, Comment, Confirmation, NoteId};

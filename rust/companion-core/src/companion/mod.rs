@@ -27,9 +27,7 @@ use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
 use crate::text::{Digest, plain};
 pub use companion_protocol::editor::Delivery;
-pub use io::{
-    Action, FileBefore, Hook, Input, Now, Output, Outputs, ResumedProposal, ShownProposal,
-};
+pub use io::{Action, Hook, Input, Now, Output, Outputs, ResumedProposal, ShownProposal};
 pub use limits::Limits;
 use limits::ms;
 use notes::PendingRejection;

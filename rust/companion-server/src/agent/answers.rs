@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_core::cli::{Caller, Connected};
-use companion_core::companion::{Companion, FileBefore, Hook, Input};
+use companion_core::cli::{Caller, Connected, FileBefore};
+use companion_core::companion::{Companion, Hook, Input};
 use companion_core::conversation::Due;
 use companion_core::notes::{Note, Reason};
 use companion_protocol::diagnostics::Severity;

@@ -44,6 +44,8 @@ const MAX_SHOWN_RULE: usize = 60;
 pub(crate) enum PrivateBy {
     /// An ignore file matches it, or may match it.
     IgnoreFile,
+    /// It is outside of all roots, and may be in a worktree that no look has found yet.
+    UnknownWorktree,
     /// It may contain secrets.
     Secret {
         /// The secrets in it.
@@ -66,6 +68,10 @@ impl fmt::Display for PrivateBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = match self {
             Self::IgnoreFile => return f.write_str("An ignore file lists it."),
+            Self::UnknownWorktree => {
+                return f
+                    .write_str("Its Git worktree may have an ignore file that is not read yet.");
+            }
             Self::Secret { content, line } => {
                 write!(f, "It may contain {content}")?;
                 line
@@ -244,7 +250,7 @@ impl PrivacyScan<'_> {
         let places = self.roots.iter().flat_map(Root::places);
         let found: BTreeSet<_> = places.filter_map(|root| below(path, root)).collect();
         if found.is_empty() && self.awaits_worktrees {
-            return Ok(Some(PrivateBy::IgnoreFile));
+            return Ok(Some(PrivateBy::UnknownWorktree));
         }
         let names = path.components().filter(|name| matches!(name, Component::Normal(_)));
         let all: Vec<_> =

@@ -91,17 +91,20 @@ impl Workspace {
         &self.changed
     }
 
-    /// Adds the other worktrees of the repositories of `open`. Returns false if nothing changed, or if
+    /// Adds the other worktrees of the repositories of `open`. Returns false if they are known already, or if
     /// other folders are open by now.
     pub(crate) fn set_worktrees(&self, open: &[PathBuf], worktrees: &Worktrees) -> bool {
         let mut folders = self.folders.lock();
-        if folders.open != open || !folders.awaits_worktrees && folders.worktrees == *worktrees {
+        if folders.open != open {
             return false;
         }
-        folders.worktrees.clone_from(worktrees);
-        folders.awaits_worktrees = false;
-        self.privacy.note_change();
-        true
+        let are_new = folders.worktrees != *worktrees;
+        if are_new || folders.awaits_worktrees {
+            folders.worktrees.clone_from(worktrees);
+            folders.awaits_worktrees = false;
+            self.privacy.note_change();
+        }
+        are_new
     }
 
     /// The rules for private files.
@@ -109,12 +112,16 @@ impl Workspace {
         &self.privacy
     }
 
-    /// Replaces the open folders. Their worktrees follow. Returns the known ones, which stay until then:
-    /// most often they are the same, and their ignore files must count all the time.
+    /// Replaces the open folders. Their worktrees follow. Returns the known ones. They stay until then if a
+    /// folder stays open: most often they are the same, and their ignore files must count all the time.
     pub(crate) fn change(&self, open: Vec<PathBuf>) -> Vec<PathBuf> {
         let worktrees = {
             let mut folders = self.folders.lock();
-            folders.worktrees.free.retain(|worktree| !open.contains(worktree));
+            if folders.open.iter().any(|folder| open.contains(folder)) {
+                folders.worktrees.free.retain(|worktree| !open.contains(worktree));
+            } else {
+                folders.worktrees = Worktrees::default();
+            }
             folders.open = open;
             folders.awaits_worktrees = self.has_worktrees;
             folders.worktrees.free.clone()
@@ -141,7 +148,7 @@ impl Workspace {
         let folders = self.folders.lock();
         let roots: Vec<_> = folders.roots().filter_map(|root| root.to_str()).collect();
         let is_below = |path, root: &str| relative_to(Platform::CURRENT, path, root).is_some();
-        // A container has a root as a whole, so the way within it is the same there.
+        // Most containers have a root as a whole, so the way within it is the same there.
         if roots.iter().any(|root| is_below(folder, root) && is_below(path, root)) {
             return way(Path::new(folder), Path::new(path));
         }

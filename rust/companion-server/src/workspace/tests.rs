@@ -209,6 +209,8 @@ async fn a_file_is_not_outside_before_the_worktrees_are_known() {
         assert_eq!(checked, Ok(()));
         workspace.change(vec![base.join("main"), base.join("other")]);
         assert_eq!(check(LONG).await, Ok(()), "the known ones stay");
+        workspace.change(vec![base.join("taken")]);
+        assert_eq!(check(Duration::from_millis(50)).await, Err(UNKNOWN_WORKTREES));
     })
     .await;
 }

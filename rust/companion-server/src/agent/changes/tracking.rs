@@ -2,7 +2,7 @@
 
 mod access;
 mod listing;
-mod reverts;
+mod unreported;
 
 use std::collections::HashSet;
 use std::path::Path;

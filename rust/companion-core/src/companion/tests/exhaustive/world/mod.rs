@@ -19,7 +19,8 @@ use companion_protocol::jsonrpc::Id;
 
 use super::client::{Client, text};
 use crate::calls::{Attempt, CallId, CallOrigin};
-use crate::companion::{Action, Companion, FileBefore, Hook, Input, Limits, Now, Output, Outputs};
+use crate::cli::FileBefore;
+use crate::companion::{Action, Companion, Hook, Input, Limits, Now, Output, Outputs};
 use crate::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Outgoing, Proposed};
 use crate::notes::NoteId;
 use crate::record::{Left, Record};
