@@ -94,6 +94,16 @@ impl Ide {
         format!("{} {}", self.name, self.version)
     }
 
+    /// Returns whether it is a newer version of the IDE with that title. Product names may begin alike,
+    /// so a version must follow the name. Android Studio has a build number as its version.
+    pub(crate) fn is_newer_version_of(&self, title: &str) -> bool {
+        let version = |title: &str| {
+            let rest = title.strip_prefix(&self.name)?;
+            Build::parse(rest.split_whitespace().next()?)
+        };
+        version(title).is_some_and(|other| version(&self.title()) > Some(other))
+    }
+
     /// Finds the IDEs in the usual folders, and the running ones. Sorts them by folder.
     pub fn find(machine: &Machine) -> Vec<Self> {
         let mut found = BTreeMap::new();

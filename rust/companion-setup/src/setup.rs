@@ -228,10 +228,7 @@ impl Setup<'_> {
                 remove_empty(&item.dirs);
             }
             report.add(&item.subject, item.path.clone(), outcome);
-            for (title, path, outcome) in uninstall_copies(machine, item, &recorded, dry_run) {
-                is_over &= outcome.0 != Outcome::Failed;
-                report.add(&title, path, outcome);
-            }
+            is_over &= uninstall_copies(machine, item, &recorded, dry_run, &mut report);
             is_over
         })?;
         Ok(report)
@@ -317,31 +314,35 @@ fn without_package(plugins: &Path) -> (PathBuf, (Outcome, String)) {
     }
 }
 
-/// Removes the copies of an installed plugin that a newer version of its IDE has made for itself.
-/// Those that are `recorded` are items of their own.
+/// Removes the copies of an installed plugin that newer versions of its IDE have made for themselves.
+/// Leaves the copies that are `recorded`, because they are items of their own. Returns whether no
+/// removal failed.
 fn uninstall_copies(
     machine: &Machine,
     item: &InstalledItem,
     recorded: &[PathBuf],
     dry_run: bool,
-) -> Vec<(String, PathBuf, (Outcome, String))> {
-    let What::Plugin { id, .. } = &item.what else { return Vec::new() };
-    let ides = Ide::find(machine);
-    let mut removed: Vec<(String, PathBuf, (Outcome, String))> = Vec::new();
+    report: &mut Report,
+) -> bool {
+    let What::Plugin { id, .. } = &item.what else { return true };
+    let mut is_over = true;
+    let mut ides = Ide::find(machine);
+    ides.retain(|ide| ide.is_newer_version_of(&item.subject));
     for (ide, plugins) in with_plugins(machine, &ides) {
         let (copies, _) = install::copies(&plugins, id);
         for path in copies {
             let is_known =
-                recorded.contains(&path) || removed.iter().any(|(_, other, _)| *other == path);
+                recorded.contains(&path) || report.steps.iter().any(|step| step.path == path);
             if is_known || !hash_dir(&path).is_ok_and(|hash| item.has(&hash)) {
                 continue;
             }
             let outcome = uninstall_plugin(machine, item, &path, &ide.home, id, dry_run)
                 .unwrap_or_else(|error| (Outcome::Failed, error.to_string()));
-            removed.push((ide.title(), path, outcome));
+            is_over &= outcome.0 != Outcome::Failed;
+            report.add(&ide.title(), path, outcome);
         }
     }
-    removed
+    is_over
 }
 
 /// Removes the plugin in `path`, unless it has changed since setup installed `item`.

@@ -78,20 +78,53 @@ fn one_that_the_user_removed_returns_only_by_name() {
 fn copies_that_a_newer_version_of_the_ide_has_made_are_taken_away_too() {
     let made = made();
     made.carry_out(&made.package("1.0"));
-    let names = ["IntelliJIdea2025.2", "IntelliJIdea2025.3"];
-    let copies = names.map(|name| plugins(&made).with_file_name(name));
-    let copies = copies.map(|plugins| plugins.join("companion-for-gemini-cli"));
-    put(&copies[0], "dev.companion.gemini", "1.0");
-    put(&copies[1], "dev.companion.gemini", "of the user");
-    for (opt, data) in ["opt/2", "opt/3"].iter().zip(names) {
-        Made::ide(&made.root(opt), "IntelliJ IDEA", BUILD, data);
+    let copy = |(folder, name, version, data, plugin): (&str, &str, &str, &str, &str)| {
+        let more = json!({ "version": version });
+        Made::product(&made.root(folder), name, BUILD, data, &more);
+        let copy = plugins(&made).with_file_name(data).join("companion-for-gemini-cli");
+        put(&copy, "dev.companion.gemini", plugin);
+        copy
+    };
+    let newer = copy(("opt/2", "IntelliJ IDEA", "2025.2 EAP", "IntelliJIdea2025.2", "1.0"));
+    let of_the_user = [
+        ("opt/3", "IntelliJ IDEA", "2025.3", "IntelliJIdea2025.3", "another"),
+        ("opt/4", "IntelliJ IDEA", "2024.3", "IntelliJIdea2024.3", "1.0"),
+        ("opt/5", "IntelliJ IDEA Community Edition", "2025.2", "IdeaIC2025.2", "1.0"),
+        ("opt/6", "PyCharm", "2025.2", "PyCharm2025.2", "1.0"),
+    ]
+    .map(copy);
+    for (report, outcome) in
+        [(made.plan_remove(), Outcome::Planned), (made.remove(), Outcome::Done)]
+    {
+        let expected = [(IDE, outcome), ("IntelliJ IDEA 2025.2 EAP", outcome)];
+        assert_eq!(outcomes(&report), expected);
+        assert_eq!(report.steps[1].path, newer);
     }
-    let removed = made.remove();
-    assert_eq!(outcomes(&removed), [(IDE, Outcome::Done), (IDE, Outcome::Done)]);
-    assert_eq!(removed.steps[1].path, copies[0]);
-    assert!(!copies[0].exists());
-    assert_eq!(version(&copies[1]), "of the user");
+    assert!(!newer.exists());
     assert!(!plugins(&made).join("companion-for-gemini-cli").exists());
+    for plugin in of_the_user {
+        assert!(plugin.exists(), "{}", plugin.display());
+    }
+}
+
+#[test]
+fn a_copy_that_two_items_have_in_common_is_listed_once() {
+    let made = made();
+    let android_studio = |folder: &str, version: &str, data: &str| {
+        let more = json!({ "version": version });
+        Made::product(&made.root(folder), "Android Studio", BUILD, data, &more);
+        plugins(&made).with_file_name(data).join("companion-for-gemini-cli")
+    };
+    android_studio("opt/1", "AI-251.1", "AndroidStudio2025.1.1");
+    android_studio("opt/2", "AI-252.1", "AndroidStudio2025.2.1");
+    made.carry_out(&made.package("1.0"));
+    let copy = android_studio("opt/3", "AI-253.1", "AndroidStudio2025.3.1");
+    put(&copy, "dev.companion.gemini", "1.0");
+    for report in [made.plan_remove(), made.remove()] {
+        let steps = report.steps.iter().filter(|step| step.path == copy);
+        assert_eq!(steps.count(), 1, "{report}");
+        assert_eq!(report.steps.len(), 4, "{report}");
+    }
 }
 
 #[test]
