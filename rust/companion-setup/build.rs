@@ -30,10 +30,15 @@ fn write_list(root: &Path, folders: &[&str], list: &str) -> io::Result<()> {
     fs::write(Path::new(&out).join(list), text)
 }
 
-/// Adds all files of a folder, without those that an editor or a system leaves there.
+/// Adds all files of a folder, except those that an editor or a system leaves there. Such files have
+/// another extension, or a name that begins with a dot.
 fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
+        let entry = entry?;
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let path = entry.path();
         let ending = path.extension().and_then(|ending| ending.to_str());
         if path.is_dir() {
             find(&path, files)?;
