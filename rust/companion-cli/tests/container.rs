@@ -138,6 +138,12 @@ fn of_a_project_only_the_mounted_part_is_in_the_container() {
     let part = format!("{}:/w", sub.display());
     let same = format!("{0}:{0}", sub.display());
     let cache = format!("{}:/root/.cache", sub.display());
+    let store = companion.project.join(".npm");
+    std::fs::create_dir(&store).unwrap();
+    let store = format!("{}:/root/.npm", store.display());
+    let both = ["docker", "run", "-v", &part, "-v", &store, "-w", "/w", "image"];
+    let both = [&["--"], &both[..]].concat();
+    let both_by_bridge = [&["--bridge"], &both[..]].concat();
     let mut all = String::new();
     for (title, folder, args) in [
         ("without a bridge", &sub, &["--", "docker", "run", "-v", &part, "-w", "/w", "image"][..]),
@@ -145,6 +151,8 @@ fn of_a_project_only_the_mounted_part_is_in_the_container() {
         ("no working folder", &sub, &["--bridge", "--", "docker", "run", "-v", &part, "image"]),
         ("at its own path", &sub, &["--", "docker", "run", "-v", &same, "image"]),
         ("another purpose", &companion.project, &["--", "docker", "run", "-v", &cache, "image"]),
+        ("a part and another purpose", &sub, &both),
+        ("the same by a bridge", &sub, &both_by_bridge),
     ] {
         let output = command(&companion, args).current_dir(folder).output().unwrap();
         check_exit(&output);

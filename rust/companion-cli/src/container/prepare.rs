@@ -201,7 +201,7 @@ fn mount_project(
     let roots: Vec<_> = running.workspace_path.split(Platform::CURRENT.list_separator()).collect();
     for &root in &roots {
         let places = match theirs(&invocation.mounts, root) {
-            Some(target) => vec![(target, root.to_owned())],
+            Some(target) => vec![Part { target, folder: root.to_owned(), is_for_cli: true }],
             None => parts(invocation, &options.folder, root),
         };
         if places.is_empty() {
@@ -210,12 +210,14 @@ fn mount_project(
             }
             mapped.roots.push(root.to_owned());
         }
-        for (target, folder) in places {
-            mapped.roots.push(target.clone());
+        for Part { target, folder, is_for_cli } in places {
+            if is_for_cli || target == folder {
+                mapped.roots.push(target.clone());
+            }
             if target == folder {
                 continue;
             }
-            if options.bridge.is_none() {
+            if is_for_cli && options.bridge.is_none() {
                 notes.push(format!(
                     "{folder} is {target} in the container, where the CLI does not recognize it as \
                      the editor's folder. Mount it at {folder}, or add --bridge, which translates \
@@ -233,26 +235,36 @@ fn mount_project(
     mapped
 }
 
-/// Returns the parts of `root` that the user mounts for the CLI, each by its path in the container
-/// and the folder on the host. The CLI runs in one of them, so it gets no more of the root. Other
-/// mounts from the project, such as one of a cache, are for another purpose.
-fn parts(invocation: &Invocation, here: &Path, root: &str) -> Vec<(String, String)> {
+/// A mounted folder of the project.
+#[derive(Debug)]
+struct Part {
+    /// The path in the container.
+    target: String,
+    /// The path on the host.
+    folder: String,
+    /// Whether the CLI runs in it. A mount for another purpose, such as a cache, is not a root of the
+    /// workspace, but its paths are translated.
+    is_for_cli: bool,
+}
+
+/// Returns the parts of `root` that the user mounts, if one of them is for the CLI. Then the CLI gets
+/// no more of the root.
+fn parts(invocation: &Invocation, here: &Path, root: &str) -> Vec<Part> {
     let here = here.to_string_lossy();
     let mut parts = Vec::new();
-    let mut is_for_cli = false;
     for mount in invocation.mounts.iter().filter(|mount| mount.is_of_path()) {
         let Some(folder) = below(root, &mount.source).filter(|folder| Path::new(folder).is_dir())
         else {
             continue;
         };
         let target = mount.target.trim_end_matches('/').to_owned();
-        is_for_cli |= match &invocation.workdir {
+        let is_for_cli = match &invocation.workdir {
             Some(workdir) => relative_to(Platform::CURRENT, workdir, &target).is_some(),
             None => below(&mount.source, &here).is_some(),
         };
-        parts.push((target, folder));
+        parts.push(Part { target, folder, is_for_cli });
     }
-    if is_for_cli { parts } else { Vec::new() }
+    if parts.iter().any(|part| part.is_for_cli) { parts } else { Vec::new() }
 }
 
 /// Returns the path of `folder`, beginning with `root`, or `None` if it is elsewhere. Both may be
