@@ -27,7 +27,7 @@ async function notify({ companion }, method, params) {
 
 /**
  * Sends prompts until `acted` is over, because a comment of the last process waits for a moment, and on a
- * busy machine a hook may end without an answer. Returns what the model gets.
+ * busy machine a hook may end without an answer. Returns the text for the model.
  */
 async function promptsUntil({ proxy, cli }, acted) {
   let isOver = false;
@@ -40,7 +40,7 @@ async function promptsUntil({ proxy, cli }, acted) {
 
 /**
  * Runs the hook of a prompt. `act(confirm)` runs when the companion has answered, before the hook
- * confirms that. Then the confirmation arrives or is lost. Returns what the model gets.
+ * confirms that. Then the confirmation arrives or is lost. Returns the text for the model.
  */
 async function whileUnderWay(all, isConfirmed, act) {
   const acted = all.proxy.onAck(async (forward) => {

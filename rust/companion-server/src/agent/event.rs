@@ -247,9 +247,9 @@ impl HookEvent {
         let is_edit = client.hooks.edits.contains(&&*tool);
         let is_command = client.hooks.command == tool;
         let response = event.tool_response.filter(|_| event_kind == HookEventKind::AfterTool);
-        let Effect { effect, original, written } = match response {
-            None if event.error.is_some() => Effect::of(ToolEffect::Failed),
-            None => Effect::of(ToolEffect::Made),
+        let ToolOutcome { effect, original, written } = match response {
+            None if event.error.is_some() => ToolOutcome::of(ToolEffect::Failed),
+            None => ToolOutcome::of(ToolEffect::Made),
             Some(response) => effect(response),
         };
         let prompt = string(event.prompt).unwrap_or_default();
@@ -340,13 +340,13 @@ impl HookEvent {
 }
 
 /// The effect of a call, the file's text before it, and the digest of the one after it.
-struct Effect {
+struct ToolOutcome {
     effect: ToolEffect,
     original: Option<Original>,
     written: Option<Digest>,
 }
 
-impl Effect {
+impl ToolOutcome {
     fn of(effect: ToolEffect) -> Self {
         Self { effect, original: None, written: None }
     }
@@ -354,22 +354,22 @@ impl Effect {
 
 /// Reads the effect of a call. `edit.js` and `write-file.js` of Gemini CLI return the texts before and after
 /// the call.
-fn effect(response: &RawValue) -> Effect {
+fn effect(response: &RawValue) -> ToolOutcome {
     let Ok(Response { error, return_display }) = serde_json::from_str(response.get()) else {
-        return Effect::of(ToolEffect::Made);
+        return ToolOutcome::of(ToolEffect::Made);
     };
     if error.is_some() {
-        return Effect::of(ToolEffect::Failed);
+        return ToolOutcome::of(ToolEffect::Failed);
     }
     let display =
         return_display.and_then(|raw| serde_json::from_str::<Display<'_>>(raw.get()).ok());
     let Some(Display { original_content, new_content, is_new_file }) = display else {
-        return Effect::of(ToolEffect::Made);
+        return ToolOutcome::of(ToolEffect::Made);
     };
     // A new file may be empty, as its text from before.
     let is_new = is_new_file == Some(true);
     if !is_new && original_content.get() == new_content.get() {
-        return Effect::of(ToolEffect::Unchanged);
+        return ToolOutcome::of(ToolEffect::Unchanged);
     }
     let original = if is_new {
         Some(Original::Absent)
@@ -377,7 +377,7 @@ fn effect(response: &RawValue) -> Effect {
         serde_json::from_str(original_content.get()).ok().map(Original::Text)
     };
     let written = string(Some(new_content)).map(|text| Digest::of(&plain(&text)));
-    Effect { effect: ToolEffect::Made, original, written }
+    ToolOutcome { effect: ToolEffect::Made, original, written }
 }
 
 /// The answer to an event. The CLI reads it as JSON.
