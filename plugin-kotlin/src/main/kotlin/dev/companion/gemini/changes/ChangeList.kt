@@ -102,9 +102,9 @@ internal class ChangeList {
         return old == null && new.rows.isNotEmpty()
     }
 
-    /** Adds files that changed while a command ran. Returns whether the prompt is new in the list. */
-    fun add(command: AgentCommand, others: List<OtherFile>): Boolean {
-        if (others.isEmpty()) return false
+    /** Adds files that changed while a command ran. */
+    fun add(command: AgentCommand, others: List<OtherFile>) {
+        if (others.isEmpty()) return
         val key = command.key
         val old = byKey[key]
         val known = LinkedHashMap<String, OtherFile>()
@@ -117,7 +117,6 @@ internal class ChangeList {
         val all = known.values.take(MAX_OTHERS + MAX_COUNTED)
         val new = old?.with(others = all) ?: PromptChanges(key, command.title, command.time, emptyList(), all)
         put(new)
-        return old == null
     }
 
     /** Removes rows, which the user keeps. Of [whole] prompts the files that are only counted leave, too. */
