@@ -147,9 +147,9 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
         assertEquals("the editor has unsaved changes", answer.file().incomplete)
         assertEquals(1, answer.file().diagnostics.size)
         assertEquals("{\"typed\": }\n", document(file).text)
-        WriteCommandAction.runWriteCommandAction(
-            project,
-        ) { FileDocumentManager.getInstance().reloadFromDisk(document(file)) }
+        WriteCommandAction.runWriteCommandAction(project) {
+            FileDocumentManager.getInstance().reloadFromDisk(document(file))
+        }
     }
 
     fun `test a file that the user has open by a link is analyzed as it is there`() {
@@ -163,9 +163,9 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
         assertEquals("the editor has unsaved changes", found.incomplete)
         assertEquals(1, found.diagnostics.size)
         assertEquals("by the name that the CLI has for it", path("real/a.json"), found.path)
-        WriteCommandAction.runWriteCommandAction(
-            project,
-        ) { FileDocumentManager.getInstance().reloadFromDisk(document(file)) }
+        WriteCommandAction.runWriteCommandAction(project) {
+            FileDocumentManager.getInstance().reloadFromDisk(document(file))
+        }
     }
 
     fun `test an IDE that is indexing is waited for, and says so`() {

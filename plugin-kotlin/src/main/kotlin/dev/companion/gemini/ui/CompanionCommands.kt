@@ -33,13 +33,7 @@ internal object CompanionCommands {
         val terminal = CliTerminal.find() ?: return
         namingWhatIsMissing(project) {
             terminal.findRunning(project, orStarts = true) { tab ->
-                if (tab ==
-                    null
-                ) {
-                    runCli(project, terminal)
-                } else {
-                    tab.show()
-                }
+                if (tab == null) runCli(project, terminal) else tab.show()
             }
         }
     }
