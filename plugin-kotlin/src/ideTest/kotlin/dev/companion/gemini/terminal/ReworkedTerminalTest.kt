@@ -123,6 +123,13 @@ class ReworkedTerminalTest : PlatformTestCase() {
         assertNull("it has ended", running(orStarts = true, System.nanoTime() + TimeUnit.MINUTES.toNanos(1)))
     }
 
+    fun testATabWhoseCLIHasEndedAtOnceIsLeftAlone() {
+        runCli()
+        assertNotNull("it runs", running(orStarts = true))
+        TerminalToolWindowTabsManager.runs = { false }
+        assertNull("it has ended", running(orStarts = true))
+    }
+
     fun testTheTabsOfOthersAreNotOurs() {
         val manager = TerminalToolWindowTabsManager.getInstance(project)
         manager.createTabBuilder().createTab()

@@ -38,7 +38,13 @@ internal object CliTabs {
         val program: TabProgram,
     ) {
         /** A time of [System.nanoTime]. */
-        val since = System.nanoTime()
+        private val since = System.nanoTime()
+
+        /** Whether the CLI was seen to run. */
+        var hasRun = false
+
+        /** Returns whether the CLI may be about to start. [now] is a time of [System.nanoTime]. */
+        fun mayStart(now: Long) = !hasRun && now - since < TimeUnit.SECONDS.toNanos(START_SECONDS)
     }
 
     /** The time that a shell and a CLI may need until the CLI runs. */
@@ -64,19 +70,23 @@ internal object CliTabs {
 
     /** See [CliTerminal.findRunning]. [now] is a time of [System.nanoTime]. */
     fun findRunning(project: Project, orStarts: Boolean, now: Long = System.nanoTime(), then: (CliTab?) -> Unit) {
-        val tabs = project.tabs.mapNotNull { remembered -> tab(project, remembered)?.let { Pair(remembered, it) } }
-        project.putUserData(TABS, tabs.map { it.first })
-        val newest = tabs.lastOrNull()
-        if (orStarts && newest != null && now - newest.first.since < TimeUnit.SECONDS.toNanos(START_SECONDS)) {
-            return then(newest.second)
-        }
-        findRunning(project, tabs.map { it.second }.reversed(), then)
+        val tabs = project.tabs.mapNotNull { tab(project, it) }
+        project.putUserData(TABS, tabs.map { it.remembered })
+        findFirst(project, tabs.reversed(), { orStarts && it.mayStart(now) }, then)
     }
 
-    private fun findRunning(project: Project, tabs: List<Tab>, then: (CliTab?) -> Unit) {
+    private fun findFirst(
+        project: Project,
+        tabs: List<Tab>,
+        mayStart: (Remembered) -> Boolean,
+        then: (CliTab?) -> Unit,
+    ) {
         val tab = tabs.firstOrNull() ?: return then(null)
-        tab.program.askWhetherItRuns { runs ->
-            project.later { if (runs) then(tab) else findRunning(project, tabs.drop(1), then) }
+        tab.remembered.program.askWhetherItRuns { runs ->
+            project.later {
+                if (runs) tab.remembered.hasRun = true
+                if (runs || mayStart(tab.remembered)) then(tab) else findFirst(project, tabs.drop(1), mayStart, then)
+            }
         }
     }
 
@@ -84,10 +94,10 @@ internal object CliTabs {
     private fun tab(project: Project, remembered: Remembered): Tab? {
         val content = remembered.content
         val isInToolWindow = content.manager?.contents?.contains(content) == true
-        if (isInToolWindow) return Tab(remembered.program) { showContent(project, content) }
+        if (isInToolWindow) return Tab(remembered) { showContent(project, content) }
         val editors = FileEditorManager.getInstance(project)
         val file = editors.openFiles.find { terminalIn(it) === remembered.program.terminal } ?: return null
-        return Tab(remembered.program) { editors.openFile(file, true) }
+        return Tab(remembered) { editors.openFile(file, true) }
     }
 
     /** The platform's classes of such files are not for plugins, and differ. So their members are found by name. */
@@ -111,12 +121,12 @@ internal object CliTabs {
     }
 
     private class Tab(
-        val program: TabProgram,
+        val remembered: Remembered,
         private val bringToFront: () -> Unit,
     ) : CliTab {
         override fun show() = bringToFront()
 
-        override fun send(text: String) = program.send(text)
+        override fun send(text: String) = remembered.program.send(text)
     }
 }
 
