@@ -78,6 +78,17 @@ class SettingsPageTest : LightPlatformTestCase() {
         assertEquals("each setting", Values::class.java.declaredFields.size, ofServer.size + ofPlugin.size)
     }
 
+    fun testTheHealthReportContainsNoTextOfTheUser() {
+        val values = Values()
+        val texts = Values::class.java.declaredFields.filter { it.type == String::class.java }
+        for (field in texts) {
+            field.isAccessible = true
+            field.set(values, "secret-${field.name}")
+        }
+        assertFalse(texts.isEmpty())
+        assertFalse("secret" in HealthReport.settings(values))
+    }
+
     fun testResetTakesBack() {
         context.doClick()
         limit.text = "x"

@@ -79,7 +79,7 @@ internal object HealthReport {
         val command = if (values.cliCommand == CompanionSettings.DEFAULT_COMMAND) "default" else "changed"
         val addresses = CompanionSettings.words(values.listenAddresses).size
         val hosts = CompanionSettings.words(values.allowedHosts).size
-        val shown = values.copy(cliCommand = command, listenAddresses = "$addresses", allowedHosts = "$hosts")
+        val shown = values.copy(cliCommand = command, listenAddresses = "$addresses set", allowedHosts = "$hosts set")
         return shown.toString()
     }
 
