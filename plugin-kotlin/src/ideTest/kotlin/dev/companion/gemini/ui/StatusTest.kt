@@ -18,8 +18,6 @@ import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.DiscoveryFile
-import dev.companion.gemini.core.EditorHost
-import dev.companion.gemini.core.EditorMessage
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.platform.Platform
@@ -92,19 +90,31 @@ class StatusTest : ServiceTestCase() {
 
     fun testADiscoveryFileThatIsWrittenLaterEndsTheProblem() {
         var status = ServerStatus(discoveryFiles = files(null))
-        lateinit var host: EditorHost
         val core = object : RecordingCore() {
             override fun <A> request(request: ServerMessage.Request<A>): A? =
                 if (request === ServerMessage.Status) request.answer.cast(status) else super.request(request)
         }
-        val service = serviceWith { _, editor -> core.also { host = editor } }
+        val service = serviceWith { _, _ -> core }
         service.start()
         await { shown.isNotEmpty() }
         status = ServerStatus(discoveryFiles = files("/file"))
-        val popup = texts(StatusPopup(project).content(service))
-        assertTrue("$popup", "/file" in popup)
-        host.receive(core, EditorMessage.Sessions(1))
         await { shown.single().isExpired }
+    }
+
+    fun testThePopupShowsThePresentStatus() {
+        var status = ServerStatus(discoveryFiles = files("/old"))
+        val core = object : RecordingCore() {
+            override fun <A> request(request: ServerMessage.Request<A>): A? =
+                if (request === ServerMessage.Status) request.answer.cast(status) else super.request(request)
+        }
+        val service = serviceWith { _, _ -> core }
+        service.start()
+        await { service.state is Running }
+        status = ServerStatus(discoveryFiles = files("/new"), connected = 1)
+        val content = StatusPopup(project).content(service)
+        val labels = UIUtil.findComponentsOfType(content, JLabel::class.java).map { it.text }
+        assertTrue("$labels", StatusText.title(Running(status)) in labels)
+        assertTrue("/new" in texts(content))
     }
 
     fun testAnAddressThatIsNotThereIsReported() {

@@ -87,17 +87,6 @@ open class CompanionService protected constructor(
     /** The number of folders that CLIs receive. */
     val rootCount: Int get() = slot.settings?.workspace?.size ?: 0
 
-    /** EDT. The visible private files, and why each is private. */
-    fun privateFiles(): Map<String, String> {
-        assertEdt()
-        val private = core?.status?.privateFiles.orEmpty()
-        val inFront = FileEditorManager.getInstance(project).selectedFiles.filter { it.isInLocalFileSystem }
-        return inFront.map(::systemPath).filter(private::containsKey).associateWith(private::getValue)
-    }
-
-    /** The number of connected CLIs that have not run a hook. */
-    val unhooked: Int get() = core?.status?.unhooked ?: 0
-
     /** EDT. The watched editors, and their server. */
     private var watch: Watch? = null
 
@@ -274,8 +263,8 @@ open class CompanionService protected constructor(
     private fun showReasonLost(lost: EditorMessage.ReasonLost) =
         notices.reasonLost(ShownPath.plain("${Paths.get(lost.filePath).fileName}"), lost.reason, lost.why)
 
-    /** Asks the present server for its status, because the message may come from an earlier server. */
-    private fun updateStatus() =
+    /** Asks the present server for its status. A message that leads here may come from an earlier server. */
+    fun updateStatus() =
         changeState { state ->
             val status = slot.core?.status
             if (state is CompanionState.Running && status != null) CompanionState.Running(status) else state

@@ -14,7 +14,10 @@ sealed class CompanionState {
 
     data object Starting : CompanionState()
 
-    /** [status] is from the last start of the server, or from the last change of its settings or its CLIs. */
+    /**
+     * [status] is from the last start of the server, or from the last change of its settings or its CLIs. While a
+     * discovery file is missing, it is renewed every few seconds.
+     */
     data class Running(val status: ServerStatus) : CompanionState()
 
     /** @param message for the user: problem and fix */

@@ -11,6 +11,7 @@ import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.extensions.PluginId
 import com.intellij.openapi.keymap.KeymapUtil
 import com.intellij.openapi.project.Project
+import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.CompanionBundle.shortened
 import dev.companion.gemini.core.ServerStatus
@@ -20,6 +21,7 @@ import dev.companion.gemini.platform.copyToClipboard
 import dev.companion.gemini.platform.notice
 import dev.companion.gemini.platform.offer
 import dev.companion.gemini.platform.offerOnce
+import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
@@ -28,6 +30,8 @@ import dev.companion.gemini.tabs.ProposalActionIds
 import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.terminal.CliProgram
 import dev.companion.gemini.terminal.CliTerminal
+import java.util.concurrent.Future
+import java.util.concurrent.TimeUnit
 
 /** A project service, used only on the EDT. */
 class CompanionNotifications(private val project: Project) : Disposable {
@@ -39,17 +43,29 @@ class CompanionNotifications(private val project: Project) : Disposable {
     /** The shown problem, while it lasts. */
     private var problem: Problem? = null
 
+    /** Updates the status while a discovery file is missing. The server sends no message when it writes the file. */
+    private var updates: Future<*>? = null
+
     init {
         project.messageBus.connect(this).subscribe(CompanionStateListener.TOPIC, CompanionStateListener(::stateChanged))
     }
 
     private fun stateChanged(state: CompanionState) {
         assertEdt()
+        updates?.cancel(false)
+        val isFileMissing = state is CompanionState.Running && state.status.discoveryFiles.any { !it.inPlace }
+        updates = if (isFileMissing) updateStatus() else null
         when (state) {
             is CompanionState.Failed -> showProblem(state.message, NotificationType.ERROR)
             is CompanionState.Running -> running(state.status)
             CompanionState.Off, CompanionState.Remote, CompanionState.Starting -> hideProblem()
         }
+    }
+
+    private fun updateStatus(): Future<*> {
+        val service = CompanionService.getInstance(project)
+        val timers = AppExecutorUtil.getAppScheduledExecutorService()
+        return timers.scheduleWithFixedDelay(service::updateStatus, EVERY_MILLIS, EVERY_MILLIS, TimeUnit.MILLISECONDS)
     }
 
     private fun running(status: ServerStatus) {
@@ -125,10 +141,14 @@ class CompanionNotifications(private val project: Project) : Disposable {
     private fun Notification.offerSettings(key: String = "status.popup.settings") =
         offer(message(key)) { CompanionCommands.openSettings(project) }
 
-    override fun dispose() = hideProblem()
+    override fun dispose() {
+        updates?.cancel(false)
+        hideProblem()
+    }
 
     companion object {
         private const val LONGEST = 80
+        private const val EVERY_MILLIS = 2_000L
         private const val GREETED = "dev.companion.gemini.greeted"
         private const val WARNED_OF_OTHER = "dev.companion.gemini.warnedOfOther"
 

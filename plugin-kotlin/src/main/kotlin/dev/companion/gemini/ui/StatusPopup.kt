@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.ui
 
+import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.popup.JBPopup
 import com.intellij.openapi.ui.popup.JBPopupFactory
@@ -21,6 +22,7 @@ import dev.companion.gemini.comments.LineContent
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.core.status
+import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionService
@@ -82,12 +84,12 @@ internal class StatusPopup(private val project: Project) {
     }
 
     internal fun content(service: CompanionService): JComponent {
-        val state = service.state
+        val state = present(service)
         val title = JBLabel(StatusText.title(state), StatusText.icon(state), JBLabel.LEADING)
         title.font = title.font.deriveFont(Font.BOLD)
         val form = FormBuilder.createFormBuilder().addComponent(title)
         when (state) {
-            is CompanionState.Running -> rows(form, service.core?.status ?: state.status)
+            is CompanionState.Running -> rows(form, state.status)
             is CompanionState.Failed -> form.addComponent(text(state.message))
             CompanionState.Off -> form.addComponent(text(message("status.off.details")))
             CompanionState.Remote -> form.addComponent(text(message("status.remote.details")))
@@ -105,6 +107,13 @@ internal class StatusPopup(private val project: Project) {
         val panel = form.addComponent(inRow(links()), LINK_GAP).panel
         panel.border = JBUI.Borders.empty(PADDING, PADDING + 2)
         return panel
+    }
+
+    /** Returns the state with the server's present status. */
+    private fun present(service: CompanionService): CompanionState {
+        val state = service.state
+        val status = service.core?.status
+        return if (state is CompanionState.Running && status != null) CompanionState.Running(status) else state
     }
 
     private fun proposal(proposal: Proposal): List<JComponent?> =
@@ -180,8 +189,7 @@ internal class StatusPopup(private val project: Project) {
         if (!ProjectSettings.isContextShared(project)) {
             form.addComponent(text(message("status.popup.hidden")))
         } else {
-            val private = CompanionService.getInstance(project).privateFiles()
-            for ((path, why) in private) {
+            for ((path, why) in visiblePrivateFiles(status)) {
                 row(form, "status.popup.private", ShownPath.of(project, Paths.get(path)))
                 form.addComponent(text(why))
             }
@@ -189,9 +197,15 @@ internal class StatusPopup(private val project: Project) {
         if (ProjectSettings.isAllReviewed(project) && CompanionSettings.getInstance().values.review) {
             form.addComponent(text(message("status.popup.review.all")))
         }
-        val unhooked = CompanionService.getInstance(project).unhooked
-        if (unhooked > 0) form.addComponent(text(message("status.popup.unhooked", unhooked)))
+        if (status.unhooked > 0) form.addComponent(text(message("status.popup.unhooked", status.unhooked)))
         row(form, "status.popup.diffs", proposals.waiting().size.toString())
+    }
+
+    /** Returns the visible private files, and why each is private. */
+    private fun visiblePrivateFiles(status: ServerStatus): Map<String, String> {
+        val private = status.privateFiles
+        val inFront = FileEditorManager.getInstance(project).selectedFiles.filter { it.isInLocalFileSystem }
+        return inFront.map(::systemPath).filter(private::containsKey).associateWith(private::getValue)
     }
 
     private fun row(form: FormBuilder, key: String, value: String) {
