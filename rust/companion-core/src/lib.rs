@@ -48,7 +48,7 @@
 //!
 //! ```
 //! # use companion_core::calls::{Attempt, CallId, CallOrigin};
-//! # use companion_core::cli::{Caller, Connected};
+//! # use companion_core::cli::{Caller, Connected, FileBefore};
 //! # use companion_core::companion::*;
 //! # use companion_core::diffs::{DiffId, EventId, Proposed};
 //! # use companion_core::record::Left;
