@@ -276,9 +276,12 @@ export class Monkey {
     while (!isKept(await this.ide.robot('look'))) {
       await this.scene.openChanges();
       const find = ({ rows }) => rows.find((row) => row.startsWith('prompt '));
-      const prompt = await this.ide.until(find, 'a prompt in the list');
-      await this.scene.invokeOnChange(prompt, 'Companion.KeepChange');
-      await this.ide.until(({ rows }) => !rows.includes(prompt), `the end of ${prompt} in the list`);
+      const row = await this.ide.until(find, 'a prompt in the list');
+      // The rest of the row changes with the time.
+      const [title] = row.match(/^prompt \d+ /);
+      await this.scene.invokeOnChange(title, 'Companion.KeepChange');
+      const isGone = ({ rows }) => !rows.some((row) => row.startsWith(title));
+      await this.ide.until(isGone, `the end of ${title} in the list`);
     }
   }
 }
