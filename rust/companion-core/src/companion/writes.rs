@@ -94,8 +94,8 @@ impl ExpectedWrites {
 
     /// A CLI has written a text. Returns the message if it is the expected one.
     pub(super) fn wrote(&mut self, path: &str, text: Digest) -> Option<CompanionNotification> {
-        let is_it = |write: &ExpectedWrite| *write.text.path == *path && write.text.text == text;
-        let diff = self.0.values().find(|write| is_it(write))?.text.diff;
+        let mut of_path = self.0.values().filter(|write| *write.text.path == *path);
+        let diff = of_path.find(|write| write.text.text == text)?.text.diff;
         self.0.remove(&diff);
         Some(CompanionNotification::Written(name(path)))
     }

@@ -145,21 +145,17 @@ impl Workspace {
         if let Some(rest) = path_from(folder, path) {
             return rest.to_owned();
         }
-        let folders = self.folders.lock();
-        let roots: Vec<_> = folders.roots().filter_map(|root| root.to_str()).collect();
-        let is_below = |path, root: &str| relative_to(Platform::CURRENT, path, root).is_some();
+        let (here, file) = (Path::new(folder), Path::new(path));
+        let roots: Vec<_> = self.folders.lock().roots().cloned().collect();
         // Most containers have a root as a whole, so the way within it is the same there.
-        if roots.iter().any(|root| is_below(folder, root) && is_below(path, root)) {
-            return way(Path::new(folder), Path::new(path));
+        if roots.iter().any(|root| is_below(here, root) && is_below(file, root)) {
+            return way(here, file);
         }
-        // The editor may have opened the folder by a link, whose target a CLI has as its folder.
-        if let [root] = roots[..]
-            && !is_below(folder, root)
-            && let Some(rest) = path_from(root, path)
-        {
-            return rest.to_owned();
+        match &roots[..] {
+            // The editor may have opened the folder by a link, whose target a CLI has as its folder.
+            [root] if !is_below(here, root) => self.relative(path),
+            _ => path.to_owned(),
         }
-        path.to_owned()
     }
 
     /// Fails unless `path`, which may not exist, leads into a root. Waits for the disk for up to
@@ -194,10 +190,11 @@ impl Workspace {
         is_shared: fn(&Privacy, &str) -> io::Result<Result<(), &'static str>>,
     ) -> Vec<Result<(), &'static str>> {
         let end = Instant::now() + limit;
+        let paths: Arc<[String]> = paths.into();
         let mut changes = self.privacy.changes();
         loop {
             let awaits_worktrees = self.folders.lock().awaits_worktrees;
-            let mut checked = self.check_on_disk(paths.clone(), end, is_shared).await;
+            let mut checked = self.check_on_disk(Arc::clone(&paths), end, is_shared).await;
             if !awaits_worktrees || !checked.contains(&Err(OUTSIDE)) {
                 return checked;
             }
@@ -211,7 +208,7 @@ impl Workspace {
 
     async fn check_on_disk(
         &self,
-        paths: Vec<String>,
+        paths: Arc<[String]>,
         end: Instant,
         is_shared: fn(&Privacy, &str) -> io::Result<Result<(), &'static str>>,
     ) -> Vec<Result<(), &'static str>> {
@@ -222,17 +219,17 @@ impl Workspace {
         }
         let (is_within, privacy) = (self.is_within, Arc::clone(&self.privacy));
         let looking = Arc::clone(&self.looking);
-        let check = move |path: String| -> io::Result<Result<(), &'static str>> {
-            if !is_within(Path::new(&path), &roots)? {
+        let check = move |path: &str| -> io::Result<Result<(), &'static str>> {
+            if !is_within(Path::new(path), &roots)? {
                 return Ok(Err(OUTSIDE));
             }
-            is_shared(&privacy, &path)
+            is_shared(&privacy, path)
         };
         let checked = async move {
             let turn = looking.acquire_owned().await;
             let result = self.pool.run(move || {
                 let _turn = turn;
-                paths.into_iter().map(|path| check(path).unwrap_or(Err(LEADS_NOWHERE))).collect()
+                paths.iter().map(|path| check(path).unwrap_or(Err(LEADS_NOWHERE))).collect()
             });
             result.await.unwrap_or_else(|_| vec![Err(LEADS_NOWHERE); count])
         };

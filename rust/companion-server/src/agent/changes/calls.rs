@@ -4,8 +4,6 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
-use companion_core::cli::CliSessionId;
-
 use super::{FileSnapshot, MAX_BYTES, PromptId};
 use companion_core::text::Digest;
 
@@ -29,18 +27,21 @@ pub(crate) struct ToolCaller<'a> {
 /// A tool's call that may change files.
 #[derive(Debug)]
 pub(super) struct ToolCall {
-    agent: CliSessionId,
-    subagent: Option<Arc<str>>,
-    /// The prompt that the model works for.
+    /// The prompt that the model works for, with the session of its CLI.
     pub(super) prompt: PromptId,
+    subagent: Option<Arc<str>>,
     /// The digest of the command; `None` for an edit.
     command: Option<Digest>,
     pub(super) files: Vec<FileSnapshot>,
 }
 
 impl ToolCall {
+    fn is_of_cli(&self, agent: &str) -> bool {
+        *self.prompt.0 == *agent
+    }
+
     fn is_of(&self, caller: ToolCaller<'_>) -> bool {
-        &*self.agent == caller.agent && self.subagent.as_deref() == caller.subagent
+        self.is_of_cli(caller.agent) && self.subagent.as_deref() == caller.subagent
     }
 
     fn is_edit(&self, caller: ToolCaller<'_>, path: &str) -> bool {
@@ -57,13 +58,13 @@ impl Calls {
     /// commands that are forgotten, because there are too many calls.
     pub(super) fn begin(
         &mut self,
-        caller: ToolCaller<'_>,
         prompt: PromptId,
+        subagent: Option<&str>,
         command: Option<Digest>,
         files: Vec<FileSnapshot>,
     ) -> Vec<ToolCall> {
-        let (agent, subagent) = (caller.agent.into(), caller.subagent.map(Arc::from));
-        self.0.push_back(ToolCall { agent, subagent, prompt, command, files });
+        let subagent = subagent.map(Arc::from);
+        self.0.push_back(ToolCall { prompt, subagent, command, files });
         let mut forgotten = Vec::new();
         while self.0.len() > MAX_CALLS || self.bytes() > MAX_BYTES_OF_CALLS {
             forgotten.extend(self.0.pop_front().filter(|call| call.command.is_some()));
@@ -84,12 +85,15 @@ impl Calls {
     /// Forgets the calls of a CLI, except those of the subagents that `runs` accepts. Returns the commands
     /// among them.
     pub(super) fn end_all(&mut self, agent: &str, runs: impl Fn(&str) -> bool) -> Vec<ToolCall> {
-        let (ended, going_on) = mem::take(&mut self.0).into_iter().partition(|call| {
-            &*call.agent == agent && !call.subagent.as_deref().is_some_and(&runs)
-        });
-        self.0 = going_on;
-        let ended: VecDeque<ToolCall> = ended;
-        ended.into_iter().filter(|call| call.command.is_some()).collect()
+        let mut commands = Vec::new();
+        for call in mem::take(&mut self.0) {
+            if !call.is_of_cli(agent) || call.subagent.as_deref().is_some_and(&runs) {
+                self.0.push_back(call);
+            } else if call.command.is_some() {
+                commands.push(call);
+            }
+        }
+        commands
     }
 
     /// The files that a command may have changed: those that were looked at before it.

@@ -183,12 +183,14 @@ impl AgentChanges {
         let index = self.index_of(caller)?;
         let prompt = &mut self.prompts[index];
         prompt.has_command |= command.is_some();
-        let subagent = caller.subagent.filter(|id| !prompt.has_subagent(id));
-        if prompt.subagents.len() < MAX_SUBAGENTS {
-            prompt.subagents.extend(subagent.map(Arc::from));
+        if let Some(subagent) = caller.subagent
+            && !prompt.has_subagent(subagent)
+            && prompt.subagents.len() < MAX_SUBAGENTS
+        {
+            prompt.subagents.push(subagent.into());
         }
         let id = prompt.id.clone();
-        let forgotten = self.calls.begin(caller, id.clone(), command, files);
+        let forgotten = self.calls.begin(id.clone(), caller.subagent, command, files);
         Some((id, forgotten))
     }
 
