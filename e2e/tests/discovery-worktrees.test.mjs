@@ -95,21 +95,28 @@ test('a project in a folder of a worktree has that folder in the others', { skip
   await untilNamed(companion, [app, sandbox.folder('late', 'app'), side]);
 });
 
-test('ignore files of another worktree count', { skip }, async (t) => {
+/** A companion of the project, and a client in another worktree, whose ignore file names `secret`. */
+async function startWithSecret(t) {
   const { sandbox, add } = repository(t);
   const side = add('side');
   fs.writeFileSync(path.join(side, '.geminiignore'), 'secret.txt\n');
-  for (const name of ['secret.txt', 'open.txt']) fs.writeFileSync(path.join(side, name), '');
+  const [secret, open] = ['secret.txt', 'open.txt'].map((name) => path.join(side, name));
+  for (const file of [secret, open]) fs.writeFileSync(file, 'text');
   const companion = await Companion.start(sandbox);
   await untilNamed(companion, [sandbox.project, side]);
   const client = await IdeClient.connect(sandbox, { cwd: side });
-  companion.notify('editor/focused', { path: path.join(side, 'secret.txt') });
-  companion.notify('editor/focused', { path: path.join(side, 'open.txt') });
+  return { sandbox, side, secret, open, companion, client };
+}
+
+test('ignore files of another worktree count', { skip }, async (t) => {
+  const { secret, open, companion, client } = await startWithSecret(t);
+  companion.notify('editor/focused', { path: secret });
+  companion.notify('editor/focused', { path: open });
   const paths = ({ workspaceState }) => workspaceState.openFiles.map((file) => file.path);
   const context = await client.events.context.until(
     (context) => context.workspaceState?.openFiles?.length > 0,
   );
-  assert.deepEqual(paths(context), [path.join(side, 'open.txt')]);
+  assert.deepEqual(paths(context), [open]);
 });
 
 test('a model gets the path from its own worktree', { skip }, async (t) => {
@@ -131,20 +138,13 @@ test('a model gets the path from its own worktree', { skip }, async (t) => {
 });
 
 test('a private file of a worktree stays private while the editor opens a folder', { skip }, async (t) => {
-  const { sandbox, add } = repository(t);
-  const side = add('side');
-  fs.writeFileSync(path.join(side, '.geminiignore'), 'secret.txt\n');
-  const [secret, open] = ['secret.txt', 'open.txt'].map((name) => path.join(side, name));
-  for (const file of [secret, open]) fs.writeFileSync(file, 'text');
-  const companion = await Companion.start(sandbox);
-  await untilNamed(companion, [sandbox.project, side]);
-  const client = await IdeClient.connect(sandbox, { cwd: side });
+  const { sandbox, side, secret, open, companion, client } = await startWithSecret(t);
   companion.notify('editor/focused', { path: open });
   companion.notify('editor/focused', { path: secret });
   const other = sandbox.folder('other');
   companion.notify('workspace/folders', { paths: [sandbox.project, other] });
   assert.deepEqual(folders(companion.ready.discoveryFiles.gemini).includes(side), true);
-  companion.notify('comment/set', { id: 'a', path: open, line: 1, endLine: 1, content: 'text', text: 'why?' });
+  companion.notify('comment/set', commentOn(open, 'a'));
   await untilNamed(companion, [sandbox.project, other, side]);
   companion.notify('editor/selection', { path: open, text: 'text' });
   companion.notify('editor/focused', { path: open });

@@ -88,23 +88,19 @@ describe('doctor', { concurrency: 4 }, () => {
     }
   });
 
-  test('in the home folder the settings are the user’s', async (t) => {
-    const sandbox = sandboxOf(t);
-    sandbox.project = sandbox.home;
-    await Companion.start(sandbox);
-    await IdeClient.connect(sandbox);
-    const diagnosis = await examine(sandbox);
-    assert.equal(diagnosis.connects, true, diagnosis.text);
-  });
-
-  test('in a folder whose name has a percent escape the client connects', async (t) => {
-    const sandbox = sandboxOf(t);
-    sandbox.project = sandbox.folder('My%20Project');
-    await Companion.start(sandbox);
-    await IdeClient.connect(sandbox);
-    const diagnosis = await examine(sandbox);
-    assert.equal(diagnosis.connects, true, diagnosis.text);
-  });
+  for (const [where, project] of [
+    ['the home folder, where the settings are the user’s', ({ home }) => home],
+    ['a folder whose name has a percent escape', (sandbox) => sandbox.folder('My%20Project')],
+  ]) {
+    test(`the client connects in ${where}`, async (t) => {
+      const sandbox = sandboxOf(t);
+      sandbox.project = project(sandbox);
+      await Companion.start(sandbox);
+      await IdeClient.connect(sandbox);
+      const diagnosis = await examine(sandbox);
+      assert.equal(diagnosis.connects, true, diagnosis.text);
+    });
+  }
 
   test('a companion that is suspended', async (t) => {
     const sandbox = sandboxOf(t);

@@ -24,6 +24,14 @@ class RevertTest : ChangesTestCase() {
         core.warnings[path(name)] = "$name has changed"
     }
 
+    /** Another program changes the file during the question, and the user is asked about the later text. */
+    private fun revertWhileAnotherProgramWrites(name: String) {
+        warned(name)
+        answering(2) { if (questions.size == 1) write(name, "by another program") }
+        revert(row(1, name))
+        assertEquals("asked about the later text", 2, questions.size)
+    }
+
     private fun read(row: ChangeRow): Pair<FileVersions, ChangedText> {
         val rows = listOf(row)
         return Pair(checkNotNull(FileVersions.of(project, rows)), checkNotNull(service.texts(rows)))
@@ -165,10 +173,7 @@ class RevertTest : ChangesTestCase() {
     fun testAChangeOnTheDiskDuringTheQuestionIsAskedAboutAgain() {
         file("a.txt", "one")
         changed(1, Edit("a.txt", "one", "two"))
-        warned("a.txt")
-        answering(2) { if (questions.size == 1) write("a.txt", "by another program") }
-        revert(row(1, "a.txt"))
-        assertEquals("asked about the later text", 2, questions.size)
+        revertWhileAnotherProgramWrites("a.txt")
         val by = "by another program"
         assertEquals(listOf("two", by, by), core.planned.map { it.disk })
         assertEquals("one", onDisk("a.txt"))
@@ -303,10 +308,7 @@ class RevertTest : ChangesTestCase() {
     fun testAnEmptyFileOfAnUnknownTypeThatGotATextDuringTheQuestionIsAskedAboutAgain() {
         file("LICENSE", "one\n")
         changed(1, Edit("LICENSE", "one\n", ""))
-        warned("LICENSE")
-        answering(2) { if (questions.size == 1) write("LICENSE", "by another program") }
-        revert(row(1, "LICENSE"))
-        assertEquals("asked about the later text", 2, questions.size)
+        revertWhileAnotherProgramWrites("LICENSE")
         assertEquals("one\n", onDisk("LICENSE"))
     }
 

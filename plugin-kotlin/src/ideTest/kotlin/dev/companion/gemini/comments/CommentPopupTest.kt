@@ -103,6 +103,15 @@ class CommentPopupTest : DiffTestCase() {
 
     private fun key(line: Int, editor: Editor = this.editor) = key(line..line, editor)
 
+    /** The user leaves a draft in a proposal, and accepts the proposal. */
+    private fun endWithDraft(view: View, lines: IntRange, text: String) {
+        val draft = key(lines, view.right)
+        draft.type(text)
+        draft.escape()
+        view.click("Accept")
+        await("the end") { !view.isOpen }
+    }
+
     private fun icons(document: Document) =
         DocumentMarkupModel
             .forDocument(document, project, true)
@@ -180,11 +189,7 @@ class CommentPopupTest : DiffTestCase() {
 
     fun `test a draft of an ended proposal is sent for the lines that its field names, with an icon`() {
         val view = propose("a.txt", "one\ntwo\nTHREE\nfour\nfive\nsix\n")
-        val draft = key(3..4, view.right)
-        draft.type("why")
-        draft.escape()
-        view.click("Accept")
-        await("the end") { !view.isOpen }
+        endWithDraft(view, 3..4, "why")
         change(editor.document) { it.setText("new\nnew\none\ntwo\nTHREE\nfour\nfive\nsix\n") }
         val popup = key(4)
         assertEquals("why", popup.text)
@@ -201,11 +206,7 @@ class CommentPopupTest : DiffTestCase() {
         val opened = virtualFile(link.resolve("b.txt").toFile())
         val linked = myManager.openFile(opened, true).filterIsInstance<TextEditor>().single().editor
         val view = propose("real/b.txt", "one\nTWO\n")
-        val draft = key(2, view.right)
-        draft.type("why")
-        draft.escape()
-        view.click("Accept")
-        await("the end") { !view.isOpen }
+        endWithDraft(view, 2..2, "why")
         assertEquals("why", key(2, linked).text)
         popups.last().enter("why")
     }
@@ -213,11 +214,7 @@ class CommentPopupTest : DiffTestCase() {
     fun `test the draft of a comment follows it out of an ended proposal`() {
         val view = propose("a.txt", "one\ntwo\nTHREE\nfour\nfive\nsix\n")
         key(3, view.right).enter("why")
-        val draft = key(3, view.right)
-        draft.type("why so")
-        draft.escape()
-        view.click("Accept")
-        await("the end") { !view.isOpen }
+        endWithDraft(view, 3..3, "why so")
         change(editor.document) { it.setText("new\nnew\none\ntwo\nTHREE\nfour\nfive\nsix\n") }
         await("the icon") { icons(editor.document).size == 1 }
         val popup = click("why")
