@@ -21,7 +21,7 @@ class ProposalFile internal constructor(
     val targetPath: String,
     icon: Icon?,
     internal val decisions: ProposalDecisions,
-) : LightVirtualFile(shownName(targetPath), type(icon), "") {
+) : LightVirtualFile(shownName(targetPath), ProposalFileType(icon), "") {
     /** The content of the tab; set before the tab opens. */
     internal var proposal: Proposal? = null
         set(value) {
@@ -74,9 +74,9 @@ class ProposalFile internal constructor(
     }
 
     internal companion object {
-        /** Looks like the target's type. */
-        private fun type(icon: Icon?) = TabFileType("CLI proposal", { message("diff.type") }, icon)
-
         fun shownName(path: String): String = ShownPath.plain(Paths.get(path).fileName.toString())
     }
 }
+
+/** Looks like the target's type. */
+private class ProposalFileType(icon: Icon?) : TabFileType("CLI proposal", { message("diff.type") }, icon)
