@@ -46,12 +46,12 @@ since 1970) and files. Each file has:
 
 /// Print the changes of the CLIs in this folder, by prompt.
 ///
-/// It asks the running companion of the folder, which keeps the list for one day. The oldest prompt is
+/// It asks the running companion of the folder, which keeps the list for up to one day. The oldest prompt is
 /// first. The output contains the first lines of your prompts and the text of your files, but no text
 /// of a private file.
 ///
-/// Exit code: 0 if the list was printed, even if it is empty; 1 if the folder does not exist, no companion
-/// runs for it, it does not answer or shares nothing, or no prompt has that number; 2 after wrong arguments.
+/// Exit code: 0 if the list was printed, even if it is empty; 2 after wrong arguments; otherwise 1, as
+/// without a running companion, or if the project shares nothing or no prompt has that number.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = CHANGES_HELP)]
 pub(crate) struct ChangesArgs {

@@ -21,7 +21,7 @@ use crate::serve::folder;
 /// the companion's hooks, and lists the features that do not work without them. The output contains
 /// no token and no file contents, so you can put it into a bug report.
 ///
-/// Exit code: 0 if each checked CLI would connect, even without hooks, otherwise 1.
+/// Exit code: 0 if each checked CLI would connect, even without hooks; 2 after wrong arguments; otherwise 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
     /// Folder that Gemini CLI runs in.

@@ -35,8 +35,8 @@ use editors::{Editors, Name};
 /// safe to run again: your later changes stay.
 ///
 /// Exit code: 0 if no step failed, also if an editor was skipped, such as one that is too old; 1 if a step
-/// failed, you cancelled, setup can't ask or can't read the zip; 2 for wrong arguments; 3 if no editor was
-/// found, none of that name, or no JetBrains IDE for --plugin.
+/// failed, you cancelled or setup could not begin; 2 for wrong arguments; 3 if no editor was found, none of
+/// that name, or no JetBrains IDE for --plugin.
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("consent").args(["yes", "dry_run"]).multiple(true))]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
@@ -196,7 +196,7 @@ impl SetupArgs {
             let (outcome, message) = match removed {
                 Ok(()) if dry_run => (
                     Outcome::Planned,
-                    "remove their files, with tokens and waiting comments".to_owned(),
+                    "remove their files, with any tokens and waiting comments".to_owned(),
                 ),
                 Ok(()) => (Outcome::Done, "removed their files".to_owned()),
                 Err(error) => (Outcome::Failed, format!("their files can't be removed: {error}")),

@@ -132,7 +132,8 @@ fn the_files_of_ended_companions_are_removed_and_no_others() {
     };
     let plan = remove(&["--dry-run"]);
     for dir in [&state, &shared, &qwen, &suspended] {
-        let step = "would  Ended companions: remove their files, with tokens and waiting comments";
+        let step =
+            "would  Ended companions: remove their files, with any tokens and waiting comments";
         assert!(plan.contains(&format!("{step}\n       {}\n", dir.display())), "{plan}");
     }
     assert_eq!(files(), all, "a plan touches nothing");

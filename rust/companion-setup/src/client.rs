@@ -139,7 +139,7 @@ pub(crate) fn free_backup(file: &Path) -> io::Result<PathBuf> {
     let names = (1..100).map(|number| format!("settings.json.before-setup-{number}"));
     let mut backups = names.map(|name| file.with_file_name(name));
     let free = backups.find(|backup| fs::symlink_metadata(backup).is_err());
-    free.ok_or_else(|| io::Error::other("100 backups of the settings exist; delete some"))
+    free.ok_or_else(|| io::Error::other("99 backups of the settings exist; delete some"))
 }
 
 /// Returns the settings with the change undone; `None` if they have changed since.

@@ -122,8 +122,8 @@ fn file(candidate: &Candidate, answer: Option<&Probed>, in_container: bool) -> F
     }
     if stale {
         text.push_str(
-            "\nleft over from a companion that has ended; the next one deletes it once it is ten \
-             minutes old",
+            "\nleft over from a companion that has ended; one that starts when the file is ten minutes \
+             old deletes it",
         );
     }
     let level = match (chosen, stale || is_refused) {
@@ -142,7 +142,9 @@ fn chosen_because(reason: Reason) -> &'static str {
         Reason::OnlyOne => "chosen: the only one for this folder",
         Reason::Port => "chosen: it has the terminal's port",
         Reason::First => "chosen: the first of those for this folder",
-        Reason::NoneFits => "chosen although the CLI runs in none of its folders, as no other does",
+        Reason::NoneFits => {
+            "chosen although the CLI runs in none of its folders, because no other file fits"
+        }
     }
 }
 
@@ -376,7 +378,8 @@ fn hooks(facts: &Facts, findings: &mut Vec<Finding>) {
     match facts.hooks_arrived.filter(|_| !obstacles.iter().any(HookObstacle::stops_hooks)) {
         Some(true) => add(Level::Good, "they have reached the companion".to_owned()),
         Some(false) => {
-            add(Level::Note, "none has reached the companion since it started".to_owned());
+            let text = "none has reached the companion with a prompt or a tool since it started";
+            add(Level::Note, text.to_owned());
         }
         None => {}
     }
