@@ -148,7 +148,7 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
     const { status, details } = await client.connect();
     assert.equal(status, 'disconnected');
     assert.match(details, /^Failed to connect to IDE companion extension in /);
-    await until('the reason', () => /no discovery file in/.test(client.log));
+    await until('the reason', () => /no usable discovery file in/.test(client.log));
   });
 
   test('any more, diffs are for the terminal alone, until there is another', async (t) => {

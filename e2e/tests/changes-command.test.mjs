@@ -183,7 +183,7 @@ test('an empty list is no error, but a wrong prompt, option or folder is one', a
     [['--prompt', '7'], 1, /^error: prompt 7 has changed no file, or has left the list; see/],
     [['--prompt', 'first'], 2, /'--prompt <PROMPT>': it is neither a number nor last/],
     [['--stat', '--json'], 2, /cannot be used with/],
-    [['--workspace', sandbox.home], 1, /^error: no companion is running for .* doctor/],
+    [['--workspace', sandbox.home], 1, /^error: no companion answers for .* doctor/],
     [['--workspace', path.join(sandbox.home, 'none')], 1, /there is no such folder/],
   ]) {
     const { stdout, stderr, ...found } = await list(sandbox, ...args);

@@ -134,7 +134,7 @@ describe('without an editor', { concurrency: 3 }, () => {
     const mcp = await Mcp.start(Sandbox.of(t));
     assert.equal((await mcp.tools()).length, 1);
     const { error } = await mcp.ask({});
-    assert.match(error, /^No editor is connected\. .*no discovery file in/);
+    assert.match(error, /^No editor is connected\. .*no usable discovery file in/);
   });
 
   test('a silent program at its port does not delay a CLI', async (t) => {

@@ -74,7 +74,7 @@ impl Running {
                 format!("the companion at {authority} does not answer. Its editor may be suspended")
             }
             None => format!(
-                "no companion is running for {}. For the reason, run gemini-companion doctor",
+                "no companion answers for {}. For the reason, run gemini-companion doctor",
                 environment.cwd.display()
             ),
         })

@@ -89,7 +89,7 @@ fn it_is_for_the_companion_of_a_folder() {
     let elsewhere = companion.command(&["env"]).current_dir(&other).output().unwrap();
     assert_eq!(elsewhere.status.code(), Some(1));
     assert!(elsewhere.stdout.is_empty());
-    let expected = format!("error: no companion is running for {}", other.display());
+    let expected = format!("error: no companion answers for {}", other.display());
     assert!(text(&elsewhere.stderr).starts_with(&expected), "{}", text(&elsewhere.stderr));
     let there = ["env", "--workspace", companion.project.to_str().unwrap()];
     let output = companion.command(&there).current_dir(&other).output().unwrap();

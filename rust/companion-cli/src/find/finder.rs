@@ -155,7 +155,7 @@ fn none_found(plan: &Plan, environment: &Environment, folder: Option<&str>) -> S
         .collect();
     let dir = plan.search.dir.display();
     if open.is_empty() {
-        return format!("no discovery file in {dir}; is the editor running?");
+        return format!("no usable discovery file in {dir}; is the editor running?");
     }
     let folder = folder.map_or(environment.cwd.as_path(), Path::new).display();
     format!("no editor has {folder} open, only {}", open.join(", "))
@@ -229,7 +229,7 @@ mod tests {
     fn an_error_names_the_missing_file_or_folder() {
         let dir = tempfile::tempdir().unwrap();
         let why = ports(environment(dir.path(), &[]), &[]).unwrap_err();
-        assert!(why.contains("no discovery file in"), "{why}");
+        assert!(why.contains("no usable discovery file in"), "{why}");
         let why = ports(environment(dir.path(), &[(5, 50, "/home/you")]), &[]).unwrap_err();
         assert!(why.contains("work/app open, only /home/you"), "{why}");
     }
