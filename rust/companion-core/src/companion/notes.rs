@@ -83,7 +83,8 @@ impl Companion {
     /// decision of the user counts.
     pub(super) fn begin_rejection(&mut self, path: &str, reason: Text, out: &mut Outputs) {
         let Some((diff, session)) = self.ledger.begin_rejection(path) else {
-            return out.push(Output::Delivery(Delivery::Unknown));
+            out.push(Output::Delivery(Delivery::Unknown));
+            return out.push(reason_lost(path, &reason, "the proposal has already ended"));
         };
         let path: Arc<str> = path.into();
         out.push(Output::Delivery(self.delivery_to(session)));

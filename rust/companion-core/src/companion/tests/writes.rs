@@ -113,6 +113,17 @@ fn diff(path: &str) -> DiffPath {
 }
 
 #[test]
+fn a_reason_for_an_ended_proposal_is_offered_again() {
+    let mut desk = Desk::new();
+    let out = desk.handle(Input::RejectedWithReason("/a", "no".to_owned().into()));
+    let lost = out.iter().any(|output| {
+        matches!(output, Output::Notification(CompanionNotification::ReasonLost(lost))
+            if lost.reason == "no")
+    });
+    assert!(lost, "{out:?}");
+}
+
+#[test]
 fn a_text_of_the_user_is_looked_for_until_the_file_has_it() {
     let mut desk = Desk::new();
     desk.open("/a");
