@@ -154,7 +154,7 @@ describe('the list of changes', { skip, concurrency: 2 }, () => {
     await lists(neovim);
     await changed(neovim, 0);
     await run(neovim, 'changes');
-    assert.match(await neovim.messages(), FAILS('no CLI has changed a file'));
+    assert.match(await neovim.messages(), FAILS('the list of changes is empty'));
 
     await cli.write(file.a, EDITED);
     await changed(neovim, 1);
@@ -165,7 +165,7 @@ describe('the list of changes', { skip, concurrency: 2 }, () => {
     assert.deepEqual(Object.values(none), []);
     await changed(neovim, 0);
     await run(neovim, 'revert');
-    assert.match(await neovim.messages(), FAILS('no CLI has changed a file'));
+    assert.match(await neovim.messages(), FAILS('the list of changes is empty'));
   });
 
   test('leaves the user at the same file, and waits until a command is typed', async (t) => {
@@ -216,7 +216,7 @@ describe('the list of changes', { skip, concurrency: 2 }, () => {
       assert.match(await neovim.messages(), why);
     }
     await run(neovim, 'revert b');
-    assert.match(await neovim.messages(), FAILS('no CLI has changed b'));
+    assert.match(await neovim.messages(), FAILS('b is not in the list of changes'));
   });
 
   test('fails as a request does if the companion ends', async (t) => {

@@ -19,7 +19,8 @@ local M = {}
 local api = vim.api
 
 local LIST = 'gemini_companion_changes'
-local NONE = 'no CLI has changed a file'
+local NONE = 'the list of changes is empty'
+local NOT_LISTED = '%s is not in the list of changes'
 local NOT_KEPT = 'the text of %s from before the prompt is not kept'
 
 --- The prompts by their keys.
@@ -143,8 +144,7 @@ local function find_file(name)
   if path then
     return latest(path), path
   end
-  return nil,
-    next(prompts) and ('no CLI has changed %s'):format(name ~= '' and file.short(name) or 'this buffer') or NONE
+  return nil, next(prompts) and NOT_LISTED:format(name ~= '' and file.short(name) or 'this buffer') or NONE
 end
 
 --- Returns the prompt and the files that an argument means: `prompt`, a path, or nil. Otherwise returns nil and the
