@@ -12,7 +12,7 @@ use crate::args::Args;
 use crate::output;
 
 const COMPLETIONS_HELP: &str = "\
-Where each shell reads them:
+Where shells read them:
   bash        ~/.local/share/bash-completion/completions/gemini-companion
   fish        ~/.config/fish/completions/gemini-companion.fish
   zsh         _gemini-companion in a folder of $fpath

@@ -34,8 +34,8 @@ Set these variables for Gemini CLI. In this example, the CLI sees the project as
   TERMINAL_EMULATOR=JetBrains-JediTerm
 
 Gemini CLI needs the last variable to recognize the terminal as an editor's. TERM_PROGRAM=vscode
-also works; in tmux, set it there. Gemini CLI passes only HOME, PATH and similar variables to the bridge,
-so configure the bridge by its arguments.
+also works; in tmux, set it there. Gemini CLI passes only HOME, PATH and similar variables to the
+bridge, so configure the bridge by its arguments.
 
 In WSL, with the editor on Windows, if .wslconfig has networkingMode=mirrored:
 
