@@ -125,19 +125,26 @@ pub fn vars() -> BTreeMap<String, String> {
     std::env::vars_os().filter_map(unicode).collect()
 }
 
+/// Returns the variables that name the folder for temporary files. The first one that is set counts.
+pub const fn temp_dir_variables(platform: Platform) -> &'static [&'static str] {
+    match platform {
+        Platform::Unix => &["TMPDIR", "TMP", "TEMP"],
+        Platform::Windows => &["TEMP", "TMP"],
+    }
+}
+
 /// Returns the folder for temporary files by **Node's** rule (`os.tmpdir()`), because the client
 /// looks there. The rules of the JVM and of Rust differ. `env` reads an environment variable.
 pub fn temp_dir(platform: Platform, env: impl Fn(&str) -> Option<String>) -> String {
     let set = |name: &&str| env(name).filter(|value| !value.is_empty());
-    let mut dir = match platform {
-        Platform::Unix => {
-            ["TMPDIR", "TMP", "TEMP"].iter().find_map(set).unwrap_or_else(|| "/tmp".to_owned())
-        }
-        Platform::Windows => ["TEMP", "TMP"].iter().find_map(set).unwrap_or_else(|| {
+    let named = temp_dir_variables(platform).iter().find_map(set);
+    let mut dir = named.unwrap_or_else(|| match platform {
+        Platform::Unix => "/tmp".to_owned(),
+        Platform::Windows => {
             let root = ["SystemRoot", "windir"].iter().find_map(set);
             format!("{}\\temp", root.as_deref().unwrap_or_default())
-        }),
-    };
+        }
+    });
     let separator = if platform == Platform::Windows { '\\' } else { '/' };
     if dir.len() > 1 && dir.ends_with(separator) && !dir.ends_with(":\\") {
         dir.pop();

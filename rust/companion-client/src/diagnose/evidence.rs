@@ -1,5 +1,6 @@
 //! Writes the evidence of a diagnosis as sentences.
 
+use companion_platform::{Platform, temp_dir_variables};
 use companion_protocol::profile::ClientProfile;
 
 use super::env_file::EnvFile;
@@ -250,7 +251,8 @@ fn environment(facts: &Facts, findings: &mut Vec<Finding>) {
         add(Level::Good, "a proxy is set; the CLI does not use it for its companion".to_owned());
     }
     let temp = environment.temp_dir.display();
-    let source = ["TMPDIR", "TMP", "TEMP"].into_iter().find(|name| environment.set(name).is_some());
+    let mut names = temp_dir_variables(Platform::CURRENT).iter();
+    let source = names.find(|name| environment.set(name).is_some());
     let source = source.map_or_else(|| "by default".to_owned(), |name| format!("by {name}"));
     add(Level::Note, format!("the folder for temporary files is {temp}, {source}"));
 }

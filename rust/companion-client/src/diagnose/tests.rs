@@ -193,6 +193,18 @@ fn much_is_wrong() {
     insta::assert_snapshot!(check(Some(Problem::NotRunning), &facts));
 }
 
+/// On Windows Node ignores TMPDIR, which Git's shell sets, and prefers TEMP to TMP.
+#[test]
+fn the_variable_that_counts_names_the_temporary_folder() {
+    let mut facts = connected();
+    for name in ["TMPDIR", "TMP", "TEMP"] {
+        var(&mut facts, name, "/tmp");
+    }
+    let name = if cfg!(windows) { "TEMP" } else { "TMPDIR" };
+    let text = check(None, &facts);
+    assert!(text.contains(&format!("temporary files is /tmp, by {name}\n")), "{text}");
+}
+
 /// Returns facts with hooks that do not run for this reason.
 fn without_hooks(obstacle: HookObstacle) -> Facts {
     let mut facts = connected();
