@@ -290,6 +290,30 @@ test('status, log and health report the state', { skip }, async (t) => {
   assert.equal(await neovim.lua('return vim.bo.filetype'), 'log');
 });
 
+test('health warns of a file that others can read, but not on Windows', { skip }, async (t) => {
+  const { neovim } = await openNeovim(t);
+  await neovim.ready();
+  await neovim.lua(`
+    local stat = vim.uv.fs_stat
+    vim.uv.fs_stat = function(...)
+      local found, why, code = stat(...)
+      -- As libuv does for every file on Windows.
+      if found then found.mode = bit.bor(found.mode, tonumber('666', 8)) end
+      return found, why, code
+    end`);
+  const health = async () => {
+    await neovim.command('checkhealth gemini_companion');
+    return (await neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)')).join('\n');
+  };
+  assert.match(await health(), /ERROR:? Other users can read the token/);
+  await neovim.lua(`
+    local has = vim.fn.has
+    vim.fn.has = function(feature) return feature == 'win32' and 1 or has(feature) end`);
+  const onWindows = await health();
+  assert.match(onWindows, /OK:? Discovery file/);
+  assert.doesNotMatch(onWindows, /ERROR/);
+});
+
 test(
   'Neovim starts without loading any of it, and without a user interface none runs',
   { skip },

@@ -33,11 +33,16 @@ local function check_programs()
   end
 end
 
+--- Returns whether other users may read a file. On Windows libuv says so of each file, whatever its access list says.
+local function others_can_read(stat)
+  return vim.fn.has('win32') == 0 and bit.band(stat.mode, tonumber('077', 8)) ~= 0
+end
+
 local function check_discovery_file(path)
   local stat = vim.uv.fs_stat(path)
   if not stat then
     problem('The discovery file is missing: ' .. path, { ':GeminiCompanion restart' })
-  elseif bit.band(stat.mode, tonumber('077', 8)) ~= 0 then
+  elseif others_can_read(stat) then
     problem('Other users can read the token in the discovery file: ' .. path, { 'chmod 600 ' .. path })
   else
     ok('Discovery file: ' .. path)
