@@ -43,6 +43,16 @@ describe('a comment', { concurrency: 3 }, () => {
     assert.deepEqual(commentsIn(await firstNote(cli)), ['1']);
   });
 
+  test('that waits again is listed with all that wait', async (t) => {
+    const { window, file, cli } = await open(t);
+    assert.deepEqual(commentsIn(await cli.prompt('go')), ['1']);
+    await saved(window, commentOn(file, 2));
+    await cli.end({ prompt_response: NO_ANSWER });
+    // An editor that reads slowly gets only the newest list.
+    const { params } = await window.companion.next('comment/pending');
+    assert.deepEqual(params.comments.map(({ id }) => id), ['1', '2']);
+  });
+
   test('of a prompt of Qwen Code stays with it when its user writes while a tool runs', async (t) => {
     const { file, cli } = await open(t);
     const prompt = async (text) => {
@@ -85,8 +95,8 @@ async function openGemini(t, options) {
     terminal.press('Escape');
     await terminal.shows(/Request cancelled/);
     await companion.next('comment/pending');
-    await companion.caughtUp();
-    companion.inbox.takeAll(); // the ended turns
+    await companion.next('agent/finished');
+    companion.inbox.takeAll();
     terminal.press('C-u'); // the CLI offers the prompt again
   };
   /** The model answers with an edit, which the user rejects. */

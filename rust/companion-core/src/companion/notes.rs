@@ -194,19 +194,24 @@ impl Companion {
 
     /// Notes that a model has forgotten wait again. The editor gets its comments back.
     fn forgotten(&mut self, notes: Vec<NoteId>, out: &mut Outputs) {
-        let mut comments = Vec::new();
+        let mut has_comment = false;
         for note in notes {
             self.record_note(note, out);
-            if let Some(Note::Comment(comment)) = self.notes().get(note) {
-                let comment = comment.to_editor();
-                self.delivered.retain(|(_, delivered)| *delivered != comment.id);
-                comments.push(comment);
+            if let Some(Note::Comment(Comment { id, .. })) = self.conversation.notes.get(note) {
+                self.delivered.retain(|(_, delivered)| **delivered != **id);
+                has_comment = true;
             }
         }
-        if !comments.is_empty() {
-            let pending = CommentsPending { comments };
-            out.push(Output::Notification(CompanionNotification::CommentsPending(pending)));
+        if has_comment {
+            out.extend(self.comments_pending().map(Output::Notification));
         }
+    }
+
+    /// Returns the message for the editor with all comments that no model has got, if there are any.
+    pub fn comments_pending(&self) -> Option<CompanionNotification> {
+        let comments: Vec<_> = self.notes().comments().map(Comment::to_editor).collect();
+        let pending = CommentsPending { comments };
+        (!pending.comments.is_empty()).then_some(CompanionNotification::CommentsPending(pending))
     }
 
     pub(super) fn confirm(&mut self, number: u64, out: &mut Outputs) {

@@ -3,11 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use companion_core::companion::Input;
+use companion_core::companion::{Companion, Input};
 use companion_core::notes::Comment;
-use companion_protocol::editor::{
-    CommentOnLines, CommentRefused, CommentsPending, CompanionNotification,
-};
+use companion_protocol::editor::{CommentOnLines, CommentRefused, CompanionNotification};
 use companion_protocol::ide::{one_line, truncate_utf16};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -70,12 +68,8 @@ impl Agents {
 
     /// Reports to the editor the comments of the last process.
     pub(crate) fn report_pending_comments(&self) {
-        let comments: Vec<_> = self
-            .driver
-            .ask(|companion| companion.notes().comments().map(Comment::to_editor).collect());
-        if !comments.is_empty() {
-            let pending = CommentsPending { comments };
-            self.host.notify(CompanionNotification::CommentsPending(pending));
+        if let Some(pending) = self.driver.ask(Companion::comments_pending) {
+            self.host.notify(pending);
         }
     }
 
