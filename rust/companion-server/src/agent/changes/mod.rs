@@ -12,7 +12,7 @@ mod reverted;
 mod tests;
 mod tracking;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -420,17 +420,11 @@ impl AgentChanges {
         change.is_revertible().then(|| change.texts())
     }
 
-    /// The newest files that a CLI has changed, with their texts as it left them.
-    pub(crate) fn left_by(&self, agent: &str, most: usize) -> Vec<(Arc<str>, FileText)> {
-        let mut left: Vec<(Arc<str>, FileText)> = Vec::new();
-        for prompt in self.prompts.iter().rev().filter(|prompt| &*prompt.id.0 == agent) {
-            for change in &prompt.files {
-                if left.len() < most && !left.iter().any(|(path, _)| *path == change.path) {
-                    left.push((Arc::clone(&change.path), change.after.clone()));
-                }
-            }
-        }
-        left
+    /// The files that a CLI has changed, with their texts as it left them.
+    pub(crate) fn left_by(&self, agent: &str) -> HashMap<Arc<str>, FileText> {
+        // The last change of a file replaces the others.
+        let changes = self.changes_of(agent).map(|(_, change)| change);
+        changes.map(|change| (Arc::clone(&change.path), change.after.clone())).collect()
     }
 
     /// Drops the changes of files that are `now` as before them, although the CLI left them as in `left`:
@@ -438,13 +432,13 @@ impl AgentChanges {
     pub(crate) fn drop_taken_back(
         &mut self,
         agent: &str,
-        left: &[(Arc<str>, FileText)],
+        left: &HashMap<Arc<str>, FileText>,
         now: &[FileSnapshot],
-    ) -> Vec<PromptId> {
-        let mut dropped = Vec::new();
-        for (path, left) in left {
-            let Some(now) = now.iter().find(|file| file.path == *path) else { continue };
-            if now.text == *left || matches!(now.text, FileText::Unkept(_)) {
+    ) -> BTreeSet<PromptId> {
+        let mut dropped = BTreeSet::new();
+        for FileSnapshot { path, text: now, .. } in now {
+            let Some(left) = left.get(path) else { continue };
+            if now == left || matches!(now, FileText::Unkept(_)) {
                 continue;
             }
             let of_file = self.changes_of(agent).filter(|(_, change)| change.path == *path);
@@ -454,7 +448,7 @@ impl AgentChanges {
             if !is_left_so || has_revert {
                 continue;
             }
-            let taken_back = changes.iter().skip_while(|(_, change)| change.before != now.text);
+            let taken_back = changes.iter().skip_while(|(_, change)| change.before != *now);
             let prompts: Vec<_> = taken_back.map(|(id, _)| PromptId::clone(id)).collect();
             for id in &prompts {
                 self.remove(id, std::slice::from_ref(path));

@@ -109,6 +109,26 @@ async fn an_empty_file_that_the_cli_creates_is_in_the_list() {
 }
 
 #[tokio::test]
+async fn all_files_that_somebody_else_has_taken_back_leave_the_list_with_one_prompt() {
+    let scene = Scene::start().await;
+    scene.prompt("Create them").await;
+    let files: Vec<_> = (0..130).map(|number| scene.dir.path().join(format!("{number}"))).collect();
+    for file in &files {
+        let tool = json!({ "tool_name": "write_file", "tool_input": { "file_path": file } });
+        scene.hook("BeforeTool", tool.clone()).await;
+        std::fs::write(file, "new").unwrap();
+        scene.hook("AfterTool", tool).await;
+    }
+    scene.changed(|of| of.files.len() == files.len()).await;
+    for file in &files {
+        std::fs::remove_file(file).unwrap();
+    }
+    scene.prompt("Go on").await;
+    let left = scene.changed(|of| of.title == "Create them").await;
+    assert_eq!(left.files.len(), 0);
+}
+
+#[tokio::test]
 async fn qwen_code_goes_on_with_a_prompt_after_a_tool() {
     let scene = Scene::start().await;
     scene.prompt("Write").await;

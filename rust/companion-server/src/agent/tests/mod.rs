@@ -72,7 +72,9 @@ impl Scene {
             "session_id": "cli", "hook_event_name": event, "tool_name": "replace",
         });
         fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let body = json!({ "filePath": self.path(), "event": fields }).to_string();
+        let own = json!(self.path());
+        let path = fields["tool_input"].get("file_path").unwrap_or(&own);
+        let body = json!({ "filePath": path, "event": fields }).to_string();
         let reply = self.rig.send("POST", "/hook", &[], body).await;
         assert_eq!(reply.status(), 200);
         let answer = reply.into_body().collect();

@@ -1,6 +1,6 @@
 //! Finds reverts that the user has undone, and reports the others to a model.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -34,19 +34,17 @@ impl ChangeTracker {
         let (reverts, left) = {
             let changes = self.changes.lock();
             let reverts = changes.unreported_reverts(agent).into_iter().map(|of| of.path);
-            let left = if is_new_prompt { changes.left_by(agent, MAX_LOOKS) } else { Vec::new() };
+            let left = if is_new_prompt { changes.left_by(agent) } else { HashMap::new() };
             (reverts.collect::<Vec<_>>(), left)
         };
-        let newest = left.iter().map(|(path, _)| Arc::clone(path));
-        let files = distinct(reverts.into_iter().chain(newest), usize::MAX);
-        if files.is_empty() {
-            return;
+        let files = distinct(reverts.into_iter().chain(left.keys().cloned()), usize::MAX);
+        for part in files.chunks(MAX_LOOKS) {
+            let now = self.snapshots(part.to_vec()).await;
+            let undone = self.undone_reverts(agent, &now);
+            self.forget_reverts(agent, &undone);
+            let prompts = self.changes.lock().drop_taken_back(agent, &left, &now);
+            self.report_all(prompts);
         }
-        let now = self.snapshots(files).await;
-        let undone = self.undone_reverts(agent, &now);
-        self.forget_reverts(agent, &undone);
-        let prompts = self.changes.lock().drop_taken_back(agent, &left, &now);
-        self.report_all(prompts);
     }
 
     /// The unreported reverts of files that have the text of the CLI `now`.
