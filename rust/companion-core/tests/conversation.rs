@@ -275,6 +275,20 @@ fn after_a_rejected_edit_the_model_has_forgotten_the_last_message() {
 }
 
 #[test]
+fn results_whose_hooks_run_at_the_same_time_are_one_message() {
+    let mut cast = Cast::new();
+    let (x, a) = (cli("x"), cast.a);
+    cast.prompt(&x);
+    cast.comment("1", 1, "with the first result");
+    let due = cast.conversation.due_after_tool(&x, "/1", cast.now);
+    let delivery = cast.conversation.deliver("x", &due).unwrap();
+    assert_eq!(cast.result(&x, "/2"), [""; 0]);
+    cast.conversation.confirm(delivery.number);
+    cast.edit(&x, a, "/1");
+    assert_eq!(cast.prompt(&x), ["with the first result"]);
+}
+
+#[test]
 fn a_model_forgets_what_its_turn_goes_on_with_and_the_message_before() {
     let x = cli("x");
     let going_on = |messages: fn(&mut Cast, &Caller<'_>)| {

@@ -122,7 +122,8 @@ impl Turns {
         let Some(turn) = self.turn(cli) else { return };
         turn.state = State::Runs;
         turn.is_at_first_prompt = false;
-        for delivery in &mut turn.deliveries {
+        // A hook that has not confirmed yet still runs, so its result belongs to the same message.
+        for delivery in turn.deliveries.iter_mut().filter(|of| !of.notes.is_empty()) {
             delivery.is_last = false;
         }
     }
