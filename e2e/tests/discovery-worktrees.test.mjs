@@ -194,6 +194,24 @@ test('of two editors with a worktree each, both keep their own', { skip }, async
   await untilNamed(main, [sandbox.project, side, third]);
 });
 
+test('the variables and the mounts for a CLI name no worktree but its own', { skip }, async (t) => {
+  const { sandbox, add } = repository(t);
+  const side = add('side');
+  const companion = await Companion.start(sandbox);
+  await untilNamed(companion, [sandbox.project, side]);
+  for (const [cwd, expected] of [
+    [sandbox.project, sandbox.project],
+    [side, `${sandbox.project}:${side}`],
+  ]) {
+    const program = path.resolve(process.env.GEMINI_COMPANION);
+    const run = (...args) => execFileSync(program, args, { cwd, env: sandbox.env(), encoding: 'utf8' });
+    const variables = JSON.parse(run('env', '--format', 'json'));
+    assert.equal(variables.GEMINI_CLI_IDE_WORKSPACE_PATH, expected);
+    const command = run('container', '--print', '--', 'docker', 'run', 'image');
+    assert.equal(command.includes(`--volume=${side}:${side}`), cwd === side, command);
+  }
+});
+
 test('doctor names the worktree if worktrees are off', { skip }, async (t) => {
   const { sandbox, add } = repository(t);
   settings(sandbox);

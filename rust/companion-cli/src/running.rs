@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use companion_client::discover::{Candidate, Environment, Plan, Token, validate};
+use companion_client::discover::{Candidate, Connection, Environment, Plan, Token, validate};
 use companion_client::http::{Endpoint, Error, Stage, probe};
+use companion_platform::Platform;
 use companion_protocol::profile::{ClientProfile, Naming};
 
 /// Names and values of environment variables.
@@ -86,7 +87,7 @@ impl Running {
             host: environment.hosts().last().expect("there is at least one"),
             port: connection.port.as_deref()?.parse().ok()?,
             token: connection.auth_token.clone()?,
-            workspace_path: connection.workspace_path.clone()?,
+            workspace_path: roots(environment, connection)?,
             ide_pid: candidate.ide_pid,
             file: Some(candidate.path.clone()),
             in_container: environment.container.is_some(),
@@ -158,6 +159,18 @@ impl Running {
         variables.extend(pid.map(|(name, pid)| (name, pid.to_string())));
         variables
     }
+}
+
+/// Returns the roots of the workspace, without the worktrees that the client is not in: a client lets its
+/// model read all folders that a variable names.
+fn roots(environment: &Environment, connection: &Connection) -> Option<String> {
+    let separator = Platform::CURRENT.list_separator();
+    let roots = connection.workspace_path.as_deref()?.split(separator);
+    let is_needed = |root: &&str| {
+        !connection.worktrees.iter().any(|worktree| worktree == root)
+            || validate(environment.profile.roots, Some(root), &environment.cwd).is_ok()
+    };
+    Some(roots.filter(is_needed).collect::<Vec<_>>().join(&separator.to_string()))
 }
 
 /// Returns the variables besides the address for a client in a container. Without a discovery file

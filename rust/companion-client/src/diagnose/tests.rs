@@ -42,6 +42,7 @@ fn candidate(pid: u32, port: u16, ide: &str, standing: CandidateStatus) -> Candi
             port: Some(port.to_string()),
             stdio: None,
             workspace_path: Some("/home/me/project".to_owned()),
+            worktrees: Vec::new(),
             ppid: None,
             auth_token: Some(Token::from(SECRET.to_owned())),
             ide_info: Some(IdeInfo { name: "ide".to_owned(), display_name: ide.to_owned() }),

@@ -20,6 +20,8 @@ pub struct Connection {
     pub stdio: Option<Stdio>,
     /// The workspace's roots, joined by `:`, or on Windows by `;`.
     pub workspace_path: Option<String>,
+    /// The folders of `workspace_path` that the editor does not have open. The client does not read them.
+    pub worktrees: Vec<String>,
     /// The bearer token.
     pub auth_token: Option<Token>,
     /// The editor's process ID, if the file names it.
@@ -35,6 +37,9 @@ impl Connection {
             return None;
         }
         let text = |value: &Value| value.as_str().map(str::to_owned);
+        let texts = |value: &Value| -> Vec<String> {
+            value.as_array().into_iter().flatten().filter_map(text).collect()
+        };
         let name = |key: &str| text(&json["ideInfo"][key]).filter(|name| !name.is_empty());
         Some(Self {
             port: match &json["port"] {
@@ -42,14 +47,10 @@ impl Connection {
                 Value::String(port) => Some(port.clone()),
                 port => Some(port.to_string()),
             },
-            stdio: text(&json["stdio"]["command"]).map(|command| Stdio {
-                command,
-                args: json["stdio"]["args"]
-                    .as_array()
-                    .map(|args| args.iter().filter_map(text).collect())
-                    .unwrap_or_default(),
-            }),
+            stdio: text(&json["stdio"]["command"])
+                .map(|command| Stdio { command, args: texts(&json["stdio"]["args"]) }),
             workspace_path: text(&json["workspacePath"]),
+            worktrees: texts(&json["worktrees"]),
             auth_token: text(&json["authToken"]).map(Token::from),
             ppid: json["ppid"].as_u64().map(|pid| u32::try_from(pid).unwrap_or(u32::MAX)),
             ide_info: name("name")
