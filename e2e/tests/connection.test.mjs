@@ -92,6 +92,12 @@ test('the CLI’s own folder trust stays in force unless the editor knows better
     companion.notify('workspace/trust', { trusted: !isTrusted });
     assert.equal(await client.events.trust.next(), !isTrusted, 'nothing was sent before');
     assert.deepEqual(await client.trust(), { isTrusted: !isTrusted, source: 'ide' });
+
+    companion.notify('workspace/trust', {});
+    const other = sandbox.file('b.txt');
+    companion.notify('editor/focused', { path: other });
+    await client.openFiles((files) => files[0]?.path === other);
+    assert.deepEqual(await client.trust(), { isTrusted, source: 'file' });
   }
 });
 

@@ -268,8 +268,8 @@ pub struct Folders {
 /// Whether the user trusts the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Trust {
-    /// The decision.
-    pub trusted: bool,
+    /// The decision; `None` leaves it to the CLI.
+    pub trusted: Option<bool>,
 }
 
 /// Whether the user shares context and diagnostics with clients.

@@ -280,7 +280,7 @@ fn messages_from_the_editor() {
         Read::Selection(SelectionChanged { path: path(), text: "x".to_owned() }),
         Read::Renamed(Renamed { from: path(), to: "/p/b.txt".to_owned() }),
         Read::Folders(Folders { paths: folders }),
-        Read::Trust(Trust { trusted: true }),
+        Read::Trust(Trust { trusted: Some(true) }),
         Read::ShareContext(ShareContext { share: false }),
         Read::Review(Review { all: true }),
         Read::Restarts(Restarts {}),

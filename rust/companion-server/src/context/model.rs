@@ -106,8 +106,8 @@ impl ContextModel {
         self.remove(|file| relative_to(Platform::CURRENT, &file.path, path).is_some())
     }
 
-    pub(crate) fn trusted(&mut self, trusted: bool) -> bool {
-        replace(&mut self.trusted, Some(trusted))
+    pub(crate) fn trusted(&mut self, trusted: Option<bool>) -> bool {
+        replace(&mut self.trusted, trusted)
     }
 
     /// Sets whether files are shared.

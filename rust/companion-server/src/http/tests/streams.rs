@@ -197,7 +197,7 @@ async fn a_request_does_not_wait_until_every_client_has_the_context() {
             first.notify_one();
         });
     }
-    rig.parts.context.update(|model| model.trusted(false));
+    rig.parts.context.update(|model| model.trusted(Some(false)));
     first.notified().await;
     let session = rig.initialize().await;
     rig.call(&session, "closeDiff", &json!({ "filePath": "/a" })).await;

@@ -71,7 +71,8 @@ sealed class ServerMessage(
     /** Replaces the workspace's roots. Writes a file. */
     class Folders(val paths: List<String>) : Notification("workspace/folders", mayWait = true)
 
-    class Trust(val trusted: Boolean) : Notification("workspace/trust")
+    /** Sets whether the user trusts the workspace; null leaves that to the CLI. */
+    class Trust(val trusted: Boolean?) : Notification("workspace/trust")
 
     /** Sets whether CLIs receive context and diagnostics. */
     class ShareContext(val share: Boolean) : Notification("workspace/shareContext")

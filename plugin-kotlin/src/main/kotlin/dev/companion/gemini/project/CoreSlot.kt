@@ -89,25 +89,21 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
         atExitAdded = true
     }
 
-    /**
-     * Returns whether a running server can take the change: roots, sharing, the review of every edit, and trust unless
-     * it is left to the CLI.
-     */
+    /** Returns whether a running server can take the change: roots, sharing, the review of every edit, and trust. */
     private fun canApply(old: ServerSettings, new: ServerSettings) =
-        (old.trusted == new.trusted || (old.trusted != null && new.trusted != null)) &&
-            old == new.copy(
-                workspace = old.workspace,
-                shareContext = old.shareContext,
-                reviewAll = old.reviewAll,
-                trusted = old.trusted,
-            )
+        old == new.copy(
+            workspace = old.workspace,
+            shareContext = old.shareContext,
+            reviewAll = old.reviewAll,
+            trusted = old.trusted,
+        )
 
     private fun apply(current: Running, wanted: ServerSettings) {
         val (core, old) = Pair(current.core, current.settings)
         if (wanted.shareContext != old.shareContext) core.send(ServerMessage.ShareContext(wanted.shareContext))
         if (wanted.reviewAll != old.reviewAll) core.send(ServerMessage.Review(wanted.reviewAll))
         if (wanted.workspace != old.workspace) core.send(ServerMessage.Folders(wanted.workspace))
-        if (wanted.trusted != old.trusted) wanted.trusted?.let { core.send(ServerMessage.Trust(it)) }
+        if (wanted.trusted != old.trusted) core.send(ServerMessage.Trust(wanted.trusted))
         running = Running(core, wanted)
     }
 }
