@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use companion_protocol::editor::CompanionNotification;
-use companion_server::{EditorHost, EditorRequest, Remaining, Responder, Responders};
+use companion_server::{EditorHost, EditorRequest, Responder, Responders};
 use log::Level;
 
 /// Maximum wait for the thread to end. Kotlin's callbacks return immediately.
@@ -57,15 +57,14 @@ pub(crate) enum Message<O> {
     Request(i64, u64, EditorRequest),
     Notify(i64, CompanionNotification),
     Log(Level, String),
-    /// End, but only after these threads.
-    End(Option<Remaining>),
+    End,
 }
 
 /// The thread that calls Kotlin.
 pub(crate) struct CallbackThread<O> {
     queue: Queue<O>,
     ended: Receiver<()>,
-    thread: Option<JoinHandle<()>>,
+    thread: JoinHandle<()>,
 }
 
 impl<O: Send + 'static> CallbackThread<O> {
@@ -79,7 +78,7 @@ impl<O: Send + 'static> CallbackThread<O> {
                 drop(messages);
                 let _ = end.send(());
             })?;
-        Ok(Self { queue, ended, thread: Some(thread) })
+        Ok(Self { queue, ended, thread })
     }
 
     pub(crate) fn queue(&self) -> Queue<O> {
@@ -94,16 +93,11 @@ impl<O: Send + 'static> CallbackThread<O> {
         let _ = self.queue.send(Message::Remove(core));
     }
 
-    /// Ends the thread, and waits a short time for it. While any of `remaining` runs, the thread
-    /// holds the objects and so the class loader, without which a JVM may unload this library.
-    pub(crate) fn end(mut self, remaining: Option<Remaining>) {
-        let waits = remaining.is_none();
-        let _ = self.queue.send(Message::End(remaining));
-        if waits
-            && self.ended.recv_timeout(END_TIMEOUT).is_ok()
-            && let Some(thread) = self.thread.take()
-        {
-            let _ = thread.join();
+    /// Ends the thread, and waits a short time for it.
+    pub(crate) fn end(self) {
+        let _ = self.queue.send(Message::End);
+        if self.ended.recv_timeout(END_TIMEOUT).is_ok() {
+            let _ = self.thread.join();
         }
     }
 }
@@ -114,24 +108,18 @@ fn run<I: KotlinSide>(ide: &I, messages: &Receiver<Message<I::Object>>) {
     while let Ok(first) = messages.recv() {
         let more = std::iter::from_fn(|| messages.try_recv().ok());
         let mut due = std::iter::once(first).chain(more);
-        let mut end = None;
+        let mut is_over = false;
         attached(ide, |calls| {
             for message in due.by_ref() {
-                match message {
-                    Message::End(remaining) => {
-                        end = Some(remaining);
-                        return;
-                    }
-                    message => take(calls, &mut objects, message),
+                if matches!(message, Message::End) {
+                    is_over = true;
+                    return objects.clear();
                 }
+                take(calls, &mut objects, message);
             }
         });
-        if let Some(remaining) = end {
-            // Not attached, so that a JVM that ends does not wait for a disk.
-            if let Some(remaining) = remaining {
-                remaining.wait();
-            }
-            return attached(ide, |_| objects.clear());
+        if is_over {
+            return;
         }
     }
 }
@@ -172,7 +160,7 @@ fn take<O>(calls: &mut dyn Calls<O>, objects: &mut BTreeMap<i64, O>, message: Me
             let Some(object) = objects.values().next() else { return };
             let _ = calls.log(object, level, text);
         }
-        Message::End(_) => {}
+        Message::End => {}
     }
 }
 

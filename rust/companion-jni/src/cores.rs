@@ -112,7 +112,8 @@ impl<I: KotlinSide> Cores<I> {
             callbacks.remove(core);
         } else if let Some(Shared { runtime, callbacks, .. }) = shared.take() {
             logging::forward_to_nobody();
-            callbacks.end(Arc::into_inner(runtime).and_then(Runtime::end));
+            drop(runtime);
+            callbacks.end();
         }
     }
 

@@ -47,5 +47,5 @@ pub use host::{
     Responders, UnsavedResponder,
 };
 pub use resume::remove_left;
-pub use runtime::{Remaining, Runtime};
+pub use runtime::Runtime;
 pub use server::Server;

@@ -4,9 +4,6 @@
 //! requests, and memory: one allocator arena, one stack. Blocking disk access runs on the [blocking
 //! pool](crate::disk::pool) of each server.
 
-#[cfg(test)]
-mod tests;
-
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::io;
@@ -21,12 +18,12 @@ use tokio_util::sync::CancellationToken;
 /// The longest wait for threads at the end. Only a disk that does not answer makes it that long.
 const END_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The thread. A host stops its servers before it ends or drops this.
+/// The thread. A host stops its servers before it drops this. That waits 0.5 s for all threads.
 pub struct Runtime {
     handle: Handle,
     stop: CancellationToken,
     /// `None` once the runtime has ended.
-    threads: Option<(ThreadGuard, Remaining)>,
+    threads: Option<(ThreadGuard, Mutex<Receiver<Infallible>>)>,
 }
 
 impl Runtime {
@@ -39,7 +36,7 @@ impl Runtime {
         let (alive, gone) = mpsc::channel();
         let alive = ThreadGuard(alive);
         alive.spawn("gemini-companion", move || runtime.block_on(stopped.cancelled()))?;
-        let threads = Some((alive, Remaining(Mutex::new(gone))));
+        let threads = Some((alive, Mutex::new(gone)));
         Ok(Self { handle, stop, threads })
     }
 
@@ -53,43 +50,30 @@ impl Runtime {
         alive
     }
 
-    /// Ends the runtime. Waits 0.5 s for its threads. Returns those that still wait for a disk, if
-    /// there are any.
-    pub fn end(mut self) -> Option<Remaining> {
-        self.stop()
+    /// Ends the runtime, and waits for its threads, at most for `limit`. Returns whether they have ended.
+    pub fn end(mut self, limit: Duration) -> bool {
+        self.stop(limit)
     }
 
-    fn stop(&mut self) -> Option<Remaining> {
+    fn stop(&mut self, limit: Duration) -> bool {
         self.stop.cancel();
-        let (_, mut remaining) = self.threads.take()?;
-        let ended = remaining.0.get_mut().recv_timeout(END_TIMEOUT);
-        (ended == Err(RecvTimeoutError::Timeout)).then_some(remaining)
+        let Some((_, mut gone)) = self.threads.take() else { return true };
+        gone.get_mut().recv_timeout(limit) != Err(RecvTimeoutError::Timeout)
     }
 }
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        if self.stop().is_some() {
+        if !self.stop(END_TIMEOUT) {
             log::warn!("a disk does not answer, and a thread still waits for it");
         }
-    }
-}
-
-/// The threads of an ended runtime that still wait for a disk.
-#[derive(Debug)]
-pub struct Remaining(Mutex<Receiver<Infallible>>);
-
-impl Remaining {
-    /// Waits until these threads have ended, however long a disk takes.
-    pub fn wait(self) {
-        let _ = self.0.into_inner().recv();
     }
 }
 
 /// Held by each thread of a runtime while it runs.
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadGuard(
-    #[expect(dead_code, reason = "its end is what counts")] Sender<Infallible>,
+    #[expect(dead_code, reason = "only its end counts")] Sender<Infallible>,
 );
 
 impl ThreadGuard {

@@ -7,6 +7,7 @@ mod common;
 
 use std::io::Write;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use common::{Rig, call, read_all};
 use log::{Level, LevelFilter, Log, Metadata, Record};
@@ -63,9 +64,7 @@ fn a_server_says_where_it_listens_and_where_it_does_not() {
         let listening = format!("listening on {first}:{}", server.port());
         // Stopping completes pending work, such as the search for stale files.
         server.stop();
-        if let Some(remaining) = runtime.end() {
-            remaining.wait();
-        }
+        assert!(runtime.end(Duration::from_mins(1)));
         let entries = lines().into_iter().filter(|(level, _)| *level <= Level::Info);
         let entries: Vec<_> = entries.collect();
         assert_eq!(entries, [(Level::Info, listening), (Level::Warn, warning.to_owned())]);

@@ -37,9 +37,7 @@ impl Kept {
 
     /// Waits until no thread keeps the file any more.
     fn ended(self) -> TempDir {
-        if let Some(remaining) = self.runtime.end() {
-            remaining.wait();
-        }
+        assert!(self.runtime.end(Duration::from_mins(1)));
         self.tmp
     }
 
