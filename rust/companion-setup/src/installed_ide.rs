@@ -94,11 +94,14 @@ impl Ide {
         format!("{} {}", self.name, self.version)
     }
 
-    /// Returns whether it is a newer version of the IDE with that title. Product names may begin alike,
-    /// so a version must follow the name. Android Studio has a build number as its version.
+    /// Returns whether it is a newer version of the IDE with that title, or of its Community Edition.
+    /// Product names may begin alike, so a version must follow the name. Android Studio has a build
+    /// number as its version.
     pub(crate) fn is_newer_version_of(&self, title: &str) -> bool {
         let version = |title: &str| {
             let rest = title.strip_prefix(&self.name)?;
+            // JetBrains has replaced the free editions of IntelliJ IDEA and PyCharm by the others.
+            let rest = rest.strip_prefix(" Community Edition").unwrap_or(rest);
             Build::parse(rest.split_whitespace().next()?)
         };
         version(title).is_some_and(|other| version(&self.title()) > Some(other))

@@ -108,6 +108,22 @@ fn copies_that_a_newer_version_of_the_ide_has_made_are_taken_away_too() {
 }
 
 #[test]
+fn a_copy_that_the_ide_in_place_of_a_community_edition_has_made_is_taken_away_too() {
+    let made = Made::new(Os::Linux);
+    let name = "IntelliJ IDEA Community Edition";
+    Made::ide(&made.root("opt/idea"), name, BUILD, "IntelliJIdea2025.1");
+    made.carry_out(&made.package("1.0"));
+    fs::remove_dir_all(made.root("opt/idea")).unwrap();
+    let more = json!({ "version": "2025.3" });
+    Made::product(&made.root("opt/idea"), "IntelliJ IDEA", BUILD, "IntelliJIdea2025.3", &more);
+    let dir = plugins(&made).with_file_name("IntelliJIdea2025.3");
+    let copy = dir.join("companion-for-gemini-cli");
+    put(&copy, "dev.companion.gemini", "1.0");
+    made.remove();
+    assert!(!copy.exists());
+}
+
+#[test]
 fn a_copy_that_two_items_have_in_common_is_listed_once() {
     let made = made();
     let android_studio = |folder: &str, version: &str, data: &str| {
