@@ -15,7 +15,7 @@ use companion_client::discover::{Environment, resolve_path, resolve_to_real_path
 use companion_client::http::{
     self, Endpoint, HookResponse, Stage, block_on, confirm_hook, hook_senders, post_hook,
 };
-use companion_platform::{Ancestor, SuspendedMark, loopback_ports, strip_verbatim};
+use companion_platform::{Ancestor, SuspendedMark, loopback_ports, real_path, strip_verbatim};
 use companion_protocol::hook::{
     BEGIN_TIMEOUT, CliProcess, HookAck, HookCall, HookEventKind, HookReply, MAX_EVENT,
 };
@@ -370,7 +370,7 @@ fn prepare(event: HookEventKind, find: FindArgs) -> Result<Prepared, Box<dyn Err
         Some(mapped) => (Some(mapped), path),
         None => (path, None),
     };
-    let folder = strip_verbatim(cwd.canonicalize().unwrap_or_else(|_| cwd.clone()));
+    let folder = strip_verbatim(real_path(&cwd));
     let folder = folder.to_string_lossy().into_owned();
     let folder = mapping.to_companion(&folder).unwrap_or(folder);
     let client = client.filter(|_| matches!(event, HookEventKind::BeforeTool));

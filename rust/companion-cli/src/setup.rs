@@ -14,6 +14,7 @@ use companion_client::diagnose::{
     Diagnosis, HookObstacle, Problem, hook_switches, installed, user_settings,
 };
 use companion_client::discover::Environment;
+use companion_platform::real_path;
 use companion_protocol::profile::{self, ClientProfile};
 use companion_server::remove_left;
 use companion_setup::{Client, Installed, Machine, Neovim, Outcome, Package, Report, Setup, Step};
@@ -102,8 +103,7 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
         Ok(editors) => editors,
         Err(why) => return Ok(no_editor(&why)),
     };
-    let program = std::env::current_exe()?;
-    let program = program.canonicalize().unwrap_or(program);
+    let program = real_path(&std::env::current_exe()?);
     let package = args.package(&program)?;
     let documents = documents()?;
     let setup = Setup {

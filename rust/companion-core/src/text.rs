@@ -105,10 +105,13 @@ impl Fingerprint {
     }
 }
 
+/// The byte order mark.
+pub const BOM: char = '\u{feff}';
+
 /// Returns a text without a byte order mark, and with `\n` as its only line ending. Clients may write a text with the
 /// line endings of its file.
 pub fn plain(text: &str) -> Cow<'_, str> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = text.strip_prefix(BOM).unwrap_or(text);
     if text.contains('\r') {
         Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
     } else {

@@ -44,6 +44,11 @@ pub fn read_plain_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Returns the path without links, or as it is if that can't be found. Blocks for the disk.
+pub fn real_path(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 /// Replaces musl's allocator, which requests memory from the system for each large text. That costs
 /// a third of the time for a proposal of 1 MB. Without `no_thp`, mimalloc would start with 8 MB
 /// more.

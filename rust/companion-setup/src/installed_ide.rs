@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use companion_platform::real_path;
 use serde::Deserialize;
 
 use crate::install;
@@ -111,8 +112,7 @@ impl Ide {
     pub fn find(machine: &Machine) -> Vec<Self> {
         let mut found = BTreeMap::new();
         let mut add = |ide: Self| {
-            let real = ide.home.canonicalize().unwrap_or_else(|_| ide.home.clone());
-            found.entry(real).or_insert(ide);
+            found.entry(real_path(&ide.home)).or_insert(ide);
         };
         for (dir, depth) in places(machine).into_iter().chain(toolbox_location(machine)) {
             search(machine, &dir, depth, &mut add);

@@ -5,7 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_platform::{Platform, current_user, is_executable, owner, program_version, vars};
+use companion_platform::{
+    Platform, current_user, is_executable, owner, program_version, real_path, vars,
+};
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
 /// An operating system, which determines the folders of its IDEs.
@@ -129,9 +131,8 @@ impl Machine {
     /// Returns whether a program in that folder is running.
     pub(crate) fn runs_from(&self, dir: &Path) -> bool {
         // On Windows a canonical path looks different from the path of a process.
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let dir = real(dir);
-        self.programs.iter().any(|program| real(program).starts_with(&dir))
+        let dir = real_path(dir);
+        self.programs.iter().any(|program| real_path(program).starts_with(&dir))
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_platform::is_executable;
+use companion_platform::{is_executable, real_path};
 
 use crate::content;
 use crate::files::{check_place, replace_with};
@@ -124,7 +124,7 @@ fn unfit(
 /// Returns the program that hooks and editors start in place of `found`, which terminals find.
 /// Npm's launcher runs in Node, which takes ten times as long to start as `program`.
 pub(crate) fn behind_launcher(found: PathBuf, program: &Path) -> PathBuf {
-    let real = found.canonicalize().unwrap_or_else(|_| found.clone());
+    let real = real_path(&found);
     let dir = real.parent();
     let modules = match real.extension().and_then(OsStr::to_str) {
         Some("js") => dir.and_then(Path::parent),

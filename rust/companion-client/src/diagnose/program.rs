@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use companion_platform::is_executable;
+use companion_platform::{is_executable, real_path};
 use companion_protocol::profile::{self, ClientProfile, Installation};
 
 use super::settings::{parse, user_settings};
@@ -27,7 +27,7 @@ impl ClientProgram {
         let Some(program) = find_program(environment, environment.profile.id) else {
             return Self::Missing;
         };
-        let real = program.canonicalize().unwrap_or_else(|_| program.clone());
+        let real = real_path(&program);
         let version = real.ancestors().skip(1).take(4).find_map(|dir| {
             // On Windows npm's starter is next to the folder of its packages.
             [dir.join("package.json"), dir.join("node_modules").join(package).join("package.json")]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use companion_platform::real_path;
 use serde_json::Value;
 
 use super::settings::{self, Settings, user_settings};
@@ -50,7 +51,7 @@ impl Trust {
             Some(Ok(Value::Object(decisions))) => decisions,
             Some(_) => return Err(file),
         };
-        let here = real(&environment.cwd);
+        let here = real_path(&environment.cwd);
         let mut strongest = None;
         for (rule, level) in &decisions {
             let folder = match level.as_str() {
@@ -59,7 +60,7 @@ impl Trust {
                 _ if profile.skips_unknown_rules => continue,
                 _ => return Err(file),
             };
-            let folder = real(folder);
+            let folder = real_path(folder);
             if !here.starts_with(&folder) {
                 continue;
             }
@@ -77,10 +78,6 @@ impl Trust {
             Some((_, true)) => Self::Denied(file.display().to_string()),
         })
     }
-}
-
-fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 #[cfg(test)]

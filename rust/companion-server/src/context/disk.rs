@@ -5,12 +5,12 @@
 //! a dead network drive, the last answer stays in force, so that contexts still flow.
 
 use std::collections::HashSet;
-use std::fs::canonicalize;
 use std::future::pending;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use companion_platform::real_path;
 use companion_protocol::editor::PrivateFiles;
 use companion_protocol::ide;
 use parking_lot::Mutex;
@@ -151,7 +151,7 @@ impl ScanResult {
             if !is_file(path) {
                 continue;
             }
-            let target = canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+            let target = real_path(Path::new(path));
             let why = match scan.why_private(path) {
                 Ok(why) => why.map(|why| why.to_string()),
                 Err(error) => Some(format!("Its path can't be followed: {error}.")),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use companion_platform::{Platform, is_process_alive};
+use companion_platform::{Platform, is_process_alive, real_path};
 use companion_protocol::ide::DiscoveryFile;
 
 use super::Entry;
@@ -27,12 +27,8 @@ impl Entry {
             }
             let folders = content.workspace_path.split(Platform::CURRENT.list_separator());
             let own = folders.filter(|one| !content.worktrees.iter().any(|other| other == one));
-            opened.extend(own.map(|folder| real(Path::new(folder))));
+            opened.extend(own.map(|folder| real_path(Path::new(folder))));
         }
         opened
     }
-}
-
-fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

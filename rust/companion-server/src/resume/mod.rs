@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use companion_core::companion::Input;
 use companion_core::record::Left;
-use companion_platform::{PrivateDir, state_dir};
+use companion_platform::{PrivateDir, real_path, state_dir};
 use companion_protocol::settings::{ListenAddress, Settings};
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
@@ -37,7 +37,6 @@ use crate::net::listen::Listeners;
 use crate::runtime::Runtime;
 use file::ResumeFile;
 pub(crate) use lines::{Address, Head, SharedHead};
-use peers::real;
 pub(crate) use peers::{Legacy, Peers, Sight, real_folders};
 pub use removal::remove_left;
 use slots::{Claim, Slot};
@@ -82,7 +81,7 @@ impl Resume {
         })?;
         let Settings { workspace, ide_name, ide_pid, review, port, .. } = &config.settings;
         let dir = PrivateDir::open(&dir, &DIRS)?;
-        let first = workspace.first().map(|root| real(root));
+        let first = workspace.first().map(|root| real_path(root));
         let folder_key = slots::folder_key(first.as_deref());
         let key = slots::key(ide_name, &folder_key);
         let Claim { slot, running, last, adopted } =

@@ -6,12 +6,12 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use companion_core::record::Left;
-use companion_platform::{PrivateDir, Watch, is_process_alive};
+use companion_platform::{PrivateDir, Watch, is_process_alive, real_path};
 
 use super::lines::{Address, Head, SharedHead};
 use super::slots::{self, Slot};
@@ -181,11 +181,7 @@ impl Peers {
 
 /// The roots of a workspace without links, sorted. Blocks for the disk.
 pub(crate) fn real_folders(roots: &[PathBuf]) -> Vec<PathBuf> {
-    let mut folders: Vec<_> = roots.iter().map(|root| real(root)).collect();
+    let mut folders: Vec<_> = roots.iter().map(|root| real_path(root)).collect();
     folders.sort();
     folders
-}
-
-pub(super) fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

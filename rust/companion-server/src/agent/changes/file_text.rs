@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use companion_core::text::Digest;
+use companion_core::text::{BOM, Digest, plain};
 use companion_platform::open_plain_file;
 
 use super::super::original::is_unchanged_by_write;
@@ -49,10 +49,11 @@ impl FileText {
         }
     }
 
-    /// Whether the CLI found another text than this one. A text that is not kept is not compared.
+    /// Whether the CLI found another text than this one, apart from the byte order mark and the line
+    /// endings. A text that is not kept is not compared.
     pub(super) fn differs_from(&self, of_cli: &str) -> bool {
         match self {
-            Self::Text(text) => !is_same(text, of_cli),
+            Self::Text(text) => plain(text) != plain(of_cli),
             Self::Absent => !of_cli.is_empty(),
             Self::Unkept(_) => false,
         }
@@ -125,14 +126,6 @@ impl Original {
             Self::Text(text) => FileText::Text(as_on_disk(text, after)),
         }
     }
-}
-
-const BOM: char = '\u{feff}';
-
-/// Whether a text of a CLI is that of a file, apart from the byte order mark and the line endings.
-fn is_same(on_disk: &str, of_cli: &str) -> bool {
-    let lines = |text: &str| text.trim_start_matches(BOM).replace("\r\n", "\n");
-    lines(on_disk) == lines(of_cli)
 }
 
 /// Gives a text of a CLI the byte order mark and the line endings that the file has after the edit,
