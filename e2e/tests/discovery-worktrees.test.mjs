@@ -226,6 +226,23 @@ test('doctor names the worktree if worktrees are off', { skip }, async (t) => {
   assert.match(advice[0], /--no-worktrees/);
 });
 
+test('doctor does not blame the option for a worktree that another editor has a part of', { skip }, async (t) => {
+  const { sandbox, git, add } = repository(t);
+  settings(sandbox);
+  sandbox.file('app/b.txt', 'old');
+  git('add', 'app');
+  git('commit', '--quiet', '--message', 'b');
+  const side = add('side');
+  const app = path.join(side, 'app');
+  const main = await startNamed(sandbox, 'main', sandbox.project);
+  const other = await startNamed(sandbox, 'other', app);
+  await untilNamed(other, [app]);
+  await untilNamed(main, [sandbox.project]);
+  const { problem, verdict } = await examine(sandbox, { cwd: side, env: main.ready.env });
+  assert.equal(problem, 'other-folder');
+  assert.match(verdict, /is not in a folder that the editor has open/);
+});
+
 test('the option of the plugin for Neovim', { skip: skip || noNeovim }, async (t) => {
   const { sandbox, add } = repository(t);
   const side = add('side');

@@ -258,12 +258,17 @@ fn foreign_folder(environment: &Environment) -> Option<(PathBuf, String)> {
     folders.into_iter().find_map(|folder| Some((folder.to_owned(), foreign_owner(folder)?)))
 }
 
-/// Finds an open folder that has the client's folder in another worktree.
+/// Finds an open folder that has the client's folder in another worktree. A worktree that an editor has a
+/// folder of belongs to that editor.
 fn worktree_of(environment: &Environment, plan: &Plan) -> Option<PathBuf> {
     let cwd = environment.cwd.canonicalize().ok()?;
+    let connections = plan.search.candidates.iter().filter_map(|one| one.connection.as_ref());
+    let lists = connections.filter_map(|connection| connection.workspace_path.as_deref());
+    let open: Vec<_> = lists.flat_map(std::env::split_paths).collect();
+    let is_free = |worktree: &PathBuf| !open.iter().any(|folder| folder.starts_with(worktree));
     plan.open_folders().into_iter().find(|folder| {
         let others = sibling_worktrees(std::slice::from_ref(folder));
-        others.iter().any(|other| cwd.starts_with(other))
+        others.iter().any(|other| cwd.starts_with(other) && is_free(other))
     })
 }
 
