@@ -54,6 +54,26 @@ describe('a revert', { skip, concurrency: 2 }, () => {
     assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'later');
   });
 
+  test('of a file that is not open keeps the user’s persistent undo', async (t) => {
+    const init = `vim.o.undofile, vim.o.undodir = true, vim.env.HOME`;
+    const { neovim, cli, file } = await open(t, { a: 'first\n', b: 'b\n' }, { init });
+    await neovim.edit(file.a);
+    await neovim.type('cwsecond<Esc>:write<CR>:edit b<CR>:bwipeout a<CR>');
+    await untilFile(file.a, 'second\n');
+    await cli.prompt('go');
+    await cli.write(file.a, 'by the CLI\n');
+    await changed(neovim, 1);
+    await run(neovim, 'revert prompt');
+    await changed(neovim, 0);
+    await untilFile(file.a, 'second\n');
+    await neovim.edit(file.a);
+    for (const [line, count] of Object.entries({ 'by the CLI': 1, second: 0, first: 0 })) {
+      await neovim.type('u');
+      assert.equal(await neovim.lua('return vim.fn.getline(1)'), line);
+      await changed(neovim, count);
+    }
+  });
+
   for (const isOpen of [true, false]) {
     test(`takes back a text with NUL in a file that is ${isOpen ? '' : 'not '}open`, async (t) => {
       const { neovim, cli, file } = await open(t, { a: 'a\n', n: NUL, z: 'z\n' });

@@ -100,8 +100,13 @@ local function restore_undo(buffer)
   if not vim.deep_equal(lines, revert.after.lines) then
     return
   end
-  buffers.fill(buffer, revert.before)
-  buffers.set_form(buffer, revert.before)
+  if api.nvim_buf_call(buffer, vim.fn.undotree).seq_last > 0 then
+    -- With 'undofile', the buffer has the user's earlier changes. `fill` would forget them.
+    buffers.replace(buffer, revert.before)
+  else
+    buffers.fill(buffer, revert.before)
+    buffers.set_form(buffer, revert.before)
+  end
   buffers.replace(buffer, revert.after)
   vim.bo[buffer].modified = false
   revert.opened(buffer)
