@@ -224,6 +224,25 @@ class PromptDiffTest : ChangesTestCase() {
         assertEquals(NEW, document("a.txt").text)
     }
 
+    fun testTheCaretStaysOnItsChangeAndGoesToNoOther() {
+        twoHunks()
+        show()
+        val caret = { checkNotNull(file.lineAt(tab.editor)) }
+        val number = file.document.text.lines().indexOf("+THREE")
+        tab.editor.caretModel.moveToLogicalPosition(LogicalPosition(number, 2))
+        core.hunks[Pair(1L, path("0.txt"))] = mapOf(Hunk(1, 1, listOf("+0\n"), "@@ -0,0 +1,1 @@") to "")
+        core.hunks[Pair(1L, path("a.txt"))] = mapOf(SECOND.copy(after = 2) to "")
+        changed(1, Edit("0.txt", null, "0\n"), Edit("a.txt", OLD, NEW))
+        await("the update") { "0.txt" in text }
+        assertEquals("+THREE", caret().text)
+        core.hunks[Pair(1L, path("a.txt"))] = mapOf(FIRST to "")
+        changed(1, Edit("a.txt", OLD, NEW), Edit("new.txt", null, "new\n"))
+        await("the next update") { "THREE" !in text }
+        assertEquals(DiffLine.Kind.FILE, caret().kind)
+        assertEquals(path("a.txt"), caret().row?.path)
+        assertFalse("the next key reverts nothing", event(REVERT).presentation.isEnabled)
+    }
+
     fun testAClosedTabHoldsNoTextAndShowsItAgainIfItIsReopened() {
         twoHunks()
         show()

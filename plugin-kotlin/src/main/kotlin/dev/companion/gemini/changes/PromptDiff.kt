@@ -27,11 +27,30 @@ internal class DiffLine(
 
     /** The line's content in the file; null if it is not a line of a file. */
     val content: String? get() = if (kind >= Kind.SAME) text.substring(1) else null
+
+    /** Whether both belong to one part of a change, which may have moved in the file. */
+    fun isOfSameHunk(other: DiffLine): Boolean {
+        val (own, others) = Pair(hunk ?: return false, other.hunk ?: return false)
+        return own.before == others.before && own.lines == others.lines
+    }
 }
 
 /** Immutable. */
 internal class PromptDiff private constructor(val lines: List<DiffLine>) {
     val text: String get() = lines.joinToString("\n") { it.text }
+
+    /**
+     * Returns the number of the line that shows a line of [earlier]. If its change is gone, returns that of its file, or
+     * else of the first line: the next key must not revert another change.
+     */
+    fun find(earlier: PromptDiff, number: Int): Int {
+        val line = earlier.lines.getOrNull(number)
+        val path = line?.row?.path ?: return 0
+        val found = lines.indexOfFirst { it.row?.path == path && it.isOfSameHunk(line) }
+        val offset = number - earlier.lines.indexOfFirst { it.hunk === line.hunk }
+        if (found >= 0) return minOf(found + offset, lines.lastIndex)
+        return maxOf(lines.indexOfFirst { it.row?.path == path }, 0)
+    }
 
     /** Builds the text. Counts the lines beyond [MAX_LINES], and leaves them out. */
     private class Builder(private val shownPath: (ChangeRow) -> String) {

@@ -10,6 +10,7 @@ import com.intellij.openapi.editor.DefaultLanguageHighlighterColors
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.EditorFactory
+import com.intellij.openapi.editor.LogicalPosition
 import com.intellij.openapi.editor.colors.EditorColorsManager
 import com.intellij.openapi.editor.impl.DocumentMarkupModel
 import com.intellij.openapi.editor.markup.HighlighterLayer
@@ -55,11 +56,18 @@ internal class PromptDiffFile(
         document.putUserData(KEY, this)
     }
 
+    /** Shows a newer text. The caret stays on its change. */
     fun show(diff: PromptDiff) {
         assertEdt()
+        val earlier = this.diff
+        val editors = EditorFactory.getInstance().getEditors(document)
+        val carets = editors.associateWith { it.caretModel.logicalPosition }
         this.diff = diff
         ApplicationManager.getApplication().runWriteAction { document.setText(diff.text) }
         mark()
+        for ((editor, caret) in carets) {
+            editor.caretModel.moveToLogicalPosition(LogicalPosition(diff.find(earlier, caret.line), caret.column))
+        }
     }
 
     /** Drops the text. The platform keeps files that were open. */
