@@ -246,6 +246,17 @@ class RevertTest : ChangesTestCase() {
         assertTrue(text, text.endsWith("a.txt: a folder has its name now"))
     }
 
+    fun testATextThatAnotherPluginHasMadeReadOnlyIsReportedAndOtherFilesAreReverted() {
+        file("a.txt", "a")
+        file("b.txt", "b")
+        changed(1, Edit("a.txt", "a", "A"), Edit("b.txt", "b", "B"))
+        document("a.txt").setReadOnly(true)
+        revert(*rows(1).toTypedArray())
+        assertEquals(listOf("A", "b"), listOf("a.txt", "b.txt").map(::onDisk))
+        assertEquals(listOf("reverted s 1 b.txt"), calls)
+        assertTrue(notified.single(), "a.txt: " in notified.single())
+    }
+
     fun testOnlyTheOtherFilesAreRevertedIfTheUserWants() {
         file("a.txt", "a")
         file("b.txt", "b")

@@ -9,6 +9,7 @@ import com.intellij.openapi.command.undo.DocumentReference
 import com.intellij.openapi.command.undo.DocumentReferenceManager
 import com.intellij.openapi.command.undo.GlobalUndoableAction
 import com.intellij.openapi.command.undo.UndoManager
+import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
@@ -179,13 +180,7 @@ internal class ChangeRevert(
             .run(
                 ThrowableRunnable<IOException> {
                     if (files.any { it.isUndoable }) UndoManager.getInstance(project).undoableActionPerformed(report)
-                    for (file in files) {
-                        try {
-                            write(file)
-                        } catch (e: IOException) {
-                            failed[file] = e.message.orEmpty()
-                        }
-                    }
+                    for (file in files) writeOrExplain(file)?.let { failed[file] = it }
                 },
             )
         val documents = FileDocumentManager.getInstance()
@@ -197,6 +192,19 @@ internal class ChangeRevert(
         }
         return failed
     }
+
+    /** Returns the reason of a failure, which must not keep the other files from their report. */
+    private fun writeOrExplain(planned: Planned): String? =
+        try {
+            write(planned)
+            null
+        } catch (e: IOException) {
+            e.message.orEmpty()
+        } catch (e: RuntimeException) {
+            // Another plugin may have made the text read-only, or fail at its change.
+            LOG.warn("a file was not reverted", e)
+            e.message ?: e.javaClass.simpleName
+        }
 
     private fun write(planned: Planned) {
         val (before, file, document) = Triple(planned.before, planned.file, planned.versions.document)
@@ -283,6 +291,8 @@ internal class ChangeRevert(
     }
 
     private companion object {
+        val LOG = Logger.getInstance("#dev.companion.gemini")
+
         /** The most files that a notification lists. */
         const val SHOWN = 5
     }
