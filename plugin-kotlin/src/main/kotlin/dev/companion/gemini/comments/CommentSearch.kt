@@ -19,23 +19,17 @@ internal class CommentSearch(
 ) {
     /** What has been looked for, by comment. */
     private val done = WeakHashMap<Comment, Pair<Document, CharSequence>>()
-    private val waiting = LinkedHashMap<Document, LinkedHashSet<Comment>>()
     private val worker = AppExecutorUtil.createBoundedApplicationPoolExecutor("Lines of comments", 1)
 
-    /** Looks for the lines of a comment in [document]. */
-    fun look(comment: Comment, document: Document) {
+    /** Looks for the lines of comments in the documents that they belong to. */
+    fun look(lost: Map<Document, List<Comment>>) {
         assertEdt()
-        val last = done[comment]
-        if (last?.first === document && last.second === document.immutableCharSequence) return
-        done[comment] = Pair(document, document.immutableCharSequence)
-        val isFirst = waiting.isEmpty()
-        waiting.getOrPut(document) { LinkedHashSet() } += comment
-        if (isFirst) project.later(::begin)
-    }
-
-    private fun begin() {
-        for ((document, comments) in waiting) search(document, document.immutableCharSequence, comments.toList())
-        waiting.clear()
+        for ((document, comments) in lost) {
+            val text = document.immutableCharSequence
+            val new = comments.filterNot { done[it]?.first === document && done[it]?.second === text }
+            new.associateWithTo(done) { Pair(document, text) }
+            if (new.isNotEmpty()) search(document, text, new)
+        }
     }
 
     private fun search(document: Document, text: CharSequence, comments: List<Comment>) {

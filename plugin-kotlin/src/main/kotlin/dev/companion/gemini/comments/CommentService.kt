@@ -170,13 +170,15 @@ class CommentService(private val project: Project) : Disposable {
     internal fun update() {
         assertEdt()
         if (project.isDisposed) return
+        val lost = LinkedHashMap<Document, MutableList<Comment>>()
         for (comment in comments) {
             val proposal = proposalOf(comment)?.document
             val document = proposal ?: comment.document?.takeIf { localFile(it) != null } ?: openFile(comment)
             val path = document?.takeIf { it !== proposal }?.let(::localFile)?.let(::systemPath) ?: comment.params.path
             if (comment.follow(document, path, proposal != null)) core?.send(ServerMessage.CommentSet(comment.params))
-            if (document != null && comment.document == null) search.look(comment, document)
+            if (document != null && comment.document == null) lost.getOrPut(document) { ArrayList() } += comment
         }
+        search.look(lost)
     }
 
     private fun markFound(document: Document, places: Map<Comment, IntRange>) {
