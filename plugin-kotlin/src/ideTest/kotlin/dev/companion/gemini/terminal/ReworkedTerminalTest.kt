@@ -15,6 +15,7 @@ import dev.companion.gemini.dispatchUntil
 import dev.companion.gemini.terminal.ReworkedTerminal.Outcome
 import org.jetbrains.plugins.terminal.TerminalEngine
 import org.jetbrains.plugins.terminal.TerminalOptionsProvider
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 import javax.swing.JPanel
 
@@ -128,6 +129,23 @@ class ReworkedTerminalTest : PlatformTestCase() {
         assertNotNull("it runs", running(orStarts = true))
         TerminalToolWindowTabsManager.runs = { false }
         assertNull("it has ended", running(orStarts = true))
+    }
+
+    fun testATabThatIsOpenedWhileTheOldOneIsAskedIsFound() {
+        runCli()
+        assertNotNull("it runs", running(orStarts = true))
+        val answers = CountDownLatch(1)
+        TerminalToolWindowTabsManager.runs = {
+            answers.await()
+            false
+        }
+        val found = ArrayList<CliTab?>()
+        CliTabs.findRunning(project, orStarts = true, then = found::add)
+        runCli()
+        answers.countDown()
+        dispatchUntil(20, "an answer of the terminal") { found.isNotEmpty() }
+        checkNotNull(found.single()).show()
+        assertSame(contents.contents[1], contents.selectedContent)
     }
 
     fun testTheTabsOfOthersAreNotOurs() {

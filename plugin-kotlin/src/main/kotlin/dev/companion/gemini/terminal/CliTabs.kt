@@ -72,7 +72,11 @@ internal object CliTabs {
     fun findRunning(project: Project, orStarts: Boolean, now: Long = System.nanoTime(), then: (CliTab?) -> Unit) {
         val tabs = project.tabs.mapNotNull { tab(project, it) }
         project.putUserData(TABS, tabs.map { it.remembered })
-        findFirst(project, tabs.reversed(), { orStarts && it.mayStart(now) }, then)
+        val mayStart = { remembered: Remembered -> orStarts && remembered.mayStart(now) }
+        findFirst(project, tabs.reversed(), mayStart) { found ->
+            // The same key, pressed before, may have opened a tab meanwhile.
+            then(found ?: project.tabs.filter(mayStart).firstNotNullOfOrNull { tab(project, it) })
+        }
     }
 
     private fun findFirst(
