@@ -45,6 +45,12 @@ class BackgroundAlertTest : DiffTestCase() {
         assertEquals(listOf(alert("a.txt"), alert("b.txt")), shown)
     }
 
+    fun `test a name is no markup for the desktop`() {
+        val text = "<a href='x'>R&D</a>.txt"
+        assertEquals("&lt;a href='x'>R&amp;D&lt;/a>.txt", Alerts.OfPlatform.forSystem(text, isLinux = true))
+        assertEquals(text, Alerts.OfPlatform.forSystem(text, isLinux = false))
+    }
+
     fun `test nothing alerts while the project's window is active`() {
         inBackground = false
         propose("a.txt", "one")

@@ -9,6 +9,7 @@ import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.util.Disposer
+import com.intellij.openapi.util.SystemInfo
 import com.intellij.openapi.wm.IdeFrame
 import com.intellij.openapi.wm.WindowManager
 import com.intellij.ui.AppIcon
@@ -55,7 +56,7 @@ internal interface Alerts {
         }
 
         private fun showBySystem(title: String, text: String) {
-            SystemNotifications.getInstance().notify("Companion for Gemini CLI", title, text)
+            SystemNotifications.getInstance().notify("Companion for Gemini CLI", title, forSystem(text))
             AppIcon.getInstance().requestAttention(project, false)
         }
 
@@ -77,12 +78,16 @@ internal interface Alerts {
             Disposer.register(parent) { windows.removePropertyChangeListener(ACTIVE_WINDOW, listener) }
         }
 
-        private companion object {
-            const val ACTIVE_WINDOW = "activeWindow"
-            val LOG = Logger.getInstance("#dev.companion.gemini")
+        companion object {
+            private const val ACTIVE_WINDOW = "activeWindow"
+            private val LOG = Logger.getInstance("#dev.companion.gemini")
+
+            /** A desktop of Linux reads markup in [text], which may have a name that a model chose. */
+            fun forSystem(text: String, isLinux: Boolean = SystemInfo.isLinux): String =
+                if (isLinux) text.replace("&", "&amp;").replace("<", "&lt;") else text
 
             /** Whether the user looks at a window of the project, such as a dialog or a separate window of editors. */
-            fun isActive(project: Project): Boolean {
+            private fun isActive(project: Project): Boolean {
                 if (!ApplicationManager.getApplication().isActive) return false
                 val frame = WindowManager.getInstance().getFrame(project)
                 val active = KeyboardFocusManager.getCurrentKeyboardFocusManager().activeWindow
