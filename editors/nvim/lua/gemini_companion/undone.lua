@@ -107,6 +107,8 @@ local function restore_undo(buffer)
     buffers.fill(buffer, revert.before)
     buffers.set_form(buffer, revert.before)
   end
+  -- `u` sets the option as it was before a change.
+  vim.bo[buffer].modified = true
   buffers.replace(buffer, revert.after)
   vim.bo[buffer].modified = false
   revert.opened(buffer)
