@@ -77,6 +77,30 @@ describe('a revert', { skip, concurrency: 2 }, () => {
     }
   });
 
+  test('is noticed to be undone in a later buffer of the file', async (t) => {
+    const init = `vim.o.undofile, vim.o.undodir = true, vim.env.HOME`;
+    const { neovim, cli, file } = await open(t, { b: 'b\n', a: 'before\n', c: 'before\n' }, { init });
+    await neovim.command('bwipeout c');
+    await cli.prompt('go');
+    for (const path of [file.a, file.c]) await cli.write(path, 'by the CLI\n');
+    await changed(neovim, 2);
+    await neovim.until(`vim.fn.getbufline('a', 1)[1] == 'by the CLI'`);
+    await run(neovim, 'revert prompt');
+    await changed(neovim, 0);
+    await neovim.edit(file.c);
+    await neovim.type('u<C-r>:write<CR>');
+    for (const path of [file.a, file.c]) {
+      await neovim.edit(file.b);
+      await neovim.command(`bwipeout ${path}`);
+      await neovim.edit(path);
+      await neovim.type('u');
+      assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'by the CLI');
+      await changed(neovim, 1);
+      await neovim.type('<C-r>');
+      await changed(neovim, 0);
+    }
+  });
+
   for (const isOpen of [true, false]) {
     test(`takes back a text with NUL in a file that is ${isOpen ? '' : 'not '}open`, async (t) => {
       const { neovim, cli, file } = await open(t, { a: 'a\n', n: NUL, z: 'z\n' });

@@ -1,6 +1,7 @@
 -- Keeps the files that CLIs have changed, by prompt: lists them, compares them with their text from before, and takes
 -- them back.
 
+local buffers = require('gemini_companion.buffer')
 local compare = require('gemini_companion.compare')
 local file = require('gemini_companion.file')
 local guard = require('gemini_companion.guard')
@@ -199,12 +200,13 @@ local function watch_undo(key, reverted, hunk)
     end)
   end
   if after then
-    undone.remember(path, { before = before, after = after, opened = watch })
-  else
-    local buffer = file.buffer(path)
-    if buffer then
-      watch(buffer)
-    end
+    undone.remember(path, { before = before, after = after, watch = watch })
+    return
+  end
+  local buffer = file.buffer(path)
+  if buffer then
+    watch(buffer)
+    undone.remember(path, { before = before, after = buffers.parsed(buffer), buffer = buffer, watch = watch })
   end
 end
 

@@ -293,10 +293,11 @@
 ---@field now? table the texts just after it, on the disk and unsaved
 
 --- The revert of a file that was not open. `opened` is called with its buffer once the file is open.
----@class GeminiCompanion.ClosedRevert
+---@class GeminiCompanion.RememberedRevert
 ---@field before GeminiCompanion.Text
 ---@field after GeminiCompanion.Text
----@field opened fun(buffer: integer)
+---@field buffer? integer the last one that is watched; nil if the file has not been open
+---@field watch fun(buffer: integer)
 
 --- A comparison of a file with a text.
 ---@class GeminiCompanion.Comparison

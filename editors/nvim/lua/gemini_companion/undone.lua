@@ -15,9 +15,9 @@ local GROUP = 'gemini_companion_undone'
 --- The number of lines that are compared at once.
 local CHUNK = 1000
 
---- The reverts of files that were not open, by `real`.
----@type table<string, GeminiCompanion.ClosedRevert>
-local closed = {}
+--- The last revert of each file, by `real`.
+---@type table<string, GeminiCompanion.RememberedRevert>
+local reverts = {}
 
 --- Returns the path of a file without symbolic links, if the file exists.
 local function real(path)
@@ -88,18 +88,8 @@ function M.watch(buffer, before, is_reverted, notify)
   })
 end
 
---- Gives a buffer that has just read its file the undo step of the revert.
-local function restore_undo(buffer)
-  local path = file.path_of(buffer)
-  local revert = path and closed[real(path)]
-  if not revert then
-    return
-  end
-  closed[real(path)] = nil
-  local lines = api.nvim_buf_get_lines(buffer, 0, -1, false)
-  if not vim.deep_equal(lines, revert.after.lines) then
-    return
-  end
+--- Gives a buffer the undo step of a revert.
+local function add_step(buffer, revert)
   if api.nvim_buf_call(buffer, vim.fn.undotree).seq_last > 0 then
     -- With 'undofile', the buffer has the user's earlier changes. `fill` would forget them.
     buffers.replace(buffer, revert.before)
@@ -111,27 +101,44 @@ local function restore_undo(buffer)
   vim.bo[buffer].modified = true
   buffers.replace(buffer, revert.after)
   vim.bo[buffer].modified = false
-  revert.opened(buffer)
 end
 
---- Remembers the revert of a file that is not open. When the user opens it, undo works as if it had been open.
+--- Watches a buffer that has just read a reverted file. With 'undofile', it may have the step of the revert.
+local function follow(buffer)
+  local path = file.path_of(buffer)
+  local revert = path and reverts[real(path)]
+  if not revert or revert.buffer == buffer then
+    return
+  end
+  local lines = api.nvim_buf_get_lines(buffer, 0, -1, false)
+  if not vim.deep_equal(lines, revert.after.lines) then
+    return
+  end
+  if not revert.buffer then
+    add_step(buffer, revert)
+  end
+  revert.buffer = buffer
+  revert.watch(buffer)
+end
+
+--- Watches the next buffer that reads a reverted file. If the file was not open, undo works there as if it had been.
 ---@param path string
----@param revert GeminiCompanion.ClosedRevert
+---@param revert GeminiCompanion.RememberedRevert
 function M.remember(path, revert)
-  closed[real(path)] = revert
+  reverts[real(path)] = revert
   api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
-    group = api.nvim_create_augroup(GROUP .. '_closed', { clear = true }),
+    group = api.nvim_create_augroup(GROUP .. '_later', { clear = true }),
     callback = function(event)
-      guard.call('the undo step of a revert', restore_undo, event.buf)
+      guard.call('the undo step of a revert', follow, event.buf)
     end,
   })
 end
 
 --- Ends all watches.
 function M.stop()
-  closed = {}
+  reverts = {}
   api.nvim_create_augroup(GROUP, { clear = true })
-  api.nvim_create_augroup(GROUP .. '_closed', { clear = true })
+  api.nvim_create_augroup(GROUP .. '_later', { clear = true })
 end
 
 return M
