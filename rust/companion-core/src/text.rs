@@ -119,6 +119,13 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns the digest of a text, whatever its client makes of line endings: of [`plain`], without the end of
+/// the last line. Gemini CLI's tool for edits keeps that as it is in the file.
+pub fn written_digest(text: &str) -> Digest {
+    let text = plain(text);
+    Digest::of(text.strip_suffix('\n').unwrap_or(&text))
+}
+
 impl Drop for Held {
     fn drop(&mut self) {
         if let Some(counter) = &self.counter {

@@ -25,7 +25,7 @@ use crate::diffs::{Answer, Decision, DiffId, EventId, Outgoing};
 use crate::notes::{NoteId, Notes};
 use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
-use crate::text::{Digest, plain};
+use crate::text::written_digest;
 pub use companion_protocol::editor::Delivery;
 pub use io::{Action, Hook, Input, Now, Output, Outputs, ResumedProposal, ShownProposal};
 pub use limits::Limits;
@@ -449,7 +449,7 @@ impl Companion {
                 Effect::Expect(diff, session, path, text, is_users) => {
                     // Of a text that is not the user's, the client itself says that it could not write it.
                     if is_users || self.delivery_to(session) == Delivery::Queued {
-                        let text = Digest::of(&plain(&text));
+                        let text = written_digest(&text);
                         let text = ExpectedText { diff, session, path, text, is_users };
                         let earlier = self.writes.expect(now.elapsed, now.date, text);
                         out.extend(earlier.map(Output::Notification));

@@ -35,7 +35,7 @@ pub struct ExpectedText {
     pub session: SessionId,
     /// Its file, as the client wrote it.
     pub path: Arc<str>,
-    /// The digest of [`plain`](crate::text::plain).
+    /// Its [`written_digest`](crate::text::written_digest).
     pub text: Digest,
     /// The user has changed the proposal. Otherwise the client may make its edit in another text.
     pub is_users: bool,

@@ -13,7 +13,7 @@ use super::comments::HEADING;
 use crate::disk::paths::check_path;
 use crate::net::json::Json;
 use crate::session::Sessions;
-use companion_core::text::{Digest, plain};
+use companion_core::text::{Digest, written_digest};
 
 /// The longest id of a CLI session or of a subagent, in bytes. The CLIs use UUIDs for sessions.
 const MAX_SESSION: usize = 128;
@@ -99,7 +99,7 @@ pub(crate) struct HookEvent {
     pub(crate) is_going_on: bool,
     /// The file before the edit, after it was made.
     pub(crate) original: Option<Original>,
-    /// The text that the tool has written to the file, as [`plain`](companion_core::text::plain).
+    /// The [`written_digest`] of the text that the tool has written to the file.
     pub(crate) written: Option<Digest>,
     /// A model may correct an edit that does not fit.
     pub(crate) corrects_edits: bool,
@@ -376,7 +376,7 @@ fn effect(response: &RawValue) -> ToolOutcome {
     } else {
         serde_json::from_str(original_content.get()).ok().map(Original::Text)
     };
-    let written = string(Some(new_content)).map(|text| Digest::of(&plain(&text)));
+    let written = string(Some(new_content)).map(|text| written_digest(&text));
     ToolOutcome { effect: ToolEffect::Made, original, written }
 }
 

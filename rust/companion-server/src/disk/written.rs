@@ -5,24 +5,24 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use companion_core::companion::FoundFile;
-use companion_core::text::{Digest, plain};
+use companion_core::text::{Digest, written_digest};
 use companion_platform::read_plain_file;
 
 /// The most bytes of a character in any encoding, with a line ending of two characters.
 const MAX_BYTES_OF_CHARACTER: usize = 4;
 
-/// Compares a file with the digest of a [`plain`] text. A client may write the text with other line
-/// endings, and Qwen Code keeps the encoding of a file.
+/// Compares a file with the [`written_digest`] of a text. Qwen Code keeps the encoding of a file.
 pub(crate) fn find(path: &Path, text: Digest) -> io::Result<FoundFile> {
     let metadata = path.metadata()?;
     let since = metadata.modified()?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let modified = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-    let limit = (MAX_BYTES_OF_CHARACTER * (text.len() + 1)) as u64;
+    // A byte order mark and the end of the last line are not part of the digest.
+    let limit = (MAX_BYTES_OF_CHARACTER * (text.len() + 2)) as u64;
     if !metadata.is_file() || metadata.len() > limit {
         return Ok(FoundFile { has_text: Some(false), modified });
     }
     let has_text =
-        decode(read_plain_file(path, limit)?).map(|found| Digest::of(&plain(&found)) == text);
+        decode(read_plain_file(path, limit)?).map(|found| written_digest(&found) == text);
     Ok(FoundFile { has_text, modified })
 }
 
@@ -46,13 +46,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.txt");
         std::fs::write(&path, bytes).unwrap();
-        find(&path, Digest::of(&plain(text))).unwrap().has_text
+        find(&path, written_digest(text)).unwrap().has_text
     }
 
     #[test]
     fn a_text_is_found_with_other_line_endings_and_in_utf_16() {
         let text = "é 文 😀\nb\n";
         assert_eq!(has(text.as_bytes(), text), Some(true));
+        assert_eq!(has(text.trim_end().as_bytes(), text), Some(true));
         assert_eq!(has("\u{feff}é 文 😀\r\nb\r".as_bytes(), text), Some(true));
         assert_eq!(has(text.as_bytes(), "\u{feff}é 文 😀\r\nb\r\n"), Some(true));
         let units = || "\u{feff}é 文 😀\r\nb\r\n".encode_utf16();
@@ -62,7 +63,7 @@ mod tests {
 
     #[test]
     fn another_text_is_not_found() {
-        assert_eq!(has(b"a\nb", "a\nb\n"), Some(false));
+        assert_eq!(has(b"a\nb\n\n", "a\nb\n"), Some(false));
         assert_eq!(has(b"", "a"), Some(false));
         assert_eq!(has(&b"a\n".repeat(1000), "a\n"), Some(false), "it is not read");
         assert_eq!(has(&[b'a', 0xe9], "aé"), None, "Latin-1");
