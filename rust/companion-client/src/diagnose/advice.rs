@@ -56,7 +56,7 @@ fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
             fixed(&["Restart the companion in the editor.", &new_terminal(profile)])
         }
         Problem::BadProxy => vec![format!(
-            "Write {} with http:// in front, or unset it. The CLI does not use a proxy for its \
+            "Write {} as http://HOST:PORT, or unset it. The CLI does not use a proxy for its \
              companion, but an invalid URL stops it at its start.",
             super::facts::bad_proxy(environment).unwrap_or("HTTP_PROXY")
         )],
