@@ -39,7 +39,7 @@ class CompanionServiceTest : ServiceTestCase() {
     }
 
     fun testCLIsFindTheServerOfAProject() {
-        assertEquals(CompanionState.Off, service.state)
+        assertEquals(CompanionState.Starting, service.state)
         start()
         val published = published()
         assertEquals(running.status.port, published["port"].asInt)
@@ -120,7 +120,7 @@ class CompanionServiceTest : ServiceTestCase() {
         val service = CompanionService.getInstance(ProjectManager.getInstance().defaultProject)
         service.start()
         service.restart()
-        assertEquals(CompanionState.Off, service.state)
+        assertEquals(CompanionState.Starting, service.state)
     }
 
     fun testWithNothingToDoThereIsNoServer() {

@@ -25,7 +25,7 @@ class IdeModeTest : ServiceTestCase() {
     fun testTheWelcomeScreenHasNone() {
         WelcomeScreenProjectProvider.welcome = project
         val service = startAndRestart()
-        assertEquals(CompanionState.Off, service.state)
+        assertEquals(CompanionState.WelcomeScreen, service.state)
         WelcomeScreenProjectProvider.welcome = null
         service.start()
         await { service.state is CompanionState.Running }

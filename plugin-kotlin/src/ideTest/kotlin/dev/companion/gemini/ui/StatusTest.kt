@@ -13,6 +13,7 @@ import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.wm.StatusBarWidgetProvider
 import com.intellij.openapi.wm.WindowManager
+import com.intellij.openapi.wm.ex.WelcomeScreenProjectProvider
 import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
@@ -117,6 +118,23 @@ class StatusTest : ServiceTestCase() {
         assertTrue("/new" in texts(content))
     }
 
+    fun testNoFeatureIsOffBeforeTheStartOrInAWelcomeScreen() {
+        val service = serviceWith { _, _ -> RecordingCore() }
+        val labels = {
+            UIUtil.findComponentsOfType(StatusPopup(project).content(service), JLabel::class.java).map { it.text }
+        }
+        assertTrue("${labels()}", "Starting\u2026" in labels())
+        assertFalse("${labels()}", labels().any { "features are off" in it })
+        WelcomeScreenProjectProvider.welcome = project
+        try {
+            service.start()
+        } finally {
+            WelcomeScreenProjectProvider.welcome = null
+        }
+        assertTrue("${labels()}", labels().any { "Open a project to connect a CLI." in it })
+        assertFalse("${labels()}", labels().any { "features are off" in it })
+    }
+
     fun testAnAddressThatIsNotThereIsReported() {
         state(running(0, "/file", listOf("127.0.0.1:1"), listOf("can't listen on 172.17.0.1: not there")))
         val notification = shown.single()
@@ -166,7 +184,7 @@ class StatusTest : ServiceTestCase() {
         assertTrue("the keyboard reaches it", label.isFocusable)
         assertTrue(ActionUtil.getActions(label).any { it.shortcutSet === CommonShortcuts.ENTER })
         val texts = { "${label.text}|${label.toolTipText}" }
-        assertEquals("|Companion for Gemini CLI: Off", texts())
+        assertEquals("|Companion for Gemini CLI: Starting\u2026", texts())
         val icons = LinkedHashSet(listOf(label.icon))
         val expected = listOf(
             Starting to "|Companion for Gemini CLI: Starting\u2026",

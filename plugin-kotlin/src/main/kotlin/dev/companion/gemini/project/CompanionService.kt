@@ -66,7 +66,7 @@ open class CompanionService protected constructor(
 
     /** Changed by the worker and by the server's callbacks, one at a time. */
     @Volatile
-    var state: CompanionState = CompanionState.Off
+    var state: CompanionState = CompanionState.Starting
         private set
 
     /** Null unless a server runs. */
@@ -135,8 +135,12 @@ open class CompanionService protected constructor(
 
     /** Returns whether the project can have a server. If so, the service keeps one running from now on. */
     private fun mayStart(): Boolean {
-        if (project.isDefault || IdeMode.isWelcomeScreen(project)) return false
-        if (IdeMode.isRemote()) changeState { CompanionState.Remote } else started = true
+        if (project.isDefault) return false
+        when {
+            IdeMode.isWelcomeScreen(project) -> changeState { CompanionState.WelcomeScreen }
+            IdeMode.isRemote() -> changeState { CompanionState.Remote }
+            else -> started = true
+        }
         if (!started) firstTry.countDown()
         return started
     }

@@ -6,12 +6,16 @@ import com.intellij.util.messages.Topic
 import dev.companion.gemini.core.ServerStatus
 
 sealed class CompanionState {
-    /** No server runs: the project has just been opened, or the settings disable the server. */
+    /** No server runs, because the settings disable all features. */
     data object Off : CompanionState()
+
+    /** A welcome screen in the form of a project has no server. */
+    data object WelcomeScreen : CompanionState()
 
     /** In Remote Development no server starts, because this is untested. */
     data object Remote : CompanionState()
 
+    /** The project has just been opened, or its server starts. */
     data object Starting : CompanionState()
 
     /**

@@ -58,7 +58,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
         when (state) {
             is CompanionState.Failed -> showProblem(state.message, NotificationType.ERROR)
             is CompanionState.Running -> running(state.status)
-            CompanionState.Off, CompanionState.Remote, CompanionState.Starting -> hideProblem()
+            else -> hideProblem()
         }
     }
 

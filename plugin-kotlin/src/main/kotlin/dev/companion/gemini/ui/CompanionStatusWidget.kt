@@ -43,7 +43,7 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
     }
 
     /** EDT. The shown state. */
-    private var state: CompanionState = CompanionState.Off
+    private var state: CompanionState = CompanionState.Starting
     private var waiting = 0
     private var changed = 0
 

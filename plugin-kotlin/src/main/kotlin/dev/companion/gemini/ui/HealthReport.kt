@@ -48,6 +48,7 @@ internal object HealthReport {
     private fun server(service: CompanionService): List<String> =
         when (val state = service.state) {
             CompanionState.Off -> listOf("Server: off")
+            CompanionState.WelcomeScreen -> listOf("Server: off, in a welcome screen")
             CompanionState.Remote -> listOf("Server: off, in Remote Development")
             CompanionState.Starting -> listOf("Server: starting")
             is CompanionState.Failed -> listOf("Server: failed: ${state.message}")

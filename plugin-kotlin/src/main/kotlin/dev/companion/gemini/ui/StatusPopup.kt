@@ -92,6 +92,7 @@ internal class StatusPopup(private val project: Project) {
             is CompanionState.Running -> rows(form, state.status)
             is CompanionState.Failed -> form.addComponent(text(state.message))
             CompanionState.Off -> form.addComponent(text(message("status.off.details")))
+            CompanionState.WelcomeScreen -> form.addComponent(text(message("status.welcome.details")))
             CompanionState.Remote -> form.addComponent(text(message("status.remote.details")))
             CompanionState.Starting -> Unit
         }

@@ -21,7 +21,7 @@ internal object StatusText {
 
     fun icon(state: CompanionState): Icon =
         when (state) {
-            CompanionState.Off, CompanionState.Remote, CompanionState.Starting -> OFF
+            CompanionState.Off, CompanionState.WelcomeScreen, CompanionState.Remote, CompanionState.Starting -> OFF
             is CompanionState.Running -> if (state.status.connected > 0) CONNECTED else WAITING
             is CompanionState.Failed -> FAILED
         }
@@ -29,6 +29,7 @@ internal object StatusText {
     fun title(state: CompanionState): String =
         when (state) {
             CompanionState.Off -> message("status.off")
+            CompanionState.WelcomeScreen -> message("status.welcome")
             CompanionState.Remote -> message("status.remote")
             CompanionState.Starting -> message("status.starting")
             is CompanionState.Running -> connected(state.status.connected)
