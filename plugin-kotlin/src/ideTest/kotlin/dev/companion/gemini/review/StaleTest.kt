@@ -181,13 +181,17 @@ class StaleTest : QuestionTestCase() {
 
     fun `test what another program has written since is not replaced without a question`() {
         file("a.txt", "old")
-        val (changed, created) = propose("a.txt", "new") to propose("b.txt", "new")
+        val gone = file("c.txt", "old")
+        val (changed, created, deleted) = listOf("a.txt", "b.txt", "c.txt").map { propose(it, "new") }
         core.delivery = Delivery.UNKNOWN
-        listOf(changed, created).forEach { it.click("Accept") }
+        listOf(changed, created, deleted).forEach { it.click("Accept") }
         val files = listOf("a.txt", "b.txt").map { file(it, "by another program") }
-        applyAndBeAsked(changed, "a.txt has changes that the proposal lacks")
-        applyAndBeAsked(created, "b.txt has changes that the proposal lacks")
+        assertTrue(gone.delete())
+        applyAndBeAsked(changed, "a.txt has changes that the proposal lacks.\nThe proposal replaces the whole file.")
+        applyAndBeAsked(created, "b.txt has been created meanwhile.\nThe proposal replaces the whole file.")
+        applyAndBeAsked(deleted, "c.txt has been deleted meanwhile.\nThe proposal creates it again.")
         assertEquals(List(2) { "by another program" }, files.map(File::readText))
+        assertFalse(gone.exists())
     }
 
     private fun applyAndBeAsked(view: View, question: String) {

@@ -17,9 +17,14 @@ internal object ProposalQuestion {
     fun isRejected(project: Project, proposal: Proposal): Boolean =
         ask(project, message("diff.ask", proposal.shownPath), "diff.ask.keep", "diff.reject")
 
-    /** Asks only if the file would lose changes. */
+    /** Asks only if the file would lose changes, or come back. */
     fun isApplied(project: Project, proposal: Proposal): Boolean {
-        val question = message("diff.ask.apply.changed", proposal.shownPath)
+        val key = when {
+            proposal.isDeleted -> "diff.ask.apply.deleted"
+            proposal.isCreated -> "diff.ask.apply.created"
+            else -> "diff.ask.apply.changed"
+        }
+        val question = message(key, proposal.shownPath)
         return !proposal.takesBack || ask(project, question, "diff.ask.none", "diff.apply")
     }
 

@@ -147,8 +147,8 @@ internal class Proposal(
     private var changedOnDisk = false
     private val isChanged get() = changed || (isUnsaved() && changedOnDisk) || (wasUnsaved && !isUnsaved())
 
-    private val isDeleted get() = kind == ProposalKind.CHANGE && target.file == null
-    private val isCreated get() = kind == ProposalKind.CREATE && target.file != null
+    val isDeleted: Boolean get() = kind == ProposalKind.CHANGE && target.file == null
+    val isCreated: Boolean get() = kind == ProposalKind.CREATE && target.file != null
     private val isReadOnly get() = target.file?.isWritable == false
 
     private var form = target.form(proposed.form)
