@@ -13,6 +13,7 @@ import dev.companion.gemini.review.Answer
 import dev.companion.gemini.review.DiffTestCase
 import java.io.File
 import java.nio.file.Files
+import javax.swing.JEditorPane
 
 class ProposalTabTest : DiffTestCase() {
     fun `test the current file is left and the proposal is right`() {
@@ -55,6 +56,21 @@ class ProposalTabTest : DiffTestCase() {
         assertTrue(view.banner, view.banner.startsWith(offer))
         assertFalse(File(root, "no").exists())
     }
+
+    fun `test a file that is deleted is not said to be new`() {
+        val file = file("a.txt", "one")
+        val view = propose("a.txt", "two")
+        assertTrue("${titles(view)}", titles(view).any { it.startsWith("Current: ") })
+        assertTrue(file.delete())
+        await("the word about it") { "It has been deleted" in view.banner }
+        assertTrue("${titles(view)}", titles(view).any { it.startsWith("Deleted: ") })
+        assertTrue(titles(propose("b.txt", "two")).any { it.startsWith("New file: ") })
+    }
+
+    private fun titles(view: View): List<String> =
+        UIUtil
+            .findComponentsOfType(view.component, JEditorPane::class.java)
+            .map { it.document.getText(0, it.document.length).trim() }
 
     fun `test a name without a known ending is text`() {
         file("LICENSE-OF-MINE", "one")

@@ -179,7 +179,11 @@ internal class ProposalEditor(
             ?.let { FileSide(contents.create(project, it, target.type)) }
             ?: contents.create(project, "", target.type)
         val proposed = contents.create(project, proposal.document, proposal.type)
-        val key = if (target.file == null) "diff.side.none" else "diff.side.current"
+        val key = when {
+            proposal.isDeleted -> "diff.side.deleted"
+            target.file == null -> "diff.side.none"
+            else -> "diff.side.current"
+        }
         // The viewer shows a title in a label that can be copied, which reads every text as HTML.
         val left = CompanionBundle.message(key, XmlStringUtil.escapeString(proposal.shownPath))
         val right = CompanionBundle.message("diff.side.proposed")
