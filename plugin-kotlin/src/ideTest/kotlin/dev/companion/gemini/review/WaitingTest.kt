@@ -79,12 +79,24 @@ class WaitingTest : QuestionTestCase() {
         core.delivery = Delivery.UNKNOWN
         view.click("Accept")
         view.lose()
+        val text = "/a.txt: The CLI no longer waits for this proposal and may not write the file. Click Review"
+        assertTrue(notices.single(), text in notices.single())
         follow(notified.last())
         assertEquals("mine", text(view.right))
         view.lose()
         propose("b.txt", "two").lose()
         follow(notified.last())
         assertEquals(listOf("a.txt", "b.txt"), tabs().map { it.name }.sorted())
+    }
+
+    fun `test an acceptance without a tab says so if the CLI is not connected`() {
+        propose("a.txt", "two").lose()
+        assertTrue(notices.single(), "proposes" in notices.single())
+        core.delivery = Delivery.QUEUED
+        service.accept(service.waiting().single())
+        assertTrue(notices.single(), "/a.txt: Accepted, but the CLI is not connected." in notices.single())
+        follow(notified.last())
+        tabs().single().proposal?.let(service::closeByUser)
     }
 
     fun `test a tab is neither a preview nor closed to make room`() {

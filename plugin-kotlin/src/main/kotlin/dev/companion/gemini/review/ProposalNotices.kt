@@ -12,6 +12,7 @@ import com.intellij.openapi.project.Project
 import com.intellij.testFramework.LightVirtualFile
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.tabs.Proposal
@@ -23,15 +24,17 @@ internal class ProposalNotices(
     private val review: () -> Unit,
     private val show: (Proposal) -> Unit,
 ) {
-    private var hidden = emptyList<Proposal>()
+    /** With the delivery of the acceptance: after an acceptance in vain, another text is true. */
+    private var hidden = emptyMap<Proposal, Delivery>()
     private var waiting: Notification? = null
 
     /** Lists the proposals without a tab, as long as there are any. */
     fun showWaiting(proposals: List<Proposal>) {
         assertEdt()
-        if (proposals == hidden) return
-        val isNews = !hidden.containsAll(proposals)
-        hidden = proposals
+        val delivery = proposals.associateWith { it.delivery }
+        if (delivery == hidden) return
+        val isNews = !hidden.entries.containsAll(delivery.entries)
+        hidden = delivery
         // The notification stays, because a second balloon would disturb a user who opens one after the other. So the
         // text about several is also true once some have left.
         if (!isNews && proposals.isNotEmpty()) return
@@ -39,12 +42,19 @@ internal class ProposalNotices(
         waiting = null
         val first = proposals.firstOrNull() ?: return
         val text = if (proposals.size == 1) {
-            CompanionBundle.message("diff.waiting", first.offer)
+            CompanionBundle.message("diff.waiting", about(first))
         } else {
             CompanionBundle.message("diff.waiting.several", proposals.size, first.shownPath)
         }
         waiting = report(text, CompanionBundle.message("diff.show"), Platform.stickyNotificationGroup(), review)
     }
+
+    private fun about(proposal: Proposal): String =
+        if (proposal.delivery == Delivery.DELIVERED) {
+            proposal.offer
+        } else {
+            "${proposal.shownPath}: ${CompanionBundle.message(proposal.undelivered)}"
+        }
 
     /**
      * Offers the user's text, which would otherwise be lost with the proposal, and gives the
