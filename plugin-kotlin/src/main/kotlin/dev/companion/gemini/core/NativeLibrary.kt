@@ -38,7 +38,7 @@ object NativeLibrary {
         try {
             System.load(file.toAbsolutePath().toString())
         } catch (e: UnsatisfiedLinkError) {
-            throw NativeLibraryException("The library for $folder could not be loaded: ${e.message}", e)
+            throw NativeLibraryException("The library for $folder could not be loaded: ${e.message}.", e)
         } catch (e: IllegalCallerException) {
             // This happens in Java 24 and newer, if it is configured to deny native access.
             throw NativeLibraryException(DENIED, e, restart = true)

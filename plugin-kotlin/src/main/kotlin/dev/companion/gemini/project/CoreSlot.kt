@@ -84,7 +84,7 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
         try {
             Runtime.getRuntime().addShutdownHook(atExit)
         } catch (e: IllegalStateException) {
-            throw IllegalStateException("The IDE is closing.", e)
+            throw IllegalStateException("the IDE is closing", e)
         }
         atExitAdded = true
     }

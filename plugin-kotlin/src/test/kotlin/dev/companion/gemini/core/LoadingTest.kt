@@ -60,6 +60,7 @@ class LoadingTest {
         Files.writeString(library(), "no library")
         val message = failure()
         assertTrue(message.startsWith("The library for ${folder()} could not be loaded: "), message)
+        assertTrue(message.endsWith("."), message)
     }
 
     @Test
