@@ -10,7 +10,7 @@ import { CONNECTED, Scene } from '../lib/ide-scene.mjs';
 import { noTerminal as skip } from '../lib/terminal.mjs';
 
 const ASK = 'Reject… (Ctrl+Alt+Shift+Enter)';
-const NOW = 'The CLI gets the reason now, and goes on.';
+const NOW = 'The CLI gets the reason without a new prompt, and goes on.';
 const NEXT_PROMPT = 'The CLI gets the reason with your next prompt.';
 const REASON = 'Use the name seven.';
 

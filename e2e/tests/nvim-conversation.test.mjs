@@ -68,7 +68,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     await asks(neovim, NOW);
     await neovim.type(`${REASON}<CR>`);
     await neovim.proposalBehind(file.b);
-    assert.match(await neovim.messages(), /the CLI gets the reason now and goes on: a$/m);
+    assert.match(await neovim.messages(), /the CLI gets the reason and goes on: a$/m);
     const ok = await neovim.lua(`return require('gemini_companion').reject(...)`, file.b, REASON);
     assert.equal(ok, true);
     await goTo(window, file.c);

@@ -15,7 +15,7 @@ local QUESTIONS = {
 
 --- The message after the rejection.
 local MESSAGES = {
-  now = '%s gets the reason now and goes on: %s',
+  now = '%s gets the reason and goes on: %s',
   nextPrompt = '%s gets the reason with your next prompt: %s',
 }
 

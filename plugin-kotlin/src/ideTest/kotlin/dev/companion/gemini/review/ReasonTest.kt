@@ -221,7 +221,7 @@ class ReasonTest : DiffTestCase() {
     }
 
     private companion object {
-        const val NOW = "The CLI gets the reason now, and goes on."
+        const val NOW = "The CLI gets the reason without a new prompt, and goes on."
         const val NEXT_PROMPT = "The CLI gets the reason with your next prompt."
         const val UNKNOWN = "$NOW If the file has changed on the disk, the CLI gets it with your next prompt."
     }
