@@ -292,7 +292,7 @@
 ---@field bytes? string the bytes before the revert, nil if there was no file
 ---@field now? table the texts just after it, on the disk and unsaved
 
---- The revert of a file that was not open. `opened` is called with its buffer once the file is open.
+--- The last revert of a file. `watch` is called with each later buffer that has its text.
 ---@class GeminiCompanion.RememberedRevert
 ---@field before GeminiCompanion.Text
 ---@field after GeminiCompanion.Text
