@@ -220,8 +220,8 @@ impl Window {
         Ok(Self { companion: build(sh)?, platform: platform::platform(sh)?, plugin, robot })
     }
 
-    /// Runs all tests in a window, or those in the file `only`, one after the other, because there
-    /// is only one focus. `report` has the name of the IDE, and the page for the results.
+    /// Runs all tests in a window, or those in the file `only`. Each window has its own screen, and so
+    /// its own focus. `report` has the name of the IDE, and the page for the results.
     pub(crate) fn test(
         &self,
         sh: &Shell,
@@ -238,7 +238,7 @@ impl Window {
         if tests.is_empty() {
             return Err(format!("e2e/ide-tests has no {}.test.mjs", only.unwrap_or("*")).into());
         }
-        let mut node = cmd!(sh, "node --test --test-concurrency=1 --test-reporter=spec");
+        let mut node = cmd!(sh, "node --test --test-concurrency=2 --test-reporter=spec");
         node = node.arg("--test-reporter-destination=stdout");
         if let Some((name, page)) = report {
             sh.create_dir(page.parent().unwrap_or(page))?;
