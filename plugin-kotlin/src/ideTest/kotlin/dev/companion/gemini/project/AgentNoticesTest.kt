@@ -11,9 +11,6 @@ import com.intellij.openapi.wm.ToolWindowAnchor
 import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.UIUtil
-import dev.companion.gemini.RecordingCore
-import dev.companion.gemini.core.EditorHost
-import dev.companion.gemini.core.EditorMessage
 import dev.companion.gemini.review.Alerts
 import dev.companion.gemini.shownNotifications
 
@@ -89,21 +86,6 @@ class AgentNoticesTest : ServiceTestCase() {
         notices.answered("one")
         UIUtil.dispatchAllInvocationEvents()
         assertTrue(shown.single().isExpired)
-    }
-
-    fun testAQuestionGoesWithTheLastCLI() {
-        lateinit var host: EditorHost
-        val core = RecordingCore()
-        val service = serviceWith { _, editor -> core.also { host = editor } }
-        service.start()
-        await { service.core === core }
-        host.receive(core, EditorMessage.AgentWaiting("one", "Run it?"))
-        host.receive(core, EditorMessage.Sessions(1))
-        await { shown.size == 1 }
-        UIUtil.dispatchAllInvocationEvents()
-        assertFalse("a CLI is there", shown.single().isExpired)
-        host.receive(core, EditorMessage.Sessions(0))
-        await { shown.single().isExpired }
     }
 
     fun testALongTurnIsShownInMinutes() {

@@ -36,13 +36,6 @@ internal class AgentNotices(
     /** The question does not wait for the user any more. */
     fun answered(session: String) = project.later { hide(session) }
 
-    /** The last CLI has gone, perhaps without an end of its session. */
-    fun disconnected() =
-        project.later {
-            shown.values.forEach(Notification::expire)
-            shown.clear()
-        }
-
     /** The CLI has answered a prompt. */
     fun finished(session: String, seconds: Long) {
         val time = if (seconds < MINUTE) {

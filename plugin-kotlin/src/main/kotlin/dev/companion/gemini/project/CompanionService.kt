@@ -244,7 +244,7 @@ open class CompanionService protected constructor(
             is EditorMessage.Reject -> proposals.reject(message.responder, message.asked.filePath)
             is EditorMessage.FindDiagnostics -> diagnostics.find(message.responder, message.asked)
             is EditorMessage.ListUnsaved -> listUnsaved(message.responder)
-            is EditorMessage.Sessions -> connectedChanged(message.count)
+            is EditorMessage.Sessions -> updateStatus()
             is EditorMessage.AgentWaiting -> notices.waiting(message.session, message.message)
             is EditorMessage.AgentAnswered -> notices.answered(message.session)
             is EditorMessage.AgentFinished -> notices.finished(message.session, message.seconds)
@@ -257,11 +257,6 @@ open class CompanionService protected constructor(
             is AgentChange -> changes.changed(core, message)
             is AgentCommand -> changes.command(core, message)
         }
-    }
-
-    private fun connectedChanged(count: Int) {
-        updateStatus()
-        if (count == 0) notices.disconnected()
     }
 
     private fun listUnsaved(responder: Responder<UnsavedPaths>) {
