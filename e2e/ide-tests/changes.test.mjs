@@ -149,16 +149,14 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   await ide.display.press('Return');
   await ide.until(({ focus }) => focus?.path === file('a.txt'), 'a.txt');
 
-  // The diff has an arrow for each change, which takes it back. After the last one the file is reverted.
+  // The diff has an arrow for each change, which takes it back.
   await scene.invokeOnChange('d.txt', 'Companion.ShowChange');
   await ide.until(({ texts }) => texts.includes('Before the prompt'), 'the diff');
   await scene.picture('changes-diff');
   await ide.click('arrow');
   await ide.untilRobot(['text of file', { path: file('d.txt') }], (text) => text === OLD, 'OLD');
   await scene.picture('changes-arrow');
-  await until('OLD on the disk', () => read('d.txt') === OLD);
   await ide.display.press('Escape');
-  await row(ide, 'd.txt', 'reverted');
 
   // A file that the user has edited meanwhile.
   await scene.edit('user.txt', read('user.txt'));

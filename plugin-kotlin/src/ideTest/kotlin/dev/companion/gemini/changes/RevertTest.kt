@@ -2,7 +2,6 @@
 
 package dev.companion.gemini.changes
 
-import com.intellij.diff.DiffManager
 import com.intellij.diff.contents.DocumentContent
 import com.intellij.diff.requests.ContentDiffRequest
 import com.intellij.openapi.application.ApplicationManager
@@ -12,7 +11,6 @@ import com.intellij.openapi.editor.event.DocumentListener
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.vfs.encoding.EncodingProjectManager
-import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.offEdt
 import java.io.File
@@ -335,38 +333,6 @@ class RevertTest : ChangesTestCase() {
         assertEquals(listOf("one", "two", "mine"), documents.map { it.text })
         assertEquals(listOf("Before the prompt", "After the CLI\u2019s edits", "Now"), request.contentTitles)
         assertFalse("they are read-only", documents.any { it.isWritable })
-    }
-
-    fun testAFileThatTheUserRevertsInTheDiffIsSavedAndReported() {
-        file("a.txt", "one\ntwo\n")
-        changed(1, Edit("a.txt", "one\ntwo\n", "ONE\nTWO\n"))
-        val (versions, texts) = offEdt { read(row(1, "a.txt")) }
-        val viewer = DiffManager.getInstance().createRequestPanel(project, testRootDisposable, null)
-        viewer.setRequest(ChangeDiffs(project, service).two(versions, texts))
-        type("a.txt", "one\nTWO\n")
-        UIUtil.dispatchAllInvocationEvents()
-        assertEquals("a part", emptyList<String>(), calls)
-        type("a.txt", "one\ntwo\n")
-        await("the report") { calls == listOf("reverted s 1 a.txt") }
-        assertEquals("one\ntwo\n", onDisk("a.txt"))
-        type("a.txt", "one\nTWO\n")
-        await("the undo") { calls == listOf("reverted s 1 a.txt", "revertUndone s 1 a.txt") }
-        revert(row(1, "a.txt"))
-        UIUtil.dispatchAllInvocationEvents()
-        assertEquals("reported once", 3, calls.size)
-    }
-
-    fun testATextThatAnotherProgramTakesBackIsNotReported() {
-        file("a.txt", "one")
-        changed(1, Edit("a.txt", "one", "two"))
-        val (versions, texts) = offEdt { read(row(1, "a.txt")) }
-        val viewer = DiffManager.getInstance().createRequestPanel(project, testRootDisposable, null)
-        viewer.setRequest(ChangeDiffs(project, service).two(versions, texts))
-        write("a.txt", "one")
-        virtualFile("a.txt").refresh(false, false)
-        await("the text") { document("a.txt").text == "one" }
-        UIUtil.dispatchAllInvocationEvents()
-        assertEquals(emptyList<String>(), calls)
     }
 
     fun testTheRightSideOfTheDiffIsTheFile() {

@@ -43,10 +43,7 @@ internal class ChangeDiffs(
         DiffManager.getInstance().showDiff(project, chain, DiffDialogHints.DEFAULT)
     }
 
-    /**
-     * The text before the prompt, and the file itself, where the viewer's arrows take changes back. If they have taken
-     * back all of them, that is a revert.
-     */
+    /** The text before the prompt, and the file itself, where the viewer's arrows take changes back. */
     fun two(file: FileVersions, texts: ChangedText): DiffRequest {
         val contents = DiffContentFactory.getInstance()
         val now = when {
@@ -54,22 +51,13 @@ internal class ChangeDiffs(
             file.now != null -> shown(file.now.toString(), file)
             else -> contents.createEmpty()
         }
-        val before = if (texts.before == null) contents.createEmpty() else shown(texts.before, file)
-        val title = message(if (texts.before == null) "changes.side.none" else "changes.side.before")
-        val titleNow = message(if (file.file == null) "changes.side.deleted" else "changes.side.now")
-        val watch = watch(file, texts)
-        return object : SimpleDiffRequest(file.shownPath, before, now, title, titleNow) {
-            override fun onAssigned(isAssigned: Boolean) {
-                super.onAssigned(isAssigned)
-                watch?.follow(isAssigned)
-            }
-        }
-    }
-
-    private fun watch(versions: FileVersions, texts: ChangedText): RevertWatch? {
-        val (file, document, before) = Triple(versions.file, versions.document, texts.before)
-        if (file == null || document == null || before == null) return null
-        return RevertWatch(project, service, versions.rows, file, document, TextForm.plain(before))
+        return SimpleDiffRequest(
+            file.shownPath,
+            if (texts.before == null) contents.createEmpty() else shown(texts.before, file),
+            now,
+            message(if (texts.before == null) "changes.side.none" else "changes.side.before"),
+            message(if (file.file == null) "changes.side.deleted" else "changes.side.now"),
+        )
     }
 
     fun three(file: FileVersions, texts: ChangedText): DiffRequest =
