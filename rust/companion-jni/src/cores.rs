@@ -111,8 +111,8 @@ impl<I: KotlinSide> Cores<I> {
             // The thread frees the last server's objects at its end.
             callbacks.remove(core);
         } else if let Some(Shared { runtime, callbacks, .. }) = shared.take() {
-            logging::forward_to_nobody();
             drop(runtime);
+            logging::forward_to_nobody();
             callbacks.end();
         }
     }
