@@ -1,7 +1,8 @@
 //! Decides which CLI gets which note of its user.
 //!
 //! A reason reaches its own CLI: with the result of the rejected edit, or with the user's next
-//! prompt, whichever comes first. A revert reaches it with the next prompt. A comment reaches one
+//! prompt, whichever comes first. A revert reaches it with the next prompt, or in Qwen Code
+//! with results of tools before that. A comment reaches one
 //! CLI, the first that has a result, an end of a turn or a prompt.
 //!
 //! A caller asks for the notes that are due, checks that their files may be shared, and delivers

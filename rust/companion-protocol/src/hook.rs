@@ -93,7 +93,7 @@ pub enum HookEventKind {
     /// Before a tool. [`HookProfile::confirms_after_hook`] says whether the user has confirmed the
     /// call by then.
     BeforeTool,
-    /// After a tool; in Gemini CLI even if the tool failed, in Qwen Code not then.
+    /// After a tool, even if it failed.
     AfterTool,
     /// After the user sent a prompt, before the model gets it.
     BeforeAgent,

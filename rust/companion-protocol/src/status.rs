@@ -30,7 +30,7 @@ pub struct Status {
     /// The open private files: the focused one, and others as far as the server has checked them. Each has
     /// a sentence about the reason and how to share the file.
     pub private_files: BTreeMap<String, String>,
-    /// The number of connections and tool calls in progress.
+    /// The number of connections, and of looks at files that are in progress.
     pub tasks: usize,
 }
 

@@ -4,7 +4,7 @@
 //! `{"ready":{"port":1234,"token":"…","start_us":321}}`. Then it takes these events:
 //!
 //! - `{"id":1,"ev":"focus","path":"/p"}`
-//! - `{"id":2,"ev":"caret","path":"/p","line":7,"character":3}`
+//! - `{"id":2,"ev":"caret","path":"/p","line":7}`
 //! - `{"id":3,"ev":"accept","path":"/p"}`
 //! - `{"id":4,"ev":"reject","path":"/p"}`
 //! - `{"id":5,"ev":"storm","path":"/p","count":100000,"ms":2000}`

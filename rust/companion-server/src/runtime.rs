@@ -18,7 +18,8 @@ use tokio_util::sync::CancellationToken;
 /// The longest wait for threads at the end. Only a disk that does not answer makes it that long.
 const END_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The thread. A host stops its servers before it drops this. That waits 0.5 s for all threads.
+/// The thread. A host stops its servers before it drops this. That waits for all threads, 0.5 s at
+/// most.
 pub struct Runtime {
     handle: Handle,
     stop: CancellationToken,
@@ -50,7 +51,8 @@ impl Runtime {
         alive
     }
 
-    /// Ends the runtime, and waits for its threads, at most for `limit`. Returns whether they have ended.
+    /// Ends the runtime, and waits for its threads, at most for `limit`. Returns whether they have ended. A
+    /// host drops it instead; tests wait longer.
     pub fn end(mut self, limit: Duration) -> bool {
         self.stop(limit)
     }

@@ -34,7 +34,7 @@ pub struct AgentAnswered {
     pub session: String,
 }
 
-/// The parameters of `agent/finished`: a CLI has answered a prompt.
+/// The parameters of `agent/finished`: a turn of a CLI has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AgentFinished {
     /// The CLI session, from its hooks.
