@@ -111,8 +111,8 @@ pub enum Input<'a> {
     Withdraw(&'a str),
     /// The answer to [`Output::LookForText`]; `None` if the disk does not answer, or if there is no file.
     Found(DiffId, Option<FoundFile>),
-    /// A CLI has written a text of this [`written_digest`](crate::text::written_digest) to this file. Another program may
-    /// have changed the file since.
+    /// A CLI has written a text of this [`written_digest`](crate::text::written_digest) to this file. Another
+    /// program may have changed the file since.
     Wrote(&'a str, Digest),
     /// A CLI has run a hook.
     Hook(&'a Caller<'a>, Hook<'a>),

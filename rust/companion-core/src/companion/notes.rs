@@ -84,7 +84,11 @@ impl Companion {
     pub(super) fn begin_rejection(&mut self, path: &str, reason: Text, out: &mut Outputs) {
         let Some((diff, session)) = self.ledger.begin_rejection(path) else {
             out.push(Output::Delivery(Delivery::Unknown));
-            return out.push(reason_lost(path, &reason, "the proposal has already ended"));
+            // The reason of the rejection that is under way counts.
+            if !reason.is_empty() && !self.ledger.is_being_rejected(path) {
+                out.push(reason_lost(path, &reason, "the proposal has already ended"));
+            }
+            return;
         };
         let path: Arc<str> = path.into();
         out.push(Output::Delivery(self.delivery_to(session)));

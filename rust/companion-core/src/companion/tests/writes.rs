@@ -85,6 +85,15 @@ impl Desk {
         out
     }
 
+    /// The user rejects a proposal with a reason. Returns the reason if the editor gets it back.
+    fn reject(&mut self, path: &str, reason: &str) -> Option<String> {
+        let out = self.handle(Input::RejectedWithReason(path, reason.to_owned().into()));
+        out.into_iter().find_map(|output| match output {
+            Output::Notification(CompanionNotification::ReasonLost(lost)) => Some(lost.reason),
+            _ => None,
+        })
+    }
+
     /// Answers all looks until `elapsed`, and returns the times of the looks and the messages.
     fn look_until(
         &mut self,
@@ -115,12 +124,13 @@ fn diff(path: &str) -> DiffPath {
 #[test]
 fn a_reason_for_an_ended_proposal_is_offered_again() {
     let mut desk = Desk::new();
-    let out = desk.handle(Input::RejectedWithReason("/a", "no".to_owned().into()));
-    let lost = out.iter().any(|output| {
-        matches!(output, Output::Notification(CompanionNotification::ReasonLost(lost))
-            if lost.reason == "no")
-    });
-    assert!(lost, "{out:?}");
+    desk.open("/a");
+    assert_eq!(desk.reject("/a", "no"), None, "its file is looked at");
+    assert_eq!(desk.reject("/a", "twice"), None, "the first one counts");
+    desk.open("/b");
+    desk.accept("/b", "mine");
+    assert_eq!(desk.reject("/b", "no").as_deref(), Some("no"));
+    assert_eq!(desk.reject("/b", ""), None);
 }
 
 #[test]
