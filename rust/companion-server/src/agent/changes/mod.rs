@@ -12,7 +12,7 @@ mod reverted;
 mod tests;
 mod tracking;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -420,11 +420,18 @@ impl AgentChanges {
         change.is_revertible().then(|| change.texts())
     }
 
-    /// The files that a CLI has changed, with their texts as it left them.
-    pub(crate) fn left_by(&self, agent: &str) -> HashMap<Arc<str>, FileText> {
-        // The last change of a file replaces the others.
-        let changes = self.changes_of(agent).map(|(_, change)| change);
-        changes.map(|change| (Arc::clone(&change.path), change.after.clone())).collect()
+    /// The files that a CLI has changed, the newest first, with their texts as it left them.
+    pub(crate) fn left_by(&self, agent: &str) -> Vec<(Arc<str>, FileText)> {
+        let mut seen = HashSet::new();
+        let mut left = Vec::new();
+        for prompt in self.prompts.iter().rev().filter(|prompt| &*prompt.id.0 == agent) {
+            for change in &prompt.files {
+                if seen.insert(&change.path) {
+                    left.push((Arc::clone(&change.path), change.after.clone()));
+                }
+            }
+        }
+        left
     }
 
     /// Drops the changes of files that are `now` as before them, although the CLI left them as in `left`:
@@ -432,12 +439,15 @@ impl AgentChanges {
     pub(crate) fn drop_taken_back(
         &mut self,
         agent: &str,
-        left: &HashMap<Arc<str>, FileText>,
+        left: &[(Arc<str>, FileText)],
         now: &[FileSnapshot],
     ) -> BTreeSet<PromptId> {
         let mut dropped = BTreeSet::new();
-        for FileSnapshot { path, text: now, .. } in now {
-            let Some(left) = left.get(path) else { continue };
+        for (path, left) in left {
+            let Some(FileSnapshot { text: now, .. }) = now.iter().find(|file| file.path == *path)
+            else {
+                continue;
+            };
             if now == left || matches!(now, FileText::Unkept(_)) {
                 continue;
             }

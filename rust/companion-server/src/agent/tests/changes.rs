@@ -112,7 +112,7 @@ async fn an_empty_file_that_the_cli_creates_is_in_the_list() {
 async fn all_files_that_somebody_else_has_taken_back_leave_the_list_with_one_prompt() {
     let scene = Scene::start().await;
     scene.prompt("Create them").await;
-    let files: Vec<_> = (0..130).map(|number| scene.dir.path().join(format!("{number}"))).collect();
+    let files: Vec<_> = (0..65).map(|number| scene.dir.path().join(format!("{number}"))).collect();
     for file in &files {
         let tool = json!({ "tool_name": "write_file", "tool_input": { "file_path": file } });
         scene.hook("BeforeTool", tool.clone()).await;

@@ -1,6 +1,6 @@
 //! Finds reverts that the user has undone, and reports the others to a model.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -34,15 +34,18 @@ impl ChangeTracker {
         let (reverts, left) = {
             let changes = self.changes.lock();
             let reverts = changes.unreported_reverts(agent).into_iter().map(|of| of.path);
-            let left = if is_new_prompt { changes.left_by(agent) } else { HashMap::new() };
-            (reverts.collect::<Vec<_>>(), left)
+            let left = if is_new_prompt { changes.left_by(agent) } else { Vec::new() };
+            (distinct(reverts, usize::MAX), left)
         };
-        let files = distinct(reverts.into_iter().chain(left.keys().cloned()), usize::MAX);
-        for part in files.chunks(MAX_LOOKS) {
-            let now = self.snapshots(part.to_vec()).await;
+        if !reverts.is_empty() {
+            let now = self.snapshots(reverts).await;
             let undone = self.undone_reverts(agent, &now);
             self.forget_reverts(agent, &undone);
-            let prompts = self.changes.lock().drop_taken_back(agent, &left, &now);
+        }
+        for part in left.chunks(MAX_LOOKS) {
+            let files = part.iter().map(|(path, _)| Arc::clone(path)).collect();
+            let now = self.snapshots(files).await;
+            let prompts = self.changes.lock().drop_taken_back(agent, part, &now);
             self.report_all(prompts);
         }
     }
