@@ -23,6 +23,7 @@ test('the user’s text is reported as written, however the CLI ends its lines',
   const window = await openWindowWithClient(t);
   const file = window.sandbox.file('a.txt', 'old\n');
   for (const written of ['\uFEFFmine\r\n', 'mine']) {
+    fs.writeFileSync(file, 'old\n');
     const { delivery, decision } = await accept(window, file, 'mine\n');
     assert.equal(delivery, 'delivered');
     assert.equal((await decision).content, 'mine\n');

@@ -123,8 +123,8 @@ fn file(candidate: &Candidate, answer: Option<&Probed>, in_container: bool) -> F
     }
     if stale {
         text.push_str(
-            "\nleft over from a companion that has ended; one that starts when the file is ten minutes \
-             old deletes it",
+            "\nleft over from a companion that has ended; one that starts when the file is at least \
+             ten minutes old deletes it",
         );
     }
     let level = match (chosen, stale || is_refused) {

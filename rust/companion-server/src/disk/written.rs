@@ -16,7 +16,7 @@ pub(crate) fn find(path: &Path, text: Digest) -> io::Result<FoundFile> {
     let metadata = path.metadata()?;
     let since = metadata.modified()?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let modified = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-    // A byte order mark and the end of the last line are not part of the digest.
+    // Besides the text, a file has a byte order mark and the end of the last line.
     let limit = (MAX_BYTES_OF_CHARACTER * (text.len() + 2)) as u64;
     if !metadata.is_file() || metadata.len() > limit {
         return Ok(FoundFile { has_text: Some(false), modified });
