@@ -101,6 +101,25 @@ describe('a revert', { skip, concurrency: 2 }, () => {
     }
   });
 
+  test('leaves no step in the history of a file that had another text when the user opened it', async (t) => {
+    const { neovim, cli, file } = await open(t, { b: 'b\n', a: 'before\n' });
+    await neovim.command('edit b | bwipeout a');
+    await cli.prompt('go');
+    await cli.write(file.a, 'by the CLI\n');
+    await changed(neovim, 1);
+    await run(neovim, 'revert prompt');
+    await changed(neovim, 0);
+    fs.writeFileSync(file.a, 'later\n');
+    await neovim.edit(file.a);
+    await neovim.type('cwmine<Esc>:write<CR>');
+    await untilFile(file.a, 'mine\n');
+    fs.writeFileSync(file.a, 'before\n');
+    await neovim.command('edit!');
+    await neovim.type('u');
+    assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'mine');
+    await changed(neovim, 0);
+  });
+
   for (const isOpen of [true, false]) {
     test(`takes back a text with NUL in a file that is ${isOpen ? '' : 'not '}open`, async (t) => {
       const { neovim, cli, file } = await open(t, { a: 'a\n', n: NUL, z: 'z\n' });

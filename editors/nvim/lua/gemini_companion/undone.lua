@@ -112,6 +112,10 @@ local function follow(buffer)
   end
   local lines = api.nvim_buf_get_lines(buffer, 0, -1, false)
   if not vim.deep_equal(lines, revert.after.lines) then
+    if not revert.buffer then
+      -- A later buffer may have the user's own history.
+      reverts[real(path)] = nil
+    end
     return
   end
   if not revert.buffer then
@@ -121,7 +125,7 @@ local function follow(buffer)
   revert.watch(buffer)
 end
 
---- Watches the next buffer that reads a reverted file. If the file was not open, undo works there as if it had been.
+--- Watches each later buffer that reads a reverted file. If the file was not open, undo works there as if it had been.
 ---@param path string
 ---@param revert GeminiCompanion.RememberedRevert
 function M.remember(path, revert)
