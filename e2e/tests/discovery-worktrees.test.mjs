@@ -1,7 +1,8 @@
 // Tests that the other worktrees of a Git repository belong to the project that an editor has open.
 
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
@@ -212,6 +213,16 @@ test('the variables and the mounts for a CLI name no worktree but its own', { sk
   }
 });
 
+test('an editor without a folder takes no worktree', { skip }, async (t) => {
+  const { sandbox, add } = repository(t);
+  const empty = await startNamed(sandbox, 'empty', sandbox.folder('other'));
+  empty.notify('workspace/folders', { paths: [] });
+  await untilNamed(empty, ['']);
+  const side = add('side');
+  const main = await startNamed(sandbox, 'main', sandbox.project);
+  await untilNamed(main, [sandbox.project, side]);
+});
+
 test('doctor names the worktree if worktrees are off', { skip }, async (t) => {
   const { sandbox, add } = repository(t);
   settings(sandbox);
@@ -233,14 +244,35 @@ test('doctor does not blame the option for a worktree that another editor has a 
   git('add', 'app');
   git('commit', '--quiet', '--message', 'b');
   const side = add('side');
-  const app = path.join(side, 'app');
+  const link = path.join(sandbox.root, 'link');
+  fs.symlinkSync(side, link);
   const main = await startNamed(sandbox, 'main', sandbox.project);
-  const other = await startNamed(sandbox, 'other', app);
-  await untilNamed(other, [app]);
-  await untilNamed(main, [sandbox.project]);
-  const { problem, verdict } = await examine(sandbox, { cwd: side, env: main.ready.env });
-  assert.equal(problem, 'other-folder');
-  assert.match(verdict, /is not in a folder that the editor has open/);
+  const verdictOf = async (companion) => {
+    const { problem, verdict } = await examine(sandbox, { cwd: side, env: companion.ready.env });
+    assert.equal(problem, 'other-folder');
+    return verdict;
+  };
+  for (const app of [side, link].map((folder) => path.join(folder, 'app'))) {
+    const other = await startNamed(sandbox, 'other', app);
+    await untilNamed(other, [app]);
+    await untilNamed(main, [sandbox.project]);
+    assert.match(await verdictOf(main), /is not in a folder that the editor has open/);
+    await other.close();
+    await untilNamed(main, [sandbox.project, side]);
+  }
+  await main.close();
+  // The editor of one was killed.
+  const off = await startNamed(sandbox, 'off', sandbox.project, ['--no-worktrees']);
+  const ide = spawn('sleep', ['600']);
+  const ended = once(ide, 'exit');
+  t.after(() => ide.kill());
+  const args = ['--ide-pid', `${ide.pid}`];
+  const killed = await startNamed(sandbox, 'killed', path.join(side, 'app'), args);
+  assert.match(await verdictOf(off), /is not in a folder that the editor has open/);
+  await killed.kill();
+  ide.kill();
+  await ended;
+  assert.match(await verdictOf(off), /is a worktree of the repository in .*project/);
 });
 
 test('the option of the plugin for Neovim', { skip: skip || noNeovim }, async (t) => {

@@ -25,7 +25,9 @@ pub use ancestors::{
 pub use program::program_version;
 pub use suspended::{MARK_DIRS, SuspendedMark};
 pub use watch::Watch;
-pub use worktrees::{GitDirs, Repository, are_of_one_repository, sibling_worktrees};
+pub use worktrees::{
+    GitDirs, Repository, are_of_one_repository, is_opened, opened_folders, sibling_worktrees,
+};
 
 pub use system::{
     PrivateDir, check_writable, current_user, foreign_owner, is_executable, is_process_alive,

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::{Watch, current_user, open_file, owner};
+use crate::{Platform, Watch, current_user, open_file, owner, real_path};
 
 /// The most worktrees of a repository that are read.
 const MAX_WORKTREES: usize = 64;
@@ -125,6 +125,20 @@ pub fn sibling_worktrees(roots: &[PathBuf]) -> Vec<PathBuf> {
     siblings.retain(|folder| !real.iter().any(|root| folder.starts_with(root)));
     siblings.truncate(MAX_WORKTREES);
     siblings
+}
+
+/// Returns the folders that an editor has open, without links: those in the list of its companion that are
+/// no `worktrees`.
+pub fn opened_folders(list: &str, worktrees: &[String]) -> Vec<PathBuf> {
+    let folders = list.split(Platform::CURRENT.list_separator()).filter(|one| !one.is_empty());
+    let own = folders.filter(|one| !worktrees.iter().any(|other| other == one));
+    own.map(|folder| real_path(Path::new(folder))).collect()
+}
+
+/// Whether a worktree belongs to an editor that has one of the folders open: the worktree, or a folder in it
+/// or above it.
+pub fn is_opened(worktree: &Path, opened: &[PathBuf]) -> bool {
+    opened.iter().any(|folder| folder.starts_with(worktree) || worktree.starts_with(folder))
 }
 
 /// Whether two folders are the uppermost ones of worktrees of the same repository.

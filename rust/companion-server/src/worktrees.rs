@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_platform::{Repository, Watch, sibling_worktrees, strip_verbatim};
+use companion_platform::{Repository, Watch, is_opened, sibling_worktrees, strip_verbatim};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
@@ -66,17 +66,14 @@ pub(crate) fn for_clients(worktrees: Vec<PathBuf>) -> Vec<String> {
     texts(&worktrees)
 }
 
-/// Finds the other worktrees. Another companion may have one open, or a folder in it or above it.
+/// Finds the other worktrees. Another companion may have one open.
 fn find(open: &[PathBuf], others: &Discovery) -> Worktrees {
     let worktrees = sibling_worktrees(open);
     if worktrees.is_empty() {
         return Worktrees::default();
     }
     let others = others.opened_by_others();
-    let is_taken = |folder: &PathBuf| {
-        others.iter().any(|other| other.starts_with(folder) || folder.starts_with(other))
-    };
-    let (taken, free) = worktrees.into_iter().partition(is_taken);
+    let (taken, free) = worktrees.into_iter().partition(|folder| is_opened(folder, &others));
     Worktrees { free, taken }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use companion_platform::{foreign_owner, sibling_worktrees};
+use companion_platform::{foreign_owner, is_opened, opened_folders, real_path, sibling_worktrees};
 use companion_protocol::profile::Base;
 
 use super::env_file::EnvFile;
@@ -258,17 +258,21 @@ fn foreign_folder(environment: &Environment) -> Option<(PathBuf, String)> {
     folders.into_iter().find_map(|folder| Some((folder.to_owned(), foreign_owner(folder)?)))
 }
 
-/// Finds an open folder that has the client's folder in another worktree. A worktree that an editor has a
-/// folder of belongs to that editor.
+/// Finds an open folder that has the client's folder in another worktree. A worktree that another editor
+/// has open belongs to that one.
 fn worktree_of(environment: &Environment, plan: &Plan) -> Option<PathBuf> {
     let cwd = environment.cwd.canonicalize().ok()?;
-    let connections = plan.search.candidates.iter().filter_map(|one| one.connection.as_ref());
-    let lists = connections.filter_map(|connection| connection.workspace_path.as_deref());
-    let open: Vec<_> = lists.flat_map(std::env::split_paths).collect();
-    let is_free = |worktree: &PathBuf| !open.iter().any(|folder| folder.starts_with(worktree));
+    let running = plan.search.candidates.iter().filter(|one| one.alive);
+    let connections = running.filter_map(|one| one.connection.as_ref());
+    let opened =
+        |one: &Connection| Some(opened_folders(one.workspace_path.as_deref()?, &one.worktrees));
+    let editors: Vec<_> = connections.filter_map(opened).collect();
     plan.open_folders().into_iter().find(|folder| {
-        let others = sibling_worktrees(std::slice::from_ref(folder));
-        others.iter().any(|other| cwd.starts_with(other) && is_free(other))
+        let real = real_path(folder);
+        let others: Vec<_> =
+            editors.iter().filter(|opened| !opened.contains(&real)).flatten().cloned().collect();
+        let worktrees = sibling_worktrees(std::slice::from_ref(folder));
+        worktrees.iter().any(|one| cwd.starts_with(one) && !is_opened(one, &others))
     })
 }
 

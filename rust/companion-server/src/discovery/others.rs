@@ -1,8 +1,8 @@
 //! Reads which folders the editors of other companions have open.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use companion_platform::{Platform, is_process_alive, real_path};
+use companion_platform::{is_process_alive, opened_folders};
 use companion_protocol::ide::DiscoveryFile;
 
 use super::Entry;
@@ -25,9 +25,7 @@ impl Entry {
             if !owner.pid.or(content.ppid).is_some_and(is_process_alive) {
                 continue;
             }
-            let folders = content.workspace_path.split(Platform::CURRENT.list_separator());
-            let own = folders.filter(|one| !content.worktrees.iter().any(|other| other == one));
-            opened.extend(own.map(|folder| real_path(Path::new(folder))));
+            opened.extend(opened_folders(&content.workspace_path, &content.worktrees));
         }
         opened
     }
