@@ -17,7 +17,7 @@ const unsupported = (file = fileURLToPath(import.meta.resolve(CLIENT))) =>
     .readFileSync(file, 'utf8')
     .match(/`(IDE integration is not supported in your current environment\.[^`]*)`/)[1];
 
-/** Writes settings of the client into `folder`: the IDE integration on or off, and more. */
+/** Writes settings of the client into `folder`: IDE mode on or off, and more. */
 export function settings(sandbox, enabled = true, folder = '.gemini', more = {}) {
   const file = path.join(sandbox.folder('home', folder), 'settings.json');
   fs.writeFileSync(file, `// written by a test\n${JSON.stringify({ ide: { enabled }, ...more })}`);

@@ -22,7 +22,7 @@ import { suspend } from '../lib/suspend.mjs';
 const FAILED = /^Failed to connect to IDE companion extension in /;
 const NO_EXTENSION = /^Failed to connect to IDE companion extension\. Please ensure/;
 
-/** A sandbox with the IDE integration turned on. */
+/** A sandbox with IDE mode turned on. */
 function sandboxOf(t) {
   const sandbox = Sandbox.of(t);
   settings(sandbox);
@@ -448,7 +448,7 @@ describe('doctor', { concurrency: 4 }, () => {
     await assertFailure(sandbox, known ? 'host-silent' : 'unknown-host', FAILED, { env });
   });
 
-  test('the IDE integration is off in the client’s settings', async (t) => {
+  test('IDE mode is off in the client’s settings', async (t) => {
     const sandbox = sandboxOf(t);
     await Companion.start(sandbox);
     const client = await IdeClient.start(sandbox);

@@ -21,7 +21,7 @@ const qwen = { id: 'qwen', module: QWEN_CLIENT };
 const NO_IDE = 'Unknown command: /ide status'; // tests/qwen-cli has it from the CLI
 const UNSUPPORTED = /^IDE integration is not supported .* run Qwen Code in one of these/;
 
-/** A project of a Qwen Code user with the IDE integration turned on. */
+/** A project of a Qwen Code user with IDE mode turned on. */
 function sandboxOf(t) {
   const sandbox = Sandbox.of(t);
   settings(sandbox, true, '.qwen');
@@ -201,12 +201,12 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     assert.match(diagnosis.verdict, /switched off in Qwen Code/);
   });
 
-  test('with tools in a sandbox there is no IDE integration', async (t) => {
+  test('with tools in a sandbox there is no IDE mode', async (t) => {
     const { sandbox } = sandboxOf(t);
     await Companion.start(sandbox);
     const tools = { executionSandbox: { filesystem: 'workspace-write', network: 'closed' } };
     const file = settings(sandbox, true, 'elsewhere', { tools });
-    const noted = `the IDE integration is off: by tools.executionSandbox in ${file} tools run in a sandbox`;
+    const noted = `IDE mode is off: by tools.executionSandbox in ${file} tools run in a sandbox`;
     for (const name of ['QWEN_CODE_SYSTEM_SETTINGS_PATH', 'QWEN_CODE_SYSTEM_DEFAULTS_PATH']) {
       const diagnosis = await examine(sandbox, { ...qwen, env: { [name]: file } });
       assert.deepEqual([diagnosis.problem, diagnosis.clientSays], ['tool-sandbox', NO_IDE]);
@@ -215,7 +215,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     settings(sandbox, true, '.qwen', { tools });
     const { problem, verdict, advice } = await examine(sandbox, qwen);
     assert.equal(problem, 'tool-sandbox');
-    assert.match(verdict, /Qwen Code has no IDE integration while its tools run in a sandbox/);
+    assert.match(verdict, /Qwen Code has no IDE mode while its tools run in a sandbox/);
     assert.match(advice[0], /^Take tools\.executionSandbox out of .*\.qwen.settings\.json/);
   });
 

@@ -287,13 +287,13 @@ fn client(facts: &Facts, findings: &mut Vec<Finding>) {
     let mut add = |level, text: String| findings.push(finding(Subject::Client, level, text));
     match &facts.ide_mode {
         IdeMode::Set(OnOff::On, file) => {
-            add(Level::Good, format!("the IDE integration is on, by {}", file.display()));
+            add(Level::Good, format!("IDE mode is on, by {}", file.display()));
         }
         IdeMode::Set(OnOff::Off, file) => {
-            add(Level::Bad, format!("the IDE integration is off, by {}", file.display()));
+            add(Level::Bad, format!("IDE mode is off, by {}", file.display()));
         }
         IdeMode::Unset => {
-            add(Level::Bad, "the IDE integration is off; no settings file turns it on".to_owned());
+            add(Level::Bad, "IDE mode is off; no settings file turns it on".to_owned());
         }
         IdeMode::Unreadable(file) => {
             add(Level::Bad, format!("{} can't be read as a JSON object", file.display()));
@@ -302,9 +302,7 @@ fn client(facts: &Facts, findings: &mut Vec<Finding>) {
             let file = file.display();
             add(
                 Level::Bad,
-                format!(
-                    "the IDE integration is off: by {setting} in {file} tools run in a sandbox"
-                ),
+                format!("IDE mode is off: by {setting} in {file} tools run in a sandbox"),
             );
         }
     }

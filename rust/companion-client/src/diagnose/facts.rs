@@ -57,7 +57,7 @@ pub struct Facts {
     pub env_file: Option<EnvFile>,
     /// The file of the project's settings that the client will replace by empty ones.
     pub reset: Option<PathBuf>,
-    /// Whether the client's IDE integration is on.
+    /// Whether the client's IDE mode is on.
     pub ide_mode: IdeMode,
     /// The client's program.
     pub client_program: ClientProgram,

@@ -259,11 +259,11 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
             return format!("{}.", why.unwrap_or_default());
         }
         Problem::SwitchedOff => {
-            return format!("All is ready, but the IDE integration is switched off in {name}.");
+            return format!("All is ready, but IDE mode is switched off in {name}.");
         }
         Problem::ToolSandbox => {
             return format!(
-                "All is ready, but {name} has no IDE integration while its tools run in a sandbox."
+                "All is ready, but {name} has no IDE mode while its tools run in a sandbox."
             );
         }
     };

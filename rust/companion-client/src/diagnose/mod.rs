@@ -77,9 +77,9 @@ pub enum Problem {
     BadSettings,
     /// A setting of the client refuses the companion's extension, so the client does not start.
     RefusedExtension,
-    /// The IDE integration is off in the client's settings.
+    /// The IDE mode is off in the client's settings.
     SwitchedOff,
-    /// The client's settings run its tools in a sandbox, which disables the IDE integration.
+    /// The client's settings run its tools in a sandbox, which disables IDE mode.
     ToolSandbox,
 }
 

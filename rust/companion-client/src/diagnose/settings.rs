@@ -23,7 +23,7 @@ pub enum OnOff {
     Off,
 }
 
-/// Whether the client's IDE integration is on.
+/// Whether the client's IDE mode is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IdeMode {
     /// The value in this file.
@@ -34,7 +34,7 @@ pub enum IdeMode {
     /// starting.
     Unreadable(PathBuf),
     /// The setting with this name, in this file, runs the client's tools in a sandbox. The client
-    /// then has no IDE integration.
+    /// then has no IDE mode.
     Sandboxed(&'static str, PathBuf),
 }
 

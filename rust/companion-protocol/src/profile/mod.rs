@@ -102,7 +102,7 @@ pub struct Installation {
     pub system_folders: [&'static str; 3],
     /// The variable with the path of the system's default settings.
     pub system_defaults: &'static str,
-    /// The setting that runs tools in a sandbox, if the client then has no IDE integration. The
+    /// The setting that runs tools in a sandbox, if the client then has no IDE mode. The
     /// client ignores it in a project's settings.
     pub tool_sandbox: Option<&'static str>,
     /// The beginnings of a proxy's URL that its HTTP library accepts. Another one stops it at its
