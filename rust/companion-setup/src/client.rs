@@ -1,4 +1,4 @@
-//! Turns on the IDE mode in a client's settings, which are JSON with comments. Keeps all other
+//! Turns on IDE mode in a client's settings, which are JSON with comments. Keeps all other
 //! bytes.
 
 use std::fs;
@@ -43,7 +43,7 @@ pub(crate) enum Before {
     Off,
 }
 
-/// The change that turns the IDE mode on.
+/// The change that turns IDE mode on.
 #[derive(Debug)]
 pub(crate) enum Change {
     /// The IDE mode is already on.
@@ -55,7 +55,7 @@ pub(crate) enum Change {
 /// The byte order mark. Windows' Notepad and PowerShell 5 write it.
 const BOM: char = '\u{feff}';
 
-/// Plans the change that turns the IDE mode on in the client's settings.
+/// Plans the change that turns IDE mode on in the client's settings.
 pub(crate) fn plan(client: &Client) -> io::Result<Change> {
     let file = &*client.settings;
     let change = match read(file) {

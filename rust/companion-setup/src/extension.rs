@@ -65,7 +65,7 @@ pub(crate) fn install(
     };
     let bundle = Bundle {
         subject: &subject(client),
-        content: "hooks and a tool (problems, reasons, comments, changes)",
+        content: "hooks, which pass prompts, answers and tool calls to the companion, and a tool",
         target: &target,
         files: files(os, program),
         what: |hash| What::Extension { hash },

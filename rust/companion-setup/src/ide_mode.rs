@@ -1,4 +1,4 @@
-//! Turns on the IDE mode of a client, and restores the earlier settings.
+//! Turns on IDE mode of a client, and restores the earlier settings.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use crate::files::{behind_link, check_changeable, check_own, replace};
 use crate::record::{InstallManifest, InstalledItem, What};
 use crate::report::Outcome;
 
-/// Turns on the IDE mode, unless the user has turned it off since setup turned it on.
+/// Turns on IDE mode, unless the user has turned it off since setup turned it on.
 pub(crate) fn turn_on(
     client: &Client,
     record: &mut InstallManifest,
@@ -18,24 +18,24 @@ pub(crate) fn turn_on(
     let file = &*client.settings;
     let (before, text) = match client::plan(client) {
         Err(error) => return (Outcome::Failed, error.to_string()),
-        Ok(Change::None) => return (Outcome::Unchanged, "the IDE mode is on".to_owned()),
+        Ok(Change::None) => return (Outcome::Unchanged, "IDE mode is on".to_owned()),
         Ok(Change::Write { before, text }) => (before, text),
     };
     let known = record.known(file);
     if before == Before::Off && known.is_some_and(|known| !known.pending) {
-        let why = "you turned the IDE mode off; to turn it on again, type /ide enable in the CLI";
+        let why = "you turned IDE mode off; to turn it on again, type /ide enable in the CLI";
         return (Outcome::Skipped, why.to_owned());
     }
     let turned_on = Backups::new(file, before, known).and_then(|backups| {
         let kept = kept(backups.newest.as_deref());
         if dry_run {
-            return Ok((Outcome::Planned, format!("turn on the IDE mode{kept}")));
+            return Ok((Outcome::Planned, format!("turn on IDE mode{kept}")));
         }
         let Backups { newest, older } = backups;
         let what = What::Setting { before, backup: newest.clone(), older_backups: older };
         let write = || client::write(file, &text, newest.as_deref());
         record.install(&client.name, file, what, write)?;
-        Ok((Outcome::Done, format!("turned on the IDE mode{kept}")))
+        Ok((Outcome::Done, format!("turned on IDE mode{kept}")))
     });
     turned_on.unwrap_or_else(|error| (Outcome::Failed, error.to_string()))
 }
@@ -85,7 +85,7 @@ fn kept<'a>(backups: impl IntoIterator<Item = &'a Path>) -> String {
     format!("; the earlier settings are kept in {}", names.join(" and "))
 }
 
-/// Restores the earlier settings, or only the IDE mode if the user has changed other settings since.
+/// Restores the earlier settings, or only IDE mode if the user has changed other settings since.
 pub(crate) fn turn_off(
     file: &Path,
     before: Before,
@@ -118,9 +118,9 @@ pub(crate) fn turn_off(
     let is_needless = original.as_ref() == Some(undone.as_ref().unwrap_or(&text));
     let kept = kept(older.chain(backup.filter(|_| !is_needless)));
     let outcome = match (&undone, dry_run) {
-        (None, _) => (Outcome::Unchanged, format!("you changed the IDE mode, so it stays{kept}")),
-        (Some(_), true) => (Outcome::Planned, format!("restore the IDE mode{kept}")),
-        (Some(_), false) => (Outcome::Done, format!("restored the IDE mode{kept}")),
+        (None, _) => (Outcome::Unchanged, format!("you changed IDE mode, so it stays{kept}")),
+        (Some(_), true) => (Outcome::Planned, format!("restore IDE mode{kept}")),
+        (Some(_), false) => (Outcome::Done, format!("restored IDE mode{kept}")),
     };
     if dry_run {
         return Ok(outcome);

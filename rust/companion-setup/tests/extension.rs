@@ -47,7 +47,10 @@ fn it_is_what_the_sources_have_and_goes_without_a_trace() {
         let beside = fs::read_dir(made.home(".gemini")).unwrap().count();
         assert_eq!(beside, 2, "nothing is left beside it");
     });
-    assert_eq!(messages[0], "install hooks and a tool (problems, reasons, comments, changes)");
+    assert_eq!(
+        messages[0],
+        "install hooks, which pass prompts, answers and tool calls to the companion, and a tool"
+    );
 }
 
 /// Returns a value of a JSON file in the extension.

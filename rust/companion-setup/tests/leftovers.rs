@@ -187,7 +187,7 @@ fn without_the_program_nothing_is_installed_that_runs_it() {
             assert!(!step.path.exists());
         }
     }
-    assert_eq!(outcomes(&made.remove()).len(), 2, "the IDE's plugin, and the IDE mode");
+    assert_eq!(outcomes(&made.remove()).len(), 2, "the IDE's plugin, and IDE mode");
 }
 
 #[test]

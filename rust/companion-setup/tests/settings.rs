@@ -1,4 +1,4 @@
-//! Tests that setup turns the IDE mode on, and keeps the rest of the clients' settings.
+//! Tests that setup turns IDE mode on, and keeps the rest of the clients' settings.
 
 use std::fs;
 use std::path::Path;
@@ -99,7 +99,7 @@ fn what_is_on_stays_and_what_is_not_there_is_made() {
     assert_eq!(outcomes(&made.remove()), []);
 }
 
-/// Turns the IDE mode on, makes the user change the file, and removes everything. Returns the
+/// Turns IDE mode on, makes the user change the file, and removes everything. Returns the
 /// user's text.
 fn change_while_on(made: &Made, file: &Path, from: &str, to: &str) -> (String, Report) {
     made.carry_out(&made.package("1.0"));
@@ -146,7 +146,7 @@ fn what_was_there_or_is_a_comment_stays_when_the_user_has_changed_something() {
         let backup = file.with_file_name("settings.json.before-setup-1");
         assert_eq!(fs::read_to_string(backup).unwrap(), before);
         let says =
-            "restored the IDE mode; the earlier settings are kept in settings.json.before-setup-1";
+            "restored IDE mode; the earlier settings are kept in settings.json.before-setup-1";
         assert_eq!(report.steps[0].message, says);
     }
 }
@@ -198,7 +198,7 @@ fn a_copy_that_the_user_has_moved_back_is_no_copy_any_more() {
     fs::rename(made.home(".gemini/settings.json.before-setup-1"), &file).unwrap();
     made.carry_out(&made.package("1.0"));
     let report = made.remove();
-    assert_eq!(report.steps[0].message, "restored the IDE mode");
+    assert_eq!(report.steps[0].message, "restored IDE mode");
     assert_eq!(fs::read_dir(made.home(".gemini")).unwrap().count(), 1, "nothing lies around");
 }
 
