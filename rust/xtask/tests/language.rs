@@ -83,7 +83,7 @@ fn without_code(text: &str) -> String {
 /// Returns the texts of a product's file that users and models read: the values of a bundle, a help, a
 /// user's document, a plugin's description, or the string literals of a source file.
 fn product_texts(file: &str, text: &str) -> Vec<String> {
-    const PRODUCTS: [&str; 11] = [
+    const PRODUCTS: [&str; 13] = [
         "editors/",
         "extension/",
         "npm/",
@@ -91,6 +91,8 @@ fn product_texts(file: &str, text: &str) -> Vec<String> {
         "plugin-kotlin/src/main/",
         "rust/companion-cli/src/",
         "rust/companion-client/src/",
+        "rust/companion-core/src/",
+        "rust/companion-jni/src/",
         "rust/companion-platform/src/",
         "rust/companion-protocol/src/",
         "rust/companion-server/src/",
