@@ -85,7 +85,7 @@ try {
   const steps = [
     write_file(file, FIRST),
     write_file(file, PROPOSAL),
-    'The shop listens on all addresses.',
+    'The shop listens on all addresses. Port 8080 is free.',
     [write_file(readme, README), write_file(file, EDITED.replace('8080', '443'))],
     'The shop has a README, and listens on 443.',
   ];
@@ -154,13 +154,13 @@ try {
   show('In YOLO mode Gemini CLI changes files without a question.', 2.5);
   editor.send(':GeminiCompanion changes\r');
   await editor.shows(/README\.md.*\+3/);
-  show('Neovim lists everything that the prompt changed …', 3);
+  show('Neovim lists the edits of the prompt …', 3);
   editor.send(':GeminiCompanion revert prompt\r');
   await editor.shows(/Revert all 2 files\?/);
-  show('… and reverts it, after a question.', 2);
+  show('… and reverts them, after a question.', 2);
   editor.send('A');
-  await editor.shows(/"port": 8080/);
-  show('… and reverts it, after a question.', 3);
+  await editor.shows(/reverted[^]*"port": 8080|"port": 8080[^]*reverted/);
+  show('… and reverts them, after a question.', 3);
   assert.equal(fs.readFileSync(file, 'utf8'), EDITED);
   assert.ok(!fs.existsSync(readme));
 } finally {

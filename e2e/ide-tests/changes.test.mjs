@@ -61,7 +61,7 @@ async function open(t) {
 /** Opens the tool window by the status bar. */
 async function openList({ ide }) {
   await ide.click('text', { text: '8 files changed' });
-  await ide.until(({ texts }) => texts.includes('Restart server'), 'the popup');
+  await ide.until(({ texts }) => texts.includes('Restart companion'), 'the popup');
   await ide.click('text', { text: '8 files changed' });
   await row(ide, 'new.txt');
 }

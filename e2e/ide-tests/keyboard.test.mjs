@@ -95,7 +95,7 @@ scene.test('Tab alone reaches each action in the list of the status bar', async 
   await shows('Open proposals:');
   await keys.reach('a.txt');
   await scene.picture('list-by-keyboard');
-  const links = ['Copy health report', 'Don’t share', 'Review every edit', 'Restart server', 'Settings…'];
+  const links = ['Copy health report', 'Don’t share', 'Review every edit', 'Restart companion', 'Settings…'];
   assertReached(await keys.walk('Tab'), ['a.txt', 'Accept a.txt', 'Reject a.txt', ...links]);
   await keys.walk('Tab', 'Reject a.txt');
   await scene.ide.display.press('Return');

@@ -46,7 +46,7 @@ const asks = (neovim, text) =>
     text,
   );
 
-const NOW = 'Reason (the CLI gets it now and goes on): ';
+const NOW = 'Reason (the CLI gets it and goes on): ';
 const NEXT_PROMPT = 'Reason (the CLI gets it with your next prompt): ';
 
 /** The reason as the model gets it with a prompt. */

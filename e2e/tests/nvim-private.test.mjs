@@ -73,7 +73,7 @@ test('with an option, a file that Git ignores is private', { skip }, async (t) =
   assert.ok(line.startsWith(why), line);
   await neovim.command('checkhealth gemini_companion');
   const report = await neovim.lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')`);
-  assert.match(report, /Files that Git ignores are hidden from CLIs/);
+  assert.match(report, /The companion shares nothing about files that Git ignores/);
   await neovim.edit(log);
   sandbox.file('.geminiignore', `${line.slice(why.length)}\n`);
   await client.openFiles(are(log, text));

@@ -73,7 +73,7 @@ describe('in any terminal', { skip }, () => {
     assert.equal(read(rejected), 'one\ntwo\n');
   });
 
-  test('the IDE mode is switched on by a command', async (t) => {
+  test('IDE mode is switched on by a command', async (t) => {
     const terminal = await start(await open(t), [], { ide: {} });
     await terminal.enter('/ide status');
     await terminal.shows(/Disconnected: IDE integration is currently disabled\./);

@@ -75,7 +75,7 @@ local function check_server()
   local folders = require('gemini_companion.workspace').folders()
   ok('Workspace: ' .. table.concat(folders, ', '))
   if require('gemini_companion.config').options.git_ignored_private then
-    info('Files that Git ignores are hidden from CLIs')
+    info('The companion shares nothing about files that Git ignores')
   end
   local changed = vim.tbl_filter(function(name)
     return (vim.env[name] or '') ~= status.env[name]

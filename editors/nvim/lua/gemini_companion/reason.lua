@@ -9,7 +9,7 @@ local M = {}
 
 --- The question, by when the model gets the answer.
 local QUESTIONS = {
-  now = 'Reason (%s gets it now and goes on): ',
+  now = 'Reason (%s gets it and goes on): ',
   nextPrompt = 'Reason (%s gets it with your next prompt): ',
 }
 

@@ -90,7 +90,7 @@ class RestartTest : QuestionTestCase() {
         service.reject(checkNotNull(views[1].file.proposal), "because")
         views[2].close()
         assertTrue(views[0].isOpen)
-        assertEquals("The server is restarting. It gets your decision as soon as it runs.", text(views[0]))
+        assertEquals("The companion is restarting. It gets your decision as soon as it runs.", text(views[0]))
         assertEquals("nothing is to be reviewed", emptyList<String>(), notices)
         startNext("accepted.txt", "rejected.txt", "closed.txt")
         await("the decisions") { service.waiting().isEmpty() }

@@ -35,7 +35,7 @@ class StatusPopupTest : DiffTestCase() {
     }
 
     fun `test Enter in a list that has just opened ends nothing`() {
-        val dangerous = setOf("Restart server", "Accept", "Reject")
+        val dangerous = setOf("Restart companion", "Accept", "Reject")
         assertFalse(links().first().first in dangerous)
         propose("a.txt", "one\n")
         assertTrue(links().first().first.endsWith("a.txt"))

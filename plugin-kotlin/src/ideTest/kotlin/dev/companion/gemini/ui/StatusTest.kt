@@ -72,7 +72,7 @@ class StatusTest : ServiceTestCase() {
         assertEquals(NotificationType.ERROR, notification.type)
         assertEquals("Companion for Gemini CLI", notification.title)
         assertEquals("No &lt;port&gt;.", notification.content)
-        assertEquals(listOf("Restart server", "Settings\u2026", "Copy health report"), actions(notification))
+        assertEquals(listOf("Restart companion", "Settings\u2026", "Copy health report"), actions(notification))
         assertFalse(notification.isExpired)
         state(running(0, "/file"))
         assertTrue("it is over", notification.isExpired)
@@ -139,7 +139,7 @@ class StatusTest : ServiceTestCase() {
         state(running(0, "/file", listOf("127.0.0.1:1"), listOf("can't listen on 172.17.0.1: not there")))
         val notification = shown.single()
         assertEquals(NotificationType.WARNING, notification.type)
-        val text = "Containers may not reach the server: can't listen on 172.17.0.1: not there. Restart the server"
+        val text = "Containers may not reach the companion: can't listen on 172.17.0.1: not there. Restart the companion"
         assertTrue(notification.content, notification.content.replace("&#39;", "'").startsWith(text))
         state(running(0, "/file", listOf("127.0.0.1:1", "172.17.0.1:1")))
         assertTrue("it is over", notification.isExpired)

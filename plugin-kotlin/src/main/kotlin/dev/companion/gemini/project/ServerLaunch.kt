@@ -52,7 +52,7 @@ internal object ServerLaunch {
      */
     fun report(failure: Throwable): String {
         val expected = failure is NativeLibraryException || failure is IllegalStateException
-        val line = "The server could not be started"
+        val line = "The companion could not be started"
         if (expected) LOG.warn(line, failure) else LOG.error(line, failure)
         if (failure is LinkageError && failure !is UnsatisfiedLinkError) return CompanionBundle.missing(failure)
         val key = when {

@@ -82,7 +82,7 @@ internal class SettingsPage {
         checks("settings.clients", Values::gemini, Values::qwen)
         choice("settings.trust", Values::trust, TrustSetting.entries)
         text("settings.command", Values::cliCommand)
-        group("settings.group.server", GROUP_GAP)
+        group("settings.group.connection", GROUP_GAP)
         number("settings.limit", Values::bodyLimitMegabytes)
         text("settings.listen", Values::listenAddresses)
         text("settings.hosts", Values::allowedHosts)

@@ -47,17 +47,17 @@ internal object HealthReport {
 
     private fun server(service: CompanionService): List<String> =
         when (val state = service.state) {
-            CompanionState.Off -> listOf("Server: off")
-            CompanionState.WelcomeScreen -> listOf("Server: off, in a welcome screen")
-            CompanionState.Remote -> listOf("Server: off, in Remote Development")
-            CompanionState.Starting -> listOf("Server: starting")
-            is CompanionState.Failed -> listOf("Server: failed: ${state.message}")
+            CompanionState.Off -> listOf("Companion: off")
+            CompanionState.WelcomeScreen -> listOf("Companion: off, in a welcome screen")
+            CompanionState.Remote -> listOf("Companion: off, in Remote Development")
+            CompanionState.Starting -> listOf("Companion: starting")
+            is CompanionState.Failed -> listOf("Companion: failed: ${state.message}")
             is CompanionState.Running -> running(service.core?.status ?: state.status)
         }
 
     private fun running(status: ServerStatus) =
         listOf(
-            "Server: running on port ${status.port}",
+            "Companion: running on port ${status.port}",
             "Listening: ${StatusText.listening(status)}",
             *status.notListening.map { "Not listening: $it" }.toTypedArray(),
             *status.discoveryFiles.map(::discoveryFile).toTypedArray(),
