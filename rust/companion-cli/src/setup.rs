@@ -30,7 +30,7 @@ use editors::{Editors, Name};
 ///
 /// It installs the plugin into JetBrains IDEs from 2024.2 (not Flatpaks) and into Neovim from 0.10, and this
 /// program into your folder for programs, such as ~/.local/bin. On Linux and macOS it adds completions for
-/// bash and fish and a man page, where the system reads them. It turns on the IDE mode in the CLI's settings
+/// bash and fish and a man page, where the system reads them. It turns on IDE mode in the CLI's settings
 /// and installs the extension: hooks, and a tool that gives the model the editor's diagnostics. It shows the
 /// plan and asks first. It changes only your own folders and keeps your files. --remove undoes it. It is
 /// safe to run again: your later changes stay.
