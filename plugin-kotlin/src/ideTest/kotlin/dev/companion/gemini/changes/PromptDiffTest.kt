@@ -235,6 +235,11 @@ class PromptDiffTest : ChangesTestCase() {
         changed(1, Edit("0.txt", null, "0\n"), Edit("a.txt", OLD, NEW))
         await("the update") { "0.txt" in text }
         assertEquals("+THREE", caret().text)
+        // The user keeps an earlier change of the file.
+        core.hunks[Pair(1L, path("a.txt"))] = mapOf(SECOND.copy(before = 2, after = 2) to "")
+        changed(1, Edit("a.txt", OLD, NEW))
+        await("the update after that") { "0.txt" !in text }
+        assertEquals("+THREE", caret().text)
         core.hunks[Pair(1L, path("a.txt"))] = mapOf(FIRST to "")
         changed(1, Edit("a.txt", OLD, NEW), Edit("new.txt", null, "new\n"))
         await("the next update") { "THREE" !in text }

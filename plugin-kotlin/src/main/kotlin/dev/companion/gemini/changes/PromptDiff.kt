@@ -27,12 +27,6 @@ internal class DiffLine(
 
     /** The line's content in the file; null if it is not a line of a file. */
     val content: String? get() = if (kind >= Kind.SAME) text.substring(1) else null
-
-    /** Whether both belong to one part of a change, which may have moved in the file. */
-    fun isOfSameHunk(other: DiffLine): Boolean {
-        val (own, others) = Pair(hunk ?: return false, other.hunk ?: return false)
-        return own.before == others.before && own.lines == others.lines
-    }
 }
 
 /** Immutable. */
@@ -46,10 +40,18 @@ internal class PromptDiff private constructor(val lines: List<DiffLine>) {
     fun find(earlier: PromptDiff, number: Int): Int {
         val line = earlier.lines.getOrNull(number)
         val path = line?.row?.path ?: return 0
-        val found = lines.indexOfFirst { it.row?.path == path && it.isOfSameHunk(line) }
+        val found = lines.indexOfFirst {
+            it.kind == DiffLine.Kind.HUNK && it.row?.path == path && isSame(it.hunk, line.hunk)
+        }
         val offset = number - earlier.lines.indexOfFirst { it.hunk === line.hunk }
         if (found >= 0) return minOf(found + offset, lines.lastIndex)
         return maxOf(lines.indexOfFirst { it.row?.path == path }, 0)
+    }
+
+    /** A decision moves the later hunks in one text of the file: *Revert* in the present one, *Keep* in the other. */
+    private fun isSame(one: Hunk?, other: Hunk?): Boolean {
+        if (one == null || other == null) return false
+        return (one.before == other.before || one.after == other.after) && one.lines == other.lines
     }
 
     /** Builds the text. Counts the lines beyond [MAX_LINES], and leaves them out. */
