@@ -247,14 +247,18 @@ class RevertTest : ChangesTestCase() {
     }
 
     fun testATextThatAnotherPluginHasMadeReadOnlyIsReportedAndOtherFilesAreReverted() {
-        file("a.txt", "a")
+        file("a.txt", "\uFEFFa\r\n")
         file("b.txt", "b")
-        changed(1, Edit("a.txt", "a", "A"), Edit("b.txt", "b", "B"))
+        changed(1, Edit("a.txt", "\uFEFFa\r\n", "A\n"), Edit("b.txt", "b", "B"))
         document("a.txt").setReadOnly(true)
         revert(*rows(1).toTypedArray())
-        assertEquals(listOf("A", "b"), listOf("a.txt", "b.txt").map(::onDisk))
+        assertEquals(listOf("A\n", "b"), listOf("a.txt", "b.txt").map(::onDisk))
         assertEquals(listOf("reverted s 1 b.txt"), calls)
         assertTrue(notified.single(), "a.txt: " in notified.single())
+        document("a.txt").setReadOnly(false)
+        type("a.txt", "mine\n")
+        FileDocumentManager.getInstance().saveAllDocuments()
+        assertEquals("without a BOM, and with its line endings", "mine\n", onDisk("a.txt"))
     }
 
     fun testOnlyTheOtherFilesAreRevertedIfTheUserWants() {

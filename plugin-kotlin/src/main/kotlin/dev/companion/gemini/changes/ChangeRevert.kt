@@ -12,6 +12,7 @@ import com.intellij.openapi.command.undo.UndoManager
 import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.progress.ProcessCanceledException
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.Messages
 import com.intellij.openapi.vfs.ReadonlyStatusHandler
@@ -200,6 +201,8 @@ internal class ChangeRevert(
             null
         } catch (e: IOException) {
             e.message.orEmpty()
+        } catch (e: ProcessCanceledException) {
+            throw e
         } catch (e: RuntimeException) {
             // Another plugin may have made the text read-only, or fail at its change.
             LOG.warn("a file was not reverted", e)
@@ -217,14 +220,15 @@ internal class ChangeRevert(
     }
 
     private fun overwrite(file: VirtualFile, document: Document, before: String, disk: String) {
-        // A UTF-8 file that the CLI left with ASCII alone has the project's encoding now.
-        if (TextForm.isRecoded(file, before) && !TextForm.isRecoded(file, disk)) file.charset = Charsets.UTF_8
         val form = TextForm.of(before)
         val plain = TextForm.plain(before)
+        val isSame = plain.contentEquals(document.immutableCharSequence)
+        // It may be read-only. Then the file must keep its form, too.
+        if (!isSame) document.setText(plain)
+        // A UTF-8 file that the CLI left with ASCII alone has the project's encoding now.
+        if (TextForm.isRecoded(file, before) && !TextForm.isRecoded(file, disk)) file.charset = Charsets.UTF_8
         file.bom = if (form.bom) TextForm.UTF8_BOM else null
         if ('\n' in plain) file.detectedLineSeparator = form.lineEnding
-        val isSame = plain.contentEquals(document.immutableCharSequence)
-        if (!isSame) document.setText(plain)
         if (isSame || form.apply(plain) != before || TextForm.isRecoded(file, before)) {
             // A document has no line endings and no BOM, and writes one line ending only. It may have an encoding that
             // the IDE can only read.
