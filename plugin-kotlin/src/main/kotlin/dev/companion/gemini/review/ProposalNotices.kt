@@ -44,10 +44,15 @@ internal class ProposalNotices(
         val text = if (proposals.size == 1) {
             CompanionBundle.message("diff.waiting", about(first))
         } else {
-            CompanionBundle.message("diff.waiting.several", proposals.size, first.shownPath)
+            val (open, accepted) = proposals.partition { it.delivery == Delivery.DELIVERED }
+            val counts = listOfNotNull(count("diff.waiting.open", open), count("diff.waiting.accepted", accepted))
+            CompanionBundle.message("diff.waiting.several", counts.joinToString(" "))
         }
         waiting = report(text, CompanionBundle.message("diff.show"), Platform.stickyNotificationGroup(), review)
     }
+
+    private fun count(key: String, proposals: List<Proposal>): String? =
+        proposals.firstOrNull()?.let { CompanionBundle.message(key, proposals.size, it.shownPath) }
 
     private fun about(proposal: Proposal): String =
         if (proposal.delivery == Delivery.DELIVERED) {
