@@ -148,6 +148,26 @@ class ReworkedTerminalTest : PlatformTestCase() {
         assertSame(contents.contents[1], contents.selectedContent)
     }
 
+    fun testATabThatHasRunSinceTheOldOneIsAskedIsFound() {
+        runCli()
+        val (isAsked, answer) = Pair(CountDownLatch(1), CountDownLatch(1))
+        TerminalToolWindowTabsManager.runs = {
+            TerminalToolWindowTabsManager.runs = { true }
+            isAsked.countDown()
+            answer.await()
+            false
+        }
+        val found = ArrayList<CliTab?>()
+        CliTabs.findRunning(project, orStarts = false, then = found::add)
+        dispatchUntil(20, "the question") { isAsked.count == 0L }
+        runCli()
+        assertNotNull("the next key finds the new one", running(orStarts = true))
+        answer.countDown()
+        dispatchUntil(20, "an answer of the terminal") { found.isNotEmpty() }
+        checkNotNull(found.single()).show()
+        assertSame(contents.contents[1], contents.selectedContent)
+    }
+
     fun testTheTabsOfOthersAreNotOurs() {
         val manager = TerminalToolWindowTabsManager.getInstance(project)
         manager.createTabBuilder().createTab()
