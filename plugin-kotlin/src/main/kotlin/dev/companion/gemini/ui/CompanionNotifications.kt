@@ -57,8 +57,14 @@ class CompanionNotifications(private val project: Project) : Disposable {
         updates = if (isFileMissing) updateStatus() else null
         when (state) {
             is CompanionState.Failed -> showProblem(state.message, NotificationType.ERROR)
+
             is CompanionState.Running -> running(state.status)
-            else -> hideProblem()
+
+            CompanionState.Off,
+            CompanionState.WelcomeScreen,
+            CompanionState.Remote,
+            CompanionState.Starting,
+            -> hideProblem()
         }
     }
 
