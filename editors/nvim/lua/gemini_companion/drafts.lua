@@ -180,6 +180,12 @@ function M.on_written(params)
   end
 end
 
+--- Returns whether a file has a text, in any form.
+local function is_written(path, parsed)
+  local bytes = file.read(path)
+  return bytes ~= nil and text.plain(bytes) == text.plain(text.render(parsed))
+end
+
 --- Handles `diff/unwritten`, about the oldest text that the user does not know of. The CLI may yet write it.
 ---@param params GeminiCompanion.DiffPath
 function M.on_unwritten(params)
@@ -195,7 +201,7 @@ function M.on_unwritten(params)
         buffer = M.hold(params.filePath, parsed)
         list[index] = buffer
       end
-      if held[buffer] and file.read(params.filePath) == text.render(held[buffer]) then
+      if held[buffer] and is_written(params.filePath, held[buffer]) then
         list[index] = REPORTED
         release(buffer)
       elseif api.nvim_buf_is_valid(buffer) then

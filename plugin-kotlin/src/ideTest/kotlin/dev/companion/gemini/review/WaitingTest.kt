@@ -99,6 +99,25 @@ class WaitingTest : QuestionTestCase() {
         tabs().single().proposal?.let(service::closeByUser)
     }
 
+    fun `test an acceptance in vain does not count among those that have come`() {
+        val names = listOf("a.txt", "b.txt", "c.txt")
+        names.forEach { propose(it, "two").lose() }
+        core.delivery = Delivery.QUEUED
+        val undelivered = service.waiting().take(2)
+        val shown = undelivered.map {
+            service.accept(it)
+            UIUtil.dispatchAllInvocationEvents()
+            notices.single().replace("${root.name}/", "").substringBefore(" Click Review")
+        }
+        val one = "No CLI has confirmed the accepted proposal for a.txt."
+        assertEquals("2 CLI proposals have come, the first for b.txt. $one", shown[0])
+        val two = "No CLI has confirmed 2 accepted proposals, including the one for a.txt."
+        assertEquals("A CLI proposal has come for c.txt. $two", shown[1])
+        follow(notified.last())
+        assertEquals(names, tabs().map { it.name }.sorted())
+        undelivered.forEach(service::closeByUser)
+    }
+
     fun `test a tab is neither a preview nor closed to make room`() {
         val view = propose("a.txt", "two")
         assertTrue(checkNotNull(myManager.currentWindow).isFilePinned(view.file))
@@ -224,10 +243,12 @@ class WaitingTest : QuestionTestCase() {
 
     fun `test after the end of a server a text is offered unless the CLI still writes it`() {
         lookSoon()
-        for (name in listOf("written.txt", "lost.txt")) edited(name).click("Accept")
+        for (name in listOf("written.txt", "longer.txt", "lost.txt")) edited(name).click("Accept")
         core.close()
         offEdt { service.follow(null) }
         file("written.txt", "mine")
+        // Gemini CLI's tool for edits keeps the end of the last line as it is in the file.
+        file("longer.txt", "mine\r\n")
         await("the offer") { notices.isNotEmpty() }
         assertTrue(notices.single(), "/lost.txt" in notices.single())
         assertEquals("mine", givenBack())

@@ -83,7 +83,9 @@ internal class ExpectedTexts(
         val path = expected.proposal.target.path
         val work = {
             val disk = FileOnDisk.bytes(path, MAX_BYTES)?.toString(Charsets.UTF_8)
-            val isWritten = disk != null && TextForm.plain(disk).contentEquals(expected.text)
+            // Gemini CLI's tool for edits keeps the end of the last line as it is in the file.
+            val isWritten = disk != null &&
+                TextForm.plain(disk).removeSuffix("\n").contentEquals(expected.text.removeSuffix("\n"))
             queue.later {
                 when {
                     expected !in texts || expected.isOffered -> Unit
