@@ -1,4 +1,4 @@
-//! Turns on IDE mode of a client, and restores the earlier settings.
+//! Turns on IDE mode in a client, and restores the earlier settings.
 
 use std::fs;
 use std::io;

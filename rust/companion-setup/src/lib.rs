@@ -1,5 +1,5 @@
 //! Installs the plugin into the editors of a machine, the program and its completions where terminals
-//! find them, and the extension into the clients. Turns on IDE mode of the clients.
+//! find them, and the extension into the clients. Turns on IDE mode in the clients.
 //!
 //! [`Machine`] describes the machine as a value, so that tests can describe machines of every system.
 //! [`Setup::plan`] plans the steps without changes, [`Setup::carry_out`] carries them out, and
