@@ -139,7 +139,8 @@ class StatusTest : ServiceTestCase() {
         state(running(0, "/file", listOf("127.0.0.1:1"), listOf("can't listen on 172.17.0.1: not there")))
         val notification = shown.single()
         assertEquals(NotificationType.WARNING, notification.type)
-        val text = "Containers may not reach the companion: can't listen on 172.17.0.1: not there. Restart the"
+        val text = "Containers may not reach the companion: can't listen on 172.17.0.1: not there. " +
+            "Restart the companion"
         assertTrue(notification.content, notification.content.replace("&#39;", "'").startsWith(text))
         state(running(0, "/file", listOf("127.0.0.1:1", "172.17.0.1:1")))
         assertTrue("it is over", notification.isExpired)
