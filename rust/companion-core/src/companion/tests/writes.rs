@@ -11,7 +11,7 @@ use crate::companion::{Action, Companion, FoundFile, Input, Limits, Now, Output,
 use crate::diffs::{DiffId, EventId, Proposed};
 use crate::record::Left;
 use crate::session::{ClientTraits, SessionId};
-use crate::text::written_digest;
+use crate::text::Digest;
 
 const ACCEPTED: u64 = 1_700_000_000_000;
 const OTHER_TEXT: Option<FoundFile> = Some(FoundFile { has_text: Some(false), modified: ACCEPTED });
@@ -142,7 +142,7 @@ fn a_text_of_the_user_is_looked_for_until_the_file_has_it() {
     desk.elapsed = 1000;
     let out = desk.handle(Input::Time);
     let [Output::LookForText(text)] = &out[..] else { panic!("{out:?}") };
-    assert_eq!((&*text.path, text.text), ("/a", written_digest("mine")));
+    assert_eq!((&*text.path, text.text), ("/a", Digest::of("mine")));
     let out = desk.handle(Input::Found(text.diff, SAME_TEXT));
     assert_eq!(out, [Output::Notification(Written(diff("/a")))]);
     assert_eq!(desk.look_until(100_000, OTHER_TEXT), (vec![], vec![]), "once");
@@ -153,10 +153,10 @@ fn a_text_that_its_cli_has_written_need_not_be_in_the_file_any_more() {
     let mut desk = Desk::new();
     desk.open("/a");
     desk.accept("/a", "mine");
-    assert_eq!(desk.handle(Input::Wrote("/a", written_digest("proposed"))), []);
-    assert_eq!(desk.handle(Input::Wrote("/b", written_digest("mine"))), []);
+    assert_eq!(desk.handle(Input::Wrote("/a", Digest::of("proposed"))), []);
+    assert_eq!(desk.handle(Input::Wrote("/b", Digest::of("mine"))), []);
     let written = [Output::Notification(Written(diff("/a")))];
-    assert_eq!(desk.handle(Input::Wrote("/a", written_digest("mine"))), written);
+    assert_eq!(desk.handle(Input::Wrote("/a", Digest::of("mine"))), written);
     assert_eq!(desk.look_until(100_000, OTHER_TEXT), (vec![], vec![]));
 }
 
