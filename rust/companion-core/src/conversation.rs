@@ -2,8 +2,8 @@
 //!
 //! A reason reaches its own CLI: with the result of the rejected edit, or with the user's next
 //! prompt, whichever comes first. A revert reaches it with the next prompt, or in Qwen Code
-//! with results of tools before that. A comment reaches one
-//! CLI, the first that has a result, an end of a turn or a prompt.
+//! with results of tools before that. A comment reaches one CLI, the first that has a result, an end
+//! of a turn or a prompt.
 //!
 //! A caller asks for the notes that are due, checks that their files may be shared, and delivers
 //! the others.
