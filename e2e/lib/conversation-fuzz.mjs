@@ -99,7 +99,7 @@ export class ConversationFuzz {
     const { companion } = this.window;
     await companion.caughtUp();
     for (const { method, params } of companion.inbox.takeAll()) {
-      if (method === 'agent/changed') {
+      if (method === 'cli/changed') {
         const { session, prompt, files } = params;
         for (const file of files) this.#changed.set(file.path, { companion, session, prompt });
       }
@@ -352,7 +352,7 @@ export class ConversationFuzz {
     if (!change) return false;
     const { note, companion, params } = change;
     fs.writeFileSync(note.file, 'before\n');
-    companion.notify('agent/reverted', params);
+    companion.notify('cli/reverted', params);
     Object.assign(note, { isReverted: true, isDue: true });
     await companion.caughtUp();
   }
@@ -363,7 +363,7 @@ export class ConversationFuzz {
     if (!change) return false;
     const { note, companion, params } = change;
     fs.writeFileSync(note.file, 'after\n');
-    companion.notify('agent/revertUndone', params);
+    companion.notify('cli/revertUndone', params);
     await companion.caughtUp();
     Object.assign(note, { isDue: false, isGone: true });
   }

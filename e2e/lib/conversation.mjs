@@ -44,7 +44,7 @@ export async function open(t, files, steps, options = {}) {
   const all = { env: companion.ready.env, review: true, ...others };
   if (before) all.PATH = pathWith(wrap(sandbox, before(window)));
   const cli = await startCli(sandbox, name, steps(file), all);
-  await companion.next('companion/sessions');
+  await companion.next('companion/clients');
   return { ...window, ...cli, file };
 }
 

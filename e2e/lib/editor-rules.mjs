@@ -23,7 +23,7 @@ const TEXTS = {
 const NAMES = ['with a space', 'e\u0301 文 😀', '100% %41', `"' $HOME`, 'a\\b', '[a-z]{1}*?', '-a', '#1'];
 
 /** The notifications that may come at any time. */
-export const NOTIFICATIONS = /^(companion\/(?!ready)|agent|comment|diff\/((un)?written|reasonLost))/;
+export const NOTIFICATIONS = /^(companion\/(?!ready)|cli|comment|diff\/((un)?written|reasonLost))/;
 
 /** A rule, and a function of the editor and a `Review` in it. */
 export const RULES = {

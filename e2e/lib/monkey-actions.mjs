@@ -224,17 +224,17 @@ async function reconnect(monkey) {
 }
 
 /** Lets a CLI write a file, and sometimes reverts that, also after the user has typed into it. */
-async function byAgent(monkey) {
-  const { ide, agent } = monkey;
+async function byCli(monkey) {
+  const { ide, cli } = monkey;
   const file = monkey.anyFile();
   const texts = monkey.files.get(file);
   const before = texts.at(-1);
   await ide.invoke('SaveAll');
   await monkey.saved();
   const prompt = `prompt ${monkey.next()}`;
-  await agent.prompt(prompt);
+  await cli.prompt(prompt);
   const written = `written ${monkey.next()}\n`;
-  await agent.write(file, written);
+  await cli.write(file, written);
   texts.push(written);
   await monkey.hasText(file);
   if (monkey.random(2) === 0) return;
@@ -273,5 +273,5 @@ export const ACTIONS = {
   remove: { weight: 10, play: remove },
   byClient: { weight: 20, play: byClient },
   reconnect: { weight: 10, play: reconnect },
-  byAgent: { weight: 30, play: byAgent },
+  byCli: { weight: 30, play: byCli },
 };

@@ -28,7 +28,7 @@ export class Monkey {
   waiting = new Map();
   clients = [];
   /** The hooks of a CLI that edits without asking. */
-  agent;
+  cli;
   scene = new Scene();
   #random = () => 0;
   #count = 0;
@@ -36,7 +36,7 @@ export class Monkey {
   /** Opens the window. */
   async begin() {
     await this.scene.open();
-    this.agent = new HookCli(this.scene.sandbox);
+    this.cli = new HookCli(this.scene.sandbox);
     this.clients.push(this.scene.client);
     while (this.clients.length < CLIENTS) this.clients.push(await this.scene.connect());
     for (const name of ['a.txt', 'b.txt', 'deep/a.txt', 'c.txt']) this.create(name);

@@ -120,7 +120,7 @@ export async function endStreams({ companion }, proxy) {
   companion.inbox.takeAll();
   proxy.end();
   await companion.inbox.next(({ method, params }) => {
-    return method === 'companion/sessions' && params.count === 0;
+    return method === 'companion/clients' && params.count === 0;
   });
 }
 

@@ -176,7 +176,7 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
     const next = await Companion.start(sandbox);
     const again = { companion: next, editor: new Editor(next), client };
     await client.openFiles((files) => files.length === 0);
-    await next.next('companion/sessions');
+    await next.next('companion/clients');
     await assertWorks(again, { here: file, there: file });
     assert.equal(await client.status(), 'connected');
   });

@@ -47,7 +47,7 @@ test(
       'That was all.',
     ];
     const { terminal, results } = await startCli(sandbox, 'qwen', steps, { review: true, by() {} });
-    await companion.next('companion/sessions');
+    await companion.next('companion/clients');
     await terminal.enter('edit them');
     for (const name of names) {
       await terminal.shows(new RegExp(`${name}[^]*Apply this change\\?[^]*llow once`));

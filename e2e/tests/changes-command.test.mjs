@@ -129,21 +129,21 @@ test('what the user has reverted is not in the patch, and what is kept not in th
   const { sandbox, companion, file, made } = await changed(t);
   const key = { session: 'a', prompt: 1 };
   fs.rmSync(made);
-  companion.notify('agent/reverted', { ...key, paths: [made] });
+  companion.notify('cli/reverted', { ...key, paths: [made] });
   await companion.caughtUp();
   const { stdout } = await list(sandbox, '--prompt', '1');
   assert.match(stdout, / {2}created made \+1 -0 \(reverted\)\n$/);
-  companion.notify('agent/kept', { ...key, paths: [file] });
-  companion.notify('agent/kept', { session: 'a', prompt: 2, paths: [file] });
+  companion.notify('cli/kept', { ...key, paths: [file] });
+  companion.notify('cli/kept', { session: 'a', prompt: 2, paths: [file] });
   await companion.caughtUp();
   const { prompts } = await json(sandbox);
   assert.deepEqual(prompts.map(({ files }) => files.map((of) => of.relativePath)), [['made']]);
   // An undo of the revert after the file was kept brings the change of the CLI back.
-  companion.notify('agent/kept', { ...key, paths: [made] });
+  companion.notify('cli/kept', { ...key, paths: [made] });
   await companion.caughtUp();
   assert.deepEqual((await json(sandbox)).prompts, []);
   fs.writeFileSync(made, 'new');
-  companion.notify('agent/revertUndone', { ...key, paths: [made] });
+  companion.notify('cli/revertUndone', { ...key, paths: [made] });
   await companion.caughtUp();
   const [again] = (await json(sandbox)).prompts;
   assert.deepEqual(again.files.map((of) => [of.relativePath, of.reverted]), [['made', false]]);

@@ -25,14 +25,14 @@ async function changed({ companion }, title, files) {
   const listOf = ({ files: found }) =>
     JSON.stringify(found.map(({ path: of, kind }) => [path.basename(of), kind]).sort());
   const isIt = ({ method, params }) =>
-    method === 'agent/changed' && params.title === title && listOf(params) === wanted;
+    method === 'cli/changed' && params.title === title && listOf(params) === wanted;
   return (await companion.inbox.next(isIt)).params;
 }
 
 const keyOf = ({ session, prompt }) => ({ session, prompt });
 
 const texts = ({ companion }, { session, prompt }, file) =>
-  companion.request('agent/texts', { session, prompt, path: file });
+  companion.request('cli/texts', { session, prompt, path: file });
 
 test('the changes of Qwen Code are listed and reverted as well', { skip: noTerminal }, async (t) => {
   const steps = ({ a, crlf }) => [
@@ -62,7 +62,7 @@ test('the changes of Qwen Code are listed and reverted as well', { skip: noTermi
 
   await terminal.enter('Run it');
   await terminal.shows(/That was the second\./);
-  const begun = (await companion.next('agent/command')).params;
+  const begun = (await companion.next('cli/command')).params;
   assert.deepEqual([begun.title, begun.running], ['Run it', true]);
   const deleted = { 'a-new': 'deleted', crlf: 'deleted' };
   const second = await changed(window, 'Run it', { b: 'changed', ...deleted });
@@ -81,7 +81,7 @@ test('the changes of Qwen Code are listed and reverted as well', { skip: noTermi
   assert.match(diffs, /^-one\n-two\n\+ONE\n\+TWO\n--- a\/crlf$/m);
 
   fs.writeFileSync(file.b, content);
-  companion.notify('agent/reverted', { ...keyOf(second), paths: [file.b] });
+  companion.notify('cli/reverted', { ...keyOf(second), paths: [file.b] });
   await terminal.enter('And now');
   await terminal.shows(/That was the third\./);
   assert.match(asked().join('\n'), /The user reverted your changes to b\. Read/);
@@ -95,6 +95,6 @@ test('what a command of Qwen Code changes before it fails is listed', { skip: no
   await terminal.enter('Run it');
   await terminal.shows(/That was all\./);
   await changed(window, 'Run it', { b: 'changed' });
-  assert.equal((await companion.next('agent/command')).params.running, true);
-  assert.equal((await companion.next('agent/command')).params.running, false);
+  assert.equal((await companion.next('cli/command')).params.running, true);
+  assert.equal((await companion.next('cli/command')).params.running, false);
 });

@@ -24,7 +24,7 @@ test('without names of its own the editor is the companion', async (t) => {
 
 test('the editor gets the number of connected clients', async (t) => {
   const { sandbox, companion } = await openWindow(t);
-  const count = async () => (await companion.next('companion/sessions')).params.count;
+  const count = async () => (await companion.next('companion/clients')).params.count;
   const first = await IdeClient.connect(sandbox);
   assert.equal(await count(), 1);
   const second = await IdeClient.connect(sandbox);

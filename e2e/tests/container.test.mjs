@@ -204,7 +204,7 @@ describe('in a container that the program starts', { skip: noNamespaces }, () =>
       const env = { ...host.env, PATH: `${docker}:${process.env.PATH}` };
       const terminal = new Terminal(sandbox, command, { cwd: sandbox.project, env });
       await terminal.shows(/Type your message/);
-      await companion.next('companion/sessions');
+      await companion.next('companion/clients');
       await terminal.enter('rename it');
       await editor.view(a);
       assert.equal(editor.reasons.get(a), 'now');

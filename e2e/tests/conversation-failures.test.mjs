@@ -108,7 +108,7 @@ test('two CLIs in one folder get their own reasons, and one gets the comment', {
   Object.assign(other, { project: sandbox.project, tmp: sandbox.tmp });
   const { env } = companion.ready;
   const second = await startCli(other, 'gemini', steps(file.b), { env, review: true });
-  await companion.next('companion/sessions');
+  await companion.next('companion/clients');
   await first.terminal.enter('rename a');
   await second.terminal.enter('rename b');
   await editor.view(file.a);

@@ -210,7 +210,7 @@ for (const name of NAMES) {
     assert.deepEqual((await companion.next('comment/delivered')).params, { ids: ['1'] });
     await terminal.shows(/That was all\./);
     // Otherwise the hook at the end of the turn may have the next comment.
-    await companion.next('agent/finished');
+    await companion.next('cli/finished');
     // Qwen Code's main model gets it beside the result.
     const withResult = name === 'gemini' ? results()[0] : asked().at(-1);
     assert.ok(withResult.includes(commentOf('1')), withResult);
@@ -224,16 +224,16 @@ for (const name of NAMES) {
     assert.ok(asked().at(-1).includes(commentOf('3')), asked().at(-1));
     assert.ok(!asked().at(-1).includes(commentOf('2')));
 
-    await companion.next('agent/finished');
+    await companion.next('cli/finished');
     companion.inbox.takeAll();
     await terminal.enter('make it');
     // Not that of Qwen Code, which waits for a prompt now.
-    const { message } = (await companion.next('agent/waiting')).params;
+    const { message } = (await companion.next('cli/waiting')).params;
     assert.match(message, /touch|shell|permission/i);
     await terminal.shows(/once/);
     terminal.press('Enter');
     await terminal.shows(/That was the last\./);
-    const { seconds } = (await companion.next('agent/finished')).params;
+    const { seconds } = (await companion.next('cli/finished')).params;
     assert.ok(seconds >= 0 && seconds < 60, String(seconds));
   });
 }
@@ -252,6 +252,6 @@ test('a comment lets a turn of Qwen Code go on once', { skip: noTerminal }, asyn
   const { companion, terminal, asked } = window;
   await terminal.enter('look at it');
   assert.deepEqual((await companion.next('comment/delivered')).params, { ids: ['1'] });
-  await companion.next('agent/finished');
+  await companion.next('cli/finished');
   assert.ok(asked().at(-1).includes(commentOf('1')), asked().at(-1));
 });

@@ -75,7 +75,7 @@ test('when the disk of the project dies, the companion answers all that needs no
   const { companion } = await startMounted(sandbox, disk.mount());
   await disk.stop();
   const file = path.join(sandbox.project, 'a.txt');
-  const hunks = [1, 2].map((prompt) => companion.request('agent/hunks', { session: 's', prompt, path: file }));
+  const hunks = [1, 2].map((prompt) => companion.request('cli/hunks', { session: 's', prompt, path: file }));
   let answered = 0;
   const all = Promise.all(hunks.map((hunk) => hunk.catch(() => (answered += 1))));
   await companion.request('companion/status', {});

@@ -17,10 +17,10 @@ const startNamed = (sandbox, name, { args = [], ...options } = {}) =>
 async function connectTo(sandbox, companion, name, options) {
   const client = await IdeClient.connect(sandbox, options);
   assert.equal(await client.displayName(), name);
-  const { params } = await companion.next('companion/sessions');
+  const { params } = await companion.next('companion/clients');
   assert.equal(params.count, 1);
   await client.close();
-  assert.equal((await companion.next('companion/sessions')).params.count, 0);
+  assert.equal((await companion.next('companion/clients')).params.count, 0);
 }
 
 /** The id of a process that has just ended. */

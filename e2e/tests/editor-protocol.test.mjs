@@ -75,7 +75,7 @@ test('an editor can ask for everything that it shows about the companion', async
   assert.match(text, /Gemini CLI/);
   assert.ok(!text.includes(authToken));
   await client.close();
-  await companion.inbox.next(({ method, params }) => method === 'companion/sessions' && params.count === 0);
+  await companion.inbox.next(({ method, params }) => method === 'companion/clients' && params.count === 0);
   assert.equal((await companion.request('companion/status', {})).connected, 0);
 });
 

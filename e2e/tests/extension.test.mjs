@@ -32,7 +32,7 @@ test('the extension checks the edit with the user’s changes', { skip: noTermin
   const call = { name: 'write_file', args: { file_path: file, content: '{}\n' } };
   const options = { env: companion.ready.env, review: true };
   const { terminal, results } = await startCli(sandbox, 'gemini', [call, 'That was all.'], options);
-  await companion.next('companion/sessions');
+  await companion.next('companion/clients');
   await terminal.enter('write it');
   await editor.view(file);
   editor.accept(file, BROKEN);

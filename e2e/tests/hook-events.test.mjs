@@ -72,7 +72,7 @@ test('the changes of a prompt with a half are its own', async (t) => {
   await cli.prompt('the first');
   await cli.prompt(`the second ${HALF}`);
   await cli.write(file, 'two\n');
-  const { title, files } = (await window.companion.next('agent/changed')).params;
+  const { title, files } = (await window.companion.next('cli/changed')).params;
   assert.equal(title, 'the second a \ufffd b');
   assert.deepEqual(files.map(({ path, kind }) => [path, kind]), [[file, 'changed']]);
 });
@@ -92,7 +92,7 @@ test('a question with a half, or without a text, reaches the editor', async (t) 
   for (const message of [HALF, null]) {
     const event = { session_id: 'a', hook_event_name: 'Notification', message, details: null };
     await hook(window.sandbox, 'notification', JSON.stringify(event));
-    const { params } = await window.companion.next('agent/waiting');
+    const { params } = await window.companion.next('cli/waiting');
     assert.equal(params.message, message === null ? '' : 'a \ufffd b');
   }
 });
@@ -103,28 +103,28 @@ test('a question and the end of a turn name their CLI', async (t) => {
   const sessionOf = async (method) => (await window.companion.next(method)).params.session;
   for (const cli of [one, two]) await cli.prompt('go');
   await one.run('notification', { hook_event_name: 'Notification', message: 'Run ls?' });
-  assert.equal(await sessionOf('agent/waiting'), 'one');
+  assert.equal(await sessionOf('cli/waiting'), 'one');
   const file = window.sandbox.file('a');
   await two.after(file);
   await one.after(file, { tool_name: 'read_file' });
   await window.companion.caughtUp();
   const sent = window.companion.inbox.takeAll().map(({ method }) => method);
-  assert.ok(!sent.includes('agent/answered'), 'another tool runs beside the question');
+  assert.ok(!sent.includes('cli/answered'), 'another tool runs beside the question');
   await one.after(file);
-  assert.equal(await sessionOf('agent/answered'), 'one');
+  assert.equal(await sessionOf('cli/answered'), 'one');
   await two.end();
-  assert.equal(await sessionOf('agent/finished'), 'two');
+  assert.equal(await sessionOf('cli/finished'), 'two');
   await one.end();
-  assert.equal(await sessionOf('agent/finished'), 'one');
+  assert.equal(await sessionOf('cli/finished'), 'one');
 });
 
 test('a question of a turn that began before the companion is taken away as well', async (t) => {
   const window = await Window.open(t);
   const cli = new HookCli(window.sandbox);
   await cli.run('notification', { hook_event_name: 'Notification', message: 'Run ls?' });
-  await window.companion.next('agent/waiting');
+  await window.companion.next('cli/waiting');
   await cli.end();
-  await window.companion.next('agent/answered');
+  await window.companion.next('cli/answered');
 });
 
 // The CLI cuts a line after 2000 UTF-16 units.
@@ -136,7 +136,7 @@ test('the events of Gemini CLI for a prompt with half an emoji arrive', { skip }
   // A word behind the file closes the list of files, which takes the Enter key.
   await terminal.enter('Explain @a please');
   await terminal.shows(/That was all\./);
-  await companion.next('agent/finished');
+  await companion.next('cli/finished');
   await companion.next('comment/delivered');
   assert.ok(asked().join('\n').includes(commentOf('1')), asked().join('\n'));
 });

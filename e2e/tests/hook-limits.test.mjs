@@ -60,9 +60,9 @@ describe('a file that becomes a FIFO', { concurrency: 2 }, () => {
     const other = window.sandbox.file('b', 'old\n');
     await cli.prompt('change it');
     await cli.write(other, 'new\n');
-    const { session, prompt, files } = (await window.companion.next('agent/changed')).params;
+    const { session, prompt, files } = (await window.companion.next('cli/changed')).params;
     assert.equal(files[0].revertible, true);
-    const texts = await window.companion.request('agent/texts', { session, prompt, path: other });
+    const texts = await window.companion.request('cli/texts', { session, prompt, path: other });
     assert.deepEqual(texts, { before: 'old\n', after: 'new\n' });
   });
 
@@ -94,7 +94,7 @@ test('each of many CLIs that answer a prompt at the same time gets through', asy
   for (const cli of clis) await cli.prompt('go');
   for (const cli of clis) {
     await cli.end();
-    await companion.next('agent/finished');
+    await companion.next('cli/finished');
   }
 });
 
@@ -104,7 +104,7 @@ test('each of several commands begins and ends', async (t) => {
   const shell = { tool_name: 'run_shell_command', tool_input: { command: 'x' } };
   const running = async () => {
     await companion.caughtUp();
-    const sent = companion.inbox.takeAll().filter(({ method }) => method === 'agent/command');
+    const sent = companion.inbox.takeAll().filter(({ method }) => method === 'cli/command');
     return sent.map(({ params }) => params.running);
   };
   await cli.prompt('run them');

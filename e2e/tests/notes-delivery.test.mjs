@@ -182,13 +182,13 @@ test('a revert under way that is undone is not sent', async (t) => {
   const all = await open(t);
   await all.cli.prompt('change it');
   await all.cli.write(all.file, 'two\n');
-  const { session, prompt } = (await all.window.companion.next('agent/changed')).params;
+  const { session, prompt } = (await all.window.companion.next('cli/changed')).params;
   const key = { session, prompt, paths: [all.file] };
   fs.writeFileSync(all.file, 'one\n');
-  await notify(all.window, 'agent/reverted', key);
+  await notify(all.window, 'cli/reverted', key);
   await whileUnderWay(all, false, () => {
     fs.writeFileSync(all.file, 'two\n');
-    return notify(all.window, 'agent/revertUndone', key);
+    return notify(all.window, 'cli/revertUndone', key);
   });
   assert.doesNotMatch(await allPrompts(all), /reverted/);
 });

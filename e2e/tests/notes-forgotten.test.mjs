@@ -95,7 +95,7 @@ async function openGemini(t, options) {
     terminal.press('Escape');
     await terminal.shows(/Request cancelled/);
     await companion.next('comment/pending');
-    await companion.next('agent/finished');
+    await companion.next('cli/finished');
     companion.inbox.takeAll();
     terminal.press('C-u'); // the CLI offers the prompt again
   };
@@ -110,7 +110,7 @@ async function openGemini(t, options) {
   const finish = async (request) => {
     request.end(`That was ${id}.`);
     await terminal.shows(`That was ${id}.`);
-    await companion.next('agent/finished');
+    await companion.next('cli/finished');
     companion.inbox.takeAll();
   };
   /** The user sends another prompt, and the model has the newest comment once. */

@@ -114,9 +114,9 @@ describe('a file that became private', { concurrency: 3 }, () => {
     const { window, secret, hooks } = all;
     await hooks.prompt('change it');
     await hooks.write(secret, 'two\n');
-    const { session, prompt } = (await window.companion.next('agent/changed')).params;
+    const { session, prompt } = (await window.companion.next('cli/changed')).params;
     fs.writeFileSync(secret, `${SECRET}\n`);
-    window.companion.notify('agent/reverted', { session, prompt, paths: [secret] });
+    window.companion.notify('cli/reverted', { session, prompt, paths: [secret] });
     await hide(all);
     assert.doesNotMatch(await hooks.prompt('go'), /secret/);
   });

@@ -75,9 +75,9 @@ describe('after a pause', { concurrency: 3 }, () => {
       const cli = new HookCli(window.sandbox);
       await cli.prompt('change it');
       await cli.write(file, 'two\n');
-      const { session, prompt } = (await window.companion.next('agent/changed')).params;
+      const { session, prompt } = (await window.companion.next('cli/changed')).params;
       fs.writeFileSync(file, 'one\n');
-      window.companion.notify('agent/reverted', { session, prompt, paths: [file] });
+      window.companion.notify('cli/reverted', { session, prompt, paths: [file] });
       await untilSaved(window.sandbox, { text: '"revert"' });
       await restartAfter(window, end, seconds);
       assert.match(await cli.prompt('go'), /The user reverted your changes to a\./);

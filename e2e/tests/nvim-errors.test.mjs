@@ -32,7 +32,7 @@ describe('messages of the companion', { skip, concurrency: 2 }, () => {
       { id: 4, method: 'diff/close', params: { filePath: '/none' } },
       { id: null, error: { code: -32700, message: 'm' } },
       { method: 'companion/ready', params: {} },
-      { method: 'companion/sessions', params: { count: 'x' } },
+      { method: 'companion/clients', params: { count: 'x' } },
     );
     const neovim = await Neovim.start(sandbox, { setup: program.setup });
     for (const id of [1, 2, 3, 4]) assert.ok((await program.answer(id)).error, id);
@@ -43,15 +43,15 @@ describe('messages of the companion', { skip, concurrency: 2 }, () => {
   });
 
   for (const [name, message] of Object.entries({
-    'without files': { method: 'agent/changed', params: CHANGED },
-    'with a file without a path': { method: 'agent/changed', params: { ...CHANGED, files: [FILE] } },
-    'with null': { method: 'agent/changed', params: { ...CHANGED, files: null } },
-    'without seconds': { method: 'agent/finished' },
-    'without a message': { method: 'agent/waiting', params: {} },
+    'without files': { method: 'cli/changed', params: CHANGED },
+    'with a file without a path': { method: 'cli/changed', params: { ...CHANGED, files: [FILE] } },
+    'with null': { method: 'cli/changed', params: { ...CHANGED, files: null } },
+    'without seconds': { method: 'cli/finished' },
+    'without a message': { method: 'cli/waiting', params: {} },
     'without ids': { method: 'comment/delivered' },
     'without comments': { method: 'comment/pending', params: { comments: [{}] } },
     'without an id': { method: 'comment/refused' },
-    'without a count': { method: 'companion/sessions', params: { count: null } },
+    'without a count': { method: 'companion/clients', params: { count: null } },
   })) {
     test(`${message.method} ${name} does not lose the next message`, async (t) => {
       const sandbox = Sandbox.of(t);
@@ -78,11 +78,11 @@ describe('messages of the companion', { skip, concurrency: 2 }, () => {
       const sandbox = Sandbox.of(t);
       const file = sandbox.file('a.txt', 'old\n');
       const files = [{ ...FILE, path: file }];
-      const program = new ScriptedProgram(sandbox, ready, { method: 'agent/changed', params: { ...CHANGED, files } });
+      const program = new ScriptedProgram(sandbox, ready, { method: 'cli/changed', params: { ...CHANGED, files } });
       const neovim = await Neovim.start(sandbox, { init, setup: program.setup });
       await neovim.until(`require('gemini_companion').status().changes == 1`);
       await neovim.lua(`pcall(require('gemini_companion.changes').list)`);
-      program.send({ method: 'agent/changed', params: { ...CHANGED, prompt: 2, files } }, OPEN(1, file));
+      program.send({ method: 'cli/changed', params: { ...CHANGED, prompt: 2, files } }, OPEN(1, file));
       assert.deepEqual((await program.answer(1)).result, {});
       await staysQuiet(neovim);
     });

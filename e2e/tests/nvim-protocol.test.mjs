@@ -103,7 +103,7 @@ test('each message has a handler, and each handler’s needed fields are in the 
 
 test('the plugin sends only messages that the companion knows', () => {
   const sent = fs.readdirSync(LUA).flatMap((name) =>
-    [...fs.readFileSync(path.join(LUA, name), 'utf8').matchAll(/'((?:agent|comment|diff|editor|workspace)\/\w+)'(?!\])/g)].map(
+    [...fs.readFileSync(path.join(LUA, name), 'utf8').matchAll(/'((?:cli|comment|diff|editor|workspace)\/\w+)'(?!\])/g)].map(
       ([, method]) => method,
     ),
   );

@@ -17,7 +17,7 @@ import { openWindow } from '../lib/scene.mjs';
 async function changes({ companion, sandbox }, title, count) {
   const { params } = await companion.inbox.next(
     ({ method, params }) =>
-      method === 'agent/changed' && params.title === title && params.files.length === count,
+      method === 'cli/changed' && params.title === title && params.files.length === count,
   );
   const nameOf = (file) => path.relative(sandbox.project, file);
   const named = params.files.map((file) => [nameOf(file.path), file.kind]);
@@ -59,7 +59,7 @@ describe('Gemini CLI', { skip, concurrency: 2 }, () => {
     assert.equal(fs.readFileSync(file, 'utf8'), 'one\nTWO\n');
     assert.ok(!fs.existsSync(path.join(sandbox.project, 'foo.txt')));
     const key = { session, prompt, path: file };
-    assert.equal((await companion.request('agent/texts', key)).after, 'one\nTWO\n');
+    assert.equal((await companion.request('cli/texts', key)).after, 'one\nTWO\n');
   });
 
   test('changes nothing in the project in its plan mode', async (t) => {
@@ -70,7 +70,7 @@ describe('Gemini CLI', { skip, concurrency: 2 }, () => {
     await window.terminal.shows(/That was all\./);
     await window.companion.caughtUp();
     const sent = window.companion.inbox.takeAll();
-    const changed = sent.filter(({ method }) => method === 'agent/changed');
+    const changed = sent.filter(({ method }) => method === 'cli/changed');
     assert.deepEqual(changed.flatMap(({ params }) => params.files), []);
   });
 });
@@ -140,7 +140,7 @@ describe('an edit is not listed', { concurrency: 3 }, () => {
     await new HookCli(sandbox).write(marker, 'new\n');
     const { params } = await companion.inbox.next(
       ({ method, params }) =>
-        method === 'agent/changed' && params.files.some((file) => file.path === marker),
+        method === 'cli/changed' && params.files.some((file) => file.path === marker),
     );
     assert.deepEqual(params.files.map((file) => file.path), [marker]);
   }
@@ -179,7 +179,7 @@ test('a file that is open by a link is listed once', async (t) => {
   const { named } = await changes(window, 'Run it', 1);
   assert.deepEqual(named, { target: 'changed' });
   await companion.caughtUp();
-  const later = companion.inbox.takeAll().filter(({ method }) => method === 'agent/changed');
+  const later = companion.inbox.takeAll().filter(({ method }) => method === 'cli/changed');
   assert.deepEqual(later.filter(({ params }) => params.files.length !== 1), []);
 });
 

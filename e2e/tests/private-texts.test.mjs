@@ -46,7 +46,7 @@ async function change({ window, secret, hooks }, title) {
   await hooks.prompt(title);
   await hooks.write(secret, `${SECRET} ${title}\n`);
   const { params } = await window.companion.inbox.next(
-    ({ method, params }) => method === 'agent/changed' && params.title === title,
+    ({ method, params }) => method === 'cli/changed' && params.title === title,
   );
   const { session, prompt } = params;
   const key = { session, prompt, path: secret };
@@ -55,9 +55,9 @@ async function change({ window, secret, hooks }, title) {
     const disk = fs.readFileSync(secret, 'utf8');
     const files = [{ path: secret, prompts: [{ session, prompt }], disk }];
     const answers = [
-      await ask('agent/texts', key),
-      await ask('agent/hunks', key),
-      await ask('agent/revertPlan', { files, undoesDeletions: false }),
+      await ask('cli/texts', key),
+      await ask('cli/hunks', key),
+      await ask('cli/revertPlan', { files, undoesDeletions: false }),
     ];
     for (const more of [[], ['--json']]) {
       answers.push((await run(window.sandbox, ['changes', ...more])).stdout);
@@ -127,7 +127,7 @@ test('the text of a change is hidden at once, although no folder is watched', as
   for (const part of await shown()) assert.match(part, /PASSWORD/);
   all.window.sandbox.file('src/.aiignore', 'secret*\n');
   const reported = all.window.companion.inbox.next(
-    ({ method, params }) => method === 'agent/changed' && params.files[0].private,
+    ({ method, params }) => method === 'cli/changed' && params.files[0].private,
   );
   for (const part of await shown()) assert.doesNotMatch(part, /PASSWORD/);
   await reported;
@@ -142,7 +142,7 @@ test('the text of a change is hidden while its file is private', async (t) => {
   const rules = window.sandbox.file('.geminiignore', '/secret.txt\n');
   const reported = async (isPrivate) => {
     const { params } = await window.companion.inbox.next(
-      ({ method, params }) => method === 'agent/changed' && params.files[0].private === isPrivate,
+      ({ method, params }) => method === 'cli/changed' && params.files[0].private === isPrivate,
     );
     const [file] = params.files;
     assert.equal(file.revertible, !isPrivate);

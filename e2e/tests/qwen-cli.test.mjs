@@ -42,7 +42,7 @@ describe('in any terminal', { skip }, () => {
     ];
     // It starts a second time, for more memory.
     const terminal = await start(window, steps, undefined, { QWEN_CODE_NO_RELAUNCH: undefined });
-    await companion.next('companion/sessions');
+    await companion.next('companion/clients');
     await terminal.enter('/ide status');
     await terminal.shows(/✓ Connected to Editor\s+Open files:\s+- changed \(active\)/);
 

@@ -44,7 +44,7 @@ test('its folder may be elsewhere', async (t) => {
     const companion = await Companion.start(sandbox, { machine });
     assert.deepEqual(locks(home), [companion.ready.discoveryFiles.qwen]);
     const client = await connect(sandbox, { env: { QWEN_HOME } });
-    assert.equal((await companion.next('companion/sessions')).params.count, 1);
+    assert.equal((await companion.next('companion/clients')).params.count, 1);
     await client.close();
     await companion.close();
   }

@@ -42,7 +42,7 @@ async function open(t, options) {
   /** The model answers, and the turn ends. */
   const finish = async (request) => {
     request.end('That was all.');
-    await companion.next('agent/finished');
+    await companion.next('cli/finished');
   };
   /** The user cancels a prompt that has no answer, and empties the line with it. */
   const cancel = async (prompt) => {
@@ -132,7 +132,7 @@ describe('the main model of Qwen Code gets a comment', { skip, concurrency: 2 },
     assert.equal(count(request), 1);
     companion.inbox.takeAll();
     request.end(shell('touch made'));
-    await companion.next('agent/waiting');
+    await companion.next('cli/waiting');
     await terminal.shows(/once/);
     terminal.press('Escape');
     await terminal.shows(/- Shell touch made/);
@@ -149,17 +149,17 @@ test('a command of a subagent outlives the turn of the main model, and a prompt'
   execFileSync('mkfifo', [pipe]);
   const command = shell(`cat ${pipe} >> ${file.a}`);
   subagent.end({ ...command, args: { ...command.args, is_background: false } });
-  const begun = (await companion.next('agent/command')).params;
+  const begun = (await companion.next('cli/command')).params;
   assert.equal(begun.running, true);
   main.end('I wait for it.');
   await ask('and now');
   await companion.caughtUp();
-  const isEnd = ({ method }) => method === 'agent/command';
+  const isEnd = ({ method }) => method === 'cli/command';
   assert.ok(!companion.inbox.takeAll().some(isEnd), 'the command runs');
 
   await fs.writeFile(pipe, 'three\n');
-  assert.deepEqual((await companion.next('agent/command')).params, { ...begun, running: false });
-  const { files, prompt } = (await companion.next('agent/changed')).params;
+  assert.deepEqual((await companion.next('cli/command')).params, { ...begun, running: false });
+  const { files, prompt } = (await companion.next('cli/changed')).params;
   assert.equal(prompt, begun.prompt, 'the subagent works for the prompt in which it began');
   assert.deepEqual(files.map(({ path }) => path), [file.a]);
   (await model.next('subagent')).end('It is done.');

@@ -57,9 +57,9 @@ test('of several editors of one folder it takes the newest, or the terminal’s 
   ]) {
     const client = await connect(sandbox, { env });
     assert.equal(await client.displayName(), name);
-    assert.equal((await windows[index].next('companion/sessions')).params.count, 1);
+    assert.equal((await windows[index].next('companion/clients')).params.count, 1);
     await client.close();
-    assert.equal((await windows[index].next('companion/sessions')).params.count, 0);
+    assert.equal((await windows[index].next('companion/clients')).params.count, 0);
   }
 });
 

@@ -21,7 +21,7 @@ async function open(t, name, steps) {
   const { env } = window.companion.ready;
   const options = { env, by: BY.nothing, review: true };
   const { terminal } = await startCli(window.sandbox, name, steps, options);
-  await window.companion.next('companion/sessions');
+  await window.companion.next('companion/clients');
   const start = await recorder.next('SessionStart');
   return { ...window, recorder, terminal, start };
 }
@@ -48,7 +48,7 @@ function assertOneProcess({ recorder }, program) {
 async function assertOneConnection({ companion }) {
   await companion.caughtUp();
   const methods = companion.inbox.takeAll().map(({ method }) => method);
-  assert.ok(!methods.includes('companion/sessions'), methods.join());
+  assert.ok(!methods.includes('companion/clients'), methods.join());
 }
 
 const namesOf = ({ recorder }) =>
@@ -106,7 +106,7 @@ describe('a session of Gemini CLI', { skip, concurrency: 2 }, () => {
     // The CLI runs this hook twice.
     const exit = await recorder.next('SessionEnd');
     assert.deepEqual([exit.event.reason, exit.event.session_id], ['exit', first]);
-    assert.deepEqual((await window.companion.next('companion/sessions')).params, { count: 0 });
+    assert.deepEqual((await window.companion.next('companion/clients')).params, { count: 0 });
   });
 
   test('goes on in another process with --resume', async (t) => {

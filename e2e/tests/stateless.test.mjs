@@ -117,11 +117,11 @@ test('a cancelled call withdraws its proposal', async (t) => {
   const cancel = new AbortController();
   const opened = call('openDiff', { filePath, newContent: 'new\n' }, { signal: cancel.signal });
   await editor.view(filePath);
-  assert.equal((await companion.next('companion/sessions')).params.count, 1);
+  assert.equal((await companion.next('companion/clients')).params.count, 1);
   cancel.abort();
   await assert.rejects(opened);
   await editor.closed.next();
-  assert.equal((await companion.next('companion/sessions')).params.count, 0);
+  assert.equal((await companion.next('companion/clients')).params.count, 0);
 });
 
 test('a call is cancelled while its proposal opens', async (t) => {
@@ -192,9 +192,9 @@ test('a client reads the context, and is notified of its changes', async (t) => 
   assert.deepEqual([file.path, file.isActive], [path, true]);
   await assert.rejects(read('x://y'), { code: -32602 });
 
-  await companion.next('companion/sessions');
+  await companion.next('companion/clients');
   await subscription.close();
-  assert.equal((await companion.next('companion/sessions')).params.count, 0);
+  assert.equal((await companion.next('companion/clients')).params.count, 0);
 });
 
 test('the end of the companion answers what waits', async (t) => {

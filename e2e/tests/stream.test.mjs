@@ -18,20 +18,20 @@ async function openWindowBehindProxy(t) {
   const proxy = await Proxy.start(sandbox, companion);
   const client = await IdeClient.connect(sandbox, { env: proxy.env });
   assert.equal(await proxy.opened.next(), undefined);
-  assert.equal((await companion.next('companion/sessions')).params.count, 1);
+  assert.equal((await companion.next('companion/clients')).params.count, 1);
   client.events.status.takeAll();
   return { ...window, proxy, client };
 }
 
 async function breakOff({ proxy, companion }, how) {
   proxy[how]();
-  assert.equal((await companion.next('companion/sessions')).params.count, 0);
+  assert.equal((await companion.next('companion/clients')).params.count, 0);
 }
 
 /** Waits until the client has reconnected, and asserts that it noticed nothing. */
 async function assertBack({ proxy, companion, client }) {
   assert.match(await proxy.opened.next(), /./, 'it says what it had received');
-  assert.equal((await companion.next('companion/sessions')).params.count, 1);
+  assert.equal((await companion.next('companion/clients')).params.count, 1);
   assert.deepEqual(client.events.status.takeAll(), []);
   assert.equal(await client.status(), 'connected');
 }
@@ -66,14 +66,14 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
     const file = sandbox.file('a.txt');
     const { decision } = await client.propose(editor, file, 'proposed');
     const watcher = await (await Session.open(sandbox, companion)).stream();
-    assert.equal((await companion.next('companion/sessions')).params.count, 2);
+    assert.equal((await companion.next('companion/clients')).params.count, 2);
     await watcher.next();
     proxy.stall();
     editor.accept(file, 'decided');
     companion.notify('editor/focused', { path: file });
     await watcher.next(); // the decision before it has been sent by now
     await watcher.close();
-    assert.equal((await companion.next('companion/sessions')).params.count, 1);
+    assert.equal((await companion.next('companion/clients')).params.count, 1);
     await breakOff(window, 'end');
     await assertBack(window);
     assert.deepEqual(await decision, accepted('decided'));
@@ -99,9 +99,9 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
 
       // The decision is sent once: the next proposal for the file is new.
       const { decision: next } = await client.propose(editor, file, 'proposed again');
-      await companion.next('companion/sessions');
+      await companion.next('companion/clients');
       await watcher.close();
-      await companion.next('companion/sessions');
+      await companion.next('companion/clients');
       await assertBack(window);
       editor.accept(file, 'accepted again');
       assert.deepEqual(await next, accepted('accepted again'));
@@ -133,7 +133,7 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
     const lost = await client.events.status.next();
     assert.match(lost.details, /reconnecting by running \/ide enable/);
     assert.equal((await client.connect()).status, 'connected');
-    assert.equal((await next.next('companion/sessions')).params.count, 1);
+    assert.equal((await next.next('companion/clients')).params.count, 1);
   });
 });
 

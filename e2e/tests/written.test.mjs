@@ -85,7 +85,7 @@ test('an editor takes back an acceptance that the CLI has not got', async (t) =>
   const file = sandbox.file('a.txt', 'old\n');
   const { decision } = await client.propose(window.editor, file, 'proposed\n');
   client.signal('SIGKILL');
-  await companion.inbox.next(({ method, params }) => method === 'companion/sessions' && params.count === 0);
+  await companion.inbox.next(({ method, params }) => method === 'companion/clients' && params.count === 0);
   const accepted = { filePath: file, content: 'proposed\n' };
   assert.deepEqual(await companion.request('diff/accepted', accepted), { delivery: 'queued' });
   assert.deepEqual(await companion.request('diff/accepted', accepted), { delivery: 'unknown' });

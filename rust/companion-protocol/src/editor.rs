@@ -3,7 +3,7 @@
 //! They are JSON-RPC 2.0 with one message per line: the editor writes to stdin, the companion to
 //! stdout. `docs/editor-protocol.md` has an example of each.
 
-mod agent;
+mod cli;
 mod restart;
 mod revert;
 
@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::ide::Position;
 use crate::jsonrpc::{ErrorObject, Params, invalid_params, method_not_found};
 use crate::text;
-pub use agent::{
-    AgentAnswered, AgentChanged, AgentCommand, AgentFinished, AgentWaiting, ChangeKind,
-    ChangedFile, ChangedPath, ChangedPaths, ChangedText, CommentId, CommentOnLines, CommentRefused,
+pub use cli::{
+    ChangeKind, ChangedFile, ChangedPath, ChangedPaths, ChangedText, CliAnswered, CliChanged,
+    CliCommand, CliFinished, CliWaiting, CommentId, CommentOnLines, CommentRefused,
     CommentsDelivered, CommentsPending, ReasonLost,
 };
 pub use restart::{Restarts, ResumedProposal, ResumedProposals, ShownProposal, ShownProposals};
@@ -93,9 +93,9 @@ messages_from_editor! {
         Review(Review) = "workspace/review",
         CommentSet(CommentOnLines) = "comment/set",
         CommentRemoved(CommentId) = "comment/removed",
-        ChangesReverted(ChangedPaths) = "agent/reverted",
-        RevertUndone(ChangedPaths) = "agent/revertUndone",
-        ChangesKept(ChangedPaths) = "agent/kept",
+        ChangesReverted(ChangedPaths) = "cli/reverted",
+        RevertUndone(ChangedPaths) = "cli/revertUndone",
+        ChangesKept(ChangedPaths) = "cli/kept",
         /// The user's decision, with the final text.
         DiffAccepted(AcceptedDiff) = "diff/accepted",
         DiffRejected(RejectedDiff) = "diff/rejected",
@@ -118,11 +118,11 @@ messages_from_editor! {
     /// A request from the editor. The companion answers it at once, except [`Self::Diagnosis`].
     pub enum EditorQuery {
         /// The result is a [`ChangedText`].
-        Texts(ChangedPath) = "agent/texts",
+        Texts(ChangedPath) = "cli/texts",
         /// The result is [`Hunks`].
-        Hunks(ChangedPath) = "agent/hunks",
+        Hunks(ChangedPath) = "cli/hunks",
         /// The result is a [`RevertPlan`].
-        RevertPlan(PlanRevert) = "agent/revertPlan",
+        RevertPlan(PlanRevert) = "cli/revertPlan",
         /// The result is a [`Status`](crate::status::Status).
         Status = "companion/status",
         /// The result is a [`TerminalEnvironment`].
@@ -153,8 +153,8 @@ impl EditorQuery {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum CompanionNotification {
-    /// `companion/sessions`
-    Sessions(Sessions),
+    /// `companion/clients`
+    Clients(Clients),
     /// `companion/private`
     PrivateFiles(PrivateFiles),
     /// `diff/written`: the client has written the accepted text. It is sent only if an editor must keep
@@ -164,16 +164,16 @@ pub enum CompanionNotification {
     Unwritten(DiffPath),
     /// `diff/reasonLost`
     ReasonLost(ReasonLost),
-    /// `agent/waiting`
-    AgentWaiting(AgentWaiting),
-    /// `agent/answered`
-    AgentAnswered(AgentAnswered),
-    /// `agent/finished`
-    AgentFinished(AgentFinished),
-    /// `agent/command`
-    AgentCommand(AgentCommand),
-    /// `agent/changed`
-    AgentChanged(AgentChanged),
+    /// `cli/waiting`
+    CliWaiting(CliWaiting),
+    /// `cli/answered`
+    CliAnswered(CliAnswered),
+    /// `cli/finished`
+    CliFinished(CliFinished),
+    /// `cli/command`
+    CliCommand(CliCommand),
+    /// `cli/changed`
+    CliChanged(CliChanged),
     /// `comment/pending`
     CommentsPending(CommentsPending),
     /// `comment/delivered`
@@ -186,16 +186,16 @@ impl CompanionNotification {
     /// The method.
     pub fn method(&self) -> &'static str {
         match self {
-            Self::Sessions(_) => "companion/sessions",
+            Self::Clients(_) => "companion/clients",
             Self::PrivateFiles(_) => "companion/private",
             Self::Written(_) => "diff/written",
             Self::Unwritten(_) => "diff/unwritten",
             Self::ReasonLost(_) => "diff/reasonLost",
-            Self::AgentWaiting(_) => "agent/waiting",
-            Self::AgentAnswered(_) => "agent/answered",
-            Self::AgentFinished(_) => "agent/finished",
-            Self::AgentCommand(_) => "agent/command",
-            Self::AgentChanged(_) => "agent/changed",
+            Self::CliWaiting(_) => "cli/waiting",
+            Self::CliAnswered(_) => "cli/answered",
+            Self::CliFinished(_) => "cli/finished",
+            Self::CliCommand(_) => "cli/command",
+            Self::CliChanged(_) => "cli/changed",
             Self::CommentsPending(_) => "comment/pending",
             Self::CommentsDelivered(_) => "comment/delivered",
             Self::CommentRefused(_) => "comment/refused",
@@ -206,17 +206,17 @@ impl CompanionNotification {
     /// `None` if this reports an event.
     pub fn subject(&self) -> Option<String> {
         match self {
-            Self::Sessions(_) | Self::PrivateFiles(_) | Self::CommentsPending(_) => {
+            Self::Clients(_) | Self::PrivateFiles(_) | Self::CommentsPending(_) => {
                 Some(self.method().to_owned())
             }
-            Self::AgentChanged(of) => Some(format!("{} {}", self.method(), of.prompt)),
+            Self::CliChanged(of) => Some(format!("{} {}", self.method(), of.prompt)),
             Self::Written(_)
             | Self::Unwritten(_)
             | Self::ReasonLost(_)
-            | Self::AgentWaiting(_)
-            | Self::AgentAnswered(_)
-            | Self::AgentFinished(_)
-            | Self::AgentCommand(_)
+            | Self::CliWaiting(_)
+            | Self::CliAnswered(_)
+            | Self::CliFinished(_)
+            | Self::CliCommand(_)
             | Self::CommentsDelivered(_)
             | Self::CommentRefused(_) => None,
         }
@@ -387,9 +387,9 @@ pub struct Diagnosis {
     pub text: String,
 }
 
-/// The parameters of `companion/sessions`.
+/// The parameters of `companion/clients`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Sessions {
+pub struct Clients {
     /// The number of connected clients.
     pub count: usize,
 }

@@ -7,15 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use companion_protocol::diagnostics::{Diagnostics, DiagnosticsRequest, Severity};
 use companion_protocol::editor::{
-    AcceptedDiff, AgentAnswered, AgentChanged, AgentCommand, AgentFinished, AgentWaiting,
-    ChangeKind, ChangedFile, ChangedPath, ChangedPaths, ChangedText, CloseDiff, CommentId,
-    CommentOnLines, CommentRefused, CommentsDelivered, CommentsPending,
-    CompanionNotification as Sent, CursorMoved, Decided, Delivery, Diagnosis, DiffPath, DiffResult,
-    EditorNotification as Read, EditorQuery, FilePath, FileToRevert, Folders, Hunk, Hunks,
-    OpenDiff, PlanRevert, PlannedFile, PrivateFiles, PromptOfSession, ProposalKind, Ready,
-    ReasonArrival, ReasonLost, RejectedDiff, Renamed, Restarts, ResumedProposal, ResumedProposals,
-    RevertAction, RevertPlan, Review, SelectionChanged, Sessions, ShareContext, ShownProposal,
-    ShownProposals, TerminalEnvironment, Trust, UnsavedFiles, Withdrawn,
+    AcceptedDiff, ChangeKind, ChangedFile, ChangedPath, ChangedPaths, ChangedText, CliAnswered,
+    CliChanged, CliCommand, CliFinished, CliWaiting, Clients, CloseDiff, CommentId, CommentOnLines,
+    CommentRefused, CommentsDelivered, CommentsPending, CompanionNotification as Sent, CursorMoved,
+    Decided, Delivery, Diagnosis, DiffPath, DiffResult, EditorNotification as Read, EditorQuery,
+    FilePath, FileToRevert, Folders, Hunk, Hunks, OpenDiff, PlanRevert, PlannedFile, PrivateFiles,
+    PromptOfSession, ProposalKind, Ready, ReasonArrival, ReasonLost, RejectedDiff, Renamed,
+    Restarts, ResumedProposal, ResumedProposals, RevertAction, RevertPlan, Review,
+    SelectionChanged, ShareContext, ShownProposal, ShownProposals, TerminalEnvironment, Trust,
+    UnsavedFiles, Withdrawn,
 };
 use companion_protocol::ide::Position;
 use companion_protocol::jsonrpc::code::METHOD_NOT_FOUND;
@@ -140,7 +140,7 @@ fn hunk() -> Hunk {
 }
 
 /// The changes of a prompt: a file of which all is known, and a private one.
-fn changes() -> AgentChanged {
+fn changes() -> CliChanged {
     let file = ChangedFile {
         path: path(),
         kind: ChangeKind::Changed,
@@ -162,7 +162,7 @@ fn changes() -> AgentChanged {
         ..file.clone()
     };
     let [session, title] = ["s", "Add a test"].map(str::to_owned);
-    AgentChanged { session, prompt: 1, title, time: 1_700_000_000_000, files: vec![file, key] }
+    CliChanged { session, prompt: 1, title, time: 1_700_000_000_000, files: vec![file, key] }
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn messages_to_the_editor() {
     let diff = || DiffPath { file_path: path() };
     let problems = |path: String, severity| DiagnosticsRequest { paths: vec![path], severity };
     let sent = |notification: Sent| to(notification.method(), &notification);
-    let command = AgentCommand {
+    let command = CliCommand {
         session: "s".to_owned(),
         prompt: 1,
         title: "Run it".to_owned(),
@@ -228,7 +228,7 @@ fn messages_to_the_editor() {
     let refused = CommentRefused { id: "1".to_owned(), reason };
     let expected = [
         to("companion/ready", ready),
-        sent(Sent::Sessions(Sessions { count: 1 })),
+        sent(Sent::Clients(Clients { count: 1 })),
         to("diff/open", open),
         to("diff/close", close(false)),
         to("diff/close", close(true)),
@@ -236,7 +236,7 @@ fn messages_to_the_editor() {
         to("diff/reject", diff()),
         to("editor/diagnostics", problems(path(), Severity::Warning)),
         to("editor/unsaved", json!({})),
-        sent(Sent::Sessions(Sessions { count: 1 })),
+        sent(Sent::Clients(Clients { count: 1 })),
         sent(Sent::PrivateFiles(PrivateFiles {
             paths: vec!["/p/key".to_owned()],
             reasons: [("/p/key".to_owned(), "An ignore file lists it.".to_owned())].into(),
@@ -244,17 +244,17 @@ fn messages_to_the_editor() {
         sent(Sent::Written(diff())),
         sent(Sent::Unwritten(diff())),
         sent(Sent::ReasonLost(lost)),
-        sent(Sent::AgentWaiting(AgentWaiting {
+        sent(Sent::CliWaiting(CliWaiting {
             session: "s".to_owned(),
             message: "Run ls?".to_owned(),
         })),
-        sent(Sent::AgentAnswered(AgentAnswered { session: "s".to_owned() })),
-        sent(Sent::AgentFinished(AgentFinished { session: "s".to_owned(), seconds: 61 })),
-        sent(Sent::AgentCommand(command)),
+        sent(Sent::CliAnswered(CliAnswered { session: "s".to_owned() })),
+        sent(Sent::CliFinished(CliFinished { session: "s".to_owned(), seconds: 61 })),
+        sent(Sent::CliCommand(command)),
         sent(Sent::CommentsDelivered(CommentsDelivered { ids: vec!["1".to_owned()] })),
         sent(Sent::CommentRefused(refused)),
         sent(Sent::CommentsPending(CommentsPending { comments: vec![comment()] })),
-        sent(Sent::AgentChanged(changes())),
+        sent(Sent::CliChanged(changes())),
         to("editor/diagnostics", problems("/p/a.json".to_owned(), Severity::Error)),
     ];
     assert_eq!(Examples::read().to_editor, expected);
@@ -351,9 +351,9 @@ fn results() {
     let [status, environment, diagnosis] =
         ["companion/status", "companion/environment", "companion/diagnosis"];
     let from = [
-        "agent/texts",
-        "agent/hunks",
-        "agent/revertPlan",
+        "cli/texts",
+        "cli/hunks",
+        "cli/revertPlan",
         accepted,
         withdraw,
         status,

@@ -12,11 +12,11 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::agent::Agents;
 use crate::clients::Clients;
 use crate::config::Config;
 use crate::disk::pool::BlockingPool;
 use crate::driver::Driver;
+use crate::hooks::Hooks;
 use crate::http::{self, HttpServer};
 use crate::journal::Journal;
 use crate::lifecycle::Lifecycle;
@@ -53,7 +53,7 @@ pub(crate) struct HandOver {
     pub(crate) driver: Arc<Driver>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) http: Arc<HttpServer>,
-    pub(crate) agents: Arc<Agents>,
+    pub(crate) hooks: Arc<Hooks>,
     pub(crate) lifecycle: Lifecycle,
     /// Notified when the workspace has changed, or a peer.
     pub(crate) changed: Arc<Notify>,
@@ -136,7 +136,7 @@ impl HandOver {
         for (address, listeners) in bound {
             self.listen(&address, listeners);
         }
-        self.agents.report_pending_comments();
+        self.hooks.report_pending_comments();
         if self.is_saved().await {
             self.on_disk(move || legacy.remove()).await;
         } else {

@@ -12,7 +12,6 @@
 //! The modules stand in layers, and each uses only lower ones (`LAYERS` in `rust/xtask/tests/tidy.rs`).
 //! A module takes the parts that it needs. `parts` builds all of them, for `server` alone.
 
-mod agent;
 mod clients;
 mod clock;
 mod config;
@@ -22,6 +21,7 @@ mod discovery;
 mod disk;
 mod driver;
 mod hand_over;
+mod hooks;
 mod host;
 mod http;
 mod journal;

@@ -8,7 +8,6 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use crate::agent::{AgentParts, Agents};
 use crate::clients::Clients;
 use crate::config::Config;
 use crate::context::{ContextModel, EditorContext};
@@ -16,6 +15,7 @@ use crate::diagnostics::SharedDiagnostics;
 use crate::disk::pool::BlockingPool;
 use crate::driver::Driver;
 use crate::hand_over::HandOver;
+use crate::hooks::{Hooks, HooksParts};
 use crate::host::EditorHost;
 use crate::http::HttpServer;
 use crate::journal::Journal;
@@ -44,7 +44,7 @@ pub(crate) struct Parts {
     pub(crate) driver: Arc<Driver>,
     pub(crate) context: Arc<EditorContext>,
     pub(crate) clients: Arc<Clients>,
-    pub(crate) agents: Arc<Agents>,
+    pub(crate) hooks: Arc<Hooks>,
     pub(crate) http: Arc<HttpServer>,
     pub(crate) lifecycle: Lifecycle,
 }
@@ -101,7 +101,7 @@ impl Parts {
             journal.clone(),
             limits,
         ));
-        let agents = Arc::new(Agents::new(AgentParts {
+        let hooks = Arc::new(Hooks::new(HooksParts {
             config: Arc::clone(&config),
             sessions: Arc::clone(&sessions),
             driver: Arc::clone(&driver),
@@ -134,7 +134,7 @@ impl Parts {
             driver: Arc::clone(&driver),
             dispatcher: Dispatcher { tools, clients: Arc::clone(&clients) },
             context: Arc::clone(&context),
-            agents: Arc::clone(&agents),
+            hooks: Arc::clone(&hooks),
         });
         Self {
             config,
@@ -146,7 +146,7 @@ impl Parts {
             driver,
             context,
             clients,
-            agents,
+            hooks,
             http,
             lifecycle,
         }
@@ -166,12 +166,12 @@ impl Parts {
         });
         let clients = Arc::clone(&self.clients);
         self.until_stopped(runtime, async move { clients.maintain().await });
-        self.until_stopped(runtime, Arc::clone(&self.agents).expire_notes());
-        self.until_stopped(runtime, Arc::clone(&self.agents).follow_private_files());
+        self.until_stopped(runtime, Arc::clone(&self.hooks).expire_notes());
+        self.until_stopped(runtime, Arc::clone(&self.hooks).follow_private_files());
         // These also run during the stop, so that no call waits for a text without end.
         let driver = Arc::clone(&self.driver);
         self.until_aborted(runtime, async move { driver.run().await });
-        self.until_aborted(runtime, Arc::clone(&self.agents).check_disk());
+        self.until_aborted(runtime, Arc::clone(&self.hooks).check_disk());
     }
 
     /// Takes over the clients of other companions of the folder when these end. `changed` is notified
@@ -187,7 +187,7 @@ impl Parts {
             driver: Arc::clone(&self.driver),
             journal,
             http: Arc::clone(&self.http),
-            agents: Arc::clone(&self.agents),
+            hooks: Arc::clone(&self.hooks),
             lifecycle: self.lifecycle.clone(),
             changed,
             endpoints: Vec::new(),

@@ -28,11 +28,11 @@ use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-use crate::agent::{self, ChangeTracker};
 use crate::clock::now_ms;
 use crate::config::Config;
 use crate::discovery::{Discovery, texts, workspace_path};
 use crate::disk::pool::BlockingPool;
+use crate::hooks::{self, ChangeTracker};
 use crate::host::{Delivery, EditorHost};
 use crate::http;
 use crate::net::listen::{Listeners, UnavailableAddress};
@@ -170,8 +170,8 @@ impl Server {
             running: Mutex::new(Some(Running { _lock: lock })),
         };
         let inner = Arc::new(inner);
-        inner.parts.agents.mark.clear();
-        inner.parts.agents.report_pending_comments();
+        inner.parts.hooks.mark.clear();
+        inner.parts.hooks.report_pending_comments();
         Ok(Self { inner })
     }
 
@@ -225,7 +225,7 @@ impl Server {
             not_listening: inner.missing.iter().map(|missing| missing.reason.clone()).collect(),
             discovery_files: inner.discovery.files(),
             connected: inner.parts.sessions.connected(),
-            unhooked: inner.parts.agents.unhooked(),
+            unhooked: inner.parts.hooks.unhooked(),
             open_diffs: inner.parts.driver.ask(|companion| companion.diffs().open_count()),
             private_files: inner.parts.context.private_files().reasons,
             tasks: inner.parts.lifecycle.tasks.len(),
@@ -240,7 +240,7 @@ impl Server {
     pub fn apply(&self, notification: EditorNotification) -> Result<Option<Delivery>, ErrorObject> {
         use EditorNotification as Event;
         let Inner { parts, runtime, .. } = &*self.inner;
-        let Parts { driver, context, agents, .. } = parts;
+        let Parts { driver, context, hooks, .. } = parts;
         match notification {
             Event::Opened(file) => {
                 let path = absolute(&file.path)?;
@@ -283,21 +283,21 @@ impl Server {
             }
             Event::CommentSet(comment) => {
                 absolute(&comment.path)?;
-                drop(agents.set_comment(runtime, comment));
+                drop(hooks.set_comment(runtime, comment));
             }
             Event::CommentRemoved(comment) => {
                 driver.post(Input::CommentRemoved(&comment.id));
             }
-            Event::ChangesReverted(paths) => agents.changes.reverted(&paths),
-            Event::RevertUndone(paths) => agents.changes.revert_undone(&paths),
-            Event::ChangesKept(paths) => agents.changes.kept(&paths),
-            Event::Review(review) => agents.review_changed(review.all),
+            Event::ChangesReverted(paths) => hooks.changes.reverted(&paths),
+            Event::RevertUndone(paths) => hooks.changes.revert_undone(&paths),
+            Event::ChangesKept(paths) => hooks.changes.kept(&paths),
+            Event::Review(review) => hooks.review_changed(review.all),
             Event::Restarts(_) => self.inner.keeps_proposals.store(true, Ordering::Relaxed),
             Event::DiffAccepted(diff) => return Ok(Some(self.accepted(diff))),
             Event::DiffRejected(RejectedDiff { file_path, reason }) => {
                 let rejected = match reason.as_deref().map(str::trim) {
                     None | Some("") => Input::Rejected(&file_path),
-                    Some(reason) => agent::rejected_with_reason(&file_path, reason),
+                    Some(reason) => hooks::rejected_with_reason(&file_path, reason),
                 };
                 return Ok(Some(driver.post(rejected).delivery));
             }
@@ -320,7 +320,7 @@ impl Server {
             EditorQuery::Hunks(change) => self.kept(&change, ChangeTracker::hunks),
             EditorQuery::RevertPlan(plan) => {
                 let may_show = self.may_show(plan.files.iter().map(|file| &*file.path));
-                Ok(json(&self.inner.parts.agents.changes.revert_plan(&plan, &may_show)))
+                Ok(json(&self.inner.parts.hooks.changes.revert_plan(&plan, &may_show)))
             }
             EditorQuery::Status => Ok(json(&self.status())),
             EditorQuery::Environment => {
@@ -347,7 +347,7 @@ impl Server {
         if self.may_show([&**path]) != [true] {
             return Err(invalid("Invalid params: the file is private, or may be"));
         }
-        let kept = find(&self.inner.parts.agents.changes, session, *prompt, path);
+        let kept = find(&self.inner.parts.hooks.changes, session, *prompt, path);
         let kept = kept.ok_or_else(|| invalid("Invalid params: no text of this change is kept"))?;
         Ok(json(&kept))
     }
@@ -356,7 +356,7 @@ impl Server {
     fn may_show<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Vec<bool> {
         let paths: Vec<Arc<str>> = paths.into_iter().map(Arc::from).collect();
         let none = vec![false; paths.len()];
-        let changes = Arc::clone(&self.inner.parts.agents.changes);
+        let changes = Arc::clone(&self.inner.parts.hooks.changes);
         let (checked, answer) = mpsc::channel();
         self.inner.runtime.spawn(async move {
             let _ = checked.send(changes.check_now(&paths).await);

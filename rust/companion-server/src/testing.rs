@@ -12,7 +12,7 @@ use bytes::Bytes;
 use companion_core::companion::{Delivery, Input};
 use companion_core::diffs::Decision;
 use companion_protocol::diagnostics::DiagnosticsRequest;
-use companion_protocol::editor::{AgentChanged, CompanionNotification};
+use companion_protocol::editor::{CliChanged, CompanionNotification};
 use companion_protocol::settings::Settings;
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response};
@@ -56,8 +56,8 @@ struct Notes {
     asked: UnboundedSender<EditorCall>,
     counts: Arc<Mutex<Vec<usize>>>,
     private: Arc<Mutex<Vec<String>>>,
-    agents: Arc<Mutex<Vec<String>>>,
-    changes: Arc<Mutex<Vec<AgentChanged>>>,
+    notices: Arc<Mutex<Vec<String>>>,
+    changes: Arc<Mutex<Vec<CliChanged>>>,
 }
 
 impl EditorHost for Notes {
@@ -88,38 +88,38 @@ impl EditorHost for Notes {
 
     fn notify(&self, notification: CompanionNotification) {
         match notification {
-            CompanionNotification::Sessions(sessions) => self.counts.lock().push(sessions.count),
+            CompanionNotification::Clients(clients) => self.counts.lock().push(clients.count),
             CompanionNotification::PrivateFiles(files) => *self.private.lock() = files.paths,
-            CompanionNotification::AgentWaiting(of) => self.agents.lock().push(of.message),
-            CompanionNotification::AgentAnswered(_) => {
-                self.agents.lock().push("answered".to_owned());
+            CompanionNotification::CliWaiting(of) => self.notices.lock().push(of.message),
+            CompanionNotification::CliAnswered(_) => {
+                self.notices.lock().push("answered".to_owned());
             }
-            CompanionNotification::AgentFinished(_) => {
-                self.agents.lock().push("finished".to_owned());
+            CompanionNotification::CliFinished(_) => {
+                self.notices.lock().push("finished".to_owned());
             }
             CompanionNotification::Written(of) => {
-                self.agents.lock().push(format!("written {}", of.file_path));
+                self.notices.lock().push(format!("written {}", of.file_path));
             }
             CompanionNotification::Unwritten(of) => {
-                self.agents.lock().push(format!("unwritten {}", of.file_path));
+                self.notices.lock().push(format!("unwritten {}", of.file_path));
             }
             CompanionNotification::ReasonLost(of) => {
-                self.agents.lock().push(format!("lost {}: {}", of.reason, of.why));
+                self.notices.lock().push(format!("lost {}: {}", of.reason, of.why));
             }
-            CompanionNotification::AgentChanged(of) => self.changes.lock().push(of),
-            CompanionNotification::AgentCommand(of) => {
+            CompanionNotification::CliChanged(of) => self.changes.lock().push(of),
+            CompanionNotification::CliCommand(of) => {
                 let words = if of.running { "command begins" } else { "command ends" };
-                self.agents.lock().push(words.to_owned());
+                self.notices.lock().push(words.to_owned());
             }
             CompanionNotification::CommentsPending(of) => {
                 let texts = of.comments.iter().map(|comment| format!("pending {}", comment.text));
-                self.agents.lock().extend(texts);
+                self.notices.lock().extend(texts);
             }
             CompanionNotification::CommentsDelivered(of) => {
-                self.agents.lock().extend(of.ids.iter().map(|id| format!("delivered {id}")));
+                self.notices.lock().extend(of.ids.iter().map(|id| format!("delivered {id}")));
             }
             CompanionNotification::CommentRefused(of) => {
-                self.agents.lock().push(format!("refused {}: {}", of.id, of.reason));
+                self.notices.lock().push(format!("refused {}: {}", of.id, of.reason));
             }
         }
     }
@@ -146,9 +146,9 @@ pub(crate) struct Rig {
     /// The last private files that the editor received.
     pub(crate) private: Arc<Mutex<Vec<String>>>,
     /// What the editor received of CLIs: questions, and "finished".
-    pub(crate) agents: Arc<Mutex<Vec<String>>>,
+    pub(crate) notices: Arc<Mutex<Vec<String>>>,
     /// The changes of CLIs that the editor received.
-    pub(crate) changes: Arc<Mutex<Vec<AgentChanged>>>,
+    pub(crate) changes: Arc<Mutex<Vec<CliChanged>>>,
     pub(crate) host: Arc<dyn EditorHost>,
 }
 
@@ -179,20 +179,20 @@ impl Rig {
         };
         let token = Token::for_tests(TOKEN);
         let (sender, asked) = unbounded_channel();
-        let (counts, private, agents) = (Arc::default(), Arc::default(), Arc::default());
+        let (counts, private, notices) = (Arc::default(), Arc::default(), Arc::default());
         let changes = Arc::default();
         let host: Arc<dyn EditorHost> = Arc::new(Notes {
             asked: sender,
             counts: Arc::clone(&counts),
             private: Arc::clone(&private),
-            agents: Arc::clone(&agents),
+            notices: Arc::clone(&notices),
             changes: Arc::clone(&changes),
         });
         let parts = Parts::new(PORT, &token, config, Arc::clone(&host), left, pool, None);
         parts.run(&Handle::current(), saving);
         let lock = Mutex::new(lock);
         let asked = tokio::sync::Mutex::new(asked);
-        Self { parts, lock, asked, counts, private, agents, changes, host }
+        Self { parts, lock, asked, counts, private, notices, changes, host }
     }
 
     /// Shows the next process that this one is ending.

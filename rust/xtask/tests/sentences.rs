@@ -31,7 +31,7 @@ fn the_help_has_all_fields_of_changes() {
     let (_, help) = help.split_once("*GeminiCompanionChanged*").unwrap();
     let (help, _) = help.split_once("The events need the companion's extension.").unwrap();
     let types = read("editors/nvim/lua/gemini_companion/types.lua");
-    for class in ["AgentChanged", "ChangedFile"] {
+    for class in ["CliChanged", "ChangedFile"] {
         let (_, fields) =
             types.split_once(&format!("---@class GeminiCompanion.{class}\n")).unwrap();
         let (fields, _) = fields.split_once("\n\n").unwrap();

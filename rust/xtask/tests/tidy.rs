@@ -150,7 +150,7 @@ const LAYERS: [&[&str]; 15] = [
     &["driver"],
     &["clients", "context", "resume", "shutdown"],
     &["diagnostics"],
-    &["agent"],
+    &["hooks"],
     &["mcp"],
     &["http"],
     &["hand_over"],

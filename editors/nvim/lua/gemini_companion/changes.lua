@@ -25,13 +25,13 @@ local NOT_LISTED = '%s is not in the list of changes'
 local NOT_KEPT = 'the text of %s from before the prompt is not kept'
 
 --- The prompts by their keys.
----@type table<string, GeminiCompanion.AgentChanged>
+---@type table<string, GeminiCompanion.CliChanged>
 local prompts = {}
 --- The reverts of single changes by prompt, for undo. The latest one is last.
 ---@type table<string, GeminiCompanion.RevertedHunk[]>
 local reverted_hunks = {}
 --- The newest states of prompts, by their keys, that wait until the user has typed a command.
----@type table<string, GeminiCompanion.AgentChanged>
+---@type table<string, GeminiCompanion.CliChanged>
 local arrived = {}
 --- The number of changed files, until it changes.
 ---@type integer?
@@ -52,7 +52,7 @@ local function is_later(a, b)
 end
 
 --- Returns the prompts, newest first.
----@return GeminiCompanion.AgentChanged[]
+---@return GeminiCompanion.CliChanged[]
 local function in_order()
   local list = vim.tbl_values(prompts)
   table.sort(list, is_later)
@@ -60,7 +60,7 @@ local function in_order()
 end
 
 --- Returns the file of a prompt with that path, or nil.
----@param change GeminiCompanion.AgentChanged
+---@param change GeminiCompanion.CliChanged
 ---@param path string
 ---@return GeminiCompanion.ChangedFile?
 local function file_of(change, path)
@@ -151,7 +151,7 @@ end
 --- Returns the prompt and the files that an argument means: `prompt`, a path, or nil. Otherwise returns nil and the
 --- reason.
 ---@param argument? string
----@return GeminiCompanion.AgentChanged?
+---@return GeminiCompanion.CliChanged?
 ---@return GeminiCompanion.ChangedFile[]|string
 local function find(argument)
   if argument == 'prompt' then
@@ -171,7 +171,7 @@ local function report(change, paths, is_reverted, hunk)
     end
   end
   count = nil
-  local method = is_reverted and 'agent/reverted' or 'agent/revertUndone'
+  local method = is_reverted and 'cli/reverted' or 'cli/revertUndone'
   server.notify(method, { session = change.session, prompt = change.prompt, paths = paths, hunk = hunk })
 end
 
@@ -224,7 +224,7 @@ end
 local function open(change, changed)
   local params = { session = change.session, prompt = change.prompt, path = changed.path }
   local show = idle.after_command()
-  server.request('agent/texts', params, function(kept)
+  server.request('cli/texts', params, function(kept)
     local comparison = {
       key = key_of(change),
       path = changed.path,
@@ -293,7 +293,7 @@ local function keep_hunk(key, path, hunk)
   local change = prompts[key]
   if change then
     local params = { session = change.session, prompt = change.prompt, paths = { path }, hunk = hunk }
-    server.notify('agent/kept', params)
+    server.notify('cli/kept', params)
   end
 end
 
@@ -403,7 +403,7 @@ function M.keep(what)
   local paths = vim.tbl_map(function(changed)
     return changed.path
   end, files)
-  server.notify('agent/kept', { session = change.session, prompt = change.prompt, paths = paths })
+  server.notify('cli/kept', { session = change.session, prompt = change.prompt, paths = paths })
   return true
 end
 
@@ -439,7 +439,7 @@ function M.count()
 end
 
 --- Returns the prompts and their files, newest first.
----@return GeminiCompanion.AgentChanged[]
+---@return GeminiCompanion.CliChanged[]
 function M.prompts()
   return vim.deepcopy(in_order())
 end
@@ -460,8 +460,8 @@ local function update(params)
   announce(params)
 end
 
---- Handles `agent/changed`. A command that the user is typing is about the changes that the user knows.
----@param params GeminiCompanion.AgentChanged
+--- Handles `cli/changed`. A command that the user is typing is about the changes that the user knows.
+---@param params GeminiCompanion.CliChanged
 function M.on_changed(params)
   reload.refresh_soon()
   arrived[key_of(params)] = params
@@ -473,8 +473,8 @@ function M.on_changed(params)
   end)
 end
 
---- Handles `agent/command`.
----@param params GeminiCompanion.AgentCommand
+--- Handles `cli/command`.
+---@param params GeminiCompanion.CliCommand
 function M.on_command(params)
   if not params.running then
     reload.refresh_soon()

@@ -100,7 +100,7 @@ local function with_hunks(change, done)
     if changed.revertible and not changed.reverted then
       waiting = waiting + 1
       local params = { session = change.session, prompt = change.prompt, path = changed.path }
-      server.request('agent/hunks', params, function(result)
+      server.request('cli/hunks', params, function(result)
         found[changed.path] = result.hunks
         finish()
       end, finish)
@@ -262,7 +262,7 @@ end
 --- Shows all changes of a prompt in a tab page.
 ---@param key string
 ---@param title string
----@param change GeminiCompanion.AgentChanged
+---@param change GeminiCompanion.CliChanged
 ---@param actions GeminiCompanion.HunkActions
 function M.show(key, title, change, actions)
   local view = views[key]
@@ -289,7 +289,7 @@ end
 --- Updates the buffer of a prompt, if it is open.
 ---@param key string
 ---@param title string
----@param change GeminiCompanion.AgentChanged
+---@param change GeminiCompanion.CliChanged
 function M.update(key, title, change)
   local view = views[key]
   if view and api.nvim_buf_is_loaded(view.buffer) then

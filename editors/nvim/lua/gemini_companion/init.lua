@@ -85,7 +85,7 @@ end
 ---@return boolean
 function M.start()
   local server, context, diff, terminal, workspace = modules()
-  local agent = require('gemini_companion.agent')
+  local cli = require('gemini_companion.cli')
   local changes = require('gemini_companion.changes')
   local comments = require('gemini_companion.comments')
   local diagnostics = require('gemini_companion.diagnostics')
@@ -142,7 +142,7 @@ function M.start()
   })
   if ok then
     listen()
-    agent.start()
+    cli.start()
     comments.start()
   else
     log.warn(why)
@@ -251,7 +251,7 @@ end
 
 --- Returns the files that CLIs have changed, as a list of prompts: `{session, prompt, title, time, files}`. The newest
 --- prompt is the first.
----@return GeminiCompanion.AgentChanged[]
+---@return GeminiCompanion.CliChanged[]
 function M.changes()
   return require('gemini_companion.changes').prompts()
 end

@@ -1,7 +1,7 @@
 -- Handles each message of the companion. Checks the fields that the handler needs first: a companion of another version
 -- may lack some.
 
-local agent = require('gemini_companion.agent')
+local cli = require('gemini_companion.cli')
 local changes = require('gemini_companion.changes')
 local comments = require('gemini_companion.comments')
 local diagnostics = require('gemini_companion.diagnostics')
@@ -46,16 +46,16 @@ local REQUESTS = {
 --- The notifications, in the same form.
 local NOTIFICATIONS = {
   ['companion/ready'] = { server.on_ready, { port = 'number', env = 'table', discoveryFiles = 'table' } },
-  ['companion/sessions'] = { server.on_sessions, { count = 'number' } },
+  ['companion/clients'] = { server.on_clients, { count = 'number' } },
   ['companion/private'] = { server.on_private, { reasons = 'table' } },
   ['diff/written'] = { drafts.on_written, { filePath = 'string' } },
   ['diff/unwritten'] = { drafts.on_unwritten, { filePath = 'string' } },
   ['diff/reasonLost'] = { reason.on_lost, { filePath = 'string', why = 'string' } },
-  ['agent/waiting'] = { agent.on_waiting, { session = 'string', message = 'string' } },
-  ['agent/answered'] = { agent.on_answered, { session = 'string' } },
-  ['agent/finished'] = { agent.on_finished, { session = 'string', seconds = 'number' } },
-  ['agent/command'] = { changes.on_command, { running = 'boolean' } },
-  ['agent/changed'] = { changes.on_changed, CHANGED },
+  ['cli/waiting'] = { cli.on_waiting, { session = 'string', message = 'string' } },
+  ['cli/answered'] = { cli.on_answered, { session = 'string' } },
+  ['cli/finished'] = { cli.on_finished, { session = 'string', seconds = 'number' } },
+  ['cli/command'] = { changes.on_command, { running = 'boolean' } },
+  ['cli/changed'] = { changes.on_changed, CHANGED },
   ['comment/delivered'] = { comments.on_delivered, { ids = { 'string' } } },
   ['comment/refused'] = { comments.on_refused, { id = 'string', reason = 'string' } },
   ['comment/pending'] = { comments.on_pending, { comments = { COMMENT } } },

@@ -48,7 +48,7 @@ local function ask(change, files, question)
     if planned.differs and answer == 2 then
       local params = { session = change.session, prompt = change.prompt, path = planned.path }
       local show = idle.after_command()
-      server.request('agent/texts', params, function(kept)
+      server.request('cli/texts', params, function(kept)
         show_differences(('%s %d'):format(change.session, change.prompt), planned.path, kept, show)
       end, log.fail)
     end
@@ -214,7 +214,7 @@ local function run(change, paths, hunk, done, when_answered)
   if #files == 0 then
     return
   end
-  server.request('agent/revertPlan', { files = files }, function(plan)
+  server.request('cli/revertPlan', { files = files }, function(plan)
     local act = plan.question and when_answered or idle.when_idle_later
     act(function()
       carry_out(change, plan, texts, done)
@@ -228,7 +228,7 @@ end
 
 --- Reverts files of a prompt, after a question where the user would lose something. Passes the reverted ones to `done`,
 --- also if others fail.
----@param change GeminiCompanion.AgentChanged
+---@param change GeminiCompanion.CliChanged
 ---@param paths string[]
 ---@param hunk? GeminiCompanion.Hunk the only change to revert, in one file
 ---@param done fun(reverted: GeminiCompanion.Reverted[])

@@ -269,9 +269,9 @@ function M.on_ready(params)
   server.on.ready(params)
 end
 
---- Handles `companion/sessions`.
----@param params GeminiCompanion.Sessions
-function M.on_sessions(params)
+--- Handles `companion/clients`.
+---@param params GeminiCompanion.Clients
+function M.on_clients(params)
   if current then
     current.clients = params.count
   end

@@ -87,8 +87,8 @@
 ---@field discoveryFiles table<string, string>
 ---@field env table<string, string>
 
---- The parameters of the notification `companion/sessions`.
----@class GeminiCompanion.Sessions
+--- The parameters of the notification `companion/clients`.
+---@class GeminiCompanion.Clients
 ---@field count integer
 
 --- The result of the request `companion/status`.
@@ -148,13 +148,13 @@
 ---@class GeminiCompanion.UnsavedFiles
 ---@field paths string[]
 
---- The parameters of the notification `agent/waiting`.
----@class GeminiCompanion.AgentWaiting
+--- The parameters of the notification `cli/waiting`.
+---@class GeminiCompanion.CliWaiting
 ---@field session string The CLI session.
 ---@field message string
 
---- The parameters of the notification `agent/answered`.
----@class GeminiCompanion.AgentAnswered
+--- The parameters of the notification `cli/answered`.
+---@class GeminiCompanion.CliAnswered
 ---@field session string The CLI session.
 
 --- The parameters of the notification `diff/reasonLost`.
@@ -163,8 +163,8 @@
 ---@field reason string
 ---@field why string
 
---- The parameters of the notification `agent/finished`.
----@class GeminiCompanion.AgentFinished
+--- The parameters of the notification `cli/finished`.
+---@class GeminiCompanion.CliFinished
 ---@field session string The CLI session.
 ---@field seconds integer Since the prompt.
 
@@ -200,16 +200,16 @@
 ---@class GeminiCompanion.CommentsPending
 ---@field comments GeminiCompanion.CommentOnLines[]
 
---- The parameters of the notification `agent/command`.
----@class GeminiCompanion.AgentCommand
+--- The parameters of the notification `cli/command`.
+---@class GeminiCompanion.CliCommand
 ---@field session string
 ---@field prompt integer
 ---@field title string
 ---@field time integer
 ---@field running boolean
 
---- The parameters of the notification `agent/changed`: the files that a CLI has changed in one prompt.
----@class GeminiCompanion.AgentChanged
+--- The parameters of the notification `cli/changed`: the files that a CLI has changed in one prompt.
+---@class GeminiCompanion.CliChanged
 ---@field session string
 ---@field prompt integer
 ---@field title string the first line of the prompt
@@ -226,12 +226,12 @@
 ---@field ["private"] boolean
 ---@field mixed boolean something else may have changed the file during the prompt
 
---- The result of the request `agent/texts`.
+--- The result of the request `cli/texts`.
 ---@class GeminiCompanion.KeptTexts
 ---@field before? string the text before the prompt, nil if the file did not exist
 ---@field after? string the text as the CLI left it, nil if the CLI deleted the file
 
---- The result of the request `agent/hunks`.
+--- The result of the request `cli/hunks`.
 ---@class GeminiCompanion.Hunks
 ---@field hunks GeminiCompanion.Hunk[]
 
@@ -260,7 +260,7 @@
 ---@field buffer integer
 ---@field places table<integer, GeminiCompanion.HunkPlace> by line
 ---@field text? GeminiCompanion.Text
----@field change? GeminiCompanion.AgentChanged the state that it shows
+---@field change? GeminiCompanion.CliChanged the state that it shows
 ---@field ready? fun() called once the buffer is filled
 
 --- The place in a file that a line of that buffer shows.
@@ -271,7 +271,7 @@
 ---@field hunk? GeminiCompanion.Hunk
 ---@field index? integer the number of lines from the header of the hunk
 
---- The result of the request `agent/revertPlan`.
+--- The result of the request `cli/revertPlan`.
 ---@class GeminiCompanion.RevertPlan
 ---@field files GeminiCompanion.PlannedFile[]
 ---@field question? string

@@ -11,7 +11,7 @@ local MAX_BAR_TITLE = 40
 local KINDS = { created = 'new', deleted = 'deleted' }
 
 --- Returns the words for a prompt in a list or in a bar.
----@param change GeminiCompanion.AgentChanged
+---@param change GeminiCompanion.CliChanged
 ---@return string
 function M.title(change)
   local title = change.title ~= '' and change.title or ('prompt %d'):format(change.prompt)
@@ -48,7 +48,7 @@ local function now_bar(path)
 end
 
 --- Returns the bars of a comparison. A bar expands `%`.
----@param change GeminiCompanion.AgentChanged
+---@param change GeminiCompanion.CliChanged
 ---@param changed GeminiCompanion.ChangedFile
 ---@return string[]
 function M.bars(change, changed)

@@ -1,7 +1,7 @@
 //! Tests the messages to an editor that reads late.
 
 use companion_protocol::editor::{
-    AgentChanged, CommentsDelivered, CompanionNotification, PrivateFiles, Sessions,
+    CliChanged, Clients, CommentsDelivered, CompanionNotification, PrivateFiles,
 };
 use companion_server::EditorHost as _;
 
@@ -17,7 +17,7 @@ fn written(outgoing: &Outgoing) -> String {
 fn of_a_state_only_the_newest_waits() {
     let (editor, outgoing) = Editor::new();
     for count in 1..=1000 {
-        editor.notify(CompanionNotification::Sessions(Sessions { count }));
+        editor.notify(CompanionNotification::Clients(Clients { count }));
         let paths = vec![format!("/{count}")];
         let private = PrivateFiles { paths, ..PrivateFiles::default() };
         editor.notify(CompanionNotification::PrivateFiles(private));
@@ -26,7 +26,7 @@ fn of_a_state_only_the_newest_waits() {
     let [sessions, private] = &lines[..] else { panic!("{} lines", lines.len()) };
     assert!(sessions.contains(r#"{"count":1000}"#), "{sessions}");
     assert!(private.contains(r#"["/1000"]"#), "{private}");
-    editor.notify(CompanionNotification::Sessions(Sessions { count: 0 }));
+    editor.notify(CompanionNotification::Clients(Clients { count: 0 }));
     let lines: Vec<_> = outgoing.try_iter().map(|outgoing| written(&outgoing)).collect();
     assert!(matches!(&lines[..], [last] if last.contains(r#"{"count":0}"#)), "{lines:?}");
 }
@@ -40,8 +40,8 @@ fn every_event_waits_and_the_newest_changes_of_each_prompt() {
     }
     for (prompt, title) in [(1, "old"), (2, "other"), (1, "new")] {
         let (session, title) = ("cli".to_owned(), title.to_owned());
-        let changed = AgentChanged { session, prompt, title, time: 0, files: Vec::new() };
-        editor.notify(CompanionNotification::AgentChanged(changed));
+        let changed = CliChanged { session, prompt, title, time: 0, files: Vec::new() };
+        editor.notify(CompanionNotification::CliChanged(changed));
     }
     let lines: Vec<_> = outgoing.try_iter().map(|outgoing| written(&outgoing)).collect();
     let words = [r#"["a"]"#, r#"["b"]"#, r#""new""#, r#""other""#];

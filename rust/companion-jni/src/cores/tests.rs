@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-use companion_protocol::editor::{CloseDiff, CompanionNotification, Sessions};
+use companion_protocol::editor::{Clients, CloseDiff, CompanionNotification};
 use companion_protocol::settings::Settings;
 use companion_server::{Config, EditorRequest, Runtime, Server};
 use log::Level;
@@ -62,8 +62,8 @@ impl Calls<Arc<()>> for RecordingIde {
 
     fn notify(&mut self, _: &Arc<()>, notification: &CompanionNotification) -> Result<(), String> {
         drop(self.busy.lock());
-        if let CompanionNotification::Sessions(sessions) = notification {
-            self.calls.send(format!("sessions {}", sessions.count)).unwrap();
+        if let CompanionNotification::Clients(clients) = notification {
+            self.calls.send(format!("clients {}", clients.count)).unwrap();
         }
         Ok(())
     }
@@ -129,11 +129,11 @@ fn calls_during_failed_attachment_arrive_later_in_order() {
     let core = cores.start(Arc::default(), open(&dir, Settings::default())).unwrap();
     let queue = cores.shared.lock().as_ref().unwrap().callbacks.queue();
     for count in 1..=3 {
-        let sessions = CompanionNotification::Sessions(Sessions { count });
-        queue.send(Message::Notify(core, sessions)).unwrap();
+        let clients = CompanionNotification::Clients(Clients { count });
+        queue.send(Message::Notify(core, clients)).unwrap();
     }
     for count in 1..=3 {
-        assert_eq!(calls.recv_timeout(TEST_TIMEOUT).unwrap(), format!("sessions {count}"));
+        assert_eq!(calls.recv_timeout(TEST_TIMEOUT).unwrap(), format!("clients {count}"));
     }
     assert_eq!(refusals.load(Ordering::Relaxed), 0);
     cores.stop(core);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// The parameters of `agent/revertPlan`.
+/// The parameters of `cli/revertPlan`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanRevert {
@@ -18,7 +18,7 @@ pub struct PlanRevert {
 /// A file to revert, with its texts at this moment.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct FileToRevert {
-    /// A path from `agent/changed`.
+    /// A path from `cli/changed`.
     pub path: String,
     /// The prompts whose changes of the file to revert.
     pub prompts: Vec<PromptOfSession>,
@@ -33,7 +33,7 @@ pub struct FileToRevert {
     pub hunk: Option<Hunk>,
 }
 
-/// The result of `agent/hunks`: the changes in a file, from its first line to its last.
+/// The result of `cli/hunks`: the changes in a file, from its first line to its last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hunks {
     /// Empty if only the file as such was created or deleted.
@@ -90,7 +90,7 @@ pub struct PromptOfSession {
     pub prompt: u64,
 }
 
-/// The result of `agent/revertPlan`.
+/// The result of `cli/revertPlan`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RevertPlan {
     /// In the order of the parameters.
@@ -111,7 +111,7 @@ pub struct PlannedFile {
     /// What the user would lose, as the end of a sentence about the file; absent if nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// The file's text is not the text that the CLI left, which `agent/texts` returns.
+    /// The file's text is not the text that the CLI left, which `cli/texts` returns.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub differs: bool,
 }

@@ -13,11 +13,11 @@ mod tests;
 
 use std::sync::Arc;
 
-use crate::agent::Agents;
 use crate::clients::Clients;
 use crate::config::Config;
 use crate::context::EditorContext;
 use crate::driver::Driver;
+use crate::hooks::Hooks;
 use crate::lifecycle::Lifecycle;
 use crate::mcp::dispatch::Dispatcher;
 use crate::net::bodies::BodyBudget;
@@ -39,5 +39,5 @@ pub(crate) struct HttpServer {
     pub(crate) driver: Arc<Driver>,
     pub(crate) dispatcher: Dispatcher,
     pub(crate) context: Arc<EditorContext>,
-    pub(crate) agents: Arc<Agents>,
+    pub(crate) hooks: Arc<Hooks>,
 }

@@ -27,8 +27,8 @@ use super::HttpServer;
 use super::read_end::ReadEnd;
 use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
-use crate::agent::HookRequest;
 use crate::clients::Clients;
+use crate::hooks::HookRequest;
 use crate::mcp::dispatch::{self, DispatchReply};
 use crate::net::bodies::BodyError;
 use crate::net::endpoint::Endpoint;
@@ -267,7 +267,7 @@ where
         return reply;
     }
     // First, because a hook that has given up closes the connection.
-    server.agents.mark.clear();
+    server.hooks.mark.clear();
     let mut body = match server.bodies.read(body).await {
         Ok(body) => body,
         Err(error) => return body_error(&error, server.config.limits.body),
@@ -281,8 +281,8 @@ where
         HookRequest::read(&event)
     };
     match read {
-        Ok(HookRequest::Event(event)) => reply::later(Arc::clone(&server.agents).answer(*event)),
-        Ok(HookRequest::Ack(ack)) if server.agents.confirm_delivery(ack).await => {
+        Ok(HookRequest::Event(event)) => reply::later(Arc::clone(&server.hooks).answer(*event)),
+        Ok(HookRequest::Ack(ack)) if server.hooks.confirm_delivery(ack).await => {
             reply::empty(StatusCode::OK)
         }
         Ok(HookRequest::Ack(_)) => {
@@ -299,8 +299,8 @@ where
 /// `GET /hook`: lists the clients whose hooks have arrived, for doctor and for a hook that was not
 /// answered in time.
 fn hook_senders(server: &HttpServer) -> Reply {
-    server.agents.mark.clear();
-    reply::json(StatusCode::OK, server.agents.hook_senders())
+    server.hooks.mark.clear();
+    reply::json(StatusCode::OK, server.hooks.hook_senders())
 }
 
 /// `GET /changes`: lists the changes of CLIs, for the user's scripts. A peer on another interface, such
@@ -315,7 +315,7 @@ fn list_changes(server: &HttpServer, peer: SocketAddr) -> Reply {
             "Forbidden: the user shares nothing of this project; turn sharing on in the editor";
         return server_error(StatusCode::FORBIDDEN, message);
     }
-    let changes = Arc::clone(&server.agents.changes);
+    let changes = Arc::clone(&server.hooks.changes);
     reply::later(async move { changes.list().await })
 }
 

@@ -350,7 +350,7 @@ impl Sessions {
 
     fn streams_changed(&self, count: usize) {
         log::debug!("{count} clients are connected");
-        self.host.notify(CompanionNotification::Sessions(editor::Sessions { count }));
+        self.host.notify(CompanionNotification::Clients(editor::Clients { count }));
     }
 
     /// Gives the newest context to every connected client. It replaces a waiting one.

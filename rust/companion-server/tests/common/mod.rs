@@ -61,7 +61,7 @@ impl EditorHost for Editor {
     }
 
     fn notify(&self, notification: CompanionNotification) {
-        if matches!(notification, CompanionNotification::Sessions(_))
+        if matches!(notification, CompanionNotification::Clients(_))
             && let Some(then) = &*self.when_clients_change.lock().unwrap()
         {
             then();

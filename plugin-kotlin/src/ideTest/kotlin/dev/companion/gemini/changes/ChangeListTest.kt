@@ -2,10 +2,10 @@
 
 package dev.companion.gemini.changes
 
-import dev.companion.gemini.core.AgentChange
-import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
+import dev.companion.gemini.core.CliChange
+import dev.companion.gemini.core.CliCommand
 import dev.companion.gemini.core.PromptKey
 import junit.framework.TestCase
 
@@ -22,9 +22,9 @@ class ChangeListTest : TestCase() {
         ChangedFile(path, added = 1, removed = 0, revertible = true, reverted = reverted)
 
     private fun update(prompt: Long, vararg files: ChangedFile, session: String = "s") =
-        list.update(AgentChange(session, prompt, "prompt $prompt", prompt * 1_000, files.asList()))
+        list.update(CliChange(session, prompt, "prompt $prompt", prompt * 1_000, files.asList()))
 
-    private fun command() = AgentCommand("s", 1, "prompt 1", 1_000)
+    private fun command() = CliCommand("s", 1, "prompt 1", 1_000)
 
     private fun row(prompt: Long, path: String) =
         list.prompts.filter { it.key.number == prompt }.flatMap { it.rows }.first { it.path == path }
@@ -47,7 +47,7 @@ class ChangeListTest : TestCase() {
         update(1, edit("/a"))
         list.add(command(), listOf(OtherFile("/made", ChangeKind.CREATED)))
         assertEquals(listOf("prompt 1: /a (/made)"), shown())
-        list.update(AgentChange("s", 1, "", 0, emptyList()))
+        list.update(CliChange("s", 1, "", 0, emptyList()))
         assertEquals(emptyList<String>(), shown())
     }
 

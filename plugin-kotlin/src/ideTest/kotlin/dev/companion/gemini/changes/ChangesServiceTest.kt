@@ -15,10 +15,10 @@ import com.intellij.openapi.util.Disposer
 import com.intellij.util.text.DateFormatUtil
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
-import dev.companion.gemini.core.AgentChange
-import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
+import dev.companion.gemini.core.CliChange
+import dev.companion.gemini.core.CliCommand
 import dev.companion.gemini.target.ShownPath
 import java.awt.datatransfer.DataFlavor
 import java.io.File
@@ -84,7 +84,7 @@ class ChangesServiceTest : ChangesTestCase() {
         type("a.txt", "mine")
         val document = document("a.txt")
         write("a.txt", "two")
-        service.changed(core, AgentChange("s", 1, "p", 1, listOf(ChangedFile(path("a.txt")))))
+        service.changed(core, CliChange("s", 1, "p", 1, listOf(ChangedFile(path("a.txt")))))
         file("b.txt", "old")
         changed(2, Edit("b.txt", "old", "newer"))
         assertEquals("mine", document.text)
@@ -98,7 +98,7 @@ class ChangesServiceTest : ChangesTestCase() {
         file("deleted.txt", "one")
         file("older.txt", "one")
         file("edited.txt", "one")
-        service.command(core, AgentCommand("s", 1, "run it", 1, running = true))
+        service.command(core, CliCommand("s", 1, "run it", 1, running = true))
         UIUtil.dispatchAllInvocationEvents()
         write("changed.txt", "one and two")
         write("made/new.txt", "new")
@@ -107,7 +107,7 @@ class ChangesServiceTest : ChangesTestCase() {
         changed(1, Edit("edited.txt", "one", "two"))
         type("changed.txt", "one")
         FileDocumentManager.getInstance().reloadFromDisk(document("changed.txt"))
-        service.command(core, AgentCommand("s", 1, "run it", 1))
+        service.command(core, CliCommand("s", 1, "run it", 1))
         await("the files") { service.prompts.single().rows.size > 1 }
         val rows = service.prompts.single().rows.map { row ->
             val name = File(row.path).relativeTo(root).path
@@ -122,10 +122,10 @@ class ChangesServiceTest : ChangesTestCase() {
 
     fun testAPromptOfCommandsAloneHasItsTitle() {
         file("changed.txt", "one")
-        service.command(core, AgentCommand("s", 1, "run it", 1, running = true))
+        service.command(core, CliCommand("s", 1, "run it", 1, running = true))
         UIUtil.dispatchAllInvocationEvents()
         write("changed.txt", "one and two")
-        service.command(core, AgentCommand("s", 1, "run it", 1))
+        service.command(core, CliCommand("s", 1, "run it", 1))
         await("the file") { service.prompts.isNotEmpty() }
         assertEquals("run it", service.prompts.single().title)
     }
@@ -153,7 +153,7 @@ class ChangesServiceTest : ChangesTestCase() {
         changed(1, Edit("a.txt", "one", "two"), Edit("sub/b.txt", null, "two"), Edit("c.txt", "one", null))
         val private = ChangedFile(path("key.txt"), isPrivate = true)
         val reverted = ChangedFile(path("r.txt"), added = 2, removed = 0, revertible = true, reverted = true)
-        service.changed(core, AgentChange("s", 2, "", 2_000, listOf(private, reverted)))
+        service.changed(core, CliChange("s", 2, "", 2_000, listOf(private, reverted)))
         UIUtil.dispatchAllInvocationEvents()
         val panel = panel()
         val expected = listOf(
@@ -177,7 +177,7 @@ class ChangesServiceTest : ChangesTestCase() {
 
     fun testManyFilesAreGroupedByFolder() {
         val files = (1..31).map { ChangedFile(path("${if (it < 31) "a" else "b"}/$it.txt"), revertible = true) }
-        service.changed(core, AgentChange("s", 1, "many", 1, files))
+        service.changed(core, CliChange("s", 1, "many", 1, files))
         UIUtil.dispatchAllInvocationEvents()
         val panel = panel()
         assertEquals(listOf("many  31 files", "ROOT/a  30 files", "ROOT/b  1 file"), shown(panel))
@@ -198,7 +198,7 @@ class ChangesServiceTest : ChangesTestCase() {
         )
         for (age in days.keys) {
             val file = ChangedFile(path("$age.txt"), revertible = true)
-            service.changed(core, AgentChange("s", 9L - age, "prompt", now - age * DAY_MILLIS, listOf(file)))
+            service.changed(core, CliChange("s", 9L - age, "prompt", now - age * DAY_MILLIS, listOf(file)))
         }
         UIUtil.dispatchAllInvocationEvents()
         val expected = days.values.map { "prompt  $it  1 file" }
@@ -256,7 +256,7 @@ class ChangesServiceTest : ChangesTestCase() {
         file("a.txt", "one")
         changed(1, Edit("a.txt", "one", "two"))
         val other = RecordingCore()
-        service.changed(other, AgentChange("t", 1, "p", 1, listOf(ChangedFile(path("b.txt"), ChangeKind.CREATED))))
+        service.changed(other, CliChange("t", 1, "p", 1, listOf(ChangedFile(path("b.txt"), ChangeKind.CREATED))))
         UIUtil.dispatchAllInvocationEvents()
         assertEquals(2, service.prompts.size)
         core.close()
@@ -286,7 +286,7 @@ class ChangesServiceTest : ChangesTestCase() {
         service.forgetClosed()
         service.changed(
             RecordingCore(),
-            AgentChange("s", 1, "p", 1, listOf(ChangedFile(path("a.txt"), ChangeKind.CHANGED))),
+            CliChange("s", 1, "p", 1, listOf(ChangedFile(path("a.txt"), ChangeKind.CHANGED))),
         )
         await("the label of another server's first prompt") { labels() - before == 3 }
     }

@@ -15,10 +15,10 @@ import com.intellij.testFramework.PlatformTestCase
 import com.intellij.testFramework.PsiTestUtil
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
-import dev.companion.gemini.core.AgentChange
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
 import dev.companion.gemini.core.ChangedText
+import dev.companion.gemini.core.CliChange
 import dev.companion.gemini.dispatchUntil
 import dev.companion.gemini.shownNotifications
 import java.io.File
@@ -107,7 +107,7 @@ abstract class ChangesTestCase : PlatformTestCase() {
             }
             ChangedFile(path(edit.name), kind, 1, 1, revertible = true)
         }
-        service.changed(core, AgentChange("s", prompt, "prompt $prompt", prompt * 1_000, files))
+        service.changed(core, CliChange("s", prompt, "prompt $prompt", prompt * 1_000, files))
         await("the list") {
             val rows = service.prompts.find { it.key.number == prompt }?.rows.orEmpty()
             files.all { file -> rows.any { it.edit == file } }

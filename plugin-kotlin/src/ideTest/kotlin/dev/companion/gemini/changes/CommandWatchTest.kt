@@ -5,15 +5,15 @@ package dev.companion.gemini.changes
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.testFramework.PsiTestUtil
 import com.intellij.util.ui.UIUtil
-import dev.companion.gemini.core.AgentChange
-import dev.companion.gemini.core.AgentCommand
+import dev.companion.gemini.core.CliChange
+import dev.companion.gemini.core.CliCommand
 import java.io.File
 import java.nio.file.Files
 import java.nio.file.StandardCopyOption
 
 class CommandWatchTest : ChangesTestCase() {
     private fun report(prompt: Long, running: Boolean) =
-        service.command(core, AgentCommand("s", prompt, "prompt $prompt", prompt, running))
+        service.command(core, CliCommand("s", prompt, "prompt $prompt", prompt, running))
 
     private fun begin(prompt: Long = 1) {
         report(prompt, running = true)
@@ -83,7 +83,7 @@ class CommandWatchTest : ChangesTestCase() {
 
     fun testACommandOfAPromptThatHasLeftTheListIsForgotten() {
         begin()
-        service.changed(core, AgentChange("s", 1))
+        service.changed(core, CliChange("s", 1))
         begin(2)
         write("first.txt", "one")
         end()

@@ -16,10 +16,10 @@ import com.intellij.openapi.fileEditor.impl.FileEditorProviderManagerImpl
 import com.intellij.ui.docking.DockManager
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.awaitGone
-import dev.companion.gemini.core.AgentChange
-import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
+import dev.companion.gemini.core.CliChange
+import dev.companion.gemini.core.CliCommand
 import dev.companion.gemini.core.Hunk
 import dev.companion.gemini.core.PromptKey
 import dev.companion.gemini.eventOn
@@ -154,14 +154,14 @@ class PromptDiffTest : ChangesTestCase() {
         file("made.txt", "")
         core.hunks[Pair(1L, path("a.txt"))] = mapOf(FIRST to "")
         changed(1, Edit("a.txt", OLD, NEW))
-        service.command(core, AgentCommand("s", 1, "prompt 1", 1_000, running = true))
+        service.command(core, CliCommand("s", 1, "prompt 1", 1_000, running = true))
         UIUtil.dispatchAllInvocationEvents()
         write("made.txt", "made")
-        service.command(core, AgentCommand("s", 1, "prompt 1", 1_000))
+        service.command(core, CliCommand("s", 1, "prompt 1", 1_000))
         await("the file of the command") { rows(1).size == 2 }
         show()
         invoke(KeepHunkAction(), "+ONE")
-        service.changed(core, AgentChange("s", 1, "prompt 1", 1_000))
+        service.changed(core, CliChange("s", 1, "prompt 1", 1_000))
         await("the rest") { text == "# prompt 1\n\nmade.txt  also changed" }
     }
 
@@ -199,7 +199,7 @@ class PromptDiffTest : ChangesTestCase() {
         show()
         invoke(REVERT, "+ONE")
         await("the report") { calls.size == 1 }
-        service.changed(core, AgentChange("s", 1))
+        service.changed(core, CliChange("s", 1))
         await("the end") { service.prompts.isEmpty() }
         UndoManager.getInstance(project).undo(tab)
         assertEquals("revertUndone s 1 a.txt at 1", calls.last())
@@ -212,13 +212,13 @@ class PromptDiffTest : ChangesTestCase() {
         await("the report") { calls.size == 1 }
         core.hunks[Pair(1L, path("a.txt"))] = mapOf(FIRST to OLD)
         val left = ChangedFile(path("a.txt"), ChangeKind.CHANGED, 1, 1, revertible = true)
-        service.changed(core, AgentChange("s", 1, "prompt 1", 1_000, listOf(left)))
+        service.changed(core, CliChange("s", 1, "prompt 1", 1_000, listOf(left)))
         await("the update") { "THREE" !in text && "new.txt" !in text }
         assertTrue(text, text.endsWith("+ONE\n two"))
         assertTrue(UndoManager.getInstance(project).isUndoAvailable(tab))
-        service.changed(core, AgentChange("s", 1, "prompt 1", 1_000, listOf(left.copy(reverted = true))))
+        service.changed(core, CliChange("s", 1, "prompt 1", 1_000, listOf(left.copy(reverted = true))))
         await("the remark") { text.endsWith("a.txt  +1 −1  reverted") }
-        service.changed(core, AgentChange("s", 1, "prompt 1", 1_000, emptyList()))
+        service.changed(core, CliChange("s", 1, "prompt 1", 1_000, emptyList()))
         await("the end") { text.endsWith("# This prompt is no longer in the list of changes.") }
         UndoManager.getInstance(project).undo(tab)
         assertEquals(NEW, document("a.txt").text)
@@ -258,7 +258,7 @@ class PromptDiffTest : ChangesTestCase() {
                 await("the end") { closed.document.textLength == 0 }
             }
         }
-        service.changed(core, AgentChange("s", 2, "prompt 2", 2_000, listOf(row(1, "a.txt").edit!!)))
+        service.changed(core, CliChange("s", 2, "prompt 2", 2_000, listOf(row(1, "a.txt").edit!!)))
         await("the second prompt") { service.prompts.size == 2 }
         UIUtil.dispatchAllInvocationEvents()
         assertEquals("it is not open", 0, closed.document.textLength)

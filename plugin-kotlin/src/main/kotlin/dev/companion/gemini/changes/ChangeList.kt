@@ -2,15 +2,15 @@
 
 package dev.companion.gemini.changes
 
-import dev.companion.gemini.core.AgentChange
-import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
+import dev.companion.gemini.core.CliChange
+import dev.companion.gemini.core.CliCommand
 import dev.companion.gemini.core.PromptKey
 
-internal val AgentChange.key get() = PromptKey(session, prompt)
+internal val CliChange.key get() = PromptKey(session, prompt)
 
-internal val AgentCommand.key get() = PromptKey(session, prompt)
+internal val CliCommand.key get() = PromptKey(session, prompt)
 
 /** A file that changed while a shell command of the CLI ran. The server does not know it. */
 internal data class OtherFile(
@@ -89,7 +89,7 @@ internal class ChangeList {
     operator fun get(key: PromptKey): PromptChanges? = byKey[key]
 
     /** Takes over the state of a prompt. Returns whether the prompt is new in the list. */
-    fun update(change: AgentChange): Boolean {
+    fun update(change: CliChange): Boolean {
         val key = change.key
         val old = byKey[key]
         if (change.hasLeft) {
@@ -103,7 +103,7 @@ internal class ChangeList {
     }
 
     /** Adds files that changed while a command ran. */
-    fun add(command: AgentCommand, others: List<OtherFile>) {
+    fun add(command: CliCommand, others: List<OtherFile>) {
         if (others.isEmpty()) return
         val key = command.key
         val old = byKey[key]

@@ -7,11 +7,11 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.messages.Topic
 import dev.companion.gemini.CompanionBundle.message
-import dev.companion.gemini.core.AgentChange
-import dev.companion.gemini.core.AgentCommand
 import dev.companion.gemini.core.ChangedPath
 import dev.companion.gemini.core.ChangedPaths
 import dev.companion.gemini.core.ChangedText
+import dev.companion.gemini.core.CliChange
+import dev.companion.gemini.core.CliCommand
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Hunk
 import dev.companion.gemini.core.PlannedFile
@@ -33,7 +33,7 @@ class ChangesService(private val project: Project) : Disposable {
     private val cores = ConcurrentHashMap<PromptKey, CompanionCore>()
 
     /** The newest states that the list has not taken over, and their servers. */
-    private val incoming = LinkedHashMap<PromptKey, Pair<CompanionCore, AgentChange>>()
+    private val incoming = LinkedHashMap<PromptKey, Pair<CompanionCore, CliChange>>()
 
     /** The server and the number of each session's last prompt that the Local History has a label for. */
     private val labelled = HashMap<String, Pair<CompanionCore, Long>>()
@@ -49,7 +49,7 @@ class ChangesService(private val project: Project) : Disposable {
     val fileCount: Int get() = list.fileCount
 
     /** Any thread. */
-    fun changed(core: CompanionCore, change: AgentChange) {
+    fun changed(core: CompanionCore, change: CliChange) {
         val key = change.key
         val isFirst = synchronized(incoming) {
             // A later state also takes the later place.
@@ -62,7 +62,7 @@ class ChangesService(private val project: Project) : Disposable {
     }
 
     /** Any thread. */
-    fun command(core: CompanionCore, command: AgentCommand) {
+    fun command(core: CompanionCore, command: CliCommand) {
         val key = command.key
         val now = System.currentTimeMillis()
         project.later {
@@ -177,7 +177,7 @@ class ChangesService(private val project: Project) : Disposable {
         publish()
     }
 
-    private fun commandEnded(core: CompanionCore, command: AgentCommand, files: List<OtherFile>) {
+    private fun commandEnded(core: CompanionCore, command: CliCommand, files: List<OtherFile>) {
         if (core.isClosed) return
         cores[command.key] = core
         list.add(command, files)

@@ -15,7 +15,7 @@ import com.intellij.openapi.vfs.newvfs.events.VFileCreateEvent
 import com.intellij.openapi.vfs.newvfs.events.VFileDeleteEvent
 import com.intellij.openapi.vfs.newvfs.events.VFileEvent
 import com.intellij.util.messages.MessageBusConnection
-import dev.companion.gemini.core.AgentCommand
+import dev.companion.gemini.core.CliCommand
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.PromptKey
 import dev.companion.gemini.core.assertEdt
@@ -30,11 +30,11 @@ import dev.companion.gemini.platform.later
  */
 internal class CommandWatch(
     private val project: Project,
-    private val report: (CompanionCore, AgentCommand, List<OtherFile>) -> Unit,
+    private val report: (CompanionCore, CliCommand, List<OtherFile>) -> Unit,
 ) : BulkFileListener {
     private class Running(
         val core: CompanionCore,
-        val command: AgentCommand,
+        val command: CliCommand,
         /** Milliseconds since 1970. */
         val since: Long,
     ) {
@@ -46,7 +46,7 @@ internal class CommandWatch(
     private val running = ArrayList<Running>()
     private var connection: MessageBusConnection? = null
 
-    fun started(core: CompanionCore, command: AgentCommand, now: Long) {
+    fun started(core: CompanionCore, command: CliCommand, now: Long) {
         assertEdt()
         running += Running(core, command, now)
         if (connection != null) return

@@ -44,19 +44,19 @@ sealed interface EditorMessage {
     ) : EditorMessage
 
     /** The number of connected CLIs has changed. */
-    class Sessions(val count: Int) : EditorMessage
+    class Clients(val count: Int) : EditorMessage
 
     /** The CLI of [session] asks its user something in its terminal; [message] is the question, in one line. */
-    class AgentWaiting(
+    class CliWaiting(
         val session: String,
         val message: String,
     ) : EditorMessage
 
     /** The question of the CLI of [session] does not wait for the user any more. */
-    class AgentAnswered(val session: String) : EditorMessage
+    class CliAnswered(val session: String) : EditorMessage
 
     /** The CLI of [session] has answered a prompt, after this time. */
-    class AgentFinished(
+    class CliFinished(
         val session: String,
         val seconds: Long,
     ) : EditorMessage
@@ -105,12 +105,12 @@ sealed interface EditorMessage {
 
         /** The notifications, by method. */
         val NOTIFICATIONS: Map<String, Class<out EditorMessage>> = mapOf(
-            "companion/sessions" to Sessions::class.java,
-            "agent/waiting" to AgentWaiting::class.java,
-            "agent/answered" to AgentAnswered::class.java,
-            "agent/finished" to AgentFinished::class.java,
-            "agent/changed" to AgentChange::class.java,
-            "agent/command" to AgentCommand::class.java,
+            "companion/clients" to Clients::class.java,
+            "cli/waiting" to CliWaiting::class.java,
+            "cli/answered" to CliAnswered::class.java,
+            "cli/finished" to CliFinished::class.java,
+            "cli/changed" to CliChange::class.java,
+            "cli/command" to CliCommand::class.java,
             "diff/written" to Written::class.java,
             "diff/unwritten" to Unwritten::class.java,
             "diff/reasonLost" to ReasonLost::class.java,

@@ -87,13 +87,13 @@ sealed class ServerMessage(
     class CommentRemoved(val id: String) : Notification("comment/removed")
 
     /** The user took back these changes. The model gets that with the next prompt. */
-    class ChangesReverted(override val params: ChangedPaths) : Notification("agent/reverted")
+    class ChangesReverted(override val params: ChangedPaths) : Notification("cli/reverted")
 
     /** The user undid the revert, so the model gets nothing of it. */
-    class RevertUndone(override val params: ChangedPaths) : Notification("agent/revertUndone")
+    class RevertUndone(override val params: ChangedPaths) : Notification("cli/revertUndone")
 
     /** The user keeps these changes. They leave the list. */
-    class ChangesKept(override val params: ChangedPaths) : Notification("agent/kept")
+    class ChangesKept(override val params: ChangedPaths) : Notification("cli/kept")
 
     /** The user rejects a proposal, with a reason for the model. [OpenDiff.reason] says when the model gets it. */
     class Rejected(
@@ -106,13 +106,13 @@ sealed class ServerMessage(
      * Finds the texts of a changed file, of up to 16 MB. An error if the server does not keep them, or if the file may be
      * private. The disk may take 2 s, here and in the next two.
      */
-    class FindTexts(override val params: ChangedPath) : Request<ChangedText>("agent/texts", ChangedText::class.java)
+    class FindTexts(override val params: ChangedPath) : Request<ChangedText>("cli/texts", ChangedText::class.java)
 
     /** Lists the parts of a change. An error if the server does not keep its texts, which it compares. */
-    class ListHunks(override val params: ChangedPath) : Request<Hunks>("agent/hunks", Hunks::class.java)
+    class ListHunks(override val params: ChangedPath) : Request<Hunks>("cli/hunks", Hunks::class.java)
 
     /** Plans how to revert files, and what the user is asked first. Compares texts, up to 0.2 s a file. */
-    class PlanRevert(val files: List<FileToRevert>) : Request<RevertPlan>("agent/revertPlan", RevertPlan::class.java) {
+    class PlanRevert(val files: List<FileToRevert>) : Request<RevertPlan>("cli/revertPlan", RevertPlan::class.java) {
         private val undoesDeletions = true
     }
 

@@ -16,8 +16,8 @@ import dev.companion.gemini.changes.ChangesService
 import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.context.EditorContext
 import dev.companion.gemini.context.UnsavedFiles
-import dev.companion.gemini.core.AgentChange
-import dev.companion.gemini.core.AgentCommand
+import dev.companion.gemini.core.CliChange
+import dev.companion.gemini.core.CliCommand
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.EditorHost
 import dev.companion.gemini.core.EditorMessage
@@ -55,7 +55,7 @@ open class CompanionService protected constructor(
     private val comments = CommentService.getInstance(project)
     private val changes = ChangesService.getInstance(project)
     private val unsaved = UnsavedFiles(project, comments::update)
-    private val notices = AgentNotices(project)
+    private val notices = CliNotices(project)
     private val slot = CoreSlot { launch(it, EditorHost(::receive)) }
     private val refreshQueued = AtomicBoolean()
 
@@ -244,18 +244,18 @@ open class CompanionService protected constructor(
             is EditorMessage.Reject -> proposals.reject(message.responder, message.asked.filePath)
             is EditorMessage.FindDiagnostics -> diagnostics.find(message.responder, message.asked)
             is EditorMessage.ListUnsaved -> listUnsaved(message.responder)
-            is EditorMessage.Sessions -> updateStatus()
-            is EditorMessage.AgentWaiting -> notices.waiting(message.session, message.message)
-            is EditorMessage.AgentAnswered -> notices.answered(message.session)
-            is EditorMessage.AgentFinished -> notices.finished(message.session, message.seconds)
+            is EditorMessage.Clients -> updateStatus()
+            is EditorMessage.CliWaiting -> notices.waiting(message.session, message.message)
+            is EditorMessage.CliAnswered -> notices.answered(message.session)
+            is EditorMessage.CliFinished -> notices.finished(message.session, message.seconds)
             is EditorMessage.Written -> proposals.written(message.filePath)
             is EditorMessage.Unwritten -> proposals.unwritten(message.filePath)
             is EditorMessage.ReasonLost -> showReasonLost(message)
             is EditorMessage.CommentsDelivered -> comments.delivered(message.ids)
             is EditorMessage.CommentRefused -> comments.refused(message.id, message.reason)
             is EditorMessage.CommentsPending -> comments.restored(message.comments)
-            is AgentChange -> changes.changed(core, message)
-            is AgentCommand -> changes.command(core, message)
+            is CliChange -> changes.changed(core, message)
+            is CliCommand -> changes.command(core, message)
         }
     }
 

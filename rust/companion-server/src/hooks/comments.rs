@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use super::Agents;
+use super::Hooks;
 use super::reader::READ_TIMEOUT;
 use crate::privacy::SETTLE_TIME;
 use crate::workspace::{UNSETTLED, is_refusal};
@@ -28,7 +28,7 @@ const MAX_CONTENT: usize = 500;
 /// The first line of a text with comments.
 pub(super) const HEADING: &str = "The user commented on these lines:";
 
-impl Agents {
+impl Hooks {
     /// Adds or changes a comment. Reports to the editor if no model will get it. Returns the task
     /// that checks its file.
     pub(crate) fn set_comment(

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::{AgentChanges, PromptId};
+use super::super::{CliChanges, PromptId};
 use super::{ChangeTracker, MAX_LOOKS, OUTSIDE, PRIVATE, READ_TIMEOUT, UNSETTLED};
 use crate::workspace::{DISK_TIMED_OUT, LEADS_NOWHERE, NO_FOLDER};
 
@@ -14,7 +14,7 @@ const EDITOR_TIMEOUT: Duration = Duration::from_secs(2);
 impl ChangeTracker {
     /// Hides the texts of files that have become private, and shows those of files that are not private any
     /// more. Returns whether ignore files are changing.
-    pub(in crate::agent) async fn follow_access(&self) -> bool {
+    pub(in crate::hooks) async fn follow_access(&self) -> bool {
         let paths = self.changes.lock().paths();
         let checked = self.check_in_parts(&paths, READ_TIMEOUT).await;
         let is_unsettled = checked.contains(&Err(UNSETTLED));
@@ -64,7 +64,7 @@ impl ChangeTracker {
     }
 }
 
-impl AgentChanges {
+impl CliChanges {
     /// The changed files.
     fn paths(&self) -> Vec<Arc<str>> {
         let files = self.prompts.iter().flat_map(|prompt| &prompt.files);

@@ -319,7 +319,7 @@ impl HookEvent {
 
     /// The model that calls the tool.
     pub(crate) fn tool_caller(&self) -> ToolCaller<'_> {
-        ToolCaller { agent: &self.session, subagent: self.subagent.as_deref() }
+        ToolCaller { cli: &self.session, subagent: self.subagent.as_deref() }
     }
 
     /// The CLI that has run the hook.

@@ -8,7 +8,7 @@ use companion_core::companion::Input;
 use companion_core::notes::MAX_AGE;
 use tokio::time::sleep;
 
-use super::Agents;
+use super::Hooks;
 
 /// The longest time between two checks. The server's timer stands still while the machine sleeps. No
 /// note or change that begins to wait between two checks is over before the next one.
@@ -17,7 +17,7 @@ const CHECK_INTERVAL: Duration = Duration::from_hours(1);
 /// The time between two checks of a note that is over but under way.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-impl Agents {
+impl Hooks {
     /// Drops old notes and changes, without end.
     pub(crate) async fn expire_notes(self: Arc<Self>) {
         loop {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use companion_protocol::editor::{AgentChanged, ChangeKind, ChangedPaths, Hunk};
+use companion_protocol::editor::{ChangeKind, ChangedPaths, CliChanged, Hunk};
 use serde_json::{Value, json};
 
 use super::Scene;
@@ -24,7 +24,7 @@ impl Scene {
     }
 
     /// Waits until the editor has received changes that `is_it`.
-    async fn changed(&self, is_it: impl Fn(&AgentChanged) -> bool) -> AgentChanged {
+    async fn changed(&self, is_it: impl Fn(&CliChanged) -> bool) -> CliChanged {
         loop {
             let found = self.rig.changes.lock().last().filter(|of| is_it(of)).cloned();
             match found {
@@ -35,7 +35,7 @@ impl Scene {
     }
 
     /// Starts a scene where a prompt has changed the file.
-    async fn start_changed() -> (Self, AgentChanged) {
+    async fn start_changed() -> (Self, CliChanged) {
         let scene = Self::start().await;
         scene.prompt("  Write\nand more").await;
         scene.write("new").await;
@@ -46,7 +46,7 @@ impl Scene {
 
     /// Starts a scene where a prompt has changed the second line and the last but one. Returns the lines from
     /// before, too.
-    async fn start_with_two_hunks() -> (Self, String, AgentChanged) {
+    async fn start_with_two_hunks() -> (Self, String, CliChanged) {
         let scene = Self::start().await;
         let lines: String = (1..=20).map(|line| line.to_string() + "\n").collect();
         std::fs::write(scene.path(), &lines).unwrap();
@@ -57,13 +57,13 @@ impl Scene {
     }
 
     /// The first hunk of the changed file.
-    fn first_hunk(&self, of: &AgentChanged) -> ChangedPaths {
-        let hunks = self.rig.parts.agents.changes.hunks("cli", of.prompt, &self.path());
+    fn first_hunk(&self, of: &CliChanged) -> ChangedPaths {
+        let hunks = self.rig.parts.hooks.changes.hunks("cli", of.prompt, &self.path());
         let hunk = hunks.unwrap().hunks.remove(0).hunk;
         ChangedPaths { hunk: Some(hunk), ..self.paths(of) }
     }
 
-    fn paths(&self, of: &AgentChanged) -> ChangedPaths {
+    fn paths(&self, of: &CliChanged) -> ChangedPaths {
         let (session, prompt) = (of.session.clone(), of.prompt);
         ChangedPaths { session, prompt, paths: vec![self.path()], hunk: None }
     }
@@ -91,7 +91,7 @@ async fn a_command_that_changes_an_open_file_is_noticed() {
     let changed = scene.changed(|of| of.files.len() == 1).await;
     assert_eq!(changed.files[0].kind, ChangeKind::Deleted);
     assert!(changed.files[0].mixed);
-    assert_eq!(*scene.rig.agents.lock(), ["command begins", "command ends"]);
+    assert_eq!(*scene.rig.notices.lock(), ["command begins", "command ends"]);
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn qwen_code_goes_on_with_a_prompt_after_a_tool() {
     scene.hook("UserPromptSubmit", json!({ "prompt": "" })).await;
     scene.write("newer").await;
     let changed = scene.changed(|of| of.files.len() == 1).await;
-    let texts = scene.rig.parts.agents.changes.texts("cli", changed.prompt, &scene.path()).unwrap();
+    let texts = scene.rig.parts.hooks.changes.texts("cli", changed.prompt, &scene.path()).unwrap();
     assert_eq!(texts.before.as_deref(), Some(super::TEXT));
 }
 
@@ -187,10 +187,10 @@ async fn a_prompt_with_files_that_only_the_editor_knows_leaves_the_list_after_a_
 async fn the_editor_reports_that_the_user_has_undone_a_revert() {
     let (scene, changed) = Scene::start_changed().await;
     std::fs::write(scene.path(), super::TEXT).unwrap();
-    scene.rig.parts.agents.changes.reverted(&scene.paths(&changed));
+    scene.rig.parts.hooks.changes.reverted(&scene.paths(&changed));
     scene.changed(|of| of.files[0].reverted).await;
     // The text is not on the disk yet.
-    scene.rig.parts.agents.changes.revert_undone(&scene.paths(&changed));
+    scene.rig.parts.hooks.changes.revert_undone(&scene.paths(&changed));
     scene.changed(|of| !of.files[0].reverted).await;
     assert_eq!(scene.prompt("Go on").await, Value::Null);
 }
@@ -204,8 +204,8 @@ async fn a_revert_reaches_the_model_even_if_that_of_another_prompt_is_undone() {
     scene.prompt("Second").await;
     scene.write("second").await;
     let second = scene.changed(|of| of.title == "Second" && of.files.len() == 1).await;
-    scene.rig.parts.agents.changes.reverted(&scene.paths(&second));
-    scene.rig.parts.agents.changes.reverted(&scene.paths(&first));
+    scene.rig.parts.hooks.changes.reverted(&scene.paths(&second));
+    scene.rig.parts.hooks.changes.reverted(&scene.paths(&first));
     // The user undoes the revert of the first prompt.
     std::fs::write(scene.path(), "first").unwrap();
     let answer = scene.prompt("Go on").await;
@@ -221,7 +221,7 @@ async fn a_command_ends_for_the_editor_even_if_the_project_shares_nothing_by_the
     scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
     scene.rig.parts.context.update(|model| model.set_shared(false));
     scene.hook("AfterTool", Scene::tool("run_shell_command")).await;
-    assert_eq!(*scene.rig.agents.lock(), ["command begins", "command ends"]);
+    assert_eq!(*scene.rig.notices.lock(), ["command begins", "command ends"]);
 }
 
 /// A subagent of Qwen Code may go on after the turn, and during the next one.
@@ -238,7 +238,7 @@ async fn a_command_of_a_subagent_ends_with_the_subagent() {
         scene.hook("Stop", json!({ "background_tasks": [task] }))
     };
     let begins = |event: &String| event.starts_with("command");
-    let commands = || scene.rig.agents.lock().iter().filter(|of| begins(of)).count();
+    let commands = || scene.rig.notices.lock().iter().filter(|of| begins(of)).count();
     scene.prompt("Run it").await;
     tool("PreToolUse").await;
     stop("running").await;
@@ -260,16 +260,16 @@ async fn a_command_that_was_cancelled_ends_with_its_prompt() {
     scene.prompt("Run it").await;
     scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
     scene.prompt("Go on").await;
-    assert_eq!(*scene.rig.agents.lock(), ["command begins", "command ends"]);
+    assert_eq!(*scene.rig.notices.lock(), ["command begins", "command ends"]);
     scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
     scene.hook("AfterAgent", json!({})).await;
-    assert_eq!(scene.rig.agents.lock().iter().filter(|of| *of == "command ends").count(), 2);
+    assert_eq!(scene.rig.notices.lock().iter().filter(|of| *of == "command ends").count(), 2);
 }
 
 #[tokio::test]
 async fn a_revert_of_some_changes_reaches_the_model_unless_it_is_undone() {
     let (scene, lines, changed) = Scene::start_with_two_hunks().await;
-    let tracker = &scene.rig.parts.agents.changes;
+    let tracker = &scene.rig.parts.hooks.changes;
     let reverted = scene.first_hunk(&changed);
     let write_reverted = || {
         std::fs::write(scene.path(), lines.replace("19\n", "nineteen\n")).unwrap();
@@ -289,7 +289,7 @@ async fn a_revert_of_some_changes_reaches_the_model_unless_it_is_undone() {
 #[tokio::test]
 async fn the_revert_of_a_hunk_stands_if_that_of_its_whole_file_is_undone() {
     let (scene, lines, changed) = Scene::start_with_two_hunks().await;
-    let tracker = &scene.rig.parts.agents.changes;
+    let tracker = &scene.rig.parts.hooks.changes;
     let last = lines.replace("19\n", "nineteen\n");
     tracker.reverted(&scene.first_hunk(&changed));
     tracker.reverted(&scene.paths(&changed));
@@ -305,7 +305,7 @@ async fn the_revert_of_a_hunk_stands_if_that_of_its_whole_file_is_undone() {
 async fn no_revert_is_sent_of_an_edit_that_the_cli_has_made_again() {
     let (scene, changed) = Scene::start_changed().await;
     std::fs::write(scene.path(), super::TEXT).unwrap();
-    scene.rig.parts.agents.changes.reverted(&scene.paths(&changed));
+    scene.rig.parts.hooks.changes.reverted(&scene.paths(&changed));
     scene.write("new").await;
     assert_eq!(scene.prompt("Go on").await, Value::Null);
 }
@@ -314,18 +314,18 @@ async fn no_revert_is_sent_of_an_edit_that_the_cli_has_made_again() {
 async fn no_revert_is_sent_again_if_it_is_undone_after_the_model_has_forgotten_it() {
     let (scene, changed) = Scene::start_changed().await;
     std::fs::write(scene.path(), super::TEXT).unwrap();
-    scene.rig.parts.agents.changes.reverted(&scene.paths(&changed));
+    scene.rig.parts.hooks.changes.reverted(&scene.paths(&changed));
     assert!(!scene.prompt("Go on").await.is_null());
     scene.hook("AfterAgent", json!({ "prompt_response": "[no response text]" })).await;
     std::fs::write(scene.path(), "new").unwrap();
-    scene.rig.parts.agents.changes.revert_undone(&scene.paths(&changed));
+    scene.rig.parts.hooks.changes.revert_undone(&scene.paths(&changed));
     assert_eq!(scene.prompt("Go on").await, Value::Null);
 }
 
 #[tokio::test]
 async fn no_revert_of_a_hunk_is_sent_that_is_undone_after_another_edit() {
     let (scene, lines, changed) = Scene::start_with_two_hunks().await;
-    let tracker = &scene.rig.parts.agents.changes;
+    let tracker = &scene.rig.parts.hooks.changes;
     let reverted = scene.first_hunk(&changed);
     std::fs::write(scene.path(), lines.replace("19\n", "nineteen\n")).unwrap();
     tracker.reverted(&reverted);
@@ -344,11 +344,11 @@ async fn each_of_two_commands_at_the_same_time_begins_and_ends() {
     for command in ["a", "b"] {
         scene.hook("BeforeTool", call(command)).await;
     }
-    assert_eq!(*scene.rig.agents.lock(), ["command begins"; 2]);
+    assert_eq!(*scene.rig.notices.lock(), ["command begins"; 2]);
     for command in ["a", "b"] {
         scene.hook("AfterTool", call(command)).await;
     }
-    assert_eq!(scene.rig.agents.lock()[2..], ["command ends"; 2]);
+    assert_eq!(scene.rig.notices.lock()[2..], ["command ends"; 2]);
 }
 
 /// The user reverts one hunk of a file, and keeps the other one or the whole file.
@@ -361,9 +361,9 @@ async fn an_undone_revert_is_not_sent_although_the_user_has_kept_the_rest() {
         scene.prompt("Write").await;
         scene.write(&lines.replacen("2\n", "two\n", 1).replace("19\n", "")).await;
         let is_counted =
-            |of: &AgentChanged| of.files.first().is_some_and(|file| file.added.is_some());
+            |of: &CliChanged| of.files.first().is_some_and(|file| file.added.is_some());
         let changed = scene.changed(is_counted).await;
-        let tracker = &scene.rig.parts.agents.changes;
+        let tracker = &scene.rig.parts.hooks.changes;
         let hunks = tracker.hunks("cli", changed.prompt, &scene.path()).unwrap().hunks;
         let of = |hunk: &Hunk| ChangedPaths { hunk: Some(hunk.clone()), ..scene.paths(&changed) };
         tracker.reverted(&of(&hunks[0].hunk));
@@ -395,10 +395,10 @@ async fn the_text_before_the_revert_of_a_hunk_counts_for_the_memory() {
     for prompt in 1..=4 {
         scene.prompt("Write").await;
         scene.write(&text(prompt)).await;
-        let is_new = |of: &AgentChanged| of.files.len() == 1 && !prompts.contains(&of.prompt);
+        let is_new = |of: &CliChanged| of.files.len() == 1 && !prompts.contains(&of.prompt);
         prompts.push(scene.changed(is_new).await.prompt);
     }
-    let tracker = &scene.rig.parts.agents.changes;
+    let tracker = &scene.rig.parts.hooks.changes;
     let is_kept = |prompt: u64| tracker.texts("cli", prompt, &scene.path()).is_some();
     assert!(is_kept(prompts[0]));
     let hunk = tracker.hunks("cli", prompts[3], &scene.path()).unwrap().hunks.remove(0).hunk;
@@ -406,6 +406,6 @@ async fn the_text_before_the_revert_of_a_hunk_counts_for_the_memory() {
     let paths = vec![scene.path()];
     tracker.reverted(&ChangedPaths { session, prompt, paths, hunk: Some(hunk) });
     assert!(!is_kept(prompts[0]) && is_kept(prompts[1]));
-    let is_reported = |of: &AgentChanged| of.prompt == prompts[0] && !of.files[0].revertible;
+    let is_reported = |of: &CliChanged| of.prompt == prompts[0] && !of.files[0].revertible;
     assert!(scene.rig.changes.lock().iter().any(is_reported));
 }

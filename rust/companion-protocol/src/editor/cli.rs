@@ -18,34 +18,34 @@ pub struct ReasonLost {
     pub why: String,
 }
 
-/// The parameters of `agent/waiting`: a CLI asks the user something in its terminal.
+/// The parameters of `cli/waiting`: a CLI asks the user something in its terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AgentWaiting {
+pub struct CliWaiting {
     /// The CLI session, from its hooks.
     pub session: String,
     /// The question, in one line.
     pub message: String,
 }
 
-/// The parameters of `agent/answered`: the question of a CLI does not wait for the user any more.
+/// The parameters of `cli/answered`: the question of a CLI does not wait for the user any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AgentAnswered {
+pub struct CliAnswered {
     /// The CLI session, from its hooks.
     pub session: String,
 }
 
-/// The parameters of `agent/finished`: a turn of a CLI has ended.
+/// The parameters of `cli/finished`: a turn of a CLI has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AgentFinished {
+pub struct CliFinished {
     /// The CLI session, from its hooks.
     pub session: String,
     /// The seconds since the prompt.
     pub seconds: u64,
 }
 
-/// The parameters of `agent/command`: a shell command of a CLI begins, or has ended.
+/// The parameters of `cli/command`: a shell command of a CLI begins, or has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AgentCommand {
+pub struct CliCommand {
     /// The CLI session, from its hooks.
     pub session: String,
     /// The number of the prompt.
@@ -58,9 +58,9 @@ pub struct AgentCommand {
     pub running: bool,
 }
 
-/// The parameters of `agent/changed`: all files that a CLI has changed since a prompt.
+/// The parameters of `cli/changed`: all files that a CLI has changed since a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AgentChanged {
+pub struct CliChanged {
     /// The CLI session, from its hooks.
     pub session: String,
     /// The number of the prompt, from 1 for each companion.
@@ -109,32 +109,32 @@ pub enum ChangeKind {
     Deleted,
 }
 
-/// The parameters of `agent/texts`.
+/// The parameters of `cli/texts`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ChangedPath {
     /// The CLI session, from its hooks.
     pub session: String,
     /// The number of the prompt.
     pub prompt: u64,
-    /// A path from `agent/changed`.
+    /// A path from `cli/changed`.
     pub path: String,
 }
 
-/// The parameters of `agent/reverted`, `agent/revertUndone` and `agent/kept`.
+/// The parameters of `cli/reverted`, `cli/revertUndone` and `cli/kept`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ChangedPaths {
     /// The CLI session, from its hooks.
     pub session: String,
     /// The number of the prompt.
     pub prompt: u64,
-    /// Paths from `agent/changed`.
+    /// Paths from `cli/changed`.
     pub paths: Vec<String>,
     /// The only change that is meant, of one path; absent if all.
     #[serde(default)]
     pub hunk: Option<Hunk>,
 }
 
-/// The result of `agent/texts`: a file's texts as they were on the disk, with the line endings and
+/// The result of `cli/texts`: a file's texts as they were on the disk, with the line endings and
 /// the byte order mark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChangedText {

@@ -44,7 +44,7 @@ pub(crate) use rejection::rejected_with_reason;
 use turns::Turns;
 
 /// The parts of the server that answers to hooks need.
-pub(crate) struct AgentParts {
+pub(crate) struct HooksParts {
     pub(crate) config: Arc<Config>,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) driver: Arc<Driver>,
@@ -59,11 +59,11 @@ pub(crate) struct AgentParts {
 }
 
 /// The CLIs, as their hooks show them.
-pub(crate) struct Agents {
+pub(crate) struct Hooks {
     pub(crate) mark: HookMark,
     pub(crate) changes: Arc<ChangeTracker>,
     reader: Arc<FileReader>,
-    hooks: Mutex<HookState>,
+    state: Mutex<HookState>,
     config: Arc<Config>,
     sessions: Arc<Sessions>,
     driver: Arc<Driver>,
@@ -83,12 +83,12 @@ struct HookState {
     senders: Vec<&'static ClientProfile>,
 }
 
-impl Agents {
-    pub(crate) fn new(parts: AgentParts) -> Self {
+impl Hooks {
+    pub(crate) fn new(parts: HooksParts) -> Self {
         let (workspace, pool) = (Arc::clone(&parts.workspace), Arc::clone(&parts.pool));
         let reader = Arc::new(FileReader::new(workspace, pool));
         let changes = Arc::new(ChangeTracker::new(&parts, Arc::clone(&reader)));
-        let AgentParts {
+        let HooksParts {
             config,
             sessions,
             driver,
@@ -100,7 +100,7 @@ impl Agents {
             mark,
             lifecycle,
         } = parts;
-        let hooks = HookState {
+        let state = HookState {
             review_all: config.settings.review_all,
             turns: Turns::default(),
             senders: Vec::new(),
@@ -109,7 +109,7 @@ impl Agents {
             mark: HookMark::new(mark, pool),
             changes,
             reader,
-            hooks: Mutex::new(hooks),
+            state: Mutex::new(state),
             config,
             sessions,
             driver,
@@ -122,11 +122,11 @@ impl Agents {
     }
 
     pub(crate) fn review_changed(&self, all: bool) {
-        self.hooks.lock().review_all = all;
+        self.state.lock().review_all = all;
     }
 
     fn note_sender(&self, client: &'static ClientProfile) {
-        let senders = &mut self.hooks.lock().senders;
+        let senders = &mut self.state.lock().senders;
         if !senders.contains(&client) {
             senders.push(client);
         }
@@ -134,7 +134,7 @@ impl Agents {
 
     /// Lists the clients whose hooks have reached this server, as the body of a reply.
     pub(crate) fn hook_senders(&self) -> Json {
-        let senders = &self.hooks.lock().senders;
+        let senders = &self.state.lock().senders;
         Json::new(&HookSenders { clients: senders.iter().map(|client| client.id.into()).collect() })
     }
 

@@ -52,7 +52,7 @@ pub(super) const MAX_AGE: Duration = Duration::from_hours(24);
 pub(crate) type PromptId = (CliSessionId, u64);
 
 #[derive(Debug, Default)]
-pub(crate) struct AgentChanges {
+pub(crate) struct CliChanges {
     /// The oldest is first.
     prompts: Vec<Prompt>,
     last_number: u64,
@@ -134,17 +134,17 @@ impl Change {
     }
 }
 
-impl AgentChanges {
+impl CliChanges {
     /// The user has sent a prompt. Returns its id, and the prompts that have left the list.
     pub(crate) fn begin_prompt(
         &mut self,
-        agent: &str,
+        cli: &str,
         title: String,
         time: u64,
     ) -> (PromptId, Vec<PromptId>) {
-        self.prompts.retain(|of| &*of.id.0 != agent || of.is_needed());
+        self.prompts.retain(|of| &*of.id.0 != cli || of.is_needed());
         self.last_number += 1;
-        let id: PromptId = (agent.into(), self.last_number);
+        let id: PromptId = (cli.into(), self.last_number);
         self.prompts.push(Prompt {
             id: id.clone(),
             title,
@@ -195,31 +195,31 @@ impl AgentChanges {
     }
 
     /// The current prompt of a CLI.
-    pub(crate) fn current(&self, agent: &str) -> Option<&PromptId> {
-        self.current_index(agent).map(|index| &self.prompts[index].id)
+    pub(crate) fn current(&self, cli: &str) -> Option<&PromptId> {
+        self.current_index(cli).map(|index| &self.prompts[index].id)
     }
 
-    fn current_index(&self, agent: &str) -> Option<usize> {
-        self.prompts.iter().rposition(|prompt| &*prompt.id.0 == agent)
+    fn current_index(&self, cli: &str) -> Option<usize> {
+        self.prompts.iter().rposition(|prompt| &*prompt.id.0 == cli)
     }
 
     /// The prompt that a model works for. That of a subagent may be an earlier one.
-    fn index_of(&self, ToolCaller { agent, subagent }: ToolCaller<'_>) -> Option<usize> {
+    fn index_of(&self, ToolCaller { cli, subagent }: ToolCaller<'_>) -> Option<usize> {
         let began = self.prompts.iter().rposition(|prompt| {
-            &*prompt.id.0 == agent && subagent.is_some_and(|id| prompt.has_subagent(id))
+            &*prompt.id.0 == cli && subagent.is_some_and(|id| prompt.has_subagent(id))
         });
-        began.or_else(|| self.current_index(agent))
+        began.or_else(|| self.current_index(cli))
     }
 
     /// The changes of a CLI with their prompts, the oldest prompts first.
-    fn changes_of(&self, agent: &str) -> impl Iterator<Item = (&PromptId, &Change)> {
-        let prompts = self.prompts.iter().filter(move |prompt| &*prompt.id.0 == agent);
+    fn changes_of(&self, cli: &str) -> impl Iterator<Item = (&PromptId, &Change)> {
+        let prompts = self.prompts.iter().filter(move |prompt| &*prompt.id.0 == cli);
         prompts.flat_map(|prompt| prompt.files.iter().map(|change| (&prompt.id, change)))
     }
 
     /// The files that a CLI has changed, the newest prompts first.
-    pub(crate) fn paths_of(&self, agent: &str) -> impl Iterator<Item = &Arc<str>> {
-        let prompts = self.prompts.iter().rev().filter(move |prompt| &*prompt.id.0 == agent);
+    pub(crate) fn paths_of(&self, cli: &str) -> impl Iterator<Item = &Arc<str>> {
+        let prompts = self.prompts.iter().rev().filter(move |prompt| &*prompt.id.0 == cli);
         prompts.flat_map(|prompt| &prompt.files).map(|change| &change.path)
     }
 
@@ -279,7 +279,7 @@ impl AgentChanges {
     /// subagent may go on in the next one: then the other tool has made the same change.
     fn is_known(&self, caller: ToolCaller<'_>, before: &FileText, file: &FileSnapshot) -> bool {
         let prompt = self.index_of(caller).map(|index| &self.prompts[index].id);
-        self.changes_of(caller.agent).any(|(id, of)| {
+        self.changes_of(caller.cli).any(|(id, of)| {
             let is_same = of.path == file.path && of.after == file.text && !of.is_reverted;
             is_same && (Some(id) == prompt || of.before == *before)
         })
@@ -307,7 +307,7 @@ impl AgentChanges {
         // The prompts have the changes of a file in their order, by which a revert finds the text from
         // before. So a subagent's change can't belong to an earlier prompt than the last one of the file.
         let last = self.prompts.iter().rposition(|prompt| {
-            &*prompt.id.0 == caller.agent && prompt.files.iter().any(|change| change.path == path)
+            &*prompt.id.0 == caller.cli && prompt.files.iter().any(|change| change.path == path)
         });
         let index = self.index_of(caller)?.max(last.unwrap_or(0));
         let prompt = &mut self.prompts[index];
@@ -421,10 +421,10 @@ impl AgentChanges {
     }
 
     /// The files that a CLI has changed, the newest first, with their texts as it left them.
-    pub(crate) fn left_by(&self, agent: &str) -> Vec<(Arc<str>, FileText)> {
+    pub(crate) fn left_by(&self, cli: &str) -> Vec<(Arc<str>, FileText)> {
         let mut seen = HashSet::new();
         let mut left = Vec::new();
-        for prompt in self.prompts.iter().rev().filter(|prompt| &*prompt.id.0 == agent) {
+        for prompt in self.prompts.iter().rev().filter(|prompt| &*prompt.id.0 == cli) {
             for change in &prompt.files {
                 if seen.insert(&change.path) {
                     left.push((Arc::clone(&change.path), change.after.clone()));
@@ -438,7 +438,7 @@ impl AgentChanges {
     /// somebody else has taken them back, as `/rewind` of Gemini CLI does. Returns their prompts.
     pub(crate) fn drop_taken_back(
         &mut self,
-        agent: &str,
+        cli: &str,
         left: &[(Arc<str>, FileText)],
         now: &[FileSnapshot],
     ) -> BTreeSet<PromptId> {
@@ -451,7 +451,7 @@ impl AgentChanges {
             if now == left || matches!(now, FileText::Unkept(_)) {
                 continue;
             }
-            let of_file = self.changes_of(agent).filter(|(_, change)| change.path == *path);
+            let of_file = self.changes_of(cli).filter(|(_, change)| change.path == *path);
             let changes: Vec<_> = of_file.collect();
             let is_left_so = changes.last().is_some_and(|(_, change)| change.after == *left);
             let has_revert = changes.iter().any(|(_, change)| change.has_unreported_revert());

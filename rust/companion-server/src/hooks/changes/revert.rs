@@ -9,7 +9,7 @@ use companion_protocol::editor::{
     FileToRevert, Hunk, PlanRevert, PlannedFile, RevertAction, RevertPlan,
 };
 
-use super::{AgentChanges, LineCounts, PromptId, hunks};
+use super::{CliChanges, LineCounts, PromptId, hunks};
 
 /// The most files that a question names.
 const MAX_NAMED: usize = 10;
@@ -26,7 +26,7 @@ pub(super) struct Reversal {
     is_later: bool,
 }
 
-impl AgentChanges {
+impl CliChanges {
     /// The facts about a file to revert; `None` if a text is not kept.
     pub(super) fn reversal(&self, file: &FileToRevert) -> Option<Reversal> {
         let is_wanted =

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::{Scene, context};
-use crate::agent::hiding::CHECK_INTERVAL;
+use crate::hooks::hiding::CHECK_INTERVAL;
 
 fn comment(scene: &Scene, id: &str, text: &str) -> CommentOnLines {
     let (id, text) = (id.to_owned(), text.to_owned());
@@ -21,8 +21,7 @@ impl Scene {
     /// The user comments, and the server has found out whether the file may be shared.
     pub(super) async fn comment(&self, id: &str, text: &str) {
         let runtime = tokio::runtime::Handle::current();
-        if let Some(checked) = self.rig.parts.agents.set_comment(&runtime, comment(self, id, text))
-        {
+        if let Some(checked) = self.rig.parts.hooks.set_comment(&runtime, comment(self, id, text)) {
             checked.await.unwrap();
         }
         // The server's thread sends its messages to the editor.
@@ -30,7 +29,7 @@ impl Scene {
     }
 
     fn outcomes(&self) -> Vec<String> {
-        std::mem::take(&mut *self.rig.agents.lock())
+        std::mem::take(&mut *self.rig.notices.lock())
     }
 }
 
@@ -99,7 +98,7 @@ async fn a_comment_outlives_the_moment_in_which_an_ignore_file_is_empty() {
 async fn a_comment_is_refused_once_its_file_is_private_although_nothing_is_watched() {
     let scene = Scene::start().await;
     scene.comment("1", "rename it").await;
-    let following = tokio::spawn(Arc::clone(&scene.rig.parts.agents).follow_private_files());
+    let following = tokio::spawn(Arc::clone(&scene.rig.parts.hooks).follow_private_files());
     std::fs::write(scene.dir.path().join(".aiignore"), "*.txt").unwrap();
     tokio::task::yield_now().await;
     tokio::time::pause();

@@ -35,8 +35,8 @@ local function announce(event, data, show)
   end
 end
 
---- Handles `agent/waiting`.
----@param params GeminiCompanion.AgentWaiting
+--- Handles `cli/waiting`.
+---@param params GeminiCompanion.CliWaiting
 function M.on_waiting(params)
   announce('GeminiCompanionWaiting', { session = params.session, message = params.message }, function()
     -- The question may contain a text of the model, so it is not in the log.
@@ -45,8 +45,8 @@ function M.on_waiting(params)
   end)
 end
 
---- Handles `agent/answered`.
----@param params GeminiCompanion.AgentAnswered
+--- Handles `cli/answered`.
+---@param params GeminiCompanion.CliAnswered
 function M.on_answered(params)
   guard.run_autocommands('GeminiCompanionAnswered', { session = params.session })
 end
@@ -59,8 +59,8 @@ local function duration(seconds)
   return ('%d min %d s'):format(math.floor(seconds / 60), seconds % 60)
 end
 
---- Handles `agent/finished`.
----@param params GeminiCompanion.AgentFinished
+--- Handles `cli/finished`.
+---@param params GeminiCompanion.CliFinished
 function M.on_finished(params)
   local is_long = params.seconds >= MIN_SECONDS
   announce('GeminiCompanionFinished', { session = params.session, seconds = params.seconds }, is_long and function()
@@ -70,7 +70,7 @@ end
 
 --- Follows the focus of Neovim's own window from now on, also while no companion runs.
 function M.start()
-  local group = api.nvim_create_augroup('gemini_companion_agent', {})
+  local group = api.nvim_create_augroup('gemini_companion_cli', {})
   api.nvim_create_autocmd({ 'FocusGained', 'FocusLost' }, {
     group = group,
     callback = function(event)

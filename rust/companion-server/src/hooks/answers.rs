@@ -9,7 +9,7 @@ use companion_core::conversation::Due;
 use companion_core::notes::{Note, Reason};
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::editor::{
-    AgentAnswered, AgentFinished, AgentWaiting, CompanionNotification, UnsavedFiles,
+    CliAnswered, CliFinished, CliWaiting, CompanionNotification, UnsavedFiles,
 };
 use companion_protocol::hook::HookEventKind;
 use companion_protocol::profile::names_client;
@@ -17,7 +17,7 @@ use companion_protocol::tool::Tool;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::Agents;
+use super::Hooks;
 use super::changes::FileText;
 use super::delivery::Checked;
 use super::event::{HookEvent, HookOutput, ToolEffect};
@@ -37,7 +37,7 @@ const MAX_UNSAVED: usize = 20;
 /// An answer, and the number of the delivery of its notes.
 type Answer = (HookOutput, Option<u64>);
 
-impl Agents {
+impl Hooks {
     /// Answers an event. The answer is empty if the CLI goes on as without a hook.
     pub(crate) async fn answer(self: Arc<Self>, event: HookEvent) -> Json {
         if names_client(&event.name) {
@@ -74,9 +74,9 @@ impl Agents {
 
     /// The user has answered the question of the CLI, if there is one.
     fn go_on(&self, session: &str) {
-        if self.hooks.lock().turns.go_on(session) {
-            let answered = AgentAnswered { session: session.to_owned() };
-            self.host.notify(CompanionNotification::AgentAnswered(answered));
+        if self.state.lock().turns.go_on(session) {
+            let answered = CliAnswered { session: session.to_owned() };
+            self.host.notify(CompanionNotification::CliAnswered(answered));
         }
     }
 
@@ -95,10 +95,10 @@ impl Agents {
         if event.is_about_edit && self.driver.ask(is_shown) {
             return;
         }
-        self.hooks.lock().turns.ask(&event.session);
+        self.state.lock().turns.ask(&event.session);
         let (session, message) = (event.session.clone(), event.message.clone());
-        let waiting = AgentWaiting { session, message };
-        self.host.notify(CompanionNotification::AgentWaiting(waiting));
+        let waiting = CliWaiting { session, message };
+        self.host.notify(CompanionNotification::CliWaiting(waiting));
     }
 
     async fn before_tool(&self, event: &HookEvent, caller: &Caller<'_>) -> Answer {
@@ -135,7 +135,7 @@ impl Agents {
     /// Whether the CLI has to show an edit that it would make without asking. A CLI that is not connected
     /// could only ask in its terminal, which may not exist.
     fn is_reviewed(&self, caller: &Caller<'_>) -> bool {
-        if !self.hooks.lock().review_all || !self.config.settings.review {
+        if !self.state.lock().review_all || !self.config.settings.review {
             return false;
         }
         let expected = self.sessions.expected_with(|client| client.replays_edits);
@@ -210,7 +210,7 @@ impl Agents {
     async fn before_agent(&self, event: &HookEvent, caller: &Caller<'_>) -> Answer {
         let is_of_user = event.is_new_prompt && !event.is_going_on;
         if is_of_user {
-            self.hooks.lock().turns.begin(&event.session);
+            self.state.lock().turns.begin(&event.session);
         }
         if !self.context.is_shared() {
             if is_of_user {
@@ -272,10 +272,9 @@ impl Agents {
         {
             return (HookOutput::go_on(text), Some(delivery.number));
         }
-        if let Some(time) = self.hooks.lock().turns.end(&event.session) {
-            let finished =
-                AgentFinished { session: event.session.clone(), seconds: time.as_secs() };
-            self.host.notify(CompanionNotification::AgentFinished(finished));
+        if let Some(time) = self.state.lock().turns.end(&event.session) {
+            let finished = CliFinished { session: event.session.clone(), seconds: time.as_secs() };
+            self.host.notify(CompanionNotification::CliFinished(finished));
         }
         Answer::default()
     }

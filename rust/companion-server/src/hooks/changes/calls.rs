@@ -20,7 +20,7 @@ pub(super) struct Calls(VecDeque<ToolCall>);
 /// The model that calls a tool: the main one of a CLI session, or that of a subagent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ToolCaller<'a> {
-    pub(crate) agent: &'a str,
+    pub(crate) cli: &'a str,
     pub(crate) subagent: Option<&'a str>,
 }
 
@@ -36,12 +36,12 @@ pub(super) struct ToolCall {
 }
 
 impl ToolCall {
-    fn is_of_cli(&self, agent: &str) -> bool {
-        *self.prompt.0 == *agent
+    fn is_of_cli(&self, cli: &str) -> bool {
+        *self.prompt.0 == *cli
     }
 
     fn is_of(&self, caller: ToolCaller<'_>) -> bool {
-        self.is_of_cli(caller.agent) && self.subagent.as_deref() == caller.subagent
+        self.is_of_cli(caller.cli) && self.subagent.as_deref() == caller.subagent
     }
 
     fn is_edit(&self, caller: ToolCaller<'_>, path: &str) -> bool {
@@ -84,10 +84,10 @@ impl Calls {
 
     /// Forgets the calls of a CLI, except those of the subagents that `runs` accepts. Returns the commands
     /// among them.
-    pub(super) fn end_all(&mut self, agent: &str, runs: impl Fn(&str) -> bool) -> Vec<ToolCall> {
+    pub(super) fn end_all(&mut self, cli: &str, runs: impl Fn(&str) -> bool) -> Vec<ToolCall> {
         let mut commands = Vec::new();
         for call in mem::take(&mut self.0) {
-            if !call.is_of_cli(agent) || call.subagent.as_deref().is_some_and(&runs) {
+            if !call.is_of_cli(cli) || call.subagent.as_deref().is_some_and(&runs) {
                 self.0.push_back(call);
             } else if call.command.is_some() {
                 commands.push(call);

@@ -19,7 +19,7 @@ import dev.companion.gemini.terminal.CliTabs
 import dev.companion.gemini.terminal.CliTerminal
 
 /** Any thread. While the IDE is in the background, the operating system also notifies, without the CLI's question. */
-internal class AgentNotices(
+internal class CliNotices(
     private val project: Project,
     private val alerts: Alerts = Alerts.OfPlatform(project),
 ) {
@@ -30,7 +30,7 @@ internal class AgentNotices(
     fun waiting(session: String, question: String) {
         val text = shortened(question, LONGEST)
         val group = Platform.stickyNotificationGroup()
-        project.later { show(session, message("agent.waiting", text), message("agent.waiting.alert"), group) }
+        project.later { show(session, message("cli.waiting", text), message("cli.waiting.alert"), group) }
     }
 
     /** The question does not wait for the user any more. */
@@ -39,11 +39,11 @@ internal class AgentNotices(
     /** The CLI has answered a prompt. */
     fun finished(session: String, seconds: Long) {
         val time = if (seconds < MINUTE) {
-            message("agent.finished.seconds", seconds)
+            message("cli.finished.seconds", seconds)
         } else {
-            message("agent.finished.minutes", seconds / MINUTE, seconds % MINUTE)
+            message("cli.finished.minutes", seconds / MINUTE, seconds % MINUTE)
         }
-        val text = message("agent.finished", time)
+        val text = message("cli.finished", time)
         val group = Platform.notificationGroup()
         project.later { if (seconds >= MIN_SECONDS) show(session, text, text, group) else hide(session) }
     }
@@ -53,8 +53,8 @@ internal class AgentNotices(
         project.later {
             Platform
                 .stickyNotificationGroup()
-                .notice(message("agent.reason.lost", file, why), NotificationType.WARNING)
-                .offerOnce(message("agent.reason.copy")) { copyToClipboard(reason) }
+                .notice(message("cli.reason.lost", file, why), NotificationType.WARNING)
+                .offerOnce(message("cli.reason.copy")) { copyToClipboard(reason) }
                 .notify(project)
         }
 
@@ -69,7 +69,7 @@ internal class AgentNotices(
         if (!alerts.isInBackground && CliTabs.hasFocus(project)) return
         val notification = group.notice(text, NotificationType.INFORMATION)
         val hasTerminal = CliTerminal.find() != null || CliTabs.toolWindow(project) != null
-        if (hasTerminal) notification.offerOnce(message("agent.terminal"), ::goToTerminal)
+        if (hasTerminal) notification.offerOnce(message("cli.terminal"), ::goToTerminal)
         shown[session] = notification
         notification.notify(project)
         if (alerts.isInBackground) alerts.show(message("notification.title"), alert)

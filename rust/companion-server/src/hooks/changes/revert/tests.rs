@@ -19,7 +19,7 @@ fn file(path: &str, prompts: &[&PromptId], disk: Option<&str>) -> FileToRevert {
     }
 }
 
-fn plan_of(changes: &AgentChanges, files: Vec<FileToRevert>) -> RevertPlan {
+fn plan_of(changes: &CliChanges, files: Vec<FileToRevert>) -> RevertPlan {
     let wanted = PlanRevert { files, undoes_deletions: false };
     let reversals: Vec<_> = wanted.files.iter().map(|file| changes.reversal(file)).collect();
     plan(&wanted, &reversals, |path| path[1..].to_owned())
@@ -42,7 +42,7 @@ fn one(
     unsaved: Option<&str>,
 ) -> RevertPlan {
     let kept = |of: Option<&str>| of.map_or(FileText::Absent, text);
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", kept(before), kept(after));
     let unsaved = unsaved.map(str::to_owned);
@@ -123,7 +123,7 @@ fn a_comparison_with_the_text_of_the_cli_is_offered_where_there_are_two_texts() 
 
 #[test]
 fn an_editor_whose_undo_restores_files_does_not_ask_about_deletions() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", FileText::Absent, text("new"));
     let files = vec![file("/a", &[&id], Some("new"))];
@@ -135,7 +135,7 @@ fn an_editor_whose_undo_restores_files_does_not_ask_about_deletions() {
 
 #[test]
 fn a_later_prompt_is_asked_about_unless_it_is_reverted_too() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let first = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     let second = begin(&mut changes);
@@ -154,7 +154,7 @@ fn a_later_prompt_is_asked_about_unless_it_is_reverted_too() {
 
 #[test]
 fn an_edit_by_something_else_between_two_prompts_is_asked_about() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let first = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     let second = begin(&mut changes);
@@ -166,7 +166,7 @@ fn an_edit_by_something_else_between_two_prompts_is_asked_about() {
 
 #[test]
 fn a_text_that_is_not_kept_refuses_its_file_alone() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", FileText::Unkept(None), text("two"));
     edit(&mut changes, "/b", text("one"), text("two"));
@@ -186,7 +186,7 @@ fn a_text_that_is_not_kept_refuses_its_file_alone() {
 
 #[test]
 fn a_question_about_many_files_names_ten() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     let mut files = Vec::new();
     for number in 0..14 {
@@ -204,7 +204,7 @@ fn a_question_about_many_files_names_ten() {
 #[test]
 fn one_hunk_is_reverted_where_its_lines_are_now() {
     let (before, after) = ("1\n2\n3\n", "1\nTWO\n3\n");
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text(before), text(after));
     let hunk = Some(hunks::hunks(before, after).remove(0));
@@ -230,7 +230,7 @@ fn one_hunk_is_reverted_where_its_lines_are_now() {
 
 #[test]
 fn a_created_file_is_deleted_with_its_only_hunk() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", FileText::Absent, text("new\n"));
     let hunk = hunks::hunks("", "new\n").remove(0);
@@ -240,10 +240,10 @@ fn a_created_file_is_deleted_with_its_only_hunk() {
 }
 
 /// A change with two hunks.
-fn two_hunks() -> (AgentChanges, PromptId, Vec<Hunk>) {
+fn two_hunks() -> (CliChanges, PromptId, Vec<Hunk>) {
     let before: String = (1..=20).map(|line| line.to_string() + "\n").collect();
     let after = before.replacen("2\n", "two\n", 1).replace("19\n", "");
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text(&before), text(&after));
     let counts = LineCounts { added: 1, removed: 2 };
@@ -251,7 +251,7 @@ fn two_hunks() -> (AgentChanges, PromptId, Vec<Hunk>) {
     (changes, id, hunks::hunks(&before, &after))
 }
 
-fn counts(changes: &AgentChanges, id: &PromptId) -> (usize, usize) {
+fn counts(changes: &CliChanges, id: &PromptId) -> (usize, usize) {
     let file = changes.to_editor(id).files.remove(0);
     (file.added.unwrap(), file.removed.unwrap())
 }
@@ -323,7 +323,7 @@ fn a_hunk_that_the_user_keeps_is_not_reverted_with_an_earlier_prompt() {
 #[test]
 fn to_keep_a_created_or_deleted_file_keeps_all_of_it() {
     for (before, after) in [(FileText::Absent, text("new\n")), (text("old\n"), FileText::Absent)] {
-        let mut changes = AgentChanges::default();
+        let mut changes = CliChanges::default();
         let id = begin(&mut changes);
         edit(&mut changes, "/a", before, after);
         let hunk = Hunk { before: 1, after: 1, lines: vec!["-old\n".to_owned()] };

@@ -1,10 +1,8 @@
 //! Describes prompts, commands and changed files for the editor, and for the list of changes.
 
-use companion_protocol::editor::{
-    AgentChanged, AgentCommand, ChangeKind, ChangedFile, ChangedText,
-};
+use companion_protocol::editor::{ChangeKind, ChangedFile, ChangedText, CliChanged, CliCommand};
 
-use super::{AgentChanges, Change, FileText, Prompt, PromptId};
+use super::{Change, CliChanges, FileText, Prompt, PromptId};
 
 /// A prompt with all facts of its changes.
 pub(super) struct ListedPrompt {
@@ -40,12 +38,12 @@ impl Change {
     }
 }
 
-impl AgentChanges {
+impl CliChanges {
     /// The changes of a prompt for the editor. With the time 0 if the prompt has left the list.
-    pub(crate) fn to_editor(&self, id: &PromptId) -> AgentChanged {
+    pub(crate) fn to_editor(&self, id: &PromptId) -> CliChanged {
         let (session, prompt) = (id.0.to_string(), id.1);
         match self.prompt(id) {
-            Some(Prompt { title, time, files, .. }) => AgentChanged {
+            Some(Prompt { title, time, files, .. }) => CliChanged {
                 session,
                 prompt,
                 title: title.clone(),
@@ -53,7 +51,7 @@ impl AgentChanges {
                 files: files.iter().filter(|of| !of.is_kept).map(Change::to_editor).collect(),
             },
             None => {
-                AgentChanged { session, prompt, title: String::new(), time: 0, files: Vec::new() }
+                CliChanged { session, prompt, title: String::new(), time: 0, files: Vec::new() }
             }
         }
     }
@@ -74,9 +72,9 @@ impl AgentChanges {
     }
 
     /// A command of a prompt for the editor. Without the title if the prompt has left the list.
-    pub(crate) fn command_to_editor(&self, id: &PromptId, running: bool) -> AgentCommand {
+    pub(crate) fn command_to_editor(&self, id: &PromptId, running: bool) -> CliCommand {
         let (title, time) =
             self.prompt(id).map_or((String::new(), 0), |of| (of.title.clone(), of.time));
-        AgentCommand { session: id.0.to_string(), prompt: id.1, title, time, running }
+        CliCommand { session: id.0.to_string(), prompt: id.1, title, time, running }
     }
 }

@@ -10,8 +10,8 @@ use tokio::time::timeout;
 
 use super::super::{FileSnapshot, Reverted};
 use super::{ChangeTracker, MAX_LOOKS, distinct};
-use crate::agent::event::HookEvent;
-use crate::agent::reader::READ_TIMEOUT;
+use crate::hooks::event::HookEvent;
+use crate::hooks::reader::READ_TIMEOUT;
 
 /// The most reverted files that the model gets by name.
 const MAX_NAMED: usize = 50;
@@ -30,58 +30,58 @@ impl ChangeTracker {
         let _ = timeout(READ_TIMEOUT, look).await;
     }
 
-    async fn drop_undone_of(&self, agent: &str, is_new_prompt: bool) {
+    async fn drop_undone_of(&self, cli: &str, is_new_prompt: bool) {
         let (reverts, left) = {
             let changes = self.changes.lock();
-            let reverts = changes.unreported_reverts(agent).into_iter().map(|of| of.path);
-            let left = if is_new_prompt { changes.left_by(agent) } else { Vec::new() };
+            let reverts = changes.unreported_reverts(cli).into_iter().map(|of| of.path);
+            let left = if is_new_prompt { changes.left_by(cli) } else { Vec::new() };
             (distinct(reverts, usize::MAX), left)
         };
         if !reverts.is_empty() {
             let now = self.snapshots(reverts).await;
-            let undone = self.undone_reverts(agent, &now);
-            self.forget_reverts(agent, &undone);
+            let undone = self.undone_reverts(cli, &now);
+            self.forget_reverts(cli, &undone);
         }
         for part in left.chunks(MAX_LOOKS) {
             let files = part.iter().map(|(path, _)| Arc::clone(path)).collect();
             let now = self.snapshots(files).await;
-            let prompts = self.changes.lock().drop_taken_back(agent, part, &now);
+            let prompts = self.changes.lock().drop_taken_back(cli, part, &now);
             self.report_all(prompts);
         }
     }
 
     /// The unreported reverts of files that have the text of the CLI `now`.
-    pub(super) fn undone_reverts(&self, agent: &str, now: &[FileSnapshot]) -> Vec<Reverted> {
-        let mut reverts = self.changes.lock().unreported_reverts(agent);
+    pub(super) fn undone_reverts(&self, cli: &str, now: &[FileSnapshot]) -> Vec<Reverted> {
+        let mut reverts = self.changes.lock().unreported_reverts(cli);
         reverts
             .retain(|of| now.iter().any(|file| file.path == of.path && of.is_undone(&file.text)));
         reverts
     }
 
     /// The user has undone these reverts, so they are not reported to the model.
-    pub(super) fn forget_reverts(&self, agent: &str, undone: &[Reverted]) {
+    pub(super) fn forget_reverts(&self, cli: &str, undone: &[Reverted]) {
         let standing = {
             let mut changes = self.changes.lock();
             for Reverted { prompt, path, .. } in undone {
                 changes.reverts_undone(prompt, path);
             }
-            changes.unreported_reverts(agent)
+            changes.unreported_reverts(cli)
         };
         // Another prompt's revert of the file may stand.
         let standing: HashSet<_> = standing.iter().map(|of| &of.path).collect();
         for Reverted { path, .. } in undone.iter().filter(|of| !standing.contains(&of.path)) {
-            self.driver.post(Input::RevertUndone(agent, path));
+            self.driver.post(Input::RevertUndone(cli, path));
         }
         self.report_all(undone.iter().map(|of| of.prompt.clone()).collect::<HashSet<_>>());
     }
 
     /// These reverts were reported to the model, so they leave the list.
-    pub(in crate::agent) fn reverts_delivered<'a>(
+    pub(in crate::hooks) fn reverts_delivered<'a>(
         &self,
         reverts: impl Iterator<Item = &'a Revert>,
     ) {
-        for Revert { cli: agent, paths, .. } in reverts {
-            let unreported = self.changes.lock().unreported_reverts(agent);
+        for Revert { cli, paths, .. } in reverts {
+            let unreported = self.changes.lock().unreported_reverts(cli);
             let undone: Vec<_> =
                 unreported.into_iter().filter(|of| paths.contains(&of.path)).collect();
             for of in &undone {
@@ -93,7 +93,7 @@ impl ChangeTracker {
 
     /// The reverts as a text for the model of a CLI that runs in `folder`; `None` if there are none. Names
     /// only the files in `shared`.
-    pub(in crate::agent) fn text<'a>(
+    pub(in crate::hooks) fn text<'a>(
         &self,
         folder: Option<&str>,
         reverts: impl Iterator<Item = &'a Revert>,

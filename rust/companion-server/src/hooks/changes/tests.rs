@@ -1,13 +1,13 @@
 //! Tests the list of changes without a disk.
 
-use companion_protocol::editor::{AgentChanged, ChangeKind, ChangedFile};
+use companion_protocol::editor::{ChangeKind, ChangedFile, CliChanged};
 
 use super::calls::{MAX_BYTES_OF_CALLS, MAX_CALLS};
 use super::*;
 
 pub(super) const CLI: &str = "cli";
 
-const MAIN: ToolCaller<'_> = ToolCaller { agent: CLI, subagent: None };
+const MAIN: ToolCaller<'_> = ToolCaller { cli: CLI, subagent: None };
 
 pub(super) fn text(text: &str) -> FileText {
     FileText::Text(text.into())
@@ -21,26 +21,26 @@ fn file(path: &str, text: FileText) -> FileSnapshot {
     FileSnapshot { path: path.into(), text, access: Access::Shared }
 }
 
-pub(super) fn begin(changes: &mut AgentChanges) -> PromptId {
+pub(super) fn begin(changes: &mut CliChanges) -> PromptId {
     let (id, gone) = changes.begin_prompt(CLI, "title".to_owned(), 1000);
     assert_eq!((changes.current(CLI), gone), (Some(&id), Vec::new()));
     id
 }
 
 /// An edit of a CLI, with the file before and after it.
-pub(super) fn edit(changes: &mut AgentChanges, path: &str, before: FileText, after: FileText) {
+pub(super) fn edit(changes: &mut CliChanges, path: &str, before: FileText, after: FileText) {
     changes.begin_call(MAIN, None, vec![file(path, before)]);
     changes.edited(MAIN, None, file(path, after));
 }
 
 /// A command of the main model ends.
-fn end_command(changes: &mut AgentChanges, after: Vec<FileSnapshot>) -> Option<PromptId> {
+fn end_command(changes: &mut CliChanges, after: Vec<FileSnapshot>) -> Option<PromptId> {
     let ended = changes.calls.end_command(MAIN, command())?;
     changes.command_ended(MAIN, &ended, after)
 }
 
-fn list(changes: &AgentChanges, id: &PromptId) -> Vec<String> {
-    let AgentChanged { files, .. } = changes.to_editor(id);
+fn list(changes: &CliChanges, id: &PromptId) -> Vec<String> {
+    let CliChanged { files, .. } = changes.to_editor(id);
     let words = |file: &ChangedFile| {
         let kind = match file.kind {
             ChangeKind::Changed => "changed",
@@ -60,7 +60,7 @@ fn list(changes: &AgentChanges, id: &PromptId) -> Vec<String> {
 
 #[test]
 fn the_text_before_the_first_edit_and_the_one_after_the_last_are_kept() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     edit(&mut changes, "/a", text("two"), text("three"));
@@ -76,7 +76,7 @@ fn the_text_before_the_first_edit_and_the_one_after_the_last_are_kept() {
 
 #[test]
 fn each_prompt_has_its_own_changes() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let first = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     let second = begin(&mut changes);
@@ -87,7 +87,7 @@ fn each_prompt_has_its_own_changes() {
 
 #[test]
 fn an_edit_that_the_cli_takes_back_is_none() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     edit(&mut changes, "/a", text("two"), text("one"));
@@ -97,7 +97,7 @@ fn an_edit_that_the_cli_takes_back_is_none() {
 
 #[test]
 fn a_change_by_the_user_between_two_edits_is_remembered() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     edit(&mut changes, "/a", text("two by the user"), text("three"));
@@ -106,7 +106,7 @@ fn a_change_by_the_user_between_two_edits_is_remembered() {
 
 #[test]
 fn a_change_by_the_user_while_the_cli_asks_is_not_that_of_the_cli() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     changes.begin_call(MAIN, None, vec![file("/a", text("one\r\n"))]);
     changes.edited(MAIN, Some(Original::Text("of the user\n".into())), file("/a", text("two\r\n")));
@@ -116,7 +116,7 @@ fn a_change_by_the_user_while_the_cli_asks_is_not_that_of_the_cli() {
 
 #[test]
 fn a_text_of_the_cli_does_not_replace_the_bytes_of_the_file() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     let before = "\u{feff}one\r\nmixed\n";
     changes.begin_call(MAIN, None, vec![file("/a", text(before))]);
@@ -130,7 +130,7 @@ fn a_text_of_the_cli_does_not_replace_the_bytes_of_the_file() {
 
 #[test]
 fn a_command_changes_the_files_that_were_looked_at() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     let files = vec![file("/a", text("one")), file("/b", text("same"))];
     changes.begin_call(MAIN, Some(command()), files);
@@ -143,13 +143,13 @@ fn a_command_changes_the_files_that_were_looked_at() {
 
 #[test]
 fn a_subagent_works_for_the_prompt_in_which_it_began() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let first = begin(&mut changes);
-    let subagent = ToolCaller { agent: CLI, subagent: Some("Explore-1") };
+    let subagent = ToolCaller { cli: CLI, subagent: Some("Explore-1") };
     changes.begin_call(subagent, Some(command()), Vec::new());
     let second = begin(&mut changes);
     changes.begin_call(MAIN, Some(command()), Vec::new());
-    let ended = |changes: &mut AgentChanges, caller| {
+    let ended = |changes: &mut CliChanges, caller| {
         changes.calls.end_command(caller, command()).map(|call| call.prompt)
     };
     assert_eq!(ended(&mut changes, MAIN).as_ref(), Some(&second));
@@ -164,9 +164,9 @@ fn a_subagent_works_for_the_prompt_in_which_it_began() {
 
 #[test]
 fn the_changes_of_a_file_stay_in_order_if_a_subagent_makes_the_last_one() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let first = begin(&mut changes);
-    let subagent = ToolCaller { agent: CLI, subagent: Some("Explore-1") };
+    let subagent = ToolCaller { cli: CLI, subagent: Some("Explore-1") };
     changes.begin_call(subagent, None, vec![file("/a", text("one"))]);
     changes.edited(subagent, None, file("/a", text("two")));
     let second = begin(&mut changes);
@@ -183,7 +183,7 @@ fn the_changes_of_a_file_stay_in_order_if_a_subagent_makes_the_last_one() {
 
 #[test]
 fn a_command_ends_for_the_editor_when_it_is_forgotten() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     let mut forgotten = || changes.begin_call(MAIN, Some(command()), Vec::new()).unwrap().1;
     for _ in 0..MAX_CALLS {
@@ -195,7 +195,7 @@ fn a_command_ends_for_the_editor_when_it_is_forgotten() {
 
 #[test]
 fn an_edit_that_failed_leaves_no_text() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     changes.begin_call(MAIN, None, vec![file("/a", text("one"))]);
     changes.calls.forget_edits(MAIN, "/a");
@@ -205,7 +205,7 @@ fn an_edit_that_failed_leaves_no_text() {
 
 #[test]
 fn calls_that_do_not_end_keep_no_more_than_half_of_the_texts() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     begin(&mut changes);
     let text = text(&"x".repeat(MAX_BYTES_OF_CALLS / 4));
     for number in 0..10 {
@@ -216,7 +216,7 @@ fn calls_that_do_not_end_keep_no_more_than_half_of_the_texts() {
 
 #[test]
 fn without_a_look_before_there_is_no_way_back() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     changes.edited(MAIN, None, file("/a", text("two")));
     assert_eq!(list(&changes, &id), ["changed /a not revertible"]);
@@ -226,7 +226,7 @@ fn without_a_look_before_there_is_no_way_back() {
 
 #[test]
 fn a_private_file_is_listed_by_its_name() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     let private = |text| FileSnapshot { access: Access::Private, ..file("/a", text) };
     changes.begin_call(MAIN, None, vec![private(FileText::Unkept(None))]);
@@ -236,7 +236,7 @@ fn a_private_file_is_listed_by_its_name() {
 
 #[test]
 fn a_private_text_that_the_cli_reports_is_not_kept() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     let private = FileSnapshot { access: Access::Private, ..file("/a", FileText::Unkept(None)) };
     changes.edited(MAIN, Some(Original::Text("secret".into())), private);
@@ -246,7 +246,7 @@ fn a_private_text_that_the_cli_reports_is_not_kept() {
 
 #[test]
 fn a_text_is_forgotten_when_its_file_becomes_private() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("secret one"), text("secret two"));
     let private =
@@ -262,7 +262,7 @@ fn a_text_is_forgotten_when_its_file_becomes_private() {
 
 #[test]
 fn an_edit_during_a_command_is_not_the_commands() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     changes.begin_call(MAIN, Some(command()), vec![file("/a", text("one"))]);
     edit(&mut changes, "/a", text("one"), text("two"));
@@ -272,7 +272,7 @@ fn an_edit_during_a_command_is_not_the_commands() {
 
 #[test]
 fn a_command_that_undoes_a_revert_is_a_change() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     changes.reverted(&id, &["/a".to_owned()]);
@@ -283,7 +283,7 @@ fn a_command_that_undoes_a_revert_is_a_change() {
 
 #[test]
 fn a_revert_is_reported_once_unless_it_is_undone() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     edit(&mut changes, "/b", text("one"), text("two"));
@@ -300,7 +300,7 @@ fn a_revert_is_reported_once_unless_it_is_undone() {
 
 #[test]
 fn an_edit_after_a_revert_in_the_same_prompt_is_no_mixture() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     changes.reverted(&id, &["/a".to_owned()]);
@@ -310,7 +310,7 @@ fn an_edit_after_a_revert_in_the_same_prompt_is_no_mixture() {
 
 #[test]
 fn the_oldest_texts_go_first() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let big = |letter: &str| text(&letter.repeat(MAX_BYTES / 4));
     let first = begin(&mut changes);
     edit(&mut changes, "/a", big("a"), big("b"));
@@ -325,7 +325,7 @@ fn the_oldest_texts_go_first() {
 
 #[test]
 fn a_created_file_stays_one_without_its_text() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", FileText::Absent, text(&"a".repeat(MAX_BYTES)));
     edit(&mut changes, "/b", text("b"), FileText::Absent);
@@ -335,7 +335,7 @@ fn a_created_file_stays_one_without_its_text() {
 
 #[test]
 fn prompts_without_changes_leave_before_those_with_changes() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     for number in 0..=MAX_PROMPTS {
@@ -346,7 +346,7 @@ fn prompts_without_changes_leave_before_those_with_changes() {
 
 #[test]
 fn a_current_prompt_stays_longer_than_earlier_ones_with_commands() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let (current, _) = changes.begin_prompt("other", String::new(), 1);
     for _ in 0..=MAX_PROMPTS {
         changes.begin_prompt(CLI, String::new(), 1);
@@ -357,7 +357,7 @@ fn a_current_prompt_stays_longer_than_earlier_ones_with_commands() {
 
 #[test]
 fn old_prompts_and_empty_ones_leave_the_list() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let mut ids = Vec::new();
     for number in 0..MAX_PROMPTS {
         ids.push(begin(&mut changes));
@@ -373,7 +373,7 @@ fn old_prompts_and_empty_ones_leave_the_list() {
 
 #[test]
 fn two_clis_have_their_own_prompts() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     let (other, _) = changes.begin_prompt("other", String::new(), 1);
     edit(&mut changes, "/a", text("one"), text("two"));
@@ -393,7 +393,7 @@ fn lines_are_counted() {
 
 #[test]
 fn what_somebody_else_has_taken_back_is_dropped_and_what_the_cli_has_is_not() {
-    let mut changes = AgentChanges::default();
+    let mut changes = CliChanges::default();
     let first = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     edit(&mut changes, "/own", text("one"), text("two"));

@@ -9,7 +9,7 @@ use companion_core::conversation::Due;
 use companion_core::notes::{Confirmation, Delivery, Note, Reason};
 use tokio::time::{Instant, sleep_until};
 
-use super::Agents;
+use super::Hooks;
 use super::reader::READ_TIMEOUT;
 use crate::driver::Driver;
 use crate::workspace::{OUTSIDE, PRIVATE, UNSETTLED};
@@ -36,7 +36,7 @@ pub(super) struct Allowed {
     pub(super) is_unsettled: bool,
 }
 
-impl Agents {
+impl Hooks {
     /// Begins a delivery, to the model of a CLI session, of the notes whose files may be shared now. Those
     /// about private files are refused. The others wait. `None` if nothing is left.
     pub(super) async fn deliver(&self, cli: &str, due: Due) -> Option<Checked> {

@@ -15,12 +15,12 @@ use companion_protocol::editor::{
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
-use super::super::AgentParts;
+use super::super::HooksParts;
 use super::super::event::{HookEvent, ToolEffect};
 use super::super::reader::{FileReader, READ_TIMEOUT};
 use super::reverted::HunkEffect;
 use super::{
-    Access, AgentChanges, FileSnapshot, FileText, LineCounts, PromptId, ToolCall, hunks, revert,
+    Access, CliChanges, FileSnapshot, FileText, LineCounts, PromptId, ToolCall, hunks, revert,
 };
 use crate::context::EditorContext;
 use crate::disk::paths::resolve;
@@ -38,7 +38,7 @@ const MAX_COMMAND_BYTES: usize = 16 << 20;
 
 /// Follows what CLIs change.
 pub(crate) struct ChangeTracker {
-    changes: Mutex<AgentChanges>,
+    changes: Mutex<CliChanges>,
     /// One change at a time.
     counting: Semaphore,
     /// One list at a time, because it copies all texts.
@@ -52,7 +52,7 @@ pub(crate) struct ChangeTracker {
 }
 
 impl ChangeTracker {
-    pub(in crate::agent) fn new(parts: &AgentParts, reader: Arc<FileReader>) -> Self {
+    pub(in crate::hooks) fn new(parts: &HooksParts, reader: Arc<FileReader>) -> Self {
         Self {
             changes: Mutex::default(),
             counting: Semaphore::new(1),
@@ -77,7 +77,7 @@ impl ChangeTracker {
 
     /// Drops the prompts that are too old at the time `now`. Returns the time of the oldest one that is
     /// left. Both are in milliseconds since 1970.
-    pub(in crate::agent) fn expire(&self, now: u64) -> Option<u64> {
+    pub(in crate::hooks) fn expire(&self, now: u64) -> Option<u64> {
         let (expired, oldest) = {
             let mut changes = self.changes.lock();
             (changes.expire(now), changes.oldest())
@@ -93,14 +93,14 @@ impl ChangeTracker {
     }
 
     /// Forgets the calls of a CLI.
-    pub(crate) fn end_calls(&self, agent: &str) {
-        self.end_calls_except(agent, |_| false);
+    pub(crate) fn end_calls(&self, cli: &str) {
+        self.end_calls_except(cli, |_| false);
     }
 
     /// Forgets the calls of a CLI that have no end, such as those that the user has cancelled. Keeps those of
     /// the subagents that `runs` accepts.
-    fn end_calls_except(&self, agent: &str, runs: impl Fn(&str) -> bool) {
-        let commands = self.changes.lock().calls.end_all(agent, runs);
+    fn end_calls_except(&self, cli: &str, runs: impl Fn(&str) -> bool) {
+        let commands = self.changes.lock().calls.end_all(cli, runs);
         self.report_ended(&commands);
     }
 
@@ -200,7 +200,7 @@ impl ChangeTracker {
 
     /// The files that a command may change and that the user sees: the open ones, and those that the CLI
     /// has changed before.
-    async fn files_of_command(&self, agent: &str) -> Vec<Arc<str>> {
+    async fn files_of_command(&self, cli: &str) -> Vec<Arc<str>> {
         let open = self.context.open_files();
         // A hook names a file by its path without links.
         let resolve = move || {
@@ -209,7 +209,7 @@ impl ChangeTracker {
         };
         let open: Vec<Arc<str>> = self.reader.on_disk(resolve).await.unwrap_or_default();
         let changes = self.changes.lock();
-        distinct(open.into_iter().chain(changes.paths_of(agent).cloned()), MAX_LOOKS)
+        distinct(open.into_iter().chain(changes.paths_of(cli).cloned()), MAX_LOOKS)
     }
 
     async fn snapshot(&self, path: &str) -> FileSnapshot {
@@ -268,7 +268,7 @@ impl ChangeTracker {
         let changes = self.changes.lock();
         for prompt in prompts {
             let of_prompt = changes.to_editor(&prompt);
-            self.host.notify(CompanionNotification::AgentChanged(of_prompt));
+            self.host.notify(CompanionNotification::CliChanged(of_prompt));
         }
     }
 
@@ -280,7 +280,7 @@ impl ChangeTracker {
 
     fn report_command(&self, prompt: &PromptId, running: bool) {
         let command = self.changes.lock().command_to_editor(prompt, running);
-        self.host.notify(CompanionNotification::AgentCommand(command));
+        self.host.notify(CompanionNotification::CliCommand(command));
     }
 
     /// The texts of a change; `None` if they are not kept.

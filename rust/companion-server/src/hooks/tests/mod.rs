@@ -12,7 +12,7 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::agent;
+use crate::hooks;
 use crate::http::ReplyBody;
 use crate::net::json::Json;
 use crate::testing::{EditorCall, Rig, Stream};
@@ -124,7 +124,7 @@ impl Scene {
 
     fn reject_now(&self) {
         let path = self.path();
-        self.rig.parts.driver.handle(agent::rejected_with_reason(&path, "use const"));
+        self.rig.parts.driver.handle(hooks::rejected_with_reason(&path, "use const"));
     }
 
     async fn decided(&self) {
@@ -320,19 +320,19 @@ async fn the_editor_is_notified_of_a_question_and_of_the_end() {
     scene.hook("AfterTool", json!({ "tool_name": "run_shell_command" })).await;
     scene.hook("AfterAgent", json!({})).await;
     scene.hook("AfterAgent", json!({})).await;
-    assert_eq!(*scene.rig.agents.lock(), ["Run ls?", "answered", "finished"]);
-    scene.rig.agents.lock().remove(1);
+    assert_eq!(*scene.rig.notices.lock(), ["Run ls?", "answered", "finished"]);
+    scene.rig.notices.lock().remove(1);
     scene.propose().await;
     let question = json!({ "message": "Edit?", "details": { "type": "edit" } });
     scene.hook("Notification", question).await;
-    assert_eq!(scene.rig.agents.lock().len(), 2, "the editor shows the edit");
+    assert_eq!(scene.rig.notices.lock().len(), 2, "the editor shows the edit");
     let event = json!({
         "session_id": "other", "hook_event_name": "Notification", "message": "Edit that?",
         "details": { "type": "edit" },
     });
     let body = json!({ "event": event, "cli": { "id": "other/1", "ports": [] } }).to_string();
     scene.rig.send("POST", "/hook", &[], body).await.into_body().collect().await.unwrap();
-    assert_eq!(scene.rig.agents.lock()[2..], ["Edit that?"], "the proposal is of another CLI");
+    assert_eq!(scene.rig.notices.lock()[2..], ["Edit that?"], "the proposal is of another CLI");
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ enum class ChangeKind {
 }
 
 /** The whole state of one prompt. Without [files] the prompt has left the list. */
-data class AgentChange(
+data class CliChange(
     val session: String = "",
     val prompt: Long = 0,
     /** The prompt's first line; may be empty. */
@@ -32,7 +32,7 @@ data class AgentChange(
 }
 
 /** A shell command of a CLI, which begins or has ended. */
-data class AgentCommand(
+data class CliCommand(
     val session: String = "",
     val prompt: Long = 0,
     /** The prompt's first line; may be empty. */

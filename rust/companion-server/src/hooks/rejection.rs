@@ -8,7 +8,7 @@ use companion_core::companion::Input;
 use companion_core::text::Text;
 use companion_protocol::ide::truncate_utf16;
 
-use super::Agents;
+use super::Hooks;
 use crate::driver::DiskCheck;
 use crate::session::SessionId;
 use crate::workspace::PRIVATE;
@@ -27,13 +27,13 @@ pub(crate) fn rejected_with_reason<'a>(path: &'a str, reason: &str) -> Input<'a>
     Input::RejectedWithReason(path, Text::from(reason))
 }
 
-impl Agents {
+impl Hooks {
     /// Carries out the checks of the disk that the core requests, without end.
     pub(crate) async fn check_disk(self: Arc<Self>) {
         loop {
             let check = self.driver.next_disk_check().await;
-            let agents = Arc::clone(&self);
-            self.lifecycle.tasks.spawn(async move { agents.carry_out(check).await });
+            let hooks = Arc::clone(&self);
+            self.lifecycle.tasks.spawn(async move { hooks.carry_out(check).await });
         }
     }
 

@@ -7,14 +7,14 @@ use std::time::Duration;
 use companion_core::notes::Note;
 use tokio::time::{sleep, timeout};
 
-use super::Agents;
+use super::Hooks;
 use crate::privacy::SETTLE_TIME;
 
 /// The interval of the checks if no change is seen, which lets an idle machine sleep. Only the ignore files on
 /// the way to open files are watched.
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_mins(15);
 
-impl Agents {
+impl Hooks {
     /// Checks the files of waiting notes and of changes, after each change of ignore files, and at times.
     pub(crate) async fn follow_private_files(self: Arc<Self>) {
         let mut changes = self.workspace.privacy().changes();

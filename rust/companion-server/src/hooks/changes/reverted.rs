@@ -5,7 +5,7 @@ use std::sync::Arc;
 use companion_core::text::Digest;
 use companion_protocol::editor::Hunk;
 
-use super::{AgentChanges, Change, FileText, LineCounts, PromptId, hunks};
+use super::{Change, CliChanges, FileText, LineCounts, PromptId, hunks};
 
 /// A revert that was not reported to the model.
 #[derive(Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ fn count_lines(hunk: &Hunk) -> LineCounts {
     LineCounts { added: count('+'), removed: count('-') }
 }
 
-impl AgentChanges {
+impl CliChanges {
     /// The user has reverted these changes. Returns the paths that are new to the model.
     pub(crate) fn reverted(&mut self, id: &PromptId, paths: &[String]) -> Vec<Arc<str>> {
         let mut new = Vec::new();
@@ -204,9 +204,9 @@ impl AgentChanges {
     }
 
     /// The reverts that were not reported to the model of a CLI.
-    pub(crate) fn unreported_reverts(&self, agent: &str) -> Vec<Reverted> {
+    pub(crate) fn unreported_reverts(&self, cli: &str) -> Vec<Reverted> {
         let mut reverts = Vec::new();
-        for (id, change) in self.changes_of(agent) {
+        for (id, change) in self.changes_of(cli) {
             if change.has_unreported_revert() {
                 let after = change.reverted_hunks.first().map_or(&change.after, |of| &of.after);
                 let (path, after) = (Arc::clone(&change.path), after.clone());

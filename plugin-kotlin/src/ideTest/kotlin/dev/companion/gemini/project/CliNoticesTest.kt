@@ -14,11 +14,11 @@ import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.review.Alerts
 import dev.companion.gemini.shownNotifications
 
-class AgentNoticesTest : ServiceTestCase() {
+class CliNoticesTest : ServiceTestCase() {
     private lateinit var shown: List<Notification>
     private val alerted = ArrayList<String>()
     private var inBackground = false
-    private lateinit var notices: AgentNotices
+    private lateinit var notices: CliNotices
 
     override fun setUp() {
         super.setUp()
@@ -32,7 +32,7 @@ class AgentNoticesTest : ServiceTestCase() {
 
             override fun onReturn(parent: Disposable, returned: () -> Unit) = Unit
         }
-        notices = AgentNotices(project, alerts)
+        notices = CliNotices(project, alerts)
     }
 
     private fun waiting(question: String = "Run <touch made>?", session: String = "one") {
