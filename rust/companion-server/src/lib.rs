@@ -37,7 +37,7 @@ mod server;
 mod session;
 mod shutdown;
 #[cfg(test)]
-mod testing;
+mod tests;
 mod workspace;
 mod worktrees;
 

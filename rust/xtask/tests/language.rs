@@ -108,7 +108,7 @@ fn product_texts(file: &str, text: &str) -> Vec<String> {
         "snap" if file.ends_with("help.snap") => return vec![without_placeholders(text)],
         _ => {}
     }
-    let is_test = ["/tests/", "tests.rs", "/testing", "fuzz", "/snapshots/"];
+    let is_test = ["/tests/", "tests.rs", "fuzz", "/snapshots/"];
     let is_product = PRODUCTS.iter().any(|product| file.starts_with(product));
     if !is_product || is_test.iter().any(|part| file.contains(part)) {
         return Vec::new();

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::*;
 use crate::disk::paths::SharedFolders;
-use crate::testing::{Rig, Stream};
+use crate::tests::{Rig, Stream};
 
 fn cursor(line: u32, character: u32) -> Position {
     Position::new(line, character).unwrap()

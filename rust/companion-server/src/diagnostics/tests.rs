@@ -6,7 +6,7 @@ use tokio::time::{Duration, Instant, sleep, timeout};
 
 use super::known::{KnownProblems, MAX_FILES, MAX_PROBLEMS};
 use crate::host::DiagnosticsResponder;
-use crate::testing::{EditorCall, Rig};
+use crate::tests::{EditorCall, Rig};
 
 /// A server for a folder with the files `a` and `b`, and one client.
 struct Scene {

@@ -215,7 +215,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
-    use crate::testing::{Rig, logged};
+    use crate::tests::{Rig, logged};
 
     #[tokio::test(start_paused = true)]
     async fn the_log_says_why_a_connection_ended_early() {

@@ -386,7 +386,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::testing::logged;
+    use crate::tests::logged;
 
     /// A process that runs as long as the tests do.
     const ALIVE: u32 = 1;

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::{DISK_TIMED_OUT, UNKNOWN_WORKTREES, Workspace};
 use crate::disk::paths::Worktrees;
 use crate::disk::pool::BlockingPool;
-use crate::testing::{EditorCall, Rig};
+use crate::tests::{EditorCall, Rig};
 
 /// A server and a client. The only root is `project`, next to `other` and `projectile`.
 struct Scene {

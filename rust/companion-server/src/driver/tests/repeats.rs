@@ -7,7 +7,7 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-use crate::testing::{EditorCall, Rig};
+use crate::tests::{EditorCall, Rig};
 
 const PATH: &str = "/a.txt";
 

@@ -26,7 +26,7 @@ impl Scene {
     /// Waits until the editor has received changes that `is_it`.
     async fn changed(&self, is_it: impl Fn(&CliChanged) -> bool) -> CliChanged {
         loop {
-            let found = self.rig.changes.lock().last().filter(|of| is_it(of)).cloned();
+            let found = self.rig.received().changes.last().filter(|of| is_it(of)).cloned();
             match found {
                 Some(found) => return found,
                 None => tokio::time::sleep(Duration::from_millis(1)).await,
@@ -91,7 +91,7 @@ async fn a_command_that_changes_an_open_file_is_noticed() {
     let changed = scene.changed(|of| of.files.len() == 1).await;
     assert_eq!(changed.files[0].kind, ChangeKind::Deleted);
     assert!(changed.files[0].mixed);
-    assert_eq!(*scene.rig.notices.lock(), ["command begins", "command ends"]);
+    assert_eq!(scene.rig.received().notices, ["command begins", "command ends"]);
 }
 
 #[tokio::test]
@@ -146,7 +146,7 @@ async fn a_project_that_shares_nothing_has_no_list() {
     scene.rig.parts.context.update(|model| model.set_shared(false));
     scene.prompt("Write").await;
     scene.write("new").await;
-    assert!(scene.rig.changes.lock().is_empty());
+    assert!(scene.rig.received().changes.is_empty());
 }
 
 #[tokio::test]
@@ -179,7 +179,7 @@ async fn a_prompt_with_files_that_only_the_editor_knows_leaves_the_list_after_a_
     scene.prompt("Go on").await;
     tokio::time::sleep(Duration::from_hours(25)).await;
     let last = scene.changed(|of| of.files.is_empty()).await;
-    let gone = scene.rig.changes.lock();
+    let gone = &scene.rig.received().changes;
     assert!(gone.iter().any(|of| of.files.is_empty() && of.prompt + 1 == last.prompt));
 }
 
@@ -221,7 +221,7 @@ async fn a_command_ends_for_the_editor_even_if_the_project_shares_nothing_by_the
     scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
     scene.rig.parts.context.update(|model| model.set_shared(false));
     scene.hook("AfterTool", Scene::tool("run_shell_command")).await;
-    assert_eq!(*scene.rig.notices.lock(), ["command begins", "command ends"]);
+    assert_eq!(scene.rig.received().notices, ["command begins", "command ends"]);
 }
 
 /// A subagent of Qwen Code may go on after the turn, and during the next one.
@@ -238,7 +238,7 @@ async fn a_command_of_a_subagent_ends_with_the_subagent() {
         scene.hook("Stop", json!({ "background_tasks": [task] }))
     };
     let begins = |event: &String| event.starts_with("command");
-    let commands = || scene.rig.notices.lock().iter().filter(|of| begins(of)).count();
+    let commands = || scene.rig.received().notices.iter().filter(|of| begins(of)).count();
     scene.prompt("Run it").await;
     tool("PreToolUse").await;
     stop("running").await;
@@ -260,10 +260,10 @@ async fn a_command_that_was_cancelled_ends_with_its_prompt() {
     scene.prompt("Run it").await;
     scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
     scene.prompt("Go on").await;
-    assert_eq!(*scene.rig.notices.lock(), ["command begins", "command ends"]);
+    assert_eq!(scene.rig.received().notices, ["command begins", "command ends"]);
     scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
     scene.hook("AfterAgent", json!({})).await;
-    assert_eq!(scene.rig.notices.lock().iter().filter(|of| *of == "command ends").count(), 2);
+    assert_eq!(scene.rig.received().notices.iter().filter(|of| *of == "command ends").count(), 2);
 }
 
 #[tokio::test]
@@ -344,11 +344,11 @@ async fn each_of_two_commands_at_the_same_time_begins_and_ends() {
     for command in ["a", "b"] {
         scene.hook("BeforeTool", call(command)).await;
     }
-    assert_eq!(*scene.rig.notices.lock(), ["command begins"; 2]);
+    assert_eq!(scene.rig.received().notices, ["command begins"; 2]);
     for command in ["a", "b"] {
         scene.hook("AfterTool", call(command)).await;
     }
-    assert_eq!(scene.rig.notices.lock()[2..], ["command ends"; 2]);
+    assert_eq!(scene.rig.received().notices[2..], ["command ends"; 2]);
 }
 
 /// The user reverts one hunk of a file, and keeps the other one or the whole file.
@@ -407,5 +407,5 @@ async fn the_text_before_the_revert_of_a_hunk_counts_for_the_memory() {
     tracker.reverted(&ChangedPaths { session, prompt, paths, hunk: Some(hunk) });
     assert!(!is_kept(prompts[0]) && is_kept(prompts[1]));
     let is_reported = |of: &CliChanged| of.prompt == prompts[0] && !of.files[0].revertible;
-    assert!(scene.rig.changes.lock().iter().any(is_reported));
+    assert!(scene.rig.received().changes.iter().any(is_reported));
 }

@@ -29,7 +29,7 @@ impl Scene {
     }
 
     fn outcomes(&self) -> Vec<String> {
-        std::mem::take(&mut *self.rig.notices.lock())
+        std::mem::take(&mut self.rig.received().notices)
     }
 }
 

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::hooks;
 use crate::http::ReplyBody;
 use crate::net::json::Json;
-use crate::testing::{EditorCall, Rig, Stream};
+use crate::tests::{EditorCall, Rig, Stream};
 
 /// A server, a project with a file, and Gemini CLI with its hooks.
 struct Scene {
@@ -320,19 +320,19 @@ async fn the_editor_is_notified_of_a_question_and_of_the_end() {
     scene.hook("AfterTool", json!({ "tool_name": "run_shell_command" })).await;
     scene.hook("AfterAgent", json!({})).await;
     scene.hook("AfterAgent", json!({})).await;
-    assert_eq!(*scene.rig.notices.lock(), ["Run ls?", "answered", "finished"]);
-    scene.rig.notices.lock().remove(1);
+    assert_eq!(scene.rig.received().notices, ["Run ls?", "answered", "finished"]);
+    scene.rig.received().notices.remove(1);
     scene.propose().await;
     let question = json!({ "message": "Edit?", "details": { "type": "edit" } });
     scene.hook("Notification", question).await;
-    assert_eq!(scene.rig.notices.lock().len(), 2, "the editor shows the edit");
+    assert_eq!(scene.rig.received().notices.len(), 2, "the editor shows the edit");
     let event = json!({
         "session_id": "other", "hook_event_name": "Notification", "message": "Edit that?",
         "details": { "type": "edit" },
     });
     let body = json!({ "event": event, "cli": { "id": "other/1", "ports": [] } }).to_string();
     scene.rig.send("POST", "/hook", &[], body).await.into_body().collect().await.unwrap();
-    assert_eq!(scene.rig.notices.lock()[2..], ["Edit that?"], "the proposal is of another CLI");
+    assert_eq!(scene.rig.received().notices[2..], ["Edit that?"], "the proposal is of another CLI");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::task::{Context, Waker};
 use serde_json::json;
 
 use super::*;
-use crate::testing::{self, Rig};
+use crate::tests::{EditorCall, Rig};
 
 fn open(path: &str) -> serde_json::Value {
     json!({ "filePath": path, "newContent": "" })
@@ -17,8 +17,8 @@ async fn an_editor_that_is_asked_by_messages_answers_each_by_its_number() {
     let session = rig.initialize().await;
     let responders = Responders::default();
     let editor = async {
-        let testing::EditorCall::Open(first, _) = rig.asked().await else { panic!() };
-        let testing::EditorCall::Open(second, _) = rig.asked().await else { panic!() };
+        let EditorCall::Open(first, _) = rig.asked().await else { panic!() };
+        let EditorCall::Open(second, _) = rig.asked().await else { panic!() };
         let (first, second) = (responders.add(first), responders.add(second));
         responders.take(second).unwrap().fail("the second");
         responders.take(first).unwrap().fail("the first");
@@ -36,7 +36,7 @@ async fn a_proposal_has_its_path_in_a_log_and_nothing_of_its_text() {
     let rig = Rig::start();
     let session = rig.initialize().await;
     let editor = async {
-        let testing::EditorCall::Open(responder, proposal) = rig.asked().await else { panic!() };
+        let EditorCall::Open(responder, proposal) = rig.asked().await else { panic!() };
         responder.complete(None);
         format!("{proposal:?}")
     };
@@ -51,7 +51,7 @@ async fn no_other_thread_than_the_servers_asks_the_editor() {
     let session = rig.initialize().await;
     let arguments = open("/a");
     let mut call = std::pin::pin!(rig.call(&session, "openDiff", &arguments));
-    let testing::EditorCall::Open(responder, _) = (tokio::select! {
+    let EditorCall::Open(responder, _) = (tokio::select! {
         asked = rig.asked() => asked,
         result = &mut call => panic!("{result}"),
     }) else {
@@ -62,5 +62,5 @@ async fn no_other_thread_than_the_servers_asks_the_editor() {
     let asked = std::pin::pin!(rig.asked()).poll(&mut Context::from_waker(Waker::noop()));
     assert!(asked.is_pending());
     assert_eq!(call.await["content"][0]["text"], "no text");
-    assert!(matches!(rig.asked().await, testing::EditorCall::Close(..)));
+    assert!(matches!(rig.asked().await, EditorCall::Close(..)));
 }

@@ -6,7 +6,7 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::testing::{EditorCall, Rig};
+use crate::tests::{EditorCall, Rig};
 
 const LIMIT: usize = 1 << 20;
 

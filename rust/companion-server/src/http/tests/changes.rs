@@ -7,7 +7,7 @@ use http_body_util::Empty;
 use hyper::{Request, StatusCode};
 
 use crate::http::route;
-use crate::testing::{PORT, Rig, TOKEN};
+use crate::tests::{PORT, Rig, TOKEN};
 
 /// The status of a request from this address.
 async fn ask(rig: &Rig, peer: IpAddr, token: &str) -> StatusCode {

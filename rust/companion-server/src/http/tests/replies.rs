@@ -8,7 +8,7 @@ use hyper::Request;
 use serde_json::json;
 
 use crate::http::route;
-use crate::testing::{EditorCall, PEER, PORT, Rig, TOKEN};
+use crate::tests::{EditorCall, PEER, PORT, Rig, TOKEN};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 

@@ -9,7 +9,7 @@ use tokio::time::{Instant, advance, sleep};
 
 use crate::config::Limits;
 use crate::session::{ClientTraits, SessionId, Sessions};
-use crate::testing::{EditorCall, Rig};
+use crate::tests::{EditorCall, Rig};
 
 async fn status(rig: &Rig, session: &str) -> u16 {
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;

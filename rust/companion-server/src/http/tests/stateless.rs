@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::testing::{Rig, Stream};
+use crate::tests::{Rig, Stream};
 
 /// Proposes an edit. `meta` has more members of `_meta`.
 async fn propose(rig: &Rig, meta: Value) -> Stream {

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
 use crate::host::Delivery;
-use crate::testing::{Rig, Stream};
+use crate::tests::{Rig, Stream};
 
 fn accept(rig: &Rig, content: &str) -> Delivery {
     rig.user_decided("/a", Decision::Accepted(content.to_owned().into()))
@@ -81,9 +81,9 @@ async fn a_second_stream_replaces_the_first() {
     rig.open(&session, "/a").await;
     accept(&rig, "x");
     assert_eq!(decision(&mut second).await, "ide/diffAccepted x");
-    assert_eq!(*rig.counts.lock(), [1], "one client, all the time");
+    assert_eq!(rig.received().counts, [1], "one client, all the time");
     drop(second);
-    assert_eq!(*rig.counts.lock(), [1, 0]);
+    assert_eq!(rig.received().counts, [1, 0]);
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::testing::{EditorCall, PORT, Rig, Stream, TOKEN};
+use crate::tests::{EditorCall, PORT, Rig, Stream, TOKEN};
 
 fn connect(rig: &Rig) -> DuplexStream {
     let (ours, theirs) = duplex(1 << 16);

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::Scene;
 use crate::clock::now_ms;
 use crate::privacy::rules::NAMES;
-use crate::testing::{EditorCall, Rig, Stream};
+use crate::tests::{EditorCall, Rig, Stream};
 
 /// A server with the root `project` and a client, in real time.
 struct Client {
@@ -58,7 +58,7 @@ impl Client {
     }
 
     fn private(&self) -> Vec<String> {
-        let shown = self.rig.private.lock().clone();
+        let shown = self.rig.received().private.clone();
         assert_eq!(self.rig.parts.context.private_files().paths, shown, "the status says the same");
         shown
     }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio::time::{pause, resume, sleep, timeout};
 
 use super::files;
-use crate::testing::{Rig, Stream};
+use crate::tests::{Rig, Stream};
 
 /// Returns the pending diffs of the file: the path, and the text if it was accepted.
 fn left(dir: &TempDir) -> Value {
@@ -164,7 +164,7 @@ async fn a_client_that_asks_before_it_listens_again_gets_the_decision_with_the_a
     rig.user_decided("/a", Decision::Accepted("edited".to_owned().into()));
     assert_eq!(next_message(&mut answer).await["params"]["content"], "edited");
     assert_eq!(answer.last_id, None, "or the client would come back for each answer");
-    assert_eq!(*rig.counts.lock(), [1]);
+    assert_eq!(rig.received().counts, [1]);
 
     // Further answers need no stream. The client's own stream replaces this one.
     assert!(!rig.call(&session, "closeDiff", &json!({ "filePath": "/x" })).await.is_null());
@@ -172,7 +172,7 @@ async fn a_client_that_asks_before_it_listens_again_gets_the_decision_with_the_a
     assert_eq!(answer.message().await, None);
     stream.context().await;
     assert_eq!(stream.message_now(), None, "it has arrived");
-    assert_eq!(*rig.counts.lock(), [1]);
+    assert_eq!(rig.received().counts, [1]);
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use super::{ALIVE, config, file, files, next, run};
 use crate::journal::Batch;
 use crate::resume::{Resume, Saving};
 use crate::session::{ClientTraits, SessionId};
-use crate::testing::logged;
+use crate::tests::logged;
 use companion_core::text::Text;
 
 fn take(saving: &mut Saving, records: Vec<Record>) -> bool {

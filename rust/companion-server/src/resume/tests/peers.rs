@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::journal::Batch;
 use crate::resume::{Peers, Resume, Saving, Sight};
 use crate::session::{ClientTraits, SessionId};
-use crate::testing::logged;
+use crate::tests::logged;
 
 /// Starts a process of an editor. Dropping the returned value kills it.
 fn start(dir: &TempDir, editor: &str, change: impl FnOnce(&mut Config)) -> (Saving, Peers) {

@@ -18,7 +18,7 @@ use crate::net::listen::Listeners;
 use crate::resume::Resume;
 use crate::runtime::Runtime;
 use crate::session::{ClientTraits, SessionId};
-use crate::testing::logged;
+use crate::tests::logged;
 
 /// Changes the first line of the file.
 fn change(dir: &TempDir, change: impl FnOnce(&mut Value)) {

@@ -6,7 +6,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::clients::{becomes, kill, next_message};
-use crate::testing::Rig;
+use crate::tests::Rig;
 
 const PATH: &str = "/a";
 

@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use crate::parts::Parts;
 use crate::session::ClientTraits;
-use crate::testing::{EditorCall, Rig, Stream};
+use crate::tests::{EditorCall, Rig, Stream};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/http");
 

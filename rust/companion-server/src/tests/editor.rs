@@ -1,0 +1,104 @@
+//! Stands for an editor: passes its requests to the test, and records its notifications.
+
+use std::sync::Arc;
+
+use companion_protocol::diagnostics::DiagnosticsRequest;
+use companion_protocol::editor::{CliChanged, CompanionNotification};
+use parking_lot::Mutex;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::host::{
+    DiagnosticsResponder, DiffResponder, EditorHost, EditorRequest, Proposal, Responder,
+    UnsavedResponder,
+};
+
+/// A request to the editor.
+#[derive(Debug)]
+pub(crate) enum EditorCall {
+    Open(DiffResponder, Proposal),
+    Close(DiffResponder, String),
+    Accept(DiffResponder, String),
+    Reject(DiffResponder, String),
+    Diagnostics(DiagnosticsResponder, DiagnosticsRequest),
+    Unsaved(UnsavedResponder),
+}
+
+/// The notifications that the editor has received.
+#[derive(Default)]
+pub(crate) struct Received {
+    /// The numbers of connected clients.
+    pub(crate) counts: Vec<usize>,
+    /// The last private files.
+    pub(crate) private: Vec<String>,
+    /// The questions and ends of CLIs, and the outcomes of comments and reasons.
+    pub(crate) notices: Vec<String>,
+    /// The changes of CLIs.
+    pub(crate) changes: Vec<CliChanged>,
+}
+
+/// An editor that only records its requests and notifications.
+pub(super) struct RecordingEditor {
+    pub(super) asked: UnboundedSender<EditorCall>,
+    pub(super) received: Arc<Mutex<Received>>,
+}
+
+impl EditorHost for RecordingEditor {
+    fn request(&self, request: EditorRequest, responder: Responder) {
+        let call = match (request, responder) {
+            (EditorRequest::OpenDiff(proposal), Responder::Diff(responder)) => {
+                EditorCall::Open(responder, proposal)
+            }
+            (EditorRequest::CloseDiff(close), Responder::Diff(responder)) => {
+                EditorCall::Close(responder, close.file_path)
+            }
+            (EditorRequest::AcceptDiff(path), Responder::Diff(responder)) => {
+                EditorCall::Accept(responder, path.file_path)
+            }
+            (EditorRequest::RejectDiff(path), Responder::Diff(responder)) => {
+                EditorCall::Reject(responder, path.file_path)
+            }
+            (EditorRequest::Diagnostics(request), Responder::Diagnostics(responder)) => {
+                EditorCall::Diagnostics(responder, request)
+            }
+            (EditorRequest::UnsavedFiles, Responder::Unsaved(responder)) => {
+                EditorCall::Unsaved(responder)
+            }
+            (request, responder) => panic!("{request:?} has {responder:?}"),
+        };
+        let _ = self.asked.send(call);
+    }
+
+    fn notify(&self, notification: CompanionNotification) {
+        let mut received = self.received.lock();
+        let Received { counts, private, notices, changes } = &mut *received;
+        match notification {
+            CompanionNotification::Clients(clients) => counts.push(clients.count),
+            CompanionNotification::PrivateFiles(files) => *private = files.paths,
+            CompanionNotification::CliChanged(of) => changes.push(of),
+            CompanionNotification::CliWaiting(of) => notices.push(of.message),
+            CompanionNotification::CliAnswered(_) => notices.push("answered".to_owned()),
+            CompanionNotification::CliFinished(_) => notices.push("finished".to_owned()),
+            CompanionNotification::Written(of) => notices.push(format!("written {}", of.file_path)),
+            CompanionNotification::Unwritten(of) => {
+                notices.push(format!("unwritten {}", of.file_path));
+            }
+            CompanionNotification::ReasonLost(of) => {
+                notices.push(format!("lost {}: {}", of.reason, of.why));
+            }
+            CompanionNotification::CliCommand(of) => {
+                let words = if of.running { "command begins" } else { "command ends" };
+                notices.push(words.to_owned());
+            }
+            CompanionNotification::CommentsPending(of) => {
+                let texts = of.comments.iter().map(|comment| format!("pending {}", comment.text));
+                notices.extend(texts);
+            }
+            CompanionNotification::CommentsDelivered(of) => {
+                notices.extend(of.ids.iter().map(|id| format!("delivered {id}")));
+            }
+            CompanionNotification::CommentRefused(of) => {
+                notices.push(format!("refused {}: {}", of.id, of.reason));
+            }
+        }
+    }
+}
