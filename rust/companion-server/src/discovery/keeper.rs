@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
@@ -45,7 +44,6 @@ pub(super) struct Keeper {
     pub(super) kept: Vec<WatchedFile>,
     /// See [`sweep`](sweep::sweep).
     pub(super) lost_port: Option<u16>,
-    pub(super) removed: Arc<AtomicBool>,
     pub(super) commands: Receiver<KeeperCommand>,
     /// For the watches of the files.
     pub(super) sender: Sender<KeeperCommand>,
@@ -78,7 +76,7 @@ impl Keeper {
     pub(super) fn run(mut self, written: &SyncSender<()>) {
         for kept in &mut self.kept {
             kept.file.place.warn_if_exposed();
-            let _ = kept.write(&self.removed); // or a warning was logged
+            let _ = kept.write(); // or a warning was logged
         }
         if written.send(()).is_err() {
             for file in self.kept.iter().map(|kept| &kept.file).filter(|file| file.is_in_place()) {
@@ -95,8 +93,8 @@ impl Keeper {
     /// Sweeps stale files on another thread, because it probes ports, which may take seconds.
     fn sweep(&self) {
         let files: Vec<_> = self.kept.iter().map(|kept| Arc::clone(&kept.file)).collect();
-        let (lost_port, removed) = (self.lost_port, Arc::clone(&self.removed));
-        let sweep = move || files.iter().for_each(|file| sweep::sweep(file, lost_port, &removed));
+        let lost_port = self.lost_port;
+        let sweep = move || files.iter().for_each(|file| sweep::sweep(file, lost_port));
         if let Err(error) = self.alive.spawn("gemini-companion-sweep", sweep) {
             log::warn!("could not look for stale discovery files: {error}");
         }
@@ -176,7 +174,7 @@ impl Keeper {
         for kept in &mut self.kept {
             path.clone_into(&mut kept.content.workspace_path);
             worktrees.clone_into(&mut kept.content.worktrees);
-            all = all.and(kept.write(&self.removed));
+            all = all.and(kept.write());
         }
         if self.kept.iter().any(|kept| kept.file.is_in_place()) { Ok(()) } else { all }
     }
@@ -192,7 +190,7 @@ impl Keeper {
         let watched = watch.as_mut().is_some_and(|watch| add(watch, &dirs));
         let (mut failed, mut restored) = (false, false);
         for kept in &mut self.kept {
-            match kept.look(&self.removed) {
+            match kept.look() {
                 Ok(put_back) => restored |= put_back,
                 Err(_) => failed = true, // which was logged
             }
@@ -246,7 +244,7 @@ impl WatchedFile {
     }
 
     /// Restores the file if needed. Returns whether another program had removed or changed it.
-    fn look(&mut self, removed: &AtomicBool) -> io::Result<bool> {
+    fn look(&mut self) -> io::Result<bool> {
         let was_in_place = self.file.is_in_place();
         let found = match self.file.place.open() {
             Ok(Some(dir)) => {
@@ -260,7 +258,7 @@ impl WatchedFile {
         if found {
             return Ok(false);
         }
-        self.write(removed)?;
+        self.write()?;
         let restored = was_in_place && self.file.is_in_place();
         if restored {
             log::warn!("{} was removed or changed, and put back", self.file.path().display());
@@ -269,8 +267,8 @@ impl WatchedFile {
     }
 
     /// Writes the file, unless it must be removed or is not wanted.
-    fn write(&mut self, removed: &AtomicBool) -> io::Result<()> {
-        if removed.load(SeqCst) {
+    fn write(&mut self) -> io::Result<()> {
+        if self.file.is_removed() {
             return Ok(());
         }
         let written = self.file.place.open().and_then(|dir| {
@@ -282,7 +280,7 @@ impl WatchedFile {
         });
         written.map_err(|error| self.failed(error))?;
         let presence = if self.dir.is_some() { Presence::InPlace } else { Presence::Unwanted };
-        *self.file.presence.lock() = presence;
+        self.file.state.lock().presence = presence;
         if self.trouble.take().is_some() && self.dir.is_some() {
             log::warn!("the discovery file {} is in place now", self.file.path().display());
         }
@@ -291,7 +289,7 @@ impl WatchedFile {
 
     /// Logs the reason why there is no file, once per reason.
     fn failed(&mut self, error: io::Error) -> io::Error {
-        *self.file.presence.lock() = Presence::Missing;
+        self.file.state.lock().presence = Presence::Missing;
         let reason = error.to_string();
         if self.trouble.as_ref() != Some(&reason) {
             let ClientProfile { name, variables, .. } = self.file.profile;
@@ -309,7 +307,7 @@ impl WatchedFile {
     }
 
     fn remove(self) {
-        let presence = std::mem::replace(&mut *self.file.presence.lock(), Presence::Missing);
+        let presence = std::mem::replace(&mut self.file.state.lock().presence, Presence::Missing);
         if let Some(Err(error)) = self.dir.map(|dir| dir.remove(&self.file.name))
             && presence == Presence::InPlace
         {

@@ -15,7 +15,6 @@ mod workspace;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
@@ -40,8 +39,6 @@ pub(crate) const DISK_TIMEOUT: Duration = Duration::from_millis(500);
 #[derive(Clone, Debug)]
 pub(crate) struct Discovery {
     files: Vec<Arc<Entry>>,
-    /// The files must not exist any more.
-    removed: Arc<AtomicBool>,
     keeper: Sender<KeeperCommand>,
 }
 
@@ -52,8 +49,15 @@ struct Entry {
     pid: u32,
     port: u16,
     name: String,
+    state: Mutex<EntryState>,
+}
+
+#[derive(Debug)]
+struct EntryState {
     /// The result of the keeper's last check.
-    presence: Mutex<Presence>,
+    presence: Presence,
+    /// The file must not exist any more.
+    is_removed: bool,
 }
 
 /// Whether a file is where clients look for it.
@@ -71,7 +75,8 @@ impl Entry {
     fn new(profile: &'static ClientProfile, place: DiscoveryDir, pid: u32, port: u16) -> Self {
         let name = profile.naming.file_name(pid, port);
         let presence = if place.is_optional() { Presence::Unwanted } else { Presence::Missing };
-        Self { profile, place, pid, port, name, presence: Mutex::new(presence) }
+        let state = Mutex::new(EntryState { presence, is_removed: false });
+        Self { profile, place, pid, port, name, state }
     }
 
     fn path(&self) -> PathBuf {
@@ -88,7 +93,11 @@ impl Entry {
     }
 
     fn is_in_place(&self) -> bool {
-        *self.presence.lock() == Presence::InPlace
+        self.state.lock().presence == Presence::InPlace
+    }
+
+    fn is_removed(&self) -> bool {
+        self.state.lock().is_removed
     }
 }
 
@@ -118,17 +127,15 @@ impl Discovery {
     ) -> Self {
         let file = |(profile, place)| Arc::new(Entry::new(profile, place, pid, content.port));
         let files: Vec<_> = places.into_iter().map(file).collect();
-        let removed = Arc::default();
         let (sender, commands) = mpsc::channel();
         let keeper = Keeper {
             kept: files.iter().map(|file| WatchedFile::new(file, content)).collect(),
             lost_port,
-            removed: Arc::clone(&removed),
             commands,
             sender: sender.clone(),
             alive: alive.clone(),
         };
-        let discovery = Self { files, removed, keeper: sender };
+        let discovery = Self { files, keeper: sender };
         let (written, write) = mpsc::sync_channel(1);
         match alive.spawn("gemini-companion-file", move || keeper.run(&written)) {
             Ok(()) if write.recv_timeout(DISK_TIMEOUT).is_ok() => {}
@@ -147,7 +154,7 @@ impl Discovery {
             return Ok(()); // they have been removed
         }
         written.recv_timeout(DISK_TIMEOUT).unwrap_or_else(|_| {
-            if self.removed.load(SeqCst) {
+            if self.files.iter().any(|file| file.is_removed()) {
                 return Ok(());
             }
             Err(io::Error::new(io::ErrorKind::TimedOut, is_silent(&self.files)))
@@ -170,21 +177,25 @@ impl Discovery {
 
     /// The wanted files, and whether each is in place.
     pub(crate) fn files(&self) -> Vec<DiscoveryStatus> {
-        let removed = self.removed.load(SeqCst);
-        let status = |file: &Arc<Entry>| {
-            let presence = *file.presence.lock();
-            (presence != Presence::Unwanted).then(|| DiscoveryStatus {
-                client: file.profile,
-                path: file.path().to_string_lossy().into_owned(),
-                in_place: presence == Presence::InPlace && !removed,
-            })
-        };
-        self.files.iter().filter_map(status).collect()
+        let mut files = Vec::new();
+        for file in &self.files {
+            let EntryState { presence, is_removed } = *file.state.lock();
+            if presence != Presence::Unwanted {
+                files.push(DiscoveryStatus {
+                    client: file.profile,
+                    path: file.path().to_string_lossy().into_owned(),
+                    in_place: presence == Presence::InPlace && !is_removed,
+                });
+            }
+        }
+        files
     }
 
     /// Starts to remove the files for good, including one that is just being written.
     pub(crate) fn remove(&self) -> Removal {
-        self.removed.store(true, SeqCst);
+        for file in &self.files {
+            file.state.lock().is_removed = true;
+        }
         let (gone, removal) = oneshot::channel();
         let _ = self.keeper.send(KeeperCommand::Remove(gone)); // or they have been removed
         Removal { files: self.files.clone(), gone: removal }
@@ -213,7 +224,7 @@ impl Removal {
 
 /// Names the first file that is not in place, or else the first file.
 fn is_silent(files: &[Arc<Entry>]) -> String {
-    let missing = files.iter().find(|file| *file.presence.lock() == Presence::Missing);
+    let missing = files.iter().find(|file| file.state.lock().presence == Presence::Missing);
     let path = missing.or(files.first()).map(|file| file.path()).unwrap_or_default();
     format!("the disk of {} does not answer", path.display())
 }

@@ -5,7 +5,6 @@
 
 use std::io;
 use std::net::{Ipv4Addr, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use companion_platform::{PrivateDir, is_process_alive};
@@ -35,8 +34,8 @@ pub(super) const MAX_FILE: u64 = 1 << 20;
 /// would lead CLIs to that program.
 ///
 /// This may take long: there may be thousands of files, and a port may be slow. It ends early once
-/// `removed` says that `ours` must go.
-pub(super) fn sweep(ours: &Entry, lost_port: Option<u16>, removed: &AtomicBool) {
+/// `ours` must go.
+pub(super) fn sweep(ours: &Entry, lost_port: Option<u16>) {
     let place = &ours.place;
     let found = place
         .open()
@@ -51,7 +50,7 @@ pub(super) fn sweep(ours: &Entry, lost_port: Option<u16>, removed: &AtomicBool) 
     };
     let mut count = 0_usize;
     for name in names {
-        if removed.load(SeqCst) {
+        if ours.is_removed() {
             break;
         }
         let Some(owner) = Owner::of(ours.profile.naming, &dir, &name) else { continue };

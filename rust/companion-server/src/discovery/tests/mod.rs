@@ -146,7 +146,7 @@ impl Swept {
         let place = DiscoveryDir::new(&profile.folder, Some(self.dir.path()));
         let ours = Entry::new(profile, place, pid, port);
         self.stays(ours.name.clone(), "{}");
-        sweep::sweep(&ours, lost, &AtomicBool::new(false));
+        sweep::sweep(&ours, lost);
         self.kept.sort();
         assert_eq!(names(self.dir.path()), self.kept);
     }
