@@ -5,12 +5,11 @@
 //! beginning of a very long one.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::net::sse;
 
@@ -29,30 +28,21 @@ pub(crate) struct Monitors {
 }
 
 struct Watcher {
-    sender: mpsc::Sender<Bytes>,
-    /// The bytes of notifications that wait or are being sent.
-    waiting: Arc<AtomicUsize>,
+    sender: mpsc::Sender<Queued>,
+    /// Has a permit for each byte that may still be queued.
+    room: Arc<Semaphore>,
 }
+
+/// A notification with its share of the room.
+type Queued = (Bytes, OwnedSemaphorePermit);
 
 impl Watcher {
     /// Queues a notification if there is room.
-    ///
-    /// # Errors
-    ///
-    /// If nobody watches any more.
-    fn send(&self, event: Bytes) -> Result<(), mpsc::error::SendError<()>> {
-        let waiting = self.waiting.load(Relaxed);
-        if self.sender.is_closed() {
-            return Err(mpsc::error::SendError(()));
+    fn send(&self, event: Bytes) {
+        let size = u32::try_from(event.len()).unwrap_or(u32::MAX);
+        if let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(size) {
+            let _ = self.sender.try_send((event, room)); // or the queue is full
         }
-        if waiting + event.len() <= MAX_QUEUED_BYTES {
-            let length = event.len();
-            self.waiting.fetch_add(length, Relaxed); // before it can be taken
-            if self.sender.try_send(event).is_err() {
-                self.waiting.fetch_sub(length, Relaxed);
-            }
-        }
-        Ok(())
     }
 }
 
@@ -69,21 +59,23 @@ impl Monitors {
             return None;
         }
         let (sender, events) = mpsc::channel(MAX_QUEUED);
-        let watcher = Watcher { sender, waiting: Arc::default() };
-        let stream = MonitorStream { events, waiting: Arc::clone(&watcher.waiting), on_its_way: 0 };
-        let _ = watcher.send(shortened(first));
+        let watcher = Watcher { sender, room: Arc::new(Semaphore::new(MAX_QUEUED_BYTES)) };
+        watcher.send(shortened(first));
         watchers.push(watcher);
-        Some(stream)
+        Some(MonitorStream { events, room_of_last: None })
     }
 
     /// Sends the notification that `event` makes. `event` is not called if nobody watches.
     pub(crate) fn publish(&self, event: impl FnOnce() -> Bytes) {
         let mut watchers = self.watchers.lock();
+        watchers.retain(|watcher| !watcher.sender.is_closed());
         if watchers.is_empty() {
             return;
         }
         let event = shortened(event());
-        watchers.retain(|watcher| watcher.send(event.clone()).is_ok());
+        for watcher in &*watchers {
+            watcher.send(event.clone());
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -112,20 +104,20 @@ fn shortened(event: Bytes) -> Bytes {
 
 /// The body of `GET /events`.
 pub(crate) struct MonitorStream {
-    events: mpsc::Receiver<Bytes>,
-    waiting: Arc<AtomicUsize>,
-    /// The length of the event that was taken last. The connection holds it until it asks for the
-    /// next one.
-    on_its_way: usize,
+    events: mpsc::Receiver<Queued>,
+    /// The share of the event that was taken last. The connection holds that event until it asks
+    /// for the next one.
+    room_of_last: Option<OwnedSemaphorePermit>,
 }
 
 impl MonitorStream {
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let sent = std::mem::take(&mut self.on_its_way);
-        self.waiting.fetch_sub(sent, Relaxed);
-        let event = ready!(self.events.poll_recv(cx));
-        self.on_its_way = event.as_ref().map_or(0, Bytes::len);
-        Poll::Ready(event)
+        self.room_of_last = None;
+        let Some((event, room)) = ready!(self.events.poll_recv(cx)) else {
+            return Poll::Ready(None);
+        };
+        self.room_of_last = Some(room);
+        Poll::Ready(Some(event))
     }
 }
 
