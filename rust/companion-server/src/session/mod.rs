@@ -7,7 +7,6 @@ mod request_order;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -163,13 +162,19 @@ impl Drop for Busy {
 
 /// All sessions of a server.
 pub(crate) struct Sessions {
-    by_id: Mutex<HashMap<SessionId, Arc<Session>>>,
-    /// The number of sessions with a stream, which is the number of connected clients.
-    streams: AtomicUsize,
-    /// Whether clients of other companions know the server by other ports.
-    has_adopted: AtomicBool,
+    state: Mutex<SessionsState>,
     limits: Limits,
     host: Arc<dyn EditorHost>,
+}
+
+#[derive(Default)]
+struct SessionsState {
+    by_id: HashMap<SessionId, Arc<Session>>,
+    /// The number of sessions with a stream, which is the number of connected clients. A session
+    /// that was removed counts until its stream has ended.
+    streams: usize,
+    /// Whether clients of other companions know the server by other ports.
+    has_adopted: bool,
 }
 
 /// Every session belongs to a client that is connected or waits for a decision.
@@ -192,13 +197,7 @@ impl Sessions {
         host: Arc<dyn EditorHost>,
         left: impl IntoIterator<Item = (SessionId, ClientTraits)>,
     ) -> Self {
-        let sessions = Self {
-            by_id: Mutex::default(),
-            streams: AtomicUsize::new(0),
-            has_adopted: AtomicBool::new(false),
-            limits,
-            host,
-        };
+        let sessions = Self { state: Mutex::default(), limits, host };
         sessions.adopt(left);
         sessions
     }
@@ -206,23 +205,23 @@ impl Sessions {
     /// Adds clients of an earlier process, which are expected to return.
     pub(crate) fn adopt(&self, left: impl IntoIterator<Item = (SessionId, ClientTraits)>) {
         let session = |(id, client)| (id, Arc::new(Session::new(id, client, true)));
-        self.by_id.lock().extend(left.into_iter().map(session));
+        self.state.lock().by_id.extend(left.into_iter().map(session));
     }
 
     /// Whether a client reaches the server at this port, or may do so when it returns.
     pub(crate) fn may_reach(&self, port: u16) -> bool {
-        let by_id = self.by_id.lock();
+        let by_id = &self.state.lock().by_id;
         by_id.values().any(|session| session.state.lock().endpoint.is_none_or(|of| of == port))
     }
 
     /// Notes whether the server has ports of other companions.
     pub(crate) fn set_adopted(&self, has_adopted: bool) {
-        self.has_adopted.store(has_adopted, Ordering::Relaxed);
+        self.state.lock().has_adopted = has_adopted;
     }
 
     /// Whether a client may have a connection to a port that its hooks do not know.
     pub(crate) fn has_adopted(&self) -> bool {
-        self.has_adopted.load(Ordering::Relaxed)
+        self.state.lock().has_adopted
     }
 
     /// Creates a session. If there are too many, evicts the sessions that were idle longest, and
@@ -233,7 +232,7 @@ impl Sessions {
         client: ClientTraits,
         waits: impl Fn(SessionId) -> bool,
     ) -> Result<(Arc<Session>, Vec<SessionId>), Full> {
-        let mut by_id = self.by_id.lock();
+        let by_id = &mut self.state.lock().by_id;
         let mut idle: Vec<_> = by_id
             .values()
             .filter_map(|session| session.idle_since().map(|since| (since, session)))
@@ -266,7 +265,7 @@ impl Sessions {
     }
 
     pub(crate) fn get(&self, id: SessionId) -> Option<Arc<Session>> {
-        self.by_id.lock().get(&id).cloned()
+        self.state.lock().by_id.get(&id).cloned()
     }
 
     /// The number of a session that makes a proposal: the lowest free one. The session keeps it
@@ -276,7 +275,7 @@ impl Sessions {
         if known != 0 {
             return known;
         }
-        let by_id = self.by_id.lock();
+        let by_id = &self.state.lock().by_id;
         let of = |number| {
             let has = move |other: &&Arc<Session>| other.state.lock().number == number;
             by_id.values().filter(has)
@@ -292,7 +291,7 @@ impl Sessions {
 
     /// Ends a session for good, and its stream.
     pub(crate) fn remove(&self, id: SessionId) {
-        if let Some(session) = self.by_id.lock().remove(&id) {
+        if let Some(session) = self.state.lock().by_id.remove(&id) {
             session.mailbox.end();
         }
     }
@@ -302,7 +301,7 @@ impl Sessions {
     pub(crate) fn absent(&self) -> Absent {
         let now = Instant::now();
         let mut absent = Absent::default();
-        self.by_id.lock().retain(|id, session| {
+        self.state.lock().by_id.retain(|id, session| {
             let idle = session.idle_since().map(|since| now.duration_since(since));
             let idle = idle.unwrap_or_default();
             if idle >= self.limits.session_gone {
@@ -321,7 +320,7 @@ impl Sessions {
 
     /// The time of the next check; `None` if no client stays away.
     pub(crate) fn next_absence(&self) -> Option<Instant> {
-        let by_id = self.by_id.lock();
+        let by_id = &self.state.lock().by_id;
         let idle = by_id.values().filter_map(|session| Some((session, session.idle_since()?)));
         let due = idle.map(|(session, since)| {
             let is_away = session.state.lock().away;
@@ -335,7 +334,7 @@ impl Sessions {
     pub(crate) fn attach(&self, session: &Session, context: Bytes) -> u64 {
         let (number, was_attached) = session.mailbox.attach(context);
         if !was_attached {
-            self.streams_changed(self.streams.fetch_add(1, Ordering::Relaxed) + 1);
+            self.count_streams(|streams| *streams += 1);
         }
         number
     }
@@ -344,11 +343,16 @@ impl Sessions {
     pub(crate) fn detach(&self, session: &Session, number: u64) {
         session.state.lock().touch();
         if session.mailbox.detach(number) {
-            self.streams_changed(self.streams.fetch_sub(1, Ordering::Relaxed) - 1);
+            self.count_streams(|streams| *streams -= 1);
         }
     }
 
-    fn streams_changed(&self, count: usize) {
+    fn count_streams(&self, change: impl FnOnce(&mut usize)) {
+        let count = {
+            let streams = &mut self.state.lock().streams;
+            change(streams);
+            *streams
+        };
         log::debug!("{count} clients are connected");
         self.host.notify(CompanionNotification::Clients(editor::Clients { count }));
     }
@@ -356,7 +360,7 @@ impl Sessions {
     /// Gives the newest context to every connected client. It replaces a waiting one.
     #[must_use]
     pub(crate) fn broadcast_context(&self, context: &Bytes) -> PendingWakes {
-        let by_id = self.by_id.lock();
+        let by_id = &self.state.lock().by_id;
         PendingWakes(by_id.values().filter_map(|s| s.mailbox.set_context(context)).collect())
     }
 
@@ -364,25 +368,25 @@ impl Sessions {
     /// whether the client is.
     #[must_use]
     pub(crate) fn keep_alive(&self) -> PendingWakes {
-        let by_id = self.by_id.lock();
+        let by_id = &self.state.lock().by_id;
         PendingWakes(by_id.values().filter_map(|s| s.mailbox.keep_alive()).collect())
     }
 
     /// Ends all streams once they have sent their queues.
     pub(crate) fn end_streams(&self) {
-        for session in self.by_id.lock().values() {
+        for session in self.state.lock().by_id.values() {
             session.mailbox.end();
         }
     }
 
     /// The number of connected clients.
     pub(crate) fn connected(&self) -> usize {
-        self.streams.load(Ordering::Relaxed)
+        self.state.lock().streams
     }
 
     /// Calls `each` for each connected client.
     pub(crate) fn for_each_connected(&self, mut each: impl FnMut(&Session)) {
-        for session in self.by_id.lock().values() {
+        for session in self.state.lock().by_id.values() {
             if session.mailbox.has_stream() {
                 each(session);
             }
@@ -391,7 +395,7 @@ impl Sessions {
 
     /// The connected clients with these traits, and those of the last process that may still come back.
     pub(crate) fn expected_with(&self, has: impl Fn(&ClientTraits) -> bool) -> Vec<SessionId> {
-        let by_id = self.by_id.lock();
+        let by_id = &self.state.lock().by_id;
         let is_expected = |of: &Session| of.mailbox.has_stream() || of.is_returning();
         let sessions = by_id.values().filter(|of| is_expected(of) && has(&of.client));
         sessions.map(|session| session.id).collect()
@@ -399,18 +403,18 @@ impl Sessions {
 
     /// Whether a client of the last process may still come back.
     pub(crate) fn awaits_any(&self) -> bool {
-        self.by_id.lock().values().any(|session| session.is_returning())
+        self.state.lock().by_id.values().any(|session| session.is_returning())
     }
 
     /// The sessions whose clients have one of these ports.
     pub(crate) fn with_ports(&self, ports: &[u16]) -> Vec<SessionId> {
-        let by_id = self.by_id.lock();
+        let by_id = &self.state.lock().by_id;
         let sessions = by_id.values().filter(|session| session.has_port(ports));
         sessions.map(|session| session.id).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.by_id.lock().is_empty()
+        self.state.lock().by_id.is_empty()
     }
 }
 

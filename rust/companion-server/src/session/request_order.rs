@@ -4,15 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 /// The requests of one client that are arriving.
 #[derive(Default)]
-pub(crate) struct RequestOrder {
-    arriving: Mutex<Arriving>,
-    arrived: Notify,
-}
+pub(crate) struct RequestOrder(watch::Sender<Arriving>);
 
 #[derive(Default)]
 struct Arriving {
@@ -23,10 +19,13 @@ struct Arriving {
 impl RequestOrder {
     /// Begins the arrival of a request. The request has arrived when the value is dropped.
     pub(crate) fn begin(&self) -> Arrival<'_> {
-        let mut arriving = self.arriving.lock();
-        let number = arriving.next;
-        arriving.next += 1;
-        arriving.numbers.insert(number);
+        let mut number = 0;
+        self.0.send_if_modified(|arriving| {
+            number = arriving.next;
+            arriving.next += 1;
+            arriving.numbers.insert(number);
+            false // nobody waits for it
+        });
         Arrival { order: self, number }
     }
 }
@@ -40,19 +39,17 @@ pub(crate) struct Arrival<'a> {
 impl Arrival<'_> {
     /// Waits until all earlier requests have arrived or broken off.
     pub(crate) async fn be_first(&self) {
-        loop {
-            let arrived = self.order.arrived.notified();
-            if self.order.arriving.lock().numbers.first() == Some(&self.number) {
-                return;
-            }
-            arrived.await;
-        }
+        let is_first = |arriving: &Arriving| arriving.numbers.first() == Some(&self.number);
+        // The sender belongs to the order, so the wait cannot fail.
+        let _ = self.order.0.subscribe().wait_for(is_first).await;
     }
 }
 
 impl Drop for Arrival<'_> {
     fn drop(&mut self) {
-        self.order.arriving.lock().numbers.remove(&self.number);
-        self.order.arrived.notify_waiters();
+        self.order.0.send_if_modified(|arriving| {
+            arriving.numbers.remove(&self.number);
+            !arriving.numbers.is_empty()
+        });
     }
 }
