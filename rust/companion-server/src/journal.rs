@@ -11,6 +11,7 @@ use tokio::time::timeout;
 /// How long a call may wait for a disk that is slow.
 const SAVE_TIMEOUT: Duration = Duration::from_millis(250);
 
+#[derive(Default)]
 pub(crate) struct Journal {
     queue: Mutex<Queue>,
     something: Notify,
@@ -56,14 +57,6 @@ pub(crate) struct Batch {
 }
 
 impl Journal {
-    pub(crate) fn new() -> Self {
-        Self {
-            queue: Mutex::default(),
-            something: Notify::new(),
-            progress: watch::Sender::new(Progress::default()),
-        }
-    }
-
     pub(crate) fn append(&self, record: Record) {
         let mut queue = self.queue.lock();
         forget(&mut queue.records, &record);

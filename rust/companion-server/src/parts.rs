@@ -64,7 +64,7 @@ impl Parts {
         let config = Arc::new(config);
         let (settings, limits) = (&config.settings, &config.limits);
         let lifecycle = Lifecycle::default();
-        let journal = left.is_some().then(|| Arc::new(Journal::new()));
+        let journal = left.is_some().then(|| Arc::new(Journal::default()));
         let left = left.unwrap_or_default();
 
         let workspace = Workspace::new(

@@ -31,7 +31,7 @@ async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
         for is_gone in [false, true] {
             let limits = Config::new(Settings::default()).limits.core;
             let mut companion = Companion::new(limits, DiffId(1), 1, true, Left::default());
-            let (journal, session) = (Journal::new(), SessionId::new());
+            let (journal, session) = (Journal::default(), SessionId::new());
             let mut handle = |input: Input<'_>| handle(&mut companion, &journal, input);
             handle(Input::Connected(session, ClientTraits::default()));
             let (call, id) = (CallId(1), Id::from(1));
@@ -62,7 +62,7 @@ async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
 #[test]
 fn a_diff_that_is_over_has_nothing_long_that_waits_for_the_disk() {
     let (session, path) = (SessionId::new(), Arc::<str>::from("/long"));
-    let journal = Journal::new();
+    let journal = Journal::default();
     for number in 0..2 {
         let opened = Record::Opened(DiffId(number), session, Arc::clone(&path));
         journal.append(opened);
