@@ -13,7 +13,6 @@ use std::time::Duration;
 use companion_platform::real_path;
 use companion_protocol::editor::PrivateFiles;
 use companion_protocol::ide;
-use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -29,11 +28,12 @@ pub(super) struct FileScan {
     is_file: fn(&str) -> bool,
     privacy: Arc<Privacy>,
     changes: watch::Receiver<()>,
-    watched: Arc<Mutex<Watched>>,
+    /// Empty while a question is being answered.
+    watched: Watched,
     /// The last answer was given for older rules.
     stale: bool,
     /// A question that was not answered in time.
-    asking: Option<JoinHandle<ScanResult>>,
+    asking: Option<JoinHandle<(ScanResult, Watched)>>,
     /// The last answer.
     seen: ScanResult,
 }
@@ -55,7 +55,7 @@ impl FileScan {
     }
 
     pub(super) fn with(is_file: fn(&str) -> bool, privacy: Arc<Privacy>) -> Self {
-        let (watched, seen) = (Arc::default(), ScanResult::default());
+        let (watched, seen) = (Watched::default(), ScanResult::default());
         let changes = privacy.changes();
         Self { is_file, privacy, changes, watched, stale: false, asking: None, seen }
     }
@@ -73,10 +73,10 @@ impl FileScan {
             return self.still();
         }
         let (is_file, privacy) = (self.is_file, Arc::clone(&self.privacy));
-        let (watched, stale, alive) = (Arc::clone(&self.watched), self.stale, pool.alive());
+        let mut watched = std::mem::take(&mut self.watched);
+        let (stale, alive) = (self.stale, pool.alive());
         let mut asking = pool.run(move || {
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
-            let mut watched = watched.lock();
             if stale {
                 watched.renew();
                 privacy.invalidate();
@@ -87,11 +87,11 @@ impl FileScan {
                 seen = ScanResult::of(&paths, is_file, &mut privacy.scan());
             }
             seen.again = seen.again.into_iter().chain(watched.again()).min();
-            seen
+            (seen, watched)
         });
         match timeout(SCAN_TIMEOUT, &mut asking).await {
-            Ok(seen) => {
-                self.seen = seen.unwrap_or_default();
+            Ok(answer) => {
+                (self.seen, self.watched) = answer.unwrap_or_default();
                 self.stale = false;
                 &self.seen
             }
@@ -116,10 +116,10 @@ impl FileScan {
     /// Waits for a reason to ask again: the disk has answered a late question, the set of private
     /// files may have changed, or a replaced rule is no longer in force.
     pub(super) async fn has_news(&mut self) {
-        let Self { asking, changes, stale, seen, .. } = self;
+        let Self { asking, changes, watched, stale, seen, .. } = self;
         let answered = async {
             match asking {
-                Some(asking) => drop(asking.await),
+                Some(asking) => (_, *watched) = asking.await.unwrap_or_default(),
                 None => pending().await,
             }
             *asking = None;
