@@ -15,7 +15,7 @@ use bytes::Bytes;
 use companion_protocol::editor::{CompanionNotification, PrivateFiles};
 use companion_protocol::ide::{self, IdeContext, events};
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use crate::disk::pool::BlockingPool;
@@ -37,14 +37,13 @@ const TIMER_LATENESS: Duration = Duration::from_millis(2);
 
 pub(crate) struct EditorContext {
     state: Mutex<ContextState>,
-    /// Notified when a burst begins.
-    begun: Notify,
+    /// The events that no context was sent for. Notifies when a burst begins.
+    burst: watch::Sender<Option<Burst>>,
     host: Arc<dyn EditorHost>,
 }
 
 struct ContextState {
     model: ContextModel,
-    burst: Option<Burst>,
     /// The last context, for clients that connect later.
     sent: SentContext,
     /// The open files that are not shared, among the checked ones.
@@ -69,33 +68,31 @@ struct SentContext {
     message: Bytes,
 }
 
-impl ContextState {
-    /// Notes an event. Returns whether a burst begins with it.
-    fn note(&mut self) -> bool {
-        let now = Instant::now();
-        let first = self.burst.map_or(now, |burst| burst.first);
-        self.burst.replace(Burst { first, last: now }).is_none()
-    }
-}
-
 impl EditorContext {
     pub(crate) fn new(model: ContextModel, host: Arc<dyn EditorHost>) -> Self {
         let context = model.snapshot(|_| true);
         let message = sse::data(&ide::context_update(&context));
         let sent = SentContext { context, message };
-        let state = ContextState { model, burst: None, sent, private: PrivateFiles::default() };
-        Self { state: Mutex::new(state), begun: Notify::new(), host }
+        let private = PrivateFiles::default();
+        let state = Mutex::new(ContextState { model, sent, private });
+        Self { state, burst: watch::Sender::default(), host }
     }
 
     /// Applies an event to the model.
     pub(crate) fn update(&self, event: impl FnOnce(&mut ContextModel) -> bool) {
-        let mut state = self.state.lock();
-        if !event(&mut state.model) {
-            return;
+        let has_changed = event(&mut self.state.lock().model);
+        if has_changed {
+            self.note_event();
         }
-        if state.note() {
-            self.begun.notify_one();
-        }
+    }
+
+    /// Adds an event to the burst, or begins one.
+    fn note_event(&self) {
+        let now = Instant::now();
+        self.burst.send_if_modified(|burst| {
+            let first = burst.map_or(now, |burst| burst.first);
+            burst.replace(Burst { first, last: now }).is_none()
+        });
     }
 
     /// The open private files, among the checked ones. The file with the focus is always checked.
@@ -152,10 +149,11 @@ impl EditorContext {
         sessions: &Sessions,
         monitors: &Monitors,
     ) {
+        let mut burst = self.burst.subscribe();
         loop {
             tokio::select! {
-                () = self.begun.notified() => {}
-                () = disk.has_news() => drop(self.state.lock().note()),
+                _ = burst.wait_for(Option::is_some) => {}
+                () = disk.has_news() => self.note_event(),
             }
             let due = self.burst_over().await;
             let context = self.snapshot(due, &mut disk, pool).await;
@@ -174,11 +172,17 @@ impl EditorContext {
     /// ends it. Returns the time when the context is due.
     async fn burst_over(&self) -> Instant {
         loop {
-            let due = self.state.lock().burst.map_or_else(Instant::now, Burst::due);
+            let due = self.burst.borrow().map_or_else(Instant::now, Burst::due);
             sleep_until(due - TIMER_LATENESS).await;
-            let mut state = self.state.lock();
-            if state.burst.is_none_or(|burst| burst.due() <= due) {
-                state.burst = None;
+            let mut is_over = false;
+            self.burst.send_if_modified(|burst| {
+                is_over = burst.is_none_or(|burst| burst.due() <= due);
+                if is_over {
+                    *burst = None;
+                }
+                false // only a beginning is waited for
+            });
+            if is_over {
                 return due;
             }
         }
