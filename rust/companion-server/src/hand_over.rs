@@ -55,8 +55,6 @@ pub(crate) struct HandOver {
     pub(crate) http: Arc<HttpServer>,
     pub(crate) hooks: Arc<Hooks>,
     pub(crate) lifecycle: Lifecycle,
-    /// Notified when the workspace has changed, or a peer.
-    pub(crate) changed: Arc<Notify>,
     /// The endpoints of other companions.
     pub(crate) endpoints: Vec<Arc<Endpoint>>,
     pub(crate) head: SharedHead,
@@ -66,7 +64,9 @@ impl HandOver {
     /// Takes over the clients of each companion that ends, without end.
     pub(crate) async fn run(mut self, mut peers: Peers) {
         self.listen_again();
-        let (changed, alive) = (Arc::clone(&self.changed), self.pool.alive());
+        let mut folders = self.workspace.changes();
+        let peer_changed = Arc::new(Notify::new());
+        let (changed, alive) = (Arc::clone(&peer_changed), self.pool.alive());
         let watch = self.pool.run(move || {
             let watch = peers.watch(move || {
                 let _held_by_its_thread = &alive;
@@ -111,7 +111,13 @@ impl HandOver {
                 Sight::Alone => CLOSE_INTERVAL,
             };
             self.close_unused();
-            if timeout(interval, self.changed.notified()).await.is_ok() {
+            let change = async {
+                tokio::select! {
+                    () = peer_changed.notified() => {}
+                    Ok(()) = folders.changed() => {}
+                }
+            };
+            if timeout(interval, change).await.is_ok() {
                 ending_until = Instant::now() + END_TIME;
                 sleep(END_INTERVAL).await;
             }

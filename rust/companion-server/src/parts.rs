@@ -5,7 +5,6 @@ use std::sync::Arc;
 use companion_core::record::Left;
 use companion_platform::SuspendedMark;
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::clients::Clients;
@@ -174,9 +173,8 @@ impl Parts {
         self.until_aborted(runtime, Arc::clone(&self.hooks).check_disk());
     }
 
-    /// Takes over the clients of other companions of the folder when these end. `changed` is notified
-    /// when the folders change.
-    pub(crate) fn follow_peers(&self, runtime: &Handle, peers: Peers, changed: Arc<Notify>) {
+    /// Takes over the clients of other companions of the folder when these end.
+    pub(crate) fn follow_peers(&self, runtime: &Handle, peers: Peers) {
         let Some(journal) = self.journal.clone() else { return };
         let hand_over = HandOver {
             config: Arc::clone(&self.config),
@@ -189,7 +187,6 @@ impl Parts {
             http: Arc::clone(&self.http),
             hooks: Arc::clone(&self.hooks),
             lifecycle: self.lifecycle.clone(),
-            changed,
             endpoints: Vec::new(),
             head: peers.head(),
         };

@@ -26,7 +26,6 @@ use companion_protocol::status::Status;
 use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
 
 use crate::clock::now_ms;
 use crate::config::Config;
@@ -60,7 +59,6 @@ struct Inner {
     missing: Vec<UnavailableAddress>,
     token: Token,
     discovery: Discovery,
-    folders_changed: Arc<Notify>,
     runtime: Handle,
     /// The editor starts the next server, and keeps its proposals for that.
     keeps_proposals: AtomicBool,
@@ -135,9 +133,8 @@ impl Server {
             parts.lifecycle.listening.spawn_on(accept, &handle);
         }
         parts.run(&handle, saving);
-        let folders_changed = Arc::new(Notify::new());
         if let Some(peers) = peers {
-            parts.follow_peers(&handle, peers, Arc::clone(&folders_changed));
+            parts.follow_peers(&handle, peers);
         }
 
         let file = DiscoveryFile {
@@ -164,7 +161,6 @@ impl Server {
             missing,
             token,
             discovery,
-            folders_changed,
             runtime: handle,
             keeps_proposals: AtomicBool::new(false),
             running: Mutex::new(Some(Running { _lock: lock })),
@@ -397,7 +393,6 @@ impl Server {
     fn workspace_changed(&self, roots: &[String]) -> io::Result<()> {
         let open = roots.iter().map(PathBuf::from).collect();
         let worktrees = self.inner.parts.workspace.change(open);
-        self.inner.folders_changed.notify_one();
         self.inner.discovery.set_workspace(roots, worktrees::for_clients(worktrees))
     }
 

@@ -28,12 +28,14 @@ pub(crate) async fn follow(
     pool: Arc<BlockingPool>,
     discovery: Discovery,
 ) {
+    let mut folders = workspace.changes();
+    let found_change = Arc::new(Notify::new());
     let mut _watches;
     // The discovery file may have got these folders after newer ones.
     let mut is_outdated = false;
     loop {
         let open = workspace.open();
-        let changed = Arc::clone(workspace.changed());
+        let changed = Arc::clone(&found_change);
         let (alive, others) = (pool.alive(), discovery.clone());
         let look = pool.run(move || {
             // Before the look, so that no change is missed.
@@ -52,7 +54,10 @@ pub(crate) async fn follow(
             }
             is_outdated = workspace.open() != open;
         }
-        workspace.changed().notified().await;
+        tokio::select! {
+            () = found_change.notified() => {}
+            Ok(()) = folders.changed() => {}
+        }
         if workspace.open() == open {
             sleep(SETTLE_TIME).await;
         }

@@ -3,9 +3,11 @@
 //! A disk that does not answer blocks only the window that uses it.
 
 use std::io;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
 use crate::runtime::ThreadGuard;
@@ -68,6 +70,51 @@ impl BlockingPool {
 impl Drop for BlockingPool {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// Gives the users of a pool their turns, one at a time. A disk that does not answer blocks one
+/// thread then, however many of them wait.
+pub(crate) struct DiskQueue {
+    pool: Arc<BlockingPool>,
+    turn: Arc<Semaphore>,
+}
+
+impl DiskQueue {
+    pub(crate) fn new(pool: Arc<BlockingPool>) -> Self {
+        Self { pool, turn: Arc::new(Semaphore::new(1)) }
+    }
+
+    /// Waits for all earlier turns to end.
+    pub(crate) async fn turn(&self) -> DiskTurn {
+        let permit = Arc::clone(&self.turn).acquire_owned().await.expect("it is never closed");
+        DiskTurn { pool: Arc::clone(&self.pool), permit: Arc::new(permit) }
+    }
+
+    /// A turn; `None` while another one lasts.
+    pub(crate) fn try_turn(&self) -> Option<DiskTurn> {
+        let permit = Arc::clone(&self.turn).try_acquire_owned().ok()?;
+        Some(DiskTurn { pool: Arc::clone(&self.pool), permit: Arc::new(permit) })
+    }
+}
+
+/// Lasts until it is dropped and its jobs have ended.
+pub(crate) struct DiskTurn {
+    pool: Arc<BlockingPool>,
+    permit: Arc<OwnedSemaphorePermit>,
+}
+
+impl DiskTurn {
+    /// Runs a function that may block for any time.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        let permit = Arc::clone(&self.permit);
+        self.pool.run(move || {
+            let _permit = permit;
+            job()
+        })
     }
 }
 

@@ -3,30 +3,27 @@
 use std::sync::Arc;
 
 use companion_platform::SuspendedMark;
-use tokio::sync::Semaphore;
 
-use crate::disk::pool::BlockingPool;
+use crate::disk::pool::{BlockingPool, DiskQueue};
 
 pub(crate) struct HookMark {
     /// `None` if hooks can set none.
     mark: Option<SuspendedMark>,
-    /// One mark at a time: a disk that does not answer blocks one thread.
-    clearing: Arc<Semaphore>,
-    pool: Arc<BlockingPool>,
+    /// One mark at a time.
+    disk: DiskQueue,
 }
 
 impl HookMark {
     pub(super) fn new(mark: Option<SuspendedMark>, pool: Arc<BlockingPool>) -> Self {
-        Self { mark, clearing: Arc::new(Semaphore::new(1)), pool }
+        Self { mark, disk: DiskQueue::new(pool) }
     }
 
     /// Shows hooks that this process is not suspended any more.
     pub(crate) fn clear(&self) {
-        let turn = Arc::clone(&self.clearing).try_acquire_owned();
-        let (Some(mark), Ok(turn)) = (self.mark.clone(), turn) else { return };
-        self.pool.run(move || {
-            let _turn = turn;
-            mark.clear();
-        });
+        if let Some(mark) = self.mark.clone()
+            && let Some(turn) = self.disk.try_turn()
+        {
+            turn.run(move || mark.clear());
+        }
     }
 }

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use companion_core::companion::{ExpectedText, FoundFile};
 use companion_core::text::Digest;
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::original;
-use crate::disk::pool::BlockingPool;
+use crate::disk::pool::{BlockingPool, DiskQueue};
 use crate::disk::written;
 use crate::workspace::{PRIVATE, Workspace, shared};
 
@@ -19,14 +18,13 @@ pub(super) const READ_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(super) struct FileReader {
     workspace: Arc<Workspace>,
-    pool: Arc<BlockingPool>,
-    /// One file at a time: a disk that does not answer blocks one thread.
-    reading: Arc<Semaphore>,
+    /// One file at a time.
+    disk: DiskQueue,
 }
 
 impl FileReader {
     pub(super) fn new(workspace: Arc<Workspace>, pool: Arc<BlockingPool>) -> Self {
-        Self { workspace, pool, reading: Arc::new(Semaphore::new(1)) }
+        Self { workspace, disk: DiskQueue::new(pool) }
     }
 
     /// The file before an edit, if a client may write its text again without changing it.
@@ -66,12 +64,8 @@ impl FileReader {
         look: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let looking = async {
-            let turn = Arc::clone(&self.reading).acquire_owned().await.ok()?;
-            let look = self.pool.run(move || {
-                let _turn = turn;
-                look()
-            });
-            look.await.ok()
+            let turn = self.disk.turn().await;
+            turn.run(look).await.ok()
         };
         timeout(READ_TIMEOUT, looking).await.ok()?
     }

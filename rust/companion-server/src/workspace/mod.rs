@@ -15,11 +15,11 @@ use std::time::Duration;
 
 use companion_platform::{Platform, relative_to};
 use parking_lot::Mutex;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use crate::disk::paths::{Folders, SharedFolders, Worktrees, resolve, without_parents};
-use crate::disk::pool::BlockingPool;
+use crate::disk::pool::{BlockingPool, DiskQueue};
 use crate::privacy::Privacy;
 
 /// The reason for a private file.
@@ -55,12 +55,11 @@ pub(crate) struct Workspace {
     /// The other worktrees of the open folders' repositories belong to the workspace.
     has_worktrees: bool,
     /// Notified when the editor opens or closes a folder.
-    changed: Arc<Notify>,
+    changed: watch::Sender<()>,
     privacy: Arc<Privacy>,
     is_within: fn(&Path, &[PathBuf]) -> io::Result<bool>,
-    /// One check at a time: a disk that does not answer blocks one thread, however many calls ask.
-    looking: Arc<Semaphore>,
-    pool: Arc<BlockingPool>,
+    /// One check at a time, however many calls ask.
+    disk: DiskQueue,
 }
 
 impl Workspace {
@@ -72,13 +71,12 @@ impl Workspace {
         has_worktrees: bool,
         pool: Arc<BlockingPool>,
     ) -> Self {
-        let looking = Arc::new(Semaphore::new(1));
         let worktrees = Worktrees::default();
         let folders = Folders { open, worktrees, awaits_worktrees: has_worktrees };
         let folders: SharedFolders = Arc::new(Mutex::new(folders));
         let privacy = Arc::new(Privacy::new(Arc::clone(&folders), git_ignored));
-        let changed = Arc::default();
-        Self { folders, has_worktrees, changed, privacy, is_within, looking, pool }
+        let changed = watch::Sender::default();
+        Self { folders, has_worktrees, changed, privacy, is_within, disk: DiskQueue::new(pool) }
     }
 
     /// The folders that the editor has open.
@@ -86,9 +84,9 @@ impl Workspace {
         self.folders.lock().open.clone()
     }
 
-    /// Notifies when the open folders, or something that is known about them, may have changed.
-    pub(crate) fn changed(&self) -> &Arc<Notify> {
-        &self.changed
+    /// Notifies when the editor has opened or closed a folder.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 
     /// Adds the other worktrees of the repositories of `open`. Returns false if they are known already, or if
@@ -127,7 +125,7 @@ impl Workspace {
             folders.worktrees.free.clone()
         };
         self.privacy.note_change();
-        self.changed.notify_one();
+        self.changed.send_replace(());
         worktrees
     }
 
@@ -218,17 +216,15 @@ impl Workspace {
             return vec![Err(NO_FOLDER); count];
         }
         let (is_within, privacy) = (self.is_within, Arc::clone(&self.privacy));
-        let looking = Arc::clone(&self.looking);
         let check = move |path: &str| -> io::Result<Result<(), &'static str>> {
             if !is_within(Path::new(path), &roots)? {
                 return Ok(Err(OUTSIDE));
             }
             is_shared(&privacy, path)
         };
-        let checked = async move {
-            let turn = looking.acquire_owned().await;
-            let result = self.pool.run(move || {
-                let _turn = turn;
+        let checked = async {
+            let turn = self.disk.turn().await;
+            let result = turn.run(move || {
                 paths.iter().map(|path| check(path).unwrap_or(Err(LEADS_NOWHERE))).collect()
             });
             result.await.unwrap_or_else(|_| vec![Err(LEADS_NOWHERE); count])

@@ -270,7 +270,7 @@ async fn problems_of_open_files_are_not_sent_while_their_disk_does_not_answer() 
     let empty = json!({});
     let call = || rig.call(&scene.session, "getDiagnostics", &empty);
     // Stands for a check that waits for the disk.
-    let wait = || Arc::clone(&rig.parts.workspace.looking).try_acquire_owned().unwrap();
+    let wait = || rig.parts.workspace.disk.try_turn().unwrap();
     let silent = "getDiagnostics: the disk does not answer";
 
     let waits = wait();

@@ -13,7 +13,6 @@ use companion_protocol::editor::{
     ChangedPaths, ChangedText, CompanionNotification, Hunk, Hunks, PlanRevert, RevertPlan,
 };
 use parking_lot::Mutex;
-use tokio::sync::Semaphore;
 
 use super::super::HooksParts;
 use super::super::event::{HookEvent, ToolEffect};
@@ -24,7 +23,7 @@ use super::{
 };
 use crate::context::EditorContext;
 use crate::disk::paths::resolve;
-use crate::disk::pool::BlockingPool;
+use crate::disk::pool::DiskQueue;
 use crate::driver::Driver;
 use crate::host::EditorHost;
 use crate::workspace::{OUTSIDE, PRIVATE, UNSETTLED, Workspace};
@@ -39,15 +38,14 @@ const MAX_COMMAND_BYTES: usize = 16 << 20;
 /// Follows what CLIs change.
 pub(crate) struct ChangeTracker {
     changes: Mutex<CliChanges>,
-    /// One change at a time.
-    counting: Semaphore,
+    /// One prompt at a time.
+    counting: DiskQueue,
     /// One list at a time, because it copies all texts.
-    listing: Arc<Semaphore>,
+    listing: DiskQueue,
     driver: Arc<Driver>,
     host: Arc<dyn EditorHost>,
     context: Arc<EditorContext>,
     workspace: Arc<Workspace>,
-    pool: Arc<BlockingPool>,
     reader: Arc<FileReader>,
 }
 
@@ -55,13 +53,12 @@ impl ChangeTracker {
     pub(in crate::hooks) fn new(parts: &HooksParts, reader: Arc<FileReader>) -> Self {
         Self {
             changes: Mutex::default(),
-            counting: Semaphore::new(1),
-            listing: Arc::new(Semaphore::new(1)),
+            counting: DiskQueue::new(Arc::clone(&parts.pool)),
+            listing: DiskQueue::new(Arc::clone(&parts.pool)),
             driver: Arc::clone(&parts.driver),
             host: Arc::clone(&parts.host),
             context: Arc::clone(&parts.context),
             workspace: Arc::clone(&parts.workspace),
-            pool: Arc::clone(&parts.pool),
             reader,
         }
     }
@@ -248,7 +245,7 @@ impl ChangeTracker {
     }
 
     async fn count_lines(&self, prompt: &PromptId) {
-        let Ok(_turn) = self.counting.acquire().await else { return };
+        let turn = self.counting.turn().await;
         let uncounted = {
             let mut changes = self.changes.lock();
             changes.reports.retain(|of| of != prompt);
@@ -256,7 +253,7 @@ impl ChangeTracker {
         };
         for (path, before, after) in uncounted {
             let of = after.clone();
-            let Ok(counts) = self.pool.run(move || LineCounts::of(&before, &of)).await else {
+            let Ok(counts) = turn.run(move || LineCounts::of(&before, &of)).await else {
                 return;
             };
             self.changes.lock().counted(prompt, &path, &after, counts);

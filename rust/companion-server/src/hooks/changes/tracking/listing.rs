@@ -15,7 +15,7 @@ impl ChangeTracker {
     /// Lists all changes with their diffs. Without the text of a file that has become private since, and
     /// of one for which the disk can't say that. Empty if the server ends.
     pub(crate) async fn list(&self) -> Json {
-        let turn = Arc::clone(&self.listing).acquire_owned().await;
+        let turn = self.listing.turn().await;
         let mut prompts = self.changes.lock().listed();
         let files = prompts.iter_mut().flat_map(|prompt| &mut prompt.files);
         let mut paths: Vec<Arc<str>> = files.map(|(file, _)| file.path.as_str().into()).collect();
@@ -36,12 +36,10 @@ impl ChangeTracker {
             }
         }
         let compare = move || {
-            // The client may have gone.
-            let _turn = turn;
             let prompts = prompts.into_iter().map(|of| with_diffs(of, &relative)).collect();
             Json::new(&ChangeList { version: VERSION, prompts })
         };
-        self.pool.run(compare).await.unwrap_or_default()
+        turn.run(compare).await.unwrap_or_default()
     }
 
     fn relative_path(&self, path: &str) -> String {
