@@ -5,6 +5,7 @@ use std::sync::Arc;
 use companion_core::record::Left;
 use companion_platform::SuspendedMark;
 use tokio::runtime::Handle;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
 use crate::clients::Clients;
@@ -12,7 +13,7 @@ use crate::config::Config;
 use crate::context::{ContextModel, EditorContext};
 use crate::diagnostics::SharedDiagnostics;
 use crate::disk::pool::BlockingPool;
-use crate::driver::Driver;
+use crate::driver::{DiskCheck, Driver};
 use crate::hand_over::HandOver;
 use crate::hooks::{Hooks, HooksParts};
 use crate::host::EditorHost;
@@ -50,7 +51,7 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// The server can be resumed if `left` is the state of the last process. Hooks set `mark` while
-    /// this process is suspended.
+    /// this process is suspended. Returns the checks of the disk for [`Self::run`], too.
     pub(crate) fn new(
         port: u16,
         token: &Token,
@@ -59,7 +60,7 @@ impl Parts {
         left: Option<Left>,
         pool: Arc<BlockingPool>,
         mark: Option<SuspendedMark>,
-    ) -> Self {
+    ) -> (Self, UnboundedReceiver<DiskCheck>) {
         let config = Arc::new(config);
         let (settings, limits) = (&config.settings, &config.limits);
         let lifecycle = Lifecycle::default();
@@ -77,7 +78,7 @@ impl Parts {
         let known = left.sessions.iter().map(|(id, client)| (*id, *client));
         let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host), known));
         let monitors = Arc::new(Monitors::new(limits.monitors));
-        let driver = Driver::new(
+        let (driver, checks) = Driver::new(
             Arc::clone(&sessions),
             Arc::clone(&monitors),
             Arc::clone(&host),
@@ -135,7 +136,7 @@ impl Parts {
             context: Arc::clone(&context),
             hooks: Arc::clone(&hooks),
         });
-        Self {
+        let parts = Self {
             config,
             pool,
             workspace,
@@ -148,11 +149,17 @@ impl Parts {
             hooks,
             http,
             lifecycle,
-        }
+        };
+        (parts, checks)
     }
 
     /// Runs the tasks of the parts until the server stops. `saving` is the resume file.
-    pub(crate) fn run(&self, runtime: &Handle, saving: Option<JoinHandle<Saving>>) {
+    pub(crate) fn run(
+        &self,
+        runtime: &Handle,
+        saving: Option<JoinHandle<Saving>>,
+        checks: UnboundedReceiver<DiskCheck>,
+    ) {
         if let (Some(journal), Some(saving)) = (&self.journal, saving) {
             let (driver, pool) = (Arc::clone(&self.driver), Arc::clone(&self.pool));
             runtime.spawn(resume::keep(driver, pool, Arc::clone(journal), saving));
@@ -170,7 +177,7 @@ impl Parts {
         // These also run during the stop, so that no call waits for a text without end.
         let driver = Arc::clone(&self.driver);
         self.until_aborted(runtime, async move { driver.run().await });
-        self.until_aborted(runtime, Arc::clone(&self.hooks).check_disk());
+        self.until_aborted(runtime, Arc::clone(&self.hooks).check_disk(checks));
     }
 
     /// Takes over the clients of other companions of the folder when these end.

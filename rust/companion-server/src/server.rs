@@ -126,13 +126,14 @@ impl Server {
         };
         let workspace_path = workspace_path(Platform::CURRENT, &texts(&config.settings.workspace));
 
-        let parts = Parts::new(port, &token, config, host, left, pool, SuspendedMark::of(port));
+        let (parts, checks) =
+            Parts::new(port, &token, config, host, left, pool, SuspendedMark::of(port));
         for socket in sockets {
             let http = &parts.http;
             let accept = http::accept(socket, Arc::clone(&http.endpoint), Arc::clone(http));
             parts.lifecycle.listening.spawn_on(accept, &handle);
         }
-        parts.run(&handle, saving);
+        parts.run(&handle, saving, checks);
         if let Some(peers) = peers {
             parts.follow_peers(&handle, peers);
         }

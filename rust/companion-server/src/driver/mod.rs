@@ -9,6 +9,7 @@ mod outputs;
 mod tests;
 
 use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
 use std::sync::{Arc, Weak};
 
 use companion_core::calls::CallOrigin;
@@ -18,6 +19,7 @@ use companion_core::record::Left;
 use companion_core::text::{HeldTexts, Text};
 use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::sleep_until;
 use uuid::Uuid;
@@ -47,10 +49,7 @@ pub(crate) struct Driver {
     max_untaken: usize,
     /// Signals a message for the editor from another thread, or an earlier deadline.
     woken: Notify,
-    /// Signals a check of the disk.
-    disk_checks: Notify,
-    /// Signals that a client may have acknowledged a decision.
-    arrived: Notify,
+    disk_checks: UnboundedSender<DiskCheck>,
     sessions: Arc<Sessions>,
     monitors: Arc<Monitors>,
     host: Arc<dyn EditorHost>,
@@ -67,7 +66,8 @@ struct Core {
     /// The proposals that were not sent to the editor.
     proposals: HashMap<CallId, Proposal>,
     to_editor: VecDeque<ToEditor>,
-    disk_checks: VecDeque<DiskCheck>,
+    /// Dropped once clients have acknowledged everything.
+    all_arrived: Option<oneshot::Sender<Infallible>>,
     /// The deadline that the timer waits for.
     timer: Option<u64>,
 }
@@ -85,7 +85,8 @@ struct Answered {
 }
 
 impl Driver {
-    /// `left` is the state of the last process, if this one resumes it.
+    /// `left` is the state of the last process, if this one resumes it. Returns the checks of the
+    /// disk, too, which somebody must carry out.
     pub(crate) fn new(
         sessions: Arc<Sessions>,
         monitors: Arc<Monitors>,
@@ -93,7 +94,7 @@ impl Driver {
         config: &Config,
         journal: Option<Arc<Journal>>,
         left: Left,
-    ) -> Arc<Self> {
+    ) -> (Arc<Self>, UnboundedReceiver<DiskCheck>) {
         let max_untaken = config.limits.body.saturating_mul(2).min(Semaphore::MAX_PERMITS);
         let (first_delivery, _) = Uuid::new_v4().as_u64_pair();
         let companion = Companion::new(
@@ -103,30 +104,31 @@ impl Driver {
             journal.is_some(),
             left,
         );
-        let core = Core {
+        let core = Mutex::new(Core {
             companion,
             last_call: 0,
             waiters: HashMap::new(),
             proposals: HashMap::new(),
             to_editor: VecDeque::new(),
-            disk_checks: VecDeque::new(),
+            all_arrived: None,
             timer: None,
-        };
-        Arc::new_cyclic(|me| Self {
+        });
+        let (disk_checks, checks) = unbounded_channel();
+        let driver = Arc::new_cyclic(|me| Self {
             me: Weak::clone(me),
-            core: Mutex::new(core),
+            core,
             clock: Clock::new(),
             texts: HeldTexts::default(),
             untaken: Arc::new(Semaphore::new(max_untaken)),
             max_untaken,
             woken: Notify::new(),
-            disk_checks: Notify::new(),
-            arrived: Notify::new(),
+            disk_checks,
             sessions,
             monitors,
             host,
             journal,
-        })
+        });
+        (driver, checks)
     }
 
     pub(crate) fn now(&self) -> Now {
@@ -258,13 +260,15 @@ impl Driver {
     /// Waits until every connected client has acknowledged its decisions and has received its
     /// answers.
     pub(crate) async fn all_arrived(&self) {
-        loop {
-            let arrived = self.arrived.notified();
-            if !self.ask(|companion| companion.diffs().is_any_on_its_way()) {
+        let (sender, arrived) = oneshot::channel();
+        {
+            let mut core = self.core.lock();
+            if !core.companion.diffs().is_any_on_its_way() {
                 return;
             }
-            arrived.await;
+            core.all_arrived = Some(sender);
         }
+        let _dropped = arrived.await;
     }
 
     /// Waits until the next process would know the current state, or until the timeout.

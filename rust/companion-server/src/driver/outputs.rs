@@ -93,7 +93,7 @@ impl Driver {
                     }
                     Output::Ended(diff, outcome) => log::debug!("diff {diff} ended: {outcome:?}"),
                     Output::ReadOriginal(call, path) => {
-                        self.check_disk(core, DiskCheck::Original(call, path));
+                        self.check_disk(DiskCheck::Original(call, path));
                     }
                     Output::Arrival(call, arrival) => {
                         if let Some(proposal) = core.proposals.get_mut(&call) {
@@ -101,15 +101,12 @@ impl Driver {
                         }
                     }
                     Output::CheckAccess(diff, path) => {
-                        self.check_disk(core, DiskCheck::Access(diff, path));
+                        self.check_disk(DiskCheck::Access(diff, path));
                     }
                     Output::Read(diff, session, path, original) => {
-                        self.check_disk(
-                            core,
-                            DiskCheck::Read(diff, session, path, original.is_some()),
-                        );
+                        self.check_disk(DiskCheck::Read(diff, session, path, original.is_some()));
                     }
-                    Output::LookForText(text) => self.check_disk(core, DiskCheck::ForText(text)),
+                    Output::LookForText(text) => self.check_disk(DiskCheck::ForText(text)),
                     Output::Delivery(delivery) => reply.delivery = delivery,
                     Output::Withdrawn(is_withdrawn) => reply.is_withdrawn = is_withdrawn,
                     Output::Resumed(resumed) => reply.resumed = resumed,
@@ -123,6 +120,9 @@ impl Driver {
             if next.is_some_and(|next| core.timer.is_none_or(|timer| next < timer)) {
                 self.woken.notify_one();
             }
+            if core.all_arrived.is_some() && !core.companion.diffs().is_any_on_its_way() {
+                core.all_arrived = None;
+            }
             value
         };
         for (session, path, decision) in decided {
@@ -131,7 +131,6 @@ impl Driver {
                 session.mailbox.wake();
             }
         }
-        self.arrived.notify_waiters();
         (value, reply)
     }
 
@@ -161,9 +160,8 @@ impl Driver {
         core.to_editor.push_back(ToEditor::Request(request, responder));
     }
 
-    fn check_disk(&self, core: &mut Core, check: DiskCheck) {
-        core.disk_checks.push_back(check);
-        self.disk_checks.notify_one();
+    fn check_disk(&self, check: DiskCheck) {
+        let _ = self.disk_checks.send(check); // or the server has stopped
     }
 
     /// Sends the queued messages to the editor.
@@ -186,15 +184,5 @@ impl Driver {
                 sse::data(&events::diff_rejected(path))
             }
         });
-    }
-
-    /// Waits for the next check of the disk.
-    pub(crate) async fn next_disk_check(&self) -> DiskCheck {
-        loop {
-            if let Some(check) = self.core.lock().disk_checks.pop_front() {
-                return check;
-            }
-            self.disk_checks.notified().await;
-        }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use companion_core::companion::Input;
 use companion_core::text::Text;
 use companion_protocol::ide::truncate_utf16;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::Hooks;
 use crate::driver::DiskCheck;
@@ -29,9 +30,8 @@ pub(crate) fn rejected_with_reason<'a>(path: &'a str, reason: &str) -> Input<'a>
 
 impl Hooks {
     /// Carries out the checks of the disk that the core requests, without end.
-    pub(crate) async fn check_disk(self: Arc<Self>) {
-        loop {
-            let check = self.driver.next_disk_check().await;
+    pub(crate) async fn check_disk(self: Arc<Self>, mut checks: UnboundedReceiver<DiskCheck>) {
+        while let Some(check) = checks.recv().await {
             let hooks = Arc::clone(&self);
             self.lifecycle.tasks.spawn(async move { hooks.carry_out(check).await });
         }

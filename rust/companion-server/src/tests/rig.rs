@@ -82,8 +82,8 @@ impl Rig {
         let received = Arc::default();
         let host: Arc<dyn EditorHost> =
             Arc::new(RecordingEditor { asked: sender, received: Arc::clone(&received) });
-        let parts = Parts::new(PORT, &token, config, Arc::clone(&host), left, pool, None);
-        parts.run(&Handle::current(), saving);
+        let (parts, checks) = Parts::new(PORT, &token, config, Arc::clone(&host), left, pool, None);
+        parts.run(&Handle::current(), saving, checks);
         let lock = Mutex::new(lock);
         let asked = tokio::sync::Mutex::new(asked);
         Self { parts, lock, asked, received, host }
