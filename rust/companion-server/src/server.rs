@@ -6,7 +6,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -60,8 +59,6 @@ struct Inner {
     token: Token,
     discovery: Discovery,
     runtime: Handle,
-    /// The editor starts the next server, and keeps its proposals for that.
-    keeps_proposals: AtomicBool,
     /// `None` once the server has stopped.
     running: Mutex<Option<Running>>,
 }
@@ -163,7 +160,6 @@ impl Server {
             token,
             discovery,
             runtime: handle,
-            keeps_proposals: AtomicBool::new(false),
             running: Mutex::new(Some(Running { _lock: lock })),
         };
         let inner = Arc::new(inner);
@@ -289,7 +285,7 @@ impl Server {
             Event::RevertUndone(paths) => hooks.changes.revert_undone(&paths),
             Event::ChangesKept(paths) => hooks.changes.kept(&paths),
             Event::Review(review) => hooks.review_changed(review.all),
-            Event::Restarts(_) => self.inner.keeps_proposals.store(true, Ordering::Relaxed),
+            Event::Restarts(_) => driver.keep_proposals(),
             Event::DiffAccepted(diff) => return Ok(Some(self.accepted(diff))),
             Event::DiffRejected(RejectedDiff { file_path, reason }) => {
                 let rejected = match reason.as_deref().map(str::trim) {
@@ -445,10 +441,9 @@ impl Inner {
         let (done, wait) = mpsc::sync_channel(1);
         let removal = self.discovery.remove();
         let shutdown = self.parts.shutdown();
-        let keeps = self.keeps_proposals.load(Ordering::Relaxed);
         self.runtime.spawn(async move {
             drop(lock);
-            shutdown.run(Some(removal), keeps).await;
+            shutdown.run(Some(removal)).await;
             let _ = done.send(());
         });
         if wait.recv_timeout(STOP_TIMEOUT).is_err() {
@@ -462,7 +457,7 @@ impl Drop for Inner {
         if let Some(lock) = self.running.get_mut().take() {
             drop(lock);
             drop(self.discovery.remove());
-            self.parts.shutdown().run_now(*self.keeps_proposals.get_mut());
+            self.parts.shutdown().run_now();
         }
     }
 }

@@ -50,15 +50,15 @@ pub(crate) struct Shutdown {
 }
 
 impl Shutdown {
-    /// Runs all steps after the removal of the discovery file has begun. If the editor `keeps` its
-    /// proposals for the next process, they stay open.
-    pub(crate) async fn run(&self, mut removal: Option<Removal>, keeps: bool) {
+    /// Runs all steps after the removal of the discovery file has begun.
+    pub(crate) async fn run(&self, mut removal: Option<Removal>) {
         let Lifecycle { aborting, listening, tasks, .. } = &self.lifecycle;
         let begun = Instant::now();
         let end = begun + SHUTDOWN_TIMEOUT;
         if let Some(removal) = &mut removal {
             removal.begin().await;
         }
+        let keeps = self.driver.keeps_proposals();
         if keeps {
             self.driver.wait_until_journaled().await;
         }
@@ -91,7 +91,8 @@ impl Shutdown {
     }
 
     /// Runs the same steps without waiting.
-    pub(crate) fn run_now(&self, keeps: bool) {
+    pub(crate) fn run_now(&self) {
+        let keeps = self.driver.keeps_proposals();
         self.driver.post(Input::Stop { keeps });
         self.driver.post(Input::EndTexts);
         self.close();

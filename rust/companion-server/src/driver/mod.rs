@@ -66,6 +66,8 @@ struct Core {
     /// The proposals that were not sent to the editor.
     proposals: HashMap<CallId, Proposal>,
     to_editor: VecDeque<ToEditor>,
+    /// The editor starts the next server, and keeps its proposals for that.
+    keeps_proposals: bool,
     /// Dropped once clients have acknowledged everything.
     all_arrived: Option<oneshot::Sender<Infallible>>,
     /// The deadline that the timer waits for.
@@ -110,6 +112,7 @@ impl Driver {
             waiters: HashMap::new(),
             proposals: HashMap::new(),
             to_editor: VecDeque::new(),
+            keeps_proposals: false,
             all_arrived: None,
             timer: None,
         });
@@ -255,6 +258,15 @@ impl Driver {
                 () = self.woken.notified() => self.send(),
             }
         }
+    }
+
+    /// The editor starts the next server, and keeps its proposals for that.
+    pub(crate) fn keep_proposals(&self) {
+        self.core.lock().keeps_proposals = true;
+    }
+
+    pub(crate) fn keeps_proposals(&self) -> bool {
+        self.core.lock().keeps_proposals
     }
 
     /// Waits until every connected client has acknowledged its decisions and has received its

@@ -102,7 +102,7 @@ impl Rig {
     /// Stops the server in order.
     pub(crate) async fn shut_down(&self) {
         self.release_lock();
-        self.parts.shutdown().run(None, false).await;
+        self.parts.shutdown().run(None).await;
     }
 
     /// The user decides about the diff of this path.
