@@ -396,7 +396,20 @@ impl Server {
     /// Stops the server, in the order of `shutdown.rs`. Blocks for up to 2 s. Does nothing if the
     /// server has stopped. Don't call it from within an [`EditorHost`].
     pub fn stop(&self) {
-        self.inner.stop();
+        let Inner { parts, discovery, runtime, running, .. } = &*self.inner;
+        let mut running = running.lock();
+        let Some(lock) = running.take() else { return };
+        let (done, wait) = mpsc::sync_channel(1);
+        let removal = discovery.remove();
+        let shutdown = parts.shutdown();
+        runtime.spawn(async move {
+            drop(lock);
+            shutdown.run(Some(removal)).await;
+            let _ = done.send(());
+        });
+        if wait.recv_timeout(STOP_TIMEOUT).is_err() {
+            log::warn!("the server did not stop in time");
+        }
     }
 }
 
@@ -431,24 +444,6 @@ fn log_addresses(addresses: &[SocketAddr], missing: &[UnavailableAddress]) {
     }
     for UnavailableAddress { reason, .. } in missing {
         log::warn!("{reason}");
-    }
-}
-
-impl Inner {
-    fn stop(&self) {
-        let mut running = self.running.lock();
-        let Some(lock) = running.take() else { return };
-        let (done, wait) = mpsc::sync_channel(1);
-        let removal = self.discovery.remove();
-        let shutdown = self.parts.shutdown();
-        self.runtime.spawn(async move {
-            drop(lock);
-            shutdown.run(Some(removal)).await;
-            let _ = done.send(());
-        });
-        if wait.recv_timeout(STOP_TIMEOUT).is_err() {
-            log::warn!("the server did not stop in time");
-        }
     }
 }
 

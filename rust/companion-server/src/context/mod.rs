@@ -37,7 +37,7 @@ const TIMER_LATENESS: Duration = Duration::from_millis(2);
 
 pub(crate) struct EditorContext {
     state: Mutex<ContextState>,
-    /// The events that no context was sent for. Notifies when a burst begins.
+    /// The current burst. Notifies when it begins.
     burst: watch::Sender<Option<Burst>>,
     host: Arc<dyn EditorHost>,
 }
