@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -149,6 +150,33 @@ fn the_files_of_ended_companions_are_removed_and_no_others() {
 }
 
 #[test]
+fn setup_and_companions_share_one_private_folder() {
+    let dir = home();
+    let state = dir.path().join(".local/state");
+    let ours = state.join("companion-for-gemini-cli");
+    let run = |args: &[&str]| {
+        let output = program(dir.path()).arg("setup").args(args).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    };
+    run(&["--yes"]);
+    assert_eq!(fs::metadata(&ours).unwrap().permissions().mode() & 0o777, 0o700);
+    let mut serve = serve(dir.path(), "project");
+    let of_companion = || tree(&ours.join("resume")).into_iter().map(|(path, _)| path);
+    let before: Vec<_> = of_companion().collect();
+    assert!(!before.is_empty());
+    assert!(ours.join("setup.json").exists());
+    let dirs: Vec<_> = fs::read_dir(&state).unwrap().map(|dir| dir.unwrap().path()).collect();
+    assert_eq!(dirs, [&*ours], "there is one folder");
+    run(&["--remove", "--yes"]);
+    assert!(of_companion().eq(before), "the running companion keeps its files");
+    assert!(!ours.join("setup.json").exists());
+    drop(serve.stdin.take());
+    assert!(serve.wait().unwrap().success());
+    run(&["--remove", "--yes"]);
+    assert!(!ours.exists());
+}
+
+#[test]
 fn all_else_is_removed_although_the_files_of_companions_can_not_be() {
     let dir = home();
     let elsewhere = tempfile::tempdir().unwrap();
@@ -184,7 +212,9 @@ fn the_home_folder_of_another_user_is_refused() {
         assert_eq!(output.status.code(), Some(1), "{args:?}: {complaint}");
         assert!(complaint.contains("belongs to another user"), "{args:?}: {complaint}");
         assert!(complaint.contains("without sudo"), "{args:?}: {complaint}");
-        for name in [".gemini", ".local/state/gemini-companion", ".local/bin/gemini-companion"] {
+        for name in
+            [".gemini", ".local/state/companion-for-gemini-cli", ".local/bin/gemini-companion"]
+        {
             assert!(!home.join(name).exists(), "{args:?}: {name}");
         }
     }
@@ -242,7 +272,7 @@ fn folders_that_a_killed_run_was_creating_or_removing_are_removed() {
     let dir = home();
     let before = tree(dir.path());
     for staged in [".companion-setupA/created/state", ".local/.companion-setupB/removed"] {
-        fs::create_dir_all(dir.path().join(staged).join("gemini-companion")).unwrap();
+        fs::create_dir_all(dir.path().join(staged).join("companion-for-gemini-cli")).unwrap();
     }
     let remove = ["setup", "--remove", "-y"];
     assert!(program(dir.path()).args(remove).output().unwrap().status.success());
@@ -294,10 +324,10 @@ fn a_folder_that_can_not_be_used_is_named() {
     assert_eq!(said, "error: the home folder /dev/null is not a folder; set HOME\n");
     let dir = home();
     fs::create_dir_all(dir.path().join(".local/state")).unwrap();
-    fs::write(dir.path().join(".local/state/gemini-companion"), "no folder").unwrap();
+    fs::write(dir.path().join(".local/state/companion-for-gemini-cli"), "no folder").unwrap();
     for args in [["setup", "--dry-run"], ["setup", "--yes"]] {
         let said = run(dir.path(), dir.path(), &args);
-        assert!(said.contains(".local/state/gemini-companion"), "{said}");
+        assert!(said.contains(".local/state/companion-for-gemini-cli"), "{said}");
     }
 }
 

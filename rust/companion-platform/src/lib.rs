@@ -166,6 +166,9 @@ pub fn home_dir(platform: Platform, env: impl Fn(&str) -> Option<String>) -> Opt
     env(name).filter(|home| !home.is_empty())
 }
 
+/// The product's folder in [`state_dir`]. Only the user can enter it.
+pub const STATE_FOLDER: &str = "companion-for-gemini-cli";
+
 /// Returns the folder where a program of this user stores its state between runs, on the system
 /// `os` ([`std::env::consts::OS`]). `None` if the environment does not name it.
 ///

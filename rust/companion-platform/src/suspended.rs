@@ -5,10 +5,10 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{PrivateDir, state_dir};
+use super::{PrivateDir, STATE_FOLDER, state_dir};
 
 /// The folders for the marks, in the user's folder for state.
-pub const MARK_DIRS: [&str; 2] = ["companion-for-gemini-cli", "suspended"];
+pub const MARK_DIRS: [&str; 2] = [STATE_FOLDER, "suspended"];
 
 /// A file that says that the companion at a port did not answer. The process that has waited for it
 /// sets the mark. The companion clears the mark when it runs again.

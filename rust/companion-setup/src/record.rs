@@ -3,11 +3,12 @@
 //! It writes each entry before the item, so that an interrupted run leaves no unknown files.
 
 use std::env::consts::OS;
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_platform::state_dir;
+use companion_platform::{PrivateDir, STATE_FOLDER, state_dir};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -131,7 +132,7 @@ impl InstallManifest {
             io::Error::new(error.kind(), format!("{}: {error}", path.display()))
         })?;
         let mut content = read(&file)?;
-        // This folder has setup's name, whatever the manifest says.
+        // This folder is the product's, whatever the manifest says.
         content.dirs.extend(file.parent().map(Path::to_owned));
         // A folder sorts before those in it.
         content.dirs.sort();
@@ -146,7 +147,7 @@ impl InstallManifest {
         let var = |name: &str| machine.var(name).map(str::to_owned).or_else(|| home(name));
         let dir = state_dir(OS, var);
         let dir = dir.ok_or_else(|| io::Error::other("the environment names no home folder"))?;
-        Ok(Path::new(&dir).join("gemini-companion").join("setup.json"))
+        Ok(Path::new(&dir).join(STATE_FOLDER).join("setup.json"))
     }
 
     /// Returns the manifest's file.
@@ -230,7 +231,7 @@ impl InstallManifest {
     }
 
     fn write(&self) -> io::Result<()> {
-        create_dir(self.file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
+        create_private(self.file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
         replace(&self.file, &self.content.text()?)
     }
 }
@@ -278,9 +279,20 @@ fn create_at_once(outermost: &Path, file: &Path, content: &Content) -> io::Resul
     let staged = staging.path("created");
     let inner = file.strip_prefix(outermost).map_err(io::Error::other)?;
     let staged_file = staged.join(inner);
-    create_dir(staged_file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
+    create_private(staged_file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
     replace_at_once(&staged_file, &content.text()?)?;
     fs::rename(staged, outermost)
+}
+
+/// Creates the folder of the manifest as servers do, which keep their files in it.
+fn create_private(dir: &Path) -> io::Result<()> {
+    if !dir.exists() {
+        let above = dir.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        let name = dir.file_name().and_then(OsStr::to_str).ok_or(io::ErrorKind::InvalidInput)?;
+        create_dir(above)?;
+        PrivateDir::open(above, &[name])?;
+    }
+    check_own(dir)
 }
 
 /// Reads the manifest's file, if there is one. The error names the file and the way out.

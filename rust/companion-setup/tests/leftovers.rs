@@ -38,7 +38,7 @@ fn staging(made: &Made) -> Vec<PathBuf> {
         ".local/share/bash-completion/completions",
         ".local/share/fish/vendor_completions.d",
         ".local/share/man/man1",
-        ".local/state/gemini-companion",
+        ".local/state/companion-for-gemini-cli",
         ".local/bin",
         ".gemini",
     ];
@@ -87,7 +87,7 @@ fn a_run_that_was_killed_before_its_first_step_leaves_no_folder() {
     let made = made();
     let before = made.files();
     write(made.record().with_extension("lock"), "");
-    let dirs = [".local", ".local/state", ".local/state/gemini-companion"];
+    let dirs = [".local", ".local/state", ".local/state/companion-for-gemini-cli"];
     let dirs = dirs.map(|dir| made.home(dir).to_str().unwrap().to_owned());
     write(made.record(), &serde_json::json!({ "dirs": dirs, "items": [] }).to_string());
     assert_eq!(outcomes(&made.remove()), []);

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use companion_core::companion::Input;
 use companion_core::record::Left;
-use companion_platform::{PrivateDir, real_path, state_dir};
+use companion_platform::{PrivateDir, STATE_FOLDER, real_path, state_dir};
 use companion_protocol::settings::{ListenAddress, Settings};
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
@@ -43,7 +43,7 @@ use slots::{Claim, Slot};
 pub(crate) use token::Token;
 
 /// The directories below the user's state directory.
-const DIRS: [&str; 2] = ["companion-for-gemini-cli", "resume"];
+const DIRS: [&str; 2] = [STATE_FOLDER, "resume"];
 
 /// The longest wait for the disk, and for a process that is ending.
 const CLAIM_TIMEOUT: Duration = Duration::from_secs(3);

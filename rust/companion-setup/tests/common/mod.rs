@@ -217,7 +217,7 @@ impl Made {
 
     /// Returns the file of the record.
     pub(crate) fn record(&self) -> PathBuf {
-        self.home(".local/state/gemini-companion/setup.json")
+        self.home(".local/state/companion-for-gemini-cli/setup.json")
     }
 
     fn change_record(&self, change: impl Fn(&mut serde_json::Value)) {
