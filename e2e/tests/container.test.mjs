@@ -1,7 +1,7 @@
 // Tests Gemini CLI in a container with the editor on the host: each way to connect them.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -28,6 +28,8 @@ import { within } from '../lib/inbox.mjs';
 import { Host, HOST_ADDRESS, noNamespaces } from '../lib/namespace.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { Terminal, noTerminal } from '../lib/terminal.mjs';
+
+const noGit = spawnSync('git', ['--version']).status !== 0 && 'there is no git';
 
 /** As Docker's `--add-host host.docker.internal:host-gateway` makes it. */
 const HOSTS = { 'host.docker.internal': HOST_ADDRESS };
@@ -181,6 +183,34 @@ describe('in a container that the program starts', { skip: noNamespaces }, () =>
     const { client, called } = await startInContainer(window, options);
     await reviewsAnEdit(window, client, (file) => file.replace(part, '/workspace'));
     assert.ok(!called.includes(`=${sandbox.project}:`), 'the rest of the project is there');
+  });
+
+  test('Git works in a linked worktree, without the files of the main one', { skip: noGit }, async (t) => {
+    const sandbox = Sandbox.of(t);
+    const host = await Host.create(sandbox);
+    sandbox.file('a.txt', 'old\n');
+    const side = path.join(sandbox.root, 'side');
+    for (const args of [
+      ['init', '--quiet'],
+      ['add', 'a.txt'],
+      ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '--quiet', '--message', 'a'],
+      ['worktree', 'add', '--quiet', side],
+    ]) {
+      const env = sandbox.env({ GIT_CONFIG_GLOBAL: '/dev/null' });
+      execFileSync('git', ['-C', sandbox.project, ...args], { env, stdio: 'pipe' });
+    }
+    fs.writeFileSync(path.join(side, 'new.txt'), '');
+    const options = { machine: host, args: ['--listen', HOST_ADDRESS], workspace: [side] };
+    await Companion.start(sandbox, options);
+    const docker = installDocker(sandbox, host);
+    const [program, ...args] = [
+      ...[...host.prefix(side), path.resolve(process.env.GEMINI_COMPANION), 'container', '--'],
+      ...['docker', 'run', '--rm', 'my-image', 'sh', '-c', 'git status --porcelain && ls -A "$0"'],
+      sandbox.project,
+    ];
+    const env = sandbox.env({ ...host.env, PATH: `${docker}:${process.env.PATH}` });
+    const stdout = execFileSync(program, args, { env, encoding: 'utf8' });
+    assert.equal(stdout, '?? new.txt\n.git\n');
   });
 
   for (const [way, ours, there] of [

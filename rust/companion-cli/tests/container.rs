@@ -164,6 +164,32 @@ fn of_a_project_only_the_mounted_part_is_in_the_container() {
 }
 
 #[test]
+fn a_linked_worktree_is_mounted_with_the_git_folder_that_it_shares() {
+    let companion = scene("project");
+    let git = companion.root().join("main/.git");
+    let entry = git.join("worktrees/project");
+    std::fs::create_dir_all(&entry).unwrap();
+    let dot_git = companion.project.join(".git");
+    std::fs::write(entry.join("gitdir"), format!("{}\n", dot_git.display())).unwrap();
+    std::fs::write(entry.join("commondir"), "../..\n").unwrap();
+    std::fs::write(&dot_git, format!("gitdir: {}\n", entry.display())).unwrap();
+    let volume = format!("--volume={0}:{0}", git.display());
+    let own = format!("-v={0}:{0}:ro", git.display());
+    let called_with = |args: &[&str]| {
+        let args = [&["--", "docker", "run"], args, &["image"]].concat();
+        check_exit(&command(&companion, &args).output().unwrap());
+        called(&companion).0
+    };
+    let args = called_with(&[]);
+    assert!(args.lines().any(|arg| arg == volume), "{args}");
+    let main = format!("{}:", companion.root().join("main").display());
+    assert!(!args.contains(&main), "not the main checkout: {args}");
+    assert!(!called_with(&[&own]).contains(&volume), "the user's own mount counts");
+    std::fs::write(entry.join("gitdir"), "/elsewhere/.git\n").unwrap();
+    assert!(!called_with(&[]).contains(&volume), "the repository must name the worktree");
+}
+
+#[test]
 fn strange_names_arrive_as_they_are() {
     let companion = scene("a b,c\"d");
     check_exit(&command(&companion, &["--", "docker", "run", "image"]).output().unwrap());

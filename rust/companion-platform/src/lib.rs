@@ -26,7 +26,8 @@ pub use program::program_version;
 pub use suspended::{MARK_DIRS, SuspendedMark};
 pub use watch::Watch;
 pub use worktrees::{
-    GitDirs, Repository, are_of_one_repository, is_opened, opened_folders, sibling_worktrees,
+    GitDirs, Repository, are_of_one_repository, is_opened, opened_folders, shared_git_folder,
+    sibling_worktrees,
 };
 
 pub use system::{

@@ -146,6 +146,18 @@ pub fn are_of_one_repository(one: &Path, other: &Path) -> bool {
     Repository::of(one).is_some_and(|one| Repository::of(other) == Some(one))
 }
 
+/// Returns the `.git` folder that a linked worktree shares with the main one, without links. `None` for any
+/// other folder, and if `.git` does not have Git's files alone: a repository of another name, such as a
+/// bare one, may be any folder, and a worktree may be within it.
+pub fn shared_git_folder(worktree: &Path) -> Option<PathBuf> {
+    if worktree.join(".git").is_dir() {
+        return None;
+    }
+    let repository = Repository::of(worktree)?;
+    let has_worktree = repository.worktrees().iter().any(|one| one.starts_with(&repository.common));
+    (repository.common.ends_with(".git") && !has_worktree).then_some(repository.common)
+}
+
 /// The folders of Git for a worktree. A hostile repository may name any folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitDirs {
@@ -339,6 +351,27 @@ mod tests {
             let found = GitDirs::of(&scene.path(worktree)).map(|dirs| dirs.common);
             assert_eq!(found, expected, "{worktree}");
         }
+    }
+
+    #[test]
+    fn only_a_linked_worktree_shares_a_git_folder() {
+        let scene = Scene::new();
+        scene.add("a");
+        scene.write("claims/.git", "gitdir: ROOT/main/.git/worktrees/a\n");
+        fs::create_dir_all(scene.path("a/sub")).unwrap();
+        // Files beside the worktree must not make a folder of the user a repository.
+        scene.write("worktrees/b/gitdir", "ROOT/b/.git\n");
+        scene.write("worktrees/b/commondir", "../..\n");
+        scene.write("b/.git", "gitdir: ../worktrees/b\n");
+        assert_eq!(scene.siblings("main"), ["a"]);
+        for (folder, expected) in
+            [("a", true), ("main", false), ("a/sub", false), ("claims", false), ("b", false)]
+        {
+            let found = shared_git_folder(&scene.path(folder));
+            assert_eq!(found, expected.then(|| scene.path("main/.git")), "{folder}");
+        }
+        scene.add("main/.git/c");
+        assert_eq!(shared_git_folder(&scene.path("a")), None, "another worktree is in it");
     }
 
     /// A repository that was unpacked or fetched must not reach beyond itself.

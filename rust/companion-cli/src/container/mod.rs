@@ -25,10 +25,11 @@ use prepare::{ContainerOptions, Prepared, prepare};
 ///
 ///   gemini-companion container -- docker run --rm -it IMAGE gemini
 ///
-/// It adds only missing options: variables, the host's name, mounts of the editor's folders and, for
-/// Qwen Code, of its discovery file, and the working folder. The token is not on the command line. Your
-/// own options stay. It supports docker, podman and nerdctl with run and create, on Windows only in WSL.
-/// With exec and compose run it adds the variables alone. It exits with the command's code.
+/// It adds only missing options: variables, the host's name, mounts of the editor's folders, of the .git
+/// folder of a linked worktree and, for Qwen Code, of its discovery file, and the working folder. The
+/// token is not on the command line. Your own options stay. It supports docker, podman and nerdctl with
+/// run and create, on Windows only in WSL. With exec and compose run it adds the variables alone. It exits
+/// with the command's code.
 ///
 /// The companion must listen on an address that the container can reach: see serve --listen.
 #[derive(Debug, clap::Args)]

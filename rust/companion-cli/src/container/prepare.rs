@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use companion_platform::{Platform, relative_to};
+use companion_platform::{Platform, relative_to, shared_git_folder};
 use companion_protocol::profile::{Base, Folder};
 
 use super::command::{Engine, Invocation, Mount, Verb};
@@ -207,6 +207,12 @@ fn mount_project(
         if places.is_empty() {
             if Path::new(root).is_dir() {
                 flags.push(bind(root, root, false, options.needs_labels));
+                if let Some(git) = shared_git(&invocation.mounts, &roots, root) {
+                    let flag = bind(&git, &git, false, options.needs_labels);
+                    if !flags.contains(&flag) {
+                        flags.push(flag);
+                    }
+                }
             }
             mapped.roots.push(root.to_owned());
         }
@@ -233,6 +239,15 @@ fn mount_project(
         flags.push(format!("--workdir={}", mapped.to_container(&folder).unwrap_or(folder)));
     }
     mapped
+}
+
+/// Returns the folder with the files of Git for `root`, if `root` is a linked worktree and nothing else
+/// mounts the folder.
+fn shared_git(mounts: &[Mount], roots: &[&str], root: &str) -> Option<String> {
+    let git = shared_git_folder(Path::new(root))?.to_str()?.to_owned();
+    let is_mounted =
+        theirs(mounts, &git).is_some() || roots.iter().any(|other| below(other, &git).is_some());
+    (!is_mounted).then_some(git)
 }
 
 /// A mounted folder of the project.
