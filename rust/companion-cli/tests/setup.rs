@@ -150,6 +150,31 @@ fn the_files_of_ended_companions_are_removed_and_no_others() {
 }
 
 #[test]
+fn a_plugin_that_stays_counts_as_installed() {
+    let dir = home();
+    let bin = dir.path().join("path");
+    fs::create_dir(&bin).unwrap();
+    let nvim = bin.join("nvim");
+    fs::write(&nvim, "#!/bin/sh\necho NVIM v0.11.4\n").unwrap();
+    fs::set_permissions(&nvim, fs::Permissions::from_mode(0o755)).unwrap();
+    let setup = || {
+        let mut setup = program(dir.path());
+        let output = setup.env("PATH", &bin).args(["setup", "--yes"]).output().unwrap();
+        text(&output.stdout).to_owned()
+    };
+    let said = setup();
+    assert!(said.contains(" done  Neovim: ") && said.contains("Next steps"), "{said}");
+    let packages = dir.path().join(".local/share/nvim/site/pack/companion/start");
+    let file = packages.join("gemini_companion/lua/gemini_companion/init.lua");
+    fs::write(file, "-- changed by the user").unwrap();
+    let said = setup();
+    assert!(said.contains(" skip  Neovim: ") && said.contains("Next steps"), "{said}");
+    fs::remove_dir_all(packages.join("gemini_companion")).unwrap();
+    let said = setup();
+    assert!(said.contains("No editor has the plugin yet."), "{said}");
+}
+
+#[test]
 fn setup_and_companions_share_one_private_folder() {
     let dir = home();
     let state = dir.path().join(".local/state");

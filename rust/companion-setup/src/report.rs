@@ -13,7 +13,7 @@ pub struct Report {
     /// The file that lists the installed items, if the run has added one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<PathBuf>,
-    /// Whether an editor has the plugin.
+    /// Whether an editor has the plugin, of any version, and supports it.
     #[serde(skip)]
     pub has_editor: bool,
 }
@@ -51,12 +51,6 @@ impl Report {
     /// Returns whether a step has that outcome.
     pub fn has(&self, outcome: Outcome) -> bool {
         self.steps.iter().any(|step| step.outcome == outcome)
-    }
-
-    /// Adds the step of an editor.
-    pub(crate) fn add_editor(&mut self, title: &str, path: PathBuf, step: (Outcome, String)) {
-        self.has_editor |= matches!(step.0, Outcome::Done | Outcome::Unchanged);
-        self.add(title, path, step);
     }
 
     pub(crate) fn add(

@@ -70,7 +70,8 @@ impl Setup<'_> {
         let program = program.as_ref().map(Option::as_deref).map_err(String::as_str);
         if let Some(neovim) = self.neovim {
             let (path, outcome) = neovim.install(program, self.is_named, record, dry_run);
-            report.add_editor(Neovim::NAME, path, outcome);
+            report.add(Neovim::NAME, path, outcome);
+            report.has_editor |= neovim.has_plugin() && neovim.too_old().is_none();
         }
         for client in self.clients {
             let outcome = ide_mode::turn_on(client, record, dry_run);
@@ -103,7 +104,8 @@ impl Setup<'_> {
                 Ok(Some(package)) => package,
                 Ok(None) => {
                     let (path, outcome) = without_package(plugins);
-                    report.add_editor(&ide.title(), path, outcome);
+                    report.has_editor |= outcome.0 == Outcome::Unchanged;
+                    report.add(&ide.title(), path, outcome);
                     continue;
                 }
                 Err(why) => {
@@ -118,7 +120,10 @@ impl Setup<'_> {
                 let is_running = is_loaded(&ides, plugins);
                 self.install_plugin(package, ide, is_running, plugins, record, dry_run)
             };
-            report.add_editor(&ide.title(), plugins.join(&package.root), outcome);
+            report.add(&ide.title(), plugins.join(&package.root), outcome);
+            report.has_editor |= ide.flatpak.is_none()
+                && package.fits(&ide.build)
+                && !install::copies(plugins, PLUGIN_ID).0.is_empty();
         }
     }
 
