@@ -67,7 +67,7 @@ test('the IDE loads the installed plugin, a client connects, and removal leaves 
       [`${PRODUCT.name} ${PRODUCT.version}`, 'done', plugin],
       ['gemini-companion', 'done', program],
       ['Gemini CLI', 'done', path.join(ofGemini, 'settings.json')],
-      ['Extension of Gemini CLI', 'done', path.join(ofGemini, 'extensions', 'gemini-companion')],
+      ['Extension for Gemini CLI', 'done', path.join(ofGemini, 'extensions', 'gemini-companion')],
     ],
   );
   assert.equal(doctor[0].connects, false, 'the IDE does not run yet');

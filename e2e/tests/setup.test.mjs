@@ -69,7 +69,7 @@ test('Neovim loads the installed plugin, and the client connects', { skip: noNeo
   await neovim.close();
 
   const again = await setup('--json', '--yes');
-  const subjects = ['gemini-companion', 'Neovim', 'Gemini CLI', 'Extension of Gemini CLI'];
+  const subjects = ['gemini-companion', 'Neovim', 'Gemini CLI', 'Extension for Gemini CLI'];
   const unchanged = subjects.map((name) => [name, 'unchanged']);
   assert.deepEqual(outcomes(again.stdout), Object.fromEntries(unchanged));
   const removed = await setup('--remove', '--yes');
@@ -124,7 +124,7 @@ test('setup says that the CLI does not run the hooks that it installs', async (t
   fs.writeFileSync(settings, '{"hooksConfig": {"disabled": ["companion-before-edit", "another"]}}');
   const { stdout } = await setup('--dry-run');
   const reason =
-    /Extension of Gemini CLI: .*, but Gemini CLI does not run all hooks: these are off by .*: companion-before-edit\n/;
+    /Extension for Gemini CLI: .*, but Gemini CLI does not run all hooks: these are off by .*: companion-before-edit\n/;
   assert.match(stdout, reason);
 });
 
@@ -133,7 +133,7 @@ test('a CLI that would not start with a copied extension does not get it', async
   fs.writeFileSync(settings, '{"security": {"allowedExtensions": ["^https://github.com/"]}}');
   for (const cwd of [sandbox.project, sandbox.home]) {
     const { stdout } = await run(sandbox, ['setup', '--yes'], { env, cwd });
-    const reason = /skip {2}Extension of Gemini CLI: Gemini CLI would not start with it: security\.allowedExtensions in /;
+    const reason = /skip {2}Extension for Gemini CLI: Gemini CLI would not start with it: security\.allowedExtensions in /;
     assert.match(stdout, reason, cwd);
     assert.ok(!fs.existsSync(path.join(sandbox.home, '.gemini/extensions')));
   }

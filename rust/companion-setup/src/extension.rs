@@ -19,12 +19,15 @@ const FILES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/extension.rs
 /// The name of the extension and of its folder.
 const NAME: &str = "gemini-companion";
 
+/// The commands that install an extension again after the user has removed it.
+const AGAIN: &str = "setup --remove, then setup";
+
 /// The files that clients add to extensions that the user installs.
 const INSTALLED: [&str; 2] = [".gemini-extension-install.json", ".qwen-extension-install.json"];
 
 /// Returns the name of the extension in the report.
 pub(crate) fn subject(client: &Client) -> String {
-    format!("Extension of {}", client.name)
+    format!("Extension for {}", client.name)
 }
 
 /// Returns its folder among those extensions.
@@ -53,8 +56,7 @@ pub(crate) fn install(
         return (Outcome::Unchanged, format!("you installed it{note}"));
     }
     if record.is_installed(&target) && !target.exists() && extensions.is_dir() {
-        let why = "you removed it; to install it again, run setup --remove, then setup";
-        return (Outcome::Skipped, why.to_owned());
+        return (Outcome::Skipped, format!("you removed it; to install it again, run {AGAIN}"));
     }
     if let Some(why) = client.refuses_copies.as_ref().filter(|_| !target.exists()) {
         return (Outcome::Skipped, why.clone());
@@ -70,6 +72,7 @@ pub(crate) fn install(
         files: files(os, program),
         what: |hash| What::Extension { hash },
         note: &note,
+        again: AGAIN,
     };
     bundle.install(is_installed, record, dry_run)
 }

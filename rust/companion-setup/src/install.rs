@@ -100,6 +100,8 @@ pub(crate) struct Bundle<'a> {
     pub(crate) what: fn(String) -> What,
     /// A note for the report if the files are installed, now or earlier.
     pub(crate) note: &'a str,
+    /// The commands that install the files again after the user has moved them away.
+    pub(crate) again: &'a str,
 }
 
 impl Bundle<'_> {
@@ -111,10 +113,10 @@ impl Bundle<'_> {
         record: &mut InstallManifest,
         dry_run: bool,
     ) -> (Outcome, String) {
-        let Self { subject, content, target, files, what, note } = self;
+        let Self { subject, content, target, files, what, note, again } = self;
         let hash = hash_files(&files);
         let item = record.known(target).filter(|_| is_installed);
-        let done = match item.map(|item| stays(target, item, &hash)).transpose() {
+        let done = match item.map(|item| stays(target, item, &hash, again)).transpose() {
             Err(error) => Err(error),
             Ok(Some(ReplaceDecision::Same)) => {
                 return (Outcome::Unchanged, format!("it is installed{note}"));
@@ -149,12 +151,18 @@ enum ReplaceDecision {
 }
 
 /// Decides whether the item at `target` stays although files with this hash are available.
-fn stays(target: &Path, item: &InstalledItem, hash: &str) -> io::Result<ReplaceDecision> {
+fn stays(
+    target: &Path,
+    item: &InstalledItem,
+    hash: &str,
+    again: &str,
+) -> io::Result<ReplaceDecision> {
     let there = hash_dir(target)?;
     Ok(if there == hash {
         ReplaceDecision::Same
     } else if !item.has(&there) {
-        ReplaceDecision::Because(format!("{CHANGED}; to get this version, move it away"))
+        let why = format!("{CHANGED}; to get this version, move it away and run {again}");
+        ReplaceDecision::Because(why)
     } else if let Some(newer) = item.newer() {
         ReplaceDecision::Because(format!("{newer} is installed, which is newer"))
     } else {

@@ -83,6 +83,7 @@ impl Neovim {
             files: files(program),
             what: |hash| What::NeovimPlugin { hash },
             note: if lazy { &note } else { "" },
+            again: "gemini-companion setup neovim",
         };
         let outcome = bundle.install(is_installed, record, dry_run);
         (target, outcome)

@@ -9,7 +9,7 @@ use crate::common::write_program;
 use crate::common::{Made, below, outcomes, write};
 use companion_setup::{Os, Outcome, Package, Report};
 
-const SUBJECT: &str = "Extension of Gemini CLI";
+const SUBJECT: &str = "Extension for Gemini CLI";
 
 /// Creates a machine with a client whose IDE mode is on.
 fn made() -> Made {

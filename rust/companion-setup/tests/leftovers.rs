@@ -179,7 +179,7 @@ fn without_the_program_nothing_is_installed_that_runs_it() {
     without_program(&made);
     let package = made.package("1.0");
     for report in [made.plan(&package), made.carry_out(&package)] {
-        for subject in ["Neovim", "Extension of Gemini CLI", "Completions for bash"] {
+        for subject in ["Neovim", "Extension for Gemini CLI", "Completions for bash"] {
             let step = report.steps.iter().find(|step| step.subject == subject).unwrap();
             assert_eq!(step.outcome, Outcome::Failed, "{report}");
             let why = "it needs gemini-companion, which could not be installed";
@@ -200,7 +200,7 @@ fn an_older_program_serves_when_the_new_one_can_not_be_copied() {
     let of = |subject| report.steps.iter().find(|step| step.subject == subject).unwrap().outcome;
     assert_eq!(of("gemini-companion"), Outcome::Failed);
     assert_eq!(of("Neovim"), Outcome::Unchanged);
-    assert_eq!(of("Extension of Gemini CLI"), Outcome::Unchanged);
+    assert_eq!(of("Extension for Gemini CLI"), Outcome::Unchanged);
 }
 
 #[test]

@@ -95,7 +95,8 @@ fn what_its_user_has_changed_stays() {
     let (made, package, target) = installed();
     fs::write(target.join("lua/gemini_companion/init.lua"), "of the user").unwrap();
     let theirs = below(&target);
-    let stays = "you changed it, so it stays; to get this version, move it away";
+    let stays = "you changed it, so it stays; to get this version, move it away and run \
+                 gemini-companion setup neovim";
     assert_eq!(step(&made.carry_out(&package)), (Outcome::Skipped, &*target, stays));
     let stays = "you changed it, so it stays";
     assert_eq!(step(&made.remove()), (Outcome::Unchanged, &*target, stays));
