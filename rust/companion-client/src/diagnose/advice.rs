@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use companion_platform::{Platform, quote, temp_dir_variables};
 use companion_protocol::profile::{Base, ClientProfile, Folder};
 
 use super::Problem;
@@ -176,13 +177,11 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
         let Folder { base, names } = environment.profile.folder;
         let folder = file.ancestors().nth(names.len() + 1).unwrap_or(Path::new("/"));
         let (what, variable) = match base {
-            Base::Temp => ("for temporary files", "TMPDIR"),
+            Base::Temp => ("for temporary files", temp_dir_variables(Platform::CURRENT)[0]),
             Base::Own { variable, .. } => ("of settings", variable),
         };
-        advice.push(format!(
-            "Start {id} with the editor's folder {what}: {variable}={} {id}",
-            quoted(folder)
-        ));
+        let command = with_variable(Platform::CURRENT, variable, folder, id);
+        advice.push(format!("Start {id} with the editor's folder {what}: {command}"));
     }
     let foreign = facts
         .plan
@@ -230,6 +229,16 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
     advice
 }
 
+/// Returns a command line that starts a program with a folder in a variable, on Windows for PowerShell.
+fn with_variable(platform: Platform, variable: &str, folder: &Path, program: &str) -> String {
+    match platform {
+        Platform::Unix => format!("{variable}={} {program}", quoted(folder)),
+        Platform::Windows => {
+            format!("$env:{variable} = {}; {program}", quote::powershell(&folder.to_string_lossy()))
+        }
+    }
+}
+
 fn other_folder(facts: &Facts) -> Vec<String> {
     let mut advice = Vec::new();
     let id = facts.environment.profile.id;
@@ -252,7 +261,8 @@ fn other_folder(facts: &Facts) -> Vec<String> {
                 .to_owned(),
         );
     }
-    advice.push("Or open this folder in the editor, and type /ide enable.".to_owned());
+    let or = if advice.is_empty() { "Open" } else { "Or open" };
+    advice.push(format!("{or} this folder in the editor, and type /ide enable."));
     advice
 }
 
@@ -280,4 +290,18 @@ fn left_over(facts: &Facts) -> Vec<String> {
     }
     advice.push(start(facts));
     advice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_is_set_as_in_the_systems_shell() {
+        let command = |platform, folder| {
+            with_variable(platform, temp_dir_variables(platform)[0], Path::new(folder), "gemini")
+        };
+        assert_eq!(command(Platform::Unix, "/var/a b"), "TMPDIR='/var/a b' gemini");
+        assert_eq!(command(Platform::Windows, "C:\\a b"), "$env:TEMP = 'C:\\a b'; gemini");
+    }
 }

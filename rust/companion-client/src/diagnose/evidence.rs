@@ -38,7 +38,8 @@ fn folder(facts: &Facts, findings: &mut Vec<Finding>) {
         Err(WorkspaceError::Unknown) => (Level::Note, format!("{cwd}")),
         Err(WorkspaceError::Empty) => (Level::Bad, format!("{cwd}; the editor has no folder open")),
         Err(WorkspaceError::Elsewhere(folders)) => {
-            (Level::Bad, format!("{cwd}; the editor has open: {}", list(folders)))
+            let has = if facts.plan.is_left_over() { "that has ended had" } else { "has" };
+            (Level::Bad, format!("{cwd}; the editor {has} open: {}", list(folders)))
         }
     };
     findings.push(finding(Subject::Folder, level, text));

@@ -116,12 +116,20 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the folders that editors have open, if the client's folder is not among them.
+    /// Whether the chosen file is of an editor that has ended.
+    pub fn is_left_over(&self) -> bool {
+        self.search.chosen().is_some_and(|one| !one.alive)
+    }
+
+    /// Returns the folders that running editors have open, if the client's folder is not among them.
     pub fn open_folders(&self) -> Vec<PathBuf> {
-        if let Err(WorkspaceError::Elsewhere(folders)) = &self.workspace {
+        if let Err(WorkspaceError::Elsewhere(folders)) = &self.workspace
+            && !self.is_left_over()
+        {
             return folders.clone();
         }
-        let passed_over = self.search.candidates.iter().filter_map(|one| match &one.standing {
+        let running = self.search.candidates.iter().filter(|one| one.alive);
+        let passed_over = running.filter_map(|one| match &one.standing {
             CandidateStatus::Workspace(WorkspaceError::Elsewhere(folders)) => Some(folders),
             _ => None,
         });

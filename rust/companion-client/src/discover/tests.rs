@@ -155,6 +155,20 @@ fn if_no_workspace_fits_the_best_file_says_which_folders_are_open() {
 }
 
 #[test]
+fn only_running_editors_have_folders_open() {
+    let scene = Scene::new();
+    scene.file(DEAD, 1, "other");
+    let other = vec![fs::canonicalize(scene.path("other")).unwrap()];
+    let plan = scene.plan();
+    assert_eq!(plan.workspace, Err(WorkspaceError::Elsewhere(other)), "the CLI's own message");
+    assert!(plan.is_left_over());
+    assert_eq!(plan.open_folders(), Vec::<PathBuf>::new());
+    scene.file(ALIVE, 2, "project/sub");
+    let plan = scene.plan();
+    assert_eq!(plan.open_folders(), [fs::canonicalize(scene.path("project/sub")).unwrap()]);
+}
+
+#[test]
 fn what_is_no_discovery_file_of_ours_is_passed_over() {
     let mut scene = Scene::new();
     for name in ["gemini-ide-server-1-x.json", "gemini-ide-server--1.json", "a.json", "x.json.tmp"]

@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_platform::{Platform, PrivateDir, home_dir, others_can_rename_in, temp_dir};
+use companion_platform::{
+    Platform, PrivateDir, home_dir, others_can_rename_in, temp_dir, temp_dir_variables,
+};
 use companion_protocol::profile::{Base, Folder, Surroundings};
 
 /// A folder for discovery files.
@@ -55,8 +57,9 @@ impl DiscoveryDir {
             if self.names.is_empty() || error.kind() != io::ErrorKind::PermissionDenied {
                 return error;
             }
-            let fix = "set TMPDIR to a folder of your own, for the editor and for the CLI";
-            io::Error::new(error.kind(), format!("{error}; {fix}"))
+            let variable = temp_dir_variables(Platform::CURRENT)[0];
+            let fix = "to a folder of your own, for the editor and for the CLI";
+            io::Error::new(error.kind(), format!("{error}; set {variable} {fix}"))
         })
     }
 
