@@ -223,7 +223,7 @@ impl Run<'_> {
             let extensions = settings.parent().map(|folder| folder.join("extensions"));
             let obstacles = hook_switches(&environment);
             let refuses_copies = obstacles.iter().find_map(|obstacle| match obstacle {
-                HookObstacle::SourceNotAllowed(setting, file) => Some(format!(
+                HookObstacle::SourceNotAllowed(setting, file, _) => Some(format!(
                     "{} would not start with it: {setting} in {} allows only extensions with a known \
                      source",
                     profile.name,

@@ -83,7 +83,7 @@ impl HookObstacle {
                 format!("the extension's file {} is missing or invalid", file.display())
             }
             Self::SafeMode(variable) => format!("{variable} turns extensions and hooks off"),
-            Self::SourceNotAllowed(setting, file) => format!(
+            Self::SourceNotAllowed(setting, file, _) => format!(
                 "{name} does not start: {setting} in {} requires a source of the companion's \
                  extension, which setup has copied",
                 file.display()
@@ -133,9 +133,10 @@ impl HookObstacle {
                 "Run gemini-companion setup, or install your own extension again.".to_owned()
             }
             Self::SafeMode(variable) => format!("Unset {variable}."),
-            Self::SourceNotAllowed(setting, file) => format!(
-                "Remove the extension: gemini-companion setup --remove. If {setting} in {} allows its \
-                 source, install it by {} extensions install.",
+            Self::SourceNotAllowed(setting, file, folder) => format!(
+                "Remove the folder {}; setup then leaves the extension out. If {setting} in {} allows \
+                 its source, install it by {} extensions install.",
+                folder.display(),
                 file.display(),
                 client.id
             ),

@@ -25,8 +25,9 @@ pub enum HookObstacle {
     Broken(PathBuf),
     /// This variable turns all hooks and extensions off.
     SafeMode(&'static str),
-    /// The client does not start, because this setting requires a known source of each extension.
-    SourceNotAllowed(&'static str, PathBuf),
+    /// The client does not start, because this setting in this file requires a known source of each
+    /// extension, and the one in this folder has none.
+    SourceNotAllowed(&'static str, PathBuf, PathBuf),
     /// This rule disables the extension in the folder.
     Disabled(String, PathBuf),
     /// This setting turns all hooks off.
@@ -131,11 +132,12 @@ pub fn hook_switches(environment: &Environment) -> Vec<HookObstacle> {
         obstacles.push(HookObstacle::SafeMode(name));
     }
     let Ok(settings) = Settings::read(environment) else { return obstacles };
-    let is_copied = !extension_folder(environment).join(switches.install_metadata).exists();
+    let folder = extension_folder(environment);
+    let is_copied = !folder.join(switches.install_metadata).exists();
     if let Some(setting) = switches.allowed_sources.filter(|_| is_copied)
         && let Some((_, file)) = settings.all(setting).find(|(value, _)| !is_empty_list(value))
     {
-        obstacles.push(HookObstacle::SourceNotAllowed(setting, file.to_owned()));
+        obstacles.push(HookObstacle::SourceNotAllowed(setting, file.to_owned(), folder));
     }
     let enablement =
         user_settings(environment).with_file_name("extensions").join("extension-enablement.json");

@@ -345,6 +345,7 @@ fn no_way() -> Vec<(Problem, Facts)> {
     let refused = HookObstacle::SourceNotAllowed(
         "security.allowedExtensions",
         "/etc/gemini-cli/settings.json".into(),
+        "/home/me/.gemini/extensions/gemini-companion".into(),
     );
     vec![
         (Problem::NoRoute, no_route),
@@ -440,7 +441,11 @@ fn obstacle_table() -> String {
         (&QWEN, HookObstacle::SafeMode("QWEN_CODE_SAFE_MODE")),
         (
             &GEMINI,
-            HookObstacle::SourceNotAllowed("security.allowedExtensions", file("settings.json")),
+            HookObstacle::SourceNotAllowed(
+                "security.allowedExtensions",
+                file("settings.json"),
+                file("~/.gemini/extensions/gemini-companion"),
+            ),
         ),
         (&GEMINI, program(RunnerProblem::NoFile)),
         (&GEMINI, program(RunnerProblem::NotInPath)),
