@@ -51,9 +51,9 @@ test('a client that disconnects and reconnects gets the context again', async (t
   assert.equal(await client.isDiffingEnabled(), true);
 });
 
-test('in context-only mode the client gets the context, and edits are not reviewed in the editor', async (t) => {
+test('without the review of edits the client gets the context, and edits are not reviewed in the editor', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t, {
-    args: ['--context-only'],
+    args: ['--no-review'],
   });
   assert.equal(await client.isDiffingEnabled(), false);
   const file = sandbox.file('a.txt');

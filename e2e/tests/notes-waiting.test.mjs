@@ -110,7 +110,7 @@ function sleeper({ sandbox }) {
 describe('a comment is delivered', { concurrency: 3 }, () => {
   const restarts = {
     'with another port': () => ['--port', '0'],
-    'without the review of edits': () => ['--context-only'],
+    'without the review of edits': () => ['--no-review'],
   };
   for (const [how, args] of Object.entries(restarts)) {
     test(`by a companion that starts again ${how}`, async (t) => {

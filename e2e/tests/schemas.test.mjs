@@ -57,9 +57,9 @@ test('the client’s first requests', async (t) => {
   assert.equal(tools.result.tools.length, 5);
 });
 
-test('the list of tools in context-only mode', async (t) => {
+test('the list of tools without the review of edits', async (t) => {
   const sandbox = Sandbox.of(t);
-  const companion = await Companion.start(sandbox, { args: ['--context-only'] });
+  const companion = await Companion.start(sandbox, { args: ['--no-review'] });
   const session = await Session.open(sandbox, companion);
   const tools = await session.ask('tools/list');
   assertTaken(tools, sdk.ListToolsResultSchema);

@@ -83,11 +83,10 @@ pub(crate) struct ServeArgs {
     /// Resume the sessions of the last companion for this folder, even if it crashed.
     ///
     /// An idle Gemini CLI stays connected over a restart within 20 seconds: port and token stay the same. On
-    /// Windows it does not after a crash, and nowhere if only the new companion has --context-only.
-    /// Open proposals are rejected, unless the editor keeps them. If another companion with the same
-    /// folders has ended, this one goes on with its CLIs, unless only one of them has --context-only, or one
-    /// has --port. The companion keeps its state in a file that only you can read, on Linux below
-    /// ~/.local/state.
+    /// Windows it does not after a crash, and nowhere if only the new companion has --no-review. Open
+    /// proposals are rejected, unless the editor keeps them. If another companion with the same folders has
+    /// ended, this one goes on with its CLIs, unless only one of them has --no-review, or one has --port.
+    /// The companion keeps its state in a file that only you can read, on Linux below ~/.local/state.
     #[arg(long)]
     pub(crate) resume: bool,
 
@@ -109,9 +108,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, conflicts_with = "trusted")]
     pub(crate) untrusted: bool,
 
-    /// Share context and diagnostics, but review no edits in the editor.
+    /// Don't review edits in the editor; share only context and diagnostics.
     #[arg(long)]
-    pub(crate) context_only: bool,
+    pub(crate) no_review: bool,
 
     /// Leave other worktrees of the project's Git repository out of the workspace.
     ///
@@ -141,7 +140,7 @@ pub(crate) struct ServeArgs {
     ///
     /// In auto-edit and YOLO mode, too, until the editor sends `workspace/review`. It needs the
     /// companion's extension, which `gemini-companion setup` installs. Qwen Code can't be asked to.
-    #[arg(long, conflicts_with = "context_only")]
+    #[arg(long, conflicts_with = "no_review")]
     pub(crate) review_all: bool,
 
     /// Maximum request size in megabytes; limits the size of a proposed file.
@@ -206,7 +205,7 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
             (_, true) => Some(false),
             (false, false) => None,
         },
-        review: !args.context_only,
+        review: !args.no_review,
         worktrees: !args.no_worktrees,
         git_ignored_private: args.git_ignored_private,
         diagnostics: !args.no_diagnostics,

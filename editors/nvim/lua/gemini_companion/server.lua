@@ -127,7 +127,7 @@ local function arguments(folders, ide_name)
     list[#list + 1] = '--git-ignored-private'
   end
   if not options.review then
-    list[#list + 1] = '--context-only'
+    list[#list + 1] = '--no-review'
   end
   if not options.diagnostics then
     list[#list + 1] = '--no-diagnostics'
