@@ -165,6 +165,26 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     }
   });
 
+  test('is impossible for a proposal that opened while nothing was shared', async (t) => {
+    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const file = sandbox.file('a.txt', 'old\n');
+    await client.hook('before-tool', beforeEdit(file));
+    await neovim.command('GeminiCompanion share off');
+    const { decision } = await client.propose(neovim, file, 'new\n');
+    await neovim.command('GeminiCompanion share on');
+    const reject = `return { require('gemini_companion').reject(nil, ...) }`;
+    const why = "the model can't get a reason: sharing with CLIs was off when this proposal opened";
+    assert.deepEqual(await neovim.lua(reject, REASON), [false, why]);
+    const pid = await neovim.companionPid();
+    await neovim.command('GeminiCompanion share off', 'GeminiCompanion restart');
+    await neovim.until(`(require('gemini_companion.server').status() or {}).pid ~= ...`, pid);
+    await neovim.until(`vim.wo.winbar:find(':w accepts')`);
+    await neovim.command('GeminiCompanion share on');
+    assert.deepEqual(await neovim.lua(reject, REASON), [false, why]);
+    await neovim.type(':q<CR>');
+    assert.deepEqual(await decision, REJECTED);
+  });
+
   test('is not sent if its proposal ends or changes during the question', async (t) => {
     // As plugins do that ask in a floating window.
     const init = `vim.ui.input = function(options, answer)

@@ -305,6 +305,7 @@ local function open(diff, base, ended_view)
   proposal.question, proposal.is_paused = nil, nil
   proposal.diff, proposal.new_content = diff.diff, diff.newContent
   proposal.cli, proposal.replays_edits, proposal.reason = diff.cli, diff.replaysEdits, diff.reason
+  proposal.was_shared = config.options.share_context
   -- A CLI that replays edits keeps the line endings of the file, but not always its BOM. If it gets its own text back,
   -- byte for byte, it makes the model's edit. It writes any other text over the whole file.
   local adds_bom = parsed.bomb and not text.has_bom(diff.newContent)

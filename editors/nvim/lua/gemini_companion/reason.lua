@@ -36,6 +36,8 @@ function M.arrival(proposal)
     return nil, NEVER:format('sharing with CLIs is off')
   elseif proposal.view.private then
     return nil, NEVER:format('the file is private')
+  elseif not proposal.was_shared then
+    return nil, NEVER:format('sharing with CLIs was off when this proposal opened')
   elseif not QUESTIONS[proposal.reason] then
     return nil, NEVER:format('its CLI is not known (see gemini-companion doctor)')
   elseif stale.bytes(proposal.path) ~= proposal.base then

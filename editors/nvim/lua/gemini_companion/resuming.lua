@@ -2,6 +2,7 @@
 -- Until then they are paused: no companion takes a decision.
 
 local bars = require('gemini_companion.bars')
+local config = require('gemini_companion.config')
 local proposals = require('gemini_companion.proposals')
 local reasons = require('gemini_companion.reason')
 local server = require('gemini_companion.server')
@@ -18,6 +19,7 @@ local function resume(paused, resumed, abandon)
     local proposal = paused[fields.diff]
     if proposal and proposal.is_paused and not proposal.decided then
       proposal.is_paused, proposal.cli, proposal.reason = nil, fields.cli, fields.reason
+      proposal.was_shared = config.options.share_context
       proposal.view.takes_reason = reasons.arrival(proposal) ~= nil
     end
   end

@@ -323,6 +323,7 @@
 ---@field cli integer
 ---@field replays_edits boolean
 ---@field reason GeminiCompanion.ReasonArrival if the file does not change
+---@field was_shared? boolean sharing was on when its companion opened it or took it up
 ---@field question? table identifies the last question for a reason about this text
 ---@field content string the proposed text
 ---@field base string|false the bytes of the file when the proposal arrived, `false` without a file
