@@ -25,7 +25,7 @@ import {
 import { noNeovim as skip } from '../lib/neovim.mjs';
 import { suspend } from '../lib/suspend.mjs';
 
-test('three prompts in YOLO mode are listed, compared and taken back', { skip }, async (t) => {
+test('three prompts in YOLO mode are listed, compared and reverted', { skip }, async (t) => {
   const files = { a: TEXT, b: TEXT, c: TEXT, gone: 'gone\n', 'd.hid': 'one\n', '.aiexclude': '*.hid\n' };
   const steps = ({ a, b, c, 'd.hid': key }) => [
     [replace(a, 'two', 'TWO'), replace(a, 'nine', 'NINE'), write(`${a}-new`, 'new\n')],
@@ -339,7 +339,7 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     ['the line endings from before', 'a\n', 'A\r\n', '', 'a\n'],
     ['the line endings that its user sets', 'a\n', 'A\n', ':set fileformat=dos<CR>', 'a\r\n'],
   ]) {
-    test(`has ${name} when its user takes all changes back`, async (t) => {
+    test(`has ${name} when its user reverts all changes`, async (t) => {
       const { neovim, cli, file } = await open(t, { a: before });
       await cli.prompt('go');
       await cli.write(file.a, after);

@@ -113,7 +113,7 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
     assert.equal(await neovim.lua('return vim.api.nvim_buf_line_count(0)'), 100_001);
   });
 
-  test('reverts one change, which undo takes back, there and in the file', async (t) => {
+  test('reverts one change, and undoes that, there and in the file', async (t) => {
     const { neovim, cli, file } = await openAll(t);
     await shown(neovim, 3);
     await to(neovim, '+THREE');

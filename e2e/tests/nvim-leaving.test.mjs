@@ -170,7 +170,7 @@ describe('a proposal', { skip, concurrency: 4 }, () => {
     await isUndecided({ neovim, decision });
   });
 
-  test('has its own last line ending after undo, if its user takes all changes back and leaves it', async (t) => {
+  test('has its own last line ending after undo, if its user reverts all changes and leaves it', async (t) => {
     const { sandbox, neovim, client } = await openNeovimWithClient(t);
     const file = sandbox.file('a.txt', 'one\ntwo');
     const { decision } = await client.propose(neovim, file, 'one\nTWO\n');

@@ -121,7 +121,7 @@ describe('a revert', { skip, concurrency: 2 }, () => {
   });
 
   for (const isOpen of [true, false]) {
-    test(`takes back a text with NUL in a file that is ${isOpen ? '' : 'not '}open`, async (t) => {
+    test(`reverts a text with NUL in a file that is ${isOpen ? '' : 'not '}open`, async (t) => {
       const { neovim, cli, file } = await open(t, { a: 'a\n', n: NUL, z: 'z\n' });
       await cli.prompt('go');
       for (const path of Object.values(file)) await cli.write(path, 'after\0\n');
@@ -144,7 +144,7 @@ describe('a revert', { skip, concurrency: 2 }, () => {
     BufWritePost: `vim.api.nvim_create_autocmd('BufWritePost', { callback = function() error('mine') end })`,
     BufWriteCmd: `vim.api.nvim_create_autocmd('BufWriteCmd', { pattern = '*/b', callback = function() error('mine') end })`,
   })) {
-    test(`reports the files that it has taken back if the user’s ${name} fails`, async (t) => {
+    test(`reports the files that it has reverted if the user’s ${name} fails`, async (t) => {
       const { neovim, cli, file } = await open(t, { a: 'a\n', b: 'b\n', c: 'c\n' });
       await cli.prompt('go');
       for (const path of Object.values(file)) await cli.write(path, 'after\n');
@@ -163,7 +163,7 @@ describe('a revert', { skip, concurrency: 2 }, () => {
     });
   }
 
-  test('with a question that the user interrupts takes nothing back', async (t) => {
+  test('with a question that the user interrupts reverts nothing', async (t) => {
     const { neovim, cli, file } = await open(t, { a: 'a\n' });
     await cli.prompt('go');
     await cli.write(file.a, 'after\n');
@@ -203,7 +203,7 @@ describe('a revert', { skip, concurrency: 2 }, () => {
   });
 });
 
-test('a deleted file that is not open: the comparison says how to take it back', { skip }, async (t) => {
+test('a deleted file that is not open: the comparison says how to revert that', { skip }, async (t) => {
   const { neovim, cli, file } = await open(t, { gone: 'one\ntwo\n', other: 'other\n' });
   await neovim.command('bwipeout gone');
   await cli.prompt('go');

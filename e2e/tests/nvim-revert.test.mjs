@@ -21,7 +21,7 @@ import {
 import { noNeovim as skip } from '../lib/neovim.mjs';
 
 describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
-  test('is taken back; undo takes that back as well', async (t) => {
+  test('is reverted; undo works there', async (t) => {
     // A formatter must not change the text.
     const init = `vim.api.nvim_create_autocmd('BufWritePre', { callback = function()
       vim.api.nvim_buf_set_lines(0, -1, -1, false, { 'formatted' })
@@ -68,7 +68,7 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     assert.doesNotMatch(reverted, /\blf\b/);
   });
 
-  test('is taken back by the name of a symbolic link; undo works there as well', async (t) => {
+  test('is reverted by the name of a symbolic link; undo works there as well', async (t) => {
     const { sandbox, neovim, cli } = await open(t, { other: 'other\n' });
     const file = sandbox.file('real', 'one\n');
     const link = `${sandbox.project}/link`;
@@ -137,7 +137,7 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     });
   }
 
-  test('is taken back also if the text in question is saved meanwhile', async (t) => {
+  test('is reverted also if the text in question is saved meanwhile', async (t) => {
     const { neovim, cli, file } = await open(t, { a: TEXT });
     await cli.prompt('go');
     await cli.write(file.a, EDITED);
@@ -158,7 +158,7 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     assert.equal(await neovim.lua(`return vim.fn.getline('$')`), 'mine');
   });
 
-  test('is taken back only after a question if the user would lose something', async (t) => {
+  test('is reverted only after a question if the user would lose something', async (t) => {
     const { sandbox, neovim, cli, file } = await open(t, { a: TEXT });
     const other = new HookCli(sandbox, 'b');
     await cli.prompt('go');

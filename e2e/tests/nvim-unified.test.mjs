@@ -70,7 +70,7 @@ describe('the unified layout', { skip, concurrency: 2 }, () => {
     assert.deepEqual(await decision, UNCHANGED);
   });
 
-  test('takes one change back, and undo brings it again', async (t) => {
+  test('reverts one change, and undo restores it', async (t) => {
     const { neovim, decision } = await open(t, 'unified');
     await neovim.type('3Gdo');
     assert.deepEqual(await seen(neovim), ['-one', '+zero', ' two', ' three', ' four', '-five', ' six', '+seven']);

@@ -120,7 +120,7 @@ local function find_change(entries, number)
   return false, is_elsewhere
 end
 
---- Returns whether the text of a buffer contains a change: not if undo has taken it back, or has left its branch.
+--- Returns whether the text of a buffer contains a change: not if the user has undone it, or has left its branch.
 --- Returns nil if the undo tree has it no more.
 local function contains_change(buffer, number)
   local tree = api.nvim_buf_call(buffer, vim.fn.undotree)

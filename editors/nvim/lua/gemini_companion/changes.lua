@@ -1,5 +1,5 @@
--- Keeps the files that CLIs have changed, by prompt: lists them, compares them with their text from before, and takes
--- them back.
+-- Keeps the files that CLIs have changed, by prompt: lists them, compares them with their text from before, and reverts
+-- them.
 
 local buffers = require('gemini_companion.buffer')
 local compare = require('gemini_companion.compare')
@@ -219,8 +219,8 @@ local function report_reverted(change, paths)
   revert.notify(#paths == 1 and file.short(paths[1]) or ('%d files'):format(#paths))
 end
 
---- Compares a file with its text from before a prompt, in a tab page. If the user takes all of it back there, that is a
---- revert.
+--- Compares a file with its text from before a prompt, in a tab page. If the user reverts every change there, that is
+--- a revert of the file.
 local function open(change, changed)
   local params = { session = change.session, prompt = change.prompt, path = changed.path }
   local show = idle.after_command()
@@ -356,7 +356,7 @@ function M.list()
   return true
 end
 
---- Takes files back to their text from before a prompt: `prompt` is all files of the prompt, a path is that file, and
+--- Reverts files to their text from before a prompt: `prompt` is all files of the prompt, a path is that file, and
 --- nil the file that the user is in. Asks where the user would lose something. Returns whether that is possible, and if
 --- not, the cause.
 ---@param what? string

@@ -62,8 +62,8 @@ local function close(comparison)
   end)
 end
 
---- Gives the file the line endings and the BOM of the text, too, except what the user has set, if the user has taken
---- all changes back: a diff does not show them.
+--- Gives the file the line endings and the BOM of the text, too, except what the user has set, if the user has
+--- reverted all changes: a diff does not show them.
 local function restore_form(comparison)
   local now, opened = buffers.parsed(comparison.right), comparison.opened
   local original = text.of_file(comparison.content)

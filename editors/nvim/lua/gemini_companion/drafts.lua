@@ -36,7 +36,7 @@ local MAY_REPEAT = 'The CLI may have received your acceptance. If you write the 
 
 local WITHDRAW_TIMEOUT_MS = 1000
 
---- Takes back the acceptance of a text that the CLI would write a second time. Returns whether the user may write it.
+--- Withdraws the acceptance of a text that the CLI would write a second time. Returns whether the user may write it.
 local function withdraw(buffer, path)
   local may_wait = queued[buffer] or vim.tbl_contains(expected[path] or {}, buffer)
   local answer = may_wait and server.ask('diff/withdraw', WITHDRAW_TIMEOUT_MS, { filePath = path })

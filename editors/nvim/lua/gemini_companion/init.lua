@@ -265,8 +265,8 @@ function M.diff(path)
   return require('gemini_companion.changes').diff(path)
 end
 
---- Takes a changed file back to its text from before the prompt: that with the path, or the current one. With `prompt`,
---- takes back all files of the prompt. Returns whether that is possible, and if not, the cause.
+--- Reverts a changed file to its text from before the prompt: that with the path, or the current one. With `prompt`,
+--- reverts all files of the prompt. Returns whether that is possible, and if not, the cause.
 ---@param what? string
 ---@return boolean
 ---@return string? why

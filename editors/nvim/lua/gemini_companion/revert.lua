@@ -1,4 +1,4 @@
--- Takes files back to their text from before a prompt, as the companion plans it. Asks the companion's question first.
+-- Reverts files to their text from before a prompt, as the companion plans it. Asks the companion's question first.
 
 local buffers = require('gemini_companion.buffer')
 local compare = require('gemini_companion.compare')

@@ -100,7 +100,7 @@ function M.go(view, by, here)
   end
 end
 
---- Takes back the change at the cursor. The user can undo that.
+--- Reverts the change at the cursor. The user can undo that.
 ---@param view GeminiCompanion.View
 function M.obtain(view)
   M.mark(view)

@@ -109,7 +109,7 @@ function View:original()
   return { lines = self.shown, empty = self.is_empty, dos = form.dos, bomb = form.bomb, eol = form.eol }
 end
 
---- Returns a text in the form of the file, except what the user has set, if the user has taken all changes back. A diff
+--- Returns a text in the form of the file, except what the user has set, if the user has reverted all changes. A diff
 --- does not show the form.
 ---@param now GeminiCompanion.Text
 ---@return GeminiCompanion.Text
