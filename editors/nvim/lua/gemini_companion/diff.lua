@@ -1,12 +1,13 @@
 -- Answers the companion's requests about proposals, and sends the user's decisions.
 -- If several sides decide, the companion determines which decision counts.
 
+local accepted = require('gemini_companion.accepted')
 local bars = require('gemini_companion.bars')
 local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
 local form = require('gemini_companion.form')
 local idle = require('gemini_companion.idle')
-local drafts = require('gemini_companion.drafts')
+local kept = require('gemini_companion.kept')
 local log = require('gemini_companion.log')
 local proposals = require('gemini_companion.proposals')
 local reasons = require('gemini_companion.reason')
@@ -66,7 +67,7 @@ local function final_content(proposal)
 end
 
 --- Waits until the CLI writes `content` to the file. `before` is the `file.state` at the decision. Keeps a text that is
---- not the CLI's own, and returns its buffer.
+--- not the CLI's own, and returns it.
 local function expect_written(proposal, content, before)
   reload.expect(proposal.path, before, function()
     for _, other in ipairs(proposals.all()) do
@@ -75,7 +76,7 @@ local function expect_written(proposal, content, before)
       end
     end
   end)
-  return content ~= proposal.new_content and drafts.expect(proposal.path, (proposal.view:proposal())) or nil
+  return content ~= proposal.new_content and accepted.expect(proposal.path, (proposal.view:proposal())) or nil
 end
 
 --- Reports an acceptance. `before` is the `file.state` when the proposal was accepted.
@@ -86,14 +87,14 @@ local function accept(proposal, before, by_user)
   end
   local path, content = proposal.path, final_content(proposal)
   local now = proposal.view:proposal()
-  local kept
+  local expected
   local function delivered(result)
-    kept = drafts.delivered(path, now, kept, result.delivery)
+    accepted.delivered(path, now, expected, result.delivery)
   end
   local function unanswered()
     -- The companion has ended, perhaps before it read the acceptance.
     if proposal.decided then
-      drafts.delivered(path, now, kept, 'unanswered')
+      accepted.delivered(path, now, expected, 'unanswered')
     end
   end
   local is_sent = not proposal.orphan
@@ -102,7 +103,7 @@ local function accept(proposal, before, by_user)
     log.warn('no CLI waits for this proposal; :w {file} saves it, :q! closes it')
     return false
   end
-  kept = expect_written(proposal, content, before)
+  expected = expect_written(proposal, content, before)
   close(proposal, by_user)
   return true
 end
@@ -138,7 +139,7 @@ end
 local function keep(proposal, is_dropped)
   local now, changed = proposal.view:proposal()
   if changed then
-    drafts.offer(drafts.hold(proposal.path, now), proposal.path, is_dropped)
+    kept.keep(proposal.path, now, is_dropped)
   end
 end
 
@@ -294,10 +295,10 @@ local function open(diff, base, ended_view)
       changed = bars.update,
       returned = offer_next,
       late_changes = function(now)
-        drafts.offer(drafts.hold(path, now), path)
+        kept.keep(path, now)
       end,
       copy = function(copy)
-        drafts.save_copy(proposal.view:proposal(), copy, not proposal.orphan)
+        kept.save_copy(proposal.view:proposal(), copy, not proposal.orphan)
       end,
     })
     proposals.add(proposal)
@@ -406,7 +407,7 @@ local function write(proposal, fail)
   end
   reload.expect(path, before)
   if content ~= proposal.new_content then
-    drafts.wrote(path)
+    accepted.wrote(path)
   end
   server.notify('diff/accepted', { filePath = path, content = content })
   close(proposal)

@@ -85,11 +85,11 @@ end
 ---@return boolean
 function M.start()
   local server, context, diff, terminal, workspace = modules()
+  local accepted = require('gemini_companion.accepted')
   local cli = require('gemini_companion.cli')
   local changes = require('gemini_companion.changes')
   local comments = require('gemini_companion.comments')
   local diagnostics = require('gemini_companion.diagnostics')
-  local drafts = require('gemini_companion.drafts')
   local messages = require('gemini_companion.messages')
   local reload = require('gemini_companion.reload')
   local status = server.status()
@@ -127,7 +127,7 @@ function M.start()
         reload.stop,
         terminal.unset,
         diff.pause,
-        drafts.stop,
+        accepted.stop,
         changes.stop,
       }) do
         guard.call('the end of the companion', stop)

@@ -1,12 +1,12 @@
 -- Handles each message of the companion. Checks the fields that the handler needs first: a companion of another version
 -- may lack some.
 
+local accepted = require('gemini_companion.accepted')
 local cli = require('gemini_companion.cli')
 local changes = require('gemini_companion.changes')
 local comments = require('gemini_companion.comments')
 local diagnostics = require('gemini_companion.diagnostics')
 local diff = require('gemini_companion.diff')
-local drafts = require('gemini_companion.drafts')
 local log = require('gemini_companion.log')
 local reason = require('gemini_companion.reason')
 local server = require('gemini_companion.server')
@@ -48,8 +48,8 @@ local NOTIFICATIONS = {
   ['companion/ready'] = { server.on_ready, { port = 'number', env = 'table', discoveryFiles = 'table' } },
   ['companion/clients'] = { server.on_clients, { count = 'number' } },
   ['companion/private'] = { server.on_private, { reasons = 'table' } },
-  ['diff/written'] = { drafts.on_written, { filePath = 'string' } },
-  ['diff/unwritten'] = { drafts.on_unwritten, { filePath = 'string' } },
+  ['diff/written'] = { accepted.on_written, { filePath = 'string' } },
+  ['diff/unwritten'] = { accepted.on_unwritten, { filePath = 'string' } },
   ['diff/reasonLost'] = { reason.on_lost, { filePath = 'string', why = 'string' } },
   ['cli/waiting'] = { cli.on_waiting, { session = 'string', message = 'string' } },
   ['cli/answered'] = { cli.on_answered, { session = 'string' } },

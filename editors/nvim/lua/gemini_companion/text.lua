@@ -123,14 +123,6 @@ function M.render(parsed)
     .. (parsed.eol and not parsed.empty and line_ending or '')
 end
 
---- Returns a text to compare with what a CLI has written, without its form. Gemini CLI's tool for edits keeps the end
---- of the last line as it is in the file.
----@param text string
----@return string
-function M.plain(text)
-  return (text:gsub('^' .. BOM, ''):gsub('\r\n?', '\n'):gsub('\n$', ''))
-end
-
 --- Returns the first line where two lists differ, or nil.
 ---@param old string[]
 ---@param new string[]

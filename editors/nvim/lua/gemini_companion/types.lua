@@ -335,6 +335,13 @@
 ---@field diff string names it after a restart of the companion
 ---@field new_content string the text as the CLI sent it, in `diff/open`
 
+--- A text that the user has accepted.
+---@class GeminiCompanion.AcceptedText
+---@field text? GeminiCompanion.Text nil if Neovim has written it itself
+---@field buffer? integer that keeps it, if there is a text
+---@field is_known? boolean the user knows that the file may not have it
+---@field is_queued? boolean its CLI may still get it, from this companion or the next one
+
 --- A part of a window bar: its words, and its rank. The parts with the greatest ranks are omitted first.
 ---@alias GeminiCompanion.BarPart [string, integer]
 
