@@ -244,7 +244,7 @@ local function arguments(name, begun)
   elseif name == 'accept' or name == 'reject' or name == 'show' then
     list = require('gemini_companion.proposals').paths()
   elseif name == 'diff' or name == 'revert' or name == 'keep' then
-    list = require('gemini_companion.changes').paths()
+    list = require('gemini_companion.prompts').paths()
   end
   local candidates = vim.tbl_map(function(path)
     return typed(path, begun)

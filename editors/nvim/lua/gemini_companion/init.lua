@@ -198,7 +198,7 @@ function M.status()
     share_context = config.options.share_context == true,
     review_all = config.options.review == true and config.options.review_all == true,
     comments = require('gemini_companion.comments').count(),
-    changes = require('gemini_companion.changes').count(),
+    changes = require('gemini_companion.prompts').count(),
   }
 end
 
@@ -253,7 +253,7 @@ end
 --- prompt is the first.
 ---@return GeminiCompanion.CliChanged[]
 function M.changes()
-  return require('gemini_companion.changes').prompts()
+  return vim.deepcopy(require('gemini_companion.prompts').all())
 end
 
 --- Compares a changed file with its text from before the prompt, in a tab page. Returns whether that is possible, and

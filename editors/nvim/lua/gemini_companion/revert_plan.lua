@@ -1,8 +1,7 @@
--- Reverts files to their text from before a prompt, as the companion plans it. Asks the companion's question first.
+-- Carries out the companion's plan of a revert. Asks the plan's question first.
 
 local buffers = require('gemini_companion.buffer')
 local compare = require('gemini_companion.compare')
-local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
 local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
@@ -237,14 +236,6 @@ function M.run(change, paths, hunk, done)
   idle.when_idle_later(function()
     run(change, paths, hunk, done, when_answered)
   end)
-end
-
---- Says what was reverted. While nothing is shared, the model does not learn it.
----@param what string
-function M.notify(what)
-  local message = config.options.share_context and 'reverted %s; the model learns it with your next prompt'
-    or 'reverted %s'
-  log.notify(message:format(what))
 end
 
 --- Writes back the text that a file had before a revert, if nobody has changed the file since. Returns whether that is
