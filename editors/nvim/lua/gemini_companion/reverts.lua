@@ -1,6 +1,5 @@
 -- Reverts files and single changes for the user, and reports that to the companion. Also reports the undo of a revert.
 
-local buffers = require('gemini_companion.buffer')
 local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
 local log = require('gemini_companion.log')
@@ -45,34 +44,23 @@ end
 ---@param reverted GeminiCompanion.Reverted
 ---@param single? GeminiCompanion.RevertedHunk
 local function watch_undo(key, reverted, single)
-  local path, before, after = reverted.path, reverted.before, reverted.after
-  if not before then
+  local path = reverted.path
+  if not reverted.before then
     return
   end
-  local function watch(buffer)
-    undone.watch(buffer, before.lines, function()
-      local change = prompts.get(key)
-      local changed = change and prompts.file(change, path)
-      if changed and single then
-        return single.is_reverted
-      end
-      return changed and changed.reverted
-    end, function(is_reverted)
-      if single then
-        single.is_reverted = is_reverted
-      end
-      report(prompts.get(key), { path }, is_reverted, single and single.hunk)
-    end)
-  end
-  if after then
-    undone.remember(path, { before = before, after = after, watch = watch })
-    return
-  end
-  local buffer = file.buffer(path)
-  if buffer then
-    watch(buffer)
-    undone.remember(path, { before = before, after = buffers.parsed(buffer), buffer = buffer, watch = watch })
-  end
+  undone.follow(path, reverted.before, reverted.after, function()
+    local change = prompts.get(key)
+    local changed = change and prompts.file(change, path)
+    if changed and single then
+      return single.is_reverted
+    end
+    return changed and changed.reverted
+  end, function(is_reverted)
+    if single then
+      single.is_reverted = is_reverted
+    end
+    report(prompts.get(key), { path }, is_reverted, single and single.hunk)
+  end)
 end
 
 --- Reverts files of a prompt.

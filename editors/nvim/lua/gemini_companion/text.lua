@@ -47,6 +47,14 @@ function M.utf8(text)
   return is_ascii(text) and text or (text:gsub('[\128-\255]+', repair))
 end
 
+--- Returns a digest of bytes.
+---@param bytes string
+---@return string
+function M.digest(bytes)
+  -- Vim functions take no NUL.
+  return vim.fn.sha256(vim.base64.encode(bytes))
+end
+
 --- Returns the number of UTF-16 units in a text.
 ---@param text string
 ---@return integer

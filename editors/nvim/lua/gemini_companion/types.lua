@@ -292,12 +292,22 @@
 ---@field bytes? string the bytes before the revert, nil if there was no file
 ---@field now? table the texts just after it, on the disk and unsaved
 
---- The last revert of a file. `watch` is called with each later buffer that has its text.
+--- Identifies the lines of a text without a copy of them.
+---@class GeminiCompanion.Fingerprint
+---@field count integer
+---@field number integer of the line that is compared first
+---@field line string
+---@field digest string
+
+--- The last revert of a file.
 ---@class GeminiCompanion.RememberedRevert
----@field before GeminiCompanion.Text
----@field after GeminiCompanion.Text
+---@field old GeminiCompanion.Fingerprint of the lines before the revert
+---@field new GeminiCompanion.Fingerprint of the lines since
+---@field differs boolean whether the lines differ, and not the form alone
+---@field before? GeminiCompanion.Text the text before, until a buffer has the undo step
 ---@field buffer? integer the last one that is watched; nil if the file has not been open
----@field watch fun(buffer: integer)
+---@field is_reverted fun(): boolean?
+---@field notify fun(reverted: boolean)
 
 --- A comparison of a file with a text.
 ---@class GeminiCompanion.Comparison

@@ -12,9 +12,6 @@ local api = vim.api
 
 local GROUP = 'gemini_companion_undone'
 
---- The number of lines that are compared at once.
-local CHUNK = 1000
-
 --- The last revert of each file, by `real`.
 ---@type table<string, GeminiCompanion.RememberedRevert>
 local reverts = {}
@@ -24,51 +21,46 @@ local function real(path)
   return vim.uv.fs_realpath(path) or path
 end
 
---- Returns whether a buffer has these lines. The line `probe` is compared first: after a revert, texts differ there, so
---- that an edit elsewhere costs nothing in a large file.
-local function has_lines(buffer, lines, probe)
-  if
-    api.nvim_buf_line_count(buffer) ~= #lines
-    or api.nvim_buf_get_lines(buffer, probe - 1, probe, false)[1] ~= lines[probe]
-  then
-    return false
-  end
-  for first = 0, #lines - 1, CHUNK do
-    local found = api.nvim_buf_get_lines(buffer, first, first + CHUNK, false)
-    for index = 1, #found do
-      if found[index] ~= lines[first + index] then
-        return false
-      end
-    end
-  end
-  return true
+--- Returns what identifies lines without a copy of them. The line `probe` is compared first: after a revert, texts
+--- differ there, so that an edit elsewhere costs nothing in a large file.
+local function fingerprint(lines, probe)
+  local number = math.min(probe, #lines)
+  return {
+    count = #lines,
+    number = number,
+    line = lines[number],
+    digest = text.digest(table.concat(lines, '\n')),
+  }
 end
 
---- Watches a buffer whose text a revert has changed. `is_reverted` returns whether the file is listed as reverted; nil
---- ends the watch. Passes to `notify` whether the text of the revert is there, each time that this changes.
----@param buffer integer
----@param before string[] the lines before the revert
----@param is_reverted fun(): boolean?
----@param notify fun(reverted: boolean)
-function M.watch(buffer, before, is_reverted, notify)
-  local after = api.nvim_buf_get_lines(buffer, 0, -1, false)
-  local probe = text.first_difference(before, after)
-  if not probe then
-    return
-  end
-  local old_probe, new_probe = math.min(probe, #before), math.min(probe, #after)
+--- Returns whether a buffer has the lines of a fingerprint.
+local function has_lines(buffer, wanted)
+  local number = wanted.number
+  return api.nvim_buf_line_count(buffer) == wanted.count
+    and api.nvim_buf_get_lines(buffer, number - 1, number, false)[1] == wanted.line
+    and text.digest(table.concat(api.nvim_buf_get_lines(buffer, 0, -1, false), '\n')) == wanted.digest
+end
+
+--- Returns a digest of the bytes of a file, or nil if it does not exist.
+local function digest_of_file(path)
+  local bytes = file.read(path)
+  return bytes and text.digest(bytes)
+end
+
+--- Watches a buffer that has the text of a revert.
+local function watch(revert, buffer)
   local path = api.nvim_buf_get_name(buffer)
-  local saved = file.read(path)
+  local saved = digest_of_file(path)
   local group = api.nvim_create_augroup(GROUP, { clear = false })
   api.nvim_create_autocmd({ 'TextChanged', 'BufReadPost' }, {
     group = group,
     buffer = buffer,
     callback = function()
-      local reverted = is_reverted()
-      if reverted and has_lines(buffer, before, old_probe) then
-        notify(false)
-      elseif reverted == false and has_lines(buffer, after, new_probe) then
-        notify(true)
+      local reverted = revert.is_reverted()
+      if reverted and has_lines(buffer, revert.old) then
+        revert.notify(false)
+      elseif reverted == false and has_lines(buffer, revert.new) then
+        revert.notify(true)
       end
       -- The result true removes this autocommand.
       return reverted == nil
@@ -79,27 +71,27 @@ function M.watch(buffer, before, is_reverted, notify)
     group = group,
     buffer = buffer,
     callback = function()
-      local reverted = is_reverted()
-      if reverted == false and file.read(path) == saved then
-        notify(true)
+      local reverted = revert.is_reverted()
+      if reverted == false and digest_of_file(path) == saved then
+        revert.notify(true)
       end
       return reverted == nil
     end,
   })
 end
 
---- Gives a buffer the undo step of a revert.
-local function add_step(buffer, revert)
+--- Gives a buffer that has read a reverted file the undo step of the revert.
+local function add_step(buffer, before, after)
   if api.nvim_buf_call(buffer, vim.fn.undotree).seq_last > 0 then
     -- With 'undofile', the buffer has the user's earlier changes. `fill` would forget them.
-    buffers.replace(buffer, revert.before)
+    buffers.replace(buffer, before)
   else
-    buffers.fill(buffer, revert.before)
-    buffers.set_form(buffer, revert.before)
+    buffers.fill(buffer, before)
+    buffers.set_form(buffer, before)
   end
   -- `u` sets the option as it was before a change.
   vim.bo[buffer].modified = true
-  buffers.replace(buffer, revert.after)
+  buffers.replace(buffer, after)
   vim.bo[buffer].modified = false
 end
 
@@ -110,8 +102,7 @@ local function follow(buffer)
   if not revert or revert.buffer == buffer then
     return
   end
-  local lines = api.nvim_buf_get_lines(buffer, 0, -1, false)
-  if not vim.deep_equal(lines, revert.after.lines) then
+  if not has_lines(buffer, revert.new) then
     if not revert.buffer then
       -- A later buffer may have the user's own history.
       reverts[real(path)] = nil
@@ -119,17 +110,41 @@ local function follow(buffer)
     return
   end
   if not revert.buffer then
-    add_step(buffer, revert)
+    add_step(buffer, revert.before, text.of_file(file.read(path)))
   end
-  revert.buffer = buffer
-  revert.watch(buffer)
+  revert.buffer, revert.before = buffer, nil
+  if revert.differs then
+    watch(revert, buffer)
+  end
 end
 
---- Watches each later buffer that reads a reverted file. If the file was not open, undo works there as if it had been.
+--- Follows the revert of a file in its buffer, and in each later buffer that reads the file. If the file is not open,
+--- undo works there as if it had been.
 ---@param path string
----@param revert GeminiCompanion.RememberedRevert
-function M.remember(path, revert)
+---@param before GeminiCompanion.Text the text before the revert
+---@param after? GeminiCompanion.Text the text since, if the file is not open
+---@param is_reverted fun(): boolean? whether the file is listed as reverted; nil ends the watch
+---@param notify fun(reverted: boolean) called each time that the text of the revert is gone or there again
+function M.follow(path, before, after, is_reverted, notify)
+  local buffer = not after and file.buffer(path) or nil
+  after = after or (buffer and buffers.parsed(buffer))
+  if not after then
+    return
+  end
+  local probe = text.first_difference(before.lines, after.lines)
+  local revert = {
+    old = fingerprint(before.lines, probe or 1),
+    new = fingerprint(after.lines, probe or 1),
+    differs = probe ~= nil,
+    before = not buffer and before or nil,
+    buffer = buffer,
+    is_reverted = is_reverted,
+    notify = notify,
+  }
   reverts[real(path)] = revert
+  if buffer and revert.differs then
+    watch(revert, buffer)
+  end
   api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
     group = api.nvim_create_augroup(GROUP .. '_later', { clear = true }),
     callback = function(event)
