@@ -15,6 +15,8 @@ local M = {}
 local api = vim.api
 
 --- Returns the texts of a file at this moment, or nil and the reason.
+---@return GeminiCompanion.TextsOfFile?
+---@return string? why
 local function texts_now(path)
   local disk, why = file.read(path)
   if why then
@@ -127,11 +129,11 @@ local function is_same(now, before)
   return is_saved or now.disk == before.disk and now.unsaved == before.unsaved
 end
 
---- Reverts one file. Returns whether it succeeded, and its texts, or the reason if not.
-local function revert(planned, before)
+--- Reverts one file. `is_expected` gets its texts. Returns whether it succeeded, and its texts, or the reason if not.
+local function revert(planned, is_expected)
   local path = planned.path
   local now = texts_now(path)
-  if not now or not is_same(now, before) then
+  if not now or not is_expected(now) then
     return false, 'the file has just changed again'
   elseif planned.action == 'nothing' then
     return true, { path = path }
@@ -180,11 +182,12 @@ local function carry_out(change, plan, texts, done)
   local ok, chosen = pcall(ask, change, possible, plan.question)
   local reverted = {}
   for _, planned in ipairs(ok and chosen or {}) do
-    local is_reverted, result = without_autocommands(revert, planned, texts[planned.path])
+    local before = texts[planned.path]
+    local is_reverted, result = without_autocommands(revert, planned, function(now)
+      return is_same(now, before)
+    end)
     if is_reverted then
-      local now = texts[planned.path]
-      result.bytes = now.unsaved or now.disk
-      result.now = texts_now(planned.path)
+      result.bytes = before.unsaved or before.disk
       reverted[#reverted + 1] = result
     else
       fail(planned.path, result)
@@ -238,14 +241,27 @@ function M.run(change, paths, hunk, done)
   end)
 end
 
+local function digests(texts)
+  return vim.tbl_map(text.digest, texts)
+end
+
+--- Returns digests of the texts of a file at this moment.
+---@param path string
+---@return GeminiCompanion.TextsOfFile
+function M.state(path)
+  return digests(texts_now(path) or {})
+end
+
 --- Writes back the text that a file had before a revert, if nobody has changed the file since. Returns whether that is
 --- done, and the reason if not.
----@param reverted GeminiCompanion.Reverted
+---@param reverted GeminiCompanion.RevertedHunk
 ---@return boolean
 ---@return string? why
 function M.undo(reverted)
   local planned = { path = reverted.path, action = 'write', text = reverted.bytes }
-  return without_autocommands(revert, planned, reverted.now)
+  return without_autocommands(revert, planned, function(now)
+    return is_same(digests(now), reverted.since)
+  end)
 end
 
 return M

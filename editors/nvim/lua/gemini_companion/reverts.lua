@@ -101,7 +101,8 @@ function M.revert_hunk(key, path, hunk)
   end
   revert_plan.run(change, { path }, hunk, function(reverted)
     for _, one in ipairs(reverted) do
-      local single = { hunk = hunk, reverted = one, is_reverted = true }
+      local since = revert_plan.state(path)
+      local single = { hunk = hunk, path = path, bytes = one.bytes, since = since, is_reverted = true }
       local list = reverted_hunks[key] or {}
       reverted_hunks[key] = list
       list[#list + 1] = single
@@ -123,15 +124,15 @@ function M.undo_hunk(key)
   if not last or not change then
     return log.fail('no revert is left to undo')
   end
-  local ok, why = revert_plan.undo(last.reverted)
+  local ok, why = revert_plan.undo(last)
   if not ok then
     -- The next undo is about the revert before.
     table.remove(list)
-    return log.fail(('the revert in %s is not undone: %s'):format(file.short(last.reverted.path), why))
+    return log.fail(('the revert in %s is not undone: %s'):format(file.short(last.path), why))
   end
   if last.is_reverted then
     last.is_reverted = false
-    report(change, { last.reverted.path }, false, last.hunk)
+    report(change, { last.path }, false, last.hunk)
   end
 end
 

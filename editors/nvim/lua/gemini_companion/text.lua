@@ -52,7 +52,7 @@ end
 ---@return string
 function M.digest(bytes)
   -- Vim functions take no NUL.
-  return vim.fn.sha256(vim.base64.encode(bytes))
+  return vim.fn.sha256(bytes:find('\0', 1, true) and vim.base64.encode(bytes) or bytes)
 end
 
 --- Returns the number of UTF-16 units in a text.

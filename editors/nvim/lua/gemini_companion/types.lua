@@ -245,7 +245,9 @@
 --- A single change that the user has reverted in the buffer of all changes.
 ---@class GeminiCompanion.RevertedHunk
 ---@field hunk GeminiCompanion.Hunk
----@field reverted GeminiCompanion.Reverted
+---@field path string
+---@field bytes? string the bytes of the file before the revert, nil if there was no file
+---@field since GeminiCompanion.TextsOfFile digests of the texts just after the revert
 ---@field is_reverted boolean false if the user has undone that
 
 --- What the keys in the buffer of all changes do.
@@ -290,7 +292,11 @@
 ---@field before? GeminiCompanion.Text the text before the revert, nil if that was the same
 ---@field after? GeminiCompanion.Text the text since, if the file is not open
 ---@field bytes? string the bytes before the revert, nil if there was no file
----@field now? table the texts just after it, on the disk and unsaved
+
+--- The texts of a file at a moment: their bytes, or digests of these.
+---@class GeminiCompanion.TextsOfFile
+---@field disk? string nil if the file does not exist
+---@field unsaved? string nil if the buffer has no unsaved changes
 
 --- Identifies the lines of a text without a copy of them.
 ---@class GeminiCompanion.Fingerprint

@@ -21,16 +21,15 @@ local function real(path)
   return vim.uv.fs_realpath(path) or path
 end
 
+local function digest(lines)
+  return text.digest(table.concat(lines, '\n'))
+end
+
 --- Returns what identifies lines without a copy of them. The line `probe` is compared first: after a revert, texts
 --- differ there, so that an edit elsewhere costs nothing in a large file.
 local function fingerprint(lines, probe)
   local number = math.min(probe, #lines)
-  return {
-    count = #lines,
-    number = number,
-    line = lines[number],
-    digest = text.digest(table.concat(lines, '\n')),
-  }
+  return { count = #lines, number = number, line = lines[number], digest = digest(lines) }
 end
 
 --- Returns whether a buffer has the lines of a fingerprint.
@@ -38,19 +37,12 @@ local function has_lines(buffer, wanted)
   local number = wanted.number
   return api.nvim_buf_line_count(buffer) == wanted.count
     and api.nvim_buf_get_lines(buffer, number - 1, number, false)[1] == wanted.line
-    and text.digest(table.concat(api.nvim_buf_get_lines(buffer, 0, -1, false), '\n')) == wanted.digest
-end
-
---- Returns a digest of the bytes of a file, or nil if it does not exist.
-local function digest_of_file(path)
-  local bytes = file.read(path)
-  return bytes and text.digest(bytes)
+    and digest(api.nvim_buf_get_lines(buffer, 0, -1, false)) == wanted.digest
 end
 
 --- Watches a buffer that has the text of a revert.
 local function watch(revert, buffer)
   local path = api.nvim_buf_get_name(buffer)
-  local saved = digest_of_file(path)
   local group = api.nvim_create_augroup(GROUP, { clear = false })
   api.nvim_create_autocmd({ 'TextChanged', 'BufReadPost' }, {
     group = group,
@@ -72,7 +64,7 @@ local function watch(revert, buffer)
     buffer = buffer,
     callback = function()
       local reverted = revert.is_reverted()
-      if reverted == false and digest_of_file(path) == saved then
+      if reverted == false and digest(text.of_file(file.read(path)).lines) == revert.new.digest then
         revert.notify(true)
       end
       return reverted == nil
