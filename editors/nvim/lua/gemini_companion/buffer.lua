@@ -68,6 +68,14 @@ function M.fill(buffer, parsed)
   options.modified = false
 end
 
+--- Returns whether a buffer has nothing but one empty line.
+---@param buffer integer
+---@return boolean
+function M.has_empty_line(buffer)
+  local lines = api.nvim_buf_get_lines(buffer, 0, 2, false)
+  return #lines == 1 and lines[1] == ''
+end
+
 --- Returns the text of a loaded buffer in the format of `text.parse`.
 ---@param buffer integer
 ---@return GeminiCompanion.Text
@@ -80,7 +88,7 @@ function M.parsed(buffer)
     bomb = options.bomb,
     eol = options.endofline,
     -- After `:%d`, the buffer has no line, although Neovim shows an empty one.
-    empty = #lines == 1 and lines[1] == '' and api.nvim_buf_call(buffer, vim.fn.wordcount).bytes == 0,
+    empty = M.has_empty_line(buffer) and api.nvim_buf_call(buffer, vim.fn.wordcount).bytes == 0,
   }
 end
 
@@ -168,6 +176,14 @@ local function replace_lines(buffer, old, new)
   end
 end
 
+--- Ends the undo step of a user who is typing in a buffer.
+---@param buffer integer
+function M.end_undo_step(buffer)
+  api.nvim_buf_call(buffer, function()
+    vim.cmd('let &g:undolevels = &g:undolevels')
+  end)
+end
+
 --- Replaces the text of a file's buffer by one in UTF-8, in one undo step. Lines that stay keep their marks.
 ---@param buffer integer
 ---@param new GeminiCompanion.Text
@@ -182,10 +198,7 @@ function M.replace(buffer, new)
   options.modifiable = true
   -- With it, Neovim would write no line endings but `\n`, and no BOM.
   options.binary = false
-  api.nvim_buf_call(buffer, function()
-    -- Ends the undo step of a user who is typing.
-    vim.cmd('let &g:undolevels = &g:undolevels')
-  end)
+  M.end_undo_step(buffer)
   replace_lines(buffer, old.lines, new.lines)
   set_form(new)
   options.fileencoding = 'utf-8'

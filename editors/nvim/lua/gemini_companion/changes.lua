@@ -110,9 +110,8 @@ end
 --- a revert of the file.
 local function open(change, changed)
   local key, path = prompts.key(change), changed.path
-  local show = idle.after_command()
-  server.request('cli/texts', { session = change.session, prompt = change.prompt, path = path }, function(kept)
-    local comparison = {
+  compare.open(change, path, function(kept)
+    return {
       key = key,
       path = path,
       content = kept.before,
@@ -121,13 +120,7 @@ local function open(change, changed)
         reverts.on_reverted(key, path, before)
       end,
     }
-    show(function()
-      local ok, why = compare.show(comparison)
-      if not ok then
-        log.fail(why)
-      end
-    end)
-  end, log.fail)
+  end)
 end
 
 --- Removes files from the list, or with `hunk` only that change of a file.

@@ -174,10 +174,9 @@ end
 --- Marks the comments in a file that its buffer has just read.
 local function place_in(buffer)
   local path = file.path_of(buffer)
-  local real = path and vim.uv.fs_realpath(path)
+  local real = path and file.real(path)
   for _, comment in pairs(comments) do
-    local own = comment.params.path
-    if not comment.buffer and path and (own == path or (real and vim.uv.fs_realpath(own) == real)) then
+    if not comment.buffer and file.real(comment.params.path) == real then
       place(comment, buffer)
     end
   end

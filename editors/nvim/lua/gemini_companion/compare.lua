@@ -3,8 +3,11 @@
 
 local buffers = require('gemini_companion.buffer')
 local file = require('gemini_companion.file')
+local idle = require('gemini_companion.idle')
 local labels = require('gemini_companion.labels')
+local log = require('gemini_companion.log')
 local reload = require('gemini_companion.reload')
+local server = require('gemini_companion.server')
 local text = require('gemini_companion.text')
 local windows = require('gemini_companion.windows')
 
@@ -132,11 +135,8 @@ function M.current()
   end
 end
 
---- Opens a comparison. If the same one is open, goes there. Returns whether that is possible, and if not, the cause.
----@param comparison GeminiCompanion.Comparison
----@return boolean
----@return string? why
-function M.show(comparison)
+--- Shows a comparison. If the same one is open, goes there. Returns whether that is possible, and if not, the cause.
+local function show(comparison)
   local path, open = comparison.path, comparisons[id_of(comparison)]
   if open and open.content == comparison.content then
     windows.go_to(open.windows[1])
@@ -167,6 +167,24 @@ function M.show(comparison)
   windows.set_bar(comparison.windows[1], comparison.bars[2])
   windows.go_to(comparison.windows[1])
   return true
+end
+
+--- Opens the comparison that `of` returns for the texts that the companion keeps of a file, for a command of the user.
+---@param change GeminiCompanion.CliChanged
+---@param path string
+---@param of fun(kept: GeminiCompanion.KeptTexts): GeminiCompanion.Comparison
+function M.open(change, path, of)
+  local when_answered = idle.after_command()
+  local params = { session = change.session, prompt = change.prompt, path = path }
+  server.request('cli/texts', params, function(kept)
+    local comparison = of(kept)
+    when_answered(function()
+      local ok, why = show(comparison)
+      if not ok then
+        log.fail(why)
+      end
+    end)
+  end, log.fail)
 end
 
 return M

@@ -1,6 +1,7 @@
 -- Reports open files, focus, cursor and selection to the companion. Each editor event triggers a comparison of the
 -- current state with the reported one.
 
+local files = require('gemini_companion.file')
 local selection = require('gemini_companion.selection')
 local server = require('gemini_companion.server')
 local text = require('gemini_companion.text')
@@ -8,7 +9,6 @@ local text = require('gemini_companion.text')
 local M = {}
 
 local api = vim.api
-local uv = vim.uv
 
 --- The reported state of each buffer, by its number: `{path, line, character, selected}`.
 local reported = {}
@@ -22,18 +22,12 @@ local dirty = {}
 local scheduled = false
 local is_running = false
 
---- Returns the file of a buffer, if it is an ordinary buffer and the file exists.
+--- Returns the file of a listed buffer, if the file exists.
 local function path_of(buffer)
-  if not api.nvim_buf_is_loaded(buffer) then
-    return nil
-  end
-  local options = vim.bo[buffer]
-  local name = api.nvim_buf_get_name(buffer)
-  if options.buftype ~= '' or not options.buflisted or name == '' or text.utf8(name) ~= name then
-    return nil
-  end
-  local stat = uv.fs_stat(name)
-  return stat and stat.type == 'file' and name or nil
+  local is_shown = api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buflisted
+  local path = is_shown and files.path_of(buffer)
+  local stat = path and vim.uv.fs_stat(path)
+  return stat and stat.type == 'file' and path or nil
 end
 
 local function report_buffer(buffer)

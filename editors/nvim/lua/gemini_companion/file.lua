@@ -14,6 +14,14 @@ function M.short(path)
   return vim.fn.fnamemodify(path, ':~:.')
 end
 
+--- Returns the path of a file without symbolic links, if the file exists.
+---@param path string
+---@return string
+function M.real(path)
+  local real = uv.fs_realpath(path) ---@type string?
+  return real or path
+end
+
 --- Returns the file of an ordinary buffer, or nil. The name of a buffer may be a URL or a folder, or may not be UTF-8.
 ---@param buffer integer
 ---@return string?
@@ -28,11 +36,11 @@ end
 ---@param path string
 ---@return integer?
 function M.buffer(path)
-  local real = uv.fs_realpath(path)
+  local real = M.real(path)
   for _, buffer in ipairs(api.nvim_list_bufs()) do
     local name = api.nvim_buf_get_name(buffer)
     local loaded = api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == '' and name ~= ''
-    if loaded and (name == path or (real and uv.fs_realpath(name) == real)) then
+    if loaded and M.real(name) == real then
       return buffer
     end
   end

@@ -9,14 +9,6 @@ local log = require('gemini_companion.log')
 --- Called once the current companion has exited.
 local after_exit
 
-local function modules()
-  return require('gemini_companion.server'),
-    require('gemini_companion.context'),
-    require('gemini_companion.diff'),
-    require('gemini_companion.terminal'),
-    require('gemini_companion.workspace')
-end
-
 --- Sets options; see `:help gemini_companion-options`.
 ---@param options? GeminiCompanion.Options
 function M.setup(options)
@@ -57,7 +49,9 @@ local function successor(problem, was_ready)
 end
 
 local function listen()
-  local server, _, _, terminal, workspace = modules()
+  local server = require('gemini_companion.server')
+  local terminal = require('gemini_companion.terminal')
+  local workspace = require('gemini_companion.workspace')
   local group = vim.api.nvim_create_augroup('gemini_companion', {})
   vim.api.nvim_create_autocmd({ 'DirChanged', 'WinClosed', 'TabClosed' }, {
     group = group,
@@ -84,14 +78,18 @@ end
 --- Starts the companion. Returns whether it is running or starting.
 ---@return boolean
 function M.start()
-  local server, context, diff, terminal, workspace = modules()
   local accepted = require('gemini_companion.accepted')
   local cli = require('gemini_companion.cli')
   local changes = require('gemini_companion.changes')
   local comments = require('gemini_companion.comments')
+  local context = require('gemini_companion.context')
   local diagnostics = require('gemini_companion.diagnostics')
+  local diff = require('gemini_companion.diff')
   local messages = require('gemini_companion.messages')
   local reload = require('gemini_companion.reload')
+  local server = require('gemini_companion.server')
+  local terminal = require('gemini_companion.terminal')
+  local workspace = require('gemini_companion.workspace')
   local status = server.status()
   if status and status.stopping then
     after_exit = M.start
@@ -160,12 +158,12 @@ end
 --- connection.
 ---@return boolean
 function M.restart()
-  local server, _, diff, _, workspace = modules()
-  local keeps = server.is_resumable(workspace.folders())
+  local server = require('gemini_companion.server')
+  local keeps = server.is_resumable(require('gemini_companion.workspace').folders())
   after_exit = nil
   server.stop(keeps)
   if keeps then
-    diff.pause()
+    require('gemini_companion.diff').pause()
   end
   return M.start()
 end

@@ -1,5 +1,7 @@
 -- Keeps the prompts of CLIs with the files that each has changed.
 
+local file = require('gemini_companion.file')
+
 local M = {}
 
 --- The prompts by their keys.
@@ -90,10 +92,9 @@ end
 ---@param name string
 ---@return string?
 function M.path(name)
-  local full = vim.fn.fnamemodify(name, ':p')
-  local real = vim.uv.fs_realpath(full)
+  local real = file.real(vim.fn.fnamemodify(name, ':p'))
   for _, path in ipairs(M.paths()) do
-    if path == full or (real and vim.uv.fs_realpath(path) == real) then
+    if file.real(path) == real then
       return path
     end
   end

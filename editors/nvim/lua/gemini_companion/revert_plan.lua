@@ -6,6 +6,7 @@ local file = require('gemini_companion.file')
 local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
+local prompts = require('gemini_companion.prompts')
 local reload = require('gemini_companion.reload')
 local server = require('gemini_companion.server')
 local text = require('gemini_companion.text')
@@ -26,14 +27,11 @@ local function texts_now(path)
   return { disk = disk, unsaved = buffer and vim.bo[buffer].modified and text.render(buffers.parsed(buffer)) or nil }
 end
 
---- Shows the text that the CLI left beside the file. `show` is of `idle.after_command`.
-local function show_differences(key, path, kept, show)
-  show(function()
+--- Shows the text that the CLI left beside the file.
+local function show_differences(change, path)
+  compare.open(change, path, function(kept)
     local bars = { 'As the CLI left it', 'Now' }
-    local ok, why = compare.show({ key = 'left ' .. key, path = path, content = kept.after, bars = bars })
-    if not ok then
-      log.fail(why)
-    end
+    return { key = 'left ' .. prompts.key(change), path = path, content = kept.after, bars = bars }
   end)
 end
 
@@ -47,11 +45,7 @@ local function ask(change, files, question)
     local choices = planned.differs and '&%s\n&Show differences\n&Cancel' or '&%s\n&Cancel'
     local answer = vim.fn.confirm(question, choices:format(verb), planned.differs and 3 or 2)
     if planned.differs and answer == 2 then
-      local params = { session = change.session, prompt = change.prompt, path = planned.path }
-      local show = idle.after_command()
-      server.request('cli/texts', params, function(kept)
-        show_differences(('%s %d'):format(change.session, change.prompt), planned.path, kept, show)
-      end, log.fail)
+      show_differences(change, planned.path)
     end
     return answer == 1 and files or {}
   end

@@ -1,14 +1,16 @@
 -- Removes what a session (`:mksession`) restores of proposals and comparisons: ordinary, empty buffers with the names
 -- of ours, or empty tab pages.
 
+local buffers = require('gemini_companion.buffer')
+
 local M = {}
 
 local api = vim.api
 
 --- Returns whether a buffer is empty and has no name.
 local function is_blank(buffer)
-  local lines = api.nvim_buf_get_lines(buffer, 0, 2, false)
-  return api.nvim_buf_get_name(buffer) == '' and vim.bo[buffer].buftype == '' and #lines == 1 and lines[1] == ''
+  local is_unnamed = api.nvim_buf_get_name(buffer) == '' and vim.bo[buffer].buftype == ''
+  return is_unnamed and buffers.has_empty_line(buffer)
 end
 
 --- Closes tab pages in which all windows are blank. Only for a user whose sessions have no blank windows: without them,

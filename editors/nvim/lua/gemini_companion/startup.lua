@@ -1,6 +1,8 @@
 -- Decides whether the companion starts with Neovim. It does not if another program has started this Neovim for one
 -- text: a CLI in the same folder would connect to this Neovim, which ends soon.
 
+local file = require('gemini_companion.file')
+
 local M = {}
 
 --- The variables that CLIs set for the programs that they start: the user's editor, and commands of the model.
@@ -56,10 +58,6 @@ local function reading_argument()
   end
 end
 
-local function real(path)
-  return vim.uv.fs_realpath(path) or path
-end
-
 local function is_below(path, folder)
   folder = folder:gsub('[/\\]+$', '')
   return vim.startswith(path, folder .. '/') or vim.startswith(path, folder .. '\\')
@@ -68,12 +66,12 @@ end
 --- Returns whether a file lies in a folder for temporary files, but not in the working directory. Programs that ask for
 --- a text write it there: crontab, kubectl, shells, mail clients and many others.
 local function is_temporary(path, is_crontab)
-  local file = real(path)
-  if is_below(file, real(vim.fn.getcwd())) and not is_crontab then
+  local real = file.real(path)
+  if is_below(real, file.real(vim.fn.getcwd())) and not is_crontab then
     return false
   end
   for _, folder in ipairs({ vim.uv.os_tmpdir(), '/tmp', '/var/tmp', '/dev/shm' }) do
-    if is_below(file, real(folder)) then
+    if is_below(real, file.real(folder)) then
       return true
     end
   end

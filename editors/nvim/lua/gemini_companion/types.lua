@@ -132,7 +132,7 @@
 ---@class GeminiCompanion.ResumedProposal
 ---@field diff string
 ---@field cli integer
----@field reason 'now'|'nextPrompt'|'never'
+---@field reason GeminiCompanion.ReasonArrival
 
 --- The parameters of the notification `companion/private`.
 ---@class GeminiCompanion.PrivateFiles
@@ -405,9 +405,7 @@
 ---@field right integer the buffer with the proposal
 ---@field origin integer the window where the user was before
 ---@field from_terminal boolean
----@field shown string[] the proposed lines
----@field is_empty? boolean the proposed text is empty
----@field form GeminiCompanion.Form
+---@field proposed GeminiCompanion.Text the text that the CLI proposed
 ---@field on_disk GeminiCompanion.Text the file, empty if it is not UTF-8
 ---@field group? integer
 ---@field closing? boolean

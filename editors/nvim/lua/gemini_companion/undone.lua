@@ -12,14 +12,9 @@ local api = vim.api
 
 local GROUP = 'gemini_companion_undone'
 
---- The last revert of each file, by `real`.
+--- The last revert of each file, by `file.real`.
 ---@type table<string, GeminiCompanion.RememberedRevert>
 local reverts = {}
-
---- Returns the path of a file without symbolic links, if the file exists.
-local function real(path)
-  return vim.uv.fs_realpath(path) or path
-end
 
 local function digest(lines)
   return text.digest(table.concat(lines, '\n'))
@@ -90,14 +85,14 @@ end
 --- Watches a buffer that has just read a reverted file. With 'undofile', it may have the step of the revert.
 local function follow(buffer)
   local path = file.path_of(buffer)
-  local revert = path and reverts[real(path)]
+  local revert = path and reverts[file.real(path)]
   if not revert or revert.buffer == buffer then
     return
   end
   if not has_lines(buffer, revert.new) then
     if not revert.buffer then
       -- A later buffer may have the user's own history.
-      reverts[real(path)] = nil
+      reverts[file.real(path)] = nil
     end
     return
   end
@@ -133,7 +128,7 @@ function M.follow(path, before, after, is_reverted, notify)
     is_reverted = is_reverted,
     notify = notify,
   }
-  reverts[real(path)] = revert
+  reverts[file.real(path)] = revert
   if buffer and revert.differs then
     watch(revert, buffer)
   end

@@ -65,13 +65,10 @@ end
 ---@param parsed GeminiCompanion.Text
 ---@param kind GeminiCompanion.Kind
 function View:replace(parsed, kind)
-  -- Ends the undo step of a user who is typing.
-  api.nvim_buf_call(self.right, function()
-    vim.cmd('let &g:undolevels = &g:undolevels')
-  end)
-  self:set_form(parsed)
+  buffers.end_undo_step(self.right)
+  buffers.set_form(self.right, parsed)
   buffers.set_lines(self.right, parsed)
-  self.shown, self.is_empty = api.nvim_buf_get_lines(self.right, 0, -1, true), parsed.empty
+  self.proposed = parsed
   vim.bo[self.right].modified = false
   self:show_file()
   windows.mark(self)
@@ -89,24 +86,10 @@ function View:is_just_replaced()
   return idle.is_unseen(self.replaced_at, command and command.began)
 end
 
---- Sets the line endings, BOM and last line as buffer options, so the user can change them.
----@param parsed GeminiCompanion.Text
-function View:set_form(parsed)
-  buffers.set_form(self.right, parsed)
-  self.form = { dos = parsed.dos, bomb = parsed.bomb, eol = parsed.eol }
-end
-
 --- Returns whether both sides are there, also if the user has closed the window of the left one.
 ---@return boolean
 function View:is_whole()
   return api.nvim_buf_is_loaded(self.right) and api.nvim_buf_is_loaded(self.left)
-end
-
---- Returns the text that the CLI proposed.
----@return GeminiCompanion.Text
-function View:original()
-  local form = self.form
-  return { lines = self.shown, empty = self.is_empty, dos = form.dos, bomb = form.bomb, eol = form.eol }
 end
 
 --- Returns a text in the form of the file, except what the user has set, if the user has reverted all changes. A diff
@@ -117,7 +100,8 @@ function View:with_restored_form(now)
   if self.on_disk.empty or not vim.deep_equal(now.lines, self.on_disk.lines) then
     return now
   end
-  return vim.tbl_extend('force', now, text.restored_form(now, self.form, self.on_disk)) --[[@as GeminiCompanion.Text]]
+  local form = text.restored_form(now, self.proposed, self.on_disk)
+  return vim.tbl_extend('force', now, form) --[[@as GeminiCompanion.Text]]
 end
 
 --- Returns the text of the buffer, or its text at the last unload.
@@ -126,21 +110,21 @@ function View:text()
   if api.nvim_buf_is_loaded(self.right) then
     return buffers.parsed(self.right)
   end
-  return self.unloaded() or self:original()
+  return self.unloaded() or self.proposed
 end
 
 --- Returns the text of the proposal for the CLI or a file, and whether the user has changed it.
 ---@return GeminiCompanion.Text
 ---@return boolean is_changed
 function View:proposal()
-  local now = self:text()
-  -- An empty text and one empty line have the same lines.
-  local has_same_lines = vim.deep_equal(now.lines, self.shown)
-  local same = has_same_lines and (self.is_empty or not now.empty)
-  for name, value in pairs(self.form) do
-    same = same and now[name] == value
+  local now, proposed = self:text(), self.proposed
+  if not vim.deep_equal(now.lines, proposed.lines) then
+    return self:with_restored_form(now), true
   end
-  return has_same_lines and now or self:with_restored_form(now), not same
+  local has_same_form = now.dos == proposed.dos and now.bomb == proposed.bomb and now.eol == proposed.eol
+  -- An empty text and one empty line have the same lines.
+  local is_emptied = now.empty == true and not proposed.empty
+  return now, not has_same_form or is_emptied
 end
 
 --- Handles a write of the buffer.
@@ -179,9 +163,9 @@ function View:listen()
     end,
   })
   self.unloaded = buffers.outlive_edit(self.right, self.group, function()
-    return self:original()
+    return self.proposed
   end, function()
-    self:set_form(self.form)
+    buffers.set_form(self.right, self.proposed)
     vim.bo[self.right].modified = false
   end)
   on({ 'TextChanged', 'InsertLeave' }, {
@@ -242,6 +226,7 @@ function M.open(path, parsed, kind, options, on)
   local view = setmetatable({
     path = path,
     kind = kind,
+    proposed = parsed,
     layout = options.layout,
     on = on,
     origin = options.ended and options.ended.origin or api.nvim_get_current_win(),
@@ -252,8 +237,7 @@ function M.open(path, parsed, kind, options, on)
   vim.bo[view.left].modifiable = false
   view:show_file()
   buffers.fill(view.right, parsed)
-  view.shown, view.is_empty = api.nvim_buf_get_lines(view.right, 0, -1, true), parsed.empty
-  view:set_form(parsed)
+  buffers.set_form(view.right, parsed)
   vim.bo[view.right].modified = false
   -- Set before the windows open, since a filetype plugin may set window options.
   set_filetype(view.left, path)
@@ -351,8 +335,7 @@ function View:open_again()
   self.closing = true
   self:discard()
   local options = { focus = false, layout = self.layout }
-  local parsed = self:original()
-  local again = M.open(self.path, parsed, self.kind, options, self.on)
+  local again = M.open(self.path, self.proposed, self.kind, options, self.on)
   again.private, again.takes_reason, again.is_seen = self.private, self.takes_reason, self.is_seen
   if changed then
     buffers.set_lines(again.right, now)
