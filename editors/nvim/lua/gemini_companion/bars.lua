@@ -29,30 +29,31 @@ local OVER = {
 }
 
 --- Sets the bar of the file.
-local function show_left(view)
+local function show_left(proposal)
+  local view = proposal.view
   local window = windows.of(view.left)
   if window then
     windows.set_bar(window, {
       { view.kind == 'create' and 'No file yet' or 'The file as it is', 1 },
-      { view.private and ' — private' or '', 2 },
-      { view.private and ' (nothing else about it is shared)' or '', 4 },
+      { proposal.private and ' — private' or '', 2 },
+      { proposal.private and ' (nothing else about it is shared)' or '', 4 },
       { view.is_unmarked and ' — too many changes to mark' or '', 3 },
     })
   end
 end
 
 --- Sets the bar of the proposal: what it is and the keys that decide, then the rest.
----@param view GeminiCompanion.View
+---@param proposal GeminiCompanion.Proposal
 ---@param place string the place of the proposal among several, or nothing
----@param cli? string the name of its CLI, if there are proposals of several
-local function show_right(view, place, cli)
+local function show_right(proposal, place)
+  local view, cli = proposal.view, proposals.cli_name(proposal)
   local window = windows.of(view.right)
   if not window then
     return
   end
   local is_changed = vim.bo[view.right].modified
   view.is_shown_as_changed = is_changed
-  local reason = view.takes_reason and keys.shown('reason', view.right)
+  local reason = proposal.takes_reason and keys.shown('reason', view.right)
   windows.set_bar(window, {
     { place, 3 },
     { view.kind == 'create' and 'New file' or 'Proposal', 1 },
@@ -79,9 +80,9 @@ function M.update()
     end
   end
   for index, proposal in ipairs(waiting) do
-    show_left(proposal.view)
+    show_left(proposal)
     local place = #waiting > 1 and ('%d/%d '):format(index, #waiting) or ''
-    show_right(proposal.view, place, proposals.cli_name(proposal))
+    show_right(proposal, place)
   end
 end
 

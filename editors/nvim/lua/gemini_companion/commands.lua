@@ -17,7 +17,7 @@ local function echo(lines)
   vim.api.nvim_echo({ { table.concat(vim.tbl_map(log.printable, lines), '\n') } }, false, {})
 end
 
-local function status()
+local function status_lines()
   local server = require('gemini_companion.server').status()
   if not server then
     return { 'The companion is not running. Run :GeminiCompanion start' }
@@ -71,6 +71,10 @@ local function status()
     end
   end
   return lines
+end
+
+local function show_status()
+  echo(status_lines())
 end
 
 local function show_log()
@@ -132,14 +136,27 @@ local function reject(argument)
   show_failure(require('gemini_companion').reject(path, reason))
 end
 
---- Returns a subcommand that calls `set` with whether its argument is `on`.
-local function switch(name, set)
-  return function(state)
-    if state == 'on' or state == 'off' then
-      set(state == 'on')
-    else
-      log.fail(('use :GeminiCompanion %s on, or %s off'):format(name, name))
-    end
+--- Switches on or off, by the public function with that name. Returns whether the argument is one of the two.
+local function switch(name, state)
+  if state ~= 'on' and state ~= 'off' then
+    log.fail(('use :GeminiCompanion %s on, or %s off'):format(name, name))
+    return false
+  end
+  require('gemini_companion')[name](state == 'on')
+  return true
+end
+
+local function share(state)
+  switch('share', state)
+end
+
+local function review(state)
+  if not switch('review', state) then
+    return
+  elseif not require('gemini_companion.config').options.review then
+    echo({ 'The review of edits is off in your setup.' })
+  else
+    echo({ state == 'on' and REVIEW_ON or 'You review edits when the CLI asks.' })
   end
 end
 
@@ -155,48 +172,64 @@ local function add(path, first, last)
   show_failure(require('gemini_companion.prompt').add(path, first, last))
 end
 
----@type table<string, fun(path?: string, first?: integer, last?: integer)>
+--- Returns a path as the user may type it, after the beginning that is typed already.
+local function typed(path, begun)
+  if begun:find('^%./') then
+    return './' .. vim.fn.fnamemodify(path, ':.')
+  elseif begun:find('^/') or begun:find('^%a:[/\\]') then
+    return path
+  elseif begun:find('^~') then
+    return vim.fn.fnamemodify(path, ':~')
+  end
+  local short = vim.fn.fnamemodify(path, ':~:.')
+  -- The argument `prompt` means all files of a prompt.
+  return short == 'prompt' and './prompt' or short
+end
+
+local function typed_paths(paths, begun)
+  return vim.tbl_map(function(path)
+    return typed(path, begun)
+  end, paths)
+end
+
+local function proposals(begun)
+  return typed_paths(require('gemini_companion.proposals').paths(), begun)
+end
+
+local function changes(begun)
+  return vim.list_extend({ 'prompt' }, typed_paths(require('gemini_companion.prompts').paths(), begun))
+end
+
+local function states()
+  return { 'off', 'on' }
+end
+
+--- The subcommands: the function of each, and one that returns the completions after the beginning of an argument.
+---@type table<string, [fun(argument?: string, first?: integer, last?: integer), (fun(begun: string): string[])?]>
 local commands = {
-  add = add,
-  status = function()
-    echo(status())
-  end,
-  start = function()
-    require('gemini_companion').start()
-  end,
-  stop = function()
-    require('gemini_companion').stop()
-  end,
-  restart = function()
-    require('gemini_companion').restart()
-  end,
-  share = switch('share', function(on)
-    require('gemini_companion').share(on)
-  end),
-  review = switch('review', function(on)
-    require('gemini_companion').review(on)
-    if not require('gemini_companion.config').options.review then
-      echo({ 'The review of edits is off in your setup.' })
-    else
-      echo({ on and REVIEW_ON or 'You review edits when the CLI asks.' })
-    end
-  end),
-  log = show_log,
-  accept = run('accept'),
-  reject = reject,
-  show = run('show'),
-  next = run_by('gemini_companion.review', 'next'),
-  prev = run_by('gemini_companion.review', 'prev'),
-  acceptall = run_by('gemini_companion.review', 'accept_all'),
-  rejectall = run_by('gemini_companion.review', 'reject_all'),
-  list = run_by('gemini_companion.review', 'list'),
-  comment = comment,
-  uncomment = uncomment,
-  comments = run_by('gemini_companion.comments', 'list'),
-  changes = run_by('gemini_companion.changes', 'list'),
-  diff = run('diff'),
-  revert = run('revert'),
-  keep = run('keep'),
+  add = { add },
+  status = { show_status },
+  start = { run('start') },
+  stop = { run('stop') },
+  restart = { run('restart') },
+  share = { share, states },
+  review = { review, states },
+  log = { show_log },
+  accept = { run('accept'), proposals },
+  reject = { reject, proposals },
+  show = { run('show'), proposals },
+  next = { run_by('gemini_companion.review', 'next') },
+  prev = { run_by('gemini_companion.review', 'prev') },
+  acceptall = { run_by('gemini_companion.review', 'accept_all') },
+  rejectall = { run_by('gemini_companion.review', 'reject_all') },
+  list = { run_by('gemini_companion.review', 'list') },
+  comment = { comment },
+  uncomment = { uncomment },
+  comments = { run_by('gemini_companion.comments', 'list') },
+  changes = { run_by('gemini_companion.changes', 'list') },
+  diff = { run('diff'), changes },
+  revert = { run('revert'), changes },
+  keep = { run('keep'), changes },
 }
 
 local function names()
@@ -215,44 +248,11 @@ function M.run(arguments, first, last)
   name = name == '' and 'status' or name
   local command = commands[name]
   if command then
-    command(path ~= '' and path or nil, first, last)
+    command[1](path ~= '' and path or nil, first, last)
   else
     -- A list of all names would not fit in one line, and Neovim would wait for Enter.
     log.fail(('unknown command %s; see :help :GeminiCompanion'):format(name))
   end
-end
-
---- Returns a path as the user may type it, after the beginning that is typed already.
-local function typed(path, begun)
-  if begun:find('^%./') then
-    return './' .. vim.fn.fnamemodify(path, ':.')
-  elseif begun:find('^/') or begun:find('^%a:[/\\]') then
-    return path
-  elseif begun:find('^~') then
-    return vim.fn.fnamemodify(path, ':~')
-  end
-  local short = vim.fn.fnamemodify(path, ':~:.')
-  -- The argument `prompt` means all files of a prompt.
-  return short == 'prompt' and './prompt' or short
-end
-
---- Returns what may follow a subcommand.
-local function arguments(name, begun)
-  local list = {}
-  if name == 'review' or name == 'share' then
-    return { 'off', 'on' }
-  elseif name == 'accept' or name == 'reject' or name == 'show' then
-    list = require('gemini_companion.proposals').paths()
-  elseif name == 'diff' or name == 'revert' or name == 'keep' then
-    list = require('gemini_companion.prompts').paths()
-  end
-  local candidates = vim.tbl_map(function(path)
-    return typed(path, begun)
-  end, list)
-  if name == 'diff' or name == 'revert' or name == 'keep' then
-    table.insert(candidates, 1, 'prompt')
-  end
-  return candidates
 end
 
 --- Returns the completions for the command line, whose last word is `lead`.
@@ -268,8 +268,13 @@ function M.complete(lead, line)
   if name == 'add' then
     return vim.fn.getcompletion(lead, 'file')
   end
+  local candidates = names()
+  if name then
+    local complete = commands[name] and commands[name][2]
+    candidates = complete and complete(begun) or {}
+  end
   local found = {}
-  for _, candidate in ipairs(name and arguments(name, begun) or names()) do
+  for _, candidate in ipairs(candidates) do
     begun = name and begun or lead
     if vim.startswith(candidate, begun) then
       -- Neovim replaces only the last word of a name with spaces.

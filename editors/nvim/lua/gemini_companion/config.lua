@@ -76,6 +76,8 @@ local function is_keys(value)
 end
 
 local BOOLEAN = { is_boolean, 'true or false' }
+--- For an option that a command changes, too: its value stays in force when the user sets other options.
+local SWITCHED = { is_boolean, 'true or false' }
 local KEYS = { is_keys, 'keys or false' }
 
 --- Per option its check and the words for its values, or a table of options.
@@ -90,8 +92,8 @@ local OPTIONS = {
   git_ignored_private = BOOLEAN,
   review = BOOLEAN,
   diagnostics = BOOLEAN,
-  share_context = BOOLEAN,
-  review_all = BOOLEAN,
+  share_context = SWITCHED,
+  review_all = SWITCHED,
   notify = BOOLEAN,
   trusted = BOOLEAN,
   log_level = {
@@ -149,15 +151,13 @@ function M.set(options)
   check(options, OPTIONS, '')
   local before = M.options
   M.options = vim.tbl_deep_extend('force', vim.deepcopy(defaults), options)
-  -- A command of the user that has changed one of these stays in force.
-  for _, name in ipairs({ 'share_context', 'review_all' }) do
-    if options[name] == nil then
+  for name, default in pairs(defaults) do
+    if OPTIONS[name] == SWITCHED and options[name] == nil then
       M.options[name] = before[name]
+    elseif vim.islist(default) then
+      -- A list is one value. A merge by position would keep the end of the default list.
+      M.options[name] = options[name] or default
     end
-  end
-  -- A list is one value. A merge by position would keep the end of the default list.
-  for _, name in ipairs({ 'cmd', 'clients' }) do
-    M.options[name] = options[name] or defaults[name]
   end
 end
 

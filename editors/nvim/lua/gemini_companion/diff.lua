@@ -312,8 +312,8 @@ local function open(diff, base, ended_view)
   local adds_bom = parsed.bomb and not text.has_bom(diff.newContent)
   proposal.content = diff.replaysEdits and not adds_bom and diff.newContent or text.render(parsed)
   proposal.base, proposal.warned = base, nil
-  proposal.view.private = diff.private
-  proposal.view.takes_reason = reasons.arrival(proposal) ~= nil
+  proposal.private = diff.private
+  proposal.takes_reason = reasons.arrival(proposal) ~= nil
   if diff.private then
     remarks[#remarks + 1] = 'is for a private file'
   end

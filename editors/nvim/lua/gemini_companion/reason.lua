@@ -34,7 +34,7 @@ function M.arrival(proposal)
     return nil, M.NO_CLI
   elseif not config.options.share_context then
     return nil, NEVER:format('sharing with CLIs is off')
-  elseif proposal.view.private then
+  elseif proposal.private then
     return nil, NEVER:format('the file is private')
   elseif not proposal.was_shared then
     return nil, NEVER:format('sharing with CLIs was off when this proposal opened')

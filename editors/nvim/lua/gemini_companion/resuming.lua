@@ -20,7 +20,7 @@ local function resume(paused, resumed, abandon)
     if proposal and proposal.is_paused and not proposal.decided then
       proposal.is_paused, proposal.cli, proposal.reason = nil, fields.cli, fields.reason
       proposal.was_shared = config.options.share_context
-      proposal.view.takes_reason = reasons.arrival(proposal) ~= nil
+      proposal.takes_reason = reasons.arrival(proposal) ~= nil
     end
   end
   for diff, proposal in pairs(paused) do

@@ -339,6 +339,8 @@
 ---@field cli integer
 ---@field replays_edits boolean
 ---@field reason GeminiCompanion.ReasonArrival if the file does not change
+---@field takes_reason boolean the model gets the reason of a rejection
+---@field ["private"] boolean
 ---@field was_shared? boolean sharing was on when its companion opened it or took it up
 ---@field question? table identifies the last question for a reason about this text
 ---@field content string the proposed text
@@ -409,8 +411,6 @@
 ---@field on_disk GeminiCompanion.Text the file, empty if it is not UTF-8
 ---@field group? integer
 ---@field closing? boolean
----@field ["private"]? boolean
----@field takes_reason? boolean the model gets the reason of a rejection
 ---@field takes_focus? boolean
 ---@field is_seen? boolean the present text of the CLI has been in sight
 ---@field was_current? boolean

@@ -336,7 +336,7 @@ function View:open_again()
   self:discard()
   local options = { focus = false, layout = self.layout }
   local again = M.open(self.path, self.proposed, self.kind, options, self.on)
-  again.private, again.takes_reason, again.is_seen = self.private, self.takes_reason, self.is_seen
+  again.is_seen = self.is_seen
   if changed then
     buffers.set_lines(again.right, now)
     buffers.set_form(again.right, now)
