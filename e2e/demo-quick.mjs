@@ -71,11 +71,11 @@ function write() {
   });
   if (!screenshots) return;
   fs.writeFileSync(path.join(screenshots, 'review.svg'), drawFrames(frames));
-  recordTexts(screenshots, 'review', 'neovim', frames.map(({ shown }) => shown).join('\n'));
+  recordTexts(screenshots, 'review', 'neovim', frames.map(({ shown }) => shown));
   const proposal = frames.find(({ shown }) => /"timeoutSeconds": 0\n?/.test(shown));
   const still = { ...proposal, windows: proposal.windows.slice(0, 1) };
   fs.writeFileSync(path.join(screenshots, 'neovim.svg'), drawFrames([still]));
-  recordTexts(screenshots, 'neovim', 'neovim', proposal.shown);
+  recordTexts(screenshots, 'neovim', 'neovim', [proposal.shown]);
 }
 
 try {

@@ -10,12 +10,13 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
 import { REJECTED, UNCHANGED, accepted } from './lib/decision.mjs';
+import { Display } from './lib/display.mjs';
 import { run } from './lib/doctor.mjs';
 import { HookCli } from './lib/hook-cli.mjs';
 import { beforeEdit } from './lib/hook.mjs';
 import { CONNECTED, Scene } from './lib/ide-scene.mjs';
 import { IdeClient } from './lib/ide-client.mjs';
-import { recordTexts } from './lib/picture-texts.mjs';
+import { findTexts, recordTexts } from './lib/picture-texts.mjs';
 
 const [pictures, screenshots] = process.argv.slice(2);
 
@@ -58,6 +59,10 @@ const MENU = `# Menu
 `;
 const TWELVE = 'affogato americano cappuccino cortado espresso filter frappe latte lungo macchiato mocha ristretto';
 
+/** The height of the dialog when it shows the whole page, and the part of the screen below a maximized window. */
+const [SETTINGS_HEIGHT, SPARE_HEIGHT] = [1100, 350];
+const isEndOfSettings = (line) => line.startsWith('settings.restart.explanation=');
+
 let isDark = false;
 let scene;
 const start = performance.now();
@@ -82,24 +87,17 @@ function title(text) {
 }
 
 let count;
-/** Takes a picture of the window; `screenshot` is its name in the documents, if one has it. */
-async function picture(name, screenshot) {
+/** Takes a picture of the window, or of a dialog; `screenshot` is its name in the documents, if one has it. */
+async function picture(name, screenshot, dialog) {
   const theme = isDark ? '-dark' : '';
   const file = path.join(pictures, `${++count}-${name}${theme}.png`);
-  await scene.ide.picture(file);
+  await scene.ide.picture(file, dialog);
   console.log(`${' '.repeat(33)}  picture ${file}`);
   if (screenshots && screenshot) {
     fs.mkdirSync(screenshots, { recursive: true });
     fs.copyFileSync(file, path.join(screenshots, `${screenshot}${theme}.png`));
-    recordTexts(screenshots, screenshot, 'jetbrains', shownTexts(await scene.ide.robot('look')));
+    recordTexts(screenshots, screenshot, 'jetbrains', await scene.ide.robot('read', { window: dialog }));
   }
-}
-
-/** Returns all texts in what the robot sees, each on its own line. */
-function shownTexts(look) {
-  if (typeof look === 'string') return `${look}\n`;
-  if (look === null || typeof look !== 'object') return '';
-  return Object.values(look).map(shownTexts).join('');
 }
 
 /** Waits for the user's decision, and returns the client's answer. */
@@ -285,7 +283,8 @@ async function play() {
 
   title('The IDE starts with the plugin, and opens a sample project.');
   sandbox.file('shop.json', FILE);
-  await scene.openIde({ isDark });
+  const display = await Display.start(sandbox, { spare: SPARE_HEIGHT });
+  await scene.openIde({ isDark, display });
   const { windows, statusBar } = await scene.ide.robot('look');
   say('IDE', 'user', 'shows', { windows, statusBar });
 
@@ -371,7 +370,10 @@ async function play() {
     'the settings',
   );
   say('IDE', 'user', 'shows', settings);
-  await picture('settings', 'settings');
+  await scene.ide.display.heighten(settings, SETTINGS_HEIGHT);
+  const isWhole = (texts) => Object.values(findTexts('jetbrains', texts)).flat().some(isEndOfSettings);
+  await scene.ide.untilRobot(['read'], isWhole, 'the end of the page');
+  await picture('settings', 'settings', settings);
   await scene.ide.display.press('Escape');
   await scene.ide.until(({ windows }) => windows.length === 1, 'the end of the settings');
 

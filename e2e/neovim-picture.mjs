@@ -59,7 +59,7 @@ try {
   const caption = "A proposal in one window: layout = 'unified'";
   const windows = [{ title: 'Neovim', screen: editor.coloredScreen(), columns: COLUMNS, rows: ROWS }];
   fs.writeFileSync(path.join(folder, 'unified.svg'), drawFrames([{ caption, windows, seconds: 1 }]));
-  recordTexts(folder, 'unified', 'neovim', editor.screen());
+  recordTexts(folder, 'unified', 'neovim', [editor.screen()]);
 } finally {
   await sandbox.close();
 }

@@ -2,6 +2,7 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
@@ -9,15 +10,20 @@ import { until, within } from './inbox.mjs';
 
 const run = promisify(execFile);
 
+const [WIDTH, HEIGHT] = [1280, 800];
+
 export class Display {
   /** The value for `DISPLAY`. */
   name;
   #env;
 
-  /** Starts a screen with an unused number. */
-  static async start(sandbox) {
+  /**
+   * Starts a screen with an unused number. Below the space of a maximized window it has `spare` pixels, where a taller
+   * dialog fits.
+   */
+  static async start(sandbox, { spare = 0 } = {}) {
     const display = new Display();
-    const size = ['-screen', '0', '1280x800x24', '-dpi', '96'];
+    const size = ['-screen', '0', `${WIDTH}x${HEIGHT + spare}x24`, '-dpi', '96'];
     // It ends with this process, even by a kill; the window manager and the IDE then end with it.
     const server = spawn(
       'setpriv',
@@ -35,7 +41,10 @@ export class Display {
     );
     display.name = `:${number.trim()}`;
     display.#env = sandbox.env({ DISPLAY: display.name });
-    end(sandbox, spawn('openbox', ['--sm-disable'], { env: display.#env, stdio: 'ignore' }));
+    const settings = path.join(sandbox.root, 'openbox.xml');
+    fs.writeFileSync(settings, `<openbox_config><margins><bottom>${spare}</bottom></margins></openbox_config>`);
+    const manager = ['--sm-disable', '--config-file', settings];
+    end(sandbox, spawn('openbox', manager, { env: display.#env, stdio: 'ignore' }));
     return display;
   }
 
@@ -45,8 +54,7 @@ export class Display {
 
   /** Gives a window the focus as soon as its title matches. */
   activate(title) {
-    const search = ['search', '--onlyvisible', '--name', title];
-    const activate = () => this.#run('xdotool', ...search, 'windowactivate');
+    const activate = () => this.#run('xdotool', ...search(title), 'windowactivate');
     // No window is visible yet, or another one closes during the search.
     const isActive = () => activate().then(Boolean, () => false);
     return until(`the window ${title}`, isActive);
@@ -82,16 +90,34 @@ export class Display {
 
   /** Moves the pointer away, so that nothing is highlighted. */
   async rest() {
-    await this.point({ x: 640, y: 798 });
+    await this.point({ x: WIDTH / 2, y: HEIGHT - 2 });
   }
 
-  /** Takes a picture of the whole screen, with at most 256 colours. */
-  async picture(file) {
+  /** Moves a window to the top of the screen, and gives it a height. */
+  async heighten(title, height) {
+    await this.#run('xdotool', ...search(title), 'windowmove', 'x', 0, 'windowsize', 'x', height);
+  }
+
+  /** Takes a picture of the space of a maximized window, with at most 256 colours. */
+  picture(file) {
+    return this.#import(file, '-window', 'root', '-crop', `${WIDTH}x${HEIGHT}+0+0`, '+repage');
+  }
+
+  /** Takes a picture of one window, with its frame. */
+  async pictureOf(title, file) {
+    const { stdout } = await this.#run('xdotool', ...search(title));
+    return this.#import(file, '-window', stdout.trim(), '-frame');
+  }
+
+  async #import(file, ...part) {
     const colours = ['+dither', '-colors', '256', '-strip'];
-    await this.#run('import', '-silent', '-window', 'root', ...colours, `png8:${file}`);
+    await this.#run('import', '-silent', ...part, ...colours, `png8:${file}`);
     return path.resolve(file);
   }
 }
+
+/** Returns the command of xdotool that finds the visible windows with a title. */
+const search = (title) => ['search', '--onlyvisible', '--name', title];
 
 /** Ends a process together with the sandbox. */
 function end(sandbox, process) {

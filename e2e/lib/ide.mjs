@@ -202,11 +202,11 @@ export class Ide {
     return new Map(objects.filter(([name]) => name.startsWith(prefix)));
   }
 
-  /** Takes a picture of the window, as soon as it is painted. */
-  async picture(file) {
+  /** Takes a picture of the window, or of the dialog with a title, as soon as it is painted. */
+  async picture(file, dialog) {
     await this.display.rest();
     await this.robot('paint');
-    return this.display.picture(file);
+    return dialog ? this.display.pictureOf(dialog, file) : this.display.picture(file);
   }
 
   kill() {

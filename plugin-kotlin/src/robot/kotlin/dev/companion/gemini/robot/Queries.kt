@@ -28,9 +28,11 @@ import java.awt.Dialog
 import java.awt.Frame
 import java.awt.KeyboardFocusManager
 import java.awt.Point
+import java.awt.Rectangle
 import java.awt.Toolkit
 import java.awt.Window
 import javax.swing.AbstractButton
+import javax.swing.JComboBox
 import javax.swing.JComponent
 import javax.swing.JLabel
 import javax.swing.JList
@@ -38,10 +40,13 @@ import javax.swing.JTable
 import javax.swing.JTree
 import javax.swing.RepaintManager
 import javax.swing.SwingUtilities
+import javax.swing.plaf.basic.BasicHTML
 import javax.swing.text.JTextComponent
+import javax.swing.text.View
 
 internal val QUERIES: Map<String, Command> = mapOf(
     "look" to { look() },
+    "read" to { command -> read(command.textOrNull("window")) },
     "find text" to { command -> middle(showing { label(it) == command.text("text") }) },
     "find row" to { command -> rowOf(command.text("text")) },
     "find tab" to { startOf(tabLabel(it.text("tab"))) },
@@ -79,9 +84,14 @@ private fun rows(tree: JTree): List<String> = (0 until tree.rowCount).map { rowT
 private fun selection(tree: JTree): List<String> = tree.selectionRows?.map { rowText(tree, it) }.orEmpty()
 
 private fun rowText(tree: JTree, row: Int): String {
+    val cell = rowCell(tree, row) as? SimpleColoredComponent
+    return cell?.getCharSequence(false)?.toString() ?: tree.getPathForRow(row).lastPathComponent.toString()
+}
+
+/** Returns a row's component. It shows this row until the next call. */
+private fun rowCell(tree: JTree, row: Int): Component {
     val node = tree.getPathForRow(row).lastPathComponent
-    val cell = tree.cellRenderer.getTreeCellRendererComponent(tree, node, false, true, true, row, false)
-    return (cell as? SimpleColoredComponent)?.getCharSequence(false)?.toString() ?: node.toString()
+    return tree.cellRenderer.getTreeCellRendererComponent(tree, node, false, true, true, row, false)
 }
 
 /** Returns the texts of a table's rows. */
@@ -259,6 +269,50 @@ private fun descendants(component: Component): Sequence<Component> =
 /** Returns the visible texts, except those in editors. */
 private fun texts(component: Component) =
     descendants(component).filter { it.isShowing }.mapNotNull { label(it) }.filter { it.isNotBlank() }.toList()
+
+/** Returns the texts in sight, of all windows or of one. Each label, button, row, or part of a row has its own. */
+private fun read(window: String?): List<String> {
+    val windows = Window.getWindows().filter { it.isShowing && (window == null || title(it) == window) }
+    val seen = windows.flatMap { descendants(it) }.filter(::isInSight)
+    return seen.flatMap(::readable).filter { it.isNotBlank() }
+}
+
+/** Returns whether a component is neither scrolled out of the window nor below another window. */
+private fun isInSight(component: Component): Boolean {
+    if (!component.isShowing) return false
+    val seen = (component as? JComponent)?.visibleRect ?: Rectangle(component.size)
+    if (seen.isEmpty || (seen.height < component.height && component !is JTree)) return false
+    val middle = Point(seen.centerX.toInt(), seen.centerY.toInt())
+    SwingUtilities.convertPointToScreen(middle, component)
+    val window = component as? Window ?: SwingUtilities.getWindowAncestor(component)
+    return owned(window).none { it.isShowing && middle in it.bounds }
+}
+
+/** Returns the windows above a window. */
+private fun owned(window: Window): Sequence<Window> = window.ownedWindows.asSequence().flatMap { owned(it) + it }
+
+/** Returns the texts that a user reads in a component, without the markup of HTML. */
+private fun readable(component: Component): List<String> =
+    when (component) {
+        is JTree -> visibleRows(component).flatMap { descendants(rowCell(component, it)).flatMap(::readable).toList() }
+        is JComboBox<*> -> readable(selectedCell(component))
+        is SimpleColoredComponent -> component.iterator().asSequence().toList()
+        else -> listOfNotNull(html(component) ?: label(component))
+    }
+
+private fun visibleRows(tree: JTree) =
+    (0 until tree.rowCount).filter { tree.getRowBounds(it).intersects(tree.visibleRect) }
+
+private fun <T> selectedCell(box: JComboBox<T>): Component {
+    val item = box.getItemAt(box.selectedIndex)
+    return box.renderer.getListCellRendererComponent(JList<T>(), item, -1, false, false)
+}
+
+/** Returns the text of a label or a button with HTML. */
+private fun html(component: Component): String? {
+    val view = (component as? JComponent)?.getClientProperty(BasicHTML.propertyKey) as? View
+    return view?.document?.run { getText(0, length) }
+}
 
 private fun tooltips(component: Component) =
     descendants(component).filterIsInstance<JComponent>().filter { it.isShowing }.mapNotNull { it.toolTipText }.toList()
