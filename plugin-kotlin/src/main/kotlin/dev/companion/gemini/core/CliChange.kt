@@ -1,19 +1,8 @@
-// Describes the files that a CLI changed, the plan of a revert, and a comment. The server's JSON has these names.
+// Declares the files that a CLI changed, by prompt, in the shapes of `editor/cli.rs` in rust/companion-protocol.
 
 package dev.companion.gemini.core
 
 import com.google.gson.annotations.SerializedName
-
-enum class ChangeKind {
-    @SerializedName("changed")
-    CHANGED,
-
-    @SerializedName("created")
-    CREATED,
-
-    @SerializedName("deleted")
-    DELETED,
-}
 
 /** The whole state of one prompt. Without [files] the prompt has left the list. */
 data class CliChange(
@@ -45,6 +34,12 @@ data class CliCommand(
     override fun toString() = "command of prompt $prompt of session $session"
 }
 
+/** Identifies a prompt of a CLI session. */
+data class PromptKey(
+    val session: String,
+    @SerializedName("prompt") val number: Long,
+)
+
 data class ChangedFile(
     /** Absolute, as the CLI writes it. */
     val path: String = "",
@@ -61,6 +56,17 @@ data class ChangedFile(
     val isPrivate: Boolean = false,
 )
 
+enum class ChangeKind {
+    @SerializedName("changed")
+    CHANGED,
+
+    @SerializedName("created")
+    CREATED,
+
+    @SerializedName("deleted")
+    DELETED,
+}
+
 /** Two texts of a changed file, exactly as on the disk, with its line endings and its BOM. */
 data class ChangedText(
     /** The text before the prompt; null if the file did not exist. */
@@ -72,95 +78,17 @@ data class ChangedText(
     override fun toString() = "texts of ${before?.length} and ${after?.length} characters"
 }
 
-/** A comment on lines of a file. The server's JSON has these names. */
-data class CommentOnLines(
-    /** At most 64 bytes. */
-    val id: String,
-    val path: String,
-    /** The first line, 1-based. */
-    val line: Int,
-    /** The last line. */
-    val endLine: Int,
-    /** The text of the lines, which helps the model to find them. */
-    val content: String,
-    val text: String,
-) {
-    /** Without the comment, because no log may contain it. */
-    override fun toString() = "comment $id"
-}
-
-/** Identifies a prompt of a CLI session. */
-data class PromptKey(
+/** A file that a CLI changed in a prompt. */
+class ChangedPath(
     val session: String,
-    @SerializedName("prompt") val number: Long,
-)
-
-/** A file to revert, with its texts at this moment, exactly as on the disk. */
-data class FileToRevert(
+    val prompt: Long,
     val path: String,
-    /** The prompts whose changes to revert. */
-    val prompts: List<PromptKey>,
-    /** Null if the file does not exist. */
-    val disk: String?,
-    /** Null if nothing is unsaved. */
-    val unsaved: String?,
-    /** The only part to revert; null if all. */
-    val hunk: Hunk? = null,
-) {
-    /** The same file once its unsaved text is saved. */
-    fun saved() = if (unsaved == null) this else copy(disk = unsaved, unsaved = null)
-
-    /** Without the texts, because no log may contain them. */
-    override fun toString() = "$path with ${disk?.length} characters, ${unsaved?.length} unsaved"
-}
-
-/** A run of changed lines with the lines around it, as in a unified diff. */
-data class Hunk(
-    /** The number of its first line in the text before the prompt, from 1. */
-    val before: Int = 1,
-    /** The number of its first line in the text as the CLI left it, from 1. */
-    val after: Int = 1,
-    /** Its lines, each after a space, `-` or `+`, and with its line ending. */
-    val lines: List<String> = emptyList(),
-    /** As in a unified diff. */
-    val header: String = "",
-) {
-    /** Without the lines, because no log may contain them. */
-    override fun toString() = "${lines.size} lines at $after"
-}
-
-/** The plan for files, in the order of the request. */
-data class RevertPlan(
-    val files: List<PlannedFile> = emptyList(),
-    /** Null if no file has a warning. */
-    val question: String? = null,
 )
 
-enum class RevertAction {
-    @SerializedName("write")
-    WRITE,
-
-    @SerializedName("delete")
-    DELETE,
-
-    /** The file has its text from before already. */
-    @SerializedName("nothing")
-    NOTHING,
-
-    @SerializedName("refuse")
-    REFUSE,
-}
-
-data class PlannedFile(
-    val path: String = "",
-    val action: RevertAction = RevertAction.REFUSE,
-    /** The text to write, exactly as on the disk. */
-    val text: String? = null,
-    /** Why the file can't be reverted. */
-    val reason: String? = null,
-    /** What the user would lose; null if nothing. */
-    val warning: String? = null,
-) {
-    /** Without the text, because no log may contain it. */
-    override fun toString() = "$action of $path"
-}
+/** Changes of a CLI in a prompt: those of these files, or [hunk] of one file. */
+class ChangedPaths(
+    val session: String,
+    val prompt: Long,
+    val paths: List<String>,
+    val hunk: Hunk? = null,
+)

@@ -1,4 +1,4 @@
-// Declares a server as the rest of the plugin sees it.
+// Declares a server as the rest of the plugin sees it, and the receiver of its messages.
 
 package dev.companion.gemini.core
 
@@ -29,3 +29,12 @@ interface CompanionCore : AutoCloseable {
 
 /** The server's status. After [CompanionCore.close] it is the status of a server that does not run. */
 val CompanionCore.status: ServerStatus get() = request(ServerMessage.Status) ?: ServerStatus()
+
+/**
+ * Receives the messages of servers. They come from the thread `gemini-companion-callbacks`, in causal order, and [receive]
+ * must return at once. This also holds for messages that the editor causes, such as by [ServerMessage.ChangesKept] on the
+ * EDT.
+ */
+fun interface EditorHost {
+    fun receive(core: CompanionCore, message: EditorMessage)
+}

@@ -134,12 +134,3 @@ class NoParameters
 
 /** The files whose text in the editor is not on the disk. */
 class UnsavedPaths(val paths: List<String>)
-
-/**
- * Receives the messages of servers. They come from the thread `gemini-companion-callbacks`, in causal order, and [receive]
- * must return at once. This also holds for messages that the editor causes, such as by [ServerMessage.ChangesKept] on the
- * EDT.
- */
-fun interface EditorHost {
-    fun receive(core: CompanionCore, message: EditorMessage)
-}

@@ -4,6 +4,28 @@ package dev.companion.gemini.core
 
 import com.google.gson.annotations.SerializedName
 
+/** A proposal from Rust. It arrives as JSON; only the text is passed separately. */
+data class OpenDiff(
+    /** The path as the CLI wrote it. It identifies the proposal for the CLI. */
+    val filePath: String = "",
+    /** The whole proposed text. */
+    val newContent: String = "",
+    val kind: ProposalKind = ProposalKind.CHANGE,
+    /** Whether the file is private, so that the CLI receives nothing else about it. */
+    val private: Boolean = false,
+    /** The number of the connected CLI that made the proposal. */
+    val cli: Int = 1,
+    /**
+     * The CLI writes the file itself after an acceptance. If the user has not changed the proposal, the CLI applies the
+     * model's edit to the file's current text.
+     */
+    val replaysEdits: Boolean = false,
+    /** When the model gets the reason of a rejection. */
+    val reason: ReasonArrival = ReasonArrival.NEVER,
+    /** Names the proposal, also for the next server. */
+    val diff: String = "",
+)
+
 /** The effect of accepting a proposal. */
 enum class ProposalKind {
     /** Changes an existing file. */
@@ -29,38 +51,3 @@ enum class ReasonArrival {
     @SerializedName("never")
     NEVER,
 }
-
-/** A proposal from Rust. It arrives as JSON; only the text is passed separately. */
-data class OpenDiff(
-    /** The path as the CLI wrote it. It identifies the proposal for the CLI. */
-    val filePath: String = "",
-    /** The whole proposed text. */
-    val newContent: String = "",
-    val kind: ProposalKind = ProposalKind.CHANGE,
-    /** Whether the file is private, so that the CLI receives nothing else about it. */
-    val private: Boolean = false,
-    /** The number of the connected CLI that made the proposal. */
-    val cli: Int = 1,
-    /**
-     * The CLI writes the file itself after an acceptance. If the user has not changed the proposal, the CLI applies the
-     * model's edit to the file's current text.
-     */
-    val replaysEdits: Boolean = false,
-    /** When the model gets the reason of a rejection. */
-    val reason: ReasonArrival = ReasonArrival.NEVER,
-    /** Names the proposal, also for the next server. */
-    val diff: String = "",
-)
-
-/** A proposal of the last server that the IDE shows, with the fields of its [OpenDiff]. */
-class ShownProposal(
-    val diff: String,
-    val newContent: String,
-)
-
-/** A proposal of the last server that is open in this one. [cli] and [reason] are as in an [OpenDiff] by now. */
-class ResumedProposal(
-    val diff: String = "",
-    val cli: Int = 1,
-    val reason: ReasonArrival = ReasonArrival.NEVER,
-)

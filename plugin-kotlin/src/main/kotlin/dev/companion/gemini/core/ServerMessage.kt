@@ -2,8 +2,6 @@
 
 package dev.companion.gemini.core
 
-import com.google.gson.annotations.SerializedName
-
 /**
  * A message of docs/editor-protocol.md. The fields of each class have the names of the JSON. Paths are absolute and in
  * the system's own form, as the CLI writes them.
@@ -149,46 +147,6 @@ sealed class ServerMessage(
 
 /** The longest selection that the CLI receives, in UTF-16 units. */
 const val MAX_SELECTION = 16_384
-
-/** A file that a CLI changed in a prompt. */
-class ChangedPath(
-    val session: String,
-    val prompt: Long,
-    val path: String,
-)
-
-/** Changes of a CLI in a prompt: those of these files, or [hunk] of one file. */
-class ChangedPaths(
-    val session: String,
-    val prompt: Long,
-    val paths: List<String>,
-    val hunk: Hunk? = null,
-)
-
-class Hunks(val hunks: List<Hunk>)
-
-/** The delivery of an acceptance. */
-enum class Delivery {
-    /** The CLI is connected and receives it. */
-    @SerializedName("delivered")
-    DELIVERED,
-
-    /** The CLI is disconnected. It receives the acceptance when it reconnects. */
-    @SerializedName("queued")
-    QUEUED,
-
-    /** No CLI waits for it any more. */
-    @SerializedName("unknown")
-    UNKNOWN,
-}
-
-class Decided(val delivery: Delivery)
-
-/** [withdrawn] says whether it is certain that the CLI does not make the edit. */
-class Withdrawn(val withdrawn: Boolean)
-
-/** The [proposals] that are open again. */
-class ResumedProposals(val proposals: List<ResumedProposal>)
 
 /** Variables for terminals, so that a CLI finds the server. They contain the token. */
 class TerminalEnvironment(val env: Map<String, String>)
