@@ -1,4 +1,4 @@
-// Tests that changes of a CLI are taken back, undone, and never lose the user's later edits without a question.
+// Tests that changes of a CLI are reverted, undone, and never lose the user's later edits without a question.
 
 package dev.companion.gemini.changes
 

@@ -58,7 +58,7 @@ class StaleTest : QuestionTestCase() {
         assertEquals(emptyList<String>(), calls)
     }
 
-    fun `test what another program writes after a change that was taken back is not lost without a question`() {
+    fun `test what another program writes after a change that was undone is not lost without a question`() {
         val file = file("a.txt", "old")
         val view = propose("a.txt", "new")
         change("a.txt", "by hand")
@@ -201,7 +201,7 @@ class StaleTest : QuestionTestCase() {
         assertTrue(questions.last(), question in questions.last())
     }
 
-    fun `test unsaved changes are asked about once they are saved, since the proposal takes them back`() {
+    fun `test unsaved changes are asked about once they are saved, since the proposal removes them`() {
         file("a.txt", "old")
         change("a.txt", "by hand")
         val view = propose("a.txt", "new")
@@ -231,7 +231,7 @@ class StaleTest : QuestionTestCase() {
         assertEquals(1, offers())
     }
 
-    fun `test a change that is taken back is none`() {
+    fun `test a change that is undone is none`() {
         file("a.txt", "old")
         val view = propose("a.txt", "new")
         change("a.txt", "by hand")

@@ -89,7 +89,7 @@ class SettingsPageTest : LightPlatformTestCase() {
         assertFalse("secret" in HealthReport.settings(values))
     }
 
-    fun testResetTakesBack() {
+    fun testResetDiscardsChanges() {
         context.doClick()
         limit.text = "x"
         configurable.reset()

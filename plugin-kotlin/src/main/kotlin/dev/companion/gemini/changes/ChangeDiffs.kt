@@ -43,7 +43,7 @@ internal class ChangeDiffs(
         DiffManager.getInstance().showDiff(project, chain, DiffDialogHints.DEFAULT)
     }
 
-    /** The text before the prompt, and the file itself, where the viewer's arrows take changes back. */
+    /** The text before the prompt, and the file itself, where the viewer's arrows revert changes. */
     fun two(file: FileVersions, texts: ChangedText): DiffRequest {
         val contents = DiffContentFactory.getInstance()
         val now = when {

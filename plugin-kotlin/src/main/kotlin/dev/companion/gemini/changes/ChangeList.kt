@@ -26,7 +26,7 @@ internal data class ChangeRow(
     /** Null for an [OtherFile]. */
     val edit: ChangedFile?,
 ) {
-    /** Whether the plugin can take the change back. */
+    /** Whether the plugin can revert the change. */
     val isRevertible: Boolean get() = edit != null && edit.revertible && !edit.reverted && !edit.isPrivate
 
     /** Whether the texts before and after can be compared. */

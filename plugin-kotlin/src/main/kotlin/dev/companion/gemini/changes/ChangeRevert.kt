@@ -1,4 +1,4 @@
-// Takes changes of a CLI back, by an edit that the user can undo, and asks before later changes are lost.
+// Reverts changes of a CLI, by an edit that the user can undo, and asks before later changes are lost.
 
 package dev.companion.gemini.changes
 
@@ -78,7 +78,7 @@ internal class ChangeRevert(
             }
     }
 
-    /** EDT. Rows that can't be taken back are left out. */
+    /** EDT. Rows that can't be reverted are left out. */
     fun revert(rows: Collection<ChangeRow>) {
         assertEdt()
         val order = service.prompts.map { it.key }.asReversed()

@@ -49,7 +49,7 @@ data class ChangedFile(
     val removed: Int? = null,
     /** Whether the server keeps the text before the prompt. */
     val revertible: Boolean = false,
-    /** Whether the user has taken the change back. */
+    /** Whether the user has reverted the change. */
     val reverted: Boolean = false,
     /** Whether the file is private, so that the server keeps only its name. */
     @SerializedName("private")

@@ -84,7 +84,7 @@ sealed class ServerMessage(
     /** The user has removed the comment. A model may have got it. */
     class CommentRemoved(val id: String) : Notification("comment/removed")
 
-    /** The user took back these changes. The model gets that with the next prompt. */
+    /** The user reverted these changes. The model gets that with the next prompt. */
     class ChangesReverted(override val params: ChangedPaths) : Notification("cli/reverted")
 
     /** The user undid the revert, so the model gets nothing of it. */

@@ -25,7 +25,7 @@ internal object ProposalQuestion {
             else -> "diff.ask.apply.changed"
         }
         val question = message(key, proposal.shownPath)
-        return !proposal.takesBack || ask(project, question, "diff.ask.none", "diff.apply")
+        return !proposal.overwrites || ask(project, question, "diff.ask.none", "diff.apply")
     }
 
     fun isAppliedTwice(project: Project, proposal: Proposal): Boolean =

@@ -147,7 +147,7 @@ internal open class ProposalService protected constructor(
                 val proposal = waiting(filePath)
                 proposal.noteTarget(target)
                 // The client that accepts has not seen the change.
-                if (proposal.takesBack) throw TargetException(CompanionBundle.message("diff.error.changed", filePath))
+                if (proposal.overwrites) throw TargetException(CompanionBundle.message("diff.error.changed", filePath))
                 if (proposal.replaysEdits) {
                     acceptNow(proposal)
                     pending.complete()

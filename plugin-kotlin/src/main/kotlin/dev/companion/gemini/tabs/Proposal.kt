@@ -233,7 +233,7 @@ internal class Proposal(
         )
 
     /** Whether the proposal would remove changes of the file. */
-    val takesBack: Boolean get() = isStale || isUnsaved()
+    val overwrites: Boolean get() = isStale || isUnsaved()
 
     /** The reason why a bulk answer must not accept it. */
     val obstacle: Remark? get() = remarks.find { it.isObstacle }
