@@ -10,6 +10,7 @@ import com.intellij.openapi.editor.event.DocumentEvent
 import com.intellij.openapi.editor.event.DocumentListener
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.progress.ProcessCanceledException
 import com.intellij.openapi.vfs.encoding.EncodingProjectManager
 import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.offEdt
@@ -259,6 +260,19 @@ class RevertTest : ChangesTestCase() {
         type("a.txt", "mine\n")
         FileDocumentManager.getInstance().saveAllDocuments()
         assertEquals("without a BOM, and with its line endings", "mine\n", onDisk("a.txt"))
+    }
+
+    fun testFilesBeforeACanceledOneAreSavedAndReported() {
+        file("a.txt", "a")
+        file("b.txt", "b")
+        changed(1, Edit("a.txt", "a", "A"), Edit("b.txt", "b", "B"))
+        val canceling = object : DocumentListener {
+            override fun beforeDocumentChange(event: DocumentEvent): Unit = throw ProcessCanceledException()
+        }
+        document("b.txt").addDocumentListener(canceling, testRootDisposable)
+        revert(*rows(1).toTypedArray())
+        assertEquals(listOf("a", "B"), listOf("a.txt", "b.txt").map(::onDisk))
+        assertEquals(listOf("reverted s 1 a.txt"), calls)
     }
 
     fun testOnlyTheOtherFilesAreRevertedIfTheUserWants() {

@@ -156,49 +156,42 @@ internal class ChangeRevert(
         }
         // The user may have typed meanwhile.
         if (!files.all { it.versions.isCurrent() }) return look(files.map { it.rows }, agreed)
-        val (refused, written) = changing.partition { it.file in readOnly }
+        val (refused, writable) = changing.partition { it.file in readOnly }
         refused.mapTo(failures) { Failure(it.shownPath, message("diff.error.readOnly")) }
         val references = DocumentReferenceManager.getInstance()
         val undoneIn =
-            written.mapNotNull { it.file?.let(references::create) } + listOfNotNull(view?.let(references::create))
+            writable.mapNotNull { it.file?.let(references::create) } + listOfNotNull(view?.let(references::create))
         val report = Report(undoneIn, service.servers(files.flatMap { it.rows }))
-        val failed = if (written.isEmpty()) emptyMap() else inCommand(written, report)
-        written.filter { it in failed }.mapTo(failures) { Failure(it.shownPath, failed.getValue(it)) }
-        val done = files.filter { file -> (file.isAsBefore || file in written) && file !in failed }
-        // Undo brings back no line endings: what such a file has by the next prompt decides.
-        report.rows = written.filter { it !in failed && it.isUndoable }.flatMap { it.rows }
-        finish(done, failures, report)
+        val written = ArrayList<Planned>()
+        try {
+            if (writable.isNotEmpty()) inCommand(writable, report) { if (writeOrExplain(it, failures)) written += it }
+        } finally {
+            // If another plugin cancels the command, the files before that are reverted.
+            val saved = written.filter { saveOrExplain(it, failures) }
+            // Undo brings back no line endings: what such a file has by the next prompt decides.
+            report.rows = saved.filter { it.isUndoable }.flatMap { it.rows }
+            finish(files.filter { it.isAsBefore || it in saved }, failures, report)
+        }
     }
 
-    /** Returns the reasons of failures. */
-    private fun inCommand(files: List<Planned>, report: Report): Map<Planned, String> {
-        val failed = HashMap<Planned, String>()
+    private fun inCommand(files: List<Planned>, report: Report, write: (Planned) -> Unit) =
         WriteCommandAction
             .writeCommandAction(project)
             .withName(message("changes.command", files.size))
             .withGlobalUndo()
             .shouldRecordActionForActiveDocument(false)
             .run(
-                ThrowableRunnable<IOException> {
+                ThrowableRunnable<RuntimeException> {
                     if (files.any { it.isUndoable }) UndoManager.getInstance(project).undoableActionPerformed(report)
-                    for (file in files) writeOrExplain(file)?.let { failed[file] = it }
+                    files.forEach(write)
                 },
             )
-        val documents = FileDocumentManager.getInstance()
-        for (file in files.filter { it !in failed }) {
-            val document = file.versions.document?.takeIf { file.before != null } ?: continue
-            // Exactly the text before: trailing spaces are not stripped.
-            documents.saveDocumentAsIs(document)
-            if (file.file?.let(documents::isFileModified) == true) failed[file] = message("diff.error.notSaved")
-        }
-        return failed
-    }
 
-    /** Returns the reason of a failure, which must not keep the other files from their report. */
-    private fun writeOrExplain(planned: Planned): String? =
-        try {
+    /** Returns whether the file is written. A failure must not keep the other files from their report. */
+    private fun writeOrExplain(planned: Planned, failures: MutableList<Failure>): Boolean {
+        val reason = try {
             write(planned)
-            null
+            return true
         } catch (e: IOException) {
             e.message.orEmpty()
         } catch (e: ProcessCanceledException) {
@@ -208,6 +201,21 @@ internal class ChangeRevert(
             LOG.warn("a file was not reverted", e)
             e.message ?: e.javaClass.simpleName
         }
+        failures += Failure(planned.shownPath, reason)
+        return false
+    }
+
+    /** Returns whether the text before is on the disk, exactly: trailing spaces are not stripped. */
+    private fun saveOrExplain(planned: Planned, failures: MutableList<Failure>): Boolean {
+        if (planned.before == null) return true
+        val file = planned.file ?: return true
+        val document = planned.versions.document ?: return true
+        val documents = FileDocumentManager.getInstance()
+        documents.saveDocumentAsIs(document)
+        if (!documents.isFileModified(file)) return true
+        failures += Failure(planned.shownPath, message("diff.error.notSaved"))
+        return false
+    }
 
     private fun write(planned: Planned) {
         val (before, file, document) = Triple(planned.before, planned.file, planned.versions.document)
