@@ -70,20 +70,21 @@ internal object CliTabs {
 
     /** See [CliTerminal.findRunning]. [now] is a time of [System.nanoTime]. */
     fun findRunning(project: Project, orStarts: Boolean, now: Long = System.nanoTime(), then: (CliTab?) -> Unit) {
-        project.putUserData(TABS, project.tabs.filter { tab(project, it) != null })
-        findAmong(project, project.tabs, { orStarts && it.mayStart(now) }, then)
+        val tabs = project.tabs.mapNotNull { tab(project, it) }
+        project.putUserData(TABS, tabs.map { it.remembered })
+        findAmong(project, tabs, { orStarts && it.mayStart(now) }, then)
     }
 
     private fun findAmong(
         project: Project,
-        some: List<Remembered>,
+        tabs: List<Tab>,
         mayStart: (Remembered) -> Boolean,
         then: (CliTab?) -> Unit,
     ) {
         val known = project.tabs
-        findFirst(project, some.mapNotNull { tab(project, it) }.reversed(), mayStart) { found ->
+        findFirst(project, tabs.reversed(), mayStart) { found ->
             // The same key, pressed before, may have opened a tab meanwhile.
-            val later = project.tabs - known
+            val later = (project.tabs - known).mapNotNull { tab(project, it) }
             if (found != null || later.isEmpty()) then(found) else findAmong(project, later, mayStart, then)
         }
     }
