@@ -40,7 +40,7 @@ fn keys_of_links() -> Vec<String> {
         "LinkLabel.create(",
         "link(",
         "decision(",
-        "settingsAction(",
+        "switch(",
     ];
     let sh = Shell::new().unwrap();
     sh.change_dir(root());

@@ -168,10 +168,10 @@ class CompanionServiceTest : ServiceTestCase() {
         val virtual = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
         FileEditorManager.getInstance(project).openFile(virtual, true)
         await { cli.context().contains(file.name) }
-        ProjectSettings.setContextShared(project, false)
+        ProjectSetting.HIDE_CONTEXT.set(project, true)
         await { !cli.context().contains(file.name) }
         assertFalse("another one starts so", checkNotNull(offEdt { ProjectConfig.of(project) }).shareContext)
-        ProjectSettings.setContextShared(project, true)
+        ProjectSetting.HIDE_CONTEXT.set(project, false)
         await { cli.context().contains(file.name) }
         assertEquals("it was not restarted", port, running.status.port)
         assertEquals(1, running.status.connected)
@@ -182,9 +182,9 @@ class CompanionServiceTest : ServiceTestCase() {
         start()
         val port = running.status.port
         val core = service.core
-        ProjectSettings.setAllReviewed(project, true)
+        ProjectSetting.REVIEW_ALL.set(project, true)
         assertTrue("another one starts so", checkNotNull(offEdt { ProjectConfig.of(project) }).reviewAll)
-        ProjectSettings.setAllReviewed(project, false)
+        ProjectSetting.REVIEW_ALL.set(project, false)
         assertFalse(checkNotNull(offEdt { ProjectConfig.of(project) }).reviewAll)
         assertSame(core, service.core)
         assertEquals(port, running.status.port)

@@ -13,7 +13,7 @@ import com.intellij.testFramework.MapDataContext
 import com.intellij.testFramework.TestActionEvent
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.project.CompanionState
-import dev.companion.gemini.project.ProjectSettings
+import dev.companion.gemini.project.ProjectSetting
 import dev.companion.gemini.project.ServiceTestCase
 import java.io.File
 
@@ -53,9 +53,9 @@ class CommentActionTest : ServiceTestCase() {
         service.start()
         await { service.state is CompanionState.Running }
         assertTrue(event().presentation.isEnabled)
-        ProjectSettings.setContextShared(project, false)
+        ProjectSetting.HIDE_CONTEXT.set(project, true)
         assertFalse(event().presentation.isEnabled)
-        ProjectSettings.setContextShared(project, true)
+        ProjectSetting.HIDE_CONTEXT.set(project, false)
     }
 
     fun testItIsInTheMenusOfEditors() {

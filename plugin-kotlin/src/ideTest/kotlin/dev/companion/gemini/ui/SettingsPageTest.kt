@@ -4,14 +4,13 @@ package dev.companion.gemini.ui
 
 import com.intellij.openapi.options.Configurable
 import com.intellij.openapi.options.ConfigurationException
-import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Disposer
 import com.intellij.testFramework.LightPlatformTestCase
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.LogLevel
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionSettings.Values
-import dev.companion.gemini.project.ProjectSettings
+import dev.companion.gemini.project.ProjectSetting
 import dev.companion.gemini.project.TrustSetting
 import javax.swing.JCheckBox
 import javax.swing.JComboBox
@@ -172,9 +171,8 @@ class SettingsPageTest : LightPlatformTestCase() {
         Disposer.register(testRootDisposable, instance::disposeUIResources)
         instance.reset()
         assertFalse("${boxes.map { it.isSelected }}", boxes.any { it.isSelected } || instance.isModified)
-        val hidden = { of: Project -> !ProjectSettings.isContextShared(of) }
-        val values = listOf(hidden, ProjectSettings::isAllReviewed)
-        for ((box, value) in boxes.zip(values) { box, value -> Pair(box) { value(getProject()) } }) {
+        val values = listOf(ProjectSetting.HIDE_CONTEXT, ProjectSetting.REVIEW_ALL)
+        for ((box, value) in boxes.zip(values) { box, value -> Pair(box) { value.isOn(getProject()) } }) {
             for (wanted in listOf(true, false)) {
                 box.doClick()
                 assertTrue(instance.isModified)

@@ -115,7 +115,7 @@ open class CompanionService protected constructor(
         project.messageBus.connect(this).subscribe(Platform.rootsTopic, roots)
         val settings = CompanionSettings.Listener { refresh() }
         ApplicationManager.getApplication().messageBus.connect(this).subscribe(CompanionSettings.TOPIC, settings)
-        project.messageBus.connect(this).subscribe(ProjectSettings.TOPIC, CompanionSettings.Listener(::projectChanged))
+        project.messageBus.connect(this).subscribe(ProjectSetting.TOPIC, CompanionSettings.Listener(::projectChanged))
         Platform.onTrustChanged(project, this, ::refresh)
     }
 
@@ -157,10 +157,10 @@ open class CompanionService protected constructor(
     /** EDT. Takes effect at once, even while the worker is busy, because private data must not be shared meanwhile. */
     private fun projectChanged() {
         assertEdt()
-        val isShared = ProjectSettings.isContextShared(project)
+        val isShared = !ProjectSetting.HIDE_CONTEXT.isOn(project)
         core?.send(ServerMessage.ShareContext(isShared))
         proposals.isShared = isShared
-        core?.send(ServerMessage.Review(ProjectSettings.isAllReviewed(project)))
+        core?.send(ServerMessage.Review(ProjectSetting.REVIEW_ALL.isOn(project)))
         refresh()
     }
 

@@ -42,8 +42,8 @@ internal object ProjectConfig {
             ideName = ideName(ApplicationInfo.getInstance().build.productCode),
             ideDisplayName = ApplicationNamesInfo.getInstance().fullProductName,
             trusted = trusted(settings.trust, Platform.isTrusted(project)),
-            shareContext = ProjectSettings.isContextShared(project),
-            reviewAll = ProjectSettings.isAllReviewed(project),
+            shareContext = !ProjectSetting.HIDE_CONTEXT.isOn(project),
+            reviewAll = ProjectSetting.REVIEW_ALL.isOn(project),
             resume = true,
             keepProposals = true,
         )

@@ -11,7 +11,7 @@ import dev.companion.gemini.comments.CommentPopup
 import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.platform.CompanionAction
 import dev.companion.gemini.project.CompanionService
-import dev.companion.gemini.project.ProjectSettings
+import dev.companion.gemini.project.ProjectSetting
 
 /** Comments on the selected lines, or on the line of the caret or of the click in the gutter. */
 class CommentAction : CompanionAction() {
@@ -28,7 +28,7 @@ class CommentAction : CompanionAction() {
 
     /** Whether a server would give a comment to a model. */
     private fun isShared(project: Project) =
-        CompanionService.getInstance(project).core != null && ProjectSettings.isContextShared(project)
+        CompanionService.getInstance(project).core != null && !ProjectSetting.HIDE_CONTEXT.isOn(project)
 
     override fun actionPerformed(e: AnActionEvent) {
         val project = e.project ?: return

@@ -25,7 +25,7 @@ import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
-import dev.companion.gemini.project.ProjectSettings
+import dev.companion.gemini.project.ProjectSetting
 import dev.companion.gemini.tabs.ProposalActionIds
 import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.terminal.CliProgram
@@ -113,8 +113,8 @@ class CompanionNotifications(private val project: Project) : Disposable {
         if (kept.getBoolean(GREETED)) return
         kept.setValue(GREETED, true)
         val settings = CompanionSettings.getInstance().values
-        val notification = create(Greeting.review(settings), NotificationType.INFORMATION)
-        notification.setTitle(Greeting.shared(settings, ProjectSettings.isContextShared(project)))
+        val notification = notice(Greeting.review(settings), NotificationType.INFORMATION)
+        notification.setTitle(Greeting.shared(settings, !ProjectSetting.HIDE_CONTEXT.isOn(project)))
         notification.offerSettings("greeting.off").notify(project)
     }
 

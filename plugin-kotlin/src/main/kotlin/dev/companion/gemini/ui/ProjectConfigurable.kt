@@ -6,20 +6,14 @@ import com.intellij.openapi.options.SearchableConfigurable
 import com.intellij.openapi.project.Project
 import com.intellij.util.ui.FormBuilder
 import dev.companion.gemini.CompanionBundle.message
-import dev.companion.gemini.project.ProjectSettings
+import dev.companion.gemini.project.ProjectSetting
 import javax.swing.JCheckBox
 import javax.swing.JComponent
 import javax.swing.JPanel
 
 /** EDT. */
 class ProjectConfigurable(private val project: Project) : SearchableConfigurable {
-    private class Box(
-        val box: JCheckBox,
-        val get: () -> Boolean,
-        val set: (Boolean) -> Unit,
-    )
-
-    private var boxes = emptyList<Box>()
+    private var boxes = emptyMap<ProjectSetting, JCheckBox>()
 
     override fun getId(): String = ID
 
@@ -27,29 +21,18 @@ class ProjectConfigurable(private val project: Project) : SearchableConfigurable
 
     override fun createComponent(): JComponent {
         val form = FormBuilder.createFormBuilder()
-        boxes = listOf(
-            Box(
-                SettingsPage.addCheckBox(form, "settings.project.hide"),
-                { !ProjectSettings.isContextShared(project) },
-                { ProjectSettings.setContextShared(project, !it) },
-            ),
-            Box(
-                SettingsPage.addCheckBox(form, "settings.project.review"),
-                { ProjectSettings.isAllReviewed(project) },
-                { ProjectSettings.setAllReviewed(project, it) },
-            ),
-        )
+        boxes = ProjectSetting.entries.associateWith { SettingsPage.addCheckBox(form, it.text) }
         return form.addComponentFillVertically(JPanel(), 0).panel
     }
 
-    override fun isModified(): Boolean = boxes.any { it.box.isSelected != it.get() }
+    override fun isModified(): Boolean = boxes.any { (setting, box) -> box.isSelected != setting.isOn(project) }
 
-    override fun apply() = boxes.forEach { it.set(it.box.isSelected) }
+    override fun apply() = boxes.forEach { (setting, box) -> setting.set(project, box.isSelected) }
 
-    override fun reset() = boxes.forEach { it.box.isSelected = it.get() }
+    override fun reset() = boxes.forEach { (setting, box) -> box.isSelected = setting.isOn(project) }
 
     override fun disposeUIResources() {
-        boxes = emptyList()
+        boxes = emptyMap()
     }
 
     companion object {

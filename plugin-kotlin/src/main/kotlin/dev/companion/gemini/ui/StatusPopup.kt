@@ -28,7 +28,7 @@ import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
-import dev.companion.gemini.project.ProjectSettings
+import dev.companion.gemini.project.ProjectSetting
 import dev.companion.gemini.review.ProposalService
 import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.tabs.ProposalPosition
@@ -187,7 +187,7 @@ internal class StatusPopup(private val project: Project) {
             )
         }
         row(form, "status.popup.connected", status.connected.toString())
-        if (!ProjectSettings.isContextShared(project)) {
+        if (ProjectSetting.HIDE_CONTEXT.isOn(project)) {
             form.addComponent(text(message("status.popup.hidden")))
         } else {
             for ((path, why) in visiblePrivateFiles(status)) {
@@ -195,7 +195,7 @@ internal class StatusPopup(private val project: Project) {
                 form.addComponent(text(why))
             }
         }
-        if (ProjectSettings.isAllReviewed(project) && CompanionSettings.getInstance().values.review) {
+        if (ProjectSetting.REVIEW_ALL.isOn(project) && CompanionSettings.getInstance().values.review) {
             form.addComponent(text(message("status.popup.review.all")))
         }
         if (status.unhooked > 0) form.addComponent(text(message("status.popup.unhooked", status.unhooked)))
@@ -221,20 +221,15 @@ internal class StatusPopup(private val project: Project) {
     private fun links() =
         listOfNotNull(
             link(message("status.popup.report")) { CompanionCommands.copyHealthReport(project) },
-            link(
-                message(
-                    if (ProjectSettings.isContextShared(project)) "status.popup.share.off" else "status.popup.share.on",
-                ),
-            ) {
-                ProjectSettings.setContextShared(project, !ProjectSettings.isContextShared(project))
-            },
-            link(
-                message(
-                    if (ProjectSettings.isAllReviewed(project)) "status.popup.review.asked" else "status.popup.review",
-                ),
-            ) {
-                ProjectSettings.setAllReviewed(project, !ProjectSettings.isAllReviewed(project))
-            }.also { it.toolTipText = message("status.popup.review.tooltip") }
+            switch("status.popup.share.off", "status.popup.share.on", ProjectSetting.HIDE_CONTEXT),
+    /** A link with the text [turnOn] or [turnOff]. */
+    private fun switch(turnOn: String, turnOff: String, setting: ProjectSetting): JComponent {
+        val isOn = setting.isOn(project)
+        return link(message(if (isOn) turnOff else turnOn)) { setting.set(project, !isOn) }
+    }
+
+            switch("status.popup.review", "status.popup.review.asked", ProjectSetting.REVIEW_ALL)
+                .also { it.toolTipText = message("status.popup.review.tooltip") }
                 .takeIf { CompanionSettings.getInstance().values.review },
             link(message("status.popup.restart")) { CompanionCommands.restart(project) }
                 .takeIf { CompanionCommands.canRestart(project) },
