@@ -25,9 +25,9 @@ import dev.companion.gemini.tabs.ReasonField
 import java.awt.event.KeyEvent
 
 internal object ProposalActions {
-    /** Registers the plugin's keys. In the tab they outrank an editor's own, such as Ctrl+Enter for a new line. */
+    /** Registers the keys of a tab. */
     fun register(tab: ProposalPanel, parent: Disposable) {
-        for (id in ProposalActionIds.IN_TAB + ProposalActionIds.REJECT_WITH_REASON + ProposalActionIds.REVERT) {
+        for (id in ProposalActionIds.WITH_KEYS) {
             ActionManager.getInstance().getAction(id).registerCustomShortcutSet(tab, parent)
         }
         CloseByEscapeAction(tab, parent).registerCustomShortcutSet(CommonShortcuts.ESCAPE, tab, parent)

@@ -145,12 +145,10 @@ internal class Proposal(
     private val wasUnsaved = isUnsaved()
     private val stamp = target.stamp
     private var changedOnDisk = false
-    private val isChanged get() = changed || (isUnsaved() && changedOnDisk) || (wasUnsaved && !isUnsaved())
+    val isChanged: Boolean get() = changed || (isUnsaved() && changedOnDisk) || (wasUnsaved && !isUnsaved())
 
     val isDeleted: Boolean get() = kind == ProposalKind.CHANGE && target.file == null
     val isCreated: Boolean get() = kind == ProposalKind.CREATE && target.file != null
-    private val isReadOnly get() = target.file?.isWritable == false
-
     private var form = target.form(proposed.form)
     private var comparison: Future<*>? = null
 
@@ -209,7 +207,8 @@ internal class Proposal(
     /** Whether the CLI repeats an unchanged edit in the file's present text. */
     val replaysEdits: Boolean get() = proposed.diff.replaysEdits
 
-    /** The number of the CLI. */
+    val isPrivate: Boolean get() = proposed.diff.private
+
     var cli = proposed.diff.cli
         private set
 
@@ -220,17 +219,7 @@ internal class Proposal(
         }
 
     /** Facts that the user should know before deciding. */
-    val remarks: List<Remark>
-        get() = listOfNotNull(
-            Remark.OUTSIDE.takeIf { target.outside },
-            Remark.READ_ONLY.takeIf { isReadOnly },
-            Remark.DELETED.takeIf { isDeleted },
-            Remark.CREATED.takeIf { isCreated },
-            Remark.CHANGED.takeIf { isChanged },
-            Remark.UNSAVED.takeIf { !isChanged && isUnsaved() },
-            Remark.ENCODING.takeIf { target.isRecoded(document.immutableCharSequence) },
-            Remark.PRIVATE.takeIf { proposed.diff.private },
-        )
+    val remarks: List<Remark> get() = Remark.entries.filter { it.isTrueOf(this) }
 
     /** Whether the proposal would remove changes of the file. */
     val overwrites: Boolean get() = isStale || isUnsaved()
@@ -376,7 +365,7 @@ internal class Proposal(
         follow(core)
         cli = resumed.cli
         // The next server does not know which proposals are private.
-        reason = if (proposed.diff.private) ReasonArrival.NEVER else resumed.reason
+        reason = if (isPrivate) ReasonArrival.NEVER else resumed.reason
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
@@ -394,7 +383,7 @@ internal class Proposal(
     /** Returns the form of the present file. A deleted file has its last form. */
     private fun form(): TextForm = if (target.file?.isValid == true) target.form(proposed.form) else form
 
-    private fun isUnsaved() = target.file?.let(FileOnDisk::isUnsaved) == true
+    fun isUnsaved(): Boolean = target.file?.let(FileOnDisk::isUnsaved) == true
 
     private fun listen() {
         targetListening?.let(Disposer::dispose)
@@ -453,17 +442,18 @@ internal enum class ReasonTime(val key: String) {
     UNKNOWN("diff.reason.unknown"),
 }
 
+    val isTrueOf: (Proposal) -> Boolean,
 /** A remark in the banner. */
 internal enum class Remark(
     val key: String,
     val isObstacle: Boolean = true,
 ) {
-    OUTSIDE("diff.remark.outside"),
-    READ_ONLY("diff.remark.readOnly"),
-    DELETED("diff.remark.deleted"),
-    CREATED("diff.remark.created"),
-    CHANGED("diff.remark.changed"),
-    UNSAVED("diff.remark.unsaved"),
-    ENCODING("diff.remark.encoding"),
-    PRIVATE("diff.remark.private", isObstacle = false),
+    OUTSIDE("diff.remark.outside", { it.target.outside }),
+    READ_ONLY("diff.remark.readOnly", { it.target.file?.isWritable == false }),
+    DELETED("diff.remark.deleted", { it.isDeleted }),
+    CREATED("diff.remark.created", { it.isCreated }),
+    CHANGED("diff.remark.changed", { it.isChanged }),
+    UNSAVED("diff.remark.unsaved", { !it.isChanged && it.isUnsaved() }),
+    ENCODING("diff.remark.encoding", { it.target.isRecoded(it.document.immutableCharSequence) }),
+    PRIVATE("diff.remark.private", { it.isPrivate }, isObstacle = false),
 }

@@ -50,6 +50,9 @@ internal object ProposalActionIds {
     private const val NEXT = "Companion.NextProposal"
     private const val PREVIOUS = "Companion.PreviousProposal"
 
-    /** The actions of the tab's toolbar and keys. */
-    val IN_TAB = listOf(ACCEPT, REJECT, PREVIOUS, NEXT)
+    /** The actions of the tab's toolbar. */
+    val IN_TOOLBAR = listOf(ACCEPT, REJECT, PREVIOUS, NEXT)
+
+    /** The actions whose keys outrank an editor's own in the tab, such as Ctrl+Enter for a new line. */
+    val WITH_KEYS = IN_TOOLBAR + REJECT_WITH_REASON + REVERT
 }

@@ -202,7 +202,7 @@ internal class ProposalEditor(
         request.putUserData(DiffUserDataKeys.PREFERRED_FOCUS_SIDE, Side.RIGHT)
         request.putUserData(
             DiffUserDataKeys.CONTEXT_ACTIONS,
-            ProposalActionIds.IN_TAB.map(ActionManager.getInstance()::getAction),
+            ProposalActionIds.IN_TOOLBAR.map(ActionManager.getInstance()::getAction),
         )
         return request
     }
