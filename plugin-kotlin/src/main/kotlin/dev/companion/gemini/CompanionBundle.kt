@@ -30,6 +30,12 @@ object CompanionBundle : AbstractBundle(BUNDLE) {
         return (if (cut.last().isHighSurrogate()) cut.dropLast(1) else cut).trimEnd() + '\u2026'
     }
 
+    /** Cuts a list for the user, and counts the rest in its last line. */
+    fun shortened(lines: List<String>, most: Int): List<String> {
+        val more = lines.size - most
+        return if (more > 0) lines.take(most) + message("diff.ask.more", more) else lines
+    }
+
     /**
      * Names the class or member that the running IDE lacks, or the class that failed to start. The plugin is compiled
      * against one IDE and runs in many.

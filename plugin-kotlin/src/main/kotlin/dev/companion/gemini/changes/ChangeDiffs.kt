@@ -27,12 +27,10 @@ internal class ChangeDiffs(
     private val project: Project,
     private val service: ChangesService,
 ) {
-    /** Shows the files of [rows], beginning with [first]. Each is read when it is shown. EDT. */
+    /** Shows the files of comparable [rows], beginning with [first]. Each is read when it is shown. EDT. */
     fun show(rows: List<ChangeRow>, first: ChangeRow) {
         assertEdt()
-        val files = rows.filter { it.isComparable }
-        if (files.isEmpty()) return
-        val chain = Chain(files.map { Producer(listOf(it), ::two) }, files.indexOf(first).coerceAtLeast(0))
+        val chain = Chain(rows.map { Producer(listOf(it), ::two) }, rows.indexOf(first))
         DiffManager.getInstance().showDiff(project, chain, DiffDialogHints.DEFAULT)
     }
 

@@ -18,7 +18,7 @@ import com.intellij.openapi.ui.Messages
 import com.intellij.openapi.vfs.ReadonlyStatusHandler
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.ThrowableRunnable
-import com.intellij.xml.util.XmlStringUtil
+import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.FileToRevert
@@ -31,6 +31,7 @@ import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.PostponedWrites
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.platform.laterWithoutDialog
+import dev.companion.gemini.platform.notice
 import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.target.TargetException
 import dev.companion.gemini.target.TextForm
@@ -290,16 +291,9 @@ internal class ChangeRevert(
     }
 
     private fun report(failures: List<Failure>) {
-        val shown = failures.take(SHOWN).map { message("changes.error", it.shownPath, it.reason) }
-        val more = failures.size - SHOWN
-        val lines = shown + if (more > 0) listOf(message("diff.ask.more", more)) else emptyList()
-        Platform
-            .notificationGroup()
-            .createNotification(
-                lines.joinToString("<br>") { XmlStringUtil.escapeString(it) },
-                NotificationType.WARNING,
-            ).setTitle(message("notification.title"))
-            .notify(project)
+        val lines = failures.map { message("changes.error", it.shownPath, it.reason) }
+        val text = CompanionBundle.shortened(lines, SHOWN).joinToString("\n")
+        notice(text, NotificationType.WARNING).notify(project)
     }
 
     private companion object {

@@ -76,7 +76,7 @@ internal class ChangesPanel(private val project: Project) :
         val selected = tree.selectedRows.filter { it.isComparable }
         val first = selected.firstOrNull() ?: return
         val rows = if (selected.size > 1) selected else service.prompts.first { it.key == first.prompt }.rows
-        ChangeDiffs(project, service).show(rows, first)
+        ChangeDiffs(project, service).show(rows.filter { it.isComparable }, first)
     }
 
     /** Shows all changes of the selected prompts, in a tab for each. */

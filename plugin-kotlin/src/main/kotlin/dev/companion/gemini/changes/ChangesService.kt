@@ -37,15 +37,14 @@ class ChangesService(private val project: Project) : Disposable {
 
     /** The server and the number of each session's last prompt that the Local History has a label for. */
     private val labelled = HashMap<String, Pair<CompanionCore, Long>>()
-    private val onDisk = FilesOnDisk(project) { project.later { filesFound(it) } }
+    private val files = HashMap<String, FilesOnDisk.Found>()
+    private val onDisk = FilesOnDisk(project) { found -> project.later { files += found } }
     private val commands =
         CommandWatch(project) { core, command, files -> project.later { commandEnded(core, command, files) } }
-    private val files = HashMap<String, FilesOnDisk.Found>()
 
     /** Any thread. */
     internal val prompts: List<PromptChanges> get() = list.prompts
 
-    /** The number of changed files. */
     val fileCount: Int get() = list.fileCount
 
     /** Any thread. */
@@ -89,7 +88,7 @@ class ChangesService(private val project: Project) : Disposable {
     internal fun texts(rows: List<ChangeRow>): ChangedText? {
         assertNotEdt()
         val texts = listOf(rows.first(), rows.last()).map { row ->
-            cores[row.prompt]?.request(ServerMessage.FindTexts(changed(row))) ?: return null
+            cores[row.prompt]?.request(ServerMessage.FindTexts(pathOf(row))) ?: return null
         }
         return ChangedText(texts.first().before, texts.last().after)
     }
@@ -97,10 +96,10 @@ class ChangesService(private val project: Project) : Disposable {
     /** Returns the parts of a file's change; null if the server does not keep its texts. Not for the EDT. */
     internal fun hunks(row: ChangeRow): List<Hunk>? {
         assertNotEdt()
-        return cores[row.prompt]?.request(ServerMessage.ListHunks(changed(row)))?.hunks
+        return cores[row.prompt]?.request(ServerMessage.ListHunks(pathOf(row)))?.hunks
     }
 
-    private fun changed(row: ChangeRow) = ChangedPath(row.prompt.session, row.prompt.number, row.path)
+    private fun pathOf(row: ChangeRow) = ChangedPath(row.prompt.session, row.prompt.number, row.path)
 
     /** Not for the EDT. Refuses all files if the server has ended. [hunk] is the only part to revert; null if all. */
     internal fun revertPlan(files: List<FileVersions>, hunk: Hunk?): RevertPlan {
@@ -183,10 +182,6 @@ class ChangesService(private val project: Project) : Disposable {
         list.add(command, files)
         onDisk.look(files.map { it.path })
         publish()
-    }
-
-    private fun filesFound(found: Map<String, FilesOnDisk.Found>) {
-        files += found
     }
 
     private fun label(core: CompanionCore, key: PromptKey) {

@@ -108,12 +108,10 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
 
         /** The folders of many files; else none. */
         val folders: List<FolderNode> =
-            if (files.size <=
-                MAX_UNGROUPED
-            ) {
-                emptyList()
+            if (files.size > MAX_UNGROUPED) {
+                files.groupBy { it.folder }.map { (name, files) -> FolderNode(name, files) }
             } else {
-                files.groupBy { it.folder }.map { FolderNode(it.key, it.value) }
+                emptyList()
             }
 
         init {
@@ -141,7 +139,7 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
         val row: ChangeRow,
     ) : DefaultMutableTreeNode() {
         private val path = Paths.get(row.path)
-        val name = ShownPath.plain(path.fileName.toString())
+        val name = ShownPath.name(row.path)
         val folder = path.parent?.let { ShownPath.of(project, it) }.orEmpty()
 
         override fun toString() = name

@@ -59,14 +59,11 @@ internal class FileVersions private constructor(
             obstacle = "changes.error.conflict"
             return
         }
-        disk = FileOnDisk.bytes(path, MAX_BYTES)?.toString(Charsets.UTF_8)
+        disk = FileOnDisk.text(path)
         if (now == null || disk == null) obstacle = "changes.error.binary"
     }
 
     companion object {
-        /** The most bytes of a file that is reverted. */
-        private const val MAX_BYTES = 64L shl 20
-
         /** Reads the file. [rows] are those of one file. Not for the EDT, nor under a lock. */
         fun of(project: Project, rows: List<ChangeRow>): FileVersions? {
             assertNotEdt()

@@ -236,8 +236,6 @@ class CommentService(private val project: Project) : Disposable {
         comments -= comment
     }
 
-    private fun notice(text: String, type: NotificationType) = Platform.notificationGroup().notice(text, type)
-
     private fun notify(text: String, type: NotificationType) = notice(text, type).notify(project)
 
     /** The open proposal that has the lines of a comment. */

@@ -17,6 +17,8 @@ import java.nio.file.Paths
 import java.nio.file.attribute.BasicFileAttributes
 
 internal object FileOnDisk {
+    private const val MAX_BYTES = 64L shl 20
+
     /** Returns null if no file of this system can have that path. A server accepts any path. */
     fun path(path: String): Path? =
         try {
@@ -58,6 +60,9 @@ internal object FileOnDisk {
             null
         }
     }
+
+    /** Returns the text as a CLI reads it, which is always UTF-8; null for a file of more than 64 MB, see [bytes]. */
+    fun text(path: Path): String? = bytes(path, MAX_BYTES)?.toString(Charsets.UTF_8)
 
     /** Creates a file and its folders. Call it in a write command. */
     fun create(path: Path, text: String): VirtualFile {

@@ -12,8 +12,14 @@ import dev.companion.gemini.CompanionBundle.message
 import java.awt.datatransfer.StringSelection
 
 /** Creates a notification with the plugin's title. [text] may have names that a model chose, so it is never HTML. */
-internal fun NotificationGroup.notice(text: String, type: NotificationType): Notification =
-    createNotification(XmlStringUtil.escapeString(text), type).setTitle(message("notification.title"))
+internal fun notice(
+    text: String,
+    type: NotificationType,
+    group: NotificationGroup = Platform.notificationGroup(),
+): Notification {
+    val content = XmlStringUtil.escapeString(text).replace("\n", "<br>")
+    return group.createNotification(content, type).setTitle(message("notification.title"))
+}
 
 /** Adds a link. */
 internal fun Notification.offer(label: String, perform: () -> Unit): Notification =

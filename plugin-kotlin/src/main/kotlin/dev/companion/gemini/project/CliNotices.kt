@@ -15,6 +15,7 @@ import dev.companion.gemini.platform.later
 import dev.companion.gemini.platform.notice
 import dev.companion.gemini.platform.offerOnce
 import dev.companion.gemini.review.Alerts
+import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.terminal.CliTabs
 import dev.companion.gemini.terminal.CliTerminal
 
@@ -49,11 +50,10 @@ internal class CliNotices(
     }
 
     /** No model gets the [reason] of a rejection. The user can send it by hand. */
-    fun reasonLost(file: String, reason: String, why: String) =
+    fun reasonLost(path: String, reason: String, why: String) =
         project.later {
-            Platform
-                .stickyNotificationGroup()
-                .notice(message("cli.reason.lost", file, why), NotificationType.WARNING)
+            val text = message("cli.reason.lost", ShownPath.name(path), why)
+            notice(text, NotificationType.WARNING, Platform.stickyNotificationGroup())
                 .offerOnce(message("cli.reason.copy")) { copyToClipboard(reason) }
                 .notify(project)
         }
@@ -67,7 +67,7 @@ internal class CliNotices(
         hide(session)
         if (!CompanionSettings.getInstance().values.notifyCli) return
         if (!alerts.isInBackground && CliTabs.hasFocus(project)) return
-        val notification = group.notice(text, NotificationType.INFORMATION)
+        val notification = notice(text, NotificationType.INFORMATION, group)
         val hasTerminal = CliTerminal.find() != null || CliTabs.toolWindow(project) != null
         if (hasTerminal) notification.offerOnce(message("cli.terminal"), ::goToTerminal)
         shown[session] = notification

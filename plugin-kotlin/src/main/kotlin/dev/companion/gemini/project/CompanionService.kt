@@ -35,7 +35,6 @@ import dev.companion.gemini.platform.later
 import dev.companion.gemini.review.ProposalService
 import dev.companion.gemini.target.ShownPath
 import java.awt.EventQueue
-import java.nio.file.Paths
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
@@ -68,6 +67,9 @@ open class CompanionService protected constructor(
     @Volatile
     var state: CompanionState = CompanionState.Starting
         private set
+
+    /** The state with the server's present status. */
+    val presentState: CompanionState get() = updated(state)
 
     /** Null unless a server runs. */
     val core: CompanionCore? get() = slot.core
@@ -250,7 +252,7 @@ open class CompanionService protected constructor(
             is EditorMessage.CliFinished -> notices.finished(message.session, message.seconds)
             is EditorMessage.Written -> proposals.written(message.filePath)
             is EditorMessage.Unwritten -> proposals.unwritten(message.filePath)
-            is EditorMessage.ReasonLost -> showReasonLost(message)
+            is EditorMessage.ReasonLost -> notices.reasonLost(message.filePath, message.reason, message.why)
             is EditorMessage.CommentsDelivered -> comments.delivered(message.ids)
             is EditorMessage.CommentRefused -> comments.refused(message.id, message.reason)
             is EditorMessage.CommentsPending -> comments.restored(message.comments)
@@ -264,15 +266,14 @@ open class CompanionService protected constructor(
         unsaved.list(slot.settings?.workspace.orEmpty(), save) { responder.complete(UnsavedPaths(it)) }
     }
 
-    private fun showReasonLost(lost: EditorMessage.ReasonLost) =
-        notices.reasonLost(ShownPath.plain("${Paths.get(lost.filePath).fileName}"), lost.reason, lost.why)
-
     /** Asks the present server for its status. A message that leads here may come from an earlier server. */
-    fun updateStatus() =
-        changeState { state ->
-            val status = slot.core?.status
-            if (state is CompanionState.Running && status != null) CompanionState.Running(status) else state
-        }
+    fun updateStatus() = changeState(::updated)
+
+    /** Returns [state] with the server's present status. */
+    private fun updated(state: CompanionState): CompanionState {
+        val status = slot.core?.status
+        return if (state is CompanionState.Running && status != null) CompanionState.Running(status) else state
+    }
 
     companion object {
         private const val START_TIMEOUT_MILLIS = 2_000L

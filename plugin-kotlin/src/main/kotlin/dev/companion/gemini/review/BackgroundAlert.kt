@@ -17,7 +17,6 @@ import com.intellij.ui.SystemNotifications
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
-import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.platform.notice
 import dev.companion.gemini.platform.offerOnce
 import dev.companion.gemini.tabs.Proposal
@@ -61,9 +60,7 @@ internal interface Alerts {
         }
 
         private fun showIn(other: Project, text: String) {
-            val notification = Platform
-                .notificationGroup()
-                .notice(text, NotificationType.INFORMATION)
+            val notification = notice(text, NotificationType.INFORMATION)
                 .setTitle(message("notification.title.project", project.name))
             notification.offerOnce(message("notification.project.show")) {
                 WindowManager.getInstance().getFrame(project)?.toFront()

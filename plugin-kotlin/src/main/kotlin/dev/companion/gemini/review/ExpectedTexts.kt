@@ -82,7 +82,7 @@ internal class ExpectedTexts(
     private fun look(expected: Expected, pauses: List<Long>) {
         val path = expected.proposal.target.path
         val work = {
-            val disk = FileOnDisk.bytes(path, MAX_BYTES)?.toString(Charsets.UTF_8)
+            val disk = FileOnDisk.text(path)
             // Gemini CLI's tool for edits keeps the end of the last line as it is in the file.
             val isWritten = disk != null &&
                 TextForm.plain(disk).removeSuffix("\n").contentEquals(expected.text.removeSuffix("\n"))
@@ -112,6 +112,5 @@ internal class ExpectedTexts(
         /** As in the server, which looks for ten seconds. */
         val PAUSES_MILLIS = listOf<Long>(100, 200, 700, 1_000, 1_000, 2_000, 5_000)
         private const val LONGEST_PAUSE_MILLIS = 60_000L
-        private const val MAX_BYTES = 64L shl 20
     }
 }

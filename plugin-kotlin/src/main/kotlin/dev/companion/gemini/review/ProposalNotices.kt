@@ -3,7 +3,6 @@
 package dev.companion.gemini.review
 
 import com.intellij.notification.Notification
-import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationGroup
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.fileEditor.FileEditorManager
@@ -15,8 +14,9 @@ import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.offer
 import dev.companion.gemini.tabs.Proposal
-import dev.companion.gemini.tabs.ProposalFile
+import dev.companion.gemini.target.ShownPath
 
 /** For the EDT. */
 internal class ProposalNotices(
@@ -66,7 +66,7 @@ internal class ProposalNotices(
      * reason, [why].
      */
     fun offerBack(proposal: Proposal, why: String): Notification {
-        val name = ProposalFile.shownName(proposal.path)
+        val name = ShownPath.name(proposal.path)
         val type = proposal.type.takeUnless { it.isBinary } ?: PlainTextFileType.INSTANCE
         val file = LightVirtualFile(CompanionBundle.message("diff.back.tab", name), type, proposal.document.text)
         // The file is only for copying. Typed text would be lost with its tab, without a question.
@@ -79,10 +79,9 @@ internal class ProposalNotices(
     /** Lists the bulk-accepted proposals that stayed open, each with the reason. */
     fun reportLeft(left: List<Pair<Proposal, String>>) {
         if (left.isEmpty()) return
-        val text = left.joinToString(
-            " ",
-        ) { (proposal, why) -> CompanionBundle.message("diff.left", proposal.shownPath, why) }
-        report(text, CompanionBundle.message("diff.show")) { left.forEach { (proposal, _) -> show(proposal) } }
+        val sentences = left.map { (proposal, why) -> CompanionBundle.message("diff.left", proposal.shownPath, why) }
+        val show = { left.forEach { (proposal, _) -> show(proposal) } }
+        report(sentences.joinToString(" "), CompanionBundle.message("diff.show"), action = show)
     }
 
     private fun report(
@@ -93,7 +92,7 @@ internal class ProposalNotices(
     ): Notification {
         val notification = group
             .createNotification(XmlStringUtil.escapeString(text), NotificationType.INFORMATION)
-            .addAction(NotificationAction.createSimple(label, Runnable(action)))
+            .offer(label, action)
         notification.notify(project)
         return notification
     }

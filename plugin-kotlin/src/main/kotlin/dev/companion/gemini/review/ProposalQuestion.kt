@@ -4,6 +4,7 @@ package dev.companion.gemini.review
 
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.Messages
+import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.tabs.Proposal
@@ -19,13 +20,13 @@ internal object ProposalQuestion {
 
     /** Asks only if the file would lose changes, or come back. */
     fun isApplied(project: Project, proposal: Proposal): Boolean {
+        if (!proposal.overwrites) return true
         val key = when {
             proposal.isDeleted -> "diff.ask.apply.deleted"
             proposal.isCreated -> "diff.ask.apply.created"
             else -> "diff.ask.apply.changed"
         }
-        val question = message(key, proposal.shownPath)
-        return !proposal.overwrites || ask(project, question, "diff.ask.none", "diff.apply")
+        return ask(project, message(key, proposal.shownPath), "diff.ask.none", "diff.apply")
     }
 
     fun isAppliedTwice(project: Project, proposal: Proposal): Boolean =
@@ -66,7 +67,7 @@ internal object ProposalQuestion {
             message("diff.ask.accept", round.acceptable.size),
             message("diff.ask.accept.edited", round.acceptable.count(Proposal::isEdited)),
             counted(round.acceptable),
-            if (left.isEmpty()) null else message("diff.ask.accept.left", left.size) + lines(left),
+            if (left.isEmpty()) null else message("diff.ask.accept.left", left.size) + "\n" + indented(left),
         )
         return chosen(project, question, round.acceptable, "diff.ask.accept.all")
     }
@@ -100,17 +101,10 @@ internal object ProposalQuestion {
 
     /** Lists the files, with the number of changed lines each. */
     private fun counted(proposals: List<Proposal>): String =
-        lines(
-            proposals.map { proposal ->
-                listOfNotNull(proposal.shownPath, proposal.changes?.summary).joinToString("  ")
-            },
-        ).removePrefix("\n")
+        indented(proposals.map { listOfNotNull(it.shownPath, it.changes?.summary).joinToString("  ") })
 
-    private fun lines(of: List<String>): String {
-        val more = of.size - SHOWN
-        val last = if (more > 0) listOf(message("diff.ask.more", more)) else emptyList()
-        return (of.take(SHOWN) + last).joinToString("") { "\n    $it" }
-    }
+    private fun indented(lines: List<String>): String =
+        CompanionBundle.shortened(lines, SHOWN).joinToString("\n") { "    $it" }
 
     private fun ask(project: Project, question: String, keep: String, go: String): Boolean =
         ask(project, question, listOf(message(keep), message(go))) == 1

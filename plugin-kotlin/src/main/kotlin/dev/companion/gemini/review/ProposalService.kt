@@ -262,7 +262,7 @@ internal open class ProposalService protected constructor(
             when {
                 proposal.state == Proposal.State.ENDED -> Unit
                 proposal.state == Proposal.State.UNDELIVERED -> finish(proposal)
-                proposal.waitsAccepted -> Unit
+                proposal.deferred?.isAccepted == true -> Unit
                 !proposal.isEdited || ProposalQuestion.isRejected(project, proposal) -> rejectNow(proposal, next)
                 proposal.state == Proposal.State.OPEN && !tabs.isOpen(proposal.file) -> tabs.show(proposal.file)
             }
@@ -395,9 +395,9 @@ internal open class ProposalService protected constructor(
         closeTab(proposal.file, next)
     }
 
-    private fun finishDelivered(proposal: Proposal, next: Proposal? = null) {
+    private fun finishDelivered(proposal: Proposal) {
         endQuietly(proposal)
-        closeTab(proposal.file, next)
+        closeTab(proposal.file, null)
     }
 
     private fun end(proposal: Proposal) {

@@ -113,9 +113,6 @@ internal class Proposal(
     var deferred: DeferredDecision? = null
         private set
 
-    /** The user has accepted, and the next server gets that. */
-    val waitsAccepted: Boolean get() = deferred?.isAccepted == true
-
     /** Names the proposal to the next server. Any thread. */
     val shown: ShownProposal get() = ShownProposal(proposed.diff.diff, proposed.text)
 
@@ -442,10 +439,10 @@ internal enum class ReasonTime(val key: String) {
     UNKNOWN("diff.reason.unknown"),
 }
 
-    val isTrueOf: (Proposal) -> Boolean,
-/** A remark in the banner. */
+/** The remarks in the banner, in this order. With an obstacle, a bulk answer must not accept the proposal. */
 internal enum class Remark(
     val key: String,
+    val isTrueOf: (Proposal) -> Boolean,
     val isObstacle: Boolean = true,
 ) {
     OUTSIDE("diff.remark.outside", { it.target.outside }),

@@ -9,7 +9,6 @@ import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.platform.TabFileType
 import dev.companion.gemini.target.ShownPath
-import java.nio.file.Paths
 import javax.swing.Icon
 
 /**
@@ -21,7 +20,7 @@ class ProposalFile internal constructor(
     val targetPath: String,
     icon: Icon?,
     internal val decisions: ProposalDecisions,
-) : LightVirtualFile(shownName(targetPath), ProposalFileType(icon), "") {
+) : LightVirtualFile(ShownPath.name(targetPath), ProposalFileType(icon), "") {
     /** The content of the tab; set before the tab opens. */
     internal var proposal: Proposal? = null
         set(value) {
@@ -37,7 +36,7 @@ class ProposalFile internal constructor(
 
     /** The tab's title, unique among the tabs. */
     @Volatile
-    internal var title: String = shownName(targetPath)
+    internal var title: String = ShownPath.name(targetPath)
         private set
 
     /** Whether the proposal changes or creates its file. */
@@ -71,10 +70,6 @@ class ProposalFile internal constructor(
         val byUser = isClosedByUser
         isClosedByUser = false
         if (editors.isEmpty()) decisions.tabGone(this, byUser)
-    }
-
-    internal companion object {
-        fun shownName(path: String): String = ShownPath.plain(Paths.get(path).fileName.toString())
     }
 }
 

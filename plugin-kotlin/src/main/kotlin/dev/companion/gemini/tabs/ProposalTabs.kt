@@ -43,7 +43,7 @@ internal class ProposalTabs(private val project: Project) {
     fun close(file: ProposalFile) {
         if (!isOpen(file)) return
         val focus = focusOwner()?.takeIf { ProposalPanel.around(it)?.editor?.file != file }
-        windows().filter { it.isFileOpen(file) }.forEach { manager.closeFile(file, it) }
+        manager.windows.filter { it.isFileOpen(file) }.forEach { manager.closeFile(file, it) }
         if (focus != null) SwingUtilities.invokeLater { IdeFocusManager.getInstance(project).requestFocus(focus, true) }
     }
 
@@ -55,10 +55,8 @@ internal class ProposalTabs(private val project: Project) {
     private fun open(file: ProposalFile, focus: Boolean) {
         assertEdt()
         manager.openFile(file, focus)
-        windows().filter { it.isFileOpen(file) }.forEach { it.setFilePinned(file, true) }
+        manager.windows.filter { it.isFileOpen(file) }.forEach { it.setFilePinned(file, true) }
     }
-
-    private fun windows() = manager.windows
 
     private fun isFocusInEditor(): Boolean {
         val focus = focusOwner() ?: return false

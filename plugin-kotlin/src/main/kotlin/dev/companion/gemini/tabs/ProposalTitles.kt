@@ -8,6 +8,7 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.ProposalKind
+import dev.companion.gemini.target.ShownPath
 
 /** Any thread. */
 class ProposalTitleProvider :
@@ -27,9 +28,9 @@ internal object ProposalTitles {
      * with a new title.
      */
     fun update(proposals: Collection<Proposal>): List<ProposalFile> {
-        val names = proposals.groupingBy { ProposalFile.shownName(it.path) }.eachCount()
+        val names = proposals.groupingBy { ShownPath.name(it.path) }.eachCount()
         val renamed = proposals.filter { proposal ->
-            val name = ProposalFile.shownName(proposal.path)
+            val name = ShownPath.name(proposal.path)
             val title = if (names.getValue(name) > 1) proposal.shownPath else name
             proposal.file.rename(title, proposal.kind)
         }

@@ -84,19 +84,14 @@ internal class ReasonField(
         assertEdt()
         val proposal = tab.proposal
         when {
-            proposal == null || proposal.state == Proposal.State.ENDED -> {
-                Unit
-            }
-
-            proposal.state == Proposal.State.OPEN && proposal.takesReason -> {
-                time.text =
-                    message(proposal.reasonTime.key)
-            }
-
-            else -> {
-                tab.closeReason()
-            }
+            proposal == null || proposal.state == Proposal.State.ENDED -> Unit
+            proposal.state == Proposal.State.OPEN && proposal.takesReason -> showTime(proposal)
+            else -> tab.closeReason()
         }
+    }
+
+    private fun showTime(proposal: Proposal) {
+        time.text = message(proposal.reasonTime.key)
     }
 
     override fun requestFocusInWindow(): Boolean = field.requestFocusInWindow()

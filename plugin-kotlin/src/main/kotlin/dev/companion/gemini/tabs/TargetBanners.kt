@@ -43,7 +43,7 @@ internal class TargetBanners(
     }
 
     companion object {
-        private val WAITING = Key.create<Map<VirtualFile, Banner>>("Companion.TargetPoller")
+        private val WAITING = Key.create<Map<VirtualFile, Banner>>("Companion.TargetBanners")
 
         /** Whether a proposal waits for [file]. Any thread. */
         fun isWanted(project: Project, file: VirtualFile): Boolean =

@@ -32,6 +32,9 @@ internal object ShownPath {
         return plain(within(listOfNotNull(root, project.getUserData(REAL_ROOT)), path).toString())
     }
 
+    /** The name of the file at a valid path. */
+    fun name(path: String): String = plain(Paths.get(path).fileName.toString())
+
     fun within(roots: List<Path>, path: Path): Path {
         val root = roots.find(path::startsWith) ?: return path
         return root.relativize(path)

@@ -5,6 +5,7 @@ package dev.companion.gemini.ui
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.platform.CompanionAction
+import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.terminal.CliTerminal
 
 class RunCliAction : ProjectAction() {
@@ -28,7 +29,7 @@ class CopyHealthReportAction : ProjectAction() {
 class RestartServerAction : ProjectAction() {
     override fun canPerform(project: Project) = CompanionCommands.canRestart(project)
 
-    override fun perform(project: Project) = CompanionCommands.restart(project)
+    override fun perform(project: Project) = CompanionService.getInstance(project).restart()
 }
 
 class OpenSettingsAction : CompanionAction() {

@@ -48,9 +48,9 @@ internal object CompanionCommands {
                 terminal.run(project, command)?.let(CompanionNotifications.getInstance(project)::confirm)
             }
         }
-        inBackground(project) {
-            val isMissing = CliProgram.isMissing(command, project.basePath);
-            {
+        ApplicationManager.getApplication().executeOnPooledThread {
+            val isMissing = CliProgram.isMissing(command, project.basePath)
+            project.later {
                 project.putUserData(LOOKING_FOR_CLI, null)
                 if (isMissing) CompanionNotifications.getInstance(project).sayMissing(run) else run()
             }
@@ -91,8 +91,6 @@ internal object CompanionCommands {
         CompanionNotifications.getInstance(project).sayCopied(text.trim())
     }
 
-    fun restart(project: Project) = CompanionService.getInstance(project).restart()
-
     /** Returns whether a server can be restarted. That is false while one is starting, or if none runs. */
     fun canRestart(project: Project): Boolean {
         val state = CompanionService.getInstance(project).state
@@ -103,22 +101,14 @@ internal object CompanionCommands {
     fun copyHealthReport(project: Project) {
         assertEdt()
         StatusBar.Info.set(message("status.healthReport.gathering"), project)
-        inBackground(project) {
-            val text = HealthReport.of(project);
-            {
+        ApplicationManager.getApplication().executeOnPooledThread {
+            val text = HealthReport.of(project)
+            project.later {
                 copyToClipboard(text)
                 StatusBar.Info.set(null, project)
                 CompanionNotifications.getInstance(project).confirm(message("status.healthReport.copied"))
             }
         }
-    }
-
-    /**
-     * Runs [work] in the background. It returns the part for the EDT, which also runs below a dialog, unless the
-     * project has closed.
-     */
-    private fun inBackground(project: Project, work: () -> () -> Unit) {
-        ApplicationManager.getApplication().executeOnPooledThread { project.later(work()) }
     }
 
     fun openSettings(project: Project?) =

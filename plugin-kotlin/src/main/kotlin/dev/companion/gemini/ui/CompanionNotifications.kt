@@ -86,8 +86,8 @@ class CompanionNotifications(private val project: Project) : Disposable {
     private fun showProblem(text: String, type: NotificationType) {
         if (problem?.text == text) return
         hideProblem()
-        val notification = create(text, type)
-        notification.offer(message("status.popup.restart")) { CompanionCommands.restart(project) }
+        val notification = notice(text, type)
+        notification.offer(message("status.popup.restart")) { CompanionService.getInstance(project).restart() }
         notification.offerSettings()
         notification.offer(message("status.popup.report")) { CompanionCommands.copyHealthReport(project) }
         problem = Problem(text, notification)
@@ -121,7 +121,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
     /** Reports that the IDE does not find the CLI. The user's shell may still find it. */
     fun sayMissing(run: () -> Unit) {
         assertEdt()
-        val notification = create(message("notification.no.cli", CliProgram.INSTALLATION), NotificationType.WARNING)
+        val notification = notice(message("notification.no.cli", CliProgram.INSTALLATION), NotificationType.WARNING)
         notification.offer(message("notification.no.cli.copy")) { copyToClipboard(CliProgram.INSTALLATION) }
         notification.offerOnce(message("notification.no.cli.run"), run)
         notification.offerSettings().notify(project)
@@ -131,18 +131,16 @@ class CompanionNotifications(private val project: Project) : Disposable {
     fun sayCopied(text: String) {
         assertEdt()
         val shown = shortened(ShownPath.plain(text), LONGEST)
-        val notification = create(message("notification.copied", shown), NotificationType.INFORMATION)
+        val notification = notice(message("notification.copied", shown), NotificationType.INFORMATION)
         if (CliTerminal.find() != null) {
             notification.offer(message("action.Companion.RunCli.text")) { CompanionCommands.runCli(project) }
         }
         notification.notify(project)
     }
 
-    fun confirm(text: String) = create(text, NotificationType.INFORMATION).notify(project)
+    fun confirm(text: String) = notice(text, NotificationType.INFORMATION).notify(project)
 
-    fun warn(text: String) = create(text, NotificationType.WARNING).notify(project)
-
-    private fun create(text: String, type: NotificationType) = Platform.notificationGroup().notice(text, type)
+    fun warn(text: String) = notice(text, NotificationType.WARNING).notify(project)
 
     private fun Notification.offerSettings(key: String = "status.popup.settings") =
         offer(message(key)) { CompanionCommands.openSettings(project) }

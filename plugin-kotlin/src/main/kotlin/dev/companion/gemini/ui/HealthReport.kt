@@ -8,7 +8,6 @@ import com.intellij.openapi.project.Project
 import dev.companion.gemini.core.DiscoveryFile
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.ServerStatus
-import dev.companion.gemini.core.status
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
@@ -46,13 +45,13 @@ internal object HealthReport {
         ).joinToString("\n")
 
     private fun server(service: CompanionService): List<String> =
-        when (val state = service.state) {
+        when (val state = service.presentState) {
             CompanionState.Off -> listOf("Companion: off")
             CompanionState.WelcomeScreen -> listOf("Companion: off, in a welcome screen")
             CompanionState.Remote -> listOf("Companion: off, in Remote Development")
             CompanionState.Starting -> listOf("Companion: starting")
             is CompanionState.Failed -> listOf("Companion: failed: ${state.message}")
-            is CompanionState.Running -> running(service.core?.status ?: state.status)
+            is CompanionState.Running -> running(state.status)
         }
 
     private fun running(status: ServerStatus) =

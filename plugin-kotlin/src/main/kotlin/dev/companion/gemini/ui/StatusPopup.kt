@@ -21,7 +21,6 @@ import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.comments.LineContent
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.ServerStatus
-import dev.companion.gemini.core.status
 import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.platform.Platform
@@ -84,7 +83,7 @@ internal class StatusPopup(private val project: Project) {
     }
 
     internal fun content(service: CompanionService): JComponent {
-        val state = present(service)
+        val state = service.presentState
         val title = JBLabel(StatusText.title(state), StatusText.icon(state), JBLabel.LEADING)
         title.font = title.font.deriveFont(Font.BOLD)
         val form = FormBuilder.createFormBuilder().addComponent(title)
@@ -108,13 +107,6 @@ internal class StatusPopup(private val project: Project) {
         val panel = form.addComponent(inRow(links()), LINK_GAP).panel
         panel.border = JBUI.Borders.empty(PADDING, PADDING + 2)
         return panel
-    }
-
-    /** Returns the state with the server's present status. */
-    private fun present(service: CompanionService): CompanionState {
-        val state = service.state
-        val status = service.core?.status
-        return if (state is CompanionState.Running && status != null) CompanionState.Running(status) else state
     }
 
     private fun proposal(proposal: Proposal): List<JComponent?> =
@@ -222,19 +214,19 @@ internal class StatusPopup(private val project: Project) {
         listOfNotNull(
             link(message("status.popup.report")) { CompanionCommands.copyHealthReport(project) },
             switch("status.popup.share.off", "status.popup.share.on", ProjectSetting.HIDE_CONTEXT),
+            switch("status.popup.review", "status.popup.review.asked", ProjectSetting.REVIEW_ALL)
+                .also { it.toolTipText = message("status.popup.review.tooltip") }
+                .takeIf { CompanionSettings.getInstance().values.review },
+            link(message("status.popup.restart")) { CompanionService.getInstance(project).restart() }
+                .takeIf { CompanionCommands.canRestart(project) },
+            link(message("status.popup.settings")) { CompanionCommands.openSettings(project) },
+        )
+
     /** A link with the text [turnOn] or [turnOff]. */
     private fun switch(turnOn: String, turnOff: String, setting: ProjectSetting): JComponent {
         val isOn = setting.isOn(project)
         return link(message(if (isOn) turnOff else turnOn)) { setting.set(project, !isOn) }
     }
-
-            switch("status.popup.review", "status.popup.review.asked", ProjectSetting.REVIEW_ALL)
-                .also { it.toolTipText = message("status.popup.review.tooltip") }
-                .takeIf { CompanionSettings.getInstance().values.review },
-            link(message("status.popup.restart")) { CompanionCommands.restart(project) }
-                .takeIf { CompanionCommands.canRestart(project) },
-            link(message("status.popup.settings")) { CompanionCommands.openSettings(project) },
-        )
 
     /** A link in a row about [subject], which a screen reader reads with it. */
     private fun link(text: String, subject: String, command: () -> Unit): JComponent =
