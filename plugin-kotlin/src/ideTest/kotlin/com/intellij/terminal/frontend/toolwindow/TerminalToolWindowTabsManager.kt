@@ -8,8 +8,9 @@ import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.ui.content.Content
 import com.intellij.ui.content.ContentFactory
 import javax.swing.JPanel
+import kotlin.coroutines.intrinsics.COROUTINE_SUSPENDED
+import kotlin.coroutines.intrinsics.suspendCoroutineUninterceptedOrReturn
 import kotlin.coroutines.resume
-import kotlin.coroutines.suspendCoroutine
 
 interface TerminalToolWindowTabsManager {
     fun createTabBuilder(): TerminalToolWindowTabBuilder
@@ -87,7 +88,11 @@ private class Calls(private val project: Project) :
 
     override suspend fun hasChildProcesses(): Boolean {
         val runs = TerminalToolWindowTabsManager.runs
-        suspendCoroutine { ApplicationManager.getApplication().executeOnPooledThread { it.resume(Unit) } }
+        // Never on the caller's thread, also if the other one is fast: that may be the EDT, which must not wait.
+        suspendCoroutineUninterceptedOrReturn<Unit> {
+            ApplicationManager.getApplication().executeOnPooledThread { it.resume(Unit) }
+            COROUTINE_SUSPENDED
+        }
         return runs()
     }
 
