@@ -3,7 +3,7 @@
 package dev.companion.gemini
 
 import com.intellij.AbstractBundle
-import com.intellij.openapi.actionSystem.AnAction
+import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.application.ApplicationInfo
 import com.intellij.openapi.keymap.KeymapUtil
 import org.jetbrains.annotations.PropertyKey
@@ -17,9 +17,13 @@ object CompanionBundle : AbstractBundle(BUNDLE) {
         vararg params: Any,
     ): String = getMessage(key, *params)
 
-    /** Adds the keys of an action, which the user can change, to its text. */
-    fun withKeys(text: String, action: AnAction): String {
-        val keys = KeymapUtil.getFirstKeyboardShortcutText(action)
+    /** Names the keys of an action, which the user can change; empty if it has none. */
+    fun keys(actionId: String): String =
+        KeymapUtil.getFirstKeyboardShortcutText(ActionManager.getInstance().getAction(actionId))
+
+    /** Adds the keys of an action to a text. */
+    fun withKeys(text: String, actionId: String): String {
+        val keys = keys(actionId)
         return if (keys.isEmpty()) text else message("diff.withKeys", text, keys)
     }
 

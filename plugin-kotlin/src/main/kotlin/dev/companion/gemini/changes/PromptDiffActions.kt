@@ -130,7 +130,7 @@ internal class HunkIcon(
 
     override fun getIcon(): Icon = checkNotNull(action.templatePresentation.icon)
 
-    override fun getTooltipText(): String = CompanionBundle.withKeys(message("action.$id.text"), action)
+    override fun getTooltipText(): String = CompanionBundle.withKeys(message("action.$id.text"), id)
 
     override fun isNavigateAction() = true
 

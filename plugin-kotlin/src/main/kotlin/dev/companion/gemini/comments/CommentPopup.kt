@@ -29,7 +29,6 @@ internal object CommentPopup {
         show(project, editor, lines.last, comment?.let(service::placeOf) ?: place, comment)
     }
 
-    /** Lets the user edit a comment. */
     fun show(project: Project, editor: Editor, comment: Comment) {
         assertEdt()
         val place = CommentService.getInstance(project).placeOf(comment) ?: return

@@ -21,7 +21,6 @@ enum class Severity {
     HINT,
 }
 
-/** A request for diagnostics. */
 data class DiagnosticsRequest(
     /** Absolute, as the CLI or the IDE wrote them. */
     val paths: List<String> = emptyList(),
@@ -32,7 +31,6 @@ data class DiagnosticsRequest(
 /** The known diagnostics of the requested files. */
 data class Diagnostics(val files: List<FileDiagnostics> = emptyList())
 
-/** The diagnostics of a file. */
 data class FileDiagnostics(
     /** The path from the request, byte for byte. */
     val path: String = "",

@@ -48,7 +48,6 @@ internal class AnalyzedFile private constructor(
     /** Whether the daemon has finished. */
     val isComplete get() = hasErrors && editor?.let { CodeAnalysis.isComplete(project, it) } == true
 
-    /** Returns the daemon's diagnostics. */
     fun diagnostics(least: Severity): List<Diagnostic> {
         val infos = ArrayList<HighlightInfo>()
         DaemonCodeAnalyzerEx.processHighlights(document, project, null, 0, document.textLength) { infos.add(it) }

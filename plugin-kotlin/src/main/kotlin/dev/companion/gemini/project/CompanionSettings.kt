@@ -50,7 +50,6 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
     ) {
         fun clients(): List<Client> = listOfNotNull(Client.GEMINI.takeIf { gemini }, Client.QWEN.takeIf { qwen })
 
-        /** The settings of the server. */
         fun server() =
             ServerSettings(
                 worktrees = worktrees,

@@ -10,7 +10,7 @@ import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.ScrollType
-import com.intellij.openapi.keymap.KeymapUtil
+import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.CompanionAction
 import dev.companion.gemini.tabs.Proposal
@@ -80,12 +80,11 @@ internal class NextChangeAction(
 
             else -> {
                 hint = place
-                HintManager.getInstance().showInformationHint(editor, message("diff.next.hint", keys()))
+                val keys = CompanionBundle.keys(PLATFORM_ACTION)
+                HintManager.getInstance().showInformationHint(editor, message("diff.next.hint", keys))
             }
         }
     }
-
-    private fun keys() = KeymapUtil.getFirstKeyboardShortcutText(ActionManager.getInstance().getAction(PLATFORM_ACTION))
 
     private companion object {
         const val PLATFORM_ACTION = "NextDiff"

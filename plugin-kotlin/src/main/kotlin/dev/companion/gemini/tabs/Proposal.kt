@@ -126,7 +126,6 @@ internal class Proposal(
     var target = target
         private set
 
-    /** Its position. */
     var position = ProposalPosition()
         private set
 
@@ -189,7 +188,6 @@ internal class Proposal(
     /** Whether [accepted] is not the CLI's own text. */
     val isOtherText: Boolean get() = accepted != proposed.text
 
-    /** Whether the user has edited the proposal. */
     val isEdited: Boolean get() = !document.immutableCharSequence.contentEquals(proposed.plain)
 
     /** Whether the file already has the proposal's text. */

@@ -2,8 +2,6 @@
 
 package dev.companion.gemini.tabs
 
-import com.intellij.openapi.actionSystem.ActionManager
-import com.intellij.openapi.keymap.KeymapUtil
 import com.intellij.ui.EditorNotificationPanel
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle
@@ -55,8 +53,7 @@ internal class ProposalBanner(
 
     /** Returns the whole text, which may not fit into the banner, and explains how to revert single changes. */
     private fun tooltip(): String {
-        val revert = ActionManager.getInstance().getAction(ProposalActionIds.REVERT)
-        val hint = message("diff.hint", KeymapUtil.getFirstKeyboardShortcutText(revert))
+        val hint = message("diff.hint", CompanionBundle.keys(ProposalActionIds.REVERT))
         return "<html>${XmlStringUtil.escapeString(text)}<br>${XmlStringUtil.escapeString(hint)}</html>"
     }
 
@@ -131,6 +128,5 @@ internal class ProposalBanner(
     private fun decision(label: String, decide: () -> Unit) =
         link(label) { if (!decisions.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) decide() }
 
-    private fun withKeys(key: String, actionId: String) =
-        CompanionBundle.withKeys(message(key), ActionManager.getInstance().getAction(actionId))
+    private fun withKeys(key: String, actionId: String) = CompanionBundle.withKeys(message(key), actionId)
 }

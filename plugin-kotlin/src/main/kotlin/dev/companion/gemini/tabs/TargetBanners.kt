@@ -20,10 +20,8 @@ internal class TargetBanners(
     fun update(waiting: List<Proposal>) {
         assertEdt()
         val former = project.getUserData(WAITING).orEmpty()
-        val now = waiting
-            .mapNotNull { proposal ->
-                proposal.target.file?.let { Pair(it, Banner(proposal, open)) }
-            }.toMap()
+        val now = HashMap<VirtualFile, Banner>()
+        for (proposal in waiting) proposal.target.file?.let { now[it] = Banner(proposal, open) }
         project.putUserData(WAITING, now)
         val banners = EditorNotifications.getInstance(project)
         val changed = (former.keys + now.keys).filter { former[it]?.proposal !== now[it]?.proposal }

@@ -22,9 +22,7 @@ internal class RefreshAfterWrite : Disposable {
         assertEdt()
         looks.removeIf { it.isDone }
         val timers = AppExecutorUtil.getAppScheduledExecutorService()
-        AFTER_MILLIS.mapTo(
-            looks,
-        ) { millis -> timers.schedule({ FileOnDisk.find(path) }, millis, TimeUnit.MILLISECONDS) }
+        for (millis in AFTER_MILLIS) looks += timers.schedule({ FileOnDisk.find(path) }, millis, TimeUnit.MILLISECONDS)
     }
 
     override fun dispose() = looks.forEach { it.cancel(false) }

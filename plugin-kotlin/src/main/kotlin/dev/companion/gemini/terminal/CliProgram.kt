@@ -10,7 +10,6 @@ import java.nio.file.Paths
 
 /** Any thread except the EDT, because folders on the PATH may be on drives that do not answer. */
 object CliProgram {
-    /** The command that installs the CLI. */
     const val INSTALLATION = "npm install -g @google/gemini-cli"
 
     private const val CLI = "gemini"

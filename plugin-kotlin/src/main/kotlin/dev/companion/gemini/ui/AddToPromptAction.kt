@@ -54,13 +54,9 @@ class AddToPromptAction : CompanionAction() {
             else -> null
         }
 
-    /** Returns null if nothing is selected, or if the selection is in another text than the file's. */
+    /** 1-based. Returns null if nothing is selected, or if the selection is in another text than the file's. */
     private fun selectedLines(editor: Editor, file: VirtualFile): IntRange? {
-        val caret = editor.caretModel.primaryCaret
-        val isSelected = caret.selectionStart < caret.selectionEnd
-        if (!isSelected || FileDocumentManager.getInstance().getFile(editor.document) != file) return null
-        val first = editor.document.getLineNumber(caret.selectionStart)
-        val last = editor.document.getLineNumber(caret.selectionEnd - 1)
-        return first + 1..last + 1
+        if (FileDocumentManager.getInstance().getFile(editor.document) != file) return null
+        return CommentAction.selectedLines(editor)?.let { it.first + 1..it.last + 1 }
     }
 }

@@ -41,15 +41,17 @@ class CommentAction : CompanionAction() {
         private val LINE_IN_GUTTER = DataKey.create<Int>("EditorGutter.LOGICAL_LINE_AT_CURSOR")
 
         fun lines(event: AnActionEvent, editor: Editor): IntRange {
-            val selected = selectedLines(editor)
+            val line = editor.document.getLineNumber(editor.caretModel.primaryCaret.offset)
+            val selected = selectedLines(editor) ?: line..line
             val clicked = event.getData(LINE_IN_GUTTER)
             return if (clicked == null || clicked in selected) selected else clicked..clicked
         }
 
-        private fun selectedLines(editor: Editor): IntRange {
+        /** Returns the selected lines, 0-based; null if nothing is selected. */
+        fun selectedLines(editor: Editor): IntRange? {
             val caret = editor.caretModel.primaryCaret
             val document = editor.document
-            if (caret.selectionStart == caret.selectionEnd) return document.getLineNumber(caret.offset).let { it..it }
+            if (caret.selectionStart == caret.selectionEnd) return null
             return document.getLineNumber(caret.selectionStart)..document.getLineNumber(caret.selectionEnd - 1)
         }
     }

@@ -7,11 +7,10 @@ import com.intellij.ide.util.PropertiesComponent
 import com.intellij.notification.Notification
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
-import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.extensions.PluginId
-import com.intellij.openapi.keymap.KeymapUtil
 import com.intellij.openapi.project.Project
 import com.intellij.util.concurrency.AppExecutorUtil
+import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.CompanionBundle.shortened
 import dev.companion.gemini.core.ServerStatus
@@ -176,8 +175,7 @@ internal object Greeting {
     /** Describes how users review edits. */
     fun review(settings: CompanionSettings.Values): String {
         if (!settings.review) return message("greeting.review.terminal")
-        val accept = ActionManager.getInstance().getAction(ProposalActionIds.ACCEPT)
-        val keys = KeymapUtil.getFirstKeyboardShortcutText(accept)
+        val keys = CompanionBundle.keys(ProposalActionIds.ACCEPT)
         return if (keys.isEmpty()) message("greeting.review") else message("greeting.review.keys", keys)
     }
 }

@@ -33,12 +33,12 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
         JBLabel().apply {
             val click = object : ClickListener() {
                 override fun onClick(event: MouseEvent, clickCount: Int): Boolean {
-                    showPopup(project, this@apply)
+                    StatusPopup(project).show(this@apply)
                     return true
                 }
             }
             click.installOn(this)
-            KeyboardAccess.add(this) { showPopup(project, this) }
+            KeyboardAccess.add(this) { StatusPopup(project).show(this) }
         }
     }
 
@@ -96,15 +96,7 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
         internal fun showPopup(project: Project) {
             assertEdt()
             val widget = WindowManager.getInstance().getStatusBar(project)?.getWidget(ID) as? CompanionStatusWidget
-            showPopup(project, widget?.component)
-        }
-
-        private fun showPopup(project: Project, component: JComponent?) {
-            if (component?.isShowing == true) {
-                StatusPopup(project).showAbove(component)
-            } else {
-                StatusPopup(project).showInCenter()
-            }
+            StatusPopup(project).show(widget?.component)
         }
     }
 }

@@ -55,13 +55,15 @@ internal class StatusPopup(private val project: Project) {
     /** The topmost link, which has the focus at first. */
     private var first: JComponent? = null
 
-    fun showAbove(component: Component) {
+    /** Shows the popup above [component], or in the center for a user who has hidden the widget. */
+    fun show(component: Component?) {
         val popup = create()
-        popup.show(RelativePoint(component, Point(0, -popup.content.preferredSize.height)))
+        if (component?.isShowing == true) {
+            popup.show(RelativePoint(component, Point(0, -popup.content.preferredSize.height)))
+        } else {
+            popup.showCenteredInCurrentWindow(project)
+        }
     }
-
-    /** For a user who has hidden the widget. */
-    fun showInCenter() = create().showCenteredInCurrentWindow(project)
 
     private fun create(): JBPopup {
         val content = scrolling(content(CompanionService.getInstance(project)))
