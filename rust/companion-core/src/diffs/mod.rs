@@ -12,7 +12,7 @@ mod tests;
 pub use answer::{Answer, Outcome};
 pub use decision::Decision;
 pub use id::DiffId;
-pub use ledger::{EditorCommand, Ledger};
+pub use ledger::{CloseReason, EditorCommand, Ledger};
 pub use outbox::{EventId, Outgoing};
 pub use proposed::Proposed;
 

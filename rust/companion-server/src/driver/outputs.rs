@@ -143,12 +143,10 @@ impl Driver {
                 let proposal = proposal.expect("only openDiff opens");
                 EditorRequest::OpenDiff(Proposal { diff: Some(diff), ..proposal })
             }
-            EditorCommand::Close(path) => {
-                EditorRequest::CloseDiff(CloseDiff { file_path: file_path(path), abandoned: false })
-            }
-            EditorCommand::Abandon(path) => {
-                EditorRequest::CloseDiff(CloseDiff { file_path: file_path(path), abandoned: true })
-            }
+            EditorCommand::Close(path, reason) => EditorRequest::CloseDiff(CloseDiff {
+                file_path: file_path(path),
+                abandoned: !reason.takes_text(),
+            }),
             EditorCommand::Accept(path) => {
                 EditorRequest::AcceptDiff(DiffPath { file_path: file_path(path) })
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::opening::View;
-use super::{Diff, EditorCommand, Effect, Ledger, Outcome, PendingEditorRequest};
+use super::{CloseReason, Diff, EditorCommand, Effect, Ledger, Outcome, PendingEditorRequest};
 use crate::calls::CallId;
 use crate::diffs::outbox::{Closing, DecisionRoute};
 use crate::diffs::{Answer, Decision, DiffId};
@@ -194,7 +194,8 @@ impl Ledger {
                 self.end(diff, outcome, &mut effects);
                 if outcome == Outcome::TimedOut || replaces {
                     // If the view still opens, or if the earlier one stays, nobody waits for a decision.
-                    self.ask(None, EditorCommand::Abandon(path), &mut effects);
+                    let close = EditorCommand::Close(path, CloseReason::Unclaimed);
+                    self.ask(None, close, &mut effects);
                 }
             }
             // A caller that is notified of the end does not read the text.

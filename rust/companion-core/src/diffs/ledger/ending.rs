@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Diff, EditorCommand, Effect, Ledger, PendingEditorRequest, STOPPING};
+use super::{CloseReason, Diff, EditorCommand, Effect, Ledger, PendingEditorRequest, STOPPING};
 use crate::diffs::outbox::Outbox;
 use crate::diffs::{Answer, Decision, Outcome};
 use crate::record::Record;
@@ -42,7 +42,8 @@ impl Ledger {
             let is_unnamed = diff.is_unnamed();
             self.end(diff, Outcome::Closed, &mut effects);
             if !is_unnamed {
-                self.ask(None, EditorCommand::Abandon(path), &mut effects);
+                let close = EditorCommand::Close(path, CloseReason::ClientAway);
+                self.ask(None, close, &mut effects);
             }
         }
         effects

@@ -13,6 +13,7 @@
 //! decision would answer the wrong question. So an open or a close of a path discards the earlier
 //! decision. The effect of a call is recorded for the next process before the call is answered.
 
+mod command;
 mod delivery;
 mod editor_answers;
 mod ending;
@@ -30,6 +31,7 @@ use crate::diffs::{Decision, DiffId};
 use crate::record::Record;
 use crate::session::{ClientTraits, SessionId};
 use crate::text::Text;
+pub use command::{CloseReason, EditorCommand};
 use opening::Opening;
 
 /// A consequence of a step.
@@ -51,39 +53,6 @@ pub(crate) enum Effect {
     Expect(DiffId, SessionId, Arc<str>, Text, bool),
     /// The diff has ended; no other effect depends on it.
     Ended(DiffId, Outcome),
-}
-
-/// A request to the editor.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum EditorCommand {
-    /// Show the proposal of this diff.
-    Open(Arc<str>, DiffId),
-    /// Close the view, and return its text.
-    Close(Arc<str>),
-    /// Close the view; nobody needs the text.
-    Abandon(Arc<str>),
-    /// Accept the proposal in the user's place.
-    Accept(Arc<str>),
-    /// Reject the proposal in the user's place.
-    Reject(Arc<str>),
-}
-
-impl EditorCommand {
-    /// The path of the proposal.
-    pub(crate) fn path(&self) -> &Arc<str> {
-        match self {
-            Self::Open(path, _)
-            | Self::Close(path)
-            | Self::Abandon(path)
-            | Self::Accept(path)
-            | Self::Reject(path) => path,
-        }
-    }
-
-    /// Whether it closes a view.
-    fn closes(&self) -> bool {
-        matches!(self, Self::Close(_) | Self::Abandon(_))
-    }
 }
 
 /// The diffs of all clients.
@@ -302,12 +271,10 @@ impl Ledger {
             effects.push(self.closed(call, notify, None));
             return effects;
         }
-        // A client that is being disabled or ends does not read the text (`ide-client.js`,
-        // `disconnect`).
-        let ask = if notify.is_some() { EditorCommand::Abandon } else { EditorCommand::Close };
         if opening.is_some_and(|open| !self.is_opening(open)) {
             // The editor has not received this diff, but may show one that this has replaced.
-            self.ask(None, EditorCommand::Abandon(Arc::clone(path)), &mut effects);
+            let close = EditorCommand::Close(Arc::clone(path), CloseReason::Unclaimed);
+            self.ask(None, close, &mut effects);
             effects.push(self.closed(call, notify, None));
             return effects;
         }
@@ -319,7 +286,11 @@ impl Ledger {
             proposed,
         };
         self.asked.insert(call, pending);
-        self.ask(Some(call), ask(Arc::clone(path)), &mut effects);
+        // A client that is being disabled or ends does not suppress the notification
+        // (`ide-client.js`, `disconnect`).
+        let reason =
+            if suppress { CloseReason::ClientTakesText } else { CloseReason::ClientDisconnects };
+        self.ask(Some(call), EditorCommand::Close(Arc::clone(path), reason), &mut effects);
         if opening.is_some() {
             effects.push(Effect::ShortenDeadline(call));
         }

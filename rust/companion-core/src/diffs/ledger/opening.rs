@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{EditorCommand, Effect, Ledger, PendingEditorRequest};
+use super::{CloseReason, EditorCommand, Effect, Ledger, PendingEditorRequest};
 use crate::calls::CallId;
 
 /// An open that the editor has not answered.
@@ -62,7 +62,7 @@ impl Ledger {
         if !command.closes() {
             return None;
         }
-        *command = EditorCommand::Abandon(Arc::clone(command.path()));
+        *command = EditorCommand::Close(Arc::clone(command.path()), CloseReason::Unclaimed);
         *waiting = None;
         self.closed_without_text(call)
     }
@@ -84,9 +84,10 @@ impl Ledger {
         if let Some(path) = self.late.remove(&call)
             && view != View::Fails
         {
-            match self.open.get_mut(&path) {
-                Some(diff) => diff.replaces = true,
-                None => self.ask(None, EditorCommand::Abandon(path), effects),
+            if let Some(diff) = self.open.get_mut(&path) {
+                diff.replaces = true;
+            } else {
+                self.ask(None, EditorCommand::Close(path, CloseReason::Unclaimed), effects);
             }
         }
     }
@@ -112,7 +113,8 @@ impl Ledger {
                 // The text could be that of an earlier view, which another client may have opened.
                 Some(call) if view != View::Shows && command.closes() => {
                     effects.extend(self.closed_without_text(call));
-                    self.ask(None, EditorCommand::Abandon(Arc::clone(&path)), effects);
+                    let close = EditorCommand::Close(Arc::clone(&path), CloseReason::Unclaimed);
+                    self.ask(None, close, effects);
                 }
                 _ => self.ask(call, command, effects),
             }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Diff, EditorCommand, Effect, Ledger, Left, Outcome};
+use super::{CloseReason, Diff, EditorCommand, Effect, Ledger, Left, Outcome};
 use crate::diffs::{Decision, DiffId, EventId, Proposed};
 use crate::record::Record;
 use crate::session::{ClientTraits, SessionId};
@@ -69,7 +69,8 @@ impl Ledger {
             self.settle(session, diff.id, effects);
             self.end(diff, Outcome::Closed, effects);
             if !is_unnamed {
-                self.ask(None, EditorCommand::Abandon(path), effects);
+                let close = EditorCommand::Close(path, CloseReason::EndedBefore);
+                self.ask(None, close, effects);
             }
         }
     }

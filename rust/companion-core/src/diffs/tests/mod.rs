@@ -7,7 +7,9 @@ mod opening;
 use std::sync::Arc;
 
 use super::ledger::{Effect, Ledger};
-use super::{Answer, Decision, DiffId, EditorCommand, EventId, Outcome, Outgoing, Proposed};
+use super::{
+    Answer, CloseReason, Decision, DiffId, EditorCommand, EventId, Outcome, Outgoing, Proposed,
+};
 use crate::calls::CallId;
 use crate::record::Record;
 use crate::session::{ClientTraits, SessionId};
@@ -87,8 +89,9 @@ impl Book {
             }
             Effect::Decided(to, _, Decision::Rejected) => Some(format!("{} rejected", name(to))),
             Effect::Ask(_, EditorCommand::Open(..)) => Some("open".to_owned()),
-            Effect::Ask(_, EditorCommand::Close(_)) => Some("close".to_owned()),
-            Effect::Ask(_, EditorCommand::Abandon(_)) => Some("abandon".to_owned()),
+            Effect::Ask(_, EditorCommand::Close(_, reason)) => {
+                Some(if reason.takes_text() { "close" } else { "abandon" }.to_owned())
+            }
             Effect::Ask(_, EditorCommand::Accept(_)) => Some("accept".to_owned()),
             Effect::Ask(_, EditorCommand::Reject(_)) => Some("reject".to_owned()),
             Effect::Ended(diff, outcome) => Some(format!("{diff} {outcome:?}")),

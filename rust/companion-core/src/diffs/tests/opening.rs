@@ -58,7 +58,8 @@ fn a_client_that_is_notified_of_the_end_waits_as_long_for_a_view_that_opens() {
     let (close, effects) = book.close(book.a, false);
     assert!(effects.contains(&Effect::ShortenDeadline(close)));
     let effects = book.ledger.completed(open, None);
-    assert!(effects.contains(&Effect::Ask(Some(close), EditorCommand::Abandon(path()))));
+    let closed = EditorCommand::Close(path(), CloseReason::ClientDisconnects);
+    assert!(effects.contains(&Effect::Ask(Some(close), closed)));
 }
 
 #[test]

@@ -24,17 +24,15 @@ impl World {
                 self.diffs.insert(question, diff);
                 Input::EditorDid(call, None)
             }
-            (Some(call), EditorCommand::Close(path) | EditorCommand::Abandon(path)) => {
-                match self.views.remove(&path) {
-                    Some(question) => Input::EditorDid(call, Some(text(question))),
-                    None if self.is_others_shown && script.paths[0] == &*path => {
-                        self.is_others_shown = false;
-                        Input::EditorDid(call, Some(others::text()))
-                    }
-                    None => Input::EditorFailed(call, "no such view"),
+            (Some(call), EditorCommand::Close(path, _)) => match self.views.remove(&path) {
+                Some(question) => Input::EditorDid(call, Some(text(question))),
+                None if self.is_others_shown && script.paths[0] == &*path => {
+                    self.is_others_shown = false;
+                    Input::EditorDid(call, Some(others::text()))
                 }
-            }
-            (None, EditorCommand::Abandon(path)) => {
+                None => Input::EditorFailed(call, "no such view"),
+            },
+            (None, EditorCommand::Close(path, reason)) if !reason.takes_text() => {
                 self.views.remove(&path);
                 self.is_others_shown &= script.paths[0] != &*path;
                 return;
@@ -76,7 +74,10 @@ impl World {
             call.is_some_and(|call| self.late.contains(&call))
         };
         self.asks.front().is_some_and(is_late)
-            && matches!(self.asks.get(1), Some((_, EditorCommand::Abandon(_))))
+            && matches!(
+                self.asks.get(1),
+                Some((_, EditorCommand::Close(_, reason))) if !reason.takes_text()
+            )
     }
 
     /// Whether the editor still has time to answer an open of that path.
