@@ -2,11 +2,24 @@
 
 use std::time::Duration;
 
-use super::Companion;
+use super::{Companion, Now};
 use crate::diffs::{MAX_DIFFS_PER_SESSION, Proposed};
 use crate::session::SessionId;
 
+/// The maximum wait for a client's acknowledgement of a decision, and of a close for a view that still
+/// opens, in milliseconds.
+pub(super) const ACKNOWLEDGEMENT_TIMEOUT: u64 = 1000;
+
 /// The limits of a companion.
+///
+/// A call about a diff waits for these times, one after another:
+///
+/// | Wait | Limit |
+/// | --- | --- |
+/// | of a call for a diff of the last process, until the editor has named its views | `resume_timeout` |
+/// | of `openDiff`, for the disk, if the file is read before the editor gets the proposal | `DISK_TIMEOUT` in `config.rs` of the server |
+/// | for the editor | `host_timeout` from the moment when the request is sent to it; for the kind of the proposal the server waits for the disk within that time |
+/// | of `closeDiff`, until a view opens that it closes, or until the client has acknowledged a decision | `ACKNOWLEDGEMENT_TIMEOUT` |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Limits {
     /// The time for the editor to answer a request.
@@ -37,6 +50,18 @@ impl Default for Limits {
             kept_bytes: 64 << 20,
         }
     }
+}
+
+impl Limits {
+    /// When a call that waits for the editor fails.
+    pub(super) fn answer_deadline(&self, now: Now) -> u64 {
+        now.elapsed + ms(self.host_timeout)
+    }
+}
+
+/// When a call ends that waits only for its client, or for a view that still opens.
+pub(super) fn short_deadline(now: Now) -> u64 {
+    now.elapsed + ACKNOWLEDGEMENT_TIMEOUT
 }
 
 /// A limit as the companion counts time, in milliseconds.

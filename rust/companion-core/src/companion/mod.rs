@@ -29,15 +29,12 @@ use crate::text::written_digest;
 pub use companion_protocol::editor::Delivery;
 pub use io::{Action, Hook, Input, Now, Output, Outputs, ResumedProposal, ShownProposal};
 pub use limits::Limits;
-use limits::ms;
+use limits::{ms, short_deadline};
 use notes::PendingRejection;
 use opening::UnreadProposal;
 use resuming::{DeferredCall, End};
 pub use writes::{ExpectedText, FoundFile};
 use writes::{ExpectedWrites, can_write};
-
-/// The maximum wait for a client's acknowledgement of a decision, in milliseconds.
-const ACKNOWLEDGEMENT_TIMEOUT: u64 = 1000;
 
 /// Decides how diffs end, which CLI a hook belongs to, and which model gets which note.
 ///
@@ -347,7 +344,7 @@ impl Companion {
                 return vec![Effect::Answer(call, Answer::Failed(why.to_owned()))];
             }
         }
-        let deadline = now.elapsed + ms(self.limits.host_timeout);
+        let deadline = self.limits.answer_deadline(now);
         self.calls.begin(call, from, action.tool(), path, now.elapsed, deadline);
         match action {
             Action::Open { proposed, is_shared, .. } => {
@@ -423,7 +420,7 @@ impl Companion {
             let output = match effect {
                 Effect::Ask(call, command) => {
                     if let Some(call) = call {
-                        self.calls.set_deadline(call, now.elapsed + ms(self.limits.host_timeout));
+                        self.calls.set_deadline(call, self.limits.answer_deadline(now));
                     }
                     Output::Ask(call, command)
                 }
@@ -435,7 +432,7 @@ impl Companion {
                     Output::Answer(call, answer)
                 }
                 Effect::ShortenDeadline(call) => {
-                    self.calls.set_deadline(call, now.elapsed + ACKNOWLEDGEMENT_TIMEOUT);
+                    self.calls.set_deadline(call, short_deadline(now));
                     continue;
                 }
                 Effect::Record(record) => Output::Record(record),

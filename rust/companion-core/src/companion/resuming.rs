@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use companion_protocol::editor::ReasonArrival;
 
-use super::{
-    ACKNOWLEDGEMENT_TIMEOUT, Companion, Now, Output, Outputs, ResumedProposal, ShownProposal,
-};
+use super::limits::short_deadline;
+use super::{Companion, Now, Output, Outputs, ResumedProposal, ShownProposal};
 use crate::calls::CallId;
 use crate::diffs::ledger::Effect;
 use crate::diffs::{DiffId, Proposed};
@@ -66,7 +65,7 @@ impl Companion {
         let asker = self.ledger.asker_of_unnamed(&ending.path);
         match ending.ends {
             End::Close { .. } if asker == Some(ending.session) => {
-                self.calls.set_deadline(call, now.elapsed + ACKNOWLEDGEMENT_TIMEOUT);
+                self.calls.set_deadline(call, short_deadline(now));
             }
             End::Decide { .. } if asker.is_some() => {}
             _ => return self.end_named_diff(call, &ending),

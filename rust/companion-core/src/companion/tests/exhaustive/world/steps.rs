@@ -1,7 +1,8 @@
 //! Lists the possible next steps, and takes them.
 
 use super::{DiskQuery, Question, World};
-use crate::companion::{ACKNOWLEDGEMENT_TIMEOUT, Hook, Input, Now};
+use crate::companion::limits::ACKNOWLEDGEMENT_TIMEOUT;
+use crate::companion::{Hook, Input, Now};
 use crate::diffs::EditorCommand;
 
 /// The limits of the steps.
