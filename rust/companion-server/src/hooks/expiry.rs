@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use companion_core::companion::Input;
-use companion_core::notes::MAX_AGE;
+use companion_core::notes;
 use tokio::time::sleep;
 
-use super::Hooks;
+use super::{Hooks, changes};
 
 /// The longest time between two checks. The server's timer stands still while the machine sleeps. No
 /// note or change that begins to wait between two checks is over before the next one.
@@ -23,11 +23,18 @@ impl Hooks {
         loop {
             let now = self.driver.now().date;
             self.driver.handle(Input::ExpireNotes);
-            let oldest_note = self.driver.ask(|companion| companion.notes().oldest());
-            let oldest = oldest_note.into_iter().chain(self.changes.expire(now)).min();
-            let age = oldest.map_or(0, |since| now.saturating_sub(since));
-            let left = MAX_AGE.saturating_sub(Duration::from_millis(age));
+            let oldest = self.driver.ask(|companion| companion.notes().oldest());
+            let of_notes = time_left(now, oldest, notes::MAX_AGE);
+            let of_changes = time_left(now, self.changes.expire(now), changes::MAX_AGE);
+            let left = of_notes.min(of_changes);
             sleep(if left.is_zero() { RETRY_INTERVAL } else { left.min(CHECK_INTERVAL) }).await;
         }
     }
+}
+
+/// The time until something that began to wait at `since` is over. Both times are in milliseconds since
+/// 1970.
+fn time_left(now: u64, since: Option<u64>, max_age: Duration) -> Duration {
+    let age = since.map_or(0, |since| now.saturating_sub(since));
+    max_age.saturating_sub(Duration::from_millis(age))
 }
