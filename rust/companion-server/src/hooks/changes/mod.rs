@@ -1,6 +1,5 @@
 //! Keeps what each CLI has changed, by prompt, with the texts from before. Does no IO.
 
-mod calls;
 mod counts;
 mod described;
 mod file_text;
@@ -10,6 +9,7 @@ mod revert;
 mod reverted;
 #[cfg(test)]
 mod tests;
+mod tool_calls;
 mod tracking;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -19,14 +19,14 @@ use std::time::Duration;
 use companion_core::cli::CliSessionId;
 use companion_protocol::editor::ChangedText;
 
-pub(crate) use calls::ToolCaller;
-use calls::{Calls, ToolCall};
 use companion_core::text::Digest;
 pub(crate) use counts::LineCounts;
 use file_text::as_on_disk;
 pub(crate) use file_text::{Access, FileSnapshot, FileText, Original};
 pub(crate) use reverted::Reverted;
 use reverted::RevertedHunk;
+pub(crate) use tool_calls::ToolCaller;
+use tool_calls::{ToolCall, ToolCalls};
 pub(crate) use tracking::ChangeTracker;
 
 /// The most bytes of texts. Above it the oldest changes can't be reverted any more. With the copies of
@@ -56,7 +56,7 @@ pub(crate) struct CliChanges {
     /// The oldest is first.
     prompts: Vec<Prompt>,
     last_number: u64,
-    calls: Calls,
+    calls: ToolCalls,
     /// The prompts that will be reported once their lines are counted.
     reports: Vec<PromptId>,
 }

@@ -2,7 +2,7 @@
 
 use companion_protocol::editor::{ChangeKind, ChangedFile, CliChanged};
 
-use super::calls::{MAX_BYTES_OF_CALLS, MAX_CALLS};
+use super::tool_calls::{MAX_BYTES_OF_CALLS, MAX_CALLS};
 use super::*;
 
 pub(super) const CLI: &str = "cli";

@@ -15,7 +15,7 @@ pub(super) const MAX_CALLS: usize = 256;
 
 /// The calls, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Calls(VecDeque<ToolCall>);
+pub(super) struct ToolCalls(VecDeque<ToolCall>);
 
 /// The model that calls a tool: the main one of a CLI session, or that of a subagent.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ impl ToolCall {
     }
 }
 
-impl Calls {
+impl ToolCalls {
     /// A tool is about to edit a file, or to run a command, which may change any of `files`. Returns the
     /// commands that are forgotten, because there are too many calls.
     pub(super) fn begin(
