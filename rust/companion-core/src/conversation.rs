@@ -86,7 +86,7 @@ impl Conversation {
         if !reasons.is_empty() {
             return reasons;
         }
-        self.notes.due(now, |note| matches!(note, Note::Comment(_)))
+        self.due_comments(now)
     }
 
     /// A CLI is about to send its model the results of tools. The model gets the same notes as with a prompt.
@@ -100,12 +100,12 @@ impl Conversation {
     pub fn due_before_write(&mut self, caller: &Caller<'_>, path: &str, input: Digest) -> Due {
         let due = self.notes.due(u64::MAX, |note| match note {
             Note::Reason(reason) => *reason.path == *path && reason.sent == Some(input),
-            _ => false,
+            Note::Comment(_) | Note::Revert(_) => false,
         });
         // The CLI may have begun a new session.
         let connection = due.iter().find_map(|(_, note)| match note {
             Note::Reason(reason) => self.clis.connection_of(&reason.cli),
-            _ => None,
+            Note::Comment(_) | Note::Revert(_) => None,
         });
         if let Some(connection) = connection {
             self.clis.accepted(caller, connection);
@@ -151,7 +151,14 @@ impl Conversation {
         if !self.turns.is_answered(caller.session) {
             return Due::new();
         }
-        self.notes.due(now, |note| matches!(note, Note::Comment(_)))
+        self.due_comments(now)
+    }
+
+    fn due_comments(&self, now: u64) -> Due {
+        self.notes.due(now, |note| match note {
+            Note::Comment(_) => true,
+            Note::Reason(_) | Note::Revert(_) => false,
+        })
     }
 
     /// Begins a delivery to the model of a CLI. `None` if none of the notes waits any more.

@@ -13,9 +13,11 @@ mod note;
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use companion_protocol::editor::CommentOnLines;
+
 use crate::record::DeliveredComment;
 use crate::text::Digest;
-pub use note::{Comment, Note, NoteId, Reason, Revert};
+pub use note::{Note, NoteId, Reason, Revert};
 
 /// The longest time that a reason or a revert waits for its CLI, so that no private text stays on the
 /// disk for long.
@@ -61,15 +63,15 @@ impl Delivery {
     pub fn reasons(&self) -> impl Iterator<Item = &Reason> {
         self.notes.iter().filter_map(|(_, note)| match note {
             Note::Reason(reason) => Some(reason),
-            _ => None,
+            Note::Comment(_) | Note::Revert(_) => None,
         })
     }
 
     /// Its comments.
-    pub fn comments(&self) -> impl Iterator<Item = &Comment> {
+    pub fn comments(&self) -> impl Iterator<Item = &CommentOnLines> {
         self.notes.iter().filter_map(|(_, note)| match note {
             Note::Comment(comment) => Some(comment),
-            _ => None,
+            Note::Reason(_) | Note::Revert(_) => None,
         })
     }
 
@@ -77,7 +79,7 @@ impl Delivery {
     pub fn reverts(&self) -> impl Iterator<Item = &Revert> {
         self.notes.iter().filter_map(|(_, note)| match note {
             Note::Revert(revert) => Some(revert),
-            _ => None,
+            Note::Reason(_) | Note::Comment(_) => None,
         })
     }
 }
@@ -96,15 +98,15 @@ pub enum CommentOutcome {
 /// All notes that no model has got.
 ///
 /// ```
-/// # use companion_core::notes::{Comment, CommentOutcome, Confirmation, Note, Notes};
-/// let comment = |text: &str| Comment {
+/// # use companion_core::notes::{CommentOutcome, Confirmation, Note, Notes};
+/// # use companion_protocol::editor::CommentOnLines;
+/// let comment = |text: &str| CommentOnLines {
 ///     id: "1".into(),
 ///     path: "/project/a".into(),
 ///     line: 7,
 ///     end_line: 7,
-///     content: "let x = 1;".to_owned().into(),
-///     text: text.to_owned().into(),
-///     since: 0,
+///     content: "let x = 1;".into(),
+///     text: text.into(),
 /// };
 /// let mut notes = Notes::new(1);
 /// notes.set_comment(comment("why?"));
@@ -171,10 +173,10 @@ impl Notes {
     }
 
     /// The comments that wait or are under way.
-    pub fn comments(&self) -> impl Iterator<Item = &Comment> {
+    pub fn comments(&self) -> impl Iterator<Item = &CommentOnLines> {
         self.pending.iter().filter_map(|pending| match &pending.note {
             Note::Comment(comment) => Some(comment),
-            _ => None,
+            Note::Reason(_) | Note::Revert(_) => None,
         })
     }
 
@@ -213,13 +215,13 @@ impl Notes {
 
     /// Adds a comment, or changes the one of the same id, wherever it is. If only its lines have
     /// changed, a delivery that is under way stands.
-    pub fn set_comment(&mut self, comment: Comment) -> CommentOutcome {
+    pub fn set_comment(&mut self, comment: CommentOnLines) -> CommentOutcome {
         let same = self.pending.iter_mut().find(
             |pending| matches!(&pending.note, Note::Comment(other) if other.id == comment.id),
         );
         if let Some(pending) = same {
             let Note::Comment(other) = &mut pending.note else { unreachable!("it is a comment") };
-            let is_same = other.fingerprint() == comment.fingerprint();
+            let is_same = DeliveredComment::from(&*other) == DeliveredComment::from(&comment);
             *other = comment;
             pending.earliest = 0;
             let (id, under_way) = (pending.id, pending.under_way);
@@ -238,9 +240,9 @@ impl Notes {
     }
 
     /// Whether the comment waits, or a model has got it, with the same text.
-    pub fn knows(&self, comment: &Comment) -> bool {
+    pub fn knows(&self, comment: &CommentOnLines) -> bool {
         // A file that was renamed is checked again before each delivery.
-        let is_same = |other: &Comment| other.id == comment.id && other.text == comment.text;
+        let is_same = |other: &CommentOnLines| other.id == comment.id && other.text == comment.text;
         self.comments().any(is_same) || self.delivered.contains(&DeliveredComment::from(comment))
     }
 
@@ -375,8 +377,7 @@ impl Notes {
 
     /// When the oldest reason or revert began to wait, in milliseconds since 1970.
     pub fn oldest(&self) -> Option<u64> {
-        let old = self.pending.iter().filter(|of| !matches!(of.note, Note::Comment(_)));
-        old.map(|pending| pending.note.since()).min()
+        self.pending.iter().filter_map(|pending| pending.note.since()).min()
     }
 }
 

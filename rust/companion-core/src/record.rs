@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use companion_protocol::editor::CommentOnLines;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::CliSessionId;
 use crate::diffs::{Decision, DiffId};
-use crate::notes::{Comment, MAX_CONFIRMED, MAX_DELIVERED, Note, NoteId, push_limited};
+use crate::notes::{MAX_CONFIRMED, MAX_DELIVERED, Note, NoteId, push_limited};
 use crate::session::{ClientTraits, SessionId};
 use crate::text::{Fingerprint, Text};
 
@@ -62,13 +63,14 @@ pub struct DeliveredNotes {
 pub struct DeliveredComment {
     /// Chosen by the editor.
     pub id: Arc<str>,
-    /// Shows whether the user has changed the comment since then. No text stays after its delivery.
+    /// Of the user's text, and of the file: shows whether the user has changed the comment since then. No
+    /// text stays after its delivery.
     fingerprint: Fingerprint,
 }
 
-impl From<&Comment> for DeliveredComment {
-    fn from(comment: &Comment) -> Self {
-        Self { id: Arc::clone(&comment.id), fingerprint: comment.fingerprint() }
+impl From<&CommentOnLines> for DeliveredComment {
+    fn from(CommentOnLines { id, path, text, .. }: &CommentOnLines) -> Self {
+        Self { id: Arc::clone(id), fingerprint: Fingerprint::of(&format!("{path}\0{text}")) }
     }
 }
 
@@ -87,7 +89,14 @@ impl Record {
         match self {
             Self::Accepted(diff, _) => Some(TextId::Diff(*diff)),
             Self::Note(id, _) => Some(TextId::Note(*id)),
-            _ => None,
+            Self::Session(..)
+            | Self::Cli(..)
+            | Self::Gone(_)
+            | Self::Opened(..)
+            | Self::Rejected(_)
+            | Self::Settled(_)
+            | Self::NoteRemoved(_)
+            | Self::Delivered(_) => None,
         }
     }
 }

@@ -130,8 +130,8 @@ fn path() -> String {
 }
 
 fn comment() -> CommentOnLines {
-    let [id, content, text] = ["1", "x", "Why?"].map(str::to_owned);
-    CommentOnLines { id, path: path(), line: 2, end_line: 3, content, text }
+    let [id, content, text] = ["1", "x", "Why?"].map(Into::into);
+    CommentOnLines { id, path: path().into(), line: 2, end_line: 3, content, text }
 }
 
 fn hunk() -> Hunk {

@@ -6,6 +6,10 @@ use std::time::Duration;
 use companion_core::companion;
 use companion_protocol::settings::Settings;
 
+/// The time for a disk to answer, while a call, a hook, the editor or the end of the server waits for it.
+/// Most disks answer within microseconds.
+pub(crate) const DISK_TIMEOUT: Duration = Duration::from_millis(500);
+
 /// The configuration of a server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

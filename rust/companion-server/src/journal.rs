@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use companion_core::notes::NoteId;
-use companion_core::record::Record;
+use companion_core::record::{Record, TextId};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
@@ -136,13 +136,12 @@ fn forget(queue: &mut [Record], record: &Record) {
         _ => return,
     };
     for queued in queue.iter_mut().rev() {
-        match queued {
-            Record::Accepted(diff, _) if diff == over => *queued = Record::Settled(*over),
-            Record::Opened(diff, ..) if diff == over => {
-                *queued = Record::Settled(*over);
-                return;
-            }
-            _ => {}
+        let is_opened = matches!(queued, Record::Opened(diff, ..) if diff == over);
+        if is_opened || queued.text_id() == Some(TextId::Diff(*over)) {
+            *queued = Record::Settled(*over);
+        }
+        if is_opened {
+            return;
         }
     }
 }

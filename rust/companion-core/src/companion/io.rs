@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use companion_protocol::editor::{CompanionNotification, Delivery, ReasonArrival};
+use companion_protocol::editor::{CommentOnLines, CompanionNotification, Delivery, ReasonArrival};
 use companion_protocol::tool::Tool;
 
 use super::writes::{ExpectedText, FoundFile};
@@ -10,7 +10,7 @@ use crate::calls::{CallId, CallOrigin};
 use crate::cli::{Caller, CliSessionId, FileBefore};
 use crate::conversation::Due;
 use crate::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Outcome, Proposed};
-use crate::notes::{self, Comment, Confirmation, NoteId};
+use crate::notes::{self, Confirmation, NoteId};
 use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
 use crate::text::{Digest, Text};
@@ -125,7 +125,7 @@ pub enum Input<'a> {
     /// No hook has confirmed the delivery of this number in time.
     GiveBack(u64),
     /// The user has written or changed a comment. With a reason, no new text is kept.
-    Comment(Comment, Option<&'static str>),
+    Comment(CommentOnLines, Option<&'static str>),
     /// The answer to [`Output::CheckComment`], on the file of this path: why no model may get it, or else
     /// `None`.
     CommentChecked(NoteId, &'a str, Option<&'static str>),

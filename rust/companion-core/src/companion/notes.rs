@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use companion_protocol::editor::{
-    CommentRefused, CommentsDelivered, CommentsPending, CompanionNotification, ReasonLost,
+    CommentOnLines, CommentRefused, CommentsDelivered, CommentsPending, CompanionNotification,
+    ReasonLost,
 };
 
 use super::{Companion, Delivery, Hook, Now, Output, Outputs};
 use crate::cli::{Caller, CliSessionId};
 use crate::diffs::DiffId;
-use crate::notes::{Comment, CommentOutcome, Confirmation, Note, NoteId, Reason};
+use crate::notes::{CommentOutcome, Confirmation, Note, NoteId, Reason};
 use crate::record::{DeliveredComment, DeliveredNotes, Record};
 use crate::session::SessionId;
 use crate::text::{Digest, Text};
@@ -201,7 +202,9 @@ impl Companion {
         let mut has_comment = false;
         for note in notes {
             self.record_note(note, out);
-            if let Some(Note::Comment(Comment { id, .. })) = self.conversation.notes.get(note) {
+            if let Some(Note::Comment(CommentOnLines { id, .. })) =
+                self.conversation.notes.get(note)
+            {
                 self.delivered.retain(|(_, delivered)| **delivered != **id);
                 has_comment = true;
             }
@@ -213,7 +216,7 @@ impl Companion {
 
     /// Returns the message for the editor with all comments that no model has got, if there are any.
     pub fn comments_pending(&self) -> Option<CompanionNotification> {
-        let comments: Vec<_> = self.notes().comments().map(Comment::to_editor).collect();
+        let comments: Vec<_> = self.notes().comments().cloned().collect();
         let pending = CommentsPending { comments };
         (!pending.comments.is_empty()).then_some(CompanionNotification::CommentsPending(pending))
     }
@@ -247,7 +250,12 @@ impl Companion {
     }
 
     /// With a reason, only the lines of a comment that is known may change.
-    pub(super) fn comment(&mut self, comment: Comment, why: Option<&str>, out: &mut Outputs) {
+    pub(super) fn comment(
+        &mut self,
+        comment: CommentOnLines,
+        why: Option<&str>,
+        out: &mut Outputs,
+    ) {
         let id = comment.id.to_string();
         if let Some(why) = why.filter(|_| !self.notes().knows(&comment)) {
             // The user has replaced the earlier text, if there is one.
@@ -280,7 +288,7 @@ impl Companion {
 fn lost(note: &Note, why: &str) -> Option<Output> {
     match note {
         Note::Reason(Reason { path, text, .. }) => Some(reason_lost(path, text, why)),
-        Note::Comment(Comment { id, .. }) => {
+        Note::Comment(CommentOnLines { id, .. }) => {
             Some(comment_refused(id.to_string(), no_model_gets(why)))
         }
         Note::Revert(_) => None,

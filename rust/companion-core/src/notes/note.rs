@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::MAX_AGE;
 use crate::cli::CliSessionId;
-use crate::text::{Digest, Fingerprint, Text};
+use crate::text::{Digest, Text};
 
 /// Names a note, also for the next process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub enum Note {
     /// For the CLI whose edit was rejected.
     Reason(Reason),
     /// For the first CLI that can take it.
-    Comment(Comment),
+    Comment(CommentOnLines),
     /// For the CLI whose changes were reverted.
     Revert(Revert),
 }
@@ -30,7 +30,7 @@ impl Note {
     /// The files that it names.
     pub fn paths(&self) -> &[Arc<str>] {
         match self {
-            Self::Reason(Reason { path, .. }) | Self::Comment(Comment { path, .. }) => {
+            Self::Reason(Reason { path, .. }) | Self::Comment(CommentOnLines { path, .. }) => {
                 std::slice::from_ref(path)
             }
             Self::Revert(Revert { paths, .. }) => paths,
@@ -42,19 +42,18 @@ impl Note {
         self.paths().iter().any(|of| **of == *path)
     }
 
-    /// Whether it has waited for too long at the time `now`, in milliseconds since 1970. A comment waits
-    /// until its user removes it.
+    /// Whether it has waited for too long at the time `now`, in milliseconds since 1970.
     pub fn is_over(&self, now: u64) -> bool {
-        let age = Duration::from_millis(now.saturating_sub(self.since()));
-        !matches!(self, Self::Comment(_)) && age >= MAX_AGE
+        let age = |since| Duration::from_millis(now.saturating_sub(since));
+        self.since().is_some_and(|since| age(since) >= MAX_AGE)
     }
 
-    /// When the user wrote it, in milliseconds since 1970; of a comment, when the editor last sent it.
-    pub fn since(&self) -> u64 {
+    /// When it began to wait, in milliseconds since 1970. `None` for a comment, which waits until its user
+    /// removes it.
+    pub fn since(&self) -> Option<u64> {
         match self {
-            Self::Reason(Reason { since, .. })
-            | Self::Comment(Comment { since, .. })
-            | Self::Revert(Revert { since, .. }) => *since,
+            Self::Reason(Reason { since, .. }) | Self::Revert(Revert { since, .. }) => Some(*since),
+            Self::Comment(_) => None,
         }
     }
 }
@@ -95,44 +94,4 @@ pub struct Reason {
     /// The file's text that the client got in place of a rejection.
     #[serde(skip)]
     pub sent: Option<Digest>,
-}
-
-/// A comment on lines of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Comment {
-    /// Chosen by the editor.
-    pub id: Arc<str>,
-    /// The file.
-    pub path: Arc<str>,
-    /// The first line, from 1.
-    pub line: u32,
-    /// The last line.
-    pub end_line: u32,
-    /// The content of the lines when the user wrote the comment.
-    pub content: Text,
-    /// The user's text.
-    pub text: Text,
-    /// See [`Note::since`].
-    pub since: u64,
-}
-
-impl Comment {
-    /// The comment as the editor sends it.
-    pub fn to_editor(&self) -> CommentOnLines {
-        let Self { id, path, line, end_line, content, text, .. } = self;
-        CommentOnLines {
-            id: id.to_string(),
-            path: path.to_string(),
-            line: *line,
-            end_line: *end_line,
-            content: content.to_string(),
-            text: text.to_string(),
-        }
-    }
-
-    /// The hash of the user's text, and of the file.
-    pub(crate) fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&format!("{}\0{}", self.path, &*self.text))
-    }
 }

@@ -4,10 +4,10 @@
 
 use companion_core::cli::{Caller, Connected, FileBefore};
 use companion_core::conversation::{Conversation, Due};
-use companion_core::notes::{Comment, CommentOutcome, Confirmation, Note};
+use companion_core::notes::{CommentOutcome, Confirmation, Note};
 use companion_core::session::SessionId;
 use companion_core::text::Digest;
-use companion_protocol::editor::ReasonArrival;
+use companion_protocol::editor::{CommentOnLines, ReasonArrival};
 
 /// Some CLIs. The text of each reason is the path of its file.
 pub(crate) struct Cast {
@@ -125,14 +125,13 @@ impl Cast {
     }
 
     pub(crate) fn comment(&mut self, id: &str, line: u32, text: &str) -> CommentOutcome {
-        self.conversation.notes.set_comment(Comment {
+        self.conversation.notes.set_comment(CommentOnLines {
             id: id.into(),
             path: "/1".into(),
             line,
             end_line: line,
-            content: String::new().into(),
-            text: text.to_owned().into(),
-            since: 1,
+            content: "".into(),
+            text: text.into(),
         })
     }
 }

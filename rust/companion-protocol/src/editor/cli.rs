@@ -146,22 +146,22 @@ pub struct ChangedText {
     pub after: Option<Arc<str>>,
 }
 
-/// A comment of the user on lines of a file, for the model.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A comment of the user on lines of a file, for the model. The companion keeps it, also in its resume file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommentOnLines {
     /// Chosen by the editor; at most 64 bytes.
-    pub id: String,
+    pub id: Arc<str>,
     /// The file, absolute.
-    pub path: String,
+    pub path: Arc<str>,
     /// The first line, from 1.
     pub line: u32,
     /// The last line.
     pub end_line: u32,
     /// The content of these lines.
-    pub content: String,
+    pub content: Arc<str>,
     /// The comment.
-    pub text: String,
+    pub text: Arc<str>,
 }
 
 /// The parameters of `comment/removed`.

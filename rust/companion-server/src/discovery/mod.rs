@@ -16,7 +16,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
-use std::time::Duration;
 
 use companion_platform::{Platform, Watch, is_process_alive};
 use companion_protocol::ide::DiscoveryFile;
@@ -26,14 +25,12 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::config::DISK_TIMEOUT;
 use crate::runtime::ThreadGuard;
 use keeper::{Keeper, KeeperCommand, WatchedFile};
 pub(crate) use place::DiscoveryDir;
 pub(crate) use sweep::{nobody_listens, remove_ended};
 pub(crate) use workspace::{texts, workspace_path};
-
-/// The longest wait for a disk, at start and at stop.
-pub(crate) const DISK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The files, from [`publish`](Self::publish) to [`remove`](Self::remove). Clones share them.
 #[derive(Clone, Debug)]

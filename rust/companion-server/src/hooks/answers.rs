@@ -17,11 +17,12 @@ use companion_protocol::tool::Tool;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::Hooks;
 use super::changes::FileText;
-use super::delivery::Checked;
-use super::event::{HookEvent, HookOutput, ToolEffect};
-use super::reader::READ_TIMEOUT;
+use super::event::{HookEvent, Notice, ToolEffect};
+use super::note_delivery::Checked;
+use super::output::HookOutput;
+use super::{Hooks, texts};
+use crate::config::DISK_TIMEOUT;
 use crate::host::{EditorRequest, UnsavedResponder};
 use crate::net::json::Json;
 
@@ -34,9 +35,6 @@ const KNOWN_TIMEOUT: Duration = Duration::from_secs(1);
 /// The most unsaved files that are reported to the model.
 const MAX_UNSAVED: usize = 20;
 
-/// An answer, and the number of the delivery of its notes.
-type Answer = (HookOutput, Option<u64>);
-
 impl Hooks {
     /// Answers an event. The answer is empty if the CLI goes on as without a hook.
     pub(crate) async fn answer(self: Arc<Self>, event: HookEvent) -> Json {
@@ -47,29 +45,27 @@ impl Hooks {
         if event.shows_answer() {
             self.go_on(&event.session);
         }
-        let (answer, ack) = match event.event_kind {
+        let output = match event.event_kind {
             HookEventKind::BeforeTool => self.before_tool(&event, &caller).await,
             HookEventKind::AfterTool => self.after_tool(&event, &caller).await,
             HookEventKind::BeforeAgent => self.before_agent(&event, &caller).await,
             HookEventKind::AfterAgent => self.after_agent(&event, &caller).await,
             HookEventKind::Notification => {
-                if event.is_question {
-                    self.asks(&event, &caller);
-                }
-                Answer::default()
+                self.notified(&event, &caller);
+                HookOutput::default()
             }
             HookEventKind::SessionStart => {
                 let started = Hook::SessionStart { is_new: event.is_new_session };
                 self.driver.handle(Input::Hook(&caller, started));
-                Answer::default()
+                HookOutput::default()
             }
             HookEventKind::SessionEnd => {
                 self.driver.handle(Input::Hook(&caller, Hook::SessionEnd));
                 self.changes.end_calls(&event.session);
-                Answer::default()
+                HookOutput::default()
             }
         };
-        answer.into_json(ack)
+        output.into_json()
     }
 
     /// The user has answered the question of the CLI, if there is one.
@@ -80,19 +76,27 @@ impl Hooks {
         }
     }
 
-    /// The CLI asks its user something in the terminal.
-    fn asks(&self, event: &HookEvent, caller: &Caller<'_>) {
-        if event.is_about_tool {
-            self.driver.handle(Input::Hook(caller, Hook::BeforeTool));
-        } else if event.subagent.is_none() {
-            self.driver.handle(Input::Hook(caller, Hook::Answers));
-        }
+    /// The CLI notifies its user, or asks something in the terminal.
+    fn notified(&self, event: &HookEvent, caller: &Caller<'_>) {
+        let may_be_edit = match event.notice {
+            Notice::Statement => return,
+            Notice::AsksAboutEdit | Notice::AsksAboutTool => {
+                self.driver.handle(Input::Hook(caller, Hook::BeforeTool));
+                event.notice == Notice::AsksAboutEdit
+            }
+            Notice::Asks => {
+                if event.subagent.is_none() {
+                    self.driver.handle(Input::Hook(caller, Hook::Answers));
+                }
+                true
+            }
+        };
         // The editor shows an edit as a proposal.
         let is_shown = |companion: &Companion| match companion.clis().connection(caller) {
             Some(connection) => companion.diffs().count(connection) > 0,
             None => caller.connected != Connected::No && companion.diffs().open_count() > 0,
         };
-        if event.is_about_edit && self.driver.ask(is_shown) {
+        if may_be_edit && self.driver.ask(is_shown) {
             return;
         }
         self.state.lock().turns.ask(&event.session);
@@ -101,13 +105,13 @@ impl Hooks {
         self.host.notify(CompanionNotification::CliWaiting(waiting));
     }
 
-    async fn before_tool(&self, event: &HookEvent, caller: &Caller<'_>) -> Answer {
+    async fn before_tool(&self, event: &HookEvent, caller: &Caller<'_>) -> HookOutput {
         let Some(path) = event.path.as_deref().filter(|_| event.is_edit) else {
             if event.client.hooks.confirms_after_hook {
                 self.driver.handle(Input::Hook(caller, Hook::BeforeTool));
             }
             self.changes.before_tool(event).await;
-            return Answer::default();
+            return HookOutput::default();
         };
         let (file, ()) = tokio::join!(self.changes.before_tool(event), self.known_problems(path));
         if event.client.hooks.confirms_after_hook {
@@ -121,15 +125,14 @@ impl Hooks {
             };
             self.driver.handle(Input::Hook(caller, Hook::BeforeEdit(path, before)));
             let is_asked = self.is_reviewed(caller);
-            return (if is_asked { HookOutput::ask() } else { HookOutput::default() }, None);
+            return if is_asked { HookOutput::ask() } else { HookOutput::default() };
         }
         let input = event.input.filter(|_| self.context.is_shared());
         let due = self.driver.handle(Input::Hook(caller, Hook::BeforeWrite(path, input))).due;
         let Some(Checked { delivery, .. }) = self.deliver(caller.session, due).await else {
-            return Answer::default();
+            return HookOutput::default();
         };
-        let answer = HookOutput::deny(rejected(event, path, delivery.reasons()));
-        (answer, Some(delivery.number))
+        HookOutput::deny(texts::rejected(event, path, delivery.reasons())).with(&delivery)
     }
 
     /// Whether the CLI has to show an edit that it would make without asking. A CLI that is not connected
@@ -147,10 +150,10 @@ impl Hooks {
         self.driver.ask(|companion| companion.clis().is_connected(&caller, &expected))
     }
 
-    async fn after_tool(&self, event: &HookEvent, caller: &Caller<'_>) -> Answer {
+    async fn after_tool(&self, event: &HookEvent, caller: &Caller<'_>) -> HookOutput {
         let path = event.path.as_deref().filter(|_| event.is_edit).unwrap_or_default();
         if event.is_unread {
-            return Answer::default();
+            return HookOutput::default();
         }
         if let Some(text) = event.written {
             self.driver.handle(Input::Wrote(path, text));
@@ -163,7 +166,6 @@ impl Hooks {
             }
         };
         let (problems, ()) = tokio::join!(problems, self.changes.after_tool(event));
-        let mut texts = Vec::from_iter(problems);
         // Qwen Code runs this hook for all its models, and then that of a prompt for its main one.
         let hook = if event.client.hooks.prompts_after_tool {
             if event.subagent.is_none() {
@@ -180,25 +182,18 @@ impl Hooks {
                 matches!(note, Note::Reason(_)) && event.client.hooks.confirms_after_hook
             });
         }
-        let Some(Checked { delivery, .. }) = self.deliver(caller.session, due).await else {
-            return (HookOutput::context(event, &texts), None);
+        let mut texts = Vec::from_iter(problems);
+        let Some(notes) = self.deliver(caller.session, due).await else {
+            return HookOutput::context(event, &texts);
         };
-        texts.extend(self.comments_text(event.folder(), delivery.comments()));
-        let shown = event.shown_path.as_deref().unwrap_or(path);
-        let answer = if delivery.reasons().next().is_none() {
-            HookOutput::context(event, &texts)
-        } else if event.effect == ToolEffect::Made {
-            // The user has accepted the edit in the terminal at the same time.
-            for Reason { text, .. } in delivery.reasons() {
-                texts
-                    .push(format!("The user has a remark about this edit of {shown}: {}", &**text));
-            }
-            HookOutput::context(event, &texts)
-        } else {
-            texts.insert(0, rejected(event, path, delivery.reasons()));
-            HookOutput::deny(texts.join("\n\n"))
-        };
-        (answer, Some(delivery.number))
+        let delivery = &notes.delivery;
+        if event.effect != ToolEffect::Made && delivery.reasons().next().is_some() {
+            let rejected = texts::rejected(event, path, delivery.reasons());
+            return HookOutput::deny(rejected).with(delivery);
+        }
+        let remark = |reason: &Reason| texts::remark(event, path, reason);
+        texts.extend(texts::of_notes(&self.workspace, event, &notes, remark));
+        HookOutput::context(event, &texts).with(delivery)
     }
 
     /// The notes that are due, unless the project shares nothing.
@@ -207,7 +202,7 @@ impl Hooks {
         if self.context.is_shared() { due } else { Vec::new() }
     }
 
-    async fn before_agent(&self, event: &HookEvent, caller: &Caller<'_>) -> Answer {
+    async fn before_agent(&self, event: &HookEvent, caller: &Caller<'_>) -> HookOutput {
         let is_of_user = event.is_new_prompt && !event.is_going_on;
         if is_of_user {
             self.state.lock().turns.begin(&event.session);
@@ -217,7 +212,7 @@ impl Hooks {
                 // Its edits are listed if the user shares again meanwhile, its text is not.
                 self.changes.begin_prompt(event, "");
             }
-            return Answer::default();
+            return HookOutput::default();
         }
         let unsaved = async {
             if !event.is_new_prompt {
@@ -236,47 +231,39 @@ impl Hooks {
             Hook::BeforeResults
         };
         let due = self.due(caller, hook);
+        let notes = self.deliver(caller.session, due).await;
         let mut texts = Vec::new();
-        let mut ack = None;
-        if let Some(Checked { delivery, shared }) = self.deliver(caller.session, due).await {
-            for Reason { path, text, .. } in delivery.reasons() {
-                let path = self.workspace.name_for(event.folder(), path);
-                texts.push(format!(
-                    "The user rejected your last edit of {path}, and the file was not changed. \
-                     The user's reason: {}",
-                    &**text
-                ));
-            }
-            texts.extend(self.comments_text(event.folder(), delivery.comments()));
-            texts.extend(self.changes.text(event.folder(), delivery.reverts(), &shared));
-            ack = Some(delivery.number);
+        if let Some(notes) = &notes {
+            let rejected = |of: &Reason| texts::rejected_before(&self.workspace, event, of);
+            texts = texts::of_notes(&self.workspace, event, notes, rejected);
         }
         if !unsaved.is_empty() {
-            texts.push(format!(
-                "These files have changes in the user's editor that are not saved, so the disk has \
-                 an older text: {}",
-                unsaved.join(", ")
-            ));
+            texts.push(texts::unsaved(&unsaved));
         }
-        (HookOutput::context(event, &texts), ack)
+        let output = HookOutput::context(event, &texts);
+        match notes {
+            Some(Checked { delivery, .. }) => output.with(&delivery),
+            None => output,
+        }
     }
 
     /// A turn that ends goes on with the user's comments, once.
-    async fn after_agent(&self, event: &HookEvent, caller: &Caller<'_>) -> Answer {
+    async fn after_agent(&self, event: &HookEvent, caller: &Caller<'_>) -> HookOutput {
         self.changes.end_turn(event);
         // A comment that the user writes after that waits for the next prompt.
         let due = self.due(caller, Hook::AfterAgent(event.answer));
         if !event.is_continued
-            && let Some(Checked { delivery, .. }) = self.deliver(caller.session, due).await
-            && let Some(text) = self.comments_text(event.folder(), delivery.comments())
+            && let Some(notes) = self.deliver(caller.session, due).await
         {
-            return (HookOutput::go_on(text), Some(delivery.number));
+            let rejected = |of: &Reason| texts::rejected_before(&self.workspace, event, of);
+            let texts = texts::of_notes(&self.workspace, event, &notes, rejected);
+            return HookOutput::go_on(texts.join("\n\n")).with(&notes.delivery);
         }
         if let Some(time) = self.state.lock().turns.end(&event.session) {
             let finished = CliFinished { session: event.session.clone(), seconds: time.as_secs() };
             self.host.notify(CompanionNotification::CliFinished(finished));
         }
-        Answer::default()
+        HookOutput::default()
     }
 
     /// Asks for the problems of a file, so that only new ones are reported after the edit.
@@ -305,7 +292,7 @@ impl Hooks {
                 file.found.path.clone_from(shown);
             }
         }
-        Some(format!("The user's editor shows these problems after the edit:\n{}", report.text()))
+        Some(texts::problems(&report))
     }
 
     /// The files whose text in the editor is not on the disk, and that may be named to a model.
@@ -316,24 +303,10 @@ impl Hooks {
         let Ok(UnsavedFiles { paths }) = answered.await else { return Vec::new() };
         let mut shared = Vec::new();
         for path in paths.into_iter().take(MAX_UNSAVED) {
-            if self.workspace.check_shared(&path, READ_TIMEOUT).await.is_ok() {
+            if self.workspace.check_shared(&path, DISK_TIMEOUT).await.is_ok() {
                 shared.push(self.workspace.name_for(folder, &path));
             }
         }
         shared
     }
-}
-
-/// The text for the model in place of the tool's result.
-fn rejected<'a>(
-    event: &HookEvent,
-    path: &str,
-    reasons: impl Iterator<Item = &'a Reason>,
-) -> String {
-    let shown = event.shown_path.as_deref().unwrap_or(path);
-    let reasons: Vec<_> = reasons.map(|reason| &*reason.text).collect();
-    format!(
-        "The user rejected this edit of {shown}, and the file was not changed. The user's reason: {}",
-        reasons.join("\n")
-    )
 }

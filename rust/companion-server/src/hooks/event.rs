@@ -1,17 +1,16 @@
-//! Reads the events of CLIs, and writes the answers to them.
+//! Reads the events of CLIs.
 
 use companion_core::cli::{Caller, Connected};
-use companion_protocol::hook::{HookAck, HookCall, HookEventKind, HookReply, MAX_PROCESS_ID};
+use companion_protocol::hook::{HookAck, HookCall, HookEventKind, MAX_PROCESS_ID};
 use companion_protocol::ide::one_line;
 use companion_protocol::profile::{self, ClientProfile};
 use companion_protocol::text;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::changes::{Original, ToolCaller};
-use super::comments::HEADING;
+use super::texts::COMMENTS_HEADING;
 use crate::disk::paths::check_path;
-use crate::net::json::Json;
 use crate::session::Sessions;
 use companion_core::text::{Digest, written_digest};
 
@@ -111,14 +110,39 @@ pub(crate) struct HookEvent {
     pub(crate) answer: Option<Digest>,
     /// The effect of the call, after the tool.
     pub(crate) effect: ToolEffect,
-    /// The question, for a notification.
+    /// The text of a notification.
     pub(crate) message: String,
-    /// The CLI asks something, in a notification.
-    pub(crate) is_question: bool,
-    /// The question is about a call of a tool. Qwen Code gives no details.
-    pub(crate) is_about_tool: bool,
-    /// The question is about an edit, or may be.
-    pub(crate) is_about_edit: bool,
+    /// The kind of a notification.
+    pub(crate) notice: Notice,
+}
+
+/// The kind of a notification of a CLI to its user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Notice {
+    /// The CLI asks nothing.
+    Statement,
+    /// The CLI asks about an edit.
+    AsksAboutEdit,
+    /// The CLI asks about a call of another tool.
+    AsksAboutTool,
+    /// The CLI asks something, perhaps about an edit. Qwen Code gives no details.
+    Asks,
+}
+
+impl Notice {
+    /// Reads the members `notification_type` and `details` of an event.
+    fn read(kind: Option<&RawValue>, details: Option<&RawValue>) -> Self {
+        if string(kind).is_some_and(|kind| STATEMENTS.contains(&&*kind)) {
+            return Self::Statement;
+        }
+        match details.and_then(|raw| serde_json::from_str::<Details<'_>>(raw.get()).ok()) {
+            None => Self::Asks,
+            Some(Details { kind }) if string(kind).as_deref() == Some("edit") => {
+                Self::AsksAboutEdit
+            }
+            Some(_) => Self::AsksAboutTool,
+        }
+    }
 }
 
 /// The effect of a tool's call on its file.
@@ -255,9 +279,6 @@ impl HookEvent {
         let prompt = string(event.prompt).unwrap_or_default();
         let title = prompt.trim_start().lines().next().unwrap_or_default();
         let valid = |path: &String| path.len() <= MAX_PATH && check_path(path).is_ok();
-        let details: Option<Details<'_>> =
-            event.details.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let notification = string(event.notification_type);
         let (process, ports) = call.cli.map_or((None, None), |cli| (Some(cli.id), cli.ports));
         Ok(Self {
             session,
@@ -277,7 +298,7 @@ impl HookEvent {
             is_unread: client.hooks.unread.contains(&&*tool),
             command: is_command
                 .then(|| Digest::of(event.tool_input.map_or("", |input| input.get()))),
-            is_going_on: title == HEADING,
+            is_going_on: title == COMMENTS_HEADING,
             title: one_line(title, MAX_TITLE),
             is_new_session: string(event.source)
                 .is_some_and(|source| NEW_SESSIONS.contains(&&*source)),
@@ -290,10 +311,7 @@ impl HookEvent {
             answer: string(event.prompt_response).map(|answer| Digest::of(&answer)),
             effect,
             message: one_line(&string(event.message).unwrap_or_default(), MAX_MESSAGE),
-            is_question: !notification.is_some_and(|kind| STATEMENTS.contains(&&*kind)),
-            is_about_tool: details.is_some(),
-            is_about_edit: details
-                .is_none_or(|details| string(details.kind).as_deref() == Some("edit")),
+            notice: Notice::read(event.notification_type, event.details),
         })
     }
 
@@ -378,65 +396,4 @@ fn effect(response: &RawValue) -> ToolOutcome {
     };
     let written = string(Some(new_content)).map(|text| written_digest(&text));
     ToolOutcome { effect: ToolEffect::Made, original, written }
-}
-
-/// The answer to an event. The CLI reads it as JSON.
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct HookOutput {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    system_message: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hook_specific_output: Option<HookSpecificOutput>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct HookSpecificOutput {
-    hook_event_name: String,
-    additional_context: String,
-}
-
-impl HookOutput {
-    /// The CLI asks the user for a confirmation, which opens a diff.
-    pub(crate) fn ask() -> Self {
-        let message = "Review this edit in your editor.";
-        Self { decision: Some("ask"), system_message: Some(message), ..Self::default() }
-    }
-
-    /// The model gets `reason` in place of the tool's result.
-    pub(crate) fn deny(reason: String) -> Self {
-        Self { decision: Some("deny"), reason: Some(reason), ..Self::default() }
-    }
-
-    /// The CLI goes on with `text` as the next prompt.
-    pub(crate) fn go_on(text: String) -> Self {
-        Self { decision: Some("block"), reason: Some(text), ..Self::default() }
-    }
-
-    /// The model gets these texts besides the result or the prompt.
-    pub(crate) fn context(event: &HookEvent, texts: &[String]) -> Self {
-        if texts.is_empty() {
-            return Self::default();
-        }
-        let output = HookSpecificOutput {
-            hook_event_name: event.name.clone(),
-            additional_context: texts.join("\n\n"),
-        };
-        Self { hook_specific_output: Some(output), ..Self::default() }
-    }
-
-    /// The body of the reply; empty if the CLI goes on as without a hook. `ack` is the number of
-    /// the delivery of its notes.
-    pub(crate) fn into_json(self, ack: Option<u64>) -> Json {
-        if self.decision.is_none() && self.hook_specific_output.is_none() {
-            return Json::default();
-        }
-        let output = serde_json::value::to_raw_value(&self).expect("an answer is JSON");
-        Json::new(&HookReply { output: &output, ack })
-    }
 }

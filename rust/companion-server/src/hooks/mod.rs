@@ -7,17 +7,19 @@
 mod answers;
 mod changes;
 mod comments;
-mod delivery;
 mod event;
 mod expiry;
 mod hiding;
 mod mark;
+mod note_delivery;
 mod original;
+mod output;
 mod reader;
 mod rejection;
 #[cfg(test)]
 mod tests;
-mod turns;
+mod texts;
+mod turn_times;
 
 use std::sync::Arc;
 
@@ -41,7 +43,7 @@ pub(crate) use event::HookRequest;
 use mark::HookMark;
 use reader::FileReader;
 pub(crate) use rejection::rejected_with_reason;
-use turns::Turns;
+use turn_times::TurnTimes;
 
 /// The parts of the server that answers to hooks need.
 pub(crate) struct HooksParts {
@@ -78,7 +80,7 @@ pub(crate) struct Hooks {
 struct HookState {
     /// The user reviews each edit.
     review_all: bool,
-    turns: Turns,
+    turns: TurnTimes,
     /// The clients whose events have arrived.
     senders: Vec<&'static ClientProfile>,
 }
@@ -102,7 +104,7 @@ impl Hooks {
         } = parts;
         let state = HookState {
             review_all: config.settings.review_all,
-            turns: Turns::default(),
+            turns: TurnTimes::default(),
             senders: Vec::new(),
         };
         Self {

@@ -2,19 +2,16 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use companion_core::companion::{ExpectedText, FoundFile};
 use companion_core::text::Digest;
 use tokio::time::timeout;
 
 use super::original;
+use crate::config::DISK_TIMEOUT;
 use crate::disk::pool::{BlockingPool, DiskQueue};
 use crate::disk::written;
 use crate::workspace::{PRIVATE, Workspace, shared};
-
-/// The time for the disk before an edit, and when a proposal is rejected.
-pub(super) const READ_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(super) struct FileReader {
     workspace: Arc<Workspace>,
@@ -31,10 +28,10 @@ impl FileReader {
     pub(super) async fn original(&self, path: &str) -> Option<Digest> {
         let file = PathBuf::from(path);
         let read = async {
-            self.workspace.check_shared(path, READ_TIMEOUT).await.ok()?;
+            self.workspace.check_shared(path, DISK_TIMEOUT).await.ok()?;
             self.on_disk(move || original::digest(&file)).await?
         };
-        timeout(READ_TIMEOUT, read).await.ok()?
+        timeout(DISK_TIMEOUT, read).await.ok()?
     }
 
     /// The file's text. What a client would change in it was looked for before the edit.
@@ -67,6 +64,6 @@ impl FileReader {
             let turn = self.disk.turn().await;
             turn.run(look).await.ok()
         };
-        timeout(READ_TIMEOUT, looking).await.ok()?
+        timeout(DISK_TIMEOUT, looking).await.ok()?
     }
 }

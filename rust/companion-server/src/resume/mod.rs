@@ -28,8 +28,7 @@ use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use crate::clock::now_ms;
-use crate::config::Config;
-use crate::discovery::DISK_TIMEOUT;
+use crate::config::{Config, DISK_TIMEOUT};
 use crate::disk::pool::BlockingPool;
 use crate::driver::Driver;
 use crate::journal::Journal;

@@ -7,15 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use companion_protocol::editor::ProposalKind;
 
+use crate::config::DISK_TIMEOUT;
 use crate::disk::pool::BlockingPool;
 use crate::privacy::Privacy;
-
-/// The longest wait for the disk. Most disks answer within microseconds.
-const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(crate) struct TargetProbe {
     exists: fn(&Path) -> bool,
@@ -50,7 +48,7 @@ impl TargetProbe {
             asking.store(false, Ordering::Relaxed);
             let _ = sender.send(is_private);
         });
-        let end = Instant::now() + PROBE_TIMEOUT;
+        let end = Instant::now() + DISK_TIMEOUT;
         let answer = || receiver.recv_timeout(end.saturating_duration_since(Instant::now()));
         let kind = match answer() {
             Ok(false) => ProposalKind::Create,

@@ -16,11 +16,12 @@ use parking_lot::Mutex;
 
 use super::super::HooksParts;
 use super::super::event::{HookEvent, ToolEffect};
-use super::super::reader::{FileReader, READ_TIMEOUT};
+use super::super::reader::FileReader;
 use super::reverted::HunkEffect;
 use super::{
     Access, CliChanges, FileSnapshot, FileText, LineCounts, PromptId, ToolCall, hunks, revert,
 };
+use crate::config::DISK_TIMEOUT;
 use crate::context::EditorContext;
 use crate::disk::paths::resolve;
 use crate::disk::pool::DiskQueue;
@@ -220,7 +221,7 @@ impl ChangeTracker {
 
     /// Looks at files. The result is empty if the disk does not answer in time.
     async fn snapshots(&self, paths: Vec<Arc<str>>) -> Vec<FileSnapshot> {
-        let checked = self.workspace.check_all_shared(&paths, READ_TIMEOUT).await;
+        let checked = self.workspace.check_all_shared(&paths, DISK_TIMEOUT).await;
         let read = move || {
             let mut bytes = 0;
             let snapshot = |(path, checked): (Arc<str>, Result<(), &str>)| {

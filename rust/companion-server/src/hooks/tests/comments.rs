@@ -12,9 +12,9 @@ use super::{Scene, context};
 use crate::hooks::hiding::CHECK_INTERVAL;
 
 fn comment(scene: &Scene, id: &str, text: &str) -> CommentOnLines {
-    let (id, text) = (id.to_owned(), text.to_owned());
-    let content = "  let x = 1;".to_owned();
-    CommentOnLines { id, path: scene.path(), line: 2, end_line: 3, content, text }
+    let (id, text) = (id.into(), text.into());
+    let content = "  let x = 1;".into();
+    CommentOnLines { id, path: scene.path().into(), line: 2, end_line: 3, content, text }
 }
 
 impl Scene {

@@ -7,8 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use companion_core::notes::{Comment, Note, NoteId};
+use companion_core::notes::{Note, NoteId};
 use companion_core::record::Record;
+use companion_protocol::editor::CommentOnLines;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -342,13 +343,12 @@ fn the_notes_of_a_damaged_file_or_another_version_are_kept() {
 }
 
 fn comment() -> Note {
-    Note::Comment(Comment {
+    Note::Comment(CommentOnLines {
         id: "1".into(),
         path: "/a/b".into(),
         line: 1,
         end_line: 1,
-        content: "line".to_owned().into(),
-        text: "why?".to_owned().into(),
-        since: 1,
+        content: "line".into(),
+        text: "why?".into(),
     })
 }

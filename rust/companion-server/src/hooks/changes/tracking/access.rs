@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::{CliChanges, PromptId};
-use super::{ChangeTracker, MAX_LOOKS, OUTSIDE, PRIVATE, READ_TIMEOUT, UNSETTLED};
+use super::{ChangeTracker, MAX_LOOKS, OUTSIDE, PRIVATE, UNSETTLED};
+use crate::config::DISK_TIMEOUT;
 use crate::workspace::{DISK_TIMED_OUT, LEADS_NOWHERE, NO_FOLDER};
 
 /// The longest wait for the disk for 64 files, while only the editor waits.
@@ -16,7 +17,7 @@ impl ChangeTracker {
     /// more. Returns whether ignore files are changing.
     pub(in crate::hooks) async fn follow_access(&self) -> bool {
         let paths = self.changes.lock().paths();
-        let checked = self.check_in_parts(&paths, READ_TIMEOUT).await;
+        let checked = self.check_in_parts(&paths, DISK_TIMEOUT).await;
         let is_unsettled = checked.contains(&Err(UNSETTLED));
         let mut changed = HashSet::new();
         for (path, access) in paths.iter().zip(checked) {

@@ -8,7 +8,8 @@ use companion_protocol::changes::{ChangeList, FileChange, PromptChanges, VERSION
 
 use super::super::described::ListedPrompt;
 use super::super::{LineCounts, patch};
-use super::{ChangeTracker, PRIVATE, READ_TIMEOUT, UNSETTLED};
+use super::{ChangeTracker, PRIVATE, UNSETTLED};
+use crate::config::DISK_TIMEOUT;
 use crate::net::json::Json;
 
 impl ChangeTracker {
@@ -21,7 +22,7 @@ impl ChangeTracker {
         let mut paths: Vec<Arc<str>> = files.map(|(file, _)| file.path.as_str().into()).collect();
         paths.sort_unstable();
         paths.dedup();
-        let checked = self.check_in_parts(&paths, READ_TIMEOUT).await;
+        let checked = self.check_in_parts(&paths, DISK_TIMEOUT).await;
         let checked: HashMap<_, _> = paths.into_iter().zip(checked).collect();
         let mut relative = HashMap::new();
         for path in checked.keys() {

@@ -1,7 +1,6 @@
-//! Finds reverts that the user has undone, and reports the others to a model.
+//! Finds reverts that the user has undone, and those that a model has got.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use companion_core::companion::Input;
@@ -10,11 +9,8 @@ use tokio::time::timeout;
 
 use super::super::{FileSnapshot, Reverted};
 use super::{ChangeTracker, MAX_LOOKS, distinct};
+use crate::config::DISK_TIMEOUT;
 use crate::hooks::event::HookEvent;
-use crate::hooks::reader::READ_TIMEOUT;
-
-/// The most reverted files that the model gets by name.
-const MAX_NAMED: usize = 50;
 
 impl ChangeTracker {
     /// Finds the reverts that the user has undone without the editor's knowledge, and at a new prompt the
@@ -27,7 +23,7 @@ impl ChangeTracker {
             }
         };
         // The CLI waits.
-        let _ = timeout(READ_TIMEOUT, look).await;
+        let _ = timeout(DISK_TIMEOUT, look).await;
     }
 
     async fn drop_undone_of(&self, cli: &str, is_new_prompt: bool) {
@@ -90,50 +86,4 @@ impl ChangeTracker {
             self.report_all(undone.into_iter().map(|of| of.prompt).collect::<HashSet<_>>());
         }
     }
-
-    /// The reverts as a text for the model of a CLI that runs in `folder`; `None` if there are none. Names
-    /// only the files in `shared`.
-    pub(in crate::hooks) fn text<'a>(
-        &self,
-        folder: Option<&str>,
-        reverts: impl Iterator<Item = &'a Revert>,
-        shared: &HashSet<Arc<str>>,
-    ) -> Option<String> {
-        let mut seen = HashSet::new();
-        let (mut whole, mut partial) = (Vec::new(), Vec::new());
-        let mut reverts: Vec<_> = reverts.collect();
-        // A file that is reverted as a whole is not named a second time for a part.
-        reverts.sort_by_key(|revert| revert.is_partial);
-        for Revert { paths, is_partial, .. } in reverts {
-            for path in paths {
-                if shared.contains(path) && seen.insert(Arc::clone(path)) {
-                    let list = if *is_partial { &mut partial } else { &mut whole };
-                    list.push(self.workspace.name_for(folder, path));
-                }
-            }
-        }
-        let mut text = String::new();
-        for (paths, amount) in [(whole, ""), (partial, "some of ")] {
-            if !paths.is_empty() {
-                let _ =
-                    write!(text, "The user reverted {amount}your changes to {}. ", named(paths));
-            }
-        }
-        if text.is_empty() {
-            return None;
-        }
-        text.push_str("Read a file again before you edit it.");
-        Some(text)
-    }
-}
-
-/// Lists paths; of many only the first ones.
-fn named(mut paths: Vec<String>) -> String {
-    let others = paths.len().saturating_sub(MAX_NAMED);
-    paths.truncate(MAX_NAMED);
-    let mut text = paths.join(", ");
-    if others > 0 {
-        let _ = write!(text, " and {others} other files");
-    }
-    text
 }

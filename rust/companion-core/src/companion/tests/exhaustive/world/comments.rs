@@ -1,9 +1,11 @@
 //! Simulates a comment of the user, and the hooks of two CLIs that fetch it.
 
+use companion_protocol::editor::CommentOnLines;
+
 use super::{Script, Step, World};
 use crate::cli::{Caller, Connected};
 use crate::companion::{Hook, Input, Now, Output};
-use crate::notes::{Comment, Confirmation, Delivery, Note, NoteId};
+use crate::notes::{Confirmation, Delivery, Note, NoteId};
 use crate::record::Left;
 
 const ID: &str = "comment";
@@ -158,14 +160,13 @@ impl World {
     }
 
     fn send_comment(&mut self) {
-        let comment = Comment {
+        let comment = CommentOnLines {
             id: ID.into(),
             path: PATH.into(),
             line: 1,
             end_line: 1,
-            content: "line".to_owned().into(),
+            content: "line".into(),
             text: format!("version {}", self.commenting.version).into(),
-            since: 0,
         };
         self.handle(Input::Comment(comment, None));
     }

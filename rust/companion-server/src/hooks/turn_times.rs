@@ -12,7 +12,7 @@ const MAX_TURNS: usize = 1024;
 
 /// The turns that have begun, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Turns(VecDeque<Turn>);
+pub(super) struct TurnTimes(VecDeque<Turn>);
 
 #[derive(Debug)]
 struct Turn {
@@ -23,7 +23,7 @@ struct Turn {
     is_asking: bool,
 }
 
-impl Turns {
+impl TurnTimes {
     pub(super) fn begin(&mut self, session: &str) {
         self.end(session);
         let turn =

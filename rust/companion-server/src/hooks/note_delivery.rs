@@ -10,7 +10,7 @@ use companion_core::notes::{Confirmation, Delivery, Note, Reason};
 use tokio::time::{Instant, sleep_until};
 
 use super::Hooks;
-use super::reader::READ_TIMEOUT;
+use crate::config::DISK_TIMEOUT;
 use crate::driver::Driver;
 use crate::workspace::{OUTSIDE, PRIVATE, UNSETTLED};
 
@@ -57,7 +57,7 @@ impl Hooks {
         if paths.is_empty() {
             return Allowed::default();
         }
-        let checked = self.workspace.check_all_shared(&paths, READ_TIMEOUT).await;
+        let checked = self.workspace.check_all_shared(&paths, DISK_TIMEOUT).await;
         let is_unsettled = checked.contains(&Err(UNSETTLED));
         let (mut shared, mut outside, mut refused) = (HashSet::new(), HashSet::new(), Vec::new());
         for (path, checked) in paths.into_iter().zip(checked) {
