@@ -26,6 +26,13 @@ pub fn process_identity(pid: u32) -> Option<String> {
     system::process_identity(pid)
 }
 
+/// Returns the id of the process with this [`Ancestor::identity`]. `None` if it does not run, or if the
+/// system does not show it, as one of another container. Blocks like [`ancestors`].
+pub fn find_process(identity: &str) -> Option<u32> {
+    let pid = identity.rsplit('/').nth(1)?.parse().ok()?;
+    (process_identity(pid)? == identity).then_some(pid)
+}
+
 /// Returns whether only this machine can reach a TCP port that a program listens at. `None` if that
 /// is unknown, as on systems other than Linux. There, containers reach the host's loopback addresses
 /// anyway.
@@ -326,6 +333,12 @@ mod tests {
         assert!(ancestors.iter().all(|of| !of.name.is_empty() && !of.identity.is_empty()));
         assert_eq!(process_identity(ancestors[0].pid).as_ref(), Some(&ancestors[0].identity));
         assert_eq!(process_identity(0x3fff_fffe), None);
+        assert_eq!(find_process(&ancestors[0].identity), Some(ancestors[0].pid));
+        let of_another_container = ancestors[0].identity.replacen("pid:[", "pid:[9", 1);
+        if of_another_container != ancestors[0].identity {
+            assert_eq!(find_process(&of_another_container), None);
+        }
+        assert_eq!(find_process("other/1"), None);
     }
 
     #[cfg(target_os = "linux")]

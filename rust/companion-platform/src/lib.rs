@@ -20,7 +20,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 pub use ancestors::{
-    Ancestor, ancestors, listens_on_loopback_only, loopback_ports, process_identity,
+    Ancestor, ancestors, find_process, listens_on_loopback_only, loopback_ports, process_identity,
 };
 pub use program::program_version;
 pub use suspended::{MARK_DIRS, SuspendedMark};

@@ -68,8 +68,8 @@ impl Hooks {
         output.into_json()
     }
 
-    /// The user has answered the question of the CLI, if there is one.
-    fn go_on(&self, session: &str) {
+    /// The question of the CLI, if there is one, does not wait for its user any more.
+    pub(super) fn go_on(&self, session: &str) {
         if self.state.lock().turns.go_on(session) {
             let answered = CliAnswered { session: session.to_owned() };
             self.host.notify(CompanionNotification::CliAnswered(answered));
@@ -77,7 +77,7 @@ impl Hooks {
     }
 
     /// The CLI notifies its user, or asks something in the terminal.
-    fn notified(&self, event: &HookEvent, caller: &Caller<'_>) {
+    fn notified(self: &Arc<Self>, event: &HookEvent, caller: &Caller<'_>) {
         let may_be_edit = match event.notice {
             Notice::Statement => return,
             Notice::AsksAboutEdit | Notice::AsksAboutTool => {
@@ -99,10 +99,13 @@ impl Hooks {
         if may_be_edit && self.driver.ask(is_shown) {
             return;
         }
-        self.state.lock().turns.ask(&event.session);
+        let question = self.state.lock().turns.ask(&event.session);
         let (session, message) = (event.session.clone(), event.message.clone());
         let waiting = CliWaiting { session, message };
         self.host.notify(CompanionNotification::CliWaiting(waiting));
+        if let Some(process) = caller.process {
+            self.follow_process(&event.session, question, process);
+        }
     }
 
     async fn before_tool(&self, event: &HookEvent, caller: &Caller<'_>) -> HookOutput {

@@ -10,6 +10,7 @@ mod comments;
 mod event;
 mod expiry;
 mod hiding;
+mod killed;
 mod mark;
 mod note_delivery;
 mod original;
@@ -73,6 +74,7 @@ pub(crate) struct Hooks {
     context: Arc<EditorContext>,
     workspace: Arc<Workspace>,
     diagnostics: Arc<SharedDiagnostics>,
+    pool: Arc<BlockingPool>,
     lifecycle: Lifecycle,
 }
 
@@ -108,7 +110,7 @@ impl Hooks {
             senders: Vec::new(),
         };
         Self {
-            mark: HookMark::new(mark, pool),
+            mark: HookMark::new(mark, Arc::clone(&pool)),
             changes,
             reader,
             state: Mutex::new(state),
@@ -119,6 +121,7 @@ impl Hooks {
             context,
             workspace,
             diagnostics,
+            pool,
             lifecycle,
         }
     }

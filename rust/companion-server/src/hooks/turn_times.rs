@@ -1,7 +1,6 @@
 //! Measures the turns of CLIs, from a prompt to its answer, and knows which of them wait for the user.
 
 use std::collections::VecDeque;
-use std::mem;
 use std::time::Duration;
 
 use companion_core::notes::push_limited;
@@ -12,44 +11,56 @@ const MAX_TURNS: usize = 1024;
 
 /// The turns that have begun, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct TurnTimes(VecDeque<Turn>);
+pub(super) struct TurnTimes {
+    turns: VecDeque<Turn>,
+    last_question: u64,
+}
 
 #[derive(Debug)]
 struct Turn {
     session: String,
     /// `None` if it began before this companion.
     begun: Option<Instant>,
-    /// The user has not answered the question of the CLI.
-    is_asking: bool,
+    /// The number of the CLI's question that the user has not answered.
+    question: Option<u64>,
 }
 
 impl TurnTimes {
     pub(super) fn begin(&mut self, session: &str) {
         self.end(session);
-        let turn =
-            Turn { session: session.to_owned(), begun: Some(Instant::now()), is_asking: false };
-        push_limited(&mut self.0, turn, MAX_TURNS);
+        let begun = Some(Instant::now());
+        let turn = Turn { session: session.to_owned(), begun, question: None };
+        push_limited(&mut self.turns, turn, MAX_TURNS);
     }
 
     /// The time since the prompt.
     pub(super) fn end(&mut self, session: &str) -> Option<Duration> {
-        let index = self.0.iter().position(|turn| turn.session == session)?;
-        self.0.remove(index)?.begun.map(|begun| begun.elapsed())
+        let index = self.turns.iter().position(|turn| turn.session == session)?;
+        self.turns.remove(index)?.begun.map(|begun| begun.elapsed())
     }
 
-    /// The CLI asks its user something.
-    pub(super) fn ask(&mut self, session: &str) {
-        if let Some(turn) = self.0.iter_mut().find(|turn| turn.session == session) {
-            turn.is_asking = true;
+    /// The CLI asks its user something. Returns the number of the question.
+    pub(super) fn ask(&mut self, session: &str) -> u64 {
+        self.last_question += 1;
+        let question = Some(self.last_question);
+        if let Some(turn) = self.turns.iter_mut().find(|turn| turn.session == session) {
+            turn.question = question;
         } else {
-            let turn = Turn { session: session.to_owned(), begun: None, is_asking: true };
-            push_limited(&mut self.0, turn, MAX_TURNS);
+            let turn = Turn { session: session.to_owned(), begun: None, question };
+            push_limited(&mut self.turns, turn, MAX_TURNS);
         }
+        self.last_question
     }
 
-    /// The CLI goes on. Returns whether the user has answered its question.
+    /// Whether the CLI waits for the answer to this question.
+    pub(super) fn waits_for(&self, session: &str, question: u64) -> bool {
+        let turn = self.turns.iter().find(|turn| turn.session == session);
+        turn.is_some_and(|turn| turn.question == Some(question))
+    }
+
+    /// The CLI goes on, or has ended. Returns whether it had asked something.
     pub(super) fn go_on(&mut self, session: &str) -> bool {
-        let turn = self.0.iter_mut().find(|turn| turn.session == session);
-        turn.is_some_and(|turn| mem::take(&mut turn.is_asking))
+        let turn = self.turns.iter_mut().find(|turn| turn.session == session);
+        turn.is_some_and(|turn| turn.question.take().is_some())
     }
 }

@@ -5,12 +5,15 @@ mod comments;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
+use companion_platform::process_identity;
 use companion_protocol::editor::ReasonArrival::{self, Never, Now};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::time::sleep;
 
 use crate::hooks;
 use crate::http::ReplyBody;
@@ -333,6 +336,29 @@ async fn the_editor_is_notified_of_a_question_and_of_the_end() {
     let body = json!({ "event": event, "cli": { "id": "other/1", "ports": [] } }).to_string();
     scene.rig.send("POST", "/hook", &[], body).await.into_body().collect().await.unwrap();
     assert_eq!(scene.rig.received().notices[2..], ["Edit that?"], "the proposal is of another CLI");
+}
+
+/// No hook of a CLI runs that was killed while it waited for its user.
+#[tokio::test(start_paused = true)]
+async fn a_question_ends_with_the_process_of_its_cli() {
+    let scene = Scene::start().await;
+    let mut cli = Command::new("sleep").arg("60").spawn().unwrap();
+    let process = process_identity(cli.id()).unwrap();
+    let asks = async |session: &str, process: &str| {
+        let event = json!({
+            "session_id": session, "hook_event_name": "Notification", "message": session,
+        });
+        let body = json!({ "event": event, "cli": { "id": process, "ports": [] } }).to_string();
+        scene.rig.send("POST", "/hook", &[], body).await.into_body().collect().await.unwrap();
+    };
+    let notices = || scene.rig.received().notices.clone();
+    asks("killed", &process).await;
+    asks("in another container", &format!("pid:[1]/{}", cli.id())).await;
+    sleep(Duration::from_mins(1)).await;
+    assert_eq!(notices(), ["killed", "in another container"]);
+    cli.kill().and_then(|()| cli.wait()).unwrap();
+    sleep(Duration::from_mins(1)).await;
+    assert_eq!(notices()[2..], ["answered"], "the other process may run");
 }
 
 #[tokio::test]
