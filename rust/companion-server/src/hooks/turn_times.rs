@@ -12,12 +12,12 @@ const MAX_TURNS: usize = 1024;
 /// The turns that have begun, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct TurnTimes {
-    turns: VecDeque<Turn>,
+    turns: VecDeque<TurnTime>,
     last_question: u64,
 }
 
 #[derive(Debug)]
-struct Turn {
+struct TurnTime {
     session: String,
     /// `None` if it began before this companion.
     begun: Option<Instant>,
@@ -29,7 +29,7 @@ impl TurnTimes {
     pub(super) fn begin(&mut self, session: &str) {
         self.end(session);
         let begun = Some(Instant::now());
-        let turn = Turn { session: session.to_owned(), begun, question: None };
+        let turn = TurnTime { session: session.to_owned(), begun, question: None };
         push_limited(&mut self.turns, turn, MAX_TURNS);
     }
 
@@ -46,7 +46,7 @@ impl TurnTimes {
         if let Some(turn) = self.turns.iter_mut().find(|turn| turn.session == session) {
             turn.question = question;
         } else {
-            let turn = Turn { session: session.to_owned(), begun: None, question };
+            let turn = TurnTime { session: session.to_owned(), begun: None, question };
             push_limited(&mut self.turns, turn, MAX_TURNS);
         }
         self.last_question
