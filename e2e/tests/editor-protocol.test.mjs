@@ -45,15 +45,16 @@ test('an editor can ask for everything that it shows about the companion', async
   const file = sandbox.file('.env', 'TOKEN=secret\n');
   companion.notify('editor/focused', { path: file });
   const { params } = await companion.next('companion/private');
-  const { tasks, ...status } = await companion.request('companion/status', {});
+  const { tasks, clis, ...status } = await companion.request('companion/status', {});
   assert.equal(typeof tasks, 'number');
+  assert.equal(clis.length, 1);
+  assert.match(clis[0].version, /^\d+\.\d+\.\d+/);
+  assert.deepEqual(clis[0], { ...clis[0], name: 'streamable-http-client', awaitsHook: true });
   assert.deepEqual(status, {
     port,
     listening,
     notListening: [],
     discoveryFiles: [{ client: 'gemini', path: discoveryFiles.gemini, inPlace: true }],
-    connected: 1,
-    unhooked: 1,
     openDiffs: 0,
     privateFiles: params.reasons,
   });
@@ -76,7 +77,7 @@ test('an editor can ask for everything that it shows about the companion', async
   assert.ok(!text.includes(authToken));
   await client.close();
   await companion.inbox.next(({ method, params }) => method === 'companion/clients' && params.count === 0);
-  assert.equal((await companion.request('companion/status', {})).connected, 0);
+  assert.deepEqual((await companion.request('companion/status', {})).clis, []);
 });
 
 test('a folder that does not exist is refused', async (t) => {

@@ -112,7 +112,10 @@ test('an editor learns which CLIs run hooks, and which reason no model gets', as
   const window = await open(t);
   const { companion, editor, file } = window;
   const cli = await startCli(window, 'a');
-  const unhooked = async () => (await companion.request('companion/status', {})).unhooked;
+  const unhooked = async () => {
+    const { clis } = await companion.request('companion/status', {});
+    return clis.filter(({ awaitsHook }) => awaitsHook).length;
+  };
   assert.equal(await unhooked(), 1);
   const diff = await openDiff(window, cli, file);
   assert.equal(diff.arrival, 'never');

@@ -20,7 +20,7 @@
 //!     companion.handle(Now::default(), input, &mut out);
 //!     out
 //! };
-//! handle(Input::Connected(session, client));
+//! handle(Input::Connected(session, client.into()));
 //! handle(Input::StreamOpened { session, stream: 1, last: &EventId::default(), is_answer: false });
 //!
 //! // The editor is asked to show the proposal. No model would get a reason. When the view shows, the
@@ -60,7 +60,7 @@
 //! # let (session, client) = (SessionId::new(), gemini);
 //! # let (call, path, now) = (CallId(1), "/project/a", Now::default());
 //! # let mut out = Vec::new();
-//! # companion.handle(now, Input::Connected(session, client), &mut out);
+//! # companion.handle(now, Input::Connected(session, client.into()), &mut out);
 //! # let (stream, last) = (1, &EventId::default());
 //! # companion.handle(now, Input::StreamOpened { session, stream, last, is_answer: false }, &mut out);
 //! // The hook before the edit runs, and then the client opens the diff.
@@ -102,10 +102,10 @@
 //! # use companion_core::companion::{Companion, Input, Limits, Now, Output};
 //! # use companion_core::diffs::{Decision, DiffId, EventId};
 //! # use companion_core::record::{Left, Record};
-//! # use companion_core::session::{ClientTraits, SessionId};
+//! # use companion_core::session::{Client, SessionId};
 //! # let session = SessionId::new();
 //! let mut left = Left::default();
-//! left.apply(Record::Session(session, ClientTraits::default()));
+//! left.apply(Record::Session(session, Client::default()));
 //! left.apply(Record::Opened(DiffId(1), session, "/project/a".into()));
 //!
 //! // This editor closes its views with the companion, so the diff is rejected. The client gets the

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::CliSessionId;
 use crate::diffs::{Decision, DiffId};
 use crate::notes::{MAX_CONFIRMED, MAX_DELIVERED, Note, NoteId, push_limited};
-use crate::session::{ClientTraits, SessionId};
+use crate::session::{Client, SessionId};
 use crate::text::{Fingerprint, Text};
 
 /// An event. Each is one line of the file.
@@ -17,7 +17,7 @@ use crate::text::{Fingerprint, Text};
 #[serde(rename_all = "camelCase")]
 pub enum Record {
     /// A client has connected and may return.
-    Session(SessionId, ClientTraits),
+    Session(SessionId, Client),
     /// This CLI has the connection.
     Cli(SessionId, RecognizedCli),
     /// The client has left.
@@ -106,10 +106,10 @@ impl Record {
 /// ```
 /// # use companion_core::diffs::{Decision, DiffId};
 /// # use companion_core::record::{Left, Record, TextId};
-/// # use companion_core::session::{ClientTraits, SessionId};
+/// # use companion_core::session::{Client, SessionId};
 /// let session = SessionId::new();
 /// let mut left = Left::default();
-/// left.apply(Record::Session(session, ClientTraits::default()));
+/// left.apply(Record::Session(session, Client::default()));
 /// left.apply(Record::Opened(DiffId(1), session, "/project/a".into()));
 /// left.apply(Record::Accepted(DiffId(1), "the final text".to_owned().into()));
 /// assert_eq!(left.records().count(), 3);
@@ -121,7 +121,7 @@ impl Record {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Left {
     /// The clients that may return.
-    pub sessions: BTreeMap<SessionId, ClientTraits>,
+    pub sessions: BTreeMap<SessionId, Client>,
     /// The CLIs of these clients.
     pub clis: BTreeMap<SessionId, RecognizedCli>,
     /// The diffs whose clients wait.
@@ -214,7 +214,7 @@ impl Left {
     /// The fewest records for this state. Texts are last, the longest at the end.
     pub fn records(&self) -> impl Iterator<Item = Record> {
         let sessions =
-            self.sessions.iter().map(|(session, client)| Record::Session(*session, *client));
+            self.sessions.iter().map(|(session, client)| Record::Session(*session, client.clone()));
         let clis = self.clis.iter().map(|(session, cli)| Record::Cli(*session, cli.clone()));
         let opened = self
             .diffs
@@ -271,7 +271,7 @@ impl Left {
 
     /// Ends the sessions that ended with the process. Returns whether there are any.
     pub fn end_single_requests(&mut self) -> bool {
-        let single = self.sessions.iter().filter(|(_, client)| client.is_one_request);
+        let single = self.sessions.iter().filter(|(_, client)| client.traits.is_one_request);
         let single: Vec<_> = single.map(|(session, _)| *session).collect();
         for session in &single {
             self.apply(Record::Gone(*session));
@@ -290,6 +290,7 @@ impl Left {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::ClientTraits;
 
     #[test]
     fn a_text_that_no_longer_counts_is_named() {
@@ -298,7 +299,7 @@ mod tests {
         let accepted = |number| Record::Accepted(DiffId(number), "text".to_owned().into());
         let mut left = Left::default();
         for (record, over) in [
-            (Record::Session(first, ClientTraits::default()), vec![]),
+            (Record::Session(first, Client::default()), vec![]),
             (opened(1, first), vec![]),
             (Record::Settled(DiffId(1)), vec![]),
             (opened(2, first), vec![]),
@@ -320,8 +321,8 @@ mod tests {
         let [single, other] = [SessionId::new(), SessionId::new()];
         let is_single = ClientTraits { is_one_request: true, ..ClientTraits::default() };
         let mut left = Left::default();
-        left.apply(Record::Session(single, is_single));
-        left.apply(Record::Session(other, ClientTraits::default()));
+        left.apply(Record::Session(single, is_single.into()));
+        left.apply(Record::Session(other, Client::default()));
         left.apply(Record::Opened(DiffId(1), single, "/a".into()));
         left.apply(Record::Opened(DiffId(2), other, "/a".into()));
         assert!(left.end_single_requests());

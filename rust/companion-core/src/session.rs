@@ -1,6 +1,7 @@
-//! Names the MCP session of a client, and what its `initialize` shows of the client.
+//! Names the MCP session of a client, and describes the client as its `initialize` does.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -52,4 +53,26 @@ pub struct ClientTraits {
     /// The session is that of one request, and ends with the connection.
     #[serde(default)]
     pub is_one_request: bool,
+}
+
+/// A client, as its `initialize` describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Client {
+    /// Decides how the companion treats the client.
+    #[serde(flatten)]
+    pub traits: ClientTraits,
+    /// For the user: one line of the client's text, or empty. Gemini CLI and Qwen Code give the same
+    /// name.
+    #[serde(default)]
+    pub name: Arc<str>,
+    /// For the user, as the name.
+    #[serde(default)]
+    pub version: Arc<str>,
+}
+
+impl From<ClientTraits> for Client {
+    /// A client without a name.
+    fn from(traits: ClientTraits) -> Self {
+        Self { traits, ..Self::default() }
+    }
 }

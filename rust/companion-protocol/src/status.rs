@@ -20,11 +20,8 @@ pub struct Status {
     pub not_listening: Vec<String>,
     /// The discovery files; none for a client whose folder does not exist.
     pub discovery_files: Vec<DiscoveryStatus>,
-    /// The number of connected clients.
-    pub connected: usize,
-    /// The number of connected CLIs that no hook has identified yet. A CLI runs the first hook with its
-    /// first prompt at the latest.
-    pub unhooked: usize,
+    /// The connected CLIs, and other connected clients.
+    pub clis: Vec<ConnectedCli>,
     /// The number of open proposals.
     pub open_diffs: usize,
     /// The open private files: the focused one, and others as far as the server has checked them. Each has
@@ -32,6 +29,20 @@ pub struct Status {
     pub private_files: BTreeMap<String, String>,
     /// The number of connections, and of looks at files that are in progress.
     pub tasks: usize,
+}
+
+/// A connected CLI, or another connected client.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConnectedCli {
+    /// The name in its `initialize`, as one line of a log. Empty if it is unknown. Gemini CLI and Qwen
+    /// Code give the same name.
+    pub name: String,
+    /// The version, likewise.
+    pub version: String,
+    /// The client is a CLI with hooks, and no hook has identified it yet. A CLI runs the first hook
+    /// with its first prompt at the latest.
+    pub awaits_hook: bool,
 }
 
 /// The status of a discovery file.

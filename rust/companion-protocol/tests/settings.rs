@@ -8,7 +8,7 @@ use companion_protocol::diagnostics::{
 use companion_protocol::ide::Position;
 use companion_protocol::profile::GEMINI;
 use companion_protocol::settings::Settings;
-use companion_protocol::status::{DiscoveryStatus, Status};
+use companion_protocol::status::{ConnectedCli, DiscoveryStatus, Status};
 use serde_json::{Value, json};
 
 #[test]
@@ -29,8 +29,11 @@ fn a_status_has_this_json() {
             path: "/tmp/file.json".to_owned(),
             in_place: true,
         }],
-        connected: 2,
-        unhooked: 1,
+        clis: vec![ConnectedCli {
+            name: "streamable-http-client".to_owned(),
+            version: "0.61.0".to_owned(),
+            awaits_hook: true,
+        }],
         open_diffs: 3,
         private_files: [("/a.key".to_owned(), "An ignore file lists it.".to_owned())].into(),
         tasks: 4,

@@ -16,7 +16,7 @@ use crate::config::Limits;
 use crate::driver::Driver;
 use crate::journal::Journal;
 use crate::monitor::{MonitorStream, Monitors};
-use crate::session::{ClientTraits, Full, Session, SessionId, Sessions};
+use crate::session::{Client, Full, Session, SessionId, Sessions};
 
 pub(crate) struct Clients {
     sessions: Arc<Sessions>,
@@ -44,9 +44,9 @@ impl Clients {
     }
 
     /// Creates a session for a new client. May evict the oldest idle sessions.
-    pub(crate) fn create(&self, client: ClientTraits) -> Result<Arc<Session>, Full> {
+    pub(crate) fn create(&self, client: Client) -> Result<Arc<Session>, Full> {
         let waits = |session| self.driver.ask(|companion| companion.diffs().is_awaited_by(session));
-        let (session, gone) = self.sessions.create(client, waits)?;
+        let (session, gone) = self.sessions.create(client.clone(), waits)?;
         for id in gone {
             self.driver.handle(Input::Gone(id));
         }

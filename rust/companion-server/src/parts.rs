@@ -75,7 +75,7 @@ impl Parts {
         );
         let probe = TargetProbe::new(Arc::clone(workspace.privacy()), Arc::clone(&pool));
         let workspace = Arc::new(workspace);
-        let known = left.sessions.iter().map(|(id, client)| (*id, *client));
+        let known = left.sessions.clone();
         let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host), known));
         let monitors = Arc::new(Monitors::new(limits.monitors));
         let (driver, checks) = Driver::new(

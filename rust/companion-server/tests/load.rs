@@ -94,7 +94,7 @@ fn a_thousand_clients_leave_nothing_behind() {
     let rig = &window.rig;
     let before = Holdings::now();
     let mut streams: Vec<_> = (0..CLIENTS).map(|_| listen(rig)).collect();
-    until("all are connected", || rig.server.status().connected == CLIENTS);
+    until("all are connected", || rig.server.status().clis.len() == CLIENTS);
 
     // These calls wait for the editor; half of the callers do not wait.
     let mut calls = Vec::new();

@@ -41,9 +41,12 @@ local function status_lines()
       lines[#lines + 1] = NO_DISCOVERY_FILE:format(found.path)
     end
   end
-  lines[#lines + 1] = ('Connected CLIs: %d'):format(companion.connected)
-  if companion.unhooked > 0 then
-    lines[#lines + 1] = UNHOOKED:format(companion.unhooked)
+  lines[#lines + 1] = require('gemini_companion.server').connected(companion.clis)
+  local unhooked = vim.tbl_filter(function(cli)
+    return cli.awaitsHook
+  end, companion.clis)
+  if #unhooked > 0 then
+    lines[#lines + 1] = UNHOOKED:format(#unhooked)
   end
   local context = require('gemini_companion').status()
   if not context.share_context then

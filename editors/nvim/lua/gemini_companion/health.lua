@@ -5,6 +5,7 @@ local M = {}
 local start, ok, info, warn = vim.health.start, vim.health.ok, vim.health.info, vim.health.warn
 local problem = vim.health.error
 
+local STATUS_TIMEOUT_MS = 1000
 local DIAGNOSIS_TIMEOUT_MS = 10000
 
 local function check_programs()
@@ -86,8 +87,12 @@ local function check_server()
   for _, name in ipairs(changed) do
     warn(name .. ' was changed outside of the plugin', { ':GeminiCompanion restart' })
   end
-  if status.clients > 0 then
-    ok(('Connected CLIs: %d'):format(status.clients))
+  ---@type GeminiCompanion.CompanionStatus?
+  local companion = require('gemini_companion.server').ask('companion/status', STATUS_TIMEOUT_MS)
+  if not companion then
+    problem('The companion does not answer', { 'See :GeminiCompanion log' })
+  elseif #companion.clis > 0 then
+    ok(require('gemini_companion.server').connected(companion.clis))
   else
     info('No CLI is connected. Run `gemini` or `qwen` in the workspace, and `/ide enable` in it')
   end

@@ -335,6 +335,21 @@ function M.ask(method, timeout_ms, params)
   return answer
 end
 
+--- Returns the number of the connected CLIs with their names and versions, for the user.
+---@param clis GeminiCompanion.ConnectedCli[]
+---@return string
+function M.connected(clis)
+  local names = {}
+  for _, cli in ipairs(clis) do
+    local name = vim.trim(cli.name .. ' ' .. cli.version)
+    if name ~= '' then
+      names[#names + 1] = log.printable(name)
+    end
+  end
+  local list = #names > 0 and (' (%s)'):format(table.concat(names, ', ')) or ''
+  return ('Connected CLIs: %d%s'):format(#clis, list)
+end
+
 --- Calls `set` with the variables for terminals, which have the folders of the workspace.
 ---@param set fun(env: table<string, string>)
 function M.update_environment(set)

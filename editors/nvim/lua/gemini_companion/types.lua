@@ -97,11 +97,15 @@
 ---@field listening string[]
 ---@field notListening string[] a sentence for each address where the companion could not listen
 ---@field discoveryFiles GeminiCompanion.DiscoveryFile[]
----@field connected integer
----@field unhooked integer connected CLIs that no hook has identified yet
+---@field clis GeminiCompanion.ConnectedCli[] also other connected clients
 ---@field openDiffs integer
 ---@field privateFiles table<string, string> why each private file is private
 ---@field tasks integer
+
+---@class GeminiCompanion.ConnectedCli
+---@field name string empty if it is unknown
+---@field version string
+---@field awaitsHook boolean no hook has identified the CLI yet
 
 ---@class GeminiCompanion.DiscoveryFile
 ---@field client string

@@ -12,7 +12,7 @@ use crate::conversation::Due;
 use crate::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Outcome, Proposed};
 use crate::notes::{self, Confirmation, NoteId};
 use crate::record::{Left, Record};
-use crate::session::{ClientTraits, SessionId};
+use crate::session::{Client, SessionId};
 use crate::text::{Digest, Text};
 
 /// The time of an input, in milliseconds.
@@ -52,7 +52,7 @@ pub struct Now {
 #[derive(Debug)]
 pub enum Input<'a> {
     /// A client has connected.
-    Connected(SessionId, ClientTraits),
+    Connected(SessionId, Client),
     /// Another companion has ended, and its clients go on with this one.
     Adopted(Left),
     /// The bridge of a client was started by these processes, the nearest first. Each has the form of
@@ -266,7 +266,7 @@ pub enum Hook<'a> {
 /// #     companion.handle(Now::default(), input, &mut out);
 /// #     out
 /// # };
-/// # handle(Input::Connected(session, client));
+/// # handle(Input::Connected(session, client.into()));
 /// # let from = CallOrigin { session, id: &Id::from(1), sent: Attempt::OnceForAll };
 /// # let proposed = Proposed::new("proposed", client);
 /// # let action = Action::Open { proposed, held: 0, is_editor_busy: false, is_shared: true };

@@ -123,7 +123,7 @@ impl Companion {
         for (session, client) in left.sessions {
             self.ledger.restore_session(session);
             self.returning.insert(session);
-            self.clients.insert(session, client);
+            self.clients.insert(session, client.traits);
         }
         for (diff, left) in left.diffs {
             match left.decision {
@@ -176,7 +176,7 @@ impl Companion {
         }
         let effects = match input {
             Input::Connected(session, client) => {
-                self.clients.insert(session, client);
+                self.clients.insert(session, client.traits);
                 self.ledger.session_begun(session, client)
             }
             Input::Adopted(left) => return self.adopt(now, left, out),

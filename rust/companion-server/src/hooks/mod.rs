@@ -27,6 +27,7 @@ use std::sync::Arc;
 use companion_platform::SuspendedMark;
 use companion_protocol::hook::HookSenders;
 use companion_protocol::profile::ClientProfile;
+use companion_protocol::status::ConnectedCli;
 use parking_lot::Mutex;
 
 use crate::config::Config;
@@ -37,7 +38,7 @@ use crate::driver::Driver;
 use crate::host::EditorHost;
 use crate::lifecycle::Lifecycle;
 use crate::net::json::Json;
-use crate::session::Sessions;
+use crate::session::{Client, Sessions};
 use crate::workspace::Workspace;
 pub(crate) use changes::ChangeTracker;
 pub(crate) use event::HookRequest;
@@ -143,14 +144,19 @@ impl Hooks {
         Json::new(&HookSenders { clients: senders.iter().map(|client| client.id.into()).collect() })
     }
 
-    /// The number of connected CLIs that have not run a hook.
-    pub(crate) fn unhooked(&self) -> usize {
+    /// The connected clients, for the editor.
+    pub(crate) fn connected_clis(&self) -> Vec<ConnectedCli> {
         let known = self.driver.ask(|companion| companion.clis().connections());
-        let mut unhooked = 0;
+        let mut clis = Vec::new();
         self.sessions.for_each_connected(|session| {
-            let is_cli = session.client.replays_edits;
-            unhooked += usize::from(is_cli && !known.contains(&session.id));
+            let Client { traits, name, version } = &session.client;
+            clis.push(ConnectedCli {
+                name: name.to_string(),
+                version: version.to_string(),
+                awaits_hook: traits.replays_edits && !known.contains(&session.id),
+            });
         });
-        unhooked
+        clis.sort();
+        clis
     }
 }

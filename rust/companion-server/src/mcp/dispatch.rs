@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use companion_core::calls::{Attempt, CallOrigin};
 use companion_core::diffs::DiffId;
+use companion_protocol::ide::{log_line, one_line};
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Params, Payload, Response, code, invalid_params,
     method_not_found, parse_request,
 };
 use companion_protocol::mcp::{
-    Empty, Implementation, InitializeParams, InitializeResult, ServerCapabilities, negotiate,
+    ClientInfo, Empty, Implementation, InitializeParams, InitializeResult, ServerCapabilities,
+    negotiate,
 };
 use companion_protocol::profile::{empty_is_unchanged, replays_edits};
 use companion_protocol::text::decode_within;
@@ -22,7 +24,7 @@ use serde::Serialize;
 use crate::clients::Clients;
 use crate::mcp::tools::{Call, Tools};
 use crate::net::json::Json;
-use crate::session::{ClientTraits, Session};
+use crate::session::{Client, ClientTraits, Session};
 
 /// The reply to a POST.
 pub(crate) enum DispatchReply {
@@ -39,6 +41,9 @@ pub(crate) const SERVER: Implementation = Implementation {
     version: env!("CARGO_PKG_VERSION"),
 };
 
+/// The longest name and version of a client that an editor gets, in UTF-16 units.
+const MAX_NAME: usize = 100;
+
 const INSTRUCTIONS: &str = "Shows proposed edits in the user's editor. openDiff opens a diff \
     that the user edits, accepts or rejects; the decision comes as the notification \
     ide/diffAccepted or ide/diffRejected on the event stream. Notifications ide/contextUpdate \
@@ -49,18 +54,18 @@ const INSTRUCTIONS: &str = "Shows proposed edits in the user's editor. openDiff 
 pub(crate) fn initialize(
     params: Params<'_>,
     repeats_requests: bool,
-) -> Result<(InitializeResult, ClientTraits), ErrorObject> {
+) -> Result<(InitializeResult, Client), ErrorObject> {
     let params: InitializeParams<'_> =
         params.parse().map_err(|error| invalid_params("initialize", &error))?;
-    let client = ClientTraits {
-        replays_edits: replays_edits(&params.client_info.name),
-        empty_is_unchanged: empty_is_unchanged(
-            &params.client_info.name,
-            &params.client_info.version,
-        ),
+    let ClientInfo { name, version } = params.client_info;
+    let traits = ClientTraits {
+        replays_edits: replays_edits(&name),
+        empty_is_unchanged: empty_is_unchanged(&name, &version),
         repeats_requests,
         ..ClientTraits::default()
     };
+    let shown = |text: &str| log_line(&one_line(text, MAX_NAME)).into();
+    let client = Client { traits, name: shown(&name), version: shown(&version) };
     let result = InitializeResult {
         protocol_version: negotiate(params.protocol_version.as_deref()),
         capabilities: ServerCapabilities::default(),
@@ -181,7 +186,7 @@ impl Dispatcher {
         let ReceivedMessages { messages, is_batch } = received;
         // No client repeats a batch. In a repeated one, a small request could get the answer to the
         // same call a hundred times.
-        let sent = match is_batch || !session.client.repeats_requests {
+        let sent = match is_batch || !session.client.traits.repeats_requests {
             true => Attempt::OnceForAll,
             false if is_repeated => Attempt::Again,
             false => Attempt::Once,

@@ -162,7 +162,7 @@ impl Tools {
                     cli: self.sessions.number(session, |other| {
                         self.driver.ask(|companion| companion.diffs().count(other) > 0)
                     }),
-                    client: session.client,
+                    client: session.client.traits,
                     reason: ReasonArrival::Never,
                     probe: Arc::clone(&self.probe),
                     untaken: None,

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use companion_core::diffs::DiffId;
-pub(crate) use companion_core::session::{ClientTraits, SessionId};
+pub(crate) use companion_core::session::{Client, ClientTraits, SessionId};
 use companion_protocol::editor::{self, CompanionNotification};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
@@ -26,7 +26,7 @@ use request_order::RequestOrder;
 /// One client. The session is idle while no request and no stream holds it.
 pub(crate) struct Session {
     pub(crate) id: SessionId,
-    pub(crate) client: ClientTraits,
+    pub(crate) client: Client,
     pub(crate) mailbox: Mailbox,
     pub(crate) request_order: RequestOrder,
     state: Mutex<SessionState>,
@@ -53,7 +53,7 @@ struct SessionState {
 }
 
 impl Session {
-    fn new(id: SessionId, client: ClientTraits, returning: bool) -> Self {
+    fn new(id: SessionId, client: Client, returning: bool) -> Self {
         Self {
             id,
             client,
@@ -195,7 +195,7 @@ impl Sessions {
     pub(crate) fn new(
         limits: Limits,
         host: Arc<dyn EditorHost>,
-        left: impl IntoIterator<Item = (SessionId, ClientTraits)>,
+        left: impl IntoIterator<Item = (SessionId, Client)>,
     ) -> Self {
         let sessions = Self { state: Mutex::default(), limits, host };
         sessions.adopt(left);
@@ -203,7 +203,7 @@ impl Sessions {
     }
 
     /// Adds clients of an earlier process, which are expected to return.
-    pub(crate) fn adopt(&self, left: impl IntoIterator<Item = (SessionId, ClientTraits)>) {
+    pub(crate) fn adopt(&self, left: impl IntoIterator<Item = (SessionId, Client)>) {
         let session = |(id, client)| (id, Arc::new(Session::new(id, client, true)));
         self.state.lock().by_id.extend(left.into_iter().map(session));
     }
@@ -229,7 +229,7 @@ impl Sessions {
     /// its client may be between two streams.
     pub(crate) fn create(
         &self,
-        client: ClientTraits,
+        client: Client,
         waits: impl Fn(SessionId) -> bool,
     ) -> Result<(Arc<Session>, Vec<SessionId>), Full> {
         let by_id = &mut self.state.lock().by_id;
@@ -379,11 +379,6 @@ impl Sessions {
         }
     }
 
-    /// The number of connected clients.
-    pub(crate) fn connected(&self) -> usize {
-        self.state.lock().streams
-    }
-
     /// Calls `each` for each connected client.
     pub(crate) fn for_each_connected(&self, mut each: impl FnMut(&Session)) {
         for session in self.state.lock().by_id.values() {
@@ -397,7 +392,7 @@ impl Sessions {
     pub(crate) fn expected_with(&self, has: impl Fn(&ClientTraits) -> bool) -> Vec<SessionId> {
         let by_id = &self.state.lock().by_id;
         let is_expected = |of: &Session| of.mailbox.has_stream() || of.is_returning();
-        let sessions = by_id.values().filter(|of| is_expected(of) && has(&of.client));
+        let sessions = by_id.values().filter(|of| is_expected(of) && has(&of.client.traits));
         sessions.map(|session| session.id).collect()
     }
 

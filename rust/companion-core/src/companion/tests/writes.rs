@@ -36,7 +36,7 @@ impl Desk {
         let companion = Companion::new(Limits::default(), DiffId(1), 1, false, Left::default());
         let client = SessionId::new();
         let mut desk = Self { companion, client, elapsed: 0, calls: 0 };
-        desk.handle(Input::Connected(client, CLIENT));
+        desk.handle(Input::Connected(client, CLIENT.into()));
         desk.connect();
         desk
     }

@@ -29,7 +29,7 @@ use super::{Answer, Outcome};
 use crate::calls::CallId;
 use crate::diffs::{Decision, DiffId};
 use crate::record::Record;
-use crate::session::{ClientTraits, SessionId};
+use crate::session::{Client, SessionId};
 use crate::text::Text;
 pub use command::{CloseReason, EditorCommand};
 use opening::Opening;
@@ -173,11 +173,7 @@ impl Ledger {
     }
 
     /// Adds a client.
-    pub(crate) fn session_begun(
-        &mut self,
-        session: SessionId,
-        client: ClientTraits,
-    ) -> Vec<Effect> {
+    pub(crate) fn session_begun(&mut self, session: SessionId, client: Client) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.outboxes.insert(session, Outbox::default());
         self.record(Record::Session(session, client), &mut effects);

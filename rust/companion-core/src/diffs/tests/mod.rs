@@ -12,7 +12,7 @@ use super::{
 };
 use crate::calls::CallId;
 use crate::record::Record;
-use crate::session::{ClientTraits, SessionId};
+use crate::session::{Client, ClientTraits, SessionId};
 use crate::text::Text;
 
 /// A ledger with two clients, and their streams.
@@ -40,7 +40,7 @@ impl Book {
         let (a, b) = (SessionId::new(), SessionId::new());
         let mut ledger = Ledger::new(DiffId(1), true);
         for session in [a, b] {
-            ledger.session_begun(session, ClientTraits::default());
+            ledger.session_begun(session, Client::default());
             ledger.attach(session, 1, &EventId::default(), false);
         }
         Self { ledger, a, b, calls: 0 }

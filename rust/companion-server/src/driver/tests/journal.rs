@@ -12,7 +12,7 @@ use companion_protocol::settings::Settings;
 
 use crate::config::Config;
 use crate::journal::Journal;
-use crate::session::{ClientTraits, SessionId};
+use crate::session::{Client, ClientTraits, SessionId};
 
 /// Hands in an input, and queues the records. They are saved when the disk answers.
 fn handle(companion: &mut Companion, journal: &Journal, input: Input<'_>) {
@@ -33,7 +33,7 @@ async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
             let mut companion = Companion::new(limits, DiffId(1), 1, true, Left::default());
             let (journal, session) = (Journal::default(), SessionId::new());
             let mut handle = |input: Input<'_>| handle(&mut companion, &journal, input);
-            handle(Input::Connected(session, ClientTraits::default()));
+            handle(Input::Connected(session, Client::default()));
             let (call, id) = (CallId(1), Id::from(1));
             let from = CallOrigin { session, id: &id, sent: Attempt::OnceForAll };
             let proposed = Proposed::new("proposed", ClientTraits::default());

@@ -66,8 +66,8 @@ struct RequestSession {
 impl RequestSession {
     /// Begins a session of a client that has come by this port of the server.
     fn begin(clients: &Arc<Clients>, port: u16) -> Result<Self, Full> {
-        let session =
-            clients.create(ClientTraits { is_one_request: true, ..ClientTraits::default() })?;
+        let traits = ClientTraits { is_one_request: true, ..ClientTraits::default() };
+        let session = clients.create(traits.into())?;
         session.reached_at(port);
         Ok(Self { clients: Arc::clone(clients), session })
     }

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::time::{Instant, advance, sleep};
 
 use crate::config::Limits;
-use crate::session::{ClientTraits, SessionId, Sessions};
+use crate::session::{Client, SessionId, Sessions};
 use crate::tests::{EditorCall, Rig};
 
 async fn status(rig: &Rig, session: &str) -> u16 {
@@ -264,9 +264,9 @@ fn parse(id: &str) -> crate::session::SessionId {
 #[tokio::test(start_paused = true)]
 async fn who_has_not_come_back_after_a_restart_is_idle_like_any_other() {
     let rig = Rig::start();
-    let left = (0..70).map(|_| (SessionId::new(), ClientTraits::default()));
+    let left = (0..70).map(|_| (SessionId::new(), Client::default()));
     let sessions = Sessions::new(Limits::default(), Arc::clone(&rig.host), left);
-    let gone = || sessions.create(ClientTraits::default(), |_| false).unwrap().1.len();
+    let gone = || sessions.create(Client::default(), |_| false).unwrap().1.len();
     assert_eq!(gone(), 0, "they may yet come");
     sleep(Duration::from_mins(1)).await;
     assert_eq!(gone(), 72 - 64);

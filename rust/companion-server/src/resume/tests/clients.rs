@@ -4,6 +4,7 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use companion_core::diffs::Decision;
+use companion_protocol::status::ConnectedCli;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::{pause, resume, sleep, timeout};
@@ -118,6 +119,29 @@ async fn no_text_stays_on_the_disk_whose_client_never_comes_back() {
     becomes(&dir, json!([])).await;
     let content = fs::read_to_string(&files(dir.path(), ".jsonl")[0]).unwrap();
     assert!(!content.contains("text"), "{content}");
+}
+
+/// The name is the client's text, so the editor gets it on one line and with a limit.
+#[tokio::test]
+async fn an_editor_gets_the_names_of_clients_after_a_restart_too() {
+    let dir = TempDir::new().unwrap();
+    let rig = Rig::resume(dir.path());
+    let name = format!("a\n\u{1b}[31m\u{202e}{}", "x".repeat(1000));
+    let params = json!({ "clientInfo": { "name": name, "version": "0.61.0" } });
+    let body = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+    let reply = rig.send("POST", "/mcp", &[], body.to_string()).await;
+    let session = reply.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let shown = format!("a [31m\\u{{202e}}{}…", "x".repeat(92));
+    let cli = ConnectedCli { name: shown, version: "0.61.0".to_owned(), awaits_hook: false };
+    assert_eq!(rig.parts.hooks.connected_clis(), [], "it has no stream");
+    let stream = rig.stream(&session).await;
+    assert_eq!(rig.parts.hooks.connected_clis(), std::slice::from_ref(&cli));
+    drop(stream);
+    kill(&dir, rig).await;
+
+    let rig = Rig::resume(dir.path());
+    let _stream = rig.stream(&session).await;
+    assert_eq!(rig.parts.hooks.connected_clis(), [cli]);
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::{ALIVE, config, file, files, next, run};
 use crate::journal::Batch;
 use crate::resume::{Resume, Saving};
-use crate::session::{ClientTraits, SessionId};
+use crate::session::{Client, SessionId};
 use crate::tests::logged;
 use companion_core::text::Text;
 
@@ -28,7 +28,7 @@ fn accepted(text: &str) -> Vec<Record> {
     let session = SessionId::new();
     let opened = Record::Opened(diff("1"), session, "/a".into());
     vec![
-        Record::Session(session, ClientTraits::default()),
+        Record::Session(session, Client::default()),
         opened,
         Record::Accepted(diff("1"), text.to_owned().into()),
     ]
@@ -37,7 +37,7 @@ fn accepted(text: &str) -> Vec<Record> {
 /// Returns the records of a client whose proposals the user accepted with these texts.
 fn all_accepted(texts: &[&Text]) -> Vec<Record> {
     let session = SessionId::new();
-    let mut records = vec![Record::Session(session, ClientTraits::default())];
+    let mut records = vec![Record::Session(session, Client::default())];
     for (number, text) in texts.iter().enumerate() {
         let diff = diff(&number.to_string());
         records.push(Record::Opened(diff, session, format!("/{number}").into()));
@@ -83,10 +83,10 @@ fn once_the_disk_takes_it_again_all_that_counts_is_saved() {
     let opened = Record::Opened(diff("2"), first, "/b".into());
     assert!(!take(
         &mut saving,
-        vec![Record::Session(first, ClientTraits::default()), opened, Record::Settled(diff("1"))]
+        vec![Record::Session(first, Client::default()), opened, Record::Settled(diff("1"))]
     ));
     fs::remove_dir(obstacle).unwrap();
-    assert!(take(&mut saving, vec![Record::Session(second, ClientTraits::default())]));
+    assert!(take(&mut saving, vec![Record::Session(second, Client::default())]));
     drop(saving);
     assert_eq!(next(&dir, &config("/a", ALIVE)).0, token);
     let left = left(&dir);
@@ -123,7 +123,7 @@ fn of_more_than_is_read_the_longest_text_is_not_saved() {
     let long = Text::from("\u{1}".repeat(45_000_000));
     let short = Text::from("the user’s text".to_owned());
     assert!(take(&mut saving, all_accepted(&[&long, &short])));
-    assert!(take(&mut saving, vec![Record::Session(SessionId::new(), ClientTraits::default())]));
+    assert!(take(&mut saving, vec![Record::Session(SessionId::new(), Client::default())]));
     drop(saving);
     let next = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
     assert_eq!(next.head.token.expose(), token);
@@ -215,7 +215,7 @@ fn the_file_is_rewritten_once_it_has_doubled_and_grown_by_64_kb() {
         while !is_replaced(&file_before) {
             length = fs::metadata(file(&dir)).unwrap().len();
             let over = SessionId::new();
-            let session = Record::Session(over, ClientTraits::default());
+            let session = Record::Session(over, Client::default());
             assert!(take(&mut saving, vec![session, Record::Gone(over)]));
         }
         let grown = length - before.len();

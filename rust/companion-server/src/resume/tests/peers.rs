@@ -10,7 +10,7 @@ use super::{ALIVE, DEAD, begin_with_peers, config, files};
 use crate::config::Config;
 use crate::journal::Batch;
 use crate::resume::{Peers, Resume, Saving, Sight};
-use crate::session::{ClientTraits, SessionId};
+use crate::session::{Client, SessionId};
 use crate::tests::logged;
 
 /// Starts a process of an editor. Dropping the returned value kills it.
@@ -23,7 +23,7 @@ fn start(dir: &TempDir, editor: &str, change: impl FnOnce(&mut Config)) -> (Savi
 }
 
 fn connect(saving: &mut Saving) {
-    let records = vec![Record::Session(SessionId::new(), ClientTraits::default())];
+    let records = vec![Record::Session(SessionId::new(), Client::default())];
     assert!(saving.attempt(|file| file.take(Batch { records, ..Batch::default() })));
 }
 

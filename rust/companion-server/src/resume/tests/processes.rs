@@ -18,7 +18,7 @@ use crate::journal::Batch;
 use crate::net::listen::Listeners;
 use crate::resume::Resume;
 use crate::runtime::Runtime;
-use crate::session::{ClientTraits, SessionId};
+use crate::session::{Client, ClientTraits, SessionId};
 use crate::tests::logged;
 
 /// Changes the first line of the file.
@@ -177,8 +177,8 @@ fn a_line_that_was_not_finished_counts_for_nothing() {
     let dir = TempDir::new().unwrap();
     let (token, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
     let records = vec![
-        Record::Session(SessionId::new(), ClientTraits::default()),
-        Record::Session(SessionId::new(), ClientTraits::default()),
+        Record::Session(SessionId::new(), Client::default()),
+        Record::Session(SessionId::new(), Client::default()),
     ];
     assert!(saving.attempt(|file| file.take(Batch { records, ..Batch::default() })));
     drop(saving);
@@ -199,9 +199,10 @@ fn after_an_append_that_failed_the_file_is_written_again_as_a_whole() {
     // The file takes no further data.
     saving.file.open = Some(fs::File::open(file(&dir)).unwrap());
     let sessions = [true, false].map(|of| {
-        (SessionId::new(), ClientTraits { replays_edits: of, ..ClientTraits::default() })
+        let traits = ClientTraits { replays_edits: of, ..ClientTraits::default() };
+        (SessionId::new(), Client { traits, name: "a".into(), version: "1".into() })
     });
-    for (session, client) in sessions {
+    for (session, client) in sessions.clone() {
         let records = vec![Record::Session(session, client)];
         assert!(saving.attempt(|file| file.take(Batch { records, ..Batch::default() })));
     }

@@ -20,7 +20,7 @@ use tokio::runtime::Builder;
 use uuid::Uuid;
 
 use crate::parts::Parts;
-use crate::session::ClientTraits;
+use crate::session::Client;
 use crate::tests::{EditorCall, Rig, Stream};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/http");
@@ -108,7 +108,7 @@ impl World {
     async fn try_out(&mut self, body: Vec<u8>) {
         let Parts { clients, context: editor, .. } = &self.rig.parts;
         let context = editor.message();
-        let session = clients.create(ClientTraits::default()).expect("the others are idle").id;
+        let session = clients.create(Client::default()).expect("the others are idle").id;
         let posted = tokio::time::timeout(HANG, self.post(&session.to_string(), body)).await;
         let (status, reply, asked) = posted.expect("an answer that does not come");
         if is_error(status, &reply) {

@@ -9,6 +9,7 @@ import com.google.gson.JsonObject
 import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.ConnectedCli
 import dev.companion.gemini.core.Decided
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.Diagnosis
@@ -92,7 +93,7 @@ open class RecordingCore : CompanionCore {
             is ServerMessage.FindTexts -> texts[request.params.run { Triple(session, prompt, path) }]
             is ServerMessage.ListHunks -> parts(request.params.prompt, request.params.path)
             is ServerMessage.PlanRevert -> plan(request.files)
-            ServerMessage.Status -> ServerStatus(connected = 1)
+            ServerMessage.Status -> ServerStatus(clis = listOf(ConnectedCli()))
             ServerMessage.Environment -> TerminalEnvironment(emptyMap())
             ServerMessage.Diagnose -> Diagnosis("Gemini CLI connects.")
         }

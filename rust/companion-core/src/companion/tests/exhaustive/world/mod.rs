@@ -234,7 +234,7 @@ impl World {
             commenting: Commenting::new(script),
         };
         for session in [session, world.other] {
-            world.handle(Input::Connected(session, CLIENT));
+            world.handle(Input::Connected(session, CLIENT.into()));
         }
         world.save_all();
         world.attach(&EventId::default(), false);

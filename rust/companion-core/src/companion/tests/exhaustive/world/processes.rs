@@ -180,7 +180,7 @@ impl World {
         let left = std::mem::take(&mut self.disk);
         self.commenting.leave(&left);
         self.companion = companion(script, self.restarts, Left::default());
-        self.handle(Input::Connected(self.neighbor, CLIENT));
+        self.handle(Input::Connected(self.neighbor, CLIENT.into()));
         self.handle(Input::Adopted(left));
         // The records of the last process stay until these are saved.
         self.save_all();

@@ -59,7 +59,7 @@ class CompanionServiceTest : ServiceTestCase() {
         start()
         val old = published()
         val cli = Cli(old)
-        await { running.status.connected == 1 }
+        await { running.status.clis.size == 1 }
         val states = ArrayList<CompanionState>()
         val connection = project.messageBus.connect(testRootDisposable)
         connection.subscribe(CompanionStateListener.TOPIC, CompanionStateListener(states::add))
@@ -68,9 +68,9 @@ class CompanionServiceTest : ServiceTestCase() {
         await { service.core !== before && service.state is CompanionState.Running }
         assertEquals(listOf(file(running)), discoveryFiles(running))
         assertEquals("where it is, and with which token", old, published())
-        assertEquals(0, running.status.connected)
+        assertEquals(0, running.status.clis.size)
         cli.comeBack()
-        await { running.status.connected == 1 && states.lastOrNull() == running }
+        await { running.status.clis.size == 1 && states.lastOrNull() == running }
     }
 
     fun testNewAddressesRestartItAndOneThatIsMissingIsReported() {
@@ -145,14 +145,14 @@ class CompanionServiceTest : ServiceTestCase() {
         val folder = FileUtil.createTempDirectory("context", null).canonicalFile
         val file = File(folder, "seen.txt").apply { writeText("text") }
         val cli = Cli(published())
-        await { running.status.connected == 1 }
+        await { running.status.clis.size == 1 }
         val virtual = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
         FileEditorManager.getInstance(project).openFile(virtual, true)
         await { cli.context().contains(file.name) }
         set { context = false }
         await { !cli.context().contains(file.name) }
         assertEquals(port, running.status.port)
-        assertEquals(1, running.status.connected)
+        assertEquals(1, running.status.clis.size)
         set { context = true }
         await { cli.context().contains(file.name) }
         FileEditorManager.getInstance(project).closeFile(virtual)
@@ -164,7 +164,7 @@ class CompanionServiceTest : ServiceTestCase() {
         val folder = FileUtil.createTempDirectory("hidden", null).canonicalFile
         val file = File(folder, "seen.txt").apply { writeText("text") }
         val cli = Cli(published())
-        await { running.status.connected == 1 }
+        await { running.status.clis.size == 1 }
         val virtual = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
         FileEditorManager.getInstance(project).openFile(virtual, true)
         await { cli.context().contains(file.name) }
@@ -174,7 +174,7 @@ class CompanionServiceTest : ServiceTestCase() {
         ProjectSetting.HIDE_CONTEXT.set(project, false)
         await { cli.context().contains(file.name) }
         assertEquals("it was not restarted", port, running.status.port)
-        assertEquals(1, running.status.connected)
+        assertEquals(1, running.status.clis.size)
         FileEditorManager.getInstance(project).closeFile(virtual)
     }
 

@@ -18,6 +18,7 @@ import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.core.ConnectedCli
 import dev.companion.gemini.core.DiscoveryFile
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.ServerStatus
@@ -58,7 +59,7 @@ class StatusTest : ServiceTestCase() {
         file: String?,
         listening: List<String> = emptyList(),
         missing: List<String> = emptyList(),
-    ) = Running(ServerStatus(1, listening, missing, files(file), connected))
+    ) = Running(ServerStatus(1, listening, missing, files(file), List(connected) { ConnectedCli() }))
 
     /** Returns the file of a client that is used here. Without [path] the file could not be written. */
     private fun files(path: String?) = listOf(DiscoveryFile("gemini", path ?: "/gone", inPlace = path != null))
@@ -111,7 +112,7 @@ class StatusTest : ServiceTestCase() {
         val service = serviceWith { _, _ -> core }
         service.start()
         await { service.state is Running }
-        status = ServerStatus(discoveryFiles = files("/new"), connected = 1)
+        status = ServerStatus(discoveryFiles = files("/new"), clis = listOf(ConnectedCli()))
         val content = StatusPopup(project).content(service)
         val labels = UIUtil.findComponentsOfType(content, JLabel::class.java).map { it.text }
         assertTrue("$labels", StatusText.title(Running(status)) in labels)

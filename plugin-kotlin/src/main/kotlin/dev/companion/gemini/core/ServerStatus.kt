@@ -12,14 +12,24 @@ data class ServerStatus(
     val notListening: List<String> = emptyList(),
     /** The discovery files; none for clients that are not used on this machine. */
     val discoveryFiles: List<DiscoveryFile> = emptyList(),
-    /** The number of connected CLIs. */
-    val connected: Int = 0,
-    /** The number of connected CLIs that have not run a hook. They can't be asked to show each edit. */
-    val unhooked: Int = 0,
+    /** The connected CLIs, and other connected clients. */
+    val clis: List<ConnectedCli> = emptyList(),
     /** The number of proposals that wait for a decision. */
     val openDiffs: Int = 0,
     /** Why each open private file is private; the focused file is among them. */
     val privateFiles: Map<String, String> = emptyMap(),
+) {
+    /** The number of connected CLIs that have not run a hook. They can't be asked to show each edit. */
+    val unhooked: Int get() = clis.count { it.awaitsHook }
+}
+
+/** A connected CLI, or another connected client. */
+data class ConnectedCli(
+    /** The CLI's text, or empty if it is unknown. */
+    val name: String = "",
+    val version: String = "",
+    /** Whether it has hooks, and none has identified it yet. */
+    val awaitsHook: Boolean = false,
 )
 
 /** A discovery file for one kind of CLI. */

@@ -79,7 +79,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
             status.discoveryFiles.filterNot { it.inPlace }.map { message("notification.no.discovery.file", it.path) } +
                 status.notListening.map { message("notification.not.listening", it) }
         if (problems.isEmpty()) hideProblem() else showProblem(problems.joinToString(" "), NotificationType.WARNING)
-        if (status.connected > 0) greetOnce()
+        if (status.clis.isNotEmpty()) greetOnce()
     }
 
     private fun showProblem(text: String, type: NotificationType) {

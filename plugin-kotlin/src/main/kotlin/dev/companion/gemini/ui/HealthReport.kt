@@ -5,6 +5,7 @@ package dev.companion.gemini.ui
 import com.intellij.openapi.application.ApplicationInfo
 import com.intellij.openapi.application.ApplicationNamesInfo
 import com.intellij.openapi.project.Project
+import dev.companion.gemini.core.ConnectedCli
 import dev.companion.gemini.core.DiscoveryFile
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.ServerStatus
@@ -60,9 +61,14 @@ internal object HealthReport {
             "Listening: ${StatusText.listening(status)}",
             *status.notListening.map { "Not listening: $it" }.toTypedArray(),
             *status.discoveryFiles.map(::discoveryFile).toTypedArray(),
-            "Connected: ${status.connected}",
+            "Connected: ${connected(status.clis)}",
             "Open proposals: ${status.openDiffs}",
         )
+
+    private fun connected(clis: List<ConnectedCli>): String {
+        val names = clis.map { "${it.name} ${it.version}".trim() }.filter(String::isNotEmpty)
+        return if (names.isEmpty()) "${clis.size}" else "${clis.size} (${names.joinToString(", ")})"
+    }
 
     private fun discoveryFile(file: DiscoveryFile) =
         "Discovery file for ${file.client}: ${file.path}${if (file.inPlace) "" else " could not be written"}"

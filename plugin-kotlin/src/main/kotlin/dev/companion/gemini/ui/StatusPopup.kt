@@ -180,7 +180,7 @@ internal class StatusPopup(private val project: Project) {
                 if (file.inPlace) file.path else message("status.popup.file.none", file.path),
             )
         }
-        row(form, "status.popup.connected", status.connected.toString())
+        row(form, "status.popup.connected", status.clis.size.toString())
         if (ProjectSetting.HIDE_CONTEXT.isOn(project)) {
             form.addComponent(text(message("status.popup.hidden")))
         } else {

@@ -22,7 +22,7 @@ internal object StatusText {
     fun icon(state: CompanionState): Icon =
         when (state) {
             CompanionState.Off, CompanionState.WelcomeScreen, CompanionState.Remote, CompanionState.Starting -> OFF
-            is CompanionState.Running -> if (state.status.connected > 0) CONNECTED else WAITING
+            is CompanionState.Running -> if (state.status.clis.isNotEmpty()) CONNECTED else WAITING
             is CompanionState.Failed -> FAILED
         }
 
@@ -32,13 +32,13 @@ internal object StatusText {
             CompanionState.WelcomeScreen -> message("status.welcome")
             CompanionState.Remote -> message("status.remote")
             CompanionState.Starting -> message("status.starting")
-            is CompanionState.Running -> connected(state.status.connected)
+            is CompanionState.Running -> connected(state.status.clis.size)
             is CompanionState.Failed -> message("status.failed")
         }
 
     /** Returns the text next to the icon. */
     fun label(state: CompanionState, waiting: Int, changed: Int): String {
-        val connected = (state as? CompanionState.Running)?.status?.connected ?: 0
+        val connected = (state as? CompanionState.Running)?.status?.clis.orEmpty().size
         return when {
             waiting > 0 -> message("status.proposals", waiting)
             changed > 0 -> message("status.changed", changed)
