@@ -5,7 +5,6 @@ mod bridge;
 mod changes;
 mod clients;
 mod container;
-mod diagnostics;
 mod doctor;
 mod documents;
 mod editor_connection;

@@ -1,41 +1,41 @@
-//! Serves the editor's diagnostics to the model, as an MCP server on stdin and stdout.
+//! Serves the editor to the model, as an MCP server on stdin and stdout. [`ModelTool`] has its tools.
 //!
-//! The tool is offered from the beginning. A client considers a server without tools broken, and
-//! Qwen Code never asks it again. The server withdraws the tool while no editor can answer.
+//! The tools are offered from the beginning. A client considers a server without tools broken, and
+//! Qwen Code never asks it again. The server withdraws a tool while no editor can answer.
 
+mod companions;
+mod diagnostics;
+mod tool;
+
+use std::collections::HashSet;
 use std::error::Error;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use companion_client::http::block_on;
-use companion_protocol::diagnostics::Severity;
 use companion_protocol::jsonrpc::{
-    ErrorObject, ErrorResponse, Id, Message, Notification, Params, Payload, Response, describe,
+    ErrorObject, ErrorResponse, Id, Message, Notification, Params, Payload, Response,
     invalid_params, method_not_found, parse,
 };
 use companion_protocol::mcp::{
     CallToolParams, CallToolResult, Empty, Implementation, InitializeParams, InitializeResult,
-    ListToolsResult, ServerCapabilities, ToolAnnotations, ToolDefinition, ToolsCapability,
-    negotiate,
+    ListToolsResult, ServerCapabilities, ToolsCapability, negotiate,
 };
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::diagnostics::{Companions, DiagnosticsReply, NoDiagnostics, Question};
-use crate::find::{FindArgs, Parent};
+use self::companions::{Companions, Failure};
+use self::tool::ModelTool;
+use crate::find::FindArgs;
 use crate::serve::current_folder;
 use crate::stdio::{self, Output};
-
-/// The name of the tool, in the form that models know.
-const NAME: &str = "get_diagnostics";
 
 /// The time for a call. The companion gives the editor 3 s.
 const ANSWER: Duration = Duration::from_secs(6);
 
-/// The time for which the tool stays offered although no editor is found. An editor that starts
+/// The time for which a tool stays offered although no editor is found. An editor that starts
 /// together with the CLI is running by then.
 const OFFER_GRACE: Duration = Duration::from_secs(3);
 
@@ -62,10 +62,10 @@ pub(crate) fn mcp(args: McpArgs) -> Result<(), Box<dyn Error>> {
 }
 
 async fn run(args: McpArgs) -> Result<(), Box<dyn Error>> {
-    let companions = Companions::new(args.find, Parent::Client, current_folder()?)?;
+    let companions = Companions::new(args.find, current_folder()?)?;
     let output = Output::start()?;
     let mut input = stdio::input()?;
-    let server = Arc::new(Server { companions, output, is_offered: AtomicBool::new(true) });
+    let server = Arc::new(Server { companions, output, withdrawn: Mutex::default() });
     let reading = async {
         while let Some(line) = input.recv().await {
             server.take(&line).await;
@@ -82,17 +82,8 @@ async fn run(args: McpArgs) -> Result<(), Box<dyn Error>> {
 struct Server {
     companions: Companions,
     output: Output,
-    /// Whether the tool is listed. The server answers calls in any case.
-    is_offered: AtomicBool,
-}
-
-/// The arguments of the tool.
-#[derive(Debug, Default, Deserialize)]
-struct Arguments {
-    #[serde(default)]
-    path: Option<String>,
-    #[serde(default)]
-    severity: Option<Severity>,
+    /// The tools that are not listed. The server answers calls in any case.
+    withdrawn: Mutex<HashSet<ModelTool>>,
 }
 
 impl Server {
@@ -103,8 +94,10 @@ impl Server {
             }
             Ok(Payload::Single(Message::Notification { method, .. })) => {
                 if method == "notifications/initialized" {
-                    let server = Arc::clone(self);
-                    tokio::spawn(async move { server.watch().await });
+                    for tool in ModelTool::ALL {
+                        let server = Arc::clone(self);
+                        tokio::spawn(async move { server.watch(*tool).await });
+                    }
                 }
             }
             Ok(Payload::Single(Message::Response { .. })) => {}
@@ -121,58 +114,59 @@ impl Server {
                 Err(error) => self.refuse(&id, invalid_params(method, &error)).await,
             },
             "tools/list" => {
-                let is_offered = self.is_offered.load(Ordering::Relaxed);
-                let tools = is_offered.then(definition).into_iter().collect();
+                let withdrawn = self.withdrawn.lock().clone();
+                let offered = ModelTool::ALL.iter().filter(|tool| !withdrawn.contains(tool));
+                let tools = offered.map(|tool| tool.definition()).collect();
                 self.answer(&id, &ListToolsResult { tools }).await;
             }
-            "tools/call" => match question(params) {
-                Ok(Ok(question)) => {
-                    let server = Arc::clone(self);
-                    tokio::spawn(async move {
-                        let result = server.call(&question).await;
-                        server.answer(&id, &result).await;
-                    });
-                }
-                Ok(Err(wrong)) => self.answer(&id, &CallToolResult::error(wrong)).await,
-                Err(error) => self.refuse(&id, error).await,
+            "tools/call" => match params.parse::<CallToolParams<'_, Option<Value>>>() {
+                Ok(call) => self.call(id, &call.name, call.arguments),
+                Err(error) => self.refuse(&id, invalid_params(method, &error)).await,
             },
             "ping" | "logging/setLevel" => self.answer(&id, &Empty {}).await,
             _ => self.refuse(&id, method_not_found(method)).await,
         }
     }
 
-    async fn call(&self, question: &Question) -> CallToolResult {
-        match self.companions.ask(question, Instant::now() + ANSWER).await {
-            Ok(DiagnosticsReply { text, report }) => {
-                let structured = serde_json::to_value(&report).expect("a report is JSON");
-                CallToolResult::structured(text, structured)
-            }
-            Err(why) => CallToolResult::error(why.to_string()),
-        }
+    fn call(self: &Arc<Self>, id: Id, name: &str, arguments: Option<Value>) {
+        let tool = ModelTool::named(name).ok_or_else(|| format!("Unknown tool: {name}"));
+        let server = Arc::clone(self);
+        tokio::spawn(async move {
+            let result = match tool {
+                Ok(tool) => tool.call(arguments, &server.companions, Instant::now() + ANSWER).await,
+                Err(unknown) => CallToolResult::error(unknown),
+            };
+            server.answer(&id, &result).await;
+        });
     }
 
-    /// Searches for an editor until one can answer. Later, each call searches again, because an
-    /// editor's restart does not change the list of tools.
-    async fn watch(&self) {
+    /// Searches for an editor until one can answer the tool. Later, each call searches again, because
+    /// an editor's restart does not change the list of tools.
+    async fn watch(&self, tool: ModelTool) {
         let begun = Instant::now();
         let mut pause = MIN_SEARCH_INTERVAL;
-        while let Err(why) = self.companions.are_there().await {
-            log::debug!("{why}");
+        while let Err(failure) = self.companions.check(tool).await {
+            log::debug!("{}", tool.explain(&failure));
             if begun.elapsed() >= OFFER_GRACE {
-                self.offer(false).await;
+                self.offer(tool, false).await;
             }
-            let longest = match why {
-                NoDiagnostics::NotOffered => MAX_UNSUPPORTED_INTERVAL,
-                NoDiagnostics::Absent(_) | NoDiagnostics::Failed(_) => MAX_SEARCH_INTERVAL,
+            let longest = match failure {
+                Failure::NotOffered => MAX_UNSUPPORTED_INTERVAL,
+                Failure::Absent(_) | Failure::Failed(_) => MAX_SEARCH_INTERVAL,
             };
             sleep(pause).await;
             pause = (pause * 2).min(longest);
         }
-        self.offer(true).await;
+        self.offer(tool, true).await;
     }
 
-    async fn offer(&self, is_offered: bool) {
-        if self.is_offered.swap(is_offered, Ordering::Relaxed) != is_offered {
+    async fn offer(&self, tool: ModelTool, is_offered: bool) {
+        let has_changed = if is_offered {
+            self.withdrawn.lock().remove(&tool)
+        } else {
+            self.withdrawn.lock().insert(tool)
+        };
+        if has_changed {
             self.send(&Notification::new("notifications/tools/list_changed", Empty {})).await;
         }
     }
@@ -204,45 +198,4 @@ fn initialized(params: &InitializeParams<'_>) -> InitializeResult {
         },
         instructions: "Returns the errors and warnings of the user's editor.",
     }
-}
-
-fn definition() -> ToolDefinition {
-    ToolDefinition {
-        name: NAME,
-        title: "Get problems",
-        description: "Returns the errors and warnings that the user's editor shows for a file of the \
-            project, or for the files that are open in it: a line for each, \
-            path:line:column: severity: message, the worst if there are many.",
-        input_schema: json!({
-            "type": "object",
-            "properties": {
-                "path": {
-                    "type": "string",
-                    "description": "The file, absolute or relative to the current folder; absent, all \
-                        files that are open in the editor.",
-                },
-                "severity": Severity::schema(),
-            },
-        }),
-        output_schema: None,
-        annotations: Some(ToolAnnotations { read_only_hint: true, open_world_hint: false }),
-    }
-}
-
-/// Parses a tool call. Invalid arguments give a text for the model; an invalid call gives an error.
-fn question(params: Params<'_>) -> Result<Result<Question, String>, ErrorObject> {
-    let invalid = |error| invalid_params("tools/call", &error);
-    let call: CallToolParams<'_, Option<serde_json::Value>> = params.parse().map_err(invalid)?;
-    if call.name != NAME {
-        return Ok(Err(format!("Unknown tool: {}", call.name)));
-    }
-    let arguments = call.arguments.map_or_else(|| Ok(Arguments::default()), serde_json::from_value);
-    Ok(match arguments {
-        Ok(Arguments { path, severity }) => {
-            // Some models write an empty text for a missing argument.
-            let path = path.filter(|path| !path.is_empty()).map(PathBuf::from);
-            Ok(Question { path, severity })
-        }
-        Err(error) => Err(format!("Invalid arguments: {}", describe(&error))),
-    })
 }
