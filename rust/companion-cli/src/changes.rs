@@ -15,7 +15,6 @@ use companion_protocol::editor::ChangeKind;
 use companion_protocol::ide::log_line;
 use companion_protocol::profile;
 
-use crate::find::explain;
 use crate::output;
 use crate::running::Running;
 use crate::serve::folder;
@@ -125,7 +124,7 @@ fn ask(companions: Vec<Running>) -> Result<Vec<PromptChanges>, String> {
             http::Error::Status { status: 404, .. } => {
                 "the companion is older than this program; restart the editor".to_owned()
             }
-            error => explain(&endpoint.authority(), &error),
+            error => error.explain(&endpoint.authority()),
         })?;
         if list.version != VERSION {
             return Err("the companion has another version than this program; restart the editor"

@@ -26,7 +26,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::find::{FindArgs, Parent, explain, vars};
+use crate::find::{FindArgs, Parent, vars};
 use crate::programs::{PROGRAM, programs};
 
 /// The time between two attempts to reach a companion that does not answer. A companion that runs
@@ -210,7 +210,7 @@ async fn relay(event: HookEventKind, find: FindArgs) -> Result<HookResponse, Box
                 return Ok(answer);
             }
             Err(error) => {
-                why = explain(&hosts[0].authority(), &error);
+                why = error.explain(&hosts[0].authority());
                 match error {
                     http::Error::Timeout { .. } => suspended(mark, &hosts[0]).await,
                     _ => answered(mark),

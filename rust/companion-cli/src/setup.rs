@@ -303,7 +303,9 @@ impl Run<'_> {
             Some(_) if report.has(Outcome::Failed) => {
                 "\nSome steps failed. Correct the causes, and run this again.\n".to_owned()
             }
-            Some(diagnoses) if diagnoses.iter().any(is_for_later) => {
+            Some(diagnoses)
+                if diagnoses.iter().any(|one| one.problem.is_some_and(Problem::needs_editor)) =>
+            {
                 if report.has_editor {
                     format!("\n{NEXT_STEPS}")
                 } else {
@@ -330,20 +332,6 @@ fn of_ours(obstacle: HookObstacle, client: &ClientProfile) -> Option<String> {
         other => other,
     };
     Some(obstacle.reason(client))
-}
-
-/// Returns whether a client fails to connect only because no editor has its folder open yet.
-fn is_for_later(diagnosis: &Diagnosis) -> bool {
-    let problem = diagnosis.problem;
-    problem.is_some_and(|problem| {
-        matches!(
-            problem,
-            Problem::UnknownTerminal
-                | Problem::NoCompanion
-                | Problem::NoFolder
-                | Problem::OtherFolder
-        )
-    })
 }
 
 fn code(report: &Report) -> ExitCode {

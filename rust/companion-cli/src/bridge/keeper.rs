@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::link::Up;
 use super::relay::{Begin, Bridge};
-use crate::find::{Finder, explain};
+use crate::find::Finder;
 
 /// Timeout of the bridge's own requests to a companion.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -159,7 +159,7 @@ impl Keeper {
                 attempts.spawn(async move {
                     let left = deadline.saturating_duration_since(Instant::now());
                     let begun = initialize(&endpoint, message, &ancestors, left).await;
-                    begun.map_err(|error| explain(&endpoint.authority(), &error))
+                    begun.map_err(|error| error.explain(&endpoint.authority()))
                 });
             }
             let patience = if endpoints.len() == 0 { limit } else { patience };
@@ -224,12 +224,12 @@ impl Keeper {
         if let Some(known) = known.as_ref() {
             match known.stream().await {
                 Ok(stream) => return Ok(stream),
-                Err(error) if is_absence(&error) && away < SAME_SESSION_GRACE => {
-                    return Err(explain(&known.session.endpoint().authority(), &error));
+                Err(error) if error.is_absence() && away < SAME_SESSION_GRACE => {
+                    return Err(error.explain(&known.session.endpoint().authority()));
                 }
                 Err(error) => {
                     log::debug!("the session did not go on: {error}");
-                    absent = is_absence(&error).then_some(known);
+                    absent = error.is_absence().then_some(known);
                 }
             }
         }
@@ -239,11 +239,11 @@ impl Keeper {
         let absent = absent.filter(|known| known.session.endpoint() == session.endpoint());
         if let Some(known) = absent {
             match known.stream().await {
-                Err(error) if !is_absence(&error) => log::debug!("it has ended: {error}"),
+                Err(error) if !error.is_absence() => log::debug!("it has ended: {error}"),
                 again => {
                     end(&session).await;
                     let authority = session.endpoint().authority();
-                    return again.map_err(|error| explain(&authority, &error));
+                    return again.map_err(|error| error.explain(&authority));
                 }
             }
         }
@@ -255,7 +255,7 @@ impl Keeper {
             Ok(events) => events,
             Err(error) => {
                 end(&session).await;
-                return Err(explain(&session.endpoint().authority(), &error));
+                return Err(error.explain(&session.endpoint().authority()));
             }
         };
 
@@ -349,7 +349,7 @@ impl Keeper {
         }
         while let Some(closing) = closings.join_next().await {
             let Ok((closed, path)) = closing else { continue };
-            closed.or_else(|error| if is_absence(&error) { Err(error) } else { Ok(()) })?;
+            closed.or_else(|error| if error.is_absence() { Err(error) } else { Ok(()) })?;
             self.bridge.diffs.lock().withdrawn(&path);
         }
         Ok(())
@@ -385,18 +385,6 @@ async fn say(
         let authority = session.endpoint().authority();
         Err(Error::Timeout { authority, stage: Stage::Answer })
     })
-}
-
-/// Returns whether the companion did not answer at all.
-fn is_absence(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::UnknownHost { .. }
-            | Error::Refused { .. }
-            | Error::Unreachable { .. }
-            | Error::Timeout { .. }
-            | Error::Broken { .. }
-    )
 }
 
 /// The time until the next attempt; `None` after the last one, which is at the deadline.

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use clap::Parser as _;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use companion_client::discover::{Environment, Stdio, resolve_to_real_path};
-use companion_client::http as client;
 use companion_protocol::profile::{self, GEMINI};
 
 pub(crate) use companion_platform::vars;
@@ -171,20 +170,6 @@ fn hosts(environment: &Environment) -> Vec<String> {
         hosts.push("127.0.0.1".to_owned());
     }
     hosts
-}
-
-/// Describes a failed connection to `authority`, for the user.
-pub(crate) fn explain(authority: &str, error: &client::Error) -> String {
-    match error {
-        client::Error::Unauthorized { .. } => {
-            format!("{authority} refused the token; it may be that of a companion that has ended")
-        }
-        client::Error::UnknownHost { .. }
-        | client::Error::Refused { .. }
-        | client::Error::Unreachable { .. }
-        | client::Error::Timeout { .. } => error.to_string(),
-        error => format!("{authority}: {error}"),
-    }
 }
 
 #[cfg(test)]

@@ -3,13 +3,12 @@
 //! It finds a companion that offers a tool, and calls the tool in a new session. So no connection has
 //! to be kept or restored between two calls.
 
-use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use companion_client::discover::normalize;
-use companion_client::http::{Endpoint, Session, connect};
+use companion_client::http::{Endpoint, Error, Session, connect};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -17,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::tool::ModelTool;
-use crate::find::{FindArgs, Finder, Mapping, Parent, explain};
+use crate::find::{FindArgs, Finder, Mapping, Parent};
 
 /// The time for a companion to begin a session, which usually takes milliseconds. Each edit waits
 /// twice as long for a suspended companion.
@@ -82,7 +81,7 @@ impl<S> Answer<S> {
 
 impl Companions {
     /// Creates it from the arguments that find a companion, and from a folder of the client.
-    pub(super) fn new(find: FindArgs, cwd: PathBuf) -> Result<Self, Box<dyn Error>> {
+    pub(super) fn new(find: FindArgs, cwd: PathBuf) -> Result<Self, Box<dyn std::error::Error>> {
         let find = find.or_of_bridge();
         let mapping = find.mapping();
         Ok(Self { finder: Arc::new(find.finder(Parent::Client)?), mapping, cwd })
@@ -107,7 +106,7 @@ impl Companions {
         end(&session).await;
         answer
             .map_err(|_| Failure::Failed("The user's editor did not answer in time.".to_owned()))?
-            .map_err(|error| Failure::Failed(explain(&session.endpoint().authority(), &error)))
+            .map_err(|error| Failure::Failed(error.explain(&session.endpoint().authority())))
     }
 
     /// Returns the companion's path of a client's file, without `..`. Like the client, it does not
@@ -146,7 +145,7 @@ impl Companions {
 async fn begin_at(endpoint: Endpoint, tool: ModelTool) -> Result<Option<Session>, String> {
     let deadline = Instant::now() + BEGINNING;
     let authority = endpoint.authority();
-    let failed = |error| explain(&authority, &error);
+    let failed = |error: Error| error.explain(&authority);
     // Only one timeout applies at a time. This one knows the unfinished step.
     let session = connect(&endpoint, BEGINNING).await.map_err(failed)?.session;
     let offered = timeout_at(deadline, session.ask::<Offered>("tools/list", json!({}))).await;

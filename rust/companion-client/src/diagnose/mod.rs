@@ -83,6 +83,32 @@ pub enum Problem {
     ToolSandbox,
 }
 
+impl Problem {
+    /// Whether the client fails only because no editor has its folder open yet.
+    pub const fn needs_editor(self) -> bool {
+        match self {
+            Self::UnknownTerminal | Self::NoCompanion | Self::NoFolder | Self::OtherFolder => true,
+            Self::NoRoute
+            | Self::BadProxy
+            | Self::NotRunning
+            | Self::StaleFile
+            | Self::WrongToken
+            | Self::WrongName
+            | Self::UnknownHost
+            | Self::HostSilent
+            | Self::LooksOnHost
+            | Self::LooksInContainer
+            | Self::Silent
+            | Self::NotACompanion
+            | Self::BadCommand
+            | Self::BadSettings
+            | Self::RefusedExtension
+            | Self::SwitchedOff
+            | Self::ToolSandbox => false,
+        }
+    }
+}
+
 /// The importance of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -10,7 +10,7 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::header::{AUTHORIZATION, CONNECTION, HOST, HeaderValue};
-use hyper::{Request, Response, StatusCode};
+use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use tokio::net::{TcpStream, lookup_host};
@@ -125,9 +125,5 @@ async fn refusal(response: Response<Incoming>) -> Error {
     let message = serde_json::from_slice::<Refusal>(&body)
         .map(|refusal| refusal.error.message)
         .unwrap_or_default();
-    match status {
-        StatusCode::UNAUTHORIZED => Error::Unauthorized { message },
-        StatusCode::FORBIDDEN => Error::Forbidden { message },
-        status => Error::Status { status: status.as_u16(), message },
-    }
+    Error::of_status(status, message)
 }

@@ -1,6 +1,9 @@
-//! Describes failed requests, with one variant per cause that a user can fix.
+//! Describes failed requests, with one variant per cause that a user can fix, and what each means for
+//! its callers.
 
 use std::io;
+
+use hyper::StatusCode;
 
 /// The stage of a request that timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +100,63 @@ pub enum Error {
 }
 
 impl Error {
+    /// Returns the error for the status of a refused request, with the server's message.
+    pub(super) fn of_status(status: StatusCode, message: String) -> Self {
+        match status {
+            StatusCode::UNAUTHORIZED => Self::Unauthorized { message },
+            StatusCode::FORBIDDEN => Self::Forbidden { message },
+            status => Self::Status { status: status.as_u16(), message },
+        }
+    }
+
+    /// Returns what the error means for a request of a session. MCP requires 404 if the server does not
+    /// know the session. The VS Code companion answers 400 with a text about the session.
+    pub(super) fn in_session(self) -> Self {
+        match self {
+            Self::Status { status: 404, .. } => Self::SessionEnded,
+            Self::Status { status: 400, message }
+                if message.to_ascii_lowercase().contains("session") =>
+            {
+                Self::SessionEnded
+            }
+            error => error,
+        }
+    }
+
+    /// Describes a failed connection to `authority`, for the user.
+    pub fn explain(&self, authority: &str) -> String {
+        match self {
+            Self::Unauthorized { .. } => format!(
+                "{authority} refused the token; it may be that of a companion that has ended"
+            ),
+            // These name it.
+            Self::UnknownHost { .. }
+            | Self::Refused { .. }
+            | Self::Unreachable { .. }
+            | Self::Timeout { .. } => self.to_string(),
+            error => format!("{authority}: {error}"),
+        }
+    }
+
+    /// Returns whether the companion did not answer at all.
+    pub fn is_absence(&self) -> bool {
+        match self {
+            Self::UnknownHost { .. }
+            | Self::Refused { .. }
+            | Self::Unreachable { .. }
+            | Self::Timeout { .. }
+            | Self::Broken { .. } => true,
+            Self::Unauthorized { .. }
+            | Self::Forbidden { .. }
+            | Self::SessionEnded
+            | Self::Status { .. }
+            | Self::Rpc { .. }
+            | Self::NotACompanion { .. }
+            | Self::TooLong
+            | Self::Local(_) => false,
+        }
+    }
+
     /// Returns whether the server certainly did not act on the request, so that it can be repeated.
     pub fn is_safe_to_retry(&self) -> bool {
         match self {

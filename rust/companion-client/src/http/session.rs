@@ -178,17 +178,7 @@ impl Session {
         request
     }
 
-    /// Converts `error` if it means that the server does not know the session. MCP requires 404.
-    /// The VS Code companion answers 400 with a text about the session.
     fn ended(&self, error: Error) -> Error {
-        match error {
-            Error::Status { status: 404, .. } if self.id.is_some() => Error::SessionEnded,
-            Error::Status { status: 400, message }
-                if self.id.is_some() && message.to_ascii_lowercase().contains("session") =>
-            {
-                Error::SessionEnded
-            }
-            error => error,
-        }
+        if self.id.is_some() { error.in_session() } else { error }
     }
 }
