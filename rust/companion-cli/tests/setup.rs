@@ -293,10 +293,10 @@ fn however_often_setup_is_killed_a_removal_leaves_nothing() {
 }
 
 #[test]
-fn folders_that_a_killed_run_was_creating_or_removing_are_removed() {
+fn folders_that_a_killed_run_was_creating_are_removed() {
     let dir = home();
     let before = tree(dir.path());
-    for staged in [".companion-setupA/created/state", ".local/.companion-setupB/removed"] {
+    for staged in [".companion-setupA/created/state", ".local/.companion-setupB/created"] {
         fs::create_dir_all(dir.path().join(staged).join("companion-for-gemini-cli")).unwrap();
     }
     let remove = ["setup", "--remove", "-y"];

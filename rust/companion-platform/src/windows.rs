@@ -66,6 +66,17 @@ pub fn open_plain_file(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
+/// Renames a file or a folder, unless there is something at `to`.
+///
+/// # Errors
+/// If there is, or if it can't be renamed.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    if to.exists() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    fs::rename(from, to)
+}
+
 /// Returns the parent and the command line of a process.
 pub fn process_info(pid: u32) -> Option<ProcessInfo> {
     let pid = Pid::from_u32(pid);

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::files::{check_own, remove_empty};
-use crate::staging::{Staging, sweep};
+use crate::staging::sweep;
 
 /// The longest wait for the lock, longer than a run takes.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
@@ -49,30 +49,6 @@ impl Lock {
             }
             thread::sleep(PAUSE);
         }
-    }
-
-    /// Moves the folders of the lock out of the way in one step, if only the lock and `file` are in
-    /// them. If this run is killed before it has removed them, the next one does. Returns the new path
-    /// of `file`.
-    pub(crate) fn set_aside(&mut self, file: &Path) -> Option<PathBuf> {
-        let outermost = self.dirs.first()?.clone();
-        let is_own =
-            |path: &PathBuf| self.dirs.contains(path) || *path == self.path || path == file;
-        for dir in &self.dirs {
-            let mut entries = fs::read_dir(dir).ok()?;
-            if !entries.all(|entry| entry.is_ok_and(|entry| is_own(&entry.path()))) {
-                return None;
-            }
-        }
-        let staging = Staging::in_dir(outermost.parent()?).ok()?;
-        let moved = staging.path("removed");
-        // On Windows this fails, because the lock is open.
-        fs::rename(&outermost, &moved).ok()?;
-        let to = |path: &Path| Some(moved.join(path.strip_prefix(&outermost).ok()?));
-        self.path = to(&self.path)?;
-        self.dirs = self.dirs.iter().filter_map(|dir| to(dir)).collect();
-        self.dirs.insert(0, staging.keep());
-        to(file)
     }
 }
 

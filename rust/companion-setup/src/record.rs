@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_platform::{PrivateDir, STATE_FOLDER, state_dir};
+use companion_platform::{PrivateDir, STATE_FOLDER, rename_new, state_dir};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -244,12 +244,12 @@ impl Content {
 
 impl Drop for InstallManifest {
     fn drop(&mut self) {
-        let Some(lock) = &mut self.lock else { return };
-        if !self.content.items.is_empty() {
+        if self.lock.is_none() || !self.content.items.is_empty() {
             return;
         }
-        let file = lock.set_aside(&self.file).unwrap_or_else(|| self.file.clone());
-        match fs::remove_file(&file) {
+        // The lock removes itself and then the empty folders. Servers may be creating files in them, so
+        // they must not move.
+        match fs::remove_file(&self.file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 log::warn!("{}: {error}", self.file.display());
             }
@@ -281,7 +281,8 @@ fn create_at_once(outermost: &Path, file: &Path, content: &Content) -> io::Resul
     let staged_file = staged.join(inner);
     create_private(staged_file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
     replace_at_once(&staged_file, &content.text()?)?;
-    fs::rename(staged, outermost)
+    // A server may have created the folder meanwhile, and use it.
+    rename_new(&staged, outermost)
 }
 
 /// Creates the folder of the manifest as servers do, which keep their files in it.
@@ -340,6 +341,22 @@ fn newest_version(manifest: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_a_server_has_just_created_is_not_replaced() {
+        use std::os::unix::fs::MetadataExt;
+
+        let dir = tempfile::tempdir().unwrap();
+        let folder = PrivateDir::open(dir.path(), &[STATE_FOLDER]).unwrap().path().to_owned();
+        let file = folder.join("setup.json");
+        let before = fs::metadata(&folder).unwrap().ino();
+        create_at_once(&folder, &file, &Content::default()).unwrap_err();
+        assert_eq!(fs::metadata(&folder).unwrap().ino(), before);
+        assert!(!file.exists());
+        let left: Vec<_> = fs::read_dir(dir.path()).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+    }
 
     #[test]
     fn what_lies_there_is_known_however_many_runs_were_killed() {

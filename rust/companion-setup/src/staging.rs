@@ -30,11 +30,6 @@ impl Staging {
         self.dir.path().join(name)
     }
 
-    /// Keeps the folder, and returns it.
-    pub(crate) fn keep(self) -> PathBuf {
-        self.dir.keep()
-    }
-
     /// Moves all these files or folders into the staging folder, or none.
     pub(crate) fn take_away(&mut self, copies: &[PathBuf]) -> io::Result<()> {
         for (number, copy) in copies.iter().enumerate() {
