@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::common::{Companion, help, text};
@@ -166,13 +166,7 @@ fn of_a_project_only_the_mounted_part_is_in_the_container() {
 #[test]
 fn a_linked_worktree_is_mounted_with_the_git_folder_that_it_shares() {
     let companion = scene("project");
-    let git = companion.root().join("main/.git");
-    let entry = git.join("worktrees/project");
-    std::fs::create_dir_all(&entry).unwrap();
-    let dot_git = companion.project.join(".git");
-    std::fs::write(entry.join("gitdir"), format!("{}\n", dot_git.display())).unwrap();
-    std::fs::write(entry.join("commondir"), "../..\n").unwrap();
-    std::fs::write(&dot_git, format!("gitdir: {}\n", entry.display())).unwrap();
+    let git = link_worktree(&companion);
     let volume = format!("--volume={0}:{0}", git.display());
     let own = format!("-v={0}:{0}:ro", git.display());
     let called_with = |args: &[&str]| {
@@ -185,8 +179,48 @@ fn a_linked_worktree_is_mounted_with_the_git_folder_that_it_shares() {
     let main = format!("{}:", companion.root().join("main").display());
     assert!(!args.contains(&main), "not the main checkout: {args}");
     assert!(!called_with(&[&own]).contains(&volume), "the user's own mount counts");
-    std::fs::write(entry.join("gitdir"), "/elsewhere/.git\n").unwrap();
+    std::fs::write(git.join("worktrees/project/gitdir"), "/elsewhere/.git\n").unwrap();
     assert!(!called_with(&[]).contains(&volume), "the repository must name the worktree");
+}
+
+#[test]
+fn the_git_folder_of_a_worktree_is_at_its_own_path_whatever_else_is_mounted() {
+    let companion = scene("project");
+    let git = link_worktree(&companion);
+    let (volume, read_only) =
+        (format!("--volume={0}:{0}", git.display()), format!("--volume={0}:{0}:ro", git.display()));
+    let project = companion.project.to_str().unwrap();
+    let (root, main) = (companion.root(), git.parent().unwrap());
+    for (mounts, expected) in [
+        (vec![format!("{project}:{project}")], Some(&volume)),
+        (vec![format!("{project}:{project}:ro")], Some(&read_only)),
+        (vec![format!("{project}:/work")], None),
+        (vec![format!("{}:/src", main.display())], Some(&volume)),
+        (vec![format!("{0}:{0}", main.display())], None),
+        (vec![format!("{0}:{0}", root.display())], None),
+        (vec![format!("{project}:{project}"), format!("{0}:{0}", main.display())], None),
+    ] {
+        let volumes = mounts.iter().map(|mount| format!("-v={mount}"));
+        let args = ["--", "docker", "run"].map(str::to_owned).into_iter().chain(volumes);
+        let args: Vec<_> = args.chain(["image".to_owned()]).collect();
+        let args: Vec<_> = args.iter().map(String::as_str).collect();
+        check_exit(&command(&companion, &args).output().unwrap());
+        let args = called(&companion).0;
+        let added = args.lines().find(|arg| arg.starts_with(&volume));
+        assert_eq!(added, expected.map(String::as_str), "{mounts:?}: {args}");
+    }
+}
+
+/// Makes the companion's project a linked worktree. Returns the `.git` folder of the main one.
+fn link_worktree(companion: &Companion) -> PathBuf {
+    let git = companion.root().join("main/.git");
+    let entry = git.join("worktrees/project");
+    std::fs::create_dir_all(&entry).unwrap();
+    let dot_git = companion.project.join(".git");
+    std::fs::write(entry.join("gitdir"), format!("{}\n", dot_git.display())).unwrap();
+    std::fs::write(entry.join("commondir"), "../..\n").unwrap();
+    std::fs::write(&dot_git, format!("gitdir: {}\n", entry.display())).unwrap();
+    git
 }
 
 #[test]

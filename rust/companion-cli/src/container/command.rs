@@ -32,6 +32,7 @@ pub(super) struct Mount {
     pub(super) source: String,
     /// The path in the container.
     pub(super) target: String,
+    pub(super) is_read_only: bool,
 }
 
 impl Mount {
@@ -242,7 +243,8 @@ fn verb<'a>(words: &'a [String], at: &mut usize) -> Result<&'a str, String> {
 fn volume(value: &str) -> Option<Mount> {
     let mut parts = value.split(':');
     let (source, target) = (parts.next()?, parts.next()?);
-    Some(Mount { source: source.to_owned(), target: target.to_owned() })
+    let is_read_only = parts.flat_map(|modes| modes.split(',')).any(|mode| mode == "ro");
+    Some(Mount { source: source.to_owned(), target: target.to_owned(), is_read_only })
 }
 
 /// Parses `type=bind,source=…,target=…`.
@@ -254,7 +256,12 @@ fn mount(value: &str) -> Option<Mount> {
         })
     };
     let target = field(&["target", "dst", "destination"])?;
-    Some(Mount { source: field(&["source", "src"]).unwrap_or_default(), target })
+    let source = field(&["source", "src"]).unwrap_or_default();
+    let is_read_only = value.split(',').any(|field| {
+        let (name, value) = field.split_once('=').unwrap_or((field, ""));
+        ["ro", "readonly"].contains(&name) && !["false", "0"].contains(&value)
+    });
+    Some(Mount { source, target, is_read_only })
 }
 
 #[cfg(test)]
@@ -311,6 +318,8 @@ mod tests {
         let mounts: Vec<_> =
             found.mounts.iter().map(|one| (one.source.as_str(), one.target.as_str())).collect();
         assert_eq!(mounts, [("/a", "/b"), ("d", "/e"), ("/f", "/g")]);
+        let read_only: Vec<_> = found.mounts.iter().map(|one| one.is_read_only).collect();
+        assert_eq!(read_only, [false, true, false]);
         assert_eq!(found.network.as_deref(), Some("host"));
         assert_eq!(found.workdir.as_deref(), Some("/c"));
         assert!(found.host_entry && !found.pod);

@@ -1,5 +1,6 @@
 //! Adds options to a container command. Its only IO is to check folders.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -199,28 +200,22 @@ fn mount_project(
 ) -> Mapped {
     let mut mapped = Mapped::default();
     let roots: Vec<_> = running.workspace_path.split(Platform::CURRENT.list_separator()).collect();
+    let mut at_own_path = Vec::new();
     for &root in &roots {
-        let places = match theirs(&invocation.mounts, root) {
-            Some(target) => vec![Part { target, folder: root.to_owned(), is_for_cli: true }],
-            None => parts(invocation, &options.folder, root),
-        };
+        let places = places(invocation, &options.folder, root);
         if places.is_empty() {
             if Path::new(root).is_dir() {
                 flags.push(bind(root, root, false, options.needs_labels));
-                if let Some(git) = shared_git(&invocation.mounts, &roots, root) {
-                    let flag = bind(&git, &git, false, options.needs_labels);
-                    if !flags.contains(&flag) {
-                        flags.push(flag);
-                    }
-                }
+                at_own_path.push((root.to_owned(), false));
             }
             mapped.roots.push(root.to_owned());
         }
-        for Part { target, folder, is_for_cli } in places {
+        for Part { target, folder, is_for_cli, is_read_only } in places {
             if is_for_cli || target == folder {
                 mapped.roots.push(target.clone());
             }
             if target == folder {
+                at_own_path.push((folder, is_read_only));
                 continue;
             }
             if is_for_cli && options.bridge.is_none() {
@@ -233,6 +228,9 @@ fn mount_project(
             mapped.paths.push((target, folder));
         }
     }
+    for (git, is_read_only) in missing_git_folders(&invocation.mounts, &at_own_path) {
+        flags.push(bind(&git, &git, is_read_only, options.needs_labels));
+    }
     if invocation.workdir.is_none() {
         let folder = options.folder.to_string_lossy().into_owned();
         let folder = roots.iter().find_map(|root| below(root, &folder)).unwrap_or(folder);
@@ -241,13 +239,21 @@ fn mount_project(
     mapped
 }
 
-/// Returns the folder with the files of Git for `root`, if `root` is a linked worktree and nothing else
-/// mounts the folder.
-fn shared_git(mounts: &[Mount], roots: &[&str], root: &str) -> Option<String> {
-    let git = shared_git_folder(Path::new(root))?.to_str()?.to_owned();
-    let is_mounted =
-        theirs(mounts, &git).is_some() || roots.iter().any(|other| below(other, &git).is_some());
-    (!is_mounted).then_some(git)
+/// Returns the `.git` folders that linked worktrees share and that are not mounted at their own path,
+/// where the worktrees name them. A folder is read-only if all its worktrees are. `at_own_path` has all
+/// folders of the project that are at their own path, and whether they are read-only.
+fn missing_git_folders(mounts: &[Mount], at_own_path: &[(String, bool)]) -> BTreeMap<String, bool> {
+    let mut missing = BTreeMap::new();
+    for (folder, is_read_only) in at_own_path {
+        let git = shared_git_folder(Path::new(folder));
+        let Some(git) = git.as_deref().and_then(Path::to_str) else { continue };
+        let is_mounted = theirs(mounts, git).is_some_and(|part| part.target == git)
+            || at_own_path.iter().any(|(other, _)| below(other, git).is_some_and(|at| at == git));
+        if !is_mounted {
+            *missing.entry(git.to_owned()).or_insert(true) &= is_read_only;
+        }
+    }
+    missing
 }
 
 /// A mounted folder of the project.
@@ -260,6 +266,15 @@ struct Part {
     /// Whether the CLI runs in it. A mount for another purpose, such as a cache, is not a root of the
     /// workspace, but its paths are translated.
     is_for_cli: bool,
+    is_read_only: bool,
+}
+
+/// Returns the places of `root` in the container, according to the user's mounts.
+fn places(invocation: &Invocation, here: &Path, root: &str) -> Vec<Part> {
+    match theirs(&invocation.mounts, root) {
+        Some(whole) => vec![whole],
+        None => parts(invocation, here, root),
+    }
 }
 
 /// Returns the parts of `root` that the user mounts, if one of them is for the CLI. Then the CLI gets
@@ -277,7 +292,7 @@ fn parts(invocation: &Invocation, here: &Path, root: &str) -> Vec<Part> {
             Some(workdir) => relative_to(Platform::CURRENT, workdir, &target).is_some(),
             None => below(&mount.source, &here).is_some(),
         };
-        parts.push(Part { target, folder, is_for_cli });
+        parts.push(Part { target, folder, is_for_cli, is_read_only: mount.is_read_only });
     }
     if parts.iter().any(|part| part.is_for_cli) { parts } else { Vec::new() }
 }
@@ -293,19 +308,31 @@ fn real(path: &str) -> Option<String> {
     Some(Path::new(path).canonicalize().ok()?.to_string_lossy().into_owned())
 }
 
-/// Returns the path of `root` in the container, according to the user's mounts.
-fn theirs(mounts: &[Mount], root: &str) -> Option<String> {
-    if mounts.iter().any(|mount| mount.target.trim_end_matches('/') == root) {
-        return Some(root.to_owned());
+/// Returns the whole of `root`, if the user mounts it. If there are several places, its own path is
+/// the first choice.
+fn theirs(mounts: &[Mount], root: &str) -> Option<Part> {
+    let place = |target: String, is_read_only| Part {
+        target,
+        folder: root.to_owned(),
+        is_for_cli: true,
+        is_read_only,
+    };
+    if let Some(mount) = mounts.iter().find(|mount| mount.target.trim_end_matches('/') == root) {
+        return Some(place(root.to_owned(), mount.is_read_only));
     }
     let real_root = real(root)?;
-    let found = mounts.iter().filter(|mount| mount.is_of_path());
-    let places = found.filter_map(|mount| {
-        let rest = relative_to(Platform::CURRENT, &real_root, &real(&mount.source)?)?.to_owned();
-        Some(format!("{}{rest}", mount.target.trim_end_matches('/')))
-    });
-    let places: Vec<_> = places.collect();
-    places.iter().find(|place| *place == root).or(places.first()).cloned()
+    let mut first = None;
+    for mount in mounts.iter().filter(|mount| mount.is_of_path()) {
+        let Some(source) = real(&mount.source) else { continue };
+        let Some(rest) = relative_to(Platform::CURRENT, &real_root, &source) else { continue };
+        let target = format!("{}{rest}", mount.target.trim_end_matches('/'));
+        let place = place(target, mount.is_read_only);
+        if place.target == root {
+            return Some(place);
+        }
+        first.get_or_insert(place);
+    }
+    first
 }
 
 /// Returns an option that mounts `source`, whose name may contain any character.
