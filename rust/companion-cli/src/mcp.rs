@@ -58,12 +58,15 @@ pub(crate) struct McpArgs {
 
 /// Runs until the client closes stdin.
 pub(crate) fn mcp(args: McpArgs) -> Result<(), Box<dyn Error>> {
-    block_on(run(args))
+    let companions = Companions::new(args.find, current_folder()?)?;
+    let (output, writer) = Output::start()?;
+    let done = block_on(run(companions, output));
+    // All senders are gone, so the thread ends when it has written the last answer.
+    let _ = writer.join();
+    done
 }
 
-async fn run(args: McpArgs) -> Result<(), Box<dyn Error>> {
-    let companions = Companions::new(args.find, current_folder()?)?;
-    let output = Output::start()?;
+async fn run(companions: Companions, output: Output) -> Result<(), Box<dyn Error>> {
     let mut input = stdio::input()?;
     let server = Arc::new(Server { companions, output, withdrawn: Mutex::default() });
     let reading = async {
@@ -120,7 +123,7 @@ impl Server {
                 self.answer(&id, &ListToolsResult { tools }).await;
             }
             "tools/call" => match params.parse::<CallToolParams<'_, Option<Value>>>() {
-                Ok(call) => self.call(id, &call.name, call.arguments),
+                Ok(call) => self.call(id, &call.name, call.arguments).await,
                 Err(error) => self.refuse(&id, invalid_params(method, &error)).await,
             },
             "ping" | "logging/setLevel" => self.answer(&id, &Empty {}).await,
@@ -128,14 +131,15 @@ impl Server {
         }
     }
 
-    fn call(self: &Arc<Self>, id: Id, name: &str, arguments: Option<Value>) {
+    async fn call(self: &Arc<Self>, id: Id, name: &str, arguments: Option<Value>) {
         let tool = ModelTool::named(name).ok_or_else(|| format!("Unknown tool: {name}"));
+        let call = match tool.and_then(|tool| tool.parse(arguments)) {
+            Ok(call) => call,
+            Err(error) => return self.answer(&id, &CallToolResult::error(error)).await,
+        };
         let server = Arc::clone(self);
         tokio::spawn(async move {
-            let result = match tool {
-                Ok(tool) => tool.call(arguments, &server.companions, Instant::now() + ANSWER).await,
-                Err(unknown) => CallToolResult::error(unknown),
-            };
+            let result = call.answer(&server.companions, Instant::now() + ANSWER).await;
             server.answer(&id, &result).await;
         });
     }

@@ -3,6 +3,7 @@
 //! Each direction has a thread. Both wait if the other side is slow, so no messages pile up.
 
 use std::io::{self, BufRead, Read, Write};
+use std::thread::JoinHandle;
 
 use companion_client::http::MAX_MESSAGE;
 use tokio::sync::mpsc;
@@ -12,10 +13,11 @@ use tokio::sync::mpsc;
 pub(crate) struct Output(mpsc::Sender<Vec<u8>>);
 
 impl Output {
-    /// Starts to write to stdout. The output closes when the client stops reading.
-    pub(crate) fn start() -> io::Result<Self> {
+    /// Starts to write to stdout. The output closes when the client stops reading. The thread ends then,
+    /// or when it has written all messages and the output is dropped.
+    pub(crate) fn start() -> io::Result<(Self, JoinHandle<()>)> {
         let (output, mut lines) = Self::new();
-        std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
+        let writer = std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
             let mut stdout = io::stdout();
             while let Some(mut line) = lines.blocking_recv() {
                 line.push(b'\n');
@@ -25,7 +27,7 @@ impl Output {
                 }
             }
         })?;
-        Ok(output)
+        Ok((output, writer))
     }
 
     /// Creates the output, and the queue of its messages.

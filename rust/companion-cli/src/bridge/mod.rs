@@ -100,7 +100,7 @@ async fn run(
     let mapping = args.find.mapping();
     let ancestors = programs().into_iter().map(|program| program.identity).collect();
     let finder = Arc::new(args.find.finder(Parent::Client)?);
-    let output = Output::start()?;
+    let (output, _) = Output::start()?;
     let mut input = stdio::input()?;
     let bridge = Arc::new(Bridge {
         mapping,

@@ -1,10 +1,9 @@
 //! Defines and answers the tool `get_diagnostics`.
 
 use companion_protocol::diagnostics::{DiagnosticsReport, Severity};
-use companion_protocol::jsonrpc::describe;
 use companion_protocol::mcp::{CallToolResult, ToolAnnotations, ToolDefinition};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::companions::{Answer, Companions, Failure};
@@ -12,7 +11,7 @@ use super::tool::ModelTool;
 
 /// The arguments of a model.
 #[derive(Debug, Default, Deserialize)]
-struct Arguments {
+pub(super) struct Arguments {
     /// `None` means all open files.
     #[serde(default)]
     path: Option<String>,
@@ -55,17 +54,11 @@ pub(super) fn definition() -> ToolDefinition {
 }
 
 pub(super) async fn call(
-    arguments: Option<Value>,
+    arguments: Arguments,
     companions: &Companions,
     deadline: Instant,
 ) -> CallToolResult {
-    let arguments = arguments.map_or_else(|| Ok(Arguments::default()), serde_json::from_value);
-    let Arguments { path, severity } = match arguments {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            return CallToolResult::error(format!("Invalid arguments: {}", describe(&error)));
-        }
-    };
+    let Arguments { path, severity } = arguments;
     // Some models write an empty text for a missing argument.
     let path = path.filter(|path| !path.is_empty());
     let file_path = path.map(|path| companions.to_companion(&path));

@@ -1,7 +1,9 @@
 //! Lists the tools for models.
 
+use companion_protocol::jsonrpc::describe;
 use companion_protocol::mcp::{CallToolResult, ToolDefinition};
 use companion_protocol::tool::Tool;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use strum::VariantArray;
 use tokio::time::Instant;
@@ -39,15 +41,10 @@ impl ModelTool {
         }
     }
 
-    /// Answers a call with the arguments of a model. A wrong argument gives a text for the model.
-    pub(super) async fn call(
-        self,
-        arguments: Option<Value>,
-        companions: &Companions,
-        deadline: Instant,
-    ) -> CallToolResult {
+    /// Checks the arguments of a model. The error is a text for the model.
+    pub(super) fn parse(self, arguments: Option<Value>) -> Result<ToolCall, String> {
         match self {
-            Self::GetDiagnostics => diagnostics::call(arguments, companions, deadline).await,
+            Self::GetDiagnostics => parse(arguments).map(ToolCall::GetDiagnostics),
         }
     }
 
@@ -57,4 +54,27 @@ impl ModelTool {
             Self::GetDiagnostics => diagnostics::explain(failure),
         }
     }
+}
+
+/// A call of a tool, with valid arguments.
+#[derive(Debug)]
+pub(super) enum ToolCall {
+    GetDiagnostics(diagnostics::Arguments),
+}
+
+impl ToolCall {
+    /// Asks a companion, and returns its answer.
+    pub(super) async fn answer(self, companions: &Companions, deadline: Instant) -> CallToolResult {
+        match self {
+            Self::GetDiagnostics(arguments) => {
+                diagnostics::call(arguments, companions, deadline).await
+            }
+        }
+    }
+}
+
+fn parse<A: DeserializeOwned + Default>(arguments: Option<Value>) -> Result<A, String> {
+    let Some(arguments) = arguments else { return Ok(A::default()) };
+    serde_json::from_value(arguments)
+        .map_err(|error| format!("Invalid arguments: {}", describe(&error)))
 }
