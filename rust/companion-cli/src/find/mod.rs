@@ -39,7 +39,7 @@ pub(crate) struct FindArgs {
     /// Folder for temporary files of the companion's system, as seen from here.
     ///
     /// The discovery files are in gemini/ide in this folder. Set it if the companion runs on another
-    /// machine, or if the editor has its own TMPDIR.
+    /// machine, or if the editor has its own TMPDIR (on Windows, TEMP).
     #[arg(long, value_name = "DIR")]
     temp_dir: Option<PathBuf>,
 
