@@ -459,6 +459,14 @@ impl Clis {
         }
     }
 
+    /// Whether an earlier hook of the same session has named the same process.
+    pub fn has_process(&self, caller: &Caller<'_>) -> bool {
+        caller.process.is_some()
+            && self.known.iter().any(|cli| {
+                cli.has_session(caller.session) && cli.process.as_deref() == caller.process
+            })
+    }
+
     /// The process of the CLI with this session.
     pub(crate) fn process_of(&self, session: &str) -> Option<Arc<str>> {
         self.with_session(session)?.process.clone()

@@ -62,7 +62,7 @@ mod system {
     const ESTABLISHED: &str = "01";
     const LISTENING: &str = "0A";
 
-    /// What `/proc/PID/stat` says of a process (`proc_pid_stat(5)`).
+    /// What `/proc/PID/stat` says of a process that has not ended (`proc_pid_stat(5)`).
     struct Stat {
         name: String,
         parent: u32,
@@ -75,6 +75,10 @@ mod system {
         let (head, tail) = text.rsplit_once(") ")?;
         let (_, name) = head.split_once(" (")?;
         let fields: Vec<_> = tail.split(' ').collect();
+        // It has ended, and its parent has not noticed: a zombie, or dead.
+        if matches!(*fields.first()?, "Z" | "X") {
+            return None;
+        }
         Some(Stat {
             name: name.to_owned(),
             parent: fields.get(1)?.parse().ok()?,
@@ -339,6 +343,23 @@ mod tests {
             assert_eq!(find_process(&of_another_container), None);
         }
         assert_eq!(find_process("other/1"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_has_ended_is_gone_before_its_parent_notices() {
+        use std::process::Command;
+
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let identity = process_identity(child.id()).unwrap();
+        assert_eq!(find_process(&identity), Some(child.id()));
+        child.kill().unwrap();
+        let id = WaitId::Pid(Pid::from_child(&child));
+        waitid(id, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).unwrap();
+        assert_eq!(find_process(&identity), None);
+        child.wait().unwrap();
     }
 
     #[cfg(target_os = "linux")]

@@ -71,13 +71,20 @@ impl Hooks {
     /// The question of the CLI, if there is one, does not wait for its user any more.
     pub(super) fn go_on(&self, session: &str) {
         if self.state.lock().turns.go_on(session) {
-            let answered = CliAnswered { session: session.to_owned() };
-            self.host.notify(CompanionNotification::CliAnswered(answered));
+            self.notify_answered(session);
         }
+    }
+
+    /// Notifies the editor that the CLI does not wait for its user any more.
+    pub(super) fn notify_answered(&self, session: &str) {
+        let answered = CliAnswered { session: session.to_owned() };
+        self.host.notify(CompanionNotification::CliAnswered(answered));
     }
 
     /// The CLI notifies its user, or asks something in the terminal.
     fn notified(self: &Arc<Self>, event: &HookEvent, caller: &Caller<'_>) {
+        // A program around a single hook, such as `timeout`, is a new process each time, and ends with it.
+        let has_process = self.driver.ask(|companion| companion.clis().has_process(caller));
         let may_be_edit = match event.notice {
             Notice::Statement => return,
             Notice::AsksAboutEdit | Notice::AsksAboutTool => {
@@ -103,7 +110,7 @@ impl Hooks {
         let (session, message) = (event.session.clone(), event.message.clone());
         let waiting = CliWaiting { session, message };
         self.host.notify(CompanionNotification::CliWaiting(waiting));
-        if let Some(process) = caller.process {
+        if let Some(process) = caller.process.filter(|_| has_process) {
             self.follow_process(&event.session, question, process);
         }
     }

@@ -33,7 +33,7 @@ use parking_lot::Mutex;
 use crate::config::Config;
 use crate::context::EditorContext;
 use crate::diagnostics::SharedDiagnostics;
-use crate::disk::pool::BlockingPool;
+use crate::disk::pool::{BlockingPool, DiskQueue};
 use crate::driver::Driver;
 use crate::host::EditorHost;
 use crate::lifecycle::Lifecycle;
@@ -75,7 +75,8 @@ pub(crate) struct Hooks {
     context: Arc<EditorContext>,
     workspace: Arc<Workspace>,
     diagnostics: Arc<SharedDiagnostics>,
-    pool: Arc<BlockingPool>,
+    /// One process at a time is looked for.
+    processes: DiskQueue,
     lifecycle: Lifecycle,
 }
 
@@ -122,7 +123,7 @@ impl Hooks {
             context,
             workspace,
             diagnostics,
-            pool,
+            processes: DiskQueue::new(pool),
             lifecycle,
         }
     }

@@ -5,14 +5,17 @@ mod comments;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
 use std::process::Command;
 use std::time::Duration;
 
+#[cfg(unix)]
 use companion_platform::process_identity;
 use companion_protocol::editor::ReasonArrival::{self, Never, Now};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+#[cfg(unix)]
 use tokio::time::sleep;
 
 use crate::hooks;
@@ -339,26 +342,46 @@ async fn the_editor_is_notified_of_a_question_and_of_the_end() {
 }
 
 /// No hook of a CLI runs that was killed while it waited for its user.
+#[cfg(unix)]
 #[tokio::test(start_paused = true)]
 async fn a_question_ends_with_the_process_of_its_cli() {
     let scene = Scene::start().await;
-    let mut cli = Command::new("sleep").arg("60").spawn().unwrap();
-    let process = process_identity(cli.id()).unwrap();
-    let asks = async |session: &str, process: &str| {
-        let event = json!({
-            "session_id": session, "hook_event_name": "Notification", "message": session,
-        });
+    let start = || {
+        let process = Command::new("sleep").arg("60").spawn().unwrap();
+        let identity = process_identity(process.id()).unwrap();
+        (process, identity)
+    };
+    let hook = async |event: Value, process: &str| {
         let body = json!({ "event": event, "cli": { "id": process, "ports": [] } }).to_string();
         scene.rig.send("POST", "/hook", &[], body).await.into_body().collect().await.unwrap();
     };
+    // Each hook of a session names its own process.
+    let asks = async |session: &str, processes: [&str; 2]| {
+        let begins = json!({
+            "session_id": session, "hook_event_name": "SessionStart", "source": "startup",
+        });
+        hook(begins, processes[0]).await;
+        let event = json!({
+            "session_id": session, "hook_event_name": "Notification", "message": session,
+        });
+        hook(event, processes[1]).await;
+    };
     let notices = || scene.rig.received().notices.clone();
-    asks("killed", &process).await;
-    asks("in another container", &format!("pid:[1]/{}", cli.id())).await;
+    let (mut cli, process) = start();
+    let (mut wrapper, of_one_hook) = start();
+    let elsewhere = format!("9{process}");
+    let earlier = format!("{process}0");
+    asks("killed", [&process, &process]).await;
+    asks("in another container", [&elsewhere, &elsewhere]).await;
+    asks("of an earlier process with the same id", [&earlier, &earlier]).await;
+    asks("of a hook in a wrapper", ["other/1/1", &of_one_hook]).await;
     sleep(Duration::from_mins(1)).await;
-    assert_eq!(notices(), ["killed", "in another container"]);
-    cli.kill().and_then(|()| cli.wait()).unwrap();
+    assert_eq!(notices().len(), 4);
+    for process in [&mut cli, &mut wrapper] {
+        process.kill().and_then(|()| process.wait()).unwrap();
+    }
     sleep(Duration::from_mins(1)).await;
-    assert_eq!(notices()[2..], ["answered"], "the other process may run");
+    assert_eq!(notices()[4..], ["answered"], "the other processes may run");
 }
 
 #[tokio::test]
