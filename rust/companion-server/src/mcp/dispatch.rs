@@ -57,15 +57,14 @@ pub(crate) fn initialize(
 ) -> Result<(InitializeResult, Client), ErrorObject> {
     let params: InitializeParams<'_> =
         params.parse().map_err(|error| invalid_params("initialize", &error))?;
-    let ClientInfo { name, version } = params.client_info;
+    let ClientInfo { name, version } = &params.client_info;
     let traits = ClientTraits {
-        replays_edits: replays_edits(&name),
-        empty_is_unchanged: empty_is_unchanged(&name, &version),
+        replays_edits: replays_edits(name),
+        empty_is_unchanged: empty_is_unchanged(name, version),
         repeats_requests,
         ..ClientTraits::default()
     };
-    let shown = |text: &str| log_line(&one_line(text, MAX_NAME)).into();
-    let client = Client { traits, name: shown(&name), version: shown(&version) };
+    let client = client(traits, &params.client_info);
     let result = InitializeResult {
         protocol_version: negotiate(params.protocol_version.as_deref()),
         capabilities: ServerCapabilities::default(),
@@ -73,6 +72,12 @@ pub(crate) fn initialize(
         instructions: INSTRUCTIONS,
     };
     Ok((result, client))
+}
+
+/// Describes a client, with its name and version as an editor shows them.
+pub(crate) fn client(traits: ClientTraits, info: &ClientInfo<'_>) -> Client {
+    let shown = |text: &str| log_line(&one_line(text, MAX_NAME)).into();
+    Client { traits, name: shown(&info.name), version: shown(&info.version) }
 }
 
 /// The messages of one POST, without their body: the body may be large and the editor slow.

@@ -30,13 +30,13 @@ use super::read_end::ReadEnd;
 use super::reply::{self, Reply, ReplyBody};
 use super::route::{FULL, server_error, text};
 use crate::clients::Clients;
-use crate::mcp::dispatch::{SERVER, response};
+use crate::mcp::dispatch::{self, SERVER, response};
 use crate::mcp::result::ToolResult;
 use crate::mcp::tools::{Call, Tools};
 use crate::net::bodies::BufferedBody;
 use crate::net::json::Json;
 use crate::net::sse;
-use crate::session::{ClientTraits, Full, Session};
+use crate::session::{Client, ClientTraits, Full, Session};
 use stream::Awaited;
 pub(super) use stream::StatelessStream;
 
@@ -65,9 +65,8 @@ struct RequestSession {
 
 impl RequestSession {
     /// Begins a session of a client that has come by this port of the server.
-    fn begin(clients: &Arc<Clients>, port: u16) -> Result<Self, Full> {
-        let traits = ClientTraits { is_one_request: true, ..ClientTraits::default() };
-        let session = clients.create(traits.into())?;
+    fn begin(clients: &Arc<Clients>, client: Client, port: u16) -> Result<Self, Full> {
+        let session = clients.create(client)?;
         session.reached_at(port);
         Ok(Self { clients: Arc::clone(clients), session })
     }
@@ -91,8 +90,8 @@ impl Failure {
 /// What a request wants.
 enum Wanted {
     Ready(Json),
-    Call { call: Call, progress_token: Option<Id> },
-    Subscription { has_context: bool },
+    Call { client: Client, call: Call, progress_token: Option<Id> },
+    Subscription { client: Client, has_context: bool },
 }
 
 /// Answers a request whose header names the revision.
@@ -123,12 +122,17 @@ pub(super) async fn answer(
             let _answering = head.extensions.get::<ReadEnd>().map(ReadEnd::answering);
             reply::json(StatusCode::OK, json)
         }
-        Ok(Wanted::Call { call, progress_token }) => {
+        Ok(Wanted::Call { client, call, progress_token }) => {
             let _copied = body.free(call.size());
-            run(server, port, head, id, call, progress_token).await
+            match RequestSession::begin(&server.clients, client, port) {
+                Ok(request) => run(server, request, head, id, call, progress_token).await,
+                Err(Full) => full(),
+            }
         }
-        Ok(Wanted::Subscription { has_context }) => {
-            let Ok(request) = RequestSession::begin(&server.clients, port) else { return full() };
+        Ok(Wanted::Subscription { client, has_context }) => {
+            let Ok(request) = RequestSession::begin(&server.clients, client, port) else {
+                return full();
+            };
             let filter = SubscriptionFilter::of_context(has_context);
             let first = sse::data(&acknowledged(&id, &filter));
             let awaited = Awaited::Subscription { has_context };
@@ -167,7 +171,8 @@ fn read(
         }
         "subscriptions/listen" => {
             let ListenParams { notifications } = read_params(method, params)?;
-            return Ok(Wanted::Subscription { has_context: notifications.has_context() });
+            let has_context = notifications.has_context();
+            return Ok(Wanted::Subscription { client: client(&meta), has_context });
         }
         _ => {
             return Err(Failure(StatusCode::NOT_FOUND, method_not_found(method)));
@@ -209,19 +214,25 @@ fn read_call(
         return Ok(Wanted::Ready(unknown.into_complete_response(id)));
     }
     let call = tools.read(params).map_err(|error| invalid(method, &error))?;
-    Ok(Wanted::Call { call, progress_token: meta.progress_token.and_then(Id::new) })
+    let progress_token = meta.progress_token.and_then(Id::new);
+    Ok(Wanted::Call { client: client(meta), call, progress_token })
+}
+
+/// Describes the client of a request.
+fn client(meta: &RequestMeta<'_>) -> Client {
+    let traits = ClientTraits { is_one_request: true, ..ClientTraits::default() };
+    dispatch::client(traits, &meta.client_info)
 }
 
 /// Runs a tool. The answer of `openDiff` is a stream until the user has decided.
 async fn run(
     server: Arc<HttpServer>,
-    port: u16,
+    request: RequestSession,
     head: &Parts,
     id: Id,
     call: Call,
     progress_token: Option<Id>,
 ) -> Reply {
-    let Ok(request) = RequestSession::begin(&server.clients, port) else { return full() };
     let session = &request.session;
     let _busy = session.busy();
     let is_diff = call.tool() == Some(Tool::OpenDiff);

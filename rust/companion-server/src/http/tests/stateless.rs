@@ -1,5 +1,6 @@
 //! Tests the parts of MCP revision 2026-07-28 that need a clock; the others have tests with a real client.
 
+use companion_protocol::status::ConnectedCli;
 use serde_json::{Value, json};
 
 use crate::tests::{Rig, Stream};
@@ -36,6 +37,17 @@ async fn a_client_that_wants_progress_learns_that_its_call_goes_on() {
         assert_eq!(message["params"]["progressToken"], 7);
         assert_eq!(message["params"]["progress"], step);
     }
+}
+
+#[tokio::test]
+async fn the_editor_gets_the_name_of_a_client_without_a_session() {
+    let rig = Rig::start();
+    let client = json!({ "name": "test\n", "version": "1" });
+    let meta = json!({ "io.modelcontextprotocol/clientInfo": client });
+    let _stream = propose(&rig, meta).await;
+    let (name, version) = ("test".to_owned(), "1".to_owned());
+    let client = ConnectedCli { name, version, awaits_hook: false };
+    assert_eq!(rig.parts.hooks.connected_clis(), [client]);
 }
 
 #[tokio::test(start_paused = true)]
