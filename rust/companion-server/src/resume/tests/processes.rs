@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::{ALIVE, DEAD, begin, config, file, files, next, run};
 use crate::journal::Batch;
 use crate::net::listen::Listeners;
-use crate::resume::Resume;
+use crate::resume::{Resume, lines};
 use crate::runtime::Runtime;
 use crate::session::{Client, ClientTraits, SessionId};
 use crate::tests::logged;
@@ -315,6 +315,22 @@ fn a_damaged_file_is_not_used() {
     text.push_str("{\"opened\":[1]}\n");
     fs::write(file(&dir), text).unwrap();
     assert_ne!(next(&dir, &config("/a", ALIVE)).0, token);
+}
+
+#[test]
+fn a_file_without_names_of_clients_is_read() {
+    let content = r#"{"version":8,"token":"TOKEN","port":4001,"idePid":1,"review":true,"workspace":[],"adopted":[]}
+{"session":["67e55044-10b1-426f-9247-bb680e5fe0c8",{"replaysEdits":true,"emptyIsUnchanged":false,"repeatsRequests":true}]}
+{"note":[3,{"revert":{"cli":"c0ffee","paths":["/a/b"],"since":1000}}]}
+"#;
+    let content = content.replace("TOKEN", &"0".repeat(64));
+    let (head, left) = lines::read(content.as_bytes()).unwrap();
+    assert_eq!(head.port, 4001);
+    let traits =
+        ClientTraits { replays_edits: true, repeats_requests: true, ..ClientTraits::default() };
+    let session = SessionId::parse("67e55044-10b1-426f-9247-bb680e5fe0c8").unwrap();
+    assert_eq!(left.sessions[&session], traits.into());
+    assert_eq!(left.notes[&NoteId(3)].since(), Some(1000));
 }
 
 #[test]
