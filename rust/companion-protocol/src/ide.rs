@@ -41,13 +41,18 @@ pub fn one_line(text: &str, limit: usize) -> String {
     format!("{}…", truncate_utf16(&line, limit - 1))
 }
 
-/// Formats `text` as one line of a log. Escapes characters that end a line, control a terminal or
-/// change the writing direction.
+/// Formats `text` as one line of a log. Escapes characters that end a line, control a terminal, change
+/// the writing direction or have no width.
 pub fn log_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            '\u{61c}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{feff}' => {
                 line.extend(c.escape_unicode());
             }
             c if c.is_control() => line.extend(c.escape_default()),
