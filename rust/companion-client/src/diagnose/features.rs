@@ -120,7 +120,7 @@ impl HookObstacle {
             | Self::SwitchedOff(..)
             | Self::NamesOff(..)
             | Self::Incomplete(_) => true,
-            Self::Program(_, problem) => *problem != RunnerProblem::OtherVersion,
+            Self::Program(_, problem) => *problem != RunnerProblem::ProgramOfOtherVersion,
         }
     }
 
@@ -160,7 +160,7 @@ impl RunnerProblem {
             Self::NotInPath => "is not in the PATH".to_owned(),
             Self::NotExecutable => "can't be run".to_owned(),
             Self::Fails(why) => format!("does not work: {why}"),
-            Self::OtherVersion => "has another version than this program".to_owned(),
+            Self::ProgramOfOtherVersion => "has another version than this program".to_owned(),
         }
     }
 }

@@ -102,7 +102,7 @@ impl Hooks {
         let failing = runners.iter().find(|runner| runner.problem.is_some());
         if let Some(Runner { program, problem: Some(problem), .. }) = failing {
             obstacles.push(HookObstacle::Program(program.into(), problem.clone()));
-            if *problem != RunnerProblem::OtherVersion {
+            if *problem != RunnerProblem::ProgramOfOtherVersion {
                 events.clear();
             }
         }

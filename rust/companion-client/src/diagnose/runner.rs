@@ -28,7 +28,7 @@ pub enum RunnerProblem {
     /// It does not print a version. The text is the reason.
     Fails(String),
     /// It has another version than this program.
-    OtherVersion,
+    ProgramOfOtherVersion,
 }
 
 impl Runner {
@@ -59,7 +59,7 @@ fn problem(environment: &Environment, program: &str) -> Option<RunnerProblem> {
     }
     match program_version(&file) {
         Ok(version) if version == env!("CARGO_PKG_VERSION") => None,
-        Ok(_) => Some(RunnerProblem::OtherVersion),
+        Ok(_) => Some(RunnerProblem::ProgramOfOtherVersion),
         Err(reason) => Some(RunnerProblem::Fails(reason)),
     }
 }

@@ -225,7 +225,7 @@ fn hooks_do_not_run() {
     names.hooks.events.retain(|event_kind| *event_kind != HookEventKind::BeforeAgent);
     let mut older = without_hooks(HookObstacle::Program(
         "/home/me/bin/gemini-companion".into(),
-        RunnerProblem::OtherVersion,
+        RunnerProblem::ProgramOfOtherVersion,
     ));
     older.hooks.events = HookEventKind::ALL.to_vec();
     let mut silent = connected();
@@ -451,7 +451,7 @@ fn obstacle_table() -> String {
         (&GEMINI, program(RunnerProblem::NotInPath)),
         (&GEMINI, program(RunnerProblem::NotExecutable)),
         (&GEMINI, program(RunnerProblem::Fails("it is another program".to_owned()))),
-        (&GEMINI, program(RunnerProblem::OtherVersion)),
+        (&GEMINI, program(RunnerProblem::ProgramOfOtherVersion)),
     ];
     let mut table = String::new();
     for (client, obstacle) in obstacles {
@@ -470,7 +470,7 @@ fn obstacle_table() -> String {
                 | RunnerProblem::NotInPath
                 | RunnerProblem::NotExecutable
                 | RunnerProblem::Fails(_)
-                | RunnerProblem::OtherVersion => {}
+                | RunnerProblem::ProgramOfOtherVersion => {}
             },
         }
         writeln!(table, "| {} | {} |", obstacle.reason(client), obstacle.fix(client)).unwrap();

@@ -110,8 +110,9 @@ impl EditorContext {
         (!self.is_shared()).then_some("the project shares nothing with its CLIs")
     }
 
-    /// The paths of the open files, newest focus first.
-    pub(crate) fn open_files(&self) -> Vec<String> {
+    /// The paths of all open files, newest focus first. Clients must not get those that are private or
+    /// outside the workspace.
+    pub(crate) fn all_open_paths(&self) -> Vec<String> {
         self.state.lock().model.paths()
     }
 

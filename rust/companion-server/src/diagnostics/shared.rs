@@ -55,7 +55,7 @@ impl SharedDiagnostics {
             self.check_shared(&path, deadline).await.map_err(refusal)?;
             paths.push(path);
         } else {
-            let mut open = self.context.open_files();
+            let mut open = self.context.all_open_paths();
             open.truncate(MAX_FILES);
             for path in open {
                 match self.check_shared(&path, deadline).await {

@@ -199,7 +199,7 @@ impl ChangeTracker {
     /// The files that a command may change and that the user sees: the open ones, and those that the CLI
     /// has changed before.
     async fn files_of_command(&self, cli: &str) -> Vec<Arc<str>> {
-        let open = self.context.open_files();
+        let open = self.context.all_open_paths();
         // A hook names a file by its path without links.
         let resolve = move || {
             let paths = open.iter().filter_map(|path| resolve(Path::new(path)).ok());
