@@ -200,6 +200,6 @@ fn initialized(params: &InitializeParams<'_>) -> InitializeResult {
             title: "Problems in the editor",
             version: env!("CARGO_PKG_VERSION"),
         },
-        instructions: "Returns the errors and warnings of the user's editor.",
+        instructions: "Returns the errors and warnings of the user's editor.".to_owned(),
     }
 }

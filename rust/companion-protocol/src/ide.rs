@@ -70,6 +70,9 @@ pub struct IdeContext {
     pub workspace_state: WorkspaceState,
 }
 
+/// Names the content of [`WorkspaceState`] for clients.
+pub const CONTEXT_CONTENT: &str = "the open files, the caret and the selection";
+
 /// The editor's state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -90,7 +90,7 @@ pub struct InitializeResult {
     /// The server's program.
     pub server_info: Implementation,
     /// For the model behind the client.
-    pub instructions: &'static str,
+    pub instructions: String,
 }
 
 /// An object without members.

@@ -146,7 +146,7 @@ pub struct DiscoverResult {
     /// The server's capabilities.
     pub capabilities: ServerCapabilities,
     /// For the model behind the client.
-    pub instructions: &'static str,
+    pub instructions: String,
 }
 
 /// The capabilities of a companion: tools, and a resource with changes.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use companion_core::calls::{Attempt, CallOrigin};
 use companion_core::diffs::DiffId;
-use companion_protocol::ide::{log_line, one_line};
+use companion_protocol::ide::{CONTEXT_CONTENT, log_line, one_line};
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Params, Payload, Response, code, invalid_params,
     method_not_found, parse_request,
@@ -44,11 +44,15 @@ pub(crate) const SERVER: Implementation = Implementation {
 /// The longest name and version of a client that an editor gets, in UTF-16 units.
 const MAX_NAME: usize = 100;
 
-const INSTRUCTIONS: &str = "Shows proposed edits in the user's editor. openDiff opens a diff \
-    that the user edits, accepts or rejects; the decision comes as the notification \
-    ide/diffAccepted or ide/diffRejected on the event stream. Notifications ide/contextUpdate \
-    report the open files, the caret and the selection. getDiagnostics returns the errors and \
-    warnings that the editor has found.";
+/// Explains the server to a model behind a client.
+fn instructions() -> String {
+    format!(
+        "Shows proposed edits in the user's editor. openDiff opens a diff that the user edits, \
+         accepts or rejects; the decision comes as the notification ide/diffAccepted or \
+         ide/diffRejected on the event stream. Notifications ide/contextUpdate report \
+         {CONTEXT_CONTENT}. getDiagnostics returns the errors and warnings that the editor has found."
+    )
+}
 
 /// Handles `initialize`.
 pub(crate) fn initialize(
@@ -69,7 +73,7 @@ pub(crate) fn initialize(
         protocol_version: negotiate(params.protocol_version.as_deref()),
         capabilities: ServerCapabilities::default(),
         server_info: SERVER,
-        instructions: INSTRUCTIONS,
+        instructions: instructions(),
     };
     Ok((result, client))
 }

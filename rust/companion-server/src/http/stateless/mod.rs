@@ -8,6 +8,7 @@ mod stream;
 use std::sync::Arc;
 
 use companion_core::calls::{Attempt, CallOrigin};
+use companion_protocol::ide::CONTEXT_CONTENT;
 use companion_protocol::jsonrpc::{
     ErrorObject, Id, Message, Params, Payload, code, invalid_params, method_not_found, parse,
 };
@@ -52,10 +53,14 @@ const ENCODED: &str = "=?base64?";
 /// The time for which a client may keep a list, in milliseconds. A list changes with the settings only.
 const LIST_TIME: u32 = 60_000;
 
-const INSTRUCTIONS: &str = "Shows proposed edits in the user's editor. openDiff opens a diff that the \
-    user edits, accepts or rejects, and returns the decision. The resource companion://context has \
-    the open files, the caret and the selection. getDiagnostics returns the errors and warnings that \
-    the editor has found.";
+/// Explains the server to a model behind a client.
+fn instructions() -> String {
+    format!(
+        "Shows proposed edits in the user's editor. openDiff opens a diff that the user edits, \
+         accepts or rejects, and returns the decision. The resource {CONTEXT_URI} has \
+         {CONTEXT_CONTENT}. getDiagnostics returns the errors and warnings that the editor has found."
+    )
+}
 
 /// The session of one request. It ends with the request.
 struct RequestSession {
@@ -192,7 +197,7 @@ fn discover(id: &Id, meta: &RequestMeta<'_>) -> Result<Json, Failure> {
     let result = DiscoverResult {
         supported_versions: &PROTOCOL_VERSIONS,
         capabilities: ServerCapabilities::default(),
-        instructions: INSTRUCTIONS,
+        instructions: instructions(),
     };
     Ok(list(id, result))
 }
