@@ -10,3 +10,8 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) fn read(file: &str) -> String {
     std::fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
+
+/// Returns a file as one line: a document may break a line anywhere.
+pub(crate) fn words(file: &str) -> String {
+    read(file).split_whitespace().collect::<Vec<_>>().join(" ")
+}

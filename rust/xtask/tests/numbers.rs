@@ -2,7 +2,7 @@
 
 use xshell::{Shell, cmd};
 
-use crate::common::{read, root};
+use crate::common::{read, root, words};
 
 /// A constant: its file, its declaration, and the documents with the number as users read it.
 type Number = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
@@ -10,9 +10,19 @@ type Number = (&'static str, &'static str, &'static [(&'static str, &'static str
 const PRIVACY: &str = "docs/privacy.md";
 const JETBRAINS: &str = "docs/jetbrains.md";
 const PROTOCOL: &str = "docs/editor-protocol.md";
+const NEOVIM: &str = "docs/architecture/neovim.md";
 const HELP: &str = "editors/nvim/doc/gemini_companion.txt";
 
-const NUMBERS: [Number; 20] = [
+const NUMBERS: [Number; 21] = [
+    (
+        "rust/companion-core/src/companion/limits.rs",
+        "host_timeout: Duration::from_secs(30),",
+        &[
+            (PROTOCOL, "as the user would | 30 s |"),
+            (HELP, "a key for 30 s"),
+            (NEOVIM, "after 30 s"),
+        ],
+    ),
     (
         "rust/companion-server/src/hooks/changes/mod.rs",
         "MAX_BYTES: usize = 32 << 20;",
@@ -106,19 +116,14 @@ const NUMBERS: [Number; 20] = [
     (
         "editors/nvim/lua/gemini_companion/windows.lua",
         "MAX_MARKED = 3000",
-        &[(HELP, "3,000 changes"), ("docs/architecture/neovim.md", "3,000")],
+        &[(HELP, "3,000 changes"), (NEOVIM, "3,000")],
     ),
     (
         "editors/nvim/lua/gemini_companion/diff.lua",
         "OPEN_TIMEOUT_MS = 25000",
-        &[(HELP, "25 s"), ("docs/architecture/neovim.md", "25 s")],
+        &[(HELP, "25 s"), (NEOVIM, "25 s")],
     ),
 ];
-
-/// Returns a file as one line: a document may break a line anywhere.
-fn words(file: &str) -> String {
-    read(file).split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 #[test]
 fn the_manuals_have_the_numbers_of_the_code() {
@@ -166,6 +171,10 @@ const LIMITS: &str = "docs/architecture/limits.md";
 
 /// A line that declares a bound.
 const DECLARATION: &str = "^ *(pub|pub\\([a-z]+\\))? ?const MAX_[A-Z_]+:";
+
+/// The same in Kotlin and Lua.
+const PLUGIN_DECLARATION: &str =
+    "^ *((private|internal) )?const val MAX_[A-Z_]+ =|^local MAX_[A-Z_]+ =";
 
 /// The bounds that the tables of limits.md name, each with its file and its row.
 fn documented_bounds(limits: &str) -> Vec<(&str, &str, &str)> {
@@ -244,34 +253,55 @@ fn the_page_of_limits_has_the_numbers_of_the_code() {
     assert!(checked > 50, "only {checked} bounds were compared");
 }
 
-/// A new bound of the server, the program or the protocol is in a document, unless no user meets it.
+/// Returns the bounds in folders whose declarations match `pattern`: file, name and value.
+fn bounds_in(pattern: &str, folders: &[String]) -> Vec<(String, String, String)> {
+    let root = root();
+    let sh = Shell::new().unwrap();
+    sh.change_dir(&root);
+    let found = cmd!(sh, "git grep --extended-regexp {pattern} -- {folders...}").quiet().read();
+    let found = found.unwrap();
+    let mut bounds = Vec::new();
+    for (file, line) in found.lines().filter_map(|line| line.split_once(':')) {
+        if file.contains("/tests") {
+            continue;
+        }
+        let (declared, value) = line.split_once(" =").unwrap();
+        let name = declared.split(':').next().unwrap().rsplit(' ').next().unwrap();
+        let value = value.trim().trim_end_matches(';').replace('_', "");
+        bounds.push((file.to_owned(), name.to_owned(), value));
+    }
+    bounds
+}
+
+/// A new bound of the server, the program or the protocol is in a document, unless no user meets
+/// it. So is one of a plugin that repeats it: then the page of limits compares both.
 #[test]
 fn each_bound_is_documented_or_internal() {
-    let root = root();
-    let limits = std::fs::read_to_string(root.join(LIMITS)).unwrap();
+    let limits = read(LIMITS);
     let mut known: Vec<_> =
         documented_bounds(&limits).into_iter().map(|(file, name, _)| (file, name)).collect();
     for (file, declaration, _) in NUMBERS {
-        known.push((file, declaration.split(':').next().unwrap()));
+        known.push((file, declaration.split([':', ' ']).next().unwrap()));
     }
+    let in_rust = bounds_in(
+        DECLARATION,
+        &["cli", "core", "protocol", "server"].map(|name| format!("rust/companion-{name}/src")),
+    );
+    let in_plugins = bounds_in(
+        PLUGIN_DECLARATION,
+        &["plugin-kotlin/src/main", "editors/nvim/lua"].map(str::to_owned),
+    );
+    let repeated = in_plugins.iter().filter(|(_, name, value)| {
+        in_rust.iter().any(|(_, same, equal)| (same, equal) == (name, value))
+    });
+    let unknown: Vec<_> =
+        repeated.filter(|(file, name, _)| !known.contains(&(file, name))).collect();
+    assert!(unknown.is_empty(), "{LIMITS} lacks bounds that a plugin repeats: {unknown:#?}");
     for bound in INTERNAL {
         assert!(!known.contains(&bound), "{bound:?} is in a document");
         known.push(bound);
     }
-    let sh = Shell::new().unwrap();
-    sh.change_dir(&root);
-    let folders =
-        ["cli", "core", "protocol", "server"].map(|name| format!("rust/companion-{name}/src"));
-    let found = cmd!(sh, "git grep --extended-regexp {DECLARATION} -- {folders...}")
-        .quiet()
-        .read()
-        .unwrap();
-    let mut bounds = Vec::new();
-    for (file, line) in found.lines().filter_map(|line| line.split_once(':')) {
-        let (_, rest) = line.split_once("const ").unwrap();
-        bounds.push((file, rest.split(':').next().unwrap()));
-    }
-    bounds.retain(|(file, _)| !file.contains("/tests"));
+    let mut bounds: Vec<_> = in_rust.iter().map(|(file, name, _)| (&**file, &**name)).collect();
     assert!(bounds.len() > 50, "only {} bounds were found", bounds.len());
     let gone = INTERNAL.iter().find(|bound| !bounds.contains(bound));
     assert_eq!(gone, None, "INTERNAL lists a bound that is not there");

@@ -1,37 +1,157 @@
 //! Compares what users read in several places, or beside the types of the code.
 
-use crate::common::read;
+use crate::common::{read, words};
+
+/// Sentences with one fact: documents, and the words of each.
+type Sentences = [(&'static str, &'static str)];
+
+const PROTOCOL: &str = "docs/editor-protocol.md";
+const HELP: &str = "editors/nvim/doc/gemini_companion.txt";
+const BUNDLE: &str = "plugin-kotlin/src/main/resources/messages/CompanionBundle.properties";
+const PLUGIN: &str = "plugin-kotlin/src/current/resources/META-INF/plugin.xml";
+
+/// How the documents describe the hooks' data.
+const HOOKS: &Sentences = &[
+    ("README.md", "passes each prompt, each answer and each tool call to the companion"),
+    ("npm/README.md", "passes each prompt, each answer and each tool call to the companion"),
+    ("editors/nvim/README.md", "passes each prompt, each answer and each tool call"),
+    (PLUGIN, "passes prompts, answers and tool calls"),
+    (
+        "docs/architecture/threat-model.md",
+        "receives each prompt, each answer, and the arguments and results",
+    ),
+    (
+        "docs/privacy.md",
+        "the session's id, the folder, and the path of the CLI's own record of the session. The \
+         hook adds the process id of the CLI and, on Linux, the ports of the CLI's connections",
+    ),
+];
+
+/// How the documents describe the context.
+const CONTEXT: &Sentences = &[
+    ("rust/companion-protocol/src/ide.rs", "\"the open files, the caret and the selection\""),
+    ("rust/companion-protocol/src/stateless.rs", "the context: open files, caret and selection"),
+    (
+        "rust/companion-protocol/src/stateless.rs",
+        "The files that are open in the user's editor, the caret and the selection",
+    ),
+    ("ARCHITECTURE.md", "| context | open files, caret and selection |"),
+    ("README.md", "the last ten open files, the caret, up to 16,384 selected characters"),
+    ("docs/privacy.md", "files, by path and the time of their last focus; the caret; up to 16,384"),
+    ("docs/privacy.md", "the project's folders, and whether the editor trusts them"),
+    ("docs/jetbrains.md", "the files that you open, the caret, and the text that you select"),
+    (
+        "docs/jetbrains.md",
+        "up to ten recent files, the caret, and up to 16,384 selected characters",
+    ),
+    (BUNDLE, "Up to ten recent files, the caret, and up to 16,384 selected characters"),
+    (PLUGIN, "the open files, the caret, the selection"),
+    (HELP, "the CLI knows your open files, the cursor and the selection"),
+    (HELP, "last used first. For the current file, it also receives the cursor, and the selection"),
+];
+
+/// How the documents describe the moments at which a model gets a comment.
+const MOMENTS_OF_COMMENTS: &Sentences = &[
+    (
+        PROTOCOL,
+        "the results of tools (Gemini CLI: of one that succeeds), the end of a turn, or a prompt",
+    ),
+    ("docs/jetbrains.md", "a result of a tool, at the end of the turn, or with your next prompt"),
+    (HELP, "with the next result of a tool (of Gemini CLI: one that succeeds)"),
+    (HELP, "at the end of its turn, which then goes on once, - with your next prompt."),
+    (
+        "rust/companion-core/src/conversation.rs",
+        "the first that has a result, an end //! of a turn or",
+    ),
+    ("docs/architecture/bridge.md", "the reason of a rejection, comments to Gemini CLI"),
+    ("docs/architecture/bridge.md", "returns reasons, comments, reverts, and for a prompt"),
+    ("docs/architecture/bridge.md", "returns comments, once a turn"),
+];
+
+/// Returns the names of the fields or variants of a Rust type.
+fn members(file: &str, head: &str) -> Vec<String> {
+    let source = read(file);
+    let (_, body) = source.split_once(&format!("\n{head} {{\n")).unwrap();
+    let (body, _) = body.split_once("\n}").unwrap();
+    let lines = body.lines().map(str::trim).filter(|line| !line.starts_with(['/', '#']));
+    let names = lines.map(|line| {
+        let line = line.trim_start_matches("pub ");
+        line.split([':', ',', '(']).next().unwrap().to_owned()
+    });
+    names.collect()
+}
+
+/// Checks that a type has these members, and that each document has its sentence.
+fn check(sentences: &Sentences, types: &[(&str, &str, &[&str])]) {
+    for (file, head, expected) in types {
+        assert_eq!(members(file, head), *expected, "{head} has changed: correct {sentences:#?}");
+    }
+    for (page, sentence) in sentences {
+        assert!(words(page).contains(sentence), "{page} lacks: {sentence}");
+    }
+}
 
 /// A user decides about the extension by these texts. If a hook passes more, all of them change.
 #[test]
 fn each_page_says_what_the_hooks_pass() {
-    for (page, sentence) in [
-        ("README.md", "passes each prompt, each answer and each tool call to the companion"),
-        ("npm/README.md", "passes each prompt, each answer and each tool call to the companion"),
-        ("editors/nvim/README.md", "passes each prompt, each answer and each tool call"),
-        (
-            "plugin-kotlin/src/current/resources/META-INF/plugin.xml",
-            "passes prompts, answers and tool calls",
-        ),
-        (
-            "docs/architecture/threat-model.md",
-            "receives each prompt, each answer, and the arguments and results",
-        ),
-    ] {
-        let text = read(page);
-        let words: Vec<_> = text.split_whitespace().collect();
-        assert!(words.join(" ").contains(sentence), "{page} lacks: {sentence}");
-    }
+    const FILE: &str = "rust/companion-protocol/src/hook.rs";
+    check(
+        HOOKS,
+        &[
+            (
+                FILE,
+                "pub struct HookCall<'a>",
+                &["file_path", "shown_path", "folder", "corrects_edits", "cli", "event"],
+            ),
+            (FILE, "pub struct CliProcess", &["id", "ports"]),
+            (
+                FILE,
+                "pub enum HookEventKind",
+                &[
+                    "BeforeTool",
+                    "AfterTool",
+                    "BeforeAgent",
+                    "AfterAgent",
+                    "Notification",
+                    "SessionStart",
+                    "SessionEnd",
+                ],
+            ),
+        ],
+    );
+}
+
+/// If the context has a further field, these texts change.
+#[test]
+fn each_page_says_what_the_context_has() {
+    const FILE: &str = "rust/companion-protocol/src/ide.rs";
+    check(
+        CONTEXT,
+        &[
+            (FILE, "pub struct WorkspaceState", &["open_files", "is_trusted"]),
+            (
+                FILE,
+                "pub struct OpenFile",
+                &["path", "timestamp", "is_active", "cursor", "selected_text"],
+            ),
+        ],
+    );
+}
+
+/// These sentences change together.
+#[test]
+fn each_page_says_when_a_model_gets_a_comment() {
+    check(MOMENTS_OF_COMMENTS, &[]);
 }
 
 /// The Neovim plugin passes these messages on to its user's autocommands and functions.
 #[test]
-fn the_help_has_all_fields_of_changes() {
-    let help = read("editors/nvim/doc/gemini_companion.txt");
-    let (_, help) = help.split_once("*GeminiCompanionChanged*").unwrap();
+fn the_help_has_all_fields_of_events() {
+    let help = read(HELP);
+    let (_, help) = help.split_once("*GeminiCompanionWaiting*").unwrap();
     let (help, _) = help.split_once("The events need the companion's extension.").unwrap();
     let types = read("editors/nvim/lua/gemini_companion/types.lua");
-    for class in ["CliChanged", "ChangedFile"] {
+    for class in ["CliWaiting", "CliAnswered", "CliFinished", "CliChanged", "ChangedFile"] {
         let (_, fields) =
             types.split_once(&format!("---@class GeminiCompanion.{class}\n")).unwrap();
         let (fields, _) = fields.split_once("\n\n").unwrap();
