@@ -455,6 +455,25 @@ mod tests {
     }
 
     #[test]
+    fn the_page_about_privacy_says_what_a_cli_describes_at_each_event() {
+        let page = include_str!("../../../docs/privacy.md");
+        for kind in HookEventKind::ALL {
+            let moment = match kind {
+                HookEventKind::BeforeAgent => "you send a prompt",
+                HookEventKind::BeforeTool => "before an edit or a shell command",
+                HookEventKind::AfterTool => "after any tool",
+                HookEventKind::AfterAgent => "the end of an answer",
+                HookEventKind::Notification => "a question in the terminal",
+                HookEventKind::SessionStart | HookEventKind::SessionEnd => {
+                    "a session begins or ends"
+                }
+            };
+            let row = format!("\n| {moment} | ");
+            assert!(page.contains(&row), "docs/privacy.md has no row for {kind:?}");
+        }
+    }
+
+    #[test]
     fn what_a_shell_can_not_spoil() {
         let text = "\"a\n\u{7f}\" é €  😀";
         let json = ascii(&serde_json::to_string(text).unwrap());
