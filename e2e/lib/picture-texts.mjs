@@ -118,7 +118,8 @@ function codePlaceholder(placeholder) {
 export function codeTexts(content, language) {
   const { comment, literal: literals, placeholder } = LANGUAGES[language];
   const code = content.replaceAll(new RegExp(`^\\s*${comment}.*$`, 'gm'), '');
-  const found = new Map([...code.matchAll(literals)].map(([line, , text]) => [line, text]));
+  const all = [...code.matchAll(literals)].map(([line, , text]) => [line, text]);
+  const found = new Map(all);
   return [...found].map(([line, text]) => {
     const { source, literal } = pattern(text, placeholder, codePlaceholder);
     const [letters, signs] = [countLetters(literal), countSigns(literal)];
@@ -135,6 +136,8 @@ export function codeTexts(content, language) {
       isClear: (isLong && /\S(?: |\\n)\S|: $/.test(text)) || (text.includes('%d') && letters + signs > 1),
       /** Whether it only joins others: `%s (%s)`. */
       isFrame: letters === 0 && signs > 0 && text.includes('%s'),
+      /** Whether its file has no other literal of that form. A test finds a change of this one. */
+      isUnique: all.filter(([other]) => other === line).length === 1,
       canBePiece: letters + signs > 0 && (isLong || !source.includes(ANYTHING)),
     };
   });
@@ -154,7 +157,7 @@ function pieces(texts, shown, offset = 0) {
 
 /**
  * Returns the literals of one file that are in the lines of a screen. A short one must be in a text which literals of
- * this file compose: `+3 −0, new`.
+ * this file compose: `+3 −0, new`. If the file has it several times, no test would miss one of them.
  */
 export function findCodeTexts(texts, shown) {
   const found = new Set();
@@ -164,7 +167,9 @@ export function findCodeTexts(texts, shown) {
   /** Finds the literals of a text that has no others. */
   function findComposed(field) {
     const parts = pieces(longestFirst, field) ?? [];
-    if (parts.some(({ isLong, isClear }) => isLong || isClear)) parts.forEach(({ line }) => found.add(line));
+    if (parts.some(({ isLong, isClear }) => isLong || isClear)) {
+      parts.filter(({ isLong, isUnique }) => isLong || isUnique).forEach(({ line }) => found.add(line));
+    }
     for (const { line, whole } of texts.filter(({ isFrame }) => isFrame)) {
       const values = whole.exec(field)?.slice(1) ?? [];
       const inner = words.filter((word) => values.some((value) => word.whole.test(value)));

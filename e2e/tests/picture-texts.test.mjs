@@ -80,6 +80,11 @@ test('the words after numbers are found', () => {
   onScreen(code, 'this is new, reverted by hand', []);
 });
 
+test('a short literal that its file has several times is not found', () => {
+  const code = `('+%d −%d'):format(1, 2), ', ', 'new', table.concat(names, ', ')`;
+  onScreen(code, 'a.md | +3 −0, new', [`'+%d −%d'`, `'new'`]);
+});
+
 test('a literal with several words is found in a line, a part of a word is not', () => {
   onScreen(`'Comment on %s: ', 'line %d', '%d files'`, 'Comment on line 3: Is it', [`'Comment on %s: '`, `'line %d'`]);
   onScreen(`'open file'`, 'reopen files', []);
