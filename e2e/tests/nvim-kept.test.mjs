@@ -210,6 +210,18 @@ describe('an acceptance', { skip, concurrency: 4 }, () => {
     });
   }
 
+  for (const delivery of ['queued', 'unknown']) {
+    test(`whose delivery is ${delivery} leaves its text to a user who has wiped the hidden buffer`, async (t) => {
+      const { program, neovim, accept } = await openScripted(t);
+      await accept('ccmine<Esc>');
+      await neovim.command("execute 'bwipeout' bufnr('gemini-companion://kept')");
+      const { id } = await program.request('diff/accepted');
+      program.send({ id, result: { delivery } });
+      await showsPlace(neovim);
+      assert.equal(await offered(neovim), 'mine');
+    });
+  }
+
   test('after another one leaves the text that was not written', async (t) => {
     const { program, neovim, file, accept } = await openScripted(t);
     await accept('ccfirst<Esc>', { delivery: 'delivered' });

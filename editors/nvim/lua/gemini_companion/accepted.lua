@@ -34,15 +34,15 @@ local function hold(accepted, path)
   end)
 end
 
---- Shows the user where the text is, since it may not be in the file.
-local function offer(accepted, path)
-  accepted.is_known = true
+--- Shows the user where the text is, since it may not be in the file. With `is_queued`, the CLI may still write it.
+local function offer(accepted, path, is_queued)
   if accepted.buffer and not vim.api.nvim_buf_is_valid(accepted.buffer) then
     hold(accepted, path)
   end
   if accepted.buffer then
-    kept.offer(accepted.buffer, path)
+    kept.offer(accepted.buffer, path, false, is_queued)
   end
+  accepted.is_known = true
 end
 
 --- Adds a text to those that the companion still looks for. It no longer looks for earlier ones that the user knows of.
@@ -86,8 +86,8 @@ function M.delivered(path, parsed, accepted, delivery)
       add(path, accepted)
     end
   end
-  accepted.is_known, accepted.is_queued = true, delivery ~= 'unknown'
-  kept.offer(accepted.buffer, path, false, delivery == 'queued')
+  accepted.is_queued = delivery ~= 'unknown'
+  offer(accepted, path, delivery == 'queued')
 end
 
 --- Handles `diff/written`, about the text that was accepted last.
