@@ -77,6 +77,25 @@ describe('a revert', { skip, concurrency: 2 }, () => {
     }
   });
 
+  for (const [name, before] of [['is empty', ''], ['does not exist', null]]) {
+    test(`of a file that is not open and ${name} again leaves no line ending there after a redo`, async (t) => {
+      const { neovim, cli, sandbox } = await open(t, {});
+      const file = `${sandbox.project}/a`;
+      if (before !== null) fs.writeFileSync(file, before);
+      await cli.prompt('go');
+      await cli.write(file, 'x\n');
+      await changed(neovim, 1);
+      await answerAll(neovim, 1);
+      await run(neovim, 'revert prompt');
+      await changed(neovim, 0);
+      await neovim.edit(file);
+      await neovim.type('u:write<CR>');
+      assert.equal(read(file), 'x\n');
+      await neovim.type('<C-r>:write<CR>');
+      assert.equal(read(file), '');
+    });
+  }
+
   test('is noticed to be undone in a later buffer of the file', async (t) => {
     const init = `vim.o.undofile, vim.o.undodir = true, vim.env.HOME`;
     const { neovim, cli, file } = await open(t, { b: 'b\n', a: 'before\n', c: 'before\n' }, { init });
@@ -118,6 +137,24 @@ describe('a revert', { skip, concurrency: 2 }, () => {
     await neovim.type('u');
     assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'mine');
     await changed(neovim, 0);
+  });
+
+  test('keeps no text of a file that is not open once its prompt has left the list', async (t) => {
+    const { neovim, cli, sandbox } = await open(t, {});
+    const lines = Array.from({ length: 100_000 }, (_, index) => `line ${index}\n`);
+    const file = sandbox.file('large', 'before\n');
+    const kilobytes = () => neovim.lua(`collectgarbage() collectgarbage() return collectgarbage('count')`);
+    const before = await kilobytes();
+    await cli.prompt('go');
+    await cli.write(file, lines.join(''));
+    await changed(neovim, 1);
+    await run(neovim, 'revert prompt');
+    await changed(neovim, 0);
+    await untilFile(file, 'before\n');
+    assert.ok((await kilobytes()) > before + 3000, 'undo would not work in the file');
+    await run(neovim, 'keep prompt');
+    await neovim.until(`#require('gemini_companion').changes() == 0`);
+    assert.ok((await kilobytes()) < before + 2000, 'the text is still there');
   });
 
   for (const isOpen of [true, false]) {

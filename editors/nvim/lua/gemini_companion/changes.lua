@@ -238,9 +238,7 @@ end
 local function update(change)
   local key = prompts.key(change)
   prompts.set(change)
-  if not prompts.get(key) then
-    reverts.forget(key)
-  end
+  reverts.forget(key)
   guard.call('the changes of a prompt', hunks.update, key, words.title(change), change)
   guard.run_autocommands('GeminiCompanionChanged', change)
   guard.call('the list of changes', quickfix.update, LIST, items)

@@ -136,10 +136,13 @@ function M.undo_hunk(key)
   end
 end
 
---- Forgets the reverts of single changes of a prompt that has left the list.
+--- Forgets the reverts in a prompt or in files of it that have left the list.
 ---@param key string
 function M.forget(key)
-  reverted_hunks[key] = nil
+  if not prompts.get(key) then
+    reverted_hunks[key] = nil
+  end
+  undone.forget()
 end
 
 --- Ends all watches after the companion has ended.

@@ -68,7 +68,10 @@ local function watch(revert, buffer)
 end
 
 --- Gives a buffer that has read a reverted file the undo step of the revert.
-local function add_step(buffer, before, after)
+local function add_step(buffer, before)
+  local after = buffers.parsed(buffer)
+  -- Otherwise a write after the redo would give an empty file a line.
+  after.eol = after.eol and not after.empty
   if api.nvim_buf_call(buffer, vim.fn.undotree).seq_last > 0 then
     -- With 'undofile', the buffer has the user's earlier changes. `fill` would forget them.
     buffers.replace(buffer, before)
@@ -89,6 +92,10 @@ local function follow(buffer)
   if not revert or revert.buffer == buffer then
     return
   end
+  if revert.is_reverted() == nil then
+    reverts[file.real(path)] = nil
+    return
+  end
   if not has_lines(buffer, revert.new) then
     if not revert.buffer then
       -- A later buffer may have the user's own history.
@@ -97,7 +104,7 @@ local function follow(buffer)
     return
   end
   if not revert.buffer then
-    add_step(buffer, revert.before, text.of_file(file.read(path)))
+    add_step(buffer, revert.before)
   end
   revert.buffer, revert.before = buffer, nil
   if revert.differs then
@@ -138,6 +145,15 @@ function M.follow(path, before, after, is_reverted, notify)
       guard.call('the undo step of a revert', follow, event.buf)
     end,
   })
+end
+
+--- Forgets the reverts of files that have left the list, with the texts that they keep.
+function M.forget()
+  for path, revert in pairs(reverts) do
+    if revert.is_reverted() == nil then
+      reverts[path] = nil
+    end
+  end
 end
 
 --- Ends all watches.
