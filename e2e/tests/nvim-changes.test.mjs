@@ -168,6 +168,18 @@ describe('the list of changes', { skip, concurrency: 2 }, () => {
     assert.match(await neovim.messages(), FAILS('the list of changes is empty'));
   });
 
+  test('explains in an older state of it that a file has left its prompt', async (t) => {
+    const { sandbox, neovim, cli } = await openEdited(t);
+    await cli.write(sandbox.file('b', 'one\n'), 'two\n');
+    await run(neovim, 'changes');
+    await lists(neovim, '# Rename them', 'a: +2 −2', 'b: +1 −1');
+    await neovim.command('call setqflist([])');
+    await run(neovim, 'keep b');
+    await changed(neovim, 1);
+    await neovim.type(':colder<CR>G:GeminiCompanion diff<CR>');
+    assert.match(await neovim.messages(), FAILS('b is not in the list of changes'));
+  });
+
   test('leaves the user at the same file, and waits until a command is typed', async (t) => {
     const { sandbox, neovim, cli, file } = await openEdited(t);
     const other = new HookCli(sandbox, 'b');

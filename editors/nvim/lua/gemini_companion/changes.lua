@@ -16,7 +16,6 @@ local words = require('gemini_companion.words')
 local M = {}
 
 local LIST = 'gemini_companion_changes'
-local NONE = 'the list of changes is empty'
 local NOT_LISTED = '%s is not in the list of changes'
 local NOT_KEPT = 'the text of %s from before the prompt is not kept'
 
@@ -68,7 +67,7 @@ end
 
 --- Returns the prompt that the user means: the one where the user is, or else the latest one.
 local function find_prompt()
-  return here() or prompts.all()[1], NONE
+  return here() or prompts.all()[1], prompts.NONE
 end
 
 --- Returns the file that the user means and its prompt: the one with that name, or in its latest prompt the current
@@ -78,14 +77,14 @@ local function find_file(name)
   if not name and change and path and prompts.file(change, path) then
     return change, path
   elseif not name and is_list then
-    return nil, 'this line is a prompt; go to a file'
+    return nil, path and NOT_LISTED:format(file.short(path)) or 'this line is a prompt; go to a file'
   end
   name = name or vim.api.nvim_buf_get_name(0)
   path = name ~= '' and prompts.path(name) or nil
   if path then
     return prompts.latest(path), path
   end
-  return nil, #prompts.all() > 0 and NOT_LISTED:format(name ~= '' and file.short(name) or 'this buffer') or NONE
+  return nil, #prompts.all() > 0 and NOT_LISTED:format(name ~= '' and file.short(name) or 'this buffer') or prompts.NONE
 end
 
 --- Returns the prompt and the paths that an argument means: `prompt`, a path, or nil. Otherwise returns nil and the
@@ -192,7 +191,7 @@ end
 function M.list()
   local list = items()
   if #list == 0 then
-    return false, NONE
+    return false, prompts.NONE
   end
   quickfix.show('Changes of the CLI', list, LIST, go_to)
   return true

@@ -4,6 +4,9 @@ local file = require('gemini_companion.file')
 
 local M = {}
 
+--- The message if there is no prompt.
+M.NONE = 'the list of changes is empty'
+
 --- The prompts by their keys.
 ---@type table<string, GeminiCompanion.CliChanged>
 local prompts = {}

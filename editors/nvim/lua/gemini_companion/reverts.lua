@@ -97,7 +97,7 @@ end
 function M.revert_hunk(key, path, hunk)
   local change = prompts.get(key)
   if not change then
-    return log.fail('the list of changes is empty')
+    return log.fail(prompts.NONE)
   end
   revert_plan.run(change, { path }, hunk, function(reverted)
     for _, one in ipairs(reverted) do
