@@ -33,7 +33,7 @@ export class ScriptedProgram {
     this.send(...messages);
     fs.writeFileSync(
       program,
-      `#!/bin/sh\ntail --pid=$$ -s 0.05 -f -c +1 '${this.#lines}' &\nexec cat > '${this.#answers}'\n`,
+      `#!/bin/sh\n[ "$1" = --version ] && exit\ntail --pid=$$ -s 0.05 -f -c +1 '${this.#lines}' &\nexec cat > '${this.#answers}'\n`,
       { mode: 0o755 },
     );
     this.setup = `{ cmd = [[${program}]] }`;
@@ -64,8 +64,13 @@ export class ScriptedProgram {
     );
   }
 
+  /** Returns Neovim's requests of that method so far. */
+  requests(method) {
+    return this.#received().filter((message) => message.method === method);
+  }
+
   /** Waits for Neovim's next request of that method, after `count` earlier ones. */
   request(method, count = 0) {
-    return until(method, () => this.#received().filter((message) => message.method === method)[count]);
+    return until(method, () => this.requests(method)[count]);
   }
 }

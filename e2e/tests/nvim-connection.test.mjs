@@ -15,6 +15,7 @@ import {
   openNeovimWithClient,
 } from '../lib/neovim.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
+import { ready, ScriptedProgram } from '../lib/scripted-program.mjs';
 
 const isAlive = (pid) => {
   try {
@@ -290,6 +291,18 @@ test('status, log and health report the state', { skip }, async (t) => {
   assert.doesNotMatch(report, /ERROR/);
   await neovim.command('GeminiCompanion log');
   assert.equal(await neovim.lua('return vim.bo.filetype'), 'log');
+});
+
+test('health asks a companion that does not answer only once', { skip }, async (t) => {
+  const sandbox = Sandbox.of(t);
+  const program = new ScriptedProgram(sandbox, ready);
+  const neovim = await Neovim.start(sandbox, { setup: program.setup });
+  await neovim.ready();
+  await neovim.command('checkhealth gemini_companion');
+  const report = await neovim.lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')`);
+  assert.match(report, /ERROR:? The companion does not answer/);
+  await program.request('companion/status');
+  assert.equal(program.requests('companion/diagnosis').length, 0);
 });
 
 test('health warns of a file that others can read, but not on Windows', { skip }, async (t) => {

@@ -91,7 +91,9 @@ local function check_server()
   local companion = require('gemini_companion.server').ask('companion/status', STATUS_TIMEOUT_MS)
   if not companion then
     problem('The companion does not answer', { 'See :GeminiCompanion log' })
-  elseif #companion.clis > 0 then
+    return
+  end
+  if #companion.clis > 0 then
     ok(require('gemini_companion.server').connected(companion.clis))
   else
     info('No CLI is connected. Run `gemini` or `qwen` in the workspace, and `/ide enable` in it')
