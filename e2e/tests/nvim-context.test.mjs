@@ -56,6 +56,26 @@ test('folders within others are left out on Windows as well', { skip }, async (t
   assert.deepEqual(folders, [['C:\\a', 'C:\\ab'], ['D:\\']]);
 });
 
+test('a file on a drive or a share of Windows has a path, and a URL has none', { skip }, async (t) => {
+  const { neovim } = await openNeovim(t);
+  for (const [name, isPath] of [
+    ['C:\\a.txt', true],
+    ['\\\\server\\share\\a.txt', true],
+    ['https://a/a.txt', false],
+  ]) {
+    const found = await neovim.lua(
+      `local name = ...
+       local name_of = vim.api.nvim_buf_get_name
+       vim.api.nvim_buf_get_name = function() return name end
+       local path = require('gemini_companion.file').path_of(0)
+       vim.api.nvim_buf_get_name = name_of
+       return path == name`,
+      name,
+    );
+    assert.equal(found, isPath, name);
+  }
+});
+
 test('a file that Neovim was started with is in the context', { skip }, async (t) => {
   const { sandbox, client } = await openNeovimWithClient(t, {
     args: ['a.txt'],

@@ -27,7 +27,8 @@ end
 ---@return string?
 function M.path_of(buffer)
   local name = api.nvim_buf_get_name(buffer)
-  local is_path = vim.bo[buffer].buftype == '' and (name:find('^/') or name:find('^%a:[/\\]')) ~= nil
+  local is_absolute = name:find('^/') or name:find('^%a:[/\\]') or name:find('^\\\\')
+  local is_path = vim.bo[buffer].buftype == '' and is_absolute ~= nil
   local is_file = is_path and vim.fn.isdirectory(name) == 0
   return is_file and text.utf8(name) == name and name or nil
 end
