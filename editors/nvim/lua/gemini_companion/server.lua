@@ -341,9 +341,9 @@ end
 function M.connected(clis)
   local names = {}
   for _, cli in ipairs(clis) do
-    local name = vim.trim(cli.name .. ' ' .. cli.version)
-    if name ~= '' then
-      names[#names + 1] = log.printable(name)
+    local shown = vim.trim(cli.name .. ' ' .. cli.version)
+    if shown ~= '' then
+      names[#names + 1] = log.printable(shown)
     end
   end
   local list = #names > 0 and (' (%s)'):format(table.concat(names, ', ')) or ''
