@@ -1,7 +1,7 @@
 // Tests Gemini CLI in a container with the editor on the host: each way to connect them.
 
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -22,14 +22,13 @@ import { dockerRuns, installDocker } from '../lib/docker.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { EXTENSION } from '../lib/extension.mjs';
 import { says, toolResults } from '../lib/gemini-cli.mjs';
+import { noGit } from '../lib/git.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { imageHome } from '../lib/image.mjs';
 import { within } from '../lib/inbox.mjs';
 import { Host, HOST_ADDRESS, noNamespaces } from '../lib/namespace.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { Terminal, noTerminal } from '../lib/terminal.mjs';
-
-const noGit = spawnSync('git', ['--version']).status !== 0 && 'there is no git';
 
 /** As Docker's `--add-host host.docker.internal:host-gateway` makes it. */
 const HOSTS = { 'host.docker.internal': HOST_ADDRESS };

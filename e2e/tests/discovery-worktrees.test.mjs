@@ -1,7 +1,7 @@
 // Tests that the other worktrees of a Git repository belong to the project that an editor has open.
 
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,6 +12,7 @@ import { untilChecked } from '../lib/conversation.mjs';
 import { accepted } from '../lib/decision.mjs';
 import { examine, settings } from '../lib/doctor.mjs';
 import { Editor } from '../lib/editor.mjs';
+import { noGit as skip } from '../lib/git.mjs';
 import { HookCli } from '../lib/hook-cli.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { until } from '../lib/inbox.mjs';
@@ -19,8 +20,6 @@ import { Neovim, noNeovim } from '../lib/neovim.mjs';
 import { commentOn } from '../lib/notes.mjs';
 import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
-
-const skip = spawnSync('git', ['--version']).status !== 0 && 'there is no git';
 
 /** A repository in the project, with a commit. */
 function repository(t) {

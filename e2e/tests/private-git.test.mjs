@@ -6,12 +6,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
+import { noGit as skip } from '../lib/git.mjs';
 import { until } from '../lib/inbox.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
 
 const args = ['--git-ignored-private'];
-
-const skip = spawnSync('git', ['--version']).status !== 0 && 'there is no git';
 
 const are = (...paths) => {
   const wanted = paths.join();
