@@ -106,7 +106,9 @@ export class Display {
   /** Takes a picture of one window, with its frame. */
   async pictureOf(title, file) {
     const { stdout } = await this.#run('xdotool', ...search(title));
-    return this.#import(file, '-window', stdout.trim(), '-frame');
+    // Several windows may match. The last one is on top.
+    const id = stdout.trim().split('\n').at(-1);
+    return this.#import(file, '-window', id, '-frame');
   }
 
   async #import(file, ...part) {
