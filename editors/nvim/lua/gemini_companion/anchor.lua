@@ -18,16 +18,21 @@ local MAX_DISTANCE = 10000
 local SIGN = '»'
 
 --- Returns a text as one line with single spaces, as the companion does.
----@param words string
----@return string
-function M.one_line(words)
+local function one_line(words)
   return vim.trim((words:gsub('[%s%c]+', ' ')))
+end
+
+--- Returns what the user sees of a comment, in one line.
+---@param comment GeminiCompanion.Comment
+---@return string
+function M.label(comment)
+  return vim.fn.strtrans(one_line(comment.params.text))
 end
 
 --- Returns the content of lines as the companion keeps it. The indentation is not part of it.
 local function content_of(lines, first, last)
   local words = table.concat(lines, '\n', first, math.min(last, first + MAX_CONTENT, #lines))
-  return vim.fn.strcharpart(M.one_line(text.utf8(words)), 0, MAX_CONTENT)
+  return vim.fn.strcharpart(one_line(text.utf8(words)), 0, MAX_CONTENT)
 end
 
 --- Returns the content of lines of a buffer.
@@ -96,18 +101,18 @@ end
 --- Sets the marks: one for the range, and one for the eye, since Neovim shows the sign of a range in the row after it
 --- as well. Without `end_row`, the lines of the comment are gone.
 local function set(comment, row, end_row)
-  local buffer, words = comment.buffer, comment.params.text
+  local buffer = comment.buffer
   comment.mark = api.nvim_buf_set_extmark(buffer, namespace, row, 0, {
     id = comment.mark,
     end_row = end_row,
     end_col = end_row and 0,
   })
-  if words then
+  if comment.params.text then
     comment.sign = api.nvim_buf_set_extmark(buffer, namespace, row, 0, {
       id = comment.sign,
       sign_text = SIGN,
       sign_hl_group = 'DiagnosticSignInfo',
-      virt_text = { { vim.fn.strtrans(M.one_line(words)), 'DiagnosticVirtualTextInfo' } },
+      virt_text = { { M.label(comment), 'DiagnosticVirtualTextInfo' } },
     })
   end
 end

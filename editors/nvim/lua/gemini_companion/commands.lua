@@ -164,7 +164,7 @@ local function review(state)
 end
 
 local function comment(text, first, last)
-  show_failure(require('gemini_companion').comment(text, first, last))
+  show_failure(require('gemini_companion.comments').set({ text = text, first = first, last = last }))
 end
 
 local function uncomment(_, first, last)

@@ -207,15 +207,16 @@ local function remove(comment)
   server.notify('comment/removed', { id = id })
 end
 
---- Gives a comment its text. A rewritten comment is a new one, since a model may just be getting the old one.
-local function write(comment, words)
+--- Gives a comment what the user has entered. A rewritten comment is a new one, since a model may just be getting the
+--- old one.
+local function write(comment, entered)
   local buffer, params, id = comment.buffer, comment.params, new_id()
   if comments[params.id] == comment and params.text then
     remove(comment)
   else
     drop(comment)
   end
-  comment.params = vim.tbl_extend('force', params, { id = id, text = words })
+  comment.params = vim.tbl_extend('force', params, { id = id, text = entered.text })
   comments[id] = comment
   send(comment)
   if buffer then
@@ -251,13 +252,18 @@ local function find(first, last)
   return found[1]
 end
 
---- Returns a comment without a text.
-local function begin(path, in_proposal, first, last)
+--- Returns a comment without a text, on the entered lines.
+local function begin(path, in_proposal, entered)
   local count = api.nvim_buf_line_count(0)
-  local line = math.min(math.max(first or api.nvim_win_get_cursor(0)[1], 1), count)
+  local line = math.min(math.max(entered.first or api.nvim_win_get_cursor(0)[1], 1), count)
   local comment = {
     in_proposal = in_proposal,
-    params = { id = new_id(), path = path, line = line, endLine = math.min(math.max(last or line, line), count) },
+    params = {
+      id = new_id(),
+      path = path,
+      line = line,
+      endLine = math.min(math.max(entered.last or line, line), count),
+    },
   }
   comment.params.content = anchor.content(api.nvim_get_current_buf(), line, comment.params.endLine)
   comments[comment.params.id] = comment
@@ -270,14 +276,11 @@ local function lines_of(comment)
   return from == to and ('line %d'):format(from) or ('lines %d-%d'):format(from, to)
 end
 
---- Sets the comment on the current line, or on the lines from `first` to `last`. An empty text removes it. Without a
---- text, asks the user for it. Returns whether that is possible, and if not, the cause.
----@param words? string
----@param first? integer
----@param last? integer
+--- Sets the comment on the entered lines. Returns whether that is possible, and if not, the cause.
+---@param entered GeminiCompanion.EnteredComment
 ---@return boolean
 ---@return string? why
-function M.set(words, first, last)
+function M.set(entered)
   local path, in_proposal = current_file()
   if not path then
     return false, 'this buffer has no file to comment on'
@@ -286,7 +289,7 @@ function M.set(words, first, last)
   elseif not config.options.share_context then
     return false, CANNOT:format('sharing with CLIs is off')
   end
-  local comment = find(first, last) or begin(path, in_proposal, first, last)
+  local comment = find(entered.first, entered.last) or begin(path, in_proposal, entered)
   local before = comment.params.text
   local function answer(reply)
     reply = reply and text.utf8(vim.trim(reply))
@@ -296,11 +299,11 @@ function M.set(words, first, last)
     elseif is_new and (not reply or reply == '') then
       drop(comment)
     elseif reply and reply ~= '' and reply ~= before then
-      write(comment, reply)
+      write(comment, vim.tbl_extend('force', entered, { text = reply }))
     end
   end
-  if words then
-    answer(words)
+  if entered.text then
+    answer(entered.text)
   else
     local default = before or refused_texts[1]
     vim.ui.input({ prompt = ('Comment on %s: '):format(lines_of(comment)), default = default }, function(reply)
@@ -360,7 +363,7 @@ function M.list()
     return {
       filename = comment.params.path,
       lnum = (anchor.lines(comment)),
-      text = anchor.one_line(comment.params.text),
+      text = anchor.label(comment),
       user_data = comment.params.id,
     }
   end, in_order())

@@ -234,7 +234,7 @@ end
 ---@return boolean
 ---@return string? why
 function M.comment(text, first, last)
-  return require('gemini_companion.comments').set(text, first, last)
+  return require('gemini_companion.comments').set({ text = text, first = first, last = last })
 end
 
 --- Removes the comments on the current line, or on the lines from `first` to `last`. Returns whether there were some,

@@ -181,6 +181,12 @@
 ---@field content string
 ---@field text? string nil while the user writes it
 
+--- A comment as the user enters it.
+---@class GeminiCompanion.EnteredComment
+---@field text? string without it, the user is asked; an empty one removes the comment
+---@field first? integer its first line; without it, the line of the cursor
+---@field last? integer
+
 --- A comment that no model has got.
 ---@class GeminiCompanion.Comment
 ---@field params GeminiCompanion.CommentOnLines
