@@ -89,7 +89,7 @@ async function untilText({ ide }, path, wanted) {
 /** The texts of the status bar about changed files. */
 const changeCounts = ({ statusBar }) => statusBar.filter((text) => /files? changed/.test(text));
 
-test('the changes of three prompts are listed, shown and taken back', { skip }, async (t) => {
+test('the changes of three prompts are listed, shown and reverted', { skip }, async (t) => {
   const { scene, file, read } = await open(t);
   const { ide } = scene;
   await ide.untilRobot(
@@ -149,7 +149,7 @@ test('the changes of three prompts are listed, shown and taken back', { skip }, 
   await ide.display.press('Return');
   await ide.until(({ focus }) => focus?.path === file('a.txt'), 'a.txt');
 
-  // The diff has an arrow for each change, which takes it back.
+  // The diff has an arrow for each change, which reverts it.
   await scene.invokeOnChange('d.txt', 'Companion.ShowChange');
   await ide.until(({ texts }) => texts.includes('Before the prompt'), 'the diff');
   await scene.picture('changes-diff');

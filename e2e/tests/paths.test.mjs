@@ -195,7 +195,7 @@ test('a percent sign in a name of Qwen Code means itself', async (t) => {
   assert.deepEqual(named, { 'a%20b': 'changed' });
 });
 
-test('a change that somebody else has taken back leaves the list with the next prompt', async (t) => {
+test('a change that somebody else has reverted leaves the list with the next prompt', async (t) => {
   const window = await openWindow(t);
   const file = window.sandbox.file('a', 'one\n');
   const created = path.join(window.sandbox.project, 'b');

@@ -338,7 +338,7 @@ impl CliChanges {
                 reverted_hunks: Vec::new(),
             }),
         }
-        // The CLI may have taken back its edit.
+        // The CLI may have reverted its edit.
         prompt.files.retain(|change| {
             change.before != change.after || !change.is_revertible() || change.is_kept
         });
@@ -435,8 +435,8 @@ impl CliChanges {
     }
 
     /// Drops the changes of files that are `now` as before them, although the CLI left them as in `left`:
-    /// somebody else has taken them back, as `/rewind` of Gemini CLI does. Returns their prompts.
-    pub(crate) fn drop_taken_back(
+    /// somebody else has reverted them, as `/rewind` of Gemini CLI does. Returns their prompts.
+    pub(crate) fn drop_reverted_by_others(
         &mut self,
         cli: &str,
         left: &[(Arc<str>, FileText)],
@@ -458,8 +458,8 @@ impl CliChanges {
             if !is_left_so || has_revert {
                 continue;
             }
-            let taken_back = changes.iter().skip_while(|(_, change)| change.before != *now);
-            let prompts: Vec<_> = taken_back.map(|(id, _)| PromptId::clone(id)).collect();
+            let reverted = changes.iter().skip_while(|(_, change)| change.before != *now);
+            let prompts: Vec<_> = reverted.map(|(id, _)| PromptId::clone(id)).collect();
             for id in &prompts {
                 self.remove(id, std::slice::from_ref(path));
             }

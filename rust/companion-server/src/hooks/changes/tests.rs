@@ -392,7 +392,7 @@ fn lines_are_counted() {
 }
 
 #[test]
-fn what_somebody_else_has_taken_back_is_dropped_and_what_the_cli_has_is_not() {
+fn what_somebody_else_has_reverted_is_dropped_and_what_the_cli_has_is_not() {
     let mut changes = CliChanges::default();
     let first = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
@@ -405,7 +405,7 @@ fn what_somebody_else_has_taken_back_is_dropped_and_what_the_cli_has_is_not() {
     let mut dropped = |now: &str, of: &[&str]| {
         let now: Vec<_> = of.iter().map(|path| file(path, text(now))).collect();
         let left = changes.left_by(CLI);
-        changes.drop_taken_back(CLI, &left, &now)
+        changes.drop_reverted_by_others(CLI, &left, &now)
     };
     assert_eq!(dropped("one", &["/own", "/reverted"]), BTreeSet::new());
     assert_eq!(dropped("four", &["/a"]), BTreeSet::new());

@@ -109,7 +109,7 @@ async fn an_empty_file_that_the_cli_creates_is_in_the_list() {
 }
 
 #[tokio::test]
-async fn all_files_that_somebody_else_has_taken_back_leave_the_list_with_one_prompt() {
+async fn all_files_that_somebody_else_has_reverted_leave_the_list_with_one_prompt() {
     let scene = Scene::start().await;
     scene.prompt("Create them").await;
     let files: Vec<_> = (0..65).map(|number| scene.dir.path().join(format!("{number}"))).collect();

@@ -14,7 +14,7 @@ use crate::hooks::event::HookEvent;
 
 impl ChangeTracker {
     /// Finds the reverts that the user has undone without the editor's knowledge, and at a new prompt the
-    /// changes that somebody else has taken back.
+    /// changes that somebody else has reverted.
     pub(crate) async fn drop_undone(&self, event: &HookEvent) {
         let sessions = self.driver.ask(|companion| companion.clis().sessions_of(&event.session));
         let look = async {
@@ -41,7 +41,7 @@ impl ChangeTracker {
         for part in left.chunks(MAX_LOOKS) {
             let files = part.iter().map(|(path, _)| Arc::clone(path)).collect();
             let now = self.snapshots(files).await;
-            let prompts = self.changes.lock().drop_taken_back(cli, part, &now);
+            let prompts = self.changes.lock().drop_reverted_by_others(cli, part, &now);
             self.report_all(prompts);
         }
     }
