@@ -6,14 +6,20 @@ import com.intellij.diff.contents.DocumentContent
 import com.intellij.diff.requests.ContentDiffRequest
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.command.undo.UndoManager
+import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.event.DocumentEvent
 import com.intellij.openapi.editor.event.DocumentListener
 import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.fileEditor.FileDocumentManagerListener
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.progress.ProcessCanceledException
+import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.vfs.encoding.EncodingProjectManager
+import com.intellij.testFramework.LoggedErrorProcessor
+import com.intellij.testFramework.PlatformTestUtil
 import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.offEdt
+import org.apache.log4j.Logger
 import java.io.File
 import java.nio.charset.Charset
 
@@ -262,17 +268,71 @@ class RevertTest : ChangesTestCase() {
         assertEquals("without a BOM, and with its line endings", "mine\n", onDisk("a.txt"))
     }
 
-    fun testFilesBeforeACanceledOneAreSavedAndReported() {
+    fun testFilesUpToACanceledOneAreSavedAndReported() =
+        revertCanceledBy(
+            object : DocumentListener {
+                override fun beforeDocumentChange(event: DocumentEvent): Unit = throw ProcessCanceledException()
+            },
+        )
+
+    fun testFilesUpToOneThatIsCanceledAfterItsChangeAreSavedAndReported() =
+        revertCanceledBy(
+            object : DocumentListener {
+                override fun documentChanged(event: DocumentEvent): Unit = throw ProcessCanceledException()
+            },
+        )
+
+    /** Another plugin cancels at the second of three files. */
+    private fun revertCanceledBy(listener: DocumentListener) {
+        val names = listOf("a.txt", "b.txt", "c.txt")
+        file("a.txt", "a")
+        file("b.txt", "\uFEFFb\r\n")
+        file("c.txt", "c")
+        changed(1, Edit("a.txt", "a", "A"), Edit("b.txt", "\uFEFFb\r\n", "B\n"), Edit("c.txt", "c", "C"))
+        document("b.txt").addDocumentListener(listener, testRootDisposable)
+        allowingCancel { revert(*rows(1).toTypedArray()) }
+        assertEquals("the platform sets b.txt", listOf("a", "b\n", "C"), names.map { document(it).text })
+        FileDocumentManager.getInstance().saveAllDocuments()
+        assertEquals(listOf("a", "\uFEFFb\r\n", "C"), names.map(::onDisk))
+        assertEquals(listOf("reverted s 1 a.txt b.txt"), calls)
+        val text = notified.single()
+        assertTrue(text, "b.txt" !in text && text.endsWith("c.txt: another plugin canceled the revert"))
+    }
+
+    /** The platform logs the cancel as an error and goes on. In a test such an error would replace the cancel. */
+    private fun allowingCancel(work: () -> Unit) {
+        val processor = object : LoggedErrorProcessor() {
+            override fun processError(text: String?, thrown: Throwable?, details: Array<out String>?, log: Logger) {
+                if (thrown?.cause !is ProcessCanceledException) super.processError(text, thrown, details, log)
+            }
+        }
+        LoggedErrorProcessor.setNewInstance(processor)
+        try {
+            work()
+        } finally {
+            LoggedErrorProcessor.restoreDefaultProcessor()
+        }
+    }
+
+    fun testAFileThatAnotherPluginDoesNotLetBeSavedIsReportedAndOtherFilesAreReverted() {
         file("a.txt", "a")
         file("b.txt", "b")
         changed(1, Edit("a.txt", "a", "A"), Edit("b.txt", "b", "B"))
-        val canceling = object : DocumentListener {
-            override fun beforeDocumentChange(event: DocumentEvent): Unit = throw ProcessCanceledException()
+        val refused = document("a.txt")
+        val refusing = object : FileDocumentManagerListener {
+            override fun beforeDocumentSaving(document: Document) = check(document !== refused) { "not now" }
         }
-        document("b.txt").addDocumentListener(canceling, testRootDisposable)
-        revert(*rows(1).toTypedArray())
-        assertEquals(listOf("a", "B"), listOf("a.txt", "b.txt").map(::onDisk))
-        assertEquals(listOf("reverted s 1 a.txt"), calls)
+        val plugin = Disposer.newDisposable()
+        PlatformTestUtil.registerExtension(FileDocumentManagerListener.EP_NAME, refusing, plugin)
+        try {
+            revert(*rows(1).toTypedArray())
+        } finally {
+            Disposer.dispose(plugin)
+        }
+        assertEquals(listOf("A", "b"), listOf("a.txt", "b.txt").map(::onDisk))
+        assertEquals(listOf("reverted s 1 b.txt"), calls)
+        assertTrue(notified.single(), notified.single().endsWith("a.txt: it could not be saved"))
+        assertEquals("a", refused.text)
     }
 
     fun testOnlyTheOtherFilesAreRevertedIfTheUserWants() {

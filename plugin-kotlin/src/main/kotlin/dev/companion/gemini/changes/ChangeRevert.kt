@@ -70,6 +70,12 @@ internal class ChangeRevert(
 
         val isAsBefore get() = plan.action == RevertAction.NOTHING
 
+        /** Whether the text before is in the file, or in its document. */
+        var isWritten = false
+
+        /** The reason why it is not written; null if another plugin has canceled the command. */
+        var failure: String? = null
+
         /** Whether the user can undo the revert. A document can't undo a change of the line endings or the BOM. */
         val isUndoable: Boolean
             get() {
@@ -163,11 +169,12 @@ internal class ChangeRevert(
         val undoneIn =
             writable.mapNotNull { it.file?.let(references::create) } + listOfNotNull(view?.let(references::create))
         val report = Report(undoneIn, service.servers(files.flatMap { it.rows }))
-        val written = ArrayList<Planned>()
         try {
-            if (writable.isNotEmpty()) inCommand(writable, report) { if (writeOrExplain(it, failures)) written += it }
+            if (writable.isNotEmpty()) inCommand(writable, report, ::writeOrExplain)
         } finally {
-            // If another plugin cancels the command, the files before that are reverted.
+            // If another plugin cancels the command, the files up to then are reverted.
+            val (written, unwritten) = writable.partition { it.isWritten }
+            unwritten.mapTo(failures) { Failure(it.shownPath, it.failure ?: message("changes.error.canceled")) }
             val saved = written.filter { saveOrExplain(it, failures) }
             // Undo brings back no line endings: what such a file has by the next prompt decides.
             report.rows = saved.filter { it.isUndoable }.flatMap { it.rows }
@@ -188,22 +195,19 @@ internal class ChangeRevert(
                 },
             )
 
-    /** Returns whether the file is written. A failure must not keep the other files from their report. */
-    private fun writeOrExplain(planned: Planned, failures: MutableList<Failure>): Boolean {
-        val reason = try {
+    /** Writes the file, or notes why not. A failure must not keep the other files from their report. */
+    private fun writeOrExplain(planned: Planned) {
+        try {
             write(planned)
-            return true
         } catch (e: IOException) {
-            e.message.orEmpty()
+            planned.failure = e.message.orEmpty()
         } catch (e: ProcessCanceledException) {
             throw e
         } catch (e: RuntimeException) {
             // Another plugin may have made the text read-only, or fail at its change.
             LOG.warn("a file was not reverted", e)
-            e.message ?: e.javaClass.simpleName
+            planned.failure = e.message ?: e.javaClass.simpleName
         }
-        failures += Failure(planned.shownPath, reason)
-        return false
     }
 
     /** Returns whether the text before is on the disk, exactly: trailing spaces are not stripped. */
@@ -212,7 +216,12 @@ internal class ChangeRevert(
         val file = planned.file ?: return true
         val document = planned.versions.document ?: return true
         val documents = FileDocumentManager.getInstance()
-        documents.saveDocumentAsIs(document)
+        try {
+            documents.saveDocumentAsIs(document)
+        } catch (e: RuntimeException) {
+            // Another plugin has failed, or canceled. The other files must still be saved and reported.
+            if (e !is ProcessCanceledException) LOG.warn("a file was not saved", e)
+        }
         if (!documents.isFileModified(file)) return true
         failures += Failure(planned.shownPath, message("diff.error.notSaved"))
         return false
@@ -220,20 +229,29 @@ internal class ChangeRevert(
 
     private fun write(planned: Planned) {
         val (before, file, document) = Triple(planned.before, planned.file, planned.versions.document)
+        var canceled: ProcessCanceledException? = null
         when {
             before == null -> file?.delete(this)
             file == null -> FileOnDisk.create(planned.versions.path, before)
             document == null -> file.setBinaryContent(before.toByteArray())
-            else -> overwrite(file, document, before, planned.versions.disk.orEmpty())
+            else -> canceled = overwrite(file, document, before, planned.versions.disk.orEmpty())
         }
+        planned.isWritten = true
+        if (canceled != null) throw canceled
     }
 
-    private fun overwrite(file: VirtualFile, document: Document, before: String, disk: String) {
+    /** Returns the exception of another plugin that has canceled the command after the file has got its text. */
+    private fun overwrite(
+        file: VirtualFile,
+        document: Document,
+        before: String,
+        disk: String,
+    ): ProcessCanceledException? {
         val form = TextForm.of(before)
         val plain = TextForm.plain(before)
         val isSame = plain.contentEquals(document.immutableCharSequence)
         // It may be read-only. Then the file must keep its form, too.
-        if (!isSame) document.setText(plain)
+        val canceled = if (isSame) null else setText(document, plain)
         // A UTF-8 file that the CLI left with ASCII alone has the project's encoding now.
         if (TextForm.isRecoded(file, before) && !TextForm.isRecoded(file, disk)) file.charset = Charsets.UTF_8
         file.bom = if (form.bom) TextForm.UTF8_BOM else null
@@ -244,6 +262,18 @@ internal class ChangeRevert(
             FileDocumentManager.getInstance().saveDocumentAsIs(document)
             file.setBinaryContent(before.toByteArray())
         }
+        return canceled
+    }
+
+    /** Returns the exception of a listener that cancels. The platform throws it once the document has the text. */
+    private fun setText(document: Document, text: String): ProcessCanceledException? {
+        try {
+            document.setText(text)
+        } catch (e: ProcessCanceledException) {
+            if (text.contentEquals(document.immutableCharSequence)) return e
+            throw e
+        }
+        return null
     }
 
     /** Notifies the server if the user undoes the revert, or makes it again. The files still exist. */
