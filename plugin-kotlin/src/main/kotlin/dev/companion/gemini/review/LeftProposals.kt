@@ -6,6 +6,7 @@ import com.intellij.openapi.diagnostic.Logger
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.tabs.Proposal
+import dev.companion.gemini.tabs.UserDecision
 
 /**
  * The proposals that show when [next] has started, and whose server has ended. Created right after the start and not on
@@ -30,11 +31,7 @@ internal class LeftProposals(
      * proposals: some come before its start has ended. Calls [keep] for each accepted proposal that it does not take
      * up. The others stay with their server. EDT.
      */
-    fun takeOver(
-        waiting: List<Proposal>,
-        decide: (Proposal, Proposal.DeferredDecision) -> Unit,
-        keep: (Proposal) -> Unit,
-    ) {
+    fun takeOver(waiting: List<Proposal>, decide: (Proposal, UserDecision) -> Unit, keep: (Proposal) -> Unit) {
         for (proposal in waiting.filter { it.core === next }) proposal.deferred?.let { decide(proposal, it) }
         // A call of the next server may have ended some already.
         for (proposal in left.filter { it.core.isClosed }) {
@@ -48,7 +45,7 @@ internal class LeftProposals(
             } else if (next != null && fields != null) {
                 proposal.resume(next, fields)
                 if (deferred != null) decide(proposal, deferred)
-            } else if (deferred?.isAccepted == true) {
+            } else if (deferred == UserDecision.Accepted) {
                 proposal.follow(next ?: proposal.core)
                 keep(proposal)
             }

@@ -35,6 +35,7 @@ import dev.companion.gemini.tabs.ProposalTitles
 import dev.companion.gemini.tabs.ProposedText
 import dev.companion.gemini.tabs.ReasonField
 import dev.companion.gemini.tabs.TargetBanners
+import dev.companion.gemini.tabs.UserDecision
 import dev.companion.gemini.target.RefreshAfterWrite
 import dev.companion.gemini.target.Target
 import dev.companion.gemini.target.TargetException
@@ -112,9 +113,9 @@ internal open class ProposalService protected constructor(
         changed()
     }
 
-    private fun carryOut(proposal: Proposal, decision: Proposal.DeferredDecision) =
+    private fun carryOut(proposal: Proposal, decision: UserDecision) =
         when {
-            !decision.isAccepted -> reject(proposal, decision.reason)
+            decision is UserDecision.Rejected -> reject(proposal, decision.reason)
 
             // The IDE has written it on behalf of a CLI, or the user has.
             proposal.isInFile -> acceptNow(proposal, nextOf(proposal))
@@ -171,7 +172,7 @@ internal open class ProposalService protected constructor(
         flushed.getOrThrow()
         if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
         if (proposal.core.request(ServerMessage.Accepted(proposal.path, text)) == null) {
-            defer(proposal, Proposal.DeferredDecision(isAccepted = true))
+            defer(proposal, UserDecision.Accepted)
         } else {
             refresher.lookAt(proposal.target.path)
             if (proposal.accepted == text) finishDelivered(proposal) else finish(proposal)
@@ -262,7 +263,7 @@ internal open class ProposalService protected constructor(
             when {
                 proposal.state == Proposal.State.ENDED -> Unit
                 proposal.state == Proposal.State.UNDELIVERED -> finish(proposal)
-                proposal.deferred?.isAccepted == true -> Unit
+                proposal.deferred == UserDecision.Accepted -> Unit
                 !proposal.isEdited || ProposalQuestion.isRejected(project, proposal) -> rejectNow(proposal, next)
                 proposal.state == Proposal.State.OPEN && !tabs.isOpen(proposal.file) -> tabs.show(proposal.file)
             }
@@ -328,7 +329,7 @@ internal open class ProposalService protected constructor(
         refresher.lookAt(proposal.target.path)
         when (delivery) {
             null -> {
-                defer(proposal, Proposal.DeferredDecision(isAccepted = true))
+                defer(proposal, UserDecision.Accepted)
             }
 
             Delivery.DELIVERED -> {
@@ -349,7 +350,7 @@ internal open class ProposalService protected constructor(
     }
 
     /** The server has ended, so the next one gets the decision. */
-    private fun defer(proposal: Proposal, decision: Proposal.DeferredDecision) {
+    private fun defer(proposal: Proposal, decision: UserDecision) {
         proposal.defer(decision)
         changed()
     }
@@ -381,7 +382,7 @@ internal open class ProposalService protected constructor(
             if (reason != null) ReasonField.forgetDraft(project, proposal.path)
             finish(proposal, next)
         } else {
-            defer(proposal, Proposal.DeferredDecision(isAccepted = false, reason))
+            defer(proposal, UserDecision.Rejected(reason))
         }
     }
 

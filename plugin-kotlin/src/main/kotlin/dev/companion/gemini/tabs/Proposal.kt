@@ -85,12 +85,6 @@ internal class Proposal(
     target: Target,
     private val proposed: ProposedText,
 ) : Disposable {
-    /** The user's decision while no server runs. The next server gets it. */
-    class DeferredDecision(
-        val isAccepted: Boolean,
-        val reason: String? = null,
-    )
-
     enum class State {
         OPEN,
 
@@ -110,7 +104,8 @@ internal class Proposal(
     var core = core
         private set
 
-    var deferred: DeferredDecision? = null
+    /** The user's decision while no server runs. The next server gets it. */
+    var deferred: UserDecision? = null
         private set
 
     /** Names the proposal to the next server. Any thread. */
@@ -342,7 +337,7 @@ internal class Proposal(
     }
 
     /** Keeps the decision for the next server. A later one replaces it. */
-    fun defer(decision: DeferredDecision) {
+    fun defer(decision: UserDecision) {
         assertEdt()
         deferred = decision
         file.editors.forEach(ProposalEditor::showBanner)
