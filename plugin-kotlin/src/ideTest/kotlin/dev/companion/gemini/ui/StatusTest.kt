@@ -115,7 +115,7 @@ class StatusTest : ServiceTestCase() {
         status = ServerStatus(discoveryFiles = files("/new"), clis = listOf(ConnectedCli()))
         val content = StatusPopup(project).content(service)
         val labels = UIUtil.findComponentsOfType(content, JLabel::class.java).map { it.text }
-        assertTrue("$labels", StatusText.title(Running(status)) in labels)
+        assertTrue("$labels", ServerStateText.title(Running(status)) in labels)
         assertTrue("/new" in texts(content))
     }
 

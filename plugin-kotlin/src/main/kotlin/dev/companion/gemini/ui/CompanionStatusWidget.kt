@@ -11,6 +11,7 @@ import com.intellij.openapi.wm.StatusBar
 import com.intellij.openapi.wm.WindowManager
 import com.intellij.ui.ClickListener
 import com.intellij.ui.components.JBLabel
+import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.changes.ChangesListener
 import dev.companion.gemini.changes.ChangesService
 import dev.companion.gemini.core.assertEdt
@@ -64,7 +65,7 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
     /** Creates the service and reads the icons off the EDT, because these first steps are slow. */
     private fun showFirst() {
         val application = ApplicationManager.getApplication()
-        StatusText.loadIcons()
+        ServerStateText.loadIcons()
         val made = Computable { if (project.isDisposed) null else CompanionService.getInstance(project) }
         val service = application.runReadAction(made) ?: return
         val showNow = Runnable {
@@ -81,10 +82,28 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
         this.state = state
         this.waiting = waiting
         this.changed = changed
-        label.icon = StatusText.icon(state)
-        label.text = StatusText.label(state, waiting, changed)
-        label.toolTipText = StatusText.tooltip(state, waiting, changed)
+        label.icon = ServerStateText.icon(state)
+        label.text = text()
+        label.toolTipText = tooltip()
         label.accessibleContext.accessibleName = label.toolTipText
+    }
+
+    /** Returns the text next to the icon. */
+    private fun text(): String {
+        val connected = (state as? CompanionState.Running)?.status?.clis.orEmpty().size
+        return when {
+            waiting > 0 -> message("status.proposals", waiting)
+            changed > 0 -> message("status.changed", changed)
+            connected > 0 -> connected.toString()
+            else -> ""
+        }
+    }
+
+    private fun tooltip(): String {
+        val title = ServerStateText.title(state)
+        val text = if (waiting > 0) message("status.tooltip.proposals", title, waiting) else title
+        val all = if (changed > 0) "$text, ${message("status.changed", changed)}" else text
+        return message("status.tooltip", all)
     }
 
     override fun dispose() = Unit

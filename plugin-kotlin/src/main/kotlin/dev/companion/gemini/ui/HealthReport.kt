@@ -58,7 +58,7 @@ internal object HealthReport {
     private fun running(status: ServerStatus) =
         listOf(
             "Companion: running on port ${status.port}",
-            "Listening: ${StatusText.listening(status)}",
+            "Listening: ${ServerStateText.listening(status)}",
             *status.notListening.map { "Not listening: $it" }.toTypedArray(),
             *status.discoveryFiles.map(::discoveryFile).toTypedArray(),
             "Connected: ${connected(status.clis)}",

@@ -86,7 +86,7 @@ internal class StatusPopup(private val project: Project) {
 
     internal fun content(service: CompanionService): JComponent {
         val state = service.presentState
-        val title = JBLabel(StatusText.title(state), StatusText.icon(state), JBLabel.LEADING)
+        val title = JBLabel(ServerStateText.title(state), ServerStateText.icon(state), JBLabel.LEADING)
         title.font = title.font.deriveFont(Font.BOLD)
         val form = FormBuilder.createFormBuilder().addComponent(title)
         when (state) {
@@ -171,7 +171,7 @@ internal class StatusPopup(private val project: Project) {
 
     private fun rows(form: FormBuilder, status: ServerStatus) {
         row(form, "status.popup.port", status.port.toString())
-        if (status.listening.size > 1) row(form, "status.popup.listening", StatusText.listening(status))
+        if (status.listening.size > 1) row(form, "status.popup.listening", ServerStateText.listening(status))
         status.notListening.forEach { form.addComponent(text(it)) }
         for (file in status.discoveryFiles) {
             row(

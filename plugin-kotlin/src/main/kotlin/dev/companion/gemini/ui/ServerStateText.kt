@@ -8,7 +8,7 @@ import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.project.CompanionState
 import javax.swing.Icon
 
-internal object StatusText {
+internal object ServerStateText {
     private val OFF = load("statusOff")
     private val WAITING = load("statusWaiting")
     private val CONNECTED = load("statusConnected")
@@ -17,7 +17,7 @@ internal object StatusText {
     /** Any thread. Loads all icons. Otherwise each is loaded when it is first needed. */
     fun loadIcons() = listOf(OFF, WAITING, CONNECTED, FAILED).forEach(Icon::getIconWidth)
 
-    private fun load(name: String): Icon = IconLoader.getIcon("/icons/$name.svg", StatusText::class.java)
+    private fun load(name: String): Icon = IconLoader.getIcon("/icons/$name.svg", ServerStateText::class.java)
 
     fun icon(state: CompanionState): Icon =
         when (state) {
@@ -35,24 +35,6 @@ internal object StatusText {
             is CompanionState.Running -> connected(state.status.clis.size)
             is CompanionState.Failed -> message("status.failed")
         }
-
-    /** Returns the text next to the icon. */
-    fun label(state: CompanionState, waiting: Int, changed: Int): String {
-        val connected = (state as? CompanionState.Running)?.status?.clis.orEmpty().size
-        return when {
-            waiting > 0 -> message("status.proposals", waiting)
-            changed > 0 -> message("status.changed", changed)
-            connected > 0 -> connected.toString()
-            else -> ""
-        }
-    }
-
-    fun tooltip(state: CompanionState, waiting: Int, changed: Int): String {
-        val title = title(state)
-        val text = if (waiting > 0) message("status.tooltip.proposals", title, waiting) else title
-        val all = if (changed > 0) "$text, ${message("status.changed", changed)}" else text
-        return message("status.tooltip", all)
-    }
 
     /** Lists loopback first. */
     fun listening(status: ServerStatus): String = status.listening.joinToString(", ")
