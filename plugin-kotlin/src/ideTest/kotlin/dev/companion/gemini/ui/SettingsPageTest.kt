@@ -171,18 +171,17 @@ class SettingsPageTest : LightPlatformTestCase() {
         Disposer.register(testRootDisposable, instance::disposeUIResources)
         instance.reset()
         assertFalse("${boxes.map { it.isSelected }}", boxes.any { it.isSelected } || instance.isModified)
-        val values = listOf(ProjectSetting.HIDE_CONTEXT, ProjectSetting.REVIEW_ALL)
-        for ((box, value) in boxes.zip(values) { box, value -> Pair(box) { value.isOn(getProject()) } }) {
+        assertEquals(ProjectSetting.entries.size, boxes.size)
+        for ((box, setting) in boxes.zip(ProjectSetting.entries)) {
             for (wanted in listOf(true, false)) {
                 box.doClick()
                 assertTrue(instance.isModified)
-                assertEquals("nothing is set before it is applied", !wanted, value())
+                assertEquals("nothing is set before it is applied", !wanted, setting.isOn(getProject()))
                 instance.apply()
-                assertEquals(wanted, value())
+                assertEquals(wanted, setting.isOn(getProject()))
                 assertFalse(instance.isModified)
             }
         }
-        assertEquals(values.size, boxes.size)
     }
 
     private fun refusal(): String? =
