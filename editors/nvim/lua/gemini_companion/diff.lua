@@ -21,7 +21,7 @@ local view = require('gemini_companion.view')
 
 local M = {}
 
---- The longest time until a view opens. It is shorter than the companion's timeout for the request.
+--- The longest time until a view opens. It is shorter than `host_timeout`, the companion's limit for the request.
 local OPEN_TIMEOUT_MS = 25000
 
 --- How long a newer proposal waits for a pause before it opens beside the earlier one.

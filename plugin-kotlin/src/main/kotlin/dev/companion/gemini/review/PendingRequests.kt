@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicReference
 
 /**
- * Keeps the requests that wait for an answer. Any thread. The server itself gives up after 30 s,
- * with a vaguer message.
+ * Keeps the requests that wait for an answer. Any thread. The server itself gives up after its
+ * `host_timeout`, 30 s, with a vaguer message.
  */
 internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disposable {
     private val pending = ConcurrentHashMap.newKeySet<Pending>()
