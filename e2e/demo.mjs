@@ -16,6 +16,7 @@ import { HookCli } from './lib/hook-cli.mjs';
 import { beforeEdit } from './lib/hook.mjs';
 import { CONNECTED, Scene } from './lib/ide-scene.mjs';
 import { IdeClient } from './lib/ide-client.mjs';
+import { until } from './lib/inbox.mjs';
 import { findTexts, recordTexts } from './lib/picture-texts.mjs';
 
 const [pictures, screenshots] = process.argv.slice(2);
@@ -205,9 +206,15 @@ async function showSecret() {
   const { focus } = await ide.robot('look');
   say('user', 'IDE', 'selects', focus);
   assert.equal(focus.selection, SECRET);
-  // The widgets of the status bar still move.
-  await ide.invoke('Companion.ShowStatus');
-  const { texts } = await ide.until(({ texts }) => texts.includes('Hidden from the CLI:'), 'why');
+  // The popup shows the state at the time when it opens, and the companion first looks at the file.
+  const texts = await until('the reason in the popup', async () => {
+    await ide.invoke('Companion.ShowStatus');
+    const { texts } = await ide.until(({ texts }) => texts.includes('Copy health report'), 'the popup');
+    if (texts.includes('Hidden from the CLI:')) return texts;
+    await ide.display.press('Escape');
+    await ide.until(({ texts }) => !texts.includes('Copy health report'), 'the end of the popup');
+    return undefined;
+  });
   const why = texts.find((text) => text.includes('It may contain'));
   assert.ok(why, texts.join());
   say('IDE', 'user', 'hides .env from the CLI, and says');
