@@ -237,7 +237,9 @@ end
 local function update(change)
   local key = prompts.key(change)
   prompts.set(change)
-  reverts.forget(key)
+  if not prompts.get(key) then
+    reverts.forget(key)
+  end
   guard.call('the changes of a prompt', hunks.update, key, words.title(change), change)
   guard.run_autocommands('GeminiCompanionChanged', change)
   guard.call('the list of changes', quickfix.update, LIST, items)

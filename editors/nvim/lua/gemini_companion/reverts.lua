@@ -136,13 +136,10 @@ function M.undo_hunk(key)
   end
 end
 
---- Forgets the reverts in a prompt or in files of it that have left the list.
+--- Forgets the reverts of single changes of a prompt that has left the list.
 ---@param key string
 function M.forget(key)
-  if not prompts.get(key) then
-    reverted_hunks[key] = nil
-  end
-  undone.forget()
+  reverted_hunks[key] = nil
 end
 
 --- Ends all watches after the companion has ended.

@@ -92,10 +92,6 @@ local function follow(buffer)
   if not revert or revert.buffer == buffer then
     return
   end
-  if revert.is_reverted() == nil then
-    reverts[file.real(path)] = nil
-    return
-  end
   if not has_lines(buffer, revert.new) then
     if not revert.buffer then
       -- A later buffer may have the user's own history.
@@ -145,15 +141,6 @@ function M.follow(path, before, after, is_reverted, notify)
       guard.call('the undo step of a revert', follow, event.buf)
     end,
   })
-end
-
---- Forgets the reverts of files that have left the list, with the texts that they keep.
-function M.forget()
-  for path, revert in pairs(reverts) do
-    if revert.is_reverted() == nil then
-      reverts[path] = nil
-    end
-  end
 end
 
 --- Ends all watches.
