@@ -256,7 +256,9 @@ mod system {
     /// A process and its parent. The time of its start has five words, as `Fri Nov 27 12:06:22 2026`.
     fn ancestor(pid: u32) -> Option<(u32, Ancestor)> {
         let mut ps = Command::new("ps");
-        ps.args(["-o", "ppid=,lstart=,comm=", "-p", &pid.to_string()]).env("LC_ALL", "C");
+        // A hook and the editor may have different time zones.
+        ps.args(["-o", "ppid=,lstart=,comm=", "-p", &pid.to_string()])
+            .envs([("LC_ALL", "C"), ("TZ", "UTC0")]);
         let output = ps.output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout);
         let mut words = text.split_whitespace();
