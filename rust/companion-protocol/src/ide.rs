@@ -42,17 +42,20 @@ pub fn one_line(text: &str, limit: usize) -> String {
 }
 
 /// Formats `text` as one line of a log. Escapes characters that end a line, control a terminal, change
-/// the writing direction or have no width.
+/// the writing direction or cannot be seen. Words of Persian and emoji need U+200C and U+200D.
 pub fn log_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\u{61c}'
-            | '\u{200b}'..='\u{200f}'
+            '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'
+            | '\u{200e}'..='\u{200f}'
             | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{feff}' => {
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}' => {
                 line.extend(c.escape_unicode());
             }
             c if c.is_control() => line.extend(c.escape_default()),

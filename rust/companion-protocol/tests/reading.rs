@@ -28,8 +28,12 @@ fn a_log_line_escapes_control_and_direction_characters() {
     let hostile = "a\r\n\t\u{1b}\u{85}\u{200e}\u{200f}\u{2028}\u{202e}\u{2066}\u{2069}";
     let shown = r"a\r\n\t\u{1b}\u{85}\u{200e}\u{200f}\u{2028}\u{202e}\u{2066}\u{2069}";
     assert_eq!(log_line(hostile), shown);
-    let invisible = "\u{61c}\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}";
-    assert_eq!(log_line(invisible), r"\u{61c}\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}");
+    let invisible = "\u{ad}\u{61c}\u{180e}\u{200b}\u{2060}\u{206f}\u{feff}\u{e0041}";
+    let escaped = r"\u{ad}\u{61c}\u{180e}\u{200b}\u{2060}\u{206f}\u{feff}\u{e0041}";
+    assert_eq!(log_line(invisible), escaped);
+    for readable in ["می\u{200c}خواهم", "👩\u{200d}💻"] {
+        assert_eq!(log_line(readable), readable);
+    }
     let plain = r#"C:\é "文" 😀 'x'"#;
     assert_eq!(log_line(plain), plain);
 }
