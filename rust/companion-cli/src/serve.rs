@@ -108,7 +108,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, conflicts_with = "trusted")]
     pub(crate) untrusted: bool,
 
-    /// Don't review edits in the editor; share only context and diagnostics.
+    /// Don't review edits in the editor. All else stays, such as context, diagnostics and comments.
     #[arg(long)]
     pub(crate) no_review: bool,
 
