@@ -27,7 +27,7 @@ const SLACK = 10;
  */
 const KEPT = [
   [/\.ProposalBanner\$(Link$|\$Lambda)|\.KeyboardAccess\$/, 6 * SLACK],
-  [/\.ProposalNotices\$\$Lambda/, Infinity],
+  [/\.(ProposalNotices|NoticesKt)\$\$Lambda/, Infinity],
   [/\.ProposalFile(Type)?$|\.ProposalService\$add\$file\$1$/, 300],
   [/\.ChangeRevert(\$|$)/, 100],
 ];
