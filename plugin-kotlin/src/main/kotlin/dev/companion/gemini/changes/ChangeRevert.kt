@@ -170,7 +170,7 @@ internal class ChangeRevert(
             writable.mapNotNull { it.file?.let(references::create) } + listOfNotNull(view?.let(references::create))
         val report = Report(undoneIn, service.servers(files.flatMap { it.rows }))
         try {
-            if (writable.isNotEmpty()) inCommand(writable, report, ::writeOrExplain)
+            if (writable.isNotEmpty()) inCommand(writable, report)
         } finally {
             // If another plugin cancels the command, the files up to then are reverted.
             val (written, unwritten) = writable.partition { it.isWritten }
@@ -182,7 +182,7 @@ internal class ChangeRevert(
         }
     }
 
-    private fun inCommand(files: List<Planned>, report: Report, write: (Planned) -> Unit) =
+    private fun inCommand(files: List<Planned>, report: Report) =
         WriteCommandAction
             .writeCommandAction(project)
             .withName(message("changes.command", files.size))
@@ -191,7 +191,7 @@ internal class ChangeRevert(
             .run(
                 ThrowableRunnable<RuntimeException> {
                     if (files.any { it.isUndoable }) UndoManager.getInstance(project).undoableActionPerformed(report)
-                    files.forEach(write)
+                    files.forEach(::writeOrExplain)
                 },
             )
 
