@@ -13,9 +13,9 @@ use tokio::task::JoinHandle;
 use crate::runtime::ThreadGuard;
 
 /// The most threads. These need one each, since each waits for its answer before it asks again: the
-/// context, the workspace, its worktrees, the probe of a proposal, the resume file, the files of hooks, the count of
-/// their lines, the mark for hooks, the resume files of peers, the list of changes, and the
-/// processes of CLIs. So a dead disk leaves the resume file its thread.
+/// context, the workspace, its worktrees, the probe of a proposal, the resume file, the files of
+/// hooks, the count of their lines, the mark for hooks, the resume files of peers, the list of
+/// changes, and the processes of CLIs. So a dead disk leaves the resume file its thread.
 const THREADS: usize = 11;
 
 pub(crate) struct BlockingPool {
