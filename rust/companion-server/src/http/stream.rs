@@ -13,7 +13,7 @@ use companion_protocol::jsonrpc::{Id, Request};
 use companion_protocol::mcp::Empty;
 
 use super::HttpServer;
-use crate::net::json::{self, Depth, Json};
+use crate::net::json::{Depth, Json};
 use crate::net::sse;
 use crate::session::{Next, Session};
 
@@ -76,9 +76,8 @@ impl EventStream {
 fn decision(Outgoing { path, decision, .. }: &Outgoing) -> Json {
     let message = match decision {
         Decision::Accepted(text) | Decision::RejectedWithReason(text) => {
-            Json::with_text(text.clone(), Depth::String, |text| {
-                json::write(&ide::diff_accepted(path, text), text.len())
-            })
+            let message = Json::new(&ide::diff_accepted(path, ""));
+            Json::with_text(text.clone(), Depth::String, message)
         }
         Decision::Rejected => Json::new(&ide::diff_rejected(path)),
     };

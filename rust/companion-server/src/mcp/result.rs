@@ -9,7 +9,7 @@ use companion_core::diffs::{Answer, Outcome};
 use companion_core::text::Text;
 
 use crate::mcp::dispatch::SERVER;
-use crate::net::json::{self, Depth, Json};
+use crate::net::json::{Depth, Json};
 
 /// The result of a call.
 pub(crate) enum ToolResult {
@@ -30,24 +30,22 @@ impl ToolResult {
 
     /// The response to the request `id`.
     pub(crate) fn into_response(self, id: &Id) -> Json {
-        self.into_response_of(|result, room| json::write(&Response::new(id, result), room))
+        self.into_response_of(|result| Json::new(&Response::new(id, result)))
     }
 
     /// The response to the request `id` of a client without a session.
     pub(crate) fn into_complete_response(self, id: &Id) -> Json {
-        self.into_response_of(|result, room| {
-            json::write(&Response::new(id, Complete::new(result, SERVER)), room)
-        })
+        self.into_response_of(|result| Json::new(&Response::new(id, Complete::new(result, SERVER))))
     }
 
-    fn into_response_of(self, write: impl Fn(CallToolResult, usize) -> Vec<u8>) -> Json {
+    fn into_response_of(self, response: impl FnOnce(CallToolResult) -> Json) -> Json {
         match self {
-            Self::Closed(text) => Json::with_text(text, Depth::StringInString, |text| {
-                let closed = json::write(&ClosedDiff { content: text }, text.len());
-                let closed = String::from_utf8(closed).expect("JSON is UTF-8");
-                write(CallToolResult::text(closed), text.len())
-            }),
-            Self::Other(result) => write(result, 0).into(),
+            Self::Closed(text) => {
+                let closed = serde_json::to_string(&ClosedDiff { content: "" });
+                let closed = CallToolResult::text(closed.expect("it is JSON"));
+                Json::with_text(text, Depth::StringInString, response(closed))
+            }
+            Self::Other(result) => response(result),
         }
     }
 }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use companion_core::text::Text;
+use companion_protocol::text::json_string;
 
 /// The bytes of text that are written at a time. A message with a shorter text is written at once.
 const PIECE_SIZE: usize = 64 << 10;
@@ -38,17 +39,34 @@ pub(crate) enum Depth {
     StringInString,
 }
 
+impl Depth {
+    /// The text as it appears within JSON.
+    fn escaped(self, text: &str) -> Bytes {
+        let once = escaped(text);
+        match self {
+            Self::String => once,
+            Self::StringInString => escaped(str::from_utf8(&once).expect("JSON is UTF-8")),
+        }
+    }
+}
+
+/// The text as it appears within a JSON string.
+fn escaped(text: &str) -> Bytes {
+    let string = json_string(text);
+    let inside = 1..string.len() - 1;
+    Bytes::from(string).slice(inside)
+}
+
 impl Json {
     pub(crate) fn new(message: &impl Serialize) -> Self {
-        write(message, 0).into()
+        let mut json = Vec::with_capacity(256);
+        serde_json::to_writer(&mut json, message).expect("our messages are JSON");
+        json.into()
     }
 
-    /// Writes `message` with this text, which must be the last string in it.
-    pub(crate) fn with_text(text: Text, depth: Depth, message: impl Fn(&str) -> Vec<u8>) -> Self {
-        if text.len() <= PIECE_SIZE {
-            return message(&text).into();
-        }
-        let json = Bytes::from(message(""));
+    /// Puts `text` into a message that is written with an empty one as its last string.
+    pub(crate) fn with_text(text: Text, depth: Depth, message: Self) -> Self {
+        let json = message.into_bytes();
         let empty: &[u8] = match depth {
             Depth::String => br#""""#,
             Depth::StringInString => br#"\"\""#,
@@ -57,6 +75,9 @@ impl Json {
         let place = places.rposition(|at| at == empty).expect("the text is there");
         let place = place + empty.len() / 2;
         let (before, after) = (json.slice(..place), json.slice(place..));
+        if text.len() <= PIECE_SIZE {
+            return [before, depth.escaped(&text), after].concat().into();
+        }
         let text = Rest { text, from: 0, depth };
         Self([Part::Written(before), Part::Text(text), Part::Written(after)].into())
     }
@@ -138,27 +159,8 @@ impl Iterator for Rest {
             return None;
         }
         self.from += piece.len();
-        let once = escaped(piece);
-        Some(match self.depth {
-            Depth::String => once,
-            Depth::StringInString => escaped(str::from_utf8(&once).expect("JSON is UTF-8")),
-        })
+        Some(self.depth.escaped(piece))
     }
-}
-
-/// The text as it appears within a JSON string.
-fn escaped(text: &str) -> Bytes {
-    let string = write(text, text.len());
-    let inside = 1..string.len() - 1;
-    Bytes::from(string).slice(inside)
-}
-
-/// Writes a message as JSON. `size` is the approximate length of its texts in bytes, so that the
-/// buffer does not grow.
-pub(crate) fn write(message: &(impl Serialize + ?Sized), size: usize) -> Vec<u8> {
-    let mut json = Vec::with_capacity(size + size / 4 + 256);
-    serde_json::to_writer(&mut json, message).expect("our messages are JSON");
-    json
 }
 
 #[cfg(test)]
@@ -175,13 +177,13 @@ mod tests {
         line.repeat(length / line.len() + 1).into()
     }
 
-    fn event(text: &str) -> Vec<u8> {
-        write(&ide::diff_accepted("/\"\"", text), 0)
+    fn event(text: &str) -> Json {
+        Json::new(&ide::diff_accepted("/\"\"", text))
     }
 
-    fn answer(text: &str) -> Vec<u8> {
+    fn answer(text: &str) -> Json {
         let closed = serde_json::to_string(&ClosedDiff { content: text }).unwrap();
-        write(&Response::new(&Id::from(r#"\"\""#), CallToolResult::text(closed)), 0)
+        Json::new(&Response::new(&Id::from(r#"\"\""#), CallToolResult::text(closed)))
     }
 
     #[test]
@@ -190,16 +192,16 @@ mod tests {
         for length in (PIECE_SIZE / 2..PIECE_SIZE / 2 + 9).chain(3 * PIECE_SIZE..3 * PIECE_SIZE + 9)
         {
             let text = Text::from("x".repeat(length % 9) + &text(length));
-            let whole = Json::with_text(text.clone(), Depth::String, event);
-            assert!(whole.into_bytes() == event(&text), "{length}");
-            let whole = Json::with_text(text.clone(), Depth::StringInString, answer);
-            assert!(whole.into_bytes() == answer(&text), "{length}");
+            let whole = Json::with_text(text.clone(), Depth::String, event(""));
+            assert!(whole.into_bytes() == event(&text).into_bytes(), "{length}");
+            let whole = Json::with_text(text.clone(), Depth::StringInString, answer(""));
+            assert!(whole.into_bytes() == answer(&text).into_bytes(), "{length}");
         }
     }
 
     #[test]
     fn only_what_is_long_comes_in_pieces_and_none_is_large() {
-        let event = |text| Json::with_text(text, Depth::String, event).into_event();
+        let event = |text| Json::with_text(text, Depth::String, event("")).into_event();
         for short in [Text::default(), text(PIECE_SIZE / 2)] {
             let event = event(short);
             let length = event.len().expect("it is known");
@@ -216,7 +218,7 @@ mod tests {
     fn an_array_has_its_elements_in_pieces() {
         let elements = || {
             [text(10 * PIECE_SIZE), Text::default(), text(3 * PIECE_SIZE)]
-                .map(|text| Json::with_text(text, Depth::StringInString, answer))
+                .map(|text| Json::with_text(text, Depth::StringInString, answer("")))
         };
         let whole = elements().map(Json::into_bytes).join(&b","[..]);
         assert!(Json::array(elements()).into_bytes() == [b"[", &*whole, b"]"].concat());

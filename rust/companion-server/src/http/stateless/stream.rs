@@ -13,7 +13,7 @@ use companion_protocol::stateless::{
 use super::RequestSession;
 use crate::http::HttpServer;
 use crate::mcp::dispatch::SERVER;
-use crate::net::json::{self, Depth, Json};
+use crate::net::json::{Depth, Json};
 use crate::net::sse;
 use crate::session::Next;
 
@@ -88,18 +88,17 @@ impl StatelessStream {
     fn decision(&self, decision: Decision) -> Json {
         let response = match decision {
             Decision::Accepted(text) | Decision::RejectedWithReason(text) => {
-                Json::with_text(text, Depth::String, |text| {
-                    self.response(DiffDecision::Accepted { content: text }, text.len())
-                })
+                let response = self.response(DiffDecision::Accepted { content: "" });
+                Json::with_text(text, Depth::String, response)
             }
-            Decision::Rejected => self.response(DiffDecision::Rejected, 0).into(),
+            Decision::Rejected => self.response(DiffDecision::Rejected),
         };
         response.into_event()
     }
 
-    fn response(&self, decision: DiffDecision<'_>, room: usize) -> Vec<u8> {
+    fn response(&self, decision: DiffDecision<'_>) -> Json {
         let result = Complete::new(DecidedResult::new(decision), SERVER);
-        json::write(&Response::new(&self.id, result), room)
+        Json::new(&Response::new(&self.id, result))
     }
 }
 
