@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { IdeClient } from '../lib/ide-client.mjs';
 import { until } from '../lib/inbox.mjs';
-import { compared, openEdited, run } from '../lib/neovim-changes.mjs';
+import { compared, openEdited, run, TEXT } from '../lib/neovim-changes.mjs';
 import { noNeovim as skip, openProposal } from '../lib/neovim.mjs';
 
 /** Returns the status line of each window of the tab page, and the tab line, as the user sees them. */
@@ -62,12 +62,15 @@ describe('a proposal', { skip, concurrency: 2 }, () => {
 });
 
 test('a comparison has names in place of paths, and readable bars', { skip }, async (t) => {
-  const { neovim } = await openEdited(t);
+  const { neovim, cli, file } = await openEdited(t);
+  await cli.prompt('Rename 50% of them');
+  await cli.write(file.a, TEXT);
+  await neovim.until(`#require('gemini_companion').changes() == 2`);
   await run(neovim, 'diff');
   await compared(neovim);
   await resize(neovim, 80);
   const [before, now] = await neovim.bars();
-  assert.match(before, /^Before: \d\d:\d\d Rename them/);
+  assert.match(before, /^Before: \d\d:\d\d Rename 50% of them$/);
   assert.match(now, /^Now \(do reverts a change/);
   const [statuses, tabs] = await lines(neovim);
   assert.match(statuses, /a \(before\)/);

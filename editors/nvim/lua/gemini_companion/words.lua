@@ -47,7 +47,7 @@ local function now_bar(path)
   return 'Now deleted (do and :w bring it back)'
 end
 
---- Returns the bars of a comparison. A bar expands `%`.
+--- Returns the bars of a comparison.
 ---@param change GeminiCompanion.CliChanged
 ---@param changed GeminiCompanion.ChangedFile
 ---@return string[]
@@ -57,10 +57,7 @@ function M.bars(change, changed)
   if vim.fn.strchars(title) > MAX_BAR_TITLE then
     title = vim.fn.strcharpart(title, 0, MAX_BAR_TITLE - 1) .. '…'
   end
-  return {
-    (before:format(title):gsub('%%', '%%%%')),
-    now_bar(changed.path),
-  }
+  return { before:format(title), now_bar(changed.path) }
 end
 
 return M
