@@ -56,7 +56,6 @@ end
 --- Keeps a text that a CLI is to write, until the companion reports the outcome.
 ---@param path string
 ---@param parsed GeminiCompanion.Text
----@return GeminiCompanion.AcceptedText
 function M.expect(path, parsed)
   local accepted = { text = parsed }
   hold(accepted, path)
@@ -73,7 +72,7 @@ end
 --- Offers a text unless its CLI has got the acceptance. `accepted` is nil if the text was not kept so far.
 ---@param path string
 ---@param parsed GeminiCompanion.Text
----@param accepted? GeminiCompanion.AcceptedText
+---@param accepted? table
 ---@param delivery 'delivered'|'queued'|'unknown'|'unanswered'
 function M.delivered(path, parsed, accepted, delivery)
   if delivery == 'delivered' then
@@ -91,7 +90,6 @@ function M.delivered(path, parsed, accepted, delivery)
 end
 
 --- Handles `diff/written`, about the text that was accepted last.
----@param params GeminiCompanion.DiffPath
 function M.on_written(params)
   local accepted = table.remove(expected[params.filePath] or {})
   if accepted and accepted.buffer then
@@ -101,7 +99,6 @@ function M.on_written(params)
 end
 
 --- Handles `diff/unwritten`, about the oldest text that the user does not know of. The CLI may yet write it.
----@param params GeminiCompanion.DiffPath
 function M.on_unwritten(params)
   for _, accepted in ipairs(expected[params.filePath] or {}) do
     if not accepted.is_known then

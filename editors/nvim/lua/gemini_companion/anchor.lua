@@ -24,7 +24,6 @@ end
 
 --- Returns what the user sees of a comment, in one line.
 ---@param comment GeminiCompanion.Comment
----@return string
 function M.label(comment)
   return vim.fn.strtrans(one_line(comment.params.text))
 end
@@ -39,7 +38,6 @@ end
 ---@param buffer integer
 ---@param first integer
 ---@param last integer
----@return string
 function M.content(buffer, first, last)
   return content_of(api.nvim_buf_get_lines(buffer, first - 1, last, false), 1, last - first + 1)
 end
@@ -172,8 +170,7 @@ end
 
 --- Returns the first and the last line of a comment in its buffer, or those that the companion has.
 ---@param comment GeminiCompanion.Comment
----@return integer first
----@return integer last
+---@return integer first, integer last
 function M.lines(comment)
   local row, end_row = rows(comment)
   if row then

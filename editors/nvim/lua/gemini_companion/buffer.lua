@@ -18,7 +18,6 @@ end
 ---@param name string without the scheme
 ---@param buftype 'acwrite'|'nofile'
 ---@param bufhidden 'hide'|'wipe'
----@return integer
 function M.create(name, buftype, bufhidden)
   local buffer = api.nvim_create_buf(false, false)
   set_name(buffer, name)
@@ -32,7 +31,6 @@ end
 --- Gives a buffer of the plugin another name, without the scheme. Returns its full name.
 ---@param buffer integer
 ---@param name string
----@return string
 function M.rename(buffer, name)
   local before = api.nvim_buf_get_name(buffer)
   set_name(buffer, name)
@@ -70,7 +68,6 @@ end
 
 --- Returns whether a buffer has nothing but one empty line.
 ---@param buffer integer
----@return boolean
 function M.has_empty_line(buffer)
   local lines = api.nvim_buf_get_lines(buffer, 0, 2, false)
   return #lines == 1 and lines[1] == ''

@@ -90,9 +90,7 @@ end
 --- Returns the prompt and the paths that an argument means: `prompt`, a path, or nil. Otherwise returns nil and the
 --- reason.
 ---@param argument? string
----@return GeminiCompanion.CliChanged?
----@return string[]
----@return string? why
+---@return GeminiCompanion.CliChanged?, string[], string? why
 local function find(argument)
   if argument ~= 'prompt' then
     local change, found = find_file(argument)
@@ -147,8 +145,6 @@ end
 --- that the user is in. `prompt` shows all changes of the prompt in one buffer. Returns whether that is possible,
 --- and if not, the cause.
 ---@param name? string
----@return boolean
----@return string? why
 function M.diff(name)
   if name == 'prompt' then
     local change, why = find_prompt()
@@ -186,8 +182,6 @@ local function go_to(item)
 end
 
 --- Lists the changed files by prompt in the quickfix window. Enter goes to one.
----@return boolean
----@return string? why
 function M.list()
   local list = items()
   if #list == 0 then
@@ -201,8 +195,6 @@ end
 --- nil the file that the user is in. Asks where the user would lose something. Returns whether that is possible, and if
 --- not, the cause.
 ---@param what? string
----@return boolean
----@return string? why
 function M.revert(what)
   local change, paths, why = find(what)
   if not change then
@@ -222,8 +214,6 @@ end
 
 --- Removes files from the list; see `revert` for `what`.
 ---@param what? string
----@return boolean
----@return string? why
 function M.keep(what)
   local change, paths, why = find(what)
   if not change then
@@ -259,7 +249,6 @@ function M.on_changed(params)
 end
 
 --- Handles `cli/command`.
----@param params GeminiCompanion.CliCommand
 function M.on_command(params)
   if not params.running then
     reload.refresh_soon()

@@ -261,7 +261,6 @@ end
 --- Returns the completions for the command line, whose last word is `lead`.
 ---@param lead string
 ---@param line string the command line up to the cursor
----@return string[]
 function M.complete(lead, line)
   -- The command may have a range and modifiers, and be short.
   local ok, parsed = pcall(vim.api.nvim_parse_cmd, line, {})

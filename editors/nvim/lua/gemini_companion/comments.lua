@@ -278,8 +278,6 @@ end
 
 --- Sets the comment on the entered lines. Returns whether that is possible, and if not, the cause.
 ---@param entered GeminiCompanion.EnteredComment
----@return boolean
----@return string? why
 function M.set(entered)
   local path, in_proposal = current_file()
   if not path then
@@ -322,8 +320,6 @@ end
 --- and if not, the cause.
 ---@param first? integer
 ---@param last? integer
----@return boolean
----@return string? why
 function M.remove(first, last)
   local line = first or api.nvim_win_get_cursor(0)[1]
   local found = on_lines(line, last or line)
@@ -334,7 +330,6 @@ function M.remove(first, last)
 end
 
 --- Returns the number of comments that no model has got.
----@return integer
 function M.count()
   return #in_order()
 end
@@ -382,7 +377,6 @@ local function announce(show, line)
 end
 
 --- Handles `comment/delivered`.
----@param params GeminiCompanion.CommentsDelivered
 function M.on_delivered(params)
   local delivered = {}
   for _, id in ipairs(params.ids) do
@@ -402,7 +396,6 @@ function M.on_delivered(params)
 end
 
 --- Handles `comment/refused`.
----@param params GeminiCompanion.CommentRefused
 function M.on_refused(params)
   local comment = comments[params.id]
   if comment then
@@ -413,7 +406,6 @@ function M.on_refused(params)
 end
 
 --- Handles `comment/pending`.
----@param params GeminiCompanion.CommentsPending
 function M.on_pending(params)
   for _, pending in ipairs(params.comments) do
     if not comments[pending.id] and not removed[pending.id] then

@@ -125,8 +125,7 @@ local function listen(comparison)
 end
 
 --- Returns the key and the path of the comparison in the current window, or nil.
----@return string? key
----@return string? path
+---@return string? key, string? path
 function M.current()
   for _, comparison in pairs(comparisons) do
     if vim.tbl_contains(comparison.windows, api.nvim_get_current_win()) then
@@ -172,7 +171,7 @@ end
 --- Opens the comparison that `of` returns for the texts that the companion keeps of a file, for a command of the user.
 ---@param change GeminiCompanion.CliChanged
 ---@param path string
----@param of fun(kept: GeminiCompanion.KeptTexts): GeminiCompanion.Comparison
+---@param of fun(kept: table): GeminiCompanion.Comparison
 function M.open(change, path, of)
   local when_answered = idle.after_command()
   local params = { session = change.session, prompt = change.prompt, path = path }

@@ -166,7 +166,6 @@ function M.start()
 end
 
 --- Returns the path of the file that was last reported to have the focus.
----@return string?
 function M.front()
   return active and reported[active] and reported[active].path
 end

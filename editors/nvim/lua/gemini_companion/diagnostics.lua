@@ -155,7 +155,6 @@ local function answer(question, severity, is_late)
 end
 
 --- Handles `editor/diagnostics`, about the texts on disk. Buffers with unsaved changes are not reloaded.
----@param params GeminiCompanion.DiagnosticsRequest
 ---@param done fun(result: table)
 function M.on_request(params, done)
   local severity = SEVERITIES[params.severity] or SEVERITIES.information

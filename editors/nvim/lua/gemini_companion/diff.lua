@@ -333,7 +333,6 @@ local function requested(params, fail)
 end
 
 --- Handles `diff/open`.
----@param params GeminiCompanion.OpenDiff
 function M.on_open(params, done, fail)
   local path = params.filePath
   local base = stale.bytes(path)
@@ -380,7 +379,6 @@ function M.on_open(params, done, fail)
 end
 
 --- Handles `diff/close`.
----@param params GeminiCompanion.CloseDiff
 function M.on_close(params, done, fail)
   local proposal = requested(params, fail)
   if not proposal then
@@ -415,7 +413,6 @@ local function write(proposal, fail)
 end
 
 --- Handles `diff/accept`.
----@param params GeminiCompanion.DiffPath
 function M.on_accept(params, done, fail)
   local proposal = requested(params, fail)
   if not proposal then
@@ -433,7 +430,6 @@ function M.on_accept(params, done, fail)
 end
 
 --- Handles `diff/reject`.
----@param params GeminiCompanion.DiffPath
 function M.on_reject(params, done, fail)
   local proposal = requested(params, fail)
   if proposal then

@@ -59,7 +59,6 @@ end
 --- Returns the command lines that a mapping runs by `<Cmd>`.
 ---@param keys string the typed keys
 ---@param mode string as `nvim_get_mode` returns it
----@return string[]
 function M.of_mapping(keys, mode)
   local short = mode:sub(1, 1):gsub('[vV\22]', 'x'):gsub('R', 'i')
   keys = vim.fn.keytrans(keys)

@@ -9,14 +9,12 @@ local uv = vim.uv
 
 --- Returns a path as messages show it: relative to the working directory or to the home folder.
 ---@param path string
----@return string
 function M.short(path)
   return vim.fn.fnamemodify(path, ':~:.')
 end
 
 --- Returns the path of a file without symbolic links, if the file exists.
 ---@param path string
----@return string
 function M.real(path)
   local real = uv.fs_realpath(path) ---@type string?
   return real or path
@@ -24,7 +22,6 @@ end
 
 --- Returns the file of an ordinary buffer, or nil. The name of a buffer may be a URL or a folder, or may not be UTF-8.
 ---@param buffer integer
----@return string?
 function M.path_of(buffer)
   local name = api.nvim_buf_get_name(buffer)
   local is_absolute = name:find('^/') or name:find('^%a:[/\\]') or name:find('^\\\\')
@@ -35,7 +32,6 @@ end
 
 --- Returns the buffer that has loaded a file, by any name of the file, or nil.
 ---@param path string
----@return integer?
 function M.buffer(path)
   local real = M.real(path)
   for _, buffer in ipairs(api.nvim_list_bufs()) do
@@ -49,8 +45,7 @@ end
 
 --- Returns the buffer that has loaded a file. Loads it into a hidden, unlisted one if there is none.
 ---@param path string
----@return integer? buffer
----@return string? why
+---@return integer? buffer, string? why
 function M.load(path)
   local loaded = M.buffer(path)
   if loaded then
@@ -71,7 +66,6 @@ end
 
 --- Returns a string that changes with each write of a file, or nil if the file does not exist.
 ---@param path string
----@return string?
 function M.state(path)
   local stat = uv.fs_stat(path)
   return stat and ('%d.%d %d %d'):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino)
@@ -79,8 +73,7 @@ end
 
 --- Reads all bytes of a file. Returns nil and a message on failure, and nil alone if the file does not exist.
 ---@param path string
----@return string? bytes
----@return string? why
+---@return string? bytes, string? why
 function M.read(path)
   local stat = uv.fs_stat(path)
   if not stat then
@@ -121,8 +114,6 @@ end
 --- reason.
 ---@param path string
 ---@param bytes string
----@return boolean
----@return string? why
 function M.write(path, bytes)
   local before, why = M.read(path)
   if why then

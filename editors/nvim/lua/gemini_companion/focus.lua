@@ -46,8 +46,7 @@ end
 
 --- Returns whether windows may open and close: not while the user types a command, answers a question, or is between
 --- an operator, a count or a register and the rest of the command.
----@param situation GeminiCompanion.Situation
----@return boolean
+---@param situation table
 function M.is_idle(situation)
   local mode = situation.mode
   return not situation.is_blocking
@@ -60,7 +59,7 @@ function M.is_idle(situation)
 end
 
 --- Returns `take` if a proposal may take the focus, `wait` if it may ask again soon, and `stay` if it may not.
----@param situation GeminiCompanion.Situation
+---@param situation table
 ---@return 'take'|'wait'|'stay'
 function M.decide(situation)
   -- Floats, quickfix lists and the like have a type.

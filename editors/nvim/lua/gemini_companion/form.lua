@@ -27,8 +27,7 @@ end
 --- Returns the proposal with the line endings and BOM of its file, which the CLI omits, and the remarks about them.
 ---@param path string
 ---@param content string
----@return GeminiCompanion.Text
----@return string[] remarks
+---@return GeminiCompanion.Text, string[] remarks
 function M.of(path, content)
   local bytes, why = file.read(path)
   if why then
@@ -45,7 +44,6 @@ end
 --- Joins the remarks for the notification about a new proposal.
 ---@param proposal GeminiCompanion.Proposal
 ---@param remarks string[]
----@return string
 function M.join_remarks(proposal, remarks)
   local buffer = file.buffer(proposal.path)
   if buffer and vim.bo[buffer].modified then

@@ -6,14 +6,12 @@ local M = {}
 
 --- Returns an error without its stack.
 ---@param why any
----@return string
 function M.first_line(why)
   return (tostring(why):gsub('\n.*', ''))
 end
 
 --- Returns an error for the user: its first line, without the places in the code.
 ---@param why any
----@return string
 function M.reason(why)
   return (M.first_line(why):gsub('%S*%.lua:%d+: ', ''))
 end
@@ -21,8 +19,7 @@ end
 --- Calls a function. If it fails, logs and shows why. Returns whether it succeeded, and its result.
 ---@param what string names the step
 ---@param act fun(...): any
----@return boolean
----@return any
+---@return boolean, any
 function M.call(what, act, ...)
   local ok, result = pcall(act, ...)
   if not ok then

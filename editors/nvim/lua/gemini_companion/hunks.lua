@@ -248,8 +248,7 @@ local function create(key, actions)
 end
 
 --- Returns the prompt and the path under the cursor in a buffer of all changes, or nil.
----@return string? key
----@return string? path
+---@return string? key, string? path
 function M.current()
   for key, view in pairs(views) do
     if view.buffer == api.nvim_get_current_buf() then
@@ -260,8 +259,6 @@ function M.current()
 end
 
 --- Shows all changes of a prompt in a tab page.
----@param key string
----@param title string
 ---@param change GeminiCompanion.CliChanged
 ---@param actions GeminiCompanion.HunkActions
 function M.show(key, title, change, actions)
@@ -287,8 +284,6 @@ function M.show(key, title, change, actions)
 end
 
 --- Updates the buffer of a prompt, if it is open.
----@param key string
----@param title string
 ---@param change GeminiCompanion.CliChanged
 function M.update(key, title, change)
   local view = views[key]

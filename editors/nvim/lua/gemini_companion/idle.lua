@@ -90,7 +90,6 @@ end
 --- Returns whether a command may be meant for the state before a change: the user has not had the time to see it.
 ---@param changed_at? integer the time of the change, by `vim.uv.now()`
 ---@param began? integer the time of the command's first key; now if nil
----@return boolean
 function M.is_unseen(changed_at, began)
   return changed_at ~= nil and (began or uv.now()) - changed_at < QUIET_MS
 end
@@ -98,7 +97,6 @@ end
 --- Returns whether the next key is meant for the present text of a buffer: the user types in it, selects lines, is
 --- between an operator and its motion, or records a macro.
 ---@param buffer integer
----@return boolean
 function M.is_in_use(buffer)
   local mode = api.nvim_get_mode()
   return buffer == api.nvim_get_current_buf()

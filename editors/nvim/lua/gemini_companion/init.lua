@@ -203,8 +203,7 @@ end
 --- Accepts the proposal for `path`, or the one in sight. Returns whether it succeeded, and otherwise the reason, unless
 --- the user has already seen a message.
 ---@param path? string
----@return boolean
----@return string? why
+---@return boolean, string? why
 function M.accept(path)
   return require('gemini_companion.diff').accept(path)
 end
@@ -212,16 +211,14 @@ end
 --- Rejects a proposal; see `accept`. The model gets `reason`. If it can't, nothing is rejected.
 ---@param path? string
 ---@param reason? string
----@return boolean
----@return string? why
+---@return boolean, string? why
 function M.reject(path, reason)
   return require('gemini_companion.diff').reject(path, reason)
 end
 
 --- Goes to a proposal; see `accept`.
 ---@param path? string
----@return boolean
----@return string? why
+---@return boolean, string? why
 function M.show(path)
   return require('gemini_companion.diff').show(path)
 end
@@ -231,8 +228,7 @@ end
 ---@param text? string
 ---@param first? integer
 ---@param last? integer
----@return boolean
----@return string? why
+---@return boolean, string? why
 function M.comment(text, first, last)
   return require('gemini_companion.comments').set({ text = text, first = first, last = last })
 end
@@ -241,8 +237,7 @@ end
 --- and if not, the cause.
 ---@param first? integer
 ---@param last? integer
----@return boolean
----@return string? why
+---@return boolean, string? why
 function M.uncomment(first, last)
   return require('gemini_companion.comments').remove(first, last)
 end
@@ -257,8 +252,7 @@ end
 --- Compares a changed file with its text from before the prompt, in a tab page. Returns whether that is possible, and
 --- if not, the cause.
 ---@param path? string
----@return boolean
----@return string? why
+---@return boolean, string? why
 function M.diff(path)
   return require('gemini_companion.changes').diff(path)
 end
@@ -266,16 +260,14 @@ end
 --- Reverts a changed file to its text from before the prompt: that with the path, or the current one. With `prompt`,
 --- reverts all files of the prompt. Returns whether that is possible, and if not, the cause.
 ---@param what? string
----@return boolean
----@return string? why
+---@return boolean, string? why
 function M.revert(what)
   return require('gemini_companion.changes').revert(what)
 end
 
 --- Removes files from the list of changes; see `revert`.
 ---@param what? string
----@return boolean
----@return string? why
+---@return boolean, string? why
 function M.keep(what)
   return require('gemini_companion.changes').keep(what)
 end

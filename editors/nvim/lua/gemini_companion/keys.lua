@@ -44,7 +44,6 @@ end
 --- Returns the keys of a proposal's action as the user types them, or nil if the user has none for it.
 ---@param name 'accept'|'reject'|'reason'|'comment'
 ---@param buffer integer
----@return string?
 function M.shown(name, buffer)
   local mappings = config.options.mappings
   local keys = mappings and mappings[name]

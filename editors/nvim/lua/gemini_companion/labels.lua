@@ -13,7 +13,6 @@ local KINDS = { proposal = 'proposal', file = 'on disk', before = 'before', kept
 
 --- Returns the short name of a buffer of the plugin, or nil.
 ---@param buffer integer
----@return string?
 function M.of(buffer)
   local kind, path = api.nvim_buf_get_name(buffer):match('^gemini%-companion://(%l+)(.+)$')
   return kind and ('%s (%s)'):format(vim.fn.fnamemodify(path, ':t'), KINDS[kind] or kind)
@@ -70,7 +69,6 @@ local function tab_label(tab)
 end
 
 --- Returns the tab line, like the default of Neovim.
----@return string
 function M.tabline()
   local parts = {}
   for number, tab in ipairs(api.nvim_list_tabpages()) do

@@ -9,7 +9,6 @@ local lines = {}
 
 --- Returns a text without control characters. Vim functions take no NUL.
 ---@param text string
----@return string
 function M.printable(text)
   return vim.fn.strtrans((text:gsub('%z', '\1')))
 end
@@ -61,7 +60,6 @@ function M.fail(why)
 end
 
 --- Returns a copy of the log.
----@return string[]
 function M.lines()
   return vim.list_slice(lines)
 end

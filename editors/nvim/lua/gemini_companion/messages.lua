@@ -95,7 +95,6 @@ end
 --- Returns the name of a field that a message lacks, or nil.
 ---@param method string
 ---@param params table
----@return string?
 function M.missing_field(method, params)
   return missing(params, (REQUESTS[method] or NOTIFICATIONS[method])[2], '')
 end

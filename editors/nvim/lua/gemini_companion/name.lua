@@ -38,7 +38,6 @@ end
 
 --- Returns the name of a Neovim with this workspace.
 ---@param folders string[]
----@return string
 function M.choose(folders)
   local folder = log.printable(vim.fn.fnamemodify(folders[1], ':t'))
   local name = folder == '' and 'Neovim' or ('Neovim (%s)'):format(vim.fn.strcharpart(folder, 0, MAX_FOLDER))

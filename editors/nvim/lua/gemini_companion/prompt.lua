@@ -81,7 +81,6 @@ end
 
 --- Returns whether a buffer is a terminal that runs a CLI.
 ---@param buffer integer
----@return boolean
 function M.is_cli_terminal(buffer)
   return vim.bo[buffer].buftype == 'terminal' and cli_terminals()(buffer)
 end
@@ -106,7 +105,6 @@ end
 ---@param folder string
 ---@param first? integer
 ---@param last? integer
----@return string?
 function M.naming(path, folder, first, last)
   if path:find('%c') or path:find('\194[\128-\159]') then
     return nil
@@ -151,8 +149,6 @@ end
 ---@param path? string
 ---@param first? integer
 ---@param last? integer
----@return boolean
----@return string? why
 function M.add(path, first, last)
   local file = target(path)
   if not file then

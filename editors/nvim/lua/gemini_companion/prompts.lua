@@ -16,7 +16,6 @@ local count
 
 --- Returns the key of a prompt.
 ---@param change GeminiCompanion.CliChanged
----@return string
 function M.key(change)
   return ('%s %d'):format(change.session, change.prompt)
 end
@@ -77,7 +76,6 @@ function M.latest(path)
 end
 
 --- Returns the paths of the changed files, those of newer prompts first.
----@return string[]
 function M.paths()
   local paths, has = {}, {}
   for _, change in ipairs(M.all()) do
@@ -93,7 +91,6 @@ end
 
 --- Returns the path of a changed file by any of its names, or nil.
 ---@param name string
----@return string?
 function M.path(name)
   local real = file.real(vim.fn.fnamemodify(name, ':p'))
   for _, path in ipairs(M.paths()) do

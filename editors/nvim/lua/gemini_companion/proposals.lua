@@ -44,7 +44,6 @@ function M.all()
 end
 
 --- Returns their paths, oldest first.
----@return string[]
 function M.paths()
   return vim.tbl_map(function(proposal)
     return proposal.path
@@ -53,7 +52,6 @@ end
 
 --- Returns the name of a proposal's CLI if proposals of several CLIs are open.
 ---@param proposal GeminiCompanion.Proposal
----@return string?
 function M.cli_name(proposal)
   for _, other in pairs(open) do
     if other.cli ~= proposal.cli then
@@ -65,8 +63,7 @@ end
 --- Finds the proposal of a path; without a path, the one in the current tab page, or the only one. Otherwise returns
 --- nil and the reason.
 ---@param path? string
----@return GeminiCompanion.Proposal?
----@return string why
+---@return GeminiCompanion.Proposal?, string why
 function M.find(path)
   local full = path and vim.fn.fnamemodify(path, ':p')
   local all = M.all()
@@ -85,8 +82,7 @@ end
 
 --- Returns the proposal that shows a buffer on one of its sides, and whether that is the proposed side.
 ---@param buffer integer
----@return GeminiCompanion.Proposal?
----@return boolean? is_proposed
+---@return GeminiCompanion.Proposal?, boolean? is_proposed
 function M.of_buffer(buffer)
   for _, proposal in pairs(open) do
     if buffer == proposal.view.right or buffer == proposal.view.left then

@@ -20,7 +20,6 @@ end
 
 --- Returns the item of a list in the current line, if the user is in that list.
 ---@param context string
----@return table?
 function M.current(context)
   local item, found = current()
   return found == context and item or nil

@@ -27,8 +27,7 @@ M.NO_CLI = NEVER:format('no CLI waits for this proposal')
 --- Returns when the model would get the reason of a rejection: `now` or `nextPrompt`. If it can't get one, returns nil
 --- and the cause.
 ---@param proposal GeminiCompanion.Proposal
----@return GeminiCompanion.ReasonArrival?
----@return string? why
+---@return GeminiCompanion.ReasonArrival?, string? why
 function M.arrival(proposal)
   if proposal.orphan then
     return nil, M.NO_CLI
@@ -49,7 +48,6 @@ end
 --- Asks for the reason, and passes it to `act`. The question says when the model gets the reason. An empty answer does
 --- nothing. Shows an error if the model can't get a reason.
 ---@param proposal GeminiCompanion.Proposal
----@param cli string the name of its CLI
 ---@param act fun(reason: string)
 function M.ask(proposal, cli, act)
   local arrival, why = M.arrival(proposal)
@@ -83,7 +81,6 @@ function M.confirm(arrival, cli, path)
 end
 
 --- Handles `diff/reasonLost`. The next question offers the reason again, in its history.
----@param params GeminiCompanion.ReasonLost
 function M.on_lost(params)
   local name = file.short(params.filePath)
   vim.fn.histadd('input', params.reason)

@@ -43,7 +43,6 @@ end
 --- Returns whether a buffer has another text than its file, as far as both can be compared.
 ---@param buffer integer
 ---@param name string
----@return boolean
 local function has_other_text(buffer, name)
   if not api.nvim_buf_is_valid(buffer) then
     -- An autocommand of the user has deleted it.
@@ -135,8 +134,6 @@ end
 --- Reloads a buffer without unsaved changes if its file has changed. Only with 'autoread', since Neovim would
 --- otherwise ask the user. Returns whether the buffer has the file's text now, and if not, the reason.
 ---@param buffer integer
----@return boolean
----@return string? why
 function M.refresh(buffer)
   if vim.bo[buffer].modified then
     return false, 'its buffer has unsaved changes'

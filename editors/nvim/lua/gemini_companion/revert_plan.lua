@@ -227,7 +227,7 @@ end
 ---@param change GeminiCompanion.CliChanged
 ---@param paths string[]
 ---@param hunk? GeminiCompanion.Hunk the only change to revert, in one file
----@param done fun(reverted: GeminiCompanion.Reverted[])
+---@param done fun(reverted: table[])
 function M.run(change, paths, hunk, done)
   local when_answered = idle.after_command()
   idle.when_idle_later(function()
@@ -248,9 +248,7 @@ end
 
 --- Writes back the text that a file had before a revert, if nobody has changed the file since. Returns whether that is
 --- done, and the reason if not.
----@param reverted GeminiCompanion.RevertedHunk
----@return boolean
----@return string? why
+---@param reverted GeminiCompanion.Revert
 function M.undo(reverted)
   local planned = { path = reverted.path, action = 'write', text = reverted.bytes }
   return without_autocommands(revert, planned, function(now)

@@ -80,7 +80,7 @@ end
 --- Reports a file that the user has reverted in its buffer, unless it is reverted already.
 ---@param key string
 ---@param path string
----@param before GeminiCompanion.Text the text before the revert
+---@param before string the bytes before the revert
 function M.on_reverted(key, path, before)
   local change = prompts.get(key)
   local changed = change and prompts.file(change, path)

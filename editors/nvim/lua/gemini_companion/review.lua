@@ -30,15 +30,11 @@ local function step(by)
 end
 
 --- Goes to the next newer proposal; after the newest, to the oldest.
----@return boolean
----@return string? why
 function M.next()
   return step(1)
 end
 
 --- Goes to the next older proposal; after the oldest, to the newest.
----@return boolean
----@return string? why
 function M.prev()
   return step(-1)
 end
@@ -68,8 +64,6 @@ end
 
 --- Accepts all proposals with the user's changes, oldest first, except those whose files have changed. Asks if there
 --- are several.
----@return boolean
----@return string? why
 function M.accept_all()
   local function accept(path)
     return diff.accept(path, false)
@@ -80,8 +74,6 @@ function M.accept_all()
 end
 
 --- Rejects all proposals. Asks if there are several, or if the user has changed one.
----@return boolean
----@return string? why
 function M.reject_all()
   return decide_all('Reject', diff.reject, function(count, changed)
     return count > 1 or changed > 0
@@ -98,8 +90,6 @@ local function go_to(item)
 end
 
 --- Lists all proposals in the quickfix window. Enter goes to one.
----@return boolean
----@return string? why
 function M.list()
   local all = proposals.all()
   if #all == 0 then

@@ -38,7 +38,6 @@ end
 
 --- Returns the selected text of the current window. It is empty in other modes, and cut to the length that the server
 --- keeps.
----@return string
 function M.text()
   local mode = vim.fn.mode()
   mode = VISUAL[mode] or mode

@@ -172,7 +172,6 @@ end
 
 --- Returns whether the CLIs of the companion go on with one that starts now, for these folders.
 ---@param folders string[]
----@return boolean
 function M.is_resumable(folders)
   local server = current
   return server ~= nil and server.folders[1] == folders[1] and (config.options.review or not server.review)
@@ -197,8 +196,6 @@ end
 --- Starts the companion, unless it is running. Returns whether it runs, and if not, the reason.
 ---@param folders string[]
 ---@param on GeminiCompanion.ServerHandler
----@return boolean
----@return string? why
 function M.start(folders, on)
   if current and not current.stopping then
     return true
@@ -255,7 +252,6 @@ function M.start(folders, on)
 end
 
 --- Handles `companion/ready`.
----@param params GeminiCompanion.Ready
 function M.on_ready(params)
   local server = current
   if not server then
@@ -270,7 +266,6 @@ function M.on_ready(params)
 end
 
 --- Handles `companion/clients`.
----@param params GeminiCompanion.Clients
 function M.on_clients(params)
   if current then
     current.clients = params.count
@@ -278,7 +273,6 @@ function M.on_clients(params)
 end
 
 --- Handles `companion/private`.
----@param params GeminiCompanion.PrivateFiles
 function M.on_private(params)
   if current then
     current.private = params.reasons
@@ -288,7 +282,6 @@ end
 --- Sends a notification if the companion is ready. Returns whether it was sent.
 ---@param method string
 ---@param params table
----@return boolean
 function M.notify(method, params)
   if current and current.port and not current.stopping then
     send(current, { method = method, params = params })
@@ -320,7 +313,6 @@ end
 ---@param method string
 ---@param timeout_ms integer
 ---@param params? table
----@return table?
 function M.ask(method, timeout_ms, params)
   local answer
   local is_over = false
@@ -336,8 +328,7 @@ function M.ask(method, timeout_ms, params)
 end
 
 --- Returns the number of the connected CLIs with their names and versions, for the user.
----@param clis GeminiCompanion.ConnectedCli[]
----@return string
+---@param clis table[] those of `companion/status`
 function M.connected(clis)
   local names = {}
   for _, cli in ipairs(clis) do

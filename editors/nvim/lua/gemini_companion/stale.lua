@@ -15,7 +15,6 @@ end
 --- Returns whether a client that accepts would overwrite a text that it has not seen: a change of the file, or unsaved
 --- changes in its buffer.
 ---@param proposal GeminiCompanion.Proposal
----@return boolean
 function M.is_unseen(proposal)
   local buffer = file.buffer(proposal.path)
   return M.bytes(proposal.path) ~= proposal.base or (buffer ~= nil and vim.bo[buffer].modified)
@@ -26,7 +25,6 @@ end
 --- `insists` is true if the user accepts anyway. If it is nil, a second acceptance counts as such.
 ---@param proposal GeminiCompanion.Proposal
 ---@param insists? boolean
----@return boolean
 function M.warn_if_stale(proposal, insists)
   local now = M.bytes(proposal.path)
   if insists == nil then

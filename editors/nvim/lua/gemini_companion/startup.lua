@@ -110,7 +110,6 @@ end
 M.obstacle = nil
 
 --- Returns whether the companion may start by itself.
----@return boolean
 function M.may_start()
   M.obstacle = obstacle()
   return M.obstacle == nil

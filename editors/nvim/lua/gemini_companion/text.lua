@@ -42,14 +42,12 @@ end
 
 --- Replaces each byte that is not UTF-8 by U+FFFD. Buffers can contain such bytes, JSON can't.
 ---@param text string
----@return string
 function M.utf8(text)
   return is_ascii(text) and text or (text:gsub('[\128-\255]+', repair))
 end
 
 --- Returns a digest of bytes.
 ---@param bytes string
----@return string
 function M.digest(bytes)
   -- Vim functions take no NUL.
   return vim.fn.sha256(bytes:find('\0', 1, true) and vim.base64.encode(bytes) or bytes)
@@ -57,7 +55,6 @@ end
 
 --- Returns the number of UTF-16 units in a text.
 ---@param text string
----@return integer
 function M.utf16_units(text)
   if vim.fn.has('nvim-0.11') == 1 then
     return vim.str_utfindex(text, 'utf-16')
@@ -68,7 +65,6 @@ end
 
 --- Returns whether a text begins with a byte order mark.
 ---@param text string
----@return boolean
 function M.has_bom(text)
   return text:sub(1, #BOM) == BOM
 end
@@ -123,7 +119,6 @@ end
 
 --- Renders a parsed text as the bytes of a file.
 ---@param parsed GeminiCompanion.Text
----@return string
 function M.render(parsed)
   local line_ending = parsed.dos and '\r\n' or '\n'
   return (parsed.bomb and BOM or '')

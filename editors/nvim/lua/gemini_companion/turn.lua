@@ -201,8 +201,7 @@ local function is_meanwhile()
 end
 
 --- Returns whether a command of the user runs, for `BufWriteCmd`, and whether it has a `!`.
----@return boolean
----@return boolean insists
+---@return boolean, boolean insists
 function M.is_users()
   if not turn or not turn.is_command or is_nested() or is_meanwhile() then
     return false, false

@@ -80,14 +80,12 @@ function View:replace(parsed, kind)
 end
 
 --- Returns whether the text has been replaced in sight of the user, who can't have seen the new one yet.
----@return boolean
 function View:is_just_replaced()
   local command = turn.current()
   return idle.is_unseen(self.replaced_at, command and command.began)
 end
 
 --- Returns whether both sides are there, also if the user has closed the window of the left one.
----@return boolean
 function View:is_whole()
   return api.nvim_buf_is_loaded(self.right) and api.nvim_buf_is_loaded(self.left)
 end
@@ -114,8 +112,7 @@ function View:text()
 end
 
 --- Returns the text of the proposal for the CLI or a file, and whether the user has changed it.
----@return GeminiCompanion.Text
----@return boolean is_changed
+---@return GeminiCompanion.Text, boolean is_changed
 function View:proposal()
   local now, proposed = self:text(), self.proposed
   if not vim.deep_equal(now.lines, proposed.lines) then
@@ -291,7 +288,6 @@ function View:show()
 end
 
 --- Returns whether the proposal is in sight. The hidden window that Neovim opens for `:wall` does not count.
----@return boolean
 function View:is_current()
   for _, window in ipairs(vim.fn.win_findbuf(self.right)) do
     local is_here = api.nvim_win_get_tabpage(window) == api.nvim_get_current_tabpage()
@@ -370,7 +366,6 @@ end
 --- Returns whether the next keys of the user are meant for the proposal. A user who has just decided it knows that
 --- it closes, and otherwise types no more than an insertion.
 ---@param by_user? boolean
----@return boolean
 function View:is_under_hands(by_user)
   if by_user then
     return api.nvim_get_current_buf() == self.right and api.nvim_get_mode().mode:find('^[iR]') ~= nil

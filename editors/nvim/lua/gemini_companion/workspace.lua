@@ -114,7 +114,6 @@ end
 
 --- Returns the absolute folders, sorted. A folder inside another one is left out. The CLI lets its model read each of
 --- these folders.
----@return string[]
 function M.folders()
   local existing = {}
   for _, folder in ipairs(configured() or chosen_directories()) do
@@ -136,14 +135,12 @@ function M.folders()
 end
 
 --- Returns the folders for a companion that starts.
----@return string[]
 function M.begin()
   reported = M.folders()
   return reported
 end
 
 --- Reports the folders if they have changed, and returns whether it did. A workspace without folders is not reported.
----@return boolean
 function M.report()
   local now = M.folders()
   if #now > 0 and not vim.deep_equal(now, reported) and server.notify('workspace/folders', { paths = now }) then
