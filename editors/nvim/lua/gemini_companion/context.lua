@@ -2,6 +2,7 @@
 -- current state with the reported one.
 
 local files = require('gemini_companion.file')
+local guard = require('gemini_companion.guard')
 local selection = require('gemini_companion.selection')
 local server = require('gemini_companion.server')
 local text = require('gemini_companion.text')
@@ -116,26 +117,9 @@ function M.start()
   local before = reported
   is_running, reported, active = true, {}, nil
   local group = api.nvim_create_augroup('gemini_companion_context', {})
-  api.nvim_create_autocmd({
-    'BufEnter',
-    'BufReadPost',
-    'BufNewFile',
-    'BufWritePost',
-    'BufFilePost',
-    'BufDelete',
-    'BufUnload',
-    'BufWipeout',
-    'FileChangedShellPost',
-  }, {
-    group = group,
-    callback = function(event)
-      report_buffer_soon(event.buf)
-    end,
-  })
-  api.nvim_create_autocmd({ 'CursorMoved', 'CursorMovedI', 'ModeChanged', 'WinEnter' }, {
-    group = group,
-    callback = report_soon,
-  })
+  guard.on_buffer(group, { 'BufEnter', 'BufReadPost', 'BufNewFile', 'BufWritePost', 'BufFilePost' }, report_buffer_soon)
+  guard.on_buffer(group, { 'BufDelete', 'BufUnload', 'BufWipeout', 'FileChangedShellPost' }, report_buffer_soon)
+  guard.on_buffer(group, { 'CursorMoved', 'CursorMovedI', 'ModeChanged', 'WinEnter' }, report_soon)
 
   local buffers = vim.tbl_filter(path_of, api.nvim_list_bufs())
   local last_used = {}
@@ -163,6 +147,19 @@ function M.start()
     end
   end
   report_soon()
+end
+
+--- Handles `editor/unsaved`: lists the files whose text is not on the disk.
+---@param _ table
+---@param done fun(result: table)
+function M.on_unsaved(_, done)
+  local paths = {}
+  for _, buffer in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].modified then
+      paths[#paths + 1] = files.path_of(buffer)
+    end
+  end
+  done({ paths = paths })
 end
 
 --- Returns the path of the file that was last reported to have the focus.

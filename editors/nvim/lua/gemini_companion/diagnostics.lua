@@ -2,6 +2,7 @@
 
 local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
+local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
 local reload = require('gemini_companion.reload')
 local text = require('gemini_companion.text')
@@ -190,18 +191,12 @@ function M.start()
     end
   end
   local group = api.nvim_create_augroup('gemini_companion_diagnostics', {})
-  api.nvim_create_autocmd('DiagnosticChanged', {
-    group = group,
-    callback = function(event)
-      checked[event.buf] = { tick = vim.b[event.buf].changedtick, time = vim.uv.now() }
-    end,
-  })
-  api.nvim_create_autocmd('BufWipeout', {
-    group = group,
-    callback = function(event)
-      checked[event.buf] = nil
-    end,
-  })
+  guard.on_buffer(group, 'DiagnosticChanged', function(buffer)
+    checked[buffer] = { tick = vim.b[buffer].changedtick, time = vim.uv.now() }
+  end)
+  guard.on_buffer(group, 'BufWipeout', function(buffer)
+    checked[buffer] = nil
+  end)
 end
 
 function M.stop()

@@ -37,6 +37,19 @@ function M.quietly(act)
   pcall(vim.fn.call, act, {})
 end
 
+--- Calls `act` with the buffer of each of the events.
+---@param group integer
+---@param events string|string[]
+---@param act fun(buffer: integer)
+function M.on_buffer(group, events, act)
+  vim.api.nvim_create_autocmd(events, {
+    group = group,
+    callback = function(event)
+      M.call(event.event, act, event.buf)
+    end,
+  })
+end
+
 --- Runs the user's autocommands for an event, once Neovim has read all messages of the companion.
 ---@param event string
 ---@param data table

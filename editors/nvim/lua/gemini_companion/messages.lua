@@ -5,12 +5,12 @@ local accepted = require('gemini_companion.accepted')
 local cli = require('gemini_companion.cli')
 local changes = require('gemini_companion.changes')
 local comments = require('gemini_companion.comments')
+local context = require('gemini_companion.context')
 local diagnostics = require('gemini_companion.diagnostics')
 local diff = require('gemini_companion.diff')
 local log = require('gemini_companion.log')
 local reason = require('gemini_companion.reason')
 local server = require('gemini_companion.server')
-local unsaved = require('gemini_companion.unsaved')
 
 local M = {}
 
@@ -40,12 +40,12 @@ local REQUESTS = {
   ['diff/accept'] = { diff.on_accept, { filePath = 'string' } },
   ['diff/reject'] = { diff.on_reject, { filePath = 'string' } },
   ['editor/diagnostics'] = { diagnostics.on_request, { paths = { 'string' } } },
-  ['editor/unsaved'] = { unsaved.on_request, {} },
+  ['editor/unsaved'] = { context.on_unsaved, {} },
 }
 
 --- The notifications, in the same form.
 local NOTIFICATIONS = {
-  ['companion/ready'] = { server.on_ready, { port = 'number', env = 'table', discoveryFiles = 'table' } },
+  ['companion/ready'] = { server.on_ready, { port = 'number', env = 'table' } },
   ['companion/clients'] = { server.on_clients, { count = 'number' } },
   ['companion/private'] = { server.on_private, { reasons = 'table' } },
   ['diff/written'] = { accepted.on_written, { filePath = 'string' } },
@@ -82,14 +82,6 @@ local function missing(value, needed, name)
       return part
     end
   end
-end
-
---- Returns the methods of all messages, sorted.
----@return string[]
-function M.methods()
-  local methods = vim.list_extend(vim.tbl_keys(REQUESTS), vim.tbl_keys(NOTIFICATIONS))
-  table.sort(methods)
-  return methods
 end
 
 --- Returns the name of a field that a message lacks, or nil.
