@@ -130,11 +130,10 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
     await untilFile(file.a, SECOND);
     await shown(neovim, 2);
     await neovim.edit(file.a);
-    await neovim.type('u');
+    await neovim.type('u:w<CR>');
     await shown(neovim, 3);
-    await neovim.type('<C-r>');
+    await neovim.type('<C-r>:w<CR>');
     await shown(neovim, 2);
-    await neovim.command('write');
     assert.match(await reverted(cli), /^The user reverted some of your changes to a\. /);
     // What is left of the change stays, and can be reverted without a question.
     await answerAll(neovim, 1);
@@ -185,24 +184,6 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
     assert.equal(read(file.a), EDITED.replace('THREE', 'Three'));
     await neovim.type('u');
     await neovim.says(/no revert is left to undo/);
-  });
-
-  test('asks before it saves the user’s unsaved changes', async (t) => {
-    const { neovim, file } = await openAll(t);
-    await shown(neovim, 3);
-    await neovim.edit(file.a);
-    await neovim.type('Gomine<Esc>');
-    await neovim.type('gt');
-    await answerAll(neovim, 2);
-    await run(neovim, 'diff prompt');
-    await neovim.until(`vim.bo.filetype == 'diff'`);
-    await to(neovim, '+THREE');
-    await neovim.type('X');
-    await neovim.until('#_G.questions > 0');
-    const [[question]] = await questions(neovim);
-    assert.equal(question, 'a has unsaved changes, which the revert also saves. Revert it?');
-    assert.equal(read(file.a), EDITED);
-    await neovim.lua(`require('gemini_companion').stop() vim.cmd('silent! %bdelete!')`);
   });
 
   test('keeps one change, which leaves the list, and deletes a created file with its change', async (t) => {

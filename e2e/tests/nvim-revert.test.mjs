@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
 import { HookCli } from '../lib/hook-cli.mjs';
+import { until } from '../lib/inbox.mjs';
 import {
   answerAll,
   changed,
@@ -23,9 +24,7 @@ import { noNeovim as skip } from '../lib/neovim.mjs';
 describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
   test('is reverted; undo works there', async (t) => {
     // A formatter must not change the text.
-    const init = `vim.api.nvim_create_autocmd('BufWritePre', { callback = function()
-      vim.api.nvim_buf_set_lines(0, -1, -1, false, { 'formatted' })
-    end })`;
+    const init = `vim.cmd([[autocmd BufWritePre * call append('$', 'formatted')]])`;
     const before = {
       lf: 'one\ntwo\n',
       crlf: 'one\r\ntwo\r\n',
@@ -43,24 +42,23 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     await run(neovim, 'revert prompt');
     for (const [name, path] of Object.entries(file)) await untilFile(path, before[name]);
     await changed(neovim, 0);
+    await neovim.command('autocmd! BufWritePre *');
     for (const [name, path] of Object.entries(file)) {
       await neovim.edit(path);
-      await neovim.type('u');
-      await changed(neovim, 1);
-      await neovim.type(':noautocmd write<CR>');
+      await neovim.type('u:write<CR>');
       assert.equal(read(path), after, name);
-      await neovim.type('<C-r>');
-      await changed(neovim, 0);
-      await neovim.type(':noautocmd write<CR>');
+      await changed(neovim, 1);
+      await neovim.type('<C-r>:write<CR>');
       assert.equal(read(path), before[name], name);
+      await changed(neovim, 0);
     }
-    // Later edits are not taken for the revert, and an undo need not be saved.
+    // Later edits are not taken for the revert or its undo. An undo that is not saved is none.
     await neovim.edit(file.lf);
-    await neovim.type('u');
+    await neovim.type('u:write<CR>');
     await changed(neovim, 1);
-    await neovim.type('Gomine<Esc>u');
+    await neovim.type('Gomine<Esc>:write<CR>');
     await neovim.edit(file.bom);
-    await neovim.type('Gomine<Esc>u');
+    await neovim.type('Gomine<Esc>:write<CR>uu');
     await changed(neovim, 1);
     const [reverted] = (await cli.prompt('next')).match(/^.*reverted your changes to.*$/m);
     assert.match(reverted, /\bcrlf\b/);
@@ -80,10 +78,9 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     await untilFile(file, 'one\n');
     await changed(neovim, 0);
     await neovim.edit(link);
-    await neovim.type('u');
-    await changed(neovim, 1);
-    await neovim.type(':write<CR>');
+    await neovim.type('u:write<CR>');
     await untilFile(file, 'two\n');
+    await changed(neovim, 1);
   });
 
   test('keeps its line endings after an undo, whatever comes next', async (t) => {
@@ -116,26 +113,6 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     await neovim.type('Gofour<Esc>:w<CR>');
     assert.equal(read(file.ends), 'one\nTWO\nthree\nfour\n');
   });
-
-  for (const [leave, closes] of [[':e!', false], [':bdelete!', true], [':bwipeout!', true]]) {
-    test(`is reverted if its undo is lost by ${leave}`, async (t) => {
-      const { neovim, cli, file } = await openEdited(t);
-      await run(neovim, 'revert');
-      await untilFile(file.a, TEXT);
-      await changed(neovim, 0);
-      await neovim.type('u');
-      await changed(neovim, 1);
-      await neovim.type(`${leave}<CR>`);
-      await changed(neovim, 0);
-      if (!closes) {
-        await neovim.type('u');
-        await changed(neovim, 1);
-        await neovim.type('<C-r>');
-        await changed(neovim, 0);
-      }
-      assert.match(await cli.prompt('next'), /The user reverted your changes to a\./);
-    });
-  }
 
   test('is reverted also if the text in question is saved meanwhile', async (t) => {
     const { neovim, cli, file } = await open(t, { a: TEXT });
@@ -305,12 +282,197 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     await run(neovim, 'revert');
     const failed = /a is not reverted: its buffer has the text from before, unsaved/;
     await neovim.says(failed);
-    assert.deepEqual(await questions(neovim), [
-      ['sub/a was deleted since. Revert it?', '&Revert\n&Cancel'],
-    ]);
+    assert.deepEqual(await questions(neovim), [['sub/a was deleted since. Revert it?', '&Revert\n&Cancel']]);
     assert.equal(await neovim.lua(`return vim.fn.getline(1)`), 'one');
     assert.equal(await neovim.lua(`return vim.bo.modified`), true);
     await changed(neovim, 1);
     await neovim.command('edit!');
   });
+});
+
+const NUL = 'one\0\ntwo\n';
+
+const BUFFERS = `#vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.api.nvim_list_bufs())`;
+
+describe('a revert', { skip, concurrency: 2 }, () => {
+  test('of 100 files loads none of them, and undo works in each that the user opens', async (t) => {
+    const window = await open(t, { open: 'before\n' }, { init: `vim.o.directory = vim.env.HOME` });
+    const { neovim, cli, file, sandbox } = window;
+    const files = Array.from({ length: 100 }, (_, index) => sandbox.file(`many/${index}`, `before ${index}\n`));
+    const gone = `${sandbox.project}/many/new`;
+    await cli.prompt('go');
+    const after = (index) => `after ${index}${index % 2 ? '\r\n' : '\n'}`;
+    for (const [index, path] of files.entries()) await cli.write(path, after(index));
+    await cli.write(file.open, 'after\n');
+    await cli.write(gone, 'new\n');
+    await changed(neovim, 102);
+    const before = await neovim.lua(`return ${BUFFERS}`);
+    await answerAll(neovim, 1);
+    await run(neovim, 'revert prompt');
+    await changed(neovim, 0);
+    for (const [index, path] of files.entries()) assert.equal(read(path), `before ${index}\n`);
+    assert.deepEqual([file.open, gone].map(read), ['before\n', null]);
+    assert.equal(await neovim.lua(`return ${BUFFERS}`), before);
+    assert.equal(await neovim.lua(`return #vim.fn.getbufinfo()`), before);
+
+    for (const index of [6, 7]) {
+      await neovim.edit(files[index]);
+      assert.equal(await neovim.lua('return vim.bo.modified'), false);
+      await neovim.type('u:update<CR>');
+      assert.equal(read(files[index]), after(index));
+      await changed(neovim, 1);
+      await neovim.type('<C-r>:update<CR>');
+      assert.equal(read(files[index]), `before ${index}\n`);
+      await changed(neovim, 0);
+    }
+    await neovim.edit(gone);
+    await neovim.type('u:write<CR>');
+    assert.equal(read(gone), 'new\n');
+    await changed(neovim, 1);
+    // A file that has changed since has only its own undo.
+    fs.writeFileSync(files[8], 'later\n');
+    await neovim.edit(files[8]);
+    await neovim.type('u');
+    assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'later');
+  });
+
+  test('of a file that is not open keeps the user’s persistent undo', async (t) => {
+    const init = `vim.o.undofile, vim.o.undodir = true, vim.env.HOME`;
+    const { neovim, cli, file } = await open(t, { a: 'first\n', b: 'b\n' }, { init });
+    await neovim.edit(file.a);
+    await neovim.type('cwsecond<Esc>:write<CR>:edit b<CR>:bwipeout a<CR>');
+    await untilFile(file.a, 'second\n');
+    await cli.prompt('go');
+    await cli.write(file.a, 'by the CLI\n');
+    await changed(neovim, 1);
+    await run(neovim, 'revert prompt');
+    await changed(neovim, 0);
+    await untilFile(file.a, 'second\n');
+    await neovim.edit(file.a);
+    for (const [line, count] of Object.entries({ 'by the CLI': 1, second: 0, first: 0 })) {
+      await neovim.type('u:write<CR>');
+      assert.equal(read(file.a), `${line}\n`);
+      await changed(neovim, count);
+    }
+  });
+
+  for (const [name, before] of [['is empty', ''], ['does not exist', null]]) {
+    test(`of a file that is not open and ${name} again leaves no line ending there after a redo`, async (t) => {
+      const { neovim, cli, sandbox } = await open(t, {});
+      const file = `${sandbox.project}/a`;
+      if (before !== null) fs.writeFileSync(file, before);
+      await cli.prompt('go');
+      await cli.write(file, 'x\n');
+      await changed(neovim, 1);
+      await answerAll(neovim, 1);
+      await run(neovim, 'revert prompt');
+      await changed(neovim, 0);
+      await neovim.edit(file);
+      await neovim.type('u:write<CR>');
+      assert.equal(read(file), 'x\n');
+      await neovim.type('<C-r>:write<CR>');
+      assert.equal(read(file), '');
+    });
+  }
+
+  test('leaves no step in the history of a file that had another text when the user opened it', async (t) => {
+    const { neovim, cli, file } = await open(t, { b: 'b\n', a: 'before\n' });
+    await neovim.command('edit b | bwipeout a');
+    await cli.prompt('go');
+    await cli.write(file.a, 'by the CLI\n');
+    await changed(neovim, 1);
+    await run(neovim, 'revert prompt');
+    await changed(neovim, 0);
+    fs.writeFileSync(file.a, 'later\n');
+    await neovim.edit(file.a);
+    await neovim.type('cwmine<Esc>:write<CR>');
+    await untilFile(file.a, 'mine\n');
+    fs.writeFileSync(file.a, 'before\n');
+    await neovim.command('edit!');
+    await neovim.type('u');
+    assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'mine');
+    await changed(neovim, 0);
+  });
+
+  test('can be undone in a file that is opened after the next prompt', async (t) => {
+    const { neovim, cli, sandbox } = await open(t, {});
+    const file = sandbox.file('a', 'before\n');
+    await cli.prompt('go');
+    await cli.write(file, 'by the CLI\n');
+    await changed(neovim, 1);
+    await run(neovim, 'revert prompt');
+    await changed(neovim, 0);
+    await cli.prompt('go on');
+    await neovim.until(`#require('gemini_companion').changes() == 0`);
+    await neovim.edit(file);
+    await neovim.type('u:write<CR>');
+    assert.equal(read(file), 'by the CLI\n');
+  });
+
+  for (const isOpen of [true, false]) {
+    test(`reverts a text with NUL in a file that is ${isOpen ? '' : 'not '}open`, async (t) => {
+      const { neovim, cli, file } = await open(t, { a: 'a\n', n: NUL, z: 'z\n' });
+      await cli.prompt('go');
+      for (const path of Object.values(file)) await cli.write(path, 'after\0\n');
+      await changed(neovim, 3);
+      if (!isOpen) await neovim.command('bwipeout n');
+      await run(neovim, 'revert prompt');
+      await changed(neovim, 0);
+      assert.deepEqual([file.a, file.n, file.z].map(read), ['a\n', NUL, 'z\n']);
+      await neovim.edit(file.n);
+      await neovim.type('u:write<CR>');
+      assert.equal(read(file.n), 'after\0\n');
+      await changed(neovim, 1);
+      assert.doesNotMatch(await neovim.messages(), /E976|traceback/);
+    });
+  }
+
+  for (const [name, init] of Object.entries({
+    OptionSet: `vim.api.nvim_create_autocmd('OptionSet', { callback = function() error('mine') end })`,
+    BufWritePost: `vim.api.nvim_create_autocmd('BufWritePost', { callback = function() error('mine') end })`,
+    BufWriteCmd: `vim.api.nvim_create_autocmd('BufWriteCmd', { pattern = '*/b', callback = function() error('mine') end })`,
+  })) {
+    test(`reports the files that it has reverted if the user’s ${name} fails`, async (t) => {
+      const { neovim, cli, file } = await open(t, { a: 'a\n', b: 'b\n', c: 'c\n' });
+      await cli.prompt('go');
+      for (const path of Object.values(file)) await cli.write(path, 'after\n');
+      await changed(neovim, 3);
+      await neovim.until(`vim.fn.getline(1) == 'after'`);
+      await neovim.lua(init);
+      await run(neovim, 'revert prompt');
+      await untilFile(file.a, 'a\n');
+      await untilFile(file.c, 'c\n');
+      await changed(neovim, name === 'BufWriteCmd' ? 1 : 0);
+      assert.doesNotMatch(await neovim.messages(), /traceback/);
+      assert.equal(await neovim.lua('return vim.o.eventignore'), '');
+      const reverted = (await cli.prompt('next')).match(/^.*reverted your changes to.*$/m)[0];
+      assert.match(reverted, /\ba\b/);
+      assert.match(reverted, /\bc\b/);
+    });
+  }
+
+  test('with a question that the user interrupts reverts nothing', async (t) => {
+    const { neovim, cli, file } = await open(t, { a: 'a\n' });
+    await cli.prompt('go');
+    await cli.write(file.a, 'after\n');
+    await changed(neovim, 1);
+    fs.writeFileSync(file.a, 'later\n');
+    await neovim.typeAndAnswer(':GeminiCompanion revert a<CR>', '<C-c>');
+    assert.equal(read(file.a), 'later\n');
+    assert.doesNotMatch(await neovim.messages(), /traceback/);
+  });
+});
+
+test('a deleted file that is not open: the comparison says how to revert that', { skip }, async (t) => {
+  const { neovim, cli, file } = await open(t, { gone: 'one\ntwo\n', other: 'other\n' });
+  await neovim.command('bwipeout gone');
+  await cli.prompt('go');
+  await cli.write(file.gone, 'changed\n');
+  await cli.shell(() => fs.rmSync(file.gone));
+  await neovim.until(`vim.tbl_get(require('gemini_companion').changes(), 1, 'files', 1, 'kind') == 'deleted'`);
+  await run(neovim, 'diff gone');
+  const [, right] = await compared(neovim);
+  assert.deepEqual(right.slice(0, 2), ['', ' Now deleted (do and :w bring it back)']);
+  await neovim.type('do:write<CR>');
+  await until(() => JSON.stringify(read(file.gone)), () => /^one\ntwo\n/.test(read(file.gone) ?? ''));
 });

@@ -28,10 +28,9 @@ local OVER = {
   { ', and your text is kept', 3 },
 }
 
---- Sets the bar of the file.
 local function show_left(proposal)
   local view = proposal.view
-  local window = windows.of(view.left)
+  local window = vim.fn.win_findbuf(view.left)[1]
   if window then
     windows.set_bar(window, {
       { view.kind == 'create' and 'No file yet' or 'The file as it is', 1 },
@@ -47,7 +46,7 @@ end
 ---@param place string the place of the proposal among several, or nothing
 local function show_right(proposal, place)
   local view, cli = proposal.view, proposals.cli_name(proposal)
-  local window = windows.of(view.right)
+  local window = vim.fn.win_findbuf(view.right)[1]
   if not window then
     return
   end
@@ -72,7 +71,7 @@ function M.update()
   local waiting = {}
   for _, proposal in ipairs(proposals.all()) do
     local bar = proposal.orphan and ORPHAN or (proposal.is_paused and PAUSED)
-    local window = bar and windows.of(proposal.view.right)
+    local window = bar and vim.fn.win_findbuf(proposal.view.right)[1]
     if window then
       windows.set_bar(window, bar)
     elseif not bar then

@@ -112,45 +112,20 @@ function M.changes(old, new, most)
   return text.changes(lines_of(old), lines_of(new), most)
 end
 
---- Returns whether a branch of the undo tree leads to a change, and whether by other branches.
-local function find_change(entries, number)
-  local is_elsewhere = false
-  for _, entry in ipairs(entries) do
-    if entry.seq == number then
-      return true, false
-    end
-    local is_in, is_beyond = find_change(entry.alt or {}, number)
-    is_elsewhere = is_elsewhere or is_in or is_beyond
-  end
-  return false, is_elsewhere
-end
-
---- Returns whether the text of a buffer contains a change: not if the user has undone it, or has left its branch.
---- Returns nil if the undo tree has it no more.
-local function contains_change(buffer, number)
-  local tree = api.nvim_buf_call(buffer, vim.fn.undotree)
-  -- The entries are those of the present branch, also those that redo would make.
-  local is_in_branch, is_elsewhere = find_change(tree.entries, number)
-  if not is_in_branch and not is_elsewhere then
-    return nil
-  end
-  return is_in_branch and tree.seq_cur >= number
-end
-
 --- Makes undo and redo restore the form of a text as well. Neovim only restores its lines. After a reload, the form is
 --- that of the file.
 local function follow_undo(buffer, set_form, old, new)
-  local since, is_new = api.nvim_buf_call(buffer, vim.fn.changenr), true
+  local since, shown = api.nvim_buf_call(buffer, vim.fn.changenr), new
   local following = api.nvim_create_autocmd('TextChanged', {
     buffer = buffer,
     callback = function()
-      local is_there = contains_change(buffer, since)
-      if is_there ~= nil and is_there ~= is_new then
-        is_new = is_there
-        set_form(is_new and new or old)
+      local number = api.nvim_buf_call(buffer, vim.fn.changenr)
+      -- A greater number is a later edit, perhaps in another branch of the undo tree.
+      local wanted = number == since and new or (number < since and old or shown)
+      if wanted ~= shown then
+        shown = wanted
+        set_form(wanted)
       end
-      -- The result true removes this autocommand.
-      return is_there == nil
     end,
   })
   api.nvim_create_autocmd('BufReadPost', {

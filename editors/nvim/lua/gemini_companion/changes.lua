@@ -11,7 +11,6 @@ local quickfix = require('gemini_companion.quickfix')
 local reload = require('gemini_companion.reload')
 local reverts = require('gemini_companion.reverts')
 local server = require('gemini_companion.server')
-local words = require('gemini_companion.words')
 
 local M = {}
 
@@ -23,15 +22,14 @@ local NOT_KEPT = 'the text of %s from before the prompt is not kept'
 ---@type table<string, GeminiCompanion.CliChanged>
 local arrived = {}
 
---- Returns the items of the list: each prompt, and then its files.
 local function items()
   local list = {}
   for _, change in ipairs(prompts.all()) do
     local key = prompts.key(change)
-    list[#list + 1] = { text = words.title(change), valid = 0, user_data = { key = key } }
+    list[#list + 1] = { text = prompts.title(change), valid = 0, user_data = { key = key } }
     for _, changed in ipairs(change.files) do
       local data = { key = key, path = changed.path }
-      list[#list + 1] = { filename = changed.path, lnum = 1, text = words.of_file(changed), user_data = data }
+      list[#list + 1] = { filename = changed.path, lnum = 1, text = prompts.of_file(changed), user_data = data }
     end
   end
   return list
@@ -112,7 +110,7 @@ local function open(change, changed)
       key = key,
       path = path,
       content = kept.before,
-      bars = words.bars(change, changed),
+      bars = prompts.bars(change, changed),
       on_equal = function(before)
         reverts.on_reverted(key, path, before)
       end,
@@ -120,36 +118,14 @@ local function open(change, changed)
   end)
 end
 
---- Removes files from the list, or with `hunk` only that change of a file.
-local function keep(change, paths, hunk)
-  server.notify('cli/kept', { session = change.session, prompt = change.prompt, paths = paths, hunk = hunk })
-end
-
-local HUNK_ACTIONS = {
-  revert = reverts.revert_hunk,
-  undo = reverts.undo_hunk,
-  keep = function(key, path, hunk)
-    local change = prompts.get(key)
-    if change then
-      keep(change, { path }, hunk)
-    end
-  end,
-}
-
---- Shows all changes of a prompt in one buffer.
-local function show_hunks(change)
-  hunks.show(prompts.key(change), words.title(change), change, HUNK_ACTIONS)
-end
-
---- Compares a changed file with its text from before the prompt, in a tab page: the one with that name, or the one
---- that the user is in. `prompt` shows all changes of the prompt in one buffer. Returns whether that is possible,
---- and if not, the cause.
+--- Compares the file with that name, or the one that the user is in. `prompt` shows all changes of the prompt in one
+--- buffer. Returns whether that is possible, and if not, the cause.
 ---@param name? string
 function M.diff(name)
   if name == 'prompt' then
     local change, why = find_prompt()
     if change then
-      show_hunks(change)
+      hunks.show(change)
     end
     return change ~= nil, why
   end
@@ -170,7 +146,7 @@ end
 local function go_to(item)
   local change, path = prompt_of(item)
   if change and not path then
-    show_hunks(change)
+    hunks.show(change)
     return true
   end
   local changed = change and path and prompts.file(change, path)
@@ -191,9 +167,8 @@ function M.list()
   return true
 end
 
---- Reverts files to their text from before a prompt: `prompt` is all files of the prompt, a path is that file, and
---- nil the file that the user is in. Asks where the user would lose something. Returns whether that is possible, and if
---- not, the cause.
+--- Reverts files: `prompt` is all files of the prompt, a path is that file, and nil the file that the user is in. Asks
+--- where the user would lose something. Returns whether that is possible, and if not, the cause.
 ---@param what? string
 function M.revert(what)
   local change, paths, why = find(what)
@@ -219,7 +194,7 @@ function M.keep(what)
   if not change then
     return false, why
   end
-  keep(change, paths)
+  server.notify('cli/kept', { session = change.session, prompt = change.prompt, paths = paths })
   return true
 end
 
@@ -230,7 +205,7 @@ local function update(change)
   if not prompts.get(key) then
     reverts.forget(key)
   end
-  guard.call('the changes of a prompt', hunks.update, key, words.title(change), change)
+  guard.call('the changes of a prompt', hunks.update, change)
   guard.run_autocommands('GeminiCompanionChanged', change)
   guard.call('the list of changes', quickfix.update, LIST, items)
 end

@@ -73,8 +73,7 @@ local function restore_form(comparison)
   if not vim.deep_equal(now.lines, original.lines) or vim.deep_equal(now.lines, opened.lines) then
     return
   end
-  local form = text.restored_form(now, opened, original)
-  local restored = vim.tbl_extend('force', original, form) --[[@as GeminiCompanion.Text]]
+  local restored = text.restored(now, opened, original)
   if text.render(now) ~= text.render(restored) then
     buffers.replace(comparison.right, restored)
   end
@@ -82,46 +81,34 @@ end
 
 local function listen(comparison)
   comparison.group = api.nvim_create_augroup('gemini_companion_compare_' .. comparison.left, {})
-  api.nvim_create_autocmd('WinClosed', {
-    group = comparison.group,
-    callback = function(event)
-      if vim.tbl_contains(comparison.windows, tonumber(event.match)) then
-        comparison.was_current = vim.tbl_contains(comparison.windows, api.nvim_get_current_win())
-        close(comparison)
-      end
-    end,
-  })
-  api.nvim_create_autocmd('BufWritePre', {
-    group = comparison.group,
-    buffer = comparison.right,
-    callback = function()
-      restore_form(comparison)
-    end,
-  })
-  api.nvim_create_autocmd('BufWritePost', {
-    group = comparison.group,
-    buffer = comparison.right,
-    callback = function()
-      if comparison.on_equal and file.read(comparison.path) == comparison.content then
-        vim.schedule(function()
-          comparison.on_equal(comparison.opened)
-        end)
-      end
-    end,
-  })
+  local function on(event, buffer, callback)
+    api.nvim_create_autocmd(event, { group = comparison.group, buffer = buffer, callback = callback })
+  end
+  on('WinClosed', nil, function(event)
+    if vim.tbl_contains(comparison.windows, tonumber(event.match)) then
+      comparison.was_current = vim.tbl_contains(comparison.windows, api.nvim_get_current_win())
+      close(comparison)
+    end
+  end)
+  on('BufWritePre', comparison.right, function()
+    restore_form(comparison)
+  end)
+  on('BufWritePost', comparison.right, function()
+    if comparison.on_equal and file.read(comparison.path) == comparison.content then
+      vim.schedule(function()
+        comparison.on_equal(text.render(comparison.opened))
+      end)
+    end
+  end)
   -- The user has gone to another buffer in one of the windows.
-  api.nvim_create_autocmd('BufWinEnter', {
-    group = comparison.group,
-    callback = function()
-      for index, buffer in ipairs({ comparison.right, comparison.left }) do
-        local window = comparison.windows[index]
-        if not api.nvim_win_is_valid(window) or api.nvim_win_get_buf(window) ~= buffer then
-          close(comparison)
-          return
-        end
+  on('BufWinEnter', nil, function()
+    for index, buffer in ipairs({ comparison.right, comparison.left }) do
+      local window = comparison.windows[index]
+      if not api.nvim_win_is_valid(window) or api.nvim_win_get_buf(window) ~= buffer then
+        return close(comparison)
       end
-    end,
-  })
+    end
+  end)
 end
 
 --- Returns the key and the path of the comparison in the current window, or nil.

@@ -6,6 +6,8 @@ local file = require('gemini_companion.file')
 local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
+local prompts = require('gemini_companion.prompts')
+local reverts = require('gemini_companion.reverts')
 local server = require('gemini_companion.server')
 
 local M = {}
@@ -23,8 +25,8 @@ local MAX_LINES = 100000
 --- The most lines that are searched, in each direction, for a line that has moved.
 local MAX_MOVED = 1000
 
---- The views by the keys of their prompts.
----@type table<string, GeminiCompanion.HunksView>
+--- The views by the keys of their prompts: `{buffer, change, text, places, ready}`. `places` has the place in a file of
+--- each line: `{path, line, text, hunk, index}`, where `index` counts the lines from the header of the hunk.
 local views = {}
 
 --- Adds the lines of a hunk, and notes the line of the file for each. Returns the number of lines that do not fit.
@@ -52,9 +54,8 @@ local function add_hunk(lines, places, path, hunk)
   return left_out
 end
 
---- Returns the lines of the buffer, and the places by line.
-local function rendered(title, change, found)
-  local lines, places = { '# ' .. title, HELP }, {}
+local function rendered(change, found)
+  local lines, places = { '# ' .. prompts.title(change), HELP }, {}
   for index, changed in ipairs(change.files) do
     if index > MAX_FILES or #lines >= MAX_LINES then
       lines[#lines + 1] = ('# … and %d more files'):format(#change.files - index + 1)
@@ -146,14 +147,14 @@ local function set_lines(view, lines, places)
 end
 
 --- Fills the buffer of a view, unless a newer state of its prompt has come.
-local function fill(view, change, title)
+local function fill(view, change)
   view.change = change
   with_hunks(change, function(found)
     idle.when_idle_later(function()
       if view.change ~= change or not api.nvim_buf_is_loaded(view.buffer) then
         return
       end
-      set_lines(view, rendered(title, change, found))
+      set_lines(view, rendered(change, found))
       if view.ready then
         view.ready()
         view.ready = nil
@@ -206,27 +207,24 @@ local function go(view)
   vim.cmd('normal! zv')
 end
 
-local function map(view, key, description, act)
-  vim.keymap.set('n', key, function()
-    act(view)
-  end, { buffer = view.buffer, nowait = true, desc = description })
-end
-
---- Passes the hunk under the cursor to `act`.
-local function on_hunk(act)
-  return function(view)
+--- Returns a function for a key that passes the hunk under the cursor to `act`.
+local function on_hunk(view, act)
+  return function()
     local at = place(view)
     if at and at.hunk then
-      act(view.key, at.path, at.hunk)
+      act(view.change, { at.path }, at.hunk)
     else
       log.fail('go to a change first')
     end
   end
 end
 
---- Creates the buffer of a prompt.
-local function create(key, actions)
-  local view = { key = key, buffer = buffers.create('changes of ' .. key, 'nofile', 'hide'), places = {} }
+local function keep(change, paths, hunk)
+  server.notify('cli/kept', { session = change.session, prompt = change.prompt, paths = paths, hunk = hunk })
+end
+
+local function create(key)
+  local view = { buffer = buffers.create('changes of ' .. key, 'nofile', 'hide'), places = {} }
   vim.bo[view.buffer].modifiable = false
   -- The user's plugins may fail in a buffer without a file.
   pcall(function()
@@ -237,11 +235,16 @@ local function create(key, actions)
   end, function()
     vim.bo[view.buffer].modifiable = false
   end)
-  map(view, '<CR>', 'go to the line in its file', go)
-  map(view, 'X', 'revert the change under the cursor', on_hunk(actions.revert))
-  map(view, 'K', 'keep the change under the cursor', on_hunk(actions.keep))
-  map(view, 'u', 'undo the last revert', function()
-    actions.undo(key)
+  local function map(lhs, description, act)
+    vim.keymap.set('n', lhs, act, { buffer = view.buffer, nowait = true, desc = description })
+  end
+  map('<CR>', 'go to the line in its file', function()
+    go(view)
+  end)
+  map('X', 'revert the change under the cursor', on_hunk(view, reverts.revert))
+  map('K', 'keep the change under the cursor', on_hunk(view, keep))
+  map('u', 'undo the last revert', function()
+    reverts.undo(view.change)
   end)
   views[key] = view
   return view
@@ -258,14 +261,15 @@ function M.current()
   end
 end
 
+local function view_of(change)
+  local view = views[prompts.key(change)]
+  return view and api.nvim_buf_is_loaded(view.buffer) and view or nil
+end
+
 --- Shows all changes of a prompt in a tab page.
 ---@param change GeminiCompanion.CliChanged
----@param actions GeminiCompanion.HunkActions
-function M.show(key, title, change, actions)
-  local view = views[key]
-  if not view or not api.nvim_buf_is_loaded(view.buffer) then
-    view = create(key, actions)
-  end
+function M.show(change)
+  local view = view_of(change) or create(prompts.key(change))
   local when_ready = idle.after_command()
   view.ready = function()
     when_ready(function()
@@ -280,15 +284,15 @@ function M.show(key, title, change, actions)
       end
     end)
   end
-  fill(view, change, title)
+  fill(view, change)
 end
 
 --- Updates the buffer of a prompt, if it is open.
 ---@param change GeminiCompanion.CliChanged
-function M.update(key, title, change)
-  local view = views[key]
-  if view and api.nvim_buf_is_loaded(view.buffer) then
-    fill(view, change, title)
+function M.update(change)
+  local view = view_of(change)
+  if view then
+    fill(view, change)
   end
 end
 

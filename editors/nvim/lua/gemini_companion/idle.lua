@@ -9,7 +9,7 @@ local uv = vim.uv
 
 local POLL_INTERVAL_MS = 50
 --- How long the user must have pressed no key before something changes under the user's hands.
-local QUIET_MS = 500
+M.QUIET_MS = 500
 
 --- The time of the last key, and the number of keys so far.
 local last_key, key_count = 0, 0
@@ -45,9 +45,7 @@ end
 --- a question or an error in `act` must not stop.
 ---@param act fun()
 function M.when_idle_later(act)
-  vim.schedule(function()
-    M.when_idle(act)
-  end)
+  vim.schedule_wrap(M.when_idle)(act)
 end
 
 --- Calls `act` once the user has typed no key for half a second, and again every 50 ms while it returns
@@ -56,12 +54,12 @@ end
 function M.when_quiet(act)
   local began = uv.now()
   local function poll()
-    local rest = math.max(last_key, began) + QUIET_MS - uv.now()
+    local rest = math.max(last_key, began) + M.QUIET_MS - uv.now()
     if rest > 0 or act() then
       vim.defer_fn(poll, math.max(rest, POLL_INTERVAL_MS))
     end
   end
-  vim.defer_fn(poll, QUIET_MS)
+  vim.defer_fn(poll, M.QUIET_MS)
 end
 
 --- Returns a function that calls `act` like `when_idle_later`, for the companion's answer to a command of the user. If
@@ -87,13 +85,6 @@ function M.after_command()
   end
 end
 
---- Returns whether a command may be meant for the state before a change: the user has not had the time to see it.
----@param changed_at? integer the time of the change, by `vim.uv.now()`
----@param began? integer the time of the command's first key; now if nil
-function M.is_unseen(changed_at, began)
-  return changed_at ~= nil and (began or uv.now()) - changed_at < QUIET_MS
-end
-
 --- Returns whether the next key is meant for the present text of a buffer: the user types in it, selects lines, is
 --- between an operator and its motion, or records a macro.
 ---@param buffer integer
@@ -105,9 +96,8 @@ end
 
 --- Returns whether the user works in a buffer, or may be about to.
 ---@param buffer integer
----@return boolean
 function M.is_busy_in(buffer)
-  return M.is_in_use(buffer) or (buffer == api.nvim_get_current_buf() and uv.now() - last_key < QUIET_MS)
+  return M.is_in_use(buffer) or (buffer == api.nvim_get_current_buf() and uv.now() - last_key < M.QUIET_MS)
 end
 
 return M

@@ -17,9 +17,6 @@ local DESCRIPTIONS = {
   comment = 'comment on these lines for the model',
 }
 
---- The modes of each key.
-local MODES = { accept = { 'n' }, reject = { 'n' }, reason = { 'n' }, comment = { 'n', 'x' } }
-
 local function raw(keys)
   return api.nvim_replace_termcodes(keys, true, true, true)
 end
@@ -71,7 +68,7 @@ function M.map(buffer, actions)
     end, { buffer = buffer, desc = DESCRIPTIONS[name] })
   end
   for name, keys in pairs(config.options.mappings or {}) do
-    for _, mode in ipairs(keys and MODES[name] or {}) do
+    for _, mode in ipairs(not keys and {} or name == 'comment' and { 'n', 'x' } or { 'n' }) do
       local other = find_collision(name, keys, mode, buffer)
       if not other or other.lhsraw ~= raw(keys) then
         map(name, keys, mode)

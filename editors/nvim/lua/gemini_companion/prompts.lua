@@ -1,18 +1,21 @@
--- Keeps the prompts of CLIs with the files that each has changed.
+-- Keeps the prompts of CLIs with the files that each has changed, and words them for lists and bars.
 
 local file = require('gemini_companion.file')
+local log = require('gemini_companion.log')
 
 local M = {}
 
 --- The message if there is no prompt.
 M.NONE = 'the list of changes is empty'
 
+--- The longest title in a bar, in characters. Neovim would cut the beginning of a bar that is too long.
+local MAX_BAR_TITLE = 40
+
+local KINDS = { created = 'new', deleted = 'deleted' }
+
 --- The prompts by their keys.
 ---@type table<string, GeminiCompanion.CliChanged>
 local prompts = {}
---- The number of changed files, until it changes.
----@type integer?
-local count
 
 --- Returns the key of a prompt.
 ---@param change GeminiCompanion.CliChanged
@@ -31,10 +34,8 @@ end
 ---@param change GeminiCompanion.CliChanged
 function M.set(change)
   prompts[M.key(change)] = #change.files > 0 and change or nil
-  count = nil
 end
 
---- Returns whether the prompt `a` is later than `b`.
 local function is_later(a, b)
   if a.time ~= b.time then
     return a.time > b.time
@@ -100,34 +101,62 @@ function M.path(name)
   end
 end
 
---- Sets whether files of a prompt are reverted.
----@param change GeminiCompanion.CliChanged
----@param paths string[]
----@param is_reverted boolean
-function M.set_reverted(change, paths, is_reverted)
-  for _, path in ipairs(paths) do
-    local changed = M.file(change, path)
-    if changed then
-      changed.reverted = is_reverted
+--- Returns the number of changed files that are not reverted.
+function M.count()
+  local seen, number = {}, 0
+  for _, change in ipairs(M.all()) do
+    for _, changed in ipairs(change.files) do
+      number = number + ((changed.reverted or seen[changed.path]) and 0 or 1)
+      seen[changed.path] = true
     end
   end
-  count = nil
+  return number
 end
 
---- Returns the number of changed files that are not reverted.
----@return integer
-function M.count()
-  if not count then
-    local seen, number = {}, 0
-    for _, change in ipairs(M.all()) do
-      for _, changed in ipairs(change.files) do
-        number = number + ((changed.reverted or seen[changed.path]) and 0 or 1)
-        seen[changed.path] = true
-      end
-    end
-    count = number
+--- Returns the words for a prompt in a list or in a bar.
+---@param change GeminiCompanion.CliChanged
+function M.title(change)
+  local title = change.title ~= '' and change.title or ('prompt %d'):format(change.prompt)
+  return ('%s %s'):format(os.date('%H:%M', math.floor(change.time / 1000)), log.printable(title))
+end
+
+--- Returns the words for a file in a list.
+---@param changed GeminiCompanion.ChangedFile
+function M.of_file(changed)
+  local words = {}
+  if changed.private then
+    words[1] = 'private'
+  elseif changed.added and changed.removed then
+    words[1] = ('+%d −%d'):format(changed.added, changed.removed)
   end
-  return count
+  words[#words + 1] = KINDS[changed.kind]
+  if changed.reverted then
+    words[#words + 1] = 'reverted'
+  elseif not changed.revertible and not changed.private then
+    words[#words + 1] = "can't be reverted"
+  end
+  return table.concat(words, ', ')
+end
+
+local function now_bar(path)
+  if vim.uv.fs_stat(path) then
+    return 'Now (do reverts a change, :w saves)'
+  elseif file.buffer(path) then
+    return 'Now deleted (:w writes this text again)'
+  end
+  return 'Now deleted (do and :w bring it back)'
+end
+
+--- Returns the bars of a comparison.
+---@param change GeminiCompanion.CliChanged
+---@param changed GeminiCompanion.ChangedFile
+function M.bars(change, changed)
+  local before = changed.kind == 'created' and 'No file before: %s' or 'Before: %s'
+  local title = M.title(change)
+  if vim.fn.strchars(title) > MAX_BAR_TITLE then
+    title = vim.fn.strcharpart(title, 0, MAX_BAR_TITLE - 1) .. '…'
+  end
+  return { before:format(title), now_bar(changed.path) }
 end
 
 return M

@@ -15,9 +15,7 @@ local M = {}
 
 local api = vim.api
 
---- Returns the texts of a file at this moment, or nil and the reason.
----@return GeminiCompanion.TextsOfFile?
----@return string? why
+--- Returns the texts of a file at this moment, `{disk, unsaved}`, or nil and the reason.
 local function texts_now(path)
   local disk, why = file.read(path)
   if why then
@@ -87,34 +85,25 @@ local function delete(path, buffer)
   return true
 end
 
---- Reverts a file in its buffer.
 local function revert_buffer(planned, now, buffer)
   local path, content = planned.path, planned.text
   if not now.unsaved and now.disk then
     -- So that `u` brings this text back.
     reload.reload(path)
   end
-  local before = buffers.parsed(buffer)
-  local ok, why
   if content then
     buffers.replace(buffer, text.of_file(content))
-    ok, why = write(buffer, path, content)
-  else
-    ok, why = delete(path, buffer)
+    return write(buffer, path, content)
   end
-  return ok, ok and { path = path, before = before } or why
+  return delete(path, buffer)
 end
 
 --- Reverts a file that is not open on the disk alone: many buffers would mean many swap files and language servers.
-local function revert_file(planned, now)
-  local path, content = planned.path, planned.text
-  local ok, why
-  if content then
-    ok, why = file.write(path, content)
-  else
-    ok, why = os.remove(path)
+local function revert_file(planned)
+  if planned.text then
+    return file.write(planned.path, planned.text)
   end
-  return ok, ok and { path = path, before = text.of_file(now.disk), after = text.of_file(content) } or why
+  return os.remove(planned.path)
 end
 
 --- Returns whether a file still has its texts. The same text may have been saved meanwhile.
@@ -123,20 +112,17 @@ local function is_same(now, before)
   return is_saved or now.disk == before.disk and now.unsaved == before.unsaved
 end
 
---- Reverts one file. `is_expected` gets its texts. Returns whether it succeeded, and its texts, or the reason if not.
+--- Reverts one file. `is_expected` gets its texts. Returns whether it succeeded, and the reason if not.
 local function revert(planned, is_expected)
-  local path = planned.path
-  local now = texts_now(path)
+  local now, buffer = texts_now(planned.path), file.buffer(planned.path)
   if not now or not is_expected(now) then
     return false, 'the file has just changed again'
   elseif planned.action == 'nothing' then
-    return true, { path = path }
-  end
-  local buffer = file.buffer(path)
-  if buffer then
+    return true
+  elseif buffer then
     return revert_buffer(planned, now, buffer)
   end
-  return revert_file(planned, now)
+  return revert_file(planned)
 end
 
 --- Sets 'eventignore'. An autocommand that follows options may fail, once the option is set.
@@ -150,10 +136,10 @@ end
 local function without_autocommands(act, ...)
   local ignored = vim.o.eventignore
   ignore((ignored == '' and '' or ignored .. ',') .. 'BufWritePre,OptionSet')
-  local called, ok, result = pcall(act, ...)
+  local called, ok, why = pcall(act, ...)
   ignore(ignored)
   if called then
-    return ok, result
+    return ok, why
   end
   return false, guard.reason(ok)
 end
@@ -176,21 +162,26 @@ local function carry_out(change, plan, texts, done)
   local ok, chosen = pcall(ask, change, possible, plan.question)
   local reverted = {}
   for _, planned in ipairs(ok and chosen or {}) do
-    local before = texts[planned.path]
-    local is_reverted, result = without_autocommands(revert, planned, function(now)
+    local path, before = planned.path, texts[planned.path]
+    local is_open = file.buffer(path) ~= nil
+    local is_reverted, why = without_autocommands(revert, planned, function(now)
       return is_same(now, before)
     end)
     if is_reverted then
-      result.bytes = before.unsaved or before.disk
-      reverted[#reverted + 1] = result
+      local bytes = before.unsaved or before.disk
+      local after = planned.text
+      if planned.action == 'nothing' then
+        after = bytes
+      end
+      reverted[#reverted + 1] = { path = path, before = bytes, after = after, is_open = is_open }
     else
-      fail(planned.path, result)
+      fail(path, why)
     end
   end
   done(reverted)
 end
 
-local function run(change, paths, hunk, done, when_answered)
+local function start(change, paths, hunk, done, when_answered)
   local files, texts = {}, {}
   for _, path in ipairs(paths) do
     local now, why = texts_now(path)
@@ -223,7 +214,7 @@ local function run(change, paths, hunk, done, when_answered)
 end
 
 --- Reverts files of a prompt, after a question where the user would lose something. Passes the reverted ones to `done`,
---- also if others fail.
+--- also if others fail: `{path, before, after, is_open}`, with the bytes before and since, nil where there is no file.
 ---@param change GeminiCompanion.CliChanged
 ---@param paths string[]
 ---@param hunk? GeminiCompanion.Hunk the only change to revert, in one file
@@ -231,19 +222,8 @@ end
 function M.run(change, paths, hunk, done)
   local when_answered = idle.after_command()
   idle.when_idle_later(function()
-    run(change, paths, hunk, done, when_answered)
+    start(change, paths, hunk, done, when_answered)
   end)
-end
-
-local function digests(texts)
-  return vim.tbl_map(text.digest, texts)
-end
-
---- Returns digests of the texts of a file at this moment.
----@param path string
----@return GeminiCompanion.TextsOfFile
-function M.state(path)
-  return digests(texts_now(path) or {})
 end
 
 --- Writes back the text that a file had before a revert, if nobody has changed the file since. Returns whether that is
@@ -252,7 +232,7 @@ end
 function M.undo(reverted)
   local planned = { path = reverted.path, action = 'write', text = reverted.bytes }
   return without_autocommands(revert, planned, function(now)
-    return is_same(digests(now), reverted.since)
+    return not now.unsaved and text.digest(now.disk or '') == reverted.new
   end)
 end
 

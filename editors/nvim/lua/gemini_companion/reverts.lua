@@ -1,79 +1,137 @@
--- Reverts files and single changes for the user, and reports that to the companion. Also reports the undo of a revert.
+-- Reverts files and single changes for the user, and reports that to the companion. Also reports the undo of a revert,
+-- and lets the user undo the revert of a file that was not open.
 
+local buffers = require('gemini_companion.buffer')
 local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
+local guard = require('gemini_companion.guard')
 local log = require('gemini_companion.log')
 local prompts = require('gemini_companion.prompts')
 local revert_plan = require('gemini_companion.revert_plan')
 local server = require('gemini_companion.server')
-local undone = require('gemini_companion.undone')
+local text = require('gemini_companion.text')
 
 local M = {}
 
---- The reverts of single changes by the keys of their prompts, for undo. The latest one is last.
----@type table<string, GeminiCompanion.RevertedHunk[]>
-local reverted_hunks = {}
+local api = vim.api
+
+local GROUP = 'gemini_companion_reverts'
+
+--- The reverts since the companion has started, oldest first.
+---@type GeminiCompanion.Revert[]
+local reverts = {}
 
 --- Reports files that are reverted, or whose revert is undone. With `hunk`, it is only that change of a file.
 local function report(change, paths, is_reverted, hunk)
-  if not hunk then
-    prompts.set_reverted(change, paths, is_reverted)
-  end
   local method = is_reverted and 'cli/reverted' or 'cli/revertUndone'
   server.notify(method, { session = change.session, prompt = change.prompt, paths = paths, hunk = hunk })
 end
 
---- Notifies the user of a revert. While nothing is shared, the model does not learn it.
-local function notify(what)
+--- Reports what the user has reverted, and shows it. While nothing is shared, the model does not learn it.
+local function report_reverted(change, paths, hunk)
+  report(change, paths, true, hunk)
+  local what = #paths == 1 and file.short(paths[1]) or ('%d files'):format(#paths)
   local message = config.options.share_context and 'reverted %s; the model learns it with your next prompt'
     or 'reverted %s'
-  log.notify(message:format(what))
+  log.notify(message:format(hunk and 'a change in ' .. what or what))
 end
 
---- Reports files that have their text from before a prompt again.
-local function report_files(change, paths)
-  if #paths == 0 then
+--- Sets and reports whether a file has the text of a revert.
+local function set(revert, is_reverted)
+  revert.is_reverted = is_reverted
+  local change = prompts.get(revert.key)
+  if change and prompts.file(change, revert.path) then
+    report(change, { revert.path }, is_reverted, revert.hunk)
+  end
+end
+
+--- Returns the reverts of the file of a buffer, newest first.
+local function of_buffer(buffer)
+  local found, path = {}, file.path_of(buffer)
+  local real = path and file.real(path)
+  for index = #reverts, 1, -1 do
+    local revert = reverts[index]
+    if path and (revert.path == path or revert.real == real) then
+      found[#found + 1] = revert
+    end
+  end
+  return found
+end
+
+--- Notices that the user has written the text from before a revert, or that of the revert again.
+local function on_write(buffer)
+  local found = of_buffer(buffer)
+  local now = found[1] and text.digest(file.read(found[1].path) or '')
+  for _, revert in ipairs(found) do
+    if now == (revert.is_reverted and revert.old or revert.new) then
+      set(revert, not revert.is_reverted)
+    end
+  end
+end
+
+--- Gives a buffer that has read a reverted file the undo step of the revert, unless the file has another text by now.
+local function on_read(buffer)
+  for index, revert in ipairs(of_buffer(buffer)) do
+    local after = buffers.parsed(buffer)
+    -- Otherwise a write after the redo would give an empty file a line.
+    after.eol = after.eol and not after.empty
+    if index == 1 and not revert.has_step and text.digest(text.render(after)) == revert.new then
+      local before = text.of_file(revert.bytes)
+      if api.nvim_buf_call(buffer, vim.fn.undotree).seq_last > 0 then
+        -- With 'undofile', the buffer has the user's earlier changes. `fill` would forget them.
+        buffers.replace(buffer, before)
+      else
+        buffers.fill(buffer, before)
+        buffers.set_form(buffer, before)
+      end
+      -- `u` sets the option as it was before a change.
+      vim.bo[buffer].modified = true
+      buffers.replace(buffer, after)
+      vim.bo[buffer].modified = false
+    end
+    -- A later buffer may have the user's own history.
+    revert.has_step, revert.bytes = true, revert.may_undo and revert.bytes or nil
+  end
+end
+
+--- Remembers a revert. `done` is an element of the result of `revert_plan.run`.
+local function add(key, done, hunk)
+  if done.before == done.after then
     return
   end
-  report(change, paths, true)
-  notify(#paths == 1 and file.short(paths[1]) or ('%d files'):format(#paths))
-end
-
---- Reports it if the user undoes the revert of a file, or makes it again. `single` is the state of a single change.
----@param key string
----@param reverted GeminiCompanion.Reverted
----@param single? GeminiCompanion.RevertedHunk
-local function watch_undo(key, reverted, single)
-  local path = reverted.path
-  if not reverted.before then
-    return
+  if #reverts == 0 then
+    local group = api.nvim_create_augroup(GROUP, {})
+    guard.on_buffer(group, 'BufWritePost', on_write)
+    guard.on_buffer(group, { 'BufReadPost', 'BufNewFile' }, on_read)
   end
-  undone.follow(path, reverted.before, reverted.after, function()
-    local change = prompts.get(key)
-    local changed = change and prompts.file(change, path)
-    if changed and single then
-      return single.is_reverted
-    end
-    return changed and changed.reverted
-  end, function(is_reverted)
-    if single then
-      single.is_reverted = is_reverted
-    end
-    report(prompts.get(key), { path }, is_reverted, single and single.hunk)
-  end)
+  reverts[#reverts + 1] = {
+    key = key,
+    path = done.path,
+    real = file.real(done.path),
+    hunk = hunk,
+    bytes = (hunk or not done.is_open) and done.before or nil,
+    old = text.digest(done.before or ''),
+    new = text.digest(done.after or ''),
+    has_step = done.is_open,
+    may_undo = hunk ~= nil,
+    is_reverted = true,
+  }
 end
 
---- Reverts files of a prompt.
+--- Reverts files of a prompt, or with `hunk` one change of a file, and only that.
 ---@param change GeminiCompanion.CliChanged
 ---@param paths string[]
-function M.revert(change, paths)
-  revert_plan.run(change, paths, nil, function(reverted)
+---@param hunk? GeminiCompanion.Hunk
+function M.revert(change, paths, hunk)
+  revert_plan.run(change, paths, hunk, function(reverted)
     local done = {}
     for index, one in ipairs(reverted) do
       done[index] = one.path
-      watch_undo(prompts.key(change), one)
+      add(prompts.key(change), one, hunk)
     end
-    report_files(change, done)
+    if #done > 0 then
+      report_reverted(change, done, hunk)
+    end
   end)
 end
 
@@ -84,68 +142,53 @@ end
 function M.on_reverted(key, path, before)
   local change = prompts.get(key)
   local changed = change and prompts.file(change, path)
-  if changed and not changed.reverted then
-    report_files(change, { path })
-    watch_undo(key, { path = path, before = before })
-  end
-end
-
---- Reverts one change of a file, and only that.
----@param key string
----@param path string
----@param hunk GeminiCompanion.Hunk
-function M.revert_hunk(key, path, hunk)
-  local change = prompts.get(key)
-  if not change then
-    return log.fail(prompts.NONE)
-  end
-  revert_plan.run(change, { path }, hunk, function(reverted)
-    for _, one in ipairs(reverted) do
-      local since = revert_plan.state(path)
-      local single = { hunk = hunk, path = path, bytes = one.bytes, since = since, is_reverted = true }
-      local list = reverted_hunks[key] or {}
-      reverted_hunks[key] = list
-      list[#list + 1] = single
-      report(change, { path }, true, hunk)
-      watch_undo(key, one, single)
-      notify('a change in ' .. file.short(path))
+  for _, revert in ipairs(reverts) do
+    if revert.key == key and revert.path == path and revert.is_reverted and not revert.hunk then
+      return
     end
-  end)
-end
-
---- Undoes the last revert of a single change of a prompt, if the user has not undone it in the file.
----@param key string
-function M.undo_hunk(key)
-  local list = reverted_hunks[key] or {}
-  while #list > 0 and not list[#list].is_reverted do
-    table.remove(list)
   end
-  local last, change = list[#list], prompts.get(key)
-  if not last or not change then
-    return log.fail('no revert is left to undo')
-  end
-  local ok, why = revert_plan.undo(last)
-  if not ok then
-    -- The next undo is about the revert before.
-    table.remove(list)
-    return log.fail(('the revert in %s is not undone: %s'):format(file.short(last.path), why))
-  end
-  if last.is_reverted then
-    last.is_reverted = false
-    report(change, { last.path }, false, last.hunk)
+  if changed and not changed.reverted then
+    add(key, { path = path, before = before, after = file.read(path), is_open = true })
+    report_reverted(change, { path })
   end
 end
 
---- Forgets the reverts of single changes of a prompt that has left the list.
+--- Undoes the last revert of a single change of a prompt, unless the user has done so in the file.
+---@param change GeminiCompanion.CliChanged
+function M.undo(change)
+  local key = prompts.key(change)
+  for index = #reverts, 1, -1 do
+    local revert = reverts[index]
+    if revert.key == key and revert.may_undo and revert.is_reverted then
+      local ok, why = revert_plan.undo(revert)
+      if not ok then
+        -- The next undo is about the revert before.
+        revert.may_undo = false
+        log.fail(('the revert in %s is not undone: %s'):format(file.short(revert.path), why))
+      elseif revert.is_reverted then
+        set(revert, false)
+      end
+      return
+    end
+  end
+  log.fail('no revert is left to undo')
+end
+
+--- Forgets the texts of single changes of a prompt that has left the list.
 ---@param key string
 function M.forget(key)
-  reverted_hunks[key] = nil
+  for _, revert in ipairs(reverts) do
+    if revert.key == key then
+      revert.may_undo = false
+      revert.bytes = not revert.has_step and revert.bytes or nil
+    end
+  end
 end
 
---- Ends all watches after the companion has ended.
+--- Forgets all reverts after the companion has ended.
 function M.stop()
-  undone.stop()
-  reverted_hunks = {}
+  reverts = {}
+  api.nvim_create_augroup(GROUP, {})
 end
 
 return M

@@ -103,18 +103,16 @@ function M.of_file(bytes)
   return result
 end
 
---- Returns the form of `original` for a text, except what the user has changed since the text had the form `shown`.
----@param now GeminiCompanion.Form
----@param shown GeminiCompanion.Form
----@param original GeminiCompanion.Form
----@return GeminiCompanion.Form
-function M.restored_form(now, shown, original)
-  local form = {} ---@type table<string, boolean>
-  for _, name in ipairs({ 'dos', 'bomb', 'eol' }) do
-    local from = now[name] == shown[name] and original or now
-    form[name] = from[name]
+--- Returns a text in the form of `original`, except what the user has changed since it had the form of `shown`.
+---@param now GeminiCompanion.Text
+---@param shown GeminiCompanion.Text
+---@param original GeminiCompanion.Text
+---@return GeminiCompanion.Text
+function M.restored(now, shown, original)
+  local function of(name)
+    return (now[name] == shown[name] and original or now)[name]
   end
-  return form --[[@as GeminiCompanion.Form]]
+  return { lines = now.lines, dos = of('dos'), bomb = of('bomb'), eol = of('eol'), empty = now.empty }
 end
 
 --- Renders a parsed text as the bytes of a file.
@@ -126,29 +124,6 @@ function M.render(parsed)
     .. (parsed.eol and not parsed.empty and line_ending or '')
 end
 
---- Returns the first line where two lists differ, or nil.
----@param old string[]
----@param new string[]
----@return integer?
-function M.first_difference(old, new)
-  for line = 1, math.max(#old, #new) do
-    if old[line] ~= new[line] then
-      return line
-    end
-  end
-end
-
---- Returns the numbers of lines that two lists have in common at their beginning and at their end.
-local function common_ends(old, new)
-  local count = math.min(#old, #new)
-  local first = (M.first_difference(old, new) or count + 1) - 1
-  local last = 0
-  while last < count - first and old[#old - last] == new[#new - last] do
-    last = last + 1
-  end
-  return first, last
-end
-
 --- Returns the changes between two lists of lines: where each begins in the old one, its number of lines, and the same
 --- in the new one. A side without lines names the line before. Returns nil if there are more than `most` changes.
 ---@param old string[]
@@ -156,22 +131,11 @@ end
 ---@param most? integer
 ---@return integer[][]?
 function M.changes(old, new, most)
-  -- `vim.diff` takes long for a large text, and most texts differ in few lines.
-  local first, last = common_ends(old, new)
-  local function differing(lines)
-    return #lines > first + last and table.concat(lines, '\n', first + 1, #lines - last) .. '\n' or ''
+  local function joined(lines)
+    return table.concat(lines, '\n') .. '\n'
   end
-  local found = {}
-  local ok, why = pcall(vim.diff, differing(old), differing(new), {
-    on_hunk = function(from, removed, to, added)
-      found[#found + 1] = { from + first, removed, to + first, added }
-      return most and #found > most and -1 or 0
-    end,
-  })
-  if not ok and not (most and #found > most) then
-    error(why, 0)
-  end
-  return ok and found or nil
+  local found = vim.diff(joined(old), joined(new), { result_type = 'indices' }) --[[@as integer[][] ]]
+  return not (most and #found > most) and found or nil
 end
 
 return M

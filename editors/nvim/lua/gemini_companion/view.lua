@@ -1,7 +1,6 @@
 -- Shows a proposal in a tab page. The left side is the file, read-only; the right side is the proposal, editable.
 -- Reports the user's decisions to a `ViewHandler`.
 
-local autowrite = require('gemini_companion.autowrite')
 local bars = require('gemini_companion.bars')
 local buffers = require('gemini_companion.buffer')
 local file = require('gemini_companion.file')
@@ -23,6 +22,24 @@ local api = vim.api
 ---@class GeminiCompanion.View
 local View = {}
 View.__index = View
+
+--- The views in sight, and the user's values of 'autowrite' and 'autowriteall' before.
+local in_sight, autowrite = {}, nil
+
+--- Switches these options off while a view is in sight. Otherwise `:make` or `:q` would write the proposal, and a write
+--- accepts it.
+local function follow_sight(view, is_in_sight)
+  in_sight[view] = is_in_sight or nil
+  if next(in_sight) and not autowrite then
+    autowrite = { vim.o.autowrite, vim.o.autowriteall }
+    vim.o.autowrite, vim.o.autowriteall = false, false
+  elseif not next(in_sight) and autowrite then
+    -- The user may have switched one on meanwhile.
+    vim.o.autowrite = vim.o.autowrite or autowrite[1]
+    vim.o.autowriteall = vim.o.autowriteall or autowrite[2]
+    autowrite = nil
+  end
+end
 
 --- Sets the filetype by the file's buffer, or else by its name and the proposed text.
 local function set_filetype(buffer, path)
@@ -82,24 +99,13 @@ end
 --- Returns whether the text has been replaced in sight of the user, who can't have seen the new one yet.
 function View:is_just_replaced()
   local command = turn.current()
-  return idle.is_unseen(self.replaced_at, command and command.began)
+  local began = command and command.began or vim.uv.now()
+  return self.replaced_at ~= nil and began - self.replaced_at < idle.QUIET_MS
 end
 
 --- Returns whether both sides are there, also if the user has closed the window of the left one.
 function View:is_whole()
   return api.nvim_buf_is_loaded(self.right) and api.nvim_buf_is_loaded(self.left)
-end
-
---- Returns a text in the form of the file, except what the user has set, if the user has reverted all changes. A diff
---- does not show the form.
----@param now GeminiCompanion.Text
----@return GeminiCompanion.Text
-function View:with_restored_form(now)
-  if self.on_disk.empty or not vim.deep_equal(now.lines, self.on_disk.lines) then
-    return now
-  end
-  local form = text.restored_form(now, self.proposed, self.on_disk)
-  return vim.tbl_extend('force', now, form) --[[@as GeminiCompanion.Text]]
 end
 
 --- Returns the text of the buffer, or its text at the last unload.
@@ -116,7 +122,9 @@ end
 function View:proposal()
   local now, proposed = self:text(), self.proposed
   if not vim.deep_equal(now.lines, proposed.lines) then
-    return self:with_restored_form(now), true
+    -- If the user has reverted all changes, the form is that of the file as well: a diff does not show the form.
+    local is_reverted = not self.on_disk.empty and vim.deep_equal(now.lines, self.on_disk.lines)
+    return is_reverted and text.restored(now, proposed, self.on_disk) or now, true
   end
   local has_same_form = now.dos == proposed.dos and now.bomb == proposed.bomb and now.eol == proposed.eol
   -- An empty text and one empty line have the same lines.
@@ -200,7 +208,7 @@ function View:listen()
   local function follow()
     local is_current = self:is_current()
     self.is_seen = self.is_seen or is_current
-    autowrite.follow(self, is_current)
+    follow_sight(self, is_current)
   end
   on({ 'BufEnter', 'WinEnter', 'TabEnter' }, { callback = follow })
   follow()
@@ -277,7 +285,7 @@ end
 
 --- Goes to the view. Its end takes the user back to the present window, unless that shows another proposal.
 function View:show()
-  local window = windows.of(self.right)
+  local window = vim.fn.win_findbuf(self.right)[1]
   if window then
     self.is_seen = true
     if not proposals.of_buffer(api.nvim_get_current_buf()) then
@@ -312,7 +320,7 @@ function View:leave(is_switch)
   local left = vim.fn.win_findbuf(self.right)
   self.is_left = self.is_left or is_switch
   vim.schedule(function()
-    if self.closing or windows.of(self.right) then
+    if self.closing or vim.fn.win_findbuf(self.right)[1] then
       self.is_left = false
       return
     end
@@ -343,7 +351,7 @@ end
 
 --- Deletes the buffers and their windows, even with unsaved changes.
 function View:discard()
-  autowrite.follow(self, false)
+  follow_sight(self, false)
   turn.forget(self)
   labels.follow(self, false)
   if self.group then
@@ -409,7 +417,7 @@ function View:close(by_user)
     end)
   end
   vim.schedule(function()
-    local window = windows.of(self.right)
+    local window = vim.fn.win_findbuf(self.right)[1]
     if window and self:is_under_hands(by_user) then
       -- The next proposal for the file gets the name.
       self.name = buffers.rename(self.right, 'ended' .. self.path)

@@ -67,17 +67,6 @@ function M.mark(view)
   end
 end
 
---- Returns a window that shows a buffer, or nil.
----@param buffer integer
----@return integer?
-function M.of(buffer)
-  return vim.fn.win_findbuf(buffer)[1]
-end
-
-local function is_floating(window)
-  return api.nvim_win_get_config(window).relative ~= ''
-end
-
 --- Closes the floating windows of each tab page whose ordinary windows all show one of `own`. Neovim crashes if a
 --- tab page in the background loses its last ordinary window while a float remains (neovim#30425).
 ---@param own integer[]
@@ -85,7 +74,8 @@ function M.close_floats(own)
   for _, tab in ipairs(api.nvim_list_tabpages()) do
     local floating, ordinary = {}, {}
     for _, window in ipairs(api.nvim_tabpage_list_wins(tab)) do
-      table.insert(is_floating(window) and floating or ordinary, window)
+      local is_floating = api.nvim_win_get_config(window).relative ~= ''
+      table.insert(is_floating and floating or ordinary, window)
     end
     local is_closing = vim.tbl_isempty(vim.tbl_filter(function(window)
       return not vim.tbl_contains(own, api.nvim_win_get_buf(window))
@@ -124,7 +114,7 @@ local function open_windows(view)
     local direction = view.layout == 'horizontal' and '' or 'vertical'
     pcall(vim.cmd, ('leftabove %s sbuffer %d'):format(direction, view.left))
   end
-  view.windows = { right, M.of(view.left) }
+  view.windows = { right, vim.fn.win_findbuf(view.left)[1] }
   for _, window in ipairs(view.windows) do
     labels.set_statusline(window)
   end
