@@ -12,8 +12,8 @@ local namespace = api.nvim_create_namespace('gemini_companion_comments')
 --- The longest content, in characters. The companion cuts a longer one.
 local MAX_CONTENT = 500
 
---- How many lines away the content of a comment is looked for.
-local MAX_DISTANCE = 10000
+--- How many lines away the content of a comment is looked for. That takes up to 3 ms, and the user may be typing.
+local MAX_DISTANCE = 2000
 
 local SIGN = '»'
 
@@ -59,40 +59,33 @@ local function may_begin(line, content)
 end
 
 --- Returns the line that is nearest to `from` where the content of a comment begins, or nil. An empty content is found
---- only at `from`. With `changed`, the content may only be in these lines.
-local function find(comment, from, changed)
+--- only at `from`.
+local function find(comment, from)
   local params = comment.params
   local span = params.endLine - params.line
   local distance = params.content == '' and 0 or MAX_DISTANCE
-  local first = math.max(from - distance, changed and changed.first - span or 1, 1)
-  local last =
-    math.min(from + distance, changed and changed.last or math.huge, api.nvim_buf_line_count(comment.buffer) - span)
-  if last < first then
-    return nil
-  end
-  local lines = api.nvim_buf_get_lines(comment.buffer, first - 1, last + span, false)
-  local function is_at(line)
-    local index = line - first + 1
-    return may_begin(lines[index], params.content) and content_of(lines, index, index + span) == params.content
-  end
+  local first = math.max(from - distance, 1)
+  local last = math.min(from + distance, api.nvim_buf_line_count(comment.buffer) - span)
+  local lines = first <= last and api.nvim_buf_get_lines(comment.buffer, first - 1, last + span, false) or {}
   local nearest
   for line = first, last do
     if nearest and line - from >= from - nearest then
       break
     end
-    if is_at(line) then
+    local index = line - first + 1
+    if may_begin(lines[index], params.content) and content_of(lines, index, index + span) == params.content then
       nearest = line
     end
   end
   return nearest
 end
 
---- Returns the mark of a comment: its first row, and the row after its last one.
+--- Returns the mark of a comment: its first row, and the row after its last one, or nil if its lines are gone.
 local function rows(comment)
   local mark = comment.mark
     and api.nvim_buf_get_extmark_by_id(comment.buffer, namespace, comment.mark, { details = true })
   if mark and mark[1] then
-    return mark[1], mark[3].end_row or mark[1]
+    return mark[1], mark[3].end_row
   end
 end
 
@@ -127,45 +120,24 @@ local function move(comment, line, last)
 end
 
 --- Marks a comment in its buffer, or follows its mark. Returns whether its lines have changed. If they are gone, the
---- comment keeps them as they were, and the mark stays near. `changed` has the lines that have changed since the last
---- call, or false: gone lines can only be there again. Without it, they may be anywhere. With `may_wait`, lines that
---- have just gone are not looked for; the comment is then `is_unsearched` until a call without it.
+--- comment keeps them as they were, and the mark stays near.
 ---@param comment GeminiCompanion.Comment
----@param changed? { first: number, last: number }|false
----@param may_wait? boolean
----@return boolean
-function M.update(comment, changed, may_wait)
+function M.update(comment)
   local params = comment.params
   local row, end_row = rows(comment)
-  if row and end_row > row then
-    comment.is_unsearched = false
+  if end_row and end_row > row then
     return move(comment, row + 1, end_row)
   end
-  local function mark_nearby()
+  local is_lost = row ~= nil and end_row == nil
+  local line = find(comment, is_lost and row + 1 or params.line)
+  if line then
+    local last = line + params.endLine - params.line
+    set(comment, line - 1, last)
+    return move(comment, line, last)
+  elseif not is_lost then
     set(comment, math.min(params.line, api.nvim_buf_line_count(comment.buffer)) - 1)
   end
-  local was_lost = comment.is_lost and row ~= nil
-  if not was_lost and may_wait then
-    comment.is_lost, comment.is_unsearched = true, true
-    mark_nearby()
-    return false
-  end
-  local is_anywhere = not was_lost or changed == nil or (comment.is_unsearched and not may_wait)
-  if not is_anywhere and changed == false then
-    return false
-  end
-  local line = find(comment, was_lost and row + 1 or params.line, not is_anywhere and changed or nil)
-  comment.is_lost = line == nil
-  comment.is_unsearched = comment.is_lost and comment.is_unsearched and not is_anywhere
-  if not line then
-    if not was_lost then
-      mark_nearby()
-    end
-    return false
-  end
-  local last = line + params.endLine - params.line
-  set(comment, line - 1, last)
-  return move(comment, line, last)
+  return false
 end
 
 --- Returns the first and the last line of a comment in its buffer, or those that the companion has.
@@ -174,7 +146,7 @@ end
 function M.lines(comment)
   local row, end_row = rows(comment)
   if row then
-    return row + 1, math.max(end_row, row + 1)
+    return row + 1, math.max(end_row or 0, row + 1)
   end
   return comment.params.line, comment.params.endLine
 end
@@ -187,7 +159,7 @@ function M.remove(comment)
       api.nvim_buf_del_extmark(comment.buffer, namespace, mark)
     end
   end
-  comment.buffer, comment.mark, comment.sign, comment.is_lost, comment.is_unsearched = nil, nil, nil, nil, nil
+  comment.buffer, comment.mark, comment.sign = nil, nil, nil
 end
 
 return M

@@ -30,7 +30,6 @@ local function status_lines()
     ('Name in /ide status: %s'):format(server.name),
     ('Workspace: %s'):format(table.concat(require('gemini_companion.workspace').folders(), ', ')),
   }
-  ---@type GeminiCompanion.CompanionStatus?
   local companion = require('gemini_companion.server').ask('companion/status', STATUS_TIMEOUT_MS)
   if not companion then
     lines[#lines + 1] = 'The companion does not answer. See :GeminiCompanion log'
@@ -112,13 +111,16 @@ end
 
 --- Returns a subcommand that calls a function of a module with its argument, and shows why it fails.
 local function run_by(module, name)
-  return function(path)
-    show_failure(require(module)[name](expanded(path)))
+  return function(argument, first, last)
+    show_failure(require(module)[name](argument, first, last))
   end
 end
 
+--- Returns a subcommand that calls a public function with a path.
 local function run(name)
-  return run_by('gemini_companion', name)
+  return function(path)
+    show_failure(require('gemini_companion')[name](expanded(path)))
+  end
 end
 
 --- Returns whether the argument of `reject` is meant as a path, and not as a reason.
@@ -163,16 +165,8 @@ local function review(state)
   end
 end
 
-local function comment(text, first, last)
-  show_failure(require('gemini_companion.comments').set({ text = text, first = first, last = last }))
-end
-
 local function uncomment(_, first, last)
   show_failure(require('gemini_companion').uncomment(first, last))
-end
-
-local function add(path, first, last)
-  show_failure(require('gemini_companion.prompt').add(path, first, last))
 end
 
 --- Returns a path as the user may type it, after the beginning that is typed already.
@@ -210,7 +204,7 @@ end
 --- The subcommands: the function of each, and one that returns the completions after the beginning of an argument.
 ---@type table<string, [fun(argument?: string, first?: integer, last?: integer), (fun(begun: string): string[])?]>
 local commands = {
-  add = { add },
+  add = { run_by('gemini_companion.prompt', 'add') },
   status = { show_status },
   start = { run('start') },
   stop = { run('stop') },
@@ -226,7 +220,7 @@ local commands = {
   acceptall = { run_by('gemini_companion.review', 'accept_all') },
   rejectall = { run_by('gemini_companion.review', 'reject_all') },
   list = { run_by('gemini_companion.review', 'list') },
-  comment = { comment },
+  comment = { run_by('gemini_companion', 'comment') },
   uncomment = { uncomment },
   comments = { run_by('gemini_companion.comments', 'list') },
   changes = { run_by('gemini_companion.changes', 'list') },

@@ -4,6 +4,7 @@ local anchor = require('gemini_companion.anchor')
 local config = require('gemini_companion.config')
 local diff = require('gemini_companion.diff')
 local file = require('gemini_companion.file')
+local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
 local proposals = require('gemini_companion.proposals')
@@ -18,9 +19,6 @@ local api = vim.api
 --- The longest time from a change of the text until the companion has the new lines of its comments.
 local SYNC_INTERVAL_MS = 300
 
---- The pause between two searches for lines that are gone. A search takes up to 15 ms, and the user may be typing.
-local SEARCH_INTERVAL_MS = 20
-
 local CANNOT = "the model can't get a comment: %s"
 
 --- The comments that no model has got, by id. Without `text`, the user is still writing.
@@ -30,9 +28,6 @@ local comments = {}
 local removed = {}
 --- The buffers whose changes are watched.
 local watched = {}
---- The first and the last line that have changed since the last look at the comments, by buffer.
----@type table<integer, { first: number, last: number }>
-local changed = {}
 --- The texts of comments that were refused, until the user has seen them again.
 ---@type string[]
 local refused_texts = {}
@@ -72,48 +67,18 @@ local function send(comment)
   end
 end
 
---- Marks the comment in its buffer, and sends its lines if they have changed. See `anchor.update` for `range` and
---- `may_wait`.
-local function sync(comment, range, may_wait)
-  if anchor.update(comment, range, may_wait) then
+--- Marks the comment in its buffer, and sends its lines if they have changed.
+local function sync(comment)
+  if anchor.update(comment) then
     send(comment)
   end
 end
 
-local is_searching = false
-
---- Searches the lines of one comment, and soon those of the next one.
-local function search_next()
-  is_searching = false
-  local unsearched = vim.tbl_filter(function(comment)
-    return comment.is_unsearched == true
-  end, vim.tbl_values(comments))
-  if unsearched[1] then
-    sync(unsearched[1])
-  end
-  if unsearched[2] then
-    is_searching = true
-    vim.defer_fn(search_next, SEARCH_INTERVAL_MS)
-  end
-end
-
---- Follows the lines of all comments, or of those in a buffer. With `may_wait`, looks for lines that are gone later.
-local function sync_all(buffer, may_wait)
-  local ranges = changed
-  changed = {}
-  for other, range in pairs(ranges) do
-    if buffer and other ~= buffer then
-      changed[other] = range
-    end
-  end
+local function sync_all(buffer)
   for _, comment in pairs(comments) do
     if comment.buffer and (not buffer or comment.buffer == buffer) then
-      sync(comment, ranges[comment.buffer] or false, may_wait)
+      sync(comment)
     end
-  end
-  if may_wait and not is_searching then
-    is_searching = true
-    vim.defer_fn(search_next, SEARCH_INTERVAL_MS)
   end
 end
 
@@ -122,7 +87,7 @@ local function sync_soon()
     is_scheduled = true
     vim.defer_fn(function()
       is_scheduled = false
-      sync_all(nil, true)
+      sync_all()
     end, SYNC_INTERVAL_MS)
   end
 end
@@ -144,21 +109,13 @@ local function watch(buffer)
     return
   end
   api.nvim_buf_attach(buffer, false, {
-    on_lines = function(_, _, _, first, last, new_last)
-      local range = changed[buffer] or { first = first + 1, last = last }
-      changed[buffer] = {
-        first = math.min(range.first, first + 1),
-        last = math.max(range.last, last) + new_last - last,
-      }
-      sync_soon()
-    end,
+    on_lines = sync_soon,
     on_reload = function()
       leave(buffer)
     end,
     on_detach = function()
       watched[buffer] = nil
       sync_all(buffer)
-      changed[buffer] = nil
       leave(buffer)
     end,
   })
@@ -209,14 +166,14 @@ end
 
 --- Gives a comment what the user has entered. A rewritten comment is a new one, since a model may just be getting the
 --- old one.
-local function write(comment, entered)
+local function write(comment, reply)
   local buffer, params, id = comment.buffer, comment.params, new_id()
   if comments[params.id] == comment and params.text then
     remove(comment)
   else
     drop(comment)
   end
-  comment.params = vim.tbl_extend('force', params, { id = id, text = entered.text })
+  comment.params = vim.tbl_extend('force', params, { id = id, text = reply })
   comments[id] = comment
   send(comment)
   if buffer then
@@ -233,7 +190,6 @@ local function current_file()
   return proposal and proposal.path or file.path_of(buffer), is_proposal
 end
 
---- Returns the comments on lines of the current buffer.
 local function on_lines(first, last)
   sync_all(api.nvim_get_current_buf())
   return vim.tbl_filter(function(comment)
@@ -253,16 +209,16 @@ local function find(first, last)
 end
 
 --- Returns a comment without a text, on the entered lines.
-local function begin(path, in_proposal, entered)
+local function begin(path, in_proposal, first, last)
   local count = api.nvim_buf_line_count(0)
-  local line = math.min(math.max(entered.first or api.nvim_win_get_cursor(0)[1], 1), count)
+  local line = math.min(math.max(first or api.nvim_win_get_cursor(0)[1], 1), count)
   local comment = {
     in_proposal = in_proposal,
     params = {
       id = new_id(),
       path = path,
       line = line,
-      endLine = math.min(math.max(entered.last or line, line), count),
+      endLine = math.min(math.max(last or line, line), count),
     },
   }
   comment.params.content = anchor.content(api.nvim_get_current_buf(), line, comment.params.endLine)
@@ -276,9 +232,12 @@ local function lines_of(comment)
   return from == to and ('line %d'):format(from) or ('lines %d-%d'):format(from, to)
 end
 
---- Sets the comment on the entered lines. Returns whether that is possible, and if not, the cause.
----@param entered GeminiCompanion.EnteredComment
-function M.set(entered)
+--- Sets the comment on lines, by default on that of the cursor. Without a text, the user is asked; an empty one removes
+--- the comment. Returns whether that is possible, and if not, the cause.
+---@param new_text? string
+---@param first? integer
+---@param last? integer
+function M.set(new_text, first, last)
   local path, in_proposal = current_file()
   if not path then
     return false, 'this buffer has no file to comment on'
@@ -287,7 +246,7 @@ function M.set(entered)
   elseif not config.options.share_context then
     return false, CANNOT:format('sharing with CLIs is off')
   end
-  local comment = find(entered.first, entered.last) or begin(path, in_proposal, entered)
+  local comment = find(first, last) or begin(path, in_proposal, first, last)
   local before = comment.params.text
   local function answer(reply)
     reply = reply and text.utf8(vim.trim(reply))
@@ -297,11 +256,11 @@ function M.set(entered)
     elseif is_new and (not reply or reply == '') then
       drop(comment)
     elseif reply and reply ~= '' and reply ~= before then
-      write(comment, vim.tbl_extend('force', entered, { text = reply }))
+      write(comment, reply)
     end
   end
-  if entered.text then
-    answer(entered.text)
+  if new_text then
+    answer(new_text)
   else
     local default = before or refused_texts[1]
     vim.ui.input({ prompt = ('Comment on %s: '):format(lines_of(comment)), default = default }, function(reply)
@@ -350,8 +309,6 @@ local function go_to(item)
 end
 
 --- Lists the comments in the quickfix window. Enter goes to one.
----@return boolean
----@return string? why
 function M.list()
   sync_all()
   local items = vim.tbl_map(function(comment)
@@ -443,24 +400,9 @@ end
 function M.start()
   diff.on_changed = vim.schedule_wrap(place_all)
   local group = api.nvim_create_augroup('gemini_companion_comments', {})
-  api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
-    group = group,
-    callback = function(event)
-      place_in(event.buf)
-    end,
-  })
-  api.nvim_create_autocmd({ 'BufWritePost', 'BufLeave' }, {
-    group = group,
-    callback = function(event)
-      sync_all(event.buf, true)
-    end,
-  })
-  api.nvim_create_autocmd('BufFilePost', {
-    group = group,
-    callback = function(event)
-      follow_file(event.buf)
-    end,
-  })
+  guard.on_buffer(group, { 'BufReadPost', 'BufNewFile' }, place_in)
+  guard.on_buffer(group, { 'BufWritePost', 'BufLeave' }, sync_all)
+  guard.on_buffer(group, 'BufFilePost', follow_file)
 end
 
 return M

@@ -40,7 +40,6 @@ local function is_text(value)
   return type(value) == 'string' and value ~= ''
 end
 
---- Returns a check of a value, as the functions above are.
 local function one_of(...)
   local allowed = { ... }
   return function(value)
@@ -114,7 +113,6 @@ local function refuse(words, ...)
   error('gemini_companion: ' .. words:format(...), 0)
 end
 
---- Returns a value for a message.
 local function shown(value)
   return vim.inspect(value, { newline = ' ', indent = '' })
 end
@@ -159,16 +157,8 @@ function M.set(options)
       M.options[name] = options[name] or default
     end
   end
-end
-
---- Returns the program and its first arguments as a list.
----@return string[]
-function M.command()
   local cmd = M.options.cmd
-  if type(cmd) == 'string' then
-    return { cmd }
-  end
-  return cmd --[[@as string[] ]]
+  M.options.cmd = type(cmd) == 'string' and { cmd } or cmd
 end
 
 return M

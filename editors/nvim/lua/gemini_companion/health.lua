@@ -11,7 +11,7 @@ local DIAGNOSIS_TIMEOUT_MS = 10000
 local function check_programs()
   start('Programs')
   ok(('Neovim %s'):format(vim.version()))
-  local command = require('gemini_companion.config').command()
+  local command = require('gemini_companion.config').options.cmd --[[@as string[] ]]
   local path = vim.fn.exepath(command[1] or '')
   if path == '' then
     problem(('%s not found'):format(command[1] or '(nothing)'), {
@@ -34,22 +34,6 @@ local function check_programs()
   end
 end
 
---- Returns whether other users may read a file. On Windows libuv says so of each file, whatever its access list says.
-local function others_can_read(stat)
-  return vim.fn.has('win32') == 0 and bit.band(stat.mode, tonumber('077', 8)) ~= 0
-end
-
-local function check_discovery_file(path)
-  local stat = vim.uv.fs_stat(path)
-  if not stat then
-    problem('The discovery file is missing: ' .. path, { ':GeminiCompanion restart' })
-  elseif others_can_read(stat) then
-    problem('Other users can read the token in the discovery file: ' .. path, { 'chmod 600 ' .. path })
-  else
-    ok('Discovery file: ' .. path)
-  end
-end
-
 local function check_server()
   start('Companion')
   local status = require('gemini_companion.server').status()
@@ -65,14 +49,6 @@ local function check_server()
     return
   end
   ok(('Running: process %d, port %d'):format(status.pid, status.port))
-  if vim.tbl_isempty(status.discovery_files) then
-    warn('No discovery file is in place, so some CLIs do not find this Neovim', {
-      'See :GeminiCompanion log',
-    })
-  end
-  for _, path in pairs(status.discovery_files) do
-    check_discovery_file(path)
-  end
   local folders = require('gemini_companion.workspace').folders()
   ok('Workspace: ' .. table.concat(folders, ', '))
   if require('gemini_companion.config').options.git_ignored_private then
@@ -87,11 +63,17 @@ local function check_server()
   for _, name in ipairs(changed) do
     warn(name .. ' was changed outside of the plugin', { ':GeminiCompanion restart' })
   end
-  ---@type GeminiCompanion.CompanionStatus?
   local companion = require('gemini_companion.server').ask('companion/status', STATUS_TIMEOUT_MS)
   if not companion then
     problem('The companion does not answer', { 'See :GeminiCompanion log' })
     return
+  end
+  for _, discovery in ipairs(companion.discoveryFiles) do
+    if discovery.inPlace then
+      ok('Discovery file: ' .. discovery.path)
+    else
+      problem('The discovery file is missing: ' .. discovery.path, { ':GeminiCompanion restart' })
+    end
   end
   if #companion.clis > 0 then
     ok(require('gemini_companion.server').connected(companion.clis))

@@ -6,8 +6,14 @@ local config = require('gemini_companion.config')
 local guard = require('gemini_companion.guard')
 local log = require('gemini_companion.log')
 
+--- A companion that ends more often is not started again, since it would end without end.
+local MAX_REVIVALS = 3
+local REVIVALS_WITHIN_MS = 10 * 60 * 1000
+
 --- Called once the current companion has exited.
 local after_exit
+--- When companions were started again that had ended by themselves.
+local revivals = {}
 
 --- Sets options; see `:help gemini_companion-options`.
 ---@param options? GeminiCompanion.Options
@@ -34,12 +40,25 @@ function M.autostart()
   end
 end
 
+--- Returns whether a companion that has ended by itself starts again. Each time counts.
+local function may_revive()
+  local now = vim.uv.now()
+  revivals = vim.tbl_filter(function(time)
+    return now - time < REVIVALS_WITHIN_MS
+  end, revivals)
+  if #revivals == MAX_REVIVALS then
+    return false
+  end
+  revivals[#revivals + 1] = now
+  return true
+end
+
 --- Returns the function that starts the next companion after this one has exited, or nil. `problem` says why it has
 --- exited, unless the user wanted that.
 local function successor(problem, was_ready)
   local start = after_exit
   after_exit = nil
-  if problem and was_ready and require('gemini_companion.revival').may() then
+  if problem and was_ready and may_revive() then
     start = M.start
     log.warn('the companion starts again: ' .. problem)
   elseif problem then
@@ -50,14 +69,13 @@ end
 
 local function listen()
   local server = require('gemini_companion.server')
-  local terminal = require('gemini_companion.terminal')
   local workspace = require('gemini_companion.workspace')
   local group = vim.api.nvim_create_augroup('gemini_companion', {})
   vim.api.nvim_create_autocmd({ 'DirChanged', 'WinClosed', 'TabClosed' }, {
     group = group,
     callback = vim.schedule_wrap(function()
       if workspace.report() then
-        server.update_environment(terminal.set)
+        server.update_environment()
       end
     end),
   })
@@ -69,10 +87,6 @@ local function listen()
       server.wait()
     end,
   })
-end
-
-local function has_client()
-  return M.status().clients > 0
 end
 
 --- Starts the companion. Returns whether it is running or starting.
@@ -88,7 +102,6 @@ function M.start()
   local messages = require('gemini_companion.messages')
   local reload = require('gemini_companion.reload')
   local server = require('gemini_companion.server')
-  local terminal = require('gemini_companion.terminal')
   local workspace = require('gemini_companion.workspace')
   local status = server.status()
   if status and status.stopping then
@@ -102,9 +115,8 @@ function M.start()
     return false
   end
   local ok, why = server.start(folders, {
-    ready = function(ready)
+    ready = function()
       for _, step in ipairs({
-        { terminal.set, ready.env },
         -- The companion must know whether to share before it receives any context.
         { M.share, config.options.share_context },
         { M.review, config.options.review_all },
@@ -113,7 +125,7 @@ function M.start()
         { comments.resend },
         { diagnostics.start },
         { context.start },
-        { reload.start, has_client },
+        { reload.start },
       }) do
         guard.call('the start of the companion', unpack(step))
       end
@@ -123,7 +135,6 @@ function M.start()
         context.stop,
         diagnostics.stop,
         reload.stop,
-        terminal.unset,
         diff.pause,
         accepted.stop,
         changes.stop,
@@ -230,7 +241,7 @@ end
 ---@param last? integer
 ---@return boolean, string? why
 function M.comment(text, first, last)
-  return require('gemini_companion.comments').set({ text = text, first = first, last = last })
+  return require('gemini_companion.comments').set(text, first, last)
 end
 
 --- Removes the comments on the current line, or on the lines from `first` to `last`. Returns whether there were some,

@@ -5,6 +5,7 @@ local file = require('gemini_companion.file')
 local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
+local server = require('gemini_companion.server')
 local text = require('gemini_companion.text')
 
 local M = {}
@@ -34,7 +35,6 @@ local rest_ends = {}
 --- Whether the last check of all files has left out a buffer in its pause.
 local is_resting = false
 
---- Returns whether a buffer of these bytes has nothing but one empty line.
 local function is_empty_line(bytes)
   local lines = text.parse(bytes or '').lines
   return #lines == 1 and lines[1] == ''
@@ -190,9 +190,8 @@ function M.refresh_soon()
   idle.when_idle(refresh)
 end
 
---- Starts to reload changed files while `is_needed()`: a CLI may write a file without a proposal.
----@param is_needed fun(): boolean
-function M.start(is_needed)
+--- Starts to reload changed files while CLIs are connected: they may write files without a proposal.
+function M.start()
   api.nvim_create_autocmd('BufWritePost', {
     group = api.nvim_create_augroup('gemini_companion_reload', {}),
     callback = function(event)
@@ -204,7 +203,8 @@ function M.start(is_needed)
   })
   timer = vim.uv.new_timer()
   local function poll()
-    if is_needed() or is_resting then
+    local status = server.status()
+    if (status and status.clients > 0) or is_resting then
       idle.when_idle(refresh_all, 0, function() end)
     end
   end
@@ -219,12 +219,10 @@ function M.stop()
   end
 end
 
---- Waits until the CLI has written a file, and reloads its buffer. Gives up after ten seconds. The time does not run
---- while `is_busy()`, since Qwen Code writes all files of a turn at its end.
+--- Waits until the CLI has written a file, and reloads its buffer. Gives up after ten seconds.
 ---@param path string
 ---@param before? string the `file.state` at the decision
----@param is_busy? fun(): boolean?
-function M.expect(path, before, is_busy)
+function M.expect(path, before)
   local waited, is_written = 0, false
   -- A write by the user does not count.
   local saving = api.nvim_create_autocmd('BufWritePost', {
@@ -253,7 +251,7 @@ function M.expect(path, before, is_busy)
       api.nvim_del_autocmd(saving)
       return
     end
-    waited = waited + ((must_wait or (is_busy and is_busy())) and 0 or POLL_INTERVAL_MS)
+    waited = waited + (must_wait and 0 or POLL_INTERVAL_MS)
     vim.defer_fn(poll, POLL_INTERVAL_MS)
   end
   vim.defer_fn(poll, POLL_INTERVAL_MS)

@@ -19,6 +19,27 @@ local current
 ---@type GeminiCompanion.Server?
 local last
 
+--- The values that the user's variables had before, or false where there was none.
+local user_values = {}
+
+--- Sets the variables that lead a CLI in a `:terminal` to this companion.
+local function set_environment(server, env)
+  server.env = env
+  for variable, value in pairs(env) do
+    if user_values[variable] == nil then
+      user_values[variable] = vim.env[variable] or false
+    end
+    vim.env[variable] = value
+  end
+end
+
+local function restore_environment()
+  for variable, value in pairs(user_values) do
+    vim.env[variable] = value or nil
+  end
+  user_values = {}
+end
+
 local function send(server, message)
   message.jsonrpc = '2.0'
   -- This never blocks. If the process has exited, `on_exit` reports that.
@@ -62,15 +83,6 @@ local function handle_answer(server, message)
   return true
 end
 
---- Fails the requests that a companion can't answer any more.
-local function fail_pending(server)
-  local pending = server.pending
-  server.pending = {}
-  for _, request in pairs(pending) do
-    guard.call('an answer', request.fail, ENDED)
-  end
-end
-
 local function handle_message(server, message)
   message.params = type(message.params) == 'table' and message.params or {}
   if message.id ~= nil and handle_answer(server, message) then
@@ -112,7 +124,7 @@ end
 
 local function arguments(folders, ide_name)
   local options = config.options
-  local list = vim.list_extend({}, config.command())
+  local list = vim.list_extend({}, options.cmd)
   vim.list_extend(list, { 'serve', '--resume', '--keep-proposals', '--log-level', options.log_level })
   vim.list_extend(list, { '--ide-name', 'neovim', '--ide-display-name', ide_name })
   vim.list_extend(list, { '--ide-pid', tostring(vim.fn.getpid()) })
@@ -120,26 +132,18 @@ local function arguments(folders, ide_name)
   for _, folder in ipairs(folders) do
     vim.list_extend(list, { '--workspace', folder })
   end
-  if not options.worktrees then
-    list[#list + 1] = '--no-worktrees'
-  end
-  if options.git_ignored_private then
-    list[#list + 1] = '--git-ignored-private'
-  end
-  if not options.review then
-    list[#list + 1] = '--no-review'
-  end
-  if not options.diagnostics then
-    list[#list + 1] = '--no-diagnostics'
-  end
-  if not options.share_context then
-    list[#list + 1] = '--no-context'
-  end
-  if options.review and options.review_all then
-    list[#list + 1] = '--review-all'
-  end
-  if options.trusted ~= nil then
-    list[#list + 1] = options.trusted and '--trusted' or '--untrusted'
+  local flags = {
+    ['--no-worktrees'] = not options.worktrees,
+    ['--git-ignored-private'] = options.git_ignored_private,
+    ['--no-review'] = not options.review,
+    ['--no-diagnostics'] = not options.diagnostics,
+    ['--no-context'] = not options.share_context,
+    ['--review-all'] = options.review and options.review_all,
+    ['--trusted'] = options.trusted == true,
+    ['--untrusted'] = options.trusted == false,
+  }
+  for flag, is_set in vim.spairs(flags) do
+    list[#list + 1] = is_set and flag or nil
   end
   return list
 end
@@ -200,7 +204,7 @@ function M.start(folders, on)
   if current and not current.stopping then
     return true
   end
-  local program = config.command()[1] or ''
+  local program = config.options.cmd[1] or ''
   if vim.fn.executable(program) ~= 1 then
     return false, ('%s not found; see :checkhealth gemini_companion'):format(program)
   end
@@ -232,7 +236,10 @@ function M.start(folders, on)
         current = nil
       end
       last = server.port and server or last
-      fail_pending(server)
+      restore_environment()
+      for _, request in pairs(server.pending) do
+        guard.call('an answer', request.fail, ENDED)
+      end
       local problem
       if not server.stopping then
         local why = last_words and ': ' .. last_words or ''
@@ -257,12 +264,13 @@ function M.on_ready(params)
   if not server then
     return
   end
-  server.port, server.env, server.discovery_files = params.port, params.env, params.discoveryFiles
+  server.port = params.port
+  set_environment(server, params.env)
   if last and last.clients > 0 and last.port ~= server.port then
     log.warn(OTHER_PORT)
   end
   last = nil
-  server.on.ready(params)
+  server.on.ready()
 end
 
 --- Handles `companion/clients`.
@@ -341,13 +349,11 @@ function M.connected(clis)
   return ('Connected CLIs: %d%s'):format(#clis, list)
 end
 
---- Calls `set` with the variables for terminals, which have the folders of the workspace.
----@param set fun(env: table<string, string>)
-function M.update_environment(set)
+--- Updates the variables for terminals, which have the folders of the workspace.
+function M.update_environment()
   local server = current
   M.request('companion/environment', vim.empty_dict(), function(result)
-    server.env = result.env
-    set(result.env)
+    set_environment(server, result.env)
   end, function() end)
 end
 
