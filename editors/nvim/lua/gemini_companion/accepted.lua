@@ -8,8 +8,9 @@ local text = require('gemini_companion.text')
 
 local M = {}
 
---- The texts that a CLI is to write, by path, oldest first.
----@type table<string, GeminiCompanion.AcceptedText[]>
+--- The texts that a CLI is to write, by path, oldest first: `{text, buffer, is_known, is_queued}`. Neovim keeps no text
+--- that it has written itself. The user knows that the file may not have the text, or its CLI may still get it.
+---@type table<string, table[]>
 local expected = {}
 
 local MAY_REPEAT = 'The CLI may have received your acceptance. If you write the file, it can be edited twice.'

@@ -51,7 +51,6 @@ function M.on_answered(params)
   guard.run_autocommands('GeminiCompanionAnswered', { session = params.session })
 end
 
---- Returns a time for users.
 local function duration(seconds)
   if seconds < 60 then
     return ('%d s'):format(seconds)

@@ -32,11 +32,6 @@ local NONE = 'No diff is open for this file.'
 --- How often a companion has ended. A proposal of an ended one never shows.
 local ended = 0
 
---- Returns the name of a proposal's CLI for the middle of a sentence.
-local function cli_name(proposal)
-  return proposals.cli_name(proposal) or 'the CLI'
-end
-
 --- Called when a proposal opens, opens again or ends.
 M.on_changed = function() end
 
@@ -57,7 +52,6 @@ local function close(proposal, by_user)
   show_change()
 end
 
---- Returns the accepted text for the CLI.
 local function final_content(proposal)
   local now, changed = proposal.view:proposal()
   if not changed then
@@ -69,13 +63,7 @@ end
 --- Waits until the CLI writes `content` to the file. `before` is the `file.state` at the decision. Keeps a text that is
 --- not the CLI's own, and returns it.
 local function expect_written(proposal, content, before)
-  reload.expect(proposal.path, before, function()
-    for _, other in ipairs(proposals.all()) do
-      if other.cli == proposal.cli and not other.orphan then
-        return true
-      end
-    end
-  end)
+  reload.expect(proposal.path, before)
   return content ~= proposal.new_content and accepted.expect(proposal.path, (proposal.view:proposal())) or nil
 end
 
@@ -164,10 +152,9 @@ local function reject_with_reason(proposal, reason)
   server.request('companion/status', vim.empty_dict(), function() end, function()
     reasons.on_lost({ filePath = proposal.path, reason = reason, why = 'the companion has ended' })
   end)
-  local name = cli_name(proposal)
   keep(proposal, true)
+  reasons.confirm(arrival, proposal)
   close(proposal, true)
-  reasons.confirm(arrival, name, proposal.path)
   return true
 end
 
@@ -183,12 +170,11 @@ local function reject_by_user(proposal, reason)
   return true
 end
 
---- Asks the user for a reason, and rejects with it.
 local function ask_for_reason(proposal)
   if proposal.decided or is_just_replaced(proposal) then
     return
   end
-  reasons.ask(proposal, cli_name(proposal), function(reason)
+  reasons.ask(proposal, function(reason)
     local ok, why = reject_with_reason(proposal, reason)
     if not ok then
       log.fail(why)
@@ -196,7 +182,6 @@ local function ask_for_reason(proposal)
   end)
 end
 
---- Marks a proposal that no CLI waits for.
 local function set_orphan(proposal)
   proposal.orphan, proposal.is_paused = true, nil
   bars.update()

@@ -5,10 +5,7 @@ local M = {}
 local api = vim.api
 
 --- Commands whose arguments are a command line.
-local RUNS_COMMANDS = {}
-for _, name in ipairs({ 'argdo', 'bufdo', 'cdo', 'cfdo', 'ldo', 'lfdo', 'tabdo', 'windo' }) do
-  RUNS_COMMANDS[name] = true
-end
+local RUNS_COMMANDS = { 'argdo', 'bufdo', 'cdo', 'cfdo', 'ldo', 'lfdo', 'tabdo', 'windo' }
 
 --- The most levels of commands inside of commands, and of mappings that lead to mappings.
 local MAX_DEPTH = 5
@@ -22,7 +19,7 @@ end
 --- Returns the command line inside of a command, or nil.
 local function inner_line(command)
   local arguments = table.concat(command.args or {}, ' ')
-  if RUNS_COMMANDS[command.cmd] then
+  if vim.tbl_contains(RUNS_COMMANDS, command.cmd) then
     return arguments
   elseif command.cmd == 'execute' then
     -- Only a plain string. Other expressions may have side effects.

@@ -29,8 +29,7 @@ local function is_locked()
   return tostring(why):find('E565') ~= nil
 end
 
---- Returns what the user is doing.
----@return GeminiCompanion.Situation
+--- Returns what the user is doing, as Neovim's functions say it.
 function M.situation()
   local now = api.nvim_get_mode()
   return {

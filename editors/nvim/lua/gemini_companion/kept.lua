@@ -9,9 +9,8 @@ local M = {}
 
 local api = vim.api
 
---- The state of each buffer: the user does not know of it; knows of it, with unsaved changes or without them; has saved
---- it.
----@type table<integer, 'hidden'|'offered'|'dropped'|'saved'>
+--- The state of each buffer: offered with unsaved changes, or saved by the user.
+---@type table<integer, 'offered'|'saved'?>
 local states = {}
 
 --- The `changedtick` of each buffer with the text as it was.
@@ -21,7 +20,6 @@ local ticks = {}
 local KEPT = ':sbuffer %d has your text for %s, which is not in the file'
 local QUEUED = ':sbuffer %d has your text for %s; the CLI writes it when it is back'
 
---- Writes the buffer to a file.
 local function save(buffer, path)
   local ok, why = file.write(path, text.render(buffers.parsed(buffer)))
   if ok then
@@ -53,7 +51,6 @@ function M.hold(path, parsed, may_write)
   buffers.fill(buffer, parsed)
   buffers.set_form(buffer, parsed)
   options.modified = false
-  states[buffer] = 'hidden'
   ticks[buffer] = api.nvim_buf_get_changedtick(buffer)
   -- `:saveas` and `:file` rename the buffer before it is written.
   local name = api.nvim_buf_get_name(buffer)
@@ -85,7 +82,7 @@ end
 function M.offer(buffer, path, is_dropped, is_queued)
   vim.bo[buffer].buflisted = true
   vim.bo[buffer].modified = not is_dropped
-  states[buffer] = is_dropped and 'dropped' or 'offered'
+  states[buffer] = not is_dropped and 'offered' or nil
   log.warn((is_queued and QUEUED or KEPT):format(buffer, file.short(path)))
 end
 

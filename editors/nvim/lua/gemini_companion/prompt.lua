@@ -85,7 +85,6 @@ function M.is_cli_terminal(buffer)
   return vim.bo[buffer].buftype == 'terminal' and cli_terminals()(buffer)
 end
 
---- Returns the folder where a terminal was opened.
 local function folder_of(terminal)
   local folder = api.nvim_buf_get_name(terminal):match('^term://(.-)//%d+:')
   return folder and vim.fn.fnamemodify(folder, ':p')

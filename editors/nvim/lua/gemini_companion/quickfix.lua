@@ -25,7 +25,6 @@ function M.current(context)
   return found == context and item or nil
 end
 
---- Goes to the entry in the current line.
 local function enter()
   local item, context = current()
   local go_to = item and go[context]

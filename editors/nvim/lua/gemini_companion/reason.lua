@@ -3,6 +3,7 @@
 local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
 local log = require('gemini_companion.log')
+local proposals = require('gemini_companion.proposals')
 local stale = require('gemini_companion.stale')
 
 local M = {}
@@ -23,6 +24,11 @@ local MESSAGES = {
 local NEVER = "the model can't get a reason: %s"
 
 M.NO_CLI = NEVER:format('no CLI waits for this proposal')
+
+--- Returns the name of a proposal's CLI for the middle of a sentence.
+local function cli_name(proposal)
+  return proposals.cli_name(proposal) or 'the CLI'
+end
 
 --- Returns when the model would get the reason of a rejection: `now` or `nextPrompt`. If it can't get one, returns nil
 --- and the cause.
@@ -49,7 +55,7 @@ end
 --- nothing. Shows an error if the model can't get a reason.
 ---@param proposal GeminiCompanion.Proposal
 ---@param act fun(reason: string)
-function M.ask(proposal, cli, act)
+function M.ask(proposal, act)
   local arrival, why = M.arrival(proposal)
   if not arrival then
     log.fail(why)
@@ -57,7 +63,7 @@ function M.ask(proposal, cli, act)
   end
   local question = {}
   proposal.question = question
-  vim.ui.input({ prompt = QUESTIONS[arrival]:format(cli) }, function(reason)
+  vim.ui.input({ prompt = QUESTIONS[arrival]:format(cli_name(proposal)) }, function(reason)
     if not reason or vim.trim(reason) == '' then
       return
     end
@@ -74,10 +80,9 @@ end
 
 --- Shows when the model gets the reason of a rejection.
 ---@param arrival GeminiCompanion.ReasonArrival
----@param cli string the name of its CLI
----@param path string
-function M.confirm(arrival, cli, path)
-  log.notify(MESSAGES[arrival]:format(cli, file.short(path)))
+---@param proposal GeminiCompanion.Proposal
+function M.confirm(arrival, proposal)
+  log.notify(MESSAGES[arrival]:format(cli_name(proposal), file.short(proposal.path)))
 end
 
 --- Handles `diff/reasonLost`. The next question offers the reason again, in its history.

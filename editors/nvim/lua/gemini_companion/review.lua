@@ -80,7 +80,6 @@ function M.reject_all()
   end)
 end
 
---- Goes to the proposal of an item in the quickfix list.
 local function go_to(item)
   local ok, why = diff.show(item.user_data)
   if not ok then

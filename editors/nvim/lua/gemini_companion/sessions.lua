@@ -7,7 +7,6 @@ local M = {}
 
 local api = vim.api
 
---- Returns whether a buffer is empty and has no name.
 local function is_blank(buffer)
   local is_unnamed = api.nvim_buf_get_name(buffer) == '' and vim.bo[buffer].buftype == ''
   return is_unnamed and buffers.has_empty_line(buffer)

@@ -12,32 +12,10 @@ local CLI_VARIABLES = { 'GEMINI_CLI_NO_RELAUNCH', 'GEMINI_CLI', 'QWEN_CODE_NO_RE
 local EMBEDDERS = { vscode = 'VS Code', started_by_firenvim = 'Firenvim' }
 
 --- The file types of the texts that version control systems and cron ask for.
-local REQUESTED = {
-  gitcommit = true,
-  gitrebase = true,
-  gitsendemail = true,
-  hgcommit = true,
-  jjdescription = true,
-  jj = true,
-  svn = true,
-  cvs = true,
-}
+local REQUESTED = { 'gitcommit', 'gitrebase', 'gitsendemail', 'hgcommit', 'jjdescription', 'jj', 'svn', 'cvs' }
 
 --- The options of Neovim that take the next argument.
-local TAKES_NEXT = {
-  ['-c'] = true,
-  ['--cmd'] = true,
-  ['-i'] = true,
-  ['-l'] = true,
-  ['-q'] = true,
-  ['-s'] = true,
-  ['-S'] = true,
-  ['-t'] = true,
-  ['-u'] = true,
-  ['-w'] = true,
-  ['-W'] = true,
-  ['--listen'] = true,
-}
+local TAKES_NEXT = { '-c', '--cmd', '-i', '-l', '-q', '-s', '-S', '-t', '-u', '-w', '-W', '--listen' }
 
 --- Options without an argument can be one word, such as `-nR`.
 local ONLY_READS = '^%-[AbdeEHmMnoOpRvyZ]*[dMR]'
@@ -50,7 +28,7 @@ local function reading_argument()
       skip = false
     elseif argument == '--' then
       return nil
-    elseif TAKES_NEXT[argument] then
+    elseif vim.tbl_contains(TAKES_NEXT, argument) then
       skip = true
     elseif argument == '-' or argument:find('^%+Man!') or argument:find(ONLY_READS) then
       return argument
@@ -98,7 +76,7 @@ local function obstacle()
     return 'Neovim was started for a manual page'
   elseif vim.fn.argc() == 0 or path == '' then
     return nil
-  elseif REQUESTED[filetype] or path:find('[/\\]%.git[/\\]') then
+  elseif vim.tbl_contains(REQUESTED, filetype) or path:find('[/\\]%.git[/\\]') then
     return 'Neovim was started for ' .. vim.fn.fnamemodify(path, ':t')
   elseif is_temporary(path, filetype == 'crontab') then
     return 'Neovim was started for a temporary file'

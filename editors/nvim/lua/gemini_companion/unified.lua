@@ -73,7 +73,6 @@ function M.mark(view, changes)
   show_above(view, window)
 end
 
---- Returns the line of the cursor at a change.
 local function line_of(hunk)
   return math.max(hunk[3], 1)
 end
