@@ -46,10 +46,7 @@ export const questions = async (neovim) => Object.values(await neovim.lua('retur
 
 /** Waits until a file has this text; `null` is no file. */
 export const untilFile = (file, text) =>
-  until(
-    () => `${file} has ${JSON.stringify(read(file))}, not ${JSON.stringify(text)}`,
-    () => read(file) === text,
-  );
+  until(() => `${file} has ${JSON.stringify(read(file))}, not ${JSON.stringify(text)}`, () => read(file) === text);
 
 export const TEXT = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
 export const EDITED = TEXT.replace('two', 'TWO').replace('nine', 'NINE');

@@ -29,9 +29,7 @@ function isSupported(program) {
 }
 
 /** The reason to skip tests with Neovim; false if there is one. */
-export const noNeovim = skipWithout(
-  !isSupported(NEOVIM) && 'no Neovim 0.10 or newer; COMPANION_NEOVIM may name one',
-);
+export const noNeovim = skipWithout(!isSupported(NEOVIM) && 'no Neovim 0.10 or newer; COMPANION_NEOVIM may name one');
 
 /** The reason to skip tests with a Neovim that is too old, such as Debian 12's. */
 export const noOldNeovim = isSupported('nvim') === false ? false : 'there is no old Neovim';
@@ -44,15 +42,15 @@ const SILENT = Object.fromEntries(
 let sockets = 0;
 
 /** Writes a user's configuration and returns its path. The options are those of `Neovim.start`. */
-export function writeConfig(sandbox, init, { setup, installed = false } = {}) {
+export function writeConfig(sandbox, init, { setup, options = '', installed = false } = {}) {
   const config = path.join(sandbox.root, `init-${++sockets}.lua`);
-  const options = setup ?? `{ cmd = { [[${PROGRAM}]] } }`;
+  const all = setup ?? `{ cmd = { [[${PROGRAM}]] }, ${options} }`;
   fs.writeFileSync(
     config,
     `${installed ? '' : `vim.opt.runtimepath:prepend([[${PLUGIN}]])`}
     vim.o.shell = 'sh'
     ${init}
-    ${setup === false ? '' : `require('gemini_companion').setup(${options})`}`,
+    ${setup === false ? '' : `require('gemini_companion').setup(${all})`}`,
   );
   return config;
 }
@@ -64,17 +62,15 @@ export class Neovim {
   #output = '';
 
   /**
-   * Starts a Neovim in the project. `setup` is the user's options in Lua, or false for no call of
-   * `setup`. `init` is more of the user's configuration. `args` are the files to open. Without `ui`
-   * there is no user interface. The plugin is from the sources, or the `installed` one.
+   * Starts a Neovim in the project. `options` are more of the user's options in Lua; `setup` is all of
+   * them, or false for no call of `setup`. `init` is more of the user's configuration. `args` are the
+   * files to open. Without `ui` there is no user interface. The plugin is from the sources, or the
+   * `installed` one.
    */
-  static async start(
-    sandbox,
-    { setup, init = '', args = [], ui = true, env, installed = false } = {},
-  ) {
+  static async start(sandbox, { setup, options, init = '', args = [], ui = true, env, installed = false } = {}) {
     if (!PROGRAM) throw new Error('GEMINI_COMPANION must be the path of gemini-companion');
     const neovim = new Neovim();
-    const config = writeConfig(sandbox, init, { setup, installed });
+    const config = writeConfig(sandbox, init, { setup, options, installed });
     const socket = path.join(sandbox.root, `nvim-${sockets}.sock`);
     neovim.#run(sandbox, ['-u', config, '-i', 'NONE', '--listen', socket, ...args], env);
     sandbox.defer(() => neovim.close());
@@ -91,17 +87,11 @@ export class Neovim {
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => (this.#output += text));
     }
-    this.#exit = once(this.#process, 'exit').then(
-      ([code, signal]) => signal ?? code,
-      (error) => error.message,
-    );
+    this.#exit = once(this.#process, 'exit').then(([code, signal]) => signal ?? code, (error) => error.message);
   }
 
   async #attach(socket, ui) {
-    const connection = await until(
-      () => `Neovim says ${this.#output}`,
-      () => connect(socket),
-    );
+    const connection = await until(() => `Neovim says ${this.#output}`, () => connect(socket));
     // Neovim may end during a write; an error of its reader would be unhandled.
     connection.on('error', () => {});
     const reader = connection.pipe(new PassThrough());

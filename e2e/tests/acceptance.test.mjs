@@ -1,5 +1,5 @@
 // Checks the file and the model's history after an acceptance, with the real core of Gemini CLI.
-// `nvim-acceptance.test.mjs` has the forms of files.
+// `nvim-content.test.mjs` has the forms of files.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
+import { runCore } from '../lib/gemini-core.mjs';
 import { noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
 
 const BOM = '\ufeff';
@@ -20,47 +21,43 @@ async function review({ neovim, client }, file, proposed, ...keys) {
   return content || proposed; // an unchanged proposal is the CLI's own
 }
 
-test(
-  'accepted as it is, a proposal is the CLI’s own text, byte for byte',
-  { skip },
-  async (t) => {
-    const window = await openNeovimWithClient(t);
-    const emoji = 'é 文 😀 👩‍👩‍👧‍👦\tend';
-    const cases = {
-      'a file with LF': ['a\nb\n', 'a\nc\n'],
-      'a file with CRLF': ['a\r\nb\r\n', 'a\r\nc\r\n'],
-      'a file with CRLF, proposed with LF as `replace` does': ['a\r\nb\r\n', 'a\nc\n'],
-      'a file with CRLF, proposed with both': ['a\r\nb\r\n', 'a\r\nc\nd\n'],
-      'a file with both': ['a\r\nb\n', 'a\r\nb\nc\n'],
-      'a file with CR': ['a\rb\r', 'a\rc\r'],
-      'a file with a BOM': [`${BOM}a\n`, `${BOM}b\n`],
-      'a file with a BOM, proposed without as `write_file` does': [`${BOM}a\n`, 'b\n', `${BOM}b\n`],
-      'a file with a BOM and CRLF': [`${BOM}a\r\nb\r\n`, 'b\n', `${BOM}b\r\n`],
-      'a last line without end': ['a\nb', 'a\nc'],
-      'a last line that loses its end': ['a\nb\n', 'a\nb'],
-      'a last line that gets an end': ['a\nb', 'a\nb\n'],
-      'one line without end': ['a', 'b'],
-      'an empty file': ['', 'a\n'],
-      'a file that is emptied': ['a\n', ''],
-      'a file that becomes one empty line': ['a\n', '\n'],
-      'a new file': [NONE, 'a\nb\n'],
-      'a new file with CRLF': [NONE, 'a\r\nb\r\n'],
-      'a new file with a BOM': [NONE, `${BOM}a`],
-      'a new file in a new folder': [NONE, 'a\n', 'a\n', 'new/folder/file.txt'],
-      'a new file that is empty': [NONE, ''],
-      'all of Unicode': [`${emoji}\n`, `${emoji}\u0000\u0001\u2028\uffff\u{10ffff}\n`],
-    };
-    let number = 0;
-    for (const [name, [before, proposed, content = proposed, given]] of Object.entries(cases)) {
-      const fileName = given ?? `file-${++number}.txt`;
-      const file = path.join(window.sandbox.project, fileName);
-      if (before !== NONE) window.sandbox.file(fileName, before);
-      assert.equal(await review(window, file, proposed), content, name);
-      if (before !== NONE)
-        assert.equal(fs.readFileSync(file, 'utf8'), before, `${name}: untouched`);
-    }
-  },
-);
+test('accepted as it is, a proposal is the CLI’s own text, byte for byte', { skip }, async (t) => {
+  const window = await openNeovimWithClient(t);
+  const emoji = 'é 文 😀 👩‍👩‍👧‍👦\tend';
+  const cases = {
+    'a file with LF': ['a\nb\n', 'a\nc\n'],
+    'a file with CRLF': ['a\r\nb\r\n', 'a\r\nc\r\n'],
+    'a file with CRLF, proposed with LF as `replace` does': ['a\r\nb\r\n', 'a\nc\n'],
+    'a file with CRLF, proposed with both': ['a\r\nb\r\n', 'a\r\nc\nd\n'],
+    'a file with both': ['a\r\nb\n', 'a\r\nb\nc\n'],
+    'a file with CR': ['a\rb\r', 'a\rc\r'],
+    'a file with a BOM': [`${BOM}a\n`, `${BOM}b\n`],
+    'a file with a BOM, proposed without as `write_file` does': [`${BOM}a\n`, 'b\n', `${BOM}b\n`],
+    'a file with a BOM and CRLF': [`${BOM}a\r\nb\r\n`, 'b\n', `${BOM}b\r\n`],
+    'a last line without end': ['a\nb', 'a\nc'],
+    'a last line that loses its end': ['a\nb\n', 'a\nb'],
+    'a last line that gets an end': ['a\nb', 'a\nb\n'],
+    'one line without end': ['a', 'b'],
+    'an empty file': ['', 'a\n'],
+    'a file that is emptied': ['a\n', ''],
+    'a file that becomes one empty line': ['a\n', '\n'],
+    'a new file': [NONE, 'a\nb\n'],
+    'a new file with CRLF': [NONE, 'a\r\nb\r\n'],
+    'a new file with a BOM': [NONE, `${BOM}a`],
+    'a new file in a new folder': [NONE, 'a\n', 'a\n', 'new/folder/file.txt'],
+    'a new file that is empty': [NONE, ''],
+    'all of Unicode': [`${emoji}\n`, `${emoji}\u0000\u0001\u2028\uffff\u{10ffff}\n`],
+  };
+  let number = 0;
+  for (const [name, [before, proposed, content = proposed, given]] of Object.entries(cases)) {
+    const fileName = given ?? `file-${++number}.txt`;
+    const file = path.join(window.sandbox.project, fileName);
+    if (before !== NONE) window.sandbox.file(fileName, before);
+    assert.equal(await review(window, file, proposed), content, name);
+    if (before !== NONE)
+      assert.equal(fs.readFileSync(file, 'utf8'), before, `${name}: untouched`);
+  }
+});
 
 test('a program other than a CLI receives the form of the file', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
@@ -74,21 +71,6 @@ test('a program other than a CLI receives the form of the file', { skip }, async
   assert.equal(params.content, `${BOM}a\r\nc\r\n`);
 });
 
-test('a file that a CLI writes without a proposal is reloaded soon', { skip }, async (t) => {
-  const { sandbox, neovim } = await openNeovimWithClient(t);
-  const [back, changed, front] = ['back', 'changed', 'front'].map((name) => sandbox.file(name, 'old\n'));
-  await neovim.command('set hidden');
-  for (const file of [back, changed, front]) {
-    await neovim.edit(file);
-    if (file === changed) await neovim.type('ccmine<Esc>');
-  }
-  for (const file of [back, changed, front]) fs.writeFileSync(file, 'by the CLI\n');
-  const first = (file) => `vim.fn.getbufline('${file}', 1)[1]`;
-  for (const file of [back, front]) await neovim.until(`${first(file)} == 'by the CLI'`);
-  assert.equal(await neovim.lua(`return ${first(changed)}`), 'mine');
-  assert.doesNotMatch(await neovim.messages(), /W1\d:/);
-});
-
 test('the user’s changes are sent in the form of the file', { skip }, async (t) => {
   const window = await openNeovimWithClient(t);
   const cases = {
@@ -100,12 +82,7 @@ test('the user’s changes are sent in the form of the file', { skip }, async (t
     'line endings that the user wants': ['a\nb\n', 'a\nc\n', ':set ff=dos<CR>', 'a\r\nc\r\n'],
     'an empty file': ['', 'a\n', 'GoX<Esc>', 'a\nX\n'],
     'text in an empty proposal': ['a\n', '', 'iX<Esc>', 'X\n'],
-    'nothing left: an empty text would mean “unchanged” to the client': [
-      'a\n',
-      'b\nc\n',
-      ':%d<CR>',
-      '\n',
-    ],
+    'nothing left: an empty text would mean “unchanged” to the client': ['a\n', 'b\nc\n', ':%d<CR>', '\n'],
     'a stray byte, which JSON can’t have': ['a\n', 'b\n', 'A<C-v>xff<Esc>', 'bÿ\n'],
     undone: ['a\n', 'b\n', 'ggccX<Esc>u', 'b\n'],
     'undo does not reach before the proposal': ['a\n', 'b\n', 'uuu', 'b\n'],
@@ -153,10 +130,7 @@ test('a path is kept as it was written', { skip }, async (t) => {
 
 test('an edit that can’t be shown fails, and Neovim stays unchanged', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
-  await assert.rejects(
-    client.openDiff(sandbox.folder('project', 'dir'), 'x'),
-    /dir is a directory, not a file/,
-  );
+  await assert.rejects(client.openDiff(sandbox.folder('project', 'dir'), 'x'), /dir is a directory, not a file/);
   await assert.rejects(client.openDiff('/dev/null', 'x'), /null is a char, not a file/);
   assert.equal(await neovim.lua('return #vim.api.nvim_list_tabpages()'), 1);
   assert.equal(await neovim.lua('return #vim.api.nvim_list_bufs()'), 1);
@@ -207,37 +181,33 @@ test('megabytes go both ways', { skip }, async (t) => {
   assert.ok(content === `${proposed}X\n`, `${content.length} characters came back`);
 });
 
-test(
-  'the buffer of an accepted file is reloaded when the CLI has written it',
-  { skip },
-  async (t) => {
-    const window = await openNeovimWithClient(t, { init: 'vim.o.autoread = false' });
-    const { sandbox, neovim } = window;
-    for (const [name, before, proposed, lines] of [
-      ['a.txt', 'a\nb\n', 'a\nc\n', ['a', 'c']],
-      ['crlf.txt', 'a\r\nb\r\n', 'a\r\nc\r\n', ['a', 'c']],
-      ['bom.txt', `${BOM}a\n`, 'b\n', ['b']],
-      ['noeol.txt', 'a', 'b', ['b']],
-      ['new.txt', NONE, 'b\n', ['b']],
-    ]) {
-      const file = path.join(sandbox.project, name);
-      if (before !== NONE) sandbox.file(name, before);
-      await neovim.edit(file);
-      const buffer = await neovim.lua('return vim.api.nvim_get_current_buf()');
-      const content = await review(window, file, proposed);
-      fs.writeFileSync(file, content);
-      await neovim.until(
-        `(function(buffer, lines) return vim.deep_equal(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), lines) end)(...)`,
-        buffer,
-        lines,
-      );
-      assert.equal(await neovim.lua('return vim.bo.modified'), false);
-      await neovim.command('setlocal nofixendofline', 'write'); // asks nothing, and changes nothing
-      assert.doesNotMatch(await neovim.messages(), /W1\d|E\d+:/);
-      assert.equal(fs.readFileSync(file, 'utf8'), content);
-    }
-  },
-);
+test('the buffer of an accepted file is reloaded when the CLI has written it', { skip }, async (t) => {
+  const window = await openNeovimWithClient(t, { init: 'vim.o.autoread = false' });
+  const { sandbox, neovim } = window;
+  for (const [name, before, proposed, lines] of [
+    ['a.txt', 'a\nb\n', 'a\nc\n', ['a', 'c']],
+    ['crlf.txt', 'a\r\nb\r\n', 'a\r\nc\r\n', ['a', 'c']],
+    ['bom.txt', `${BOM}a\n`, 'b\n', ['b']],
+    ['noeol.txt', 'a', 'b', ['b']],
+    ['new.txt', NONE, 'b\n', ['b']],
+  ]) {
+    const file = path.join(sandbox.project, name);
+    if (before !== NONE) sandbox.file(name, before);
+    await neovim.edit(file);
+    const buffer = await neovim.lua('return vim.api.nvim_get_current_buf()');
+    const content = await review(window, file, proposed);
+    fs.writeFileSync(file, content);
+    await neovim.until(
+      `(function(buffer, lines) return vim.deep_equal(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), lines) end)(...)`,
+      buffer,
+      lines,
+    );
+    assert.equal(await neovim.lua('return vim.bo.modified'), false);
+    await neovim.command('setlocal nofixendofline', 'write'); // asks nothing, and changes nothing
+    assert.doesNotMatch(await neovim.messages(), /W1\d|E\d+:/);
+    assert.equal(fs.readFileSync(file, 'utf8'), content);
+  }
+});
 
 test('a half-written file is read again', { skip }, async (t) => {
   const window = await openNeovimWithClient(t);
@@ -270,9 +240,7 @@ test('unsaved changes stay, and the user gets a message', { skip }, async (t) =>
   await neovim.type(':w<CR>');
   await decision;
   fs.writeFileSync(file, 'new\n');
-  await neovim.until(
-    `vim.fn.execute('messages'):find('a.txt changed on disk, but its buffer has unsaved changes')`,
-  );
+  await neovim.until(`vim.fn.execute('messages'):find('a.txt changed on disk, but its buffer has unsaved changes')`);
   const buffer = () => neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)');
   assert.deepEqual(await buffer(), ['old', 'UNSAVED']);
   assert.equal(fs.readFileSync(file, 'utf8'), 'new\n');
@@ -280,19 +248,73 @@ test('unsaved changes stay, and the user gets a message', { skip }, async (t) =>
   assert.deepEqual(await buffer(), ['new']);
 });
 
-test(
-  'a file that is open in another Neovim is reviewed without a question',
-  { skip },
-  async (t) => {
-    const window = await openNeovimWithClient(t, { init: `vim.o.directory = vim.env.HOME` });
-    const { sandbox, neovim } = window;
-    const file = sandbox.file('a.txt', 'old\n');
-    const other = await openNeovim(t, { init: `vim.o.directory = [[${sandbox.home}]]` });
-    await other.neovim.edit(file);
-    await other.neovim.type('oUNSAVED<Esc>:preserve<CR>');
-    assert.ok(fs.readdirSync(sandbox.home).some((name) => name.endsWith('.swp')));
-    assert.equal(await review(window, file, 'new\n'), 'new\n');
-    const swaps = fs.readdirSync(sandbox.home).filter((name) => name.endsWith('.swp'));
-    assert.equal(swaps.length, 1, 'a proposal has no swap file');
-  },
-);
+test('a file that is open in another Neovim is reviewed without a question', { skip }, async (t) => {
+  const window = await openNeovimWithClient(t, { init: `vim.o.directory = vim.env.HOME` });
+  const { sandbox, neovim } = window;
+  const file = sandbox.file('a.txt', 'old\n');
+  const other = await openNeovim(t, { init: `vim.o.directory = [[${sandbox.home}]]` });
+  await other.neovim.edit(file);
+  await other.neovim.type('oUNSAVED<Esc>:preserve<CR>');
+  assert.ok(fs.readdirSync(sandbox.home).some((name) => name.endsWith('.swp')));
+  assert.equal(await review(window, file, 'new\n'), 'new\n');
+  const swaps = fs.readdirSync(sandbox.home).filter((name) => name.endsWith('.swp'));
+  assert.equal(swaps.length, 1, 'a proposal has no swap file');
+});
+
+const replace = (file_path) => ({
+  name: 'replace',
+  args: { file_path, instruction: '', old_string: 'two', new_string: 'TWO' },
+});
+const write = (file_path) => ({ name: 'write_file', args: { file_path, content: 'TWO\n' } });
+const read = (file) => fs.readFileSync(file, 'utf8');
+
+/** Starts a core that has all these edits, `[tool, text]`, each in a file of its own. */
+async function start(t, edits) {
+  const { sandbox, neovim } = await openNeovim(t);
+  await neovim.ready();
+  const files = edits.map(([, text], index) => sandbox.file(`${index}.txt`, text));
+  const end = runCore(sandbox, edits.map(([tool], index) => tool(files[index])));
+  const shows = (file) => Promise.race([neovim.view(file), end]);
+  return { sandbox, neovim, files, end, shows };
+}
+
+test('an unchanged edit is applied to the file’s current text, and not repeated without a warning', { skip }, async (t) => {
+  const edits = [[replace, 'one\ntwo\n'], [replace, 'two\n']];
+  const { neovim, files, end, shows } = await start(t, edits);
+  const [changed, same] = files;
+  await shows(changed);
+  fs.writeFileSync(changed, 'zero\none\ntwo\n');
+  await neovim.type(':w<CR>');
+  assert.match(await neovim.messages(), /the file changed after the proposal, :w! accepts it/);
+  await neovim.type(':w!<CR>');
+  await shows(same);
+  fs.writeFileSync(same, 'TWO\n');
+  await neovim.type(':w<CR>');
+  assert.match(await neovim.messages(), /the file already has this text, :w! may repeat the edit/);
+  await neovim.type(':q!<CR>');
+  const { results } = await end;
+  assert.match(results[0].output, /Successfully modified/);
+  assert.equal(read(changed), 'zero\none\nTWO\n');
+  assert.equal(read(same), 'TWO\n');
+});
+
+test('an edit keeps the form of its file', { skip }, async (t) => {
+  const cases = [
+    ['an unchanged edit keeps \\r\\n', replace, 'two\r\n', '', 'TWO\r\n'],
+    ['an unchanged edit keeps a BOM', replace, `${BOM}two\n`, '', `${BOM}TWO\n`],
+    ['an unchanged edit adds no end of line', replace, 'two', '', 'TWO'],
+    ['an unchanged text for the whole file keeps a BOM', write, `${BOM}two\n`, '', `${BOM}TWO\n`],
+    ['an edited proposal is written', replace, 'two\r\n', 'A!<Esc>', 'TWO!\r\n'],
+    ['an emptied proposal is an edit', replace, 'two\n', ':%d<CR>', '\n'],
+  ];
+  const edits = cases.map(([, tool, old]) => [tool, old]);
+  const { neovim, files, end, shows } = await start(t, edits);
+  for (const [index, [, , , keys]] of cases.entries()) {
+    await shows(files[index]);
+    await neovim.type(`${keys}:w<CR>`);
+  }
+  await end;
+  for (const [index, [name, , , , expected]] of cases.entries()) {
+    assert.equal(read(files[index]), expected, name);
+  }
+});

@@ -14,32 +14,25 @@ const are =
   (files) =>
     paths(files).join() === wanted.join();
 
-test(
-  'files are in the order of their focus, also files that were open before',
-  { skip },
-  async (t) => {
-    const { sandbox, neovim, client } = await openNeovimWithClient(t);
-    const [a, b, c] = ['a', 'b', 'c'].map((name) => sandbox.file(name));
-    for (const file of [a, b, c, a]) await neovim.edit(file);
-    const files = await client.openFiles(are(a, c, b));
-    assert.deepEqual(
-      files.map((file) => Boolean(file.isActive)),
-      [true, false, false],
-    );
+test('files are in the order of their focus, also files that were open before', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => sandbox.file(name));
+  for (const file of [a, b, c, a]) await neovim.edit(file);
+  const files = await client.openFiles(are(a, c, b));
+  assert.deepEqual(files.map((file) => Boolean(file.isActive)), [true, false, false]);
 
-    await neovim.command('split', `buffer ${b}`);
-    await client.openFiles(are(b, a, c));
-    await neovim.type('<C-w>w');
-    await client.openFiles(are(a, b, c));
+  await neovim.command('split', `buffer ${b}`);
+  await client.openFiles(are(b, a, c));
+  await neovim.type('<C-w>w');
+  await client.openFiles(are(a, b, c));
 
-    await neovim.command('GeminiCompanion restart');
-    await neovim.until(`require('gemini_companion').status().clients == 0`);
-    await neovim.ready();
-    const later = await IdeClient.connect(sandbox);
-    const again = await later.openFiles((files) => are(a, b, c)(files) && files[0].cursor);
-    assert.deepEqual([again[0].isActive, again[0].cursor], [true, { line: 1, character: 1 }]);
-  },
-);
+  await neovim.command('GeminiCompanion restart');
+  await neovim.until(`require('gemini_companion').status().clients == 0`);
+  await neovim.ready();
+  const later = await IdeClient.connect(sandbox);
+  const again = await later.openFiles((files) => are(a, b, c)(files) && files[0].cursor);
+  assert.deepEqual([again[0].isActive, again[0].cursor], [true, { line: 1, character: 1 }]);
+});
 
 test('folders within others are left out on Windows as well', { skip }, async (t) => {
   const { neovim } = await openNeovim(t);
@@ -58,11 +51,7 @@ test('folders within others are left out on Windows as well', { skip }, async (t
 
 test('a file on a drive or a share of Windows has a path, and a URL has none', { skip }, async (t) => {
   const { neovim } = await openNeovim(t);
-  for (const [name, isPath] of [
-    ['C:\\a.txt', true],
-    ['\\\\server\\share\\a.txt', true],
-    ['https://a/a.txt', false],
-  ]) {
+  for (const [name, isPath] of [['C:\\a.txt', true], ['\\\\server\\share\\a.txt', true], ['https://a/a.txt', false]]) {
     const found = await neovim.lua(
       `local name = ...
        local name_of = vim.api.nvim_buf_get_name
@@ -86,10 +75,7 @@ test('a file that Neovim was started with is in the context', { skip }, async (t
 
 test('the cursor is sent in UTF-16 units, from 1', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
-  const file = sandbox.file(
-    'a.txt',
-    'ascii\nété\n文字\n😀😀x\n\ttab\ne\u0301x\n\n' + 'x'.repeat(5000) + '\n',
-  );
+  const file = sandbox.file('a.txt', 'ascii\nété\n文字\n😀😀x\n\ttab\ne\u0301x\n\n' + 'x'.repeat(5000) + '\n');
   await neovim.edit(file);
   for (const [keys, line, character] of [
     ['gg', 1, 1],
@@ -108,9 +94,7 @@ test('the cursor is sent in UTF-16 units, from 1', { skip }, async (t) => {
     ['l', 4, 3],
   ]) {
     await neovim.type(keys);
-    await client.openFiles(
-      ([file]) => file?.cursor?.line === line && file.cursor.character === character,
-    );
+    await client.openFiles(([file]) => file?.cursor?.line === line && file.cursor.character === character);
   }
 });
 
@@ -195,38 +179,34 @@ test('invalid bytes cause no error', { skip }, async (t) => {
   assert.match(selectedText, /^a\ufffd+b\u0000c\n$/);
 });
 
-test(
-  'in a terminal one can still ask about the selection that one came from',
-  { skip },
-  async (t) => {
-    const { sandbox, neovim, client } = await openNeovimWithClient(t);
-    const [a, b] = [sandbox.file('a.txt', 'one\ntwo\n'), sandbox.file('b.txt', 'x\n')];
-    await neovim.edit(a);
-    await neovim.type(':split<CR>:terminal cat<CR><C-w>w');
-    await neovim.type('V');
-    await client.openFiles(([file]) => file?.selectedText === 'one\n');
-    await neovim.type('<C-w>wihello');
-    assert.equal(await neovim.lua('return vim.api.nvim_get_mode().mode'), 't');
-    const context = await client.context();
-    assert.deepEqual(
-      [context.workspaceState.openFiles[0].path, context.workspaceState.openFiles[0].selectedText],
-      [a, 'one\n'],
-    );
-    await neovim.type('<C-\\><C-n><C-w>w');
-    await client.openFiles(([file]) => file.selectedText === undefined);
-    await neovim.type('V');
-    await client.openFiles(([file]) => file.selectedText === 'one\n');
-    await neovim.type(`<Esc>:split ${b}<CR><C-w>j`);
-    await client.openFiles((files) => are(a, b)(files) && !files[0].selectedText);
-    await neovim.type('V');
-    await client.openFiles(([file]) => file.selectedText === 'one\n');
-    await neovim.type('<C-w>k');
-    await client.openFiles(are(b, a));
-    await neovim.type('<C-w>j');
-    const [again] = await client.openFiles(are(a, b));
-    assert.equal(again.selectedText, undefined);
-  },
-);
+test('in a terminal one can still ask about the selection that one came from', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const [a, b] = [sandbox.file('a.txt', 'one\ntwo\n'), sandbox.file('b.txt', 'x\n')];
+  await neovim.edit(a);
+  await neovim.type(':split<CR>:terminal cat<CR><C-w>w');
+  await neovim.type('V');
+  await client.openFiles(([file]) => file?.selectedText === 'one\n');
+  await neovim.type('<C-w>wihello');
+  assert.equal(await neovim.lua('return vim.api.nvim_get_mode().mode'), 't');
+  const context = await client.context();
+  assert.deepEqual(
+    [context.workspaceState.openFiles[0].path, context.workspaceState.openFiles[0].selectedText],
+    [a, 'one\n'],
+  );
+  await neovim.type('<C-\\><C-n><C-w>w');
+  await client.openFiles(([file]) => file.selectedText === undefined);
+  await neovim.type('V');
+  await client.openFiles(([file]) => file.selectedText === 'one\n');
+  await neovim.type(`<Esc>:split ${b}<CR><C-w>j`);
+  await client.openFiles((files) => are(a, b)(files) && !files[0].selectedText);
+  await neovim.type('V');
+  await client.openFiles(([file]) => file.selectedText === 'one\n');
+  await neovim.type('<C-w>k');
+  await client.openFiles(are(b, a));
+  await neovim.type('<C-w>j');
+  const [again] = await client.openFiles(are(a, b));
+  assert.equal(again.selectedText, undefined);
+});
 
 test('a buffer without a file on the disk is not in the context', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
@@ -250,9 +230,7 @@ test('a buffer without a file on the disk is not in the context', { skip }, asyn
   }
   await neovim.edit(file);
   await neovim.type('Ayz<Esc>');
-  assert.deepEqual(paths(await client.openFiles(([{ cursor }]) => cursor?.character === 3)), [
-    file,
-  ]);
+  assert.deepEqual(paths(await client.openFiles(([{ cursor }]) => cursor?.character === 3)), [file]);
   await neovim.edit(unsaved);
   await neovim.type('ix<Esc>:write<CR>');
   await client.openFiles(are(unsaved, file));
@@ -302,12 +280,7 @@ test('no message is sent without a change', { skip }, async (t) => {
     local server = require('gemini_companion.server')
     sent, chansend = 0, vim.fn.chansend
     vim.fn.chansend = function(...) sent = sent + 1 return chansend(...) end`);
-  await neovim.command(
-    'doautocmd CursorMoved',
-    'doautocmd BufEnter',
-    'doautocmd WinEnter',
-    'write',
-  );
+  await neovim.command('doautocmd CursorMoved', 'doautocmd BufEnter', 'doautocmd WinEnter', 'write');
   await neovim.type('hhkk:echo<CR>:terminal cat<CR>:bdelete!<CR>:help<CR>:quit<CR>');
   assert.equal(await neovim.lua('return sent'), 0);
   await neovim.type('ox<Esc>');

@@ -245,9 +245,8 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
 });
 
 test('the bar shows the user’s own key', { skip }, async (t) => {
-  const setup = `{ cmd = [[${PROGRAM}]], mappings = { reason = '<LocalLeader>%' } }`;
   const init = `vim.g.maplocalleader = ' '`;
-  const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup, init });
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, { options: `mappings = { reason = '<LocalLeader>%' }`, init });
   const file = sandbox.file('a', 'two\n');
   await client.hook('before-tool', beforeEdit(file));
   const { decision } = await client.propose(neovim, file, 'TWO\n');
@@ -346,8 +345,7 @@ describe('a user who is elsewhere', { skip, concurrency: 2 }, () => {
 });
 
 test('every edit is reviewed, also after a restart, until the user ends that', { skip }, async (t) => {
-  const setup = `{ cmd = [[${PROGRAM}]], review_all = true }`;
-  const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup });
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, { options: `review_all = true` });
   const file = sandbox.file('a', 'two\n');
   const cli = new HookCli(sandbox, 'a', client);
   assert.equal(await cli.before(file), 'ask');

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
+import { accepted, REJECTED, UNCHANGED } from '../lib/decision.mjs';
 import { noNeovim as skip, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
 
 const WRITE = `if vim.bo.modified and vim.bo.modifiable then vim.cmd('silent! write') end`;
@@ -102,14 +103,8 @@ describe('a proposal is not accepted by an autosave plugin', { skip, concurrency
 });
 
 describe('the answer to a question of Neovim decides', { skip, concurrency: 2 }, () => {
-  for (const [keys, init] of [
-    [':q<CR>', 'vim.o.confirm = true'],
-    [':confirm q<CR>', ''],
-  ]) {
-    for (const [answer, expected] of [
-      ['y', 'accepted'],
-      ['n', 'rejected'],
-    ]) {
+  for (const [keys, init] of [[':q<CR>', 'vim.o.confirm = true'], [':confirm q<CR>', '']]) {
+    for (const [answer, expected] of [['y', 'accepted'], ['n', 'rejected']]) {
       test(`${answer} after ${keys}`, async (t) => {
         const { neovim, decision } = await openProposal(t, { init });
         await neovim.type('ccmine<Esc>');
@@ -133,18 +128,16 @@ describe('a proposal is accepted by', { skip, concurrency: 2 }, () => {
     map('n', ' 7', '<Plug>(save)', { remap = true })
     map('n', '<Plug>(save)', '<Cmd>update<CR>')
     map('n', ' 8', 'ZZ')
+    map('n', ' 9', '<Cmd>x<CR>')
     vim.cmd('command! W update')
     vim.cmd('command! -bang Save exe "up<bang>"')
     vim.cmd('cnoreabbrev ww update')
     ${on(`{ 'InsertLeave', 'TextChanged' }`, `vim.defer_fn(function() ${WRITE} end, 135)`)}
   `;
   const lines = [':w', ':update', ':wa', ':up|q', ':tabdo x', ':exe "x"', ':W', ':Save', ':ww', ':sil! up', ':normal! ZZ'];
-  const keys = [...'12345678'].map((key) => ` ${key}`);
+  const keys = [...'123456789'].map((key) => ` ${key}`);
   keys.push(...lines.map((line) => `${line}<CR>`), 'i<C-o>:w<CR>', 'i<C-o>:up<CR>', '<C-s>', 'i<C-s>', 'v<C-s>', 'q:iup<Esc><CR>');
-  for (const [edit, expected] of [
-    ['', UNCHANGED],
-    ['ccmine<Esc>', accepted('mine\nnew2\n')],
-  ]) {
+  for (const [edit, expected] of [['', UNCHANGED], ['ccmine<Esc>', accepted('mine\nnew2\n')]]) {
     test(`the user’s keys and commands${edit && ' with an edit'}`, async (t) => {
       const scene = await start(t, init);
       for (const one of keys) {
@@ -155,9 +148,9 @@ describe('a proposal is accepted by', { skip, concurrency: 2 }, () => {
       }
     });
 
-    for (const one of [':xa<CR>', ':wqa<CR>', ':wa | qa<CR>', ':w<CR>:qa<CR>']) {
+    for (const one of [':xa<CR>', ':wqa<CR>', ':wa | qa<CR>', ':w<CR>:qa<CR>', '<C-w>h:wqall<CR>', ' X']) {
       test(`${edit}${one}, and Neovim ends`, async (t) => {
-        const scene = await start(t, '');
+        const scene = await start(t, `vim.keymap.set('n', ' X', '<cmd>xa<cr>')`);
         assert.deepEqual(await propose(scene, `${edit}${one}`), expected);
         assert.equal(await scene.neovim.exited(), 0);
       });
@@ -261,4 +254,61 @@ test('a newer proposal for a file leaves undo alone', { skip }, async (t) => {
     await session.callTool('openDiff', { filePath, newContent });
   }
   assert.equal(await neovim.lua('return vim.go.undolevels'), 1000);
+});
+
+/** The leaders of a widespread configuration, and mappings that begin like the keys in a proposal. */
+const init = `
+  vim.g.mapleader, vim.g.maplocalleader = ' ', ' '
+  vim.o.timeoutlen = 20000
+  vim.keymap.set('n', '<Space>', '<Nop>')
+  for _, keys in ipairs({ 'rn', 'ab', 'ca', 'mm' }) do
+    vim.keymap.set({ 'n', 'x' }, '<leader>' .. keys, function() vim.g.ran = keys end)
+  end`;
+
+test('a mapping of the user with the same beginning wins, at any speed', { skip }, async (t) => {
+  const { neovim, decision } = await openProposal(t, { init });
+  for (const keys of ['rn', 'ab', 'ca', 'mm']) {
+    for (const pause of [0, 120]) {
+      await neovim.lua(`vim.g.ran = ''`);
+      for (const key of [' ', ...keys]) {
+        await neovim.press(key);
+        await sleep(pause);
+      }
+      await neovim.until(`vim.g.ran == ...`, keys);
+    }
+    // Slower than 'timeoutlen': the beginning alone does nothing, and says so.
+    await neovim.command('set timeoutlen=50');
+    await neovim.type(` ${keys[0]}`);
+    await neovim.until(`vim.fn.execute('messages'):find('does nothing: it begins your mapping <Space>${keys}')`);
+    await neovim.command('set timeoutlen=20000');
+  }
+  assert.equal((await neovim.ready()).proposals, 1);
+  assert.ok(!(await neovim.bars())[1].includes('says why'));
+  await neovim.type(':GeminiCompanion accept<CR>');
+  assert.deepEqual(await decision, UNCHANGED);
+});
+
+test('a mapping that comes later wins, and so does the user’s own mapping of the same keys', { skip }, async (t) => {
+  const { neovim, decision } = await openProposal(t, {
+    init: `vim.o.timeoutlen = 20000 vim.keymap.set('n', '\\\\a', function() vim.g.ran = 'a' end)`,
+  });
+  await neovim.lua(`vim.keymap.set('n', '\\\\rn', function() vim.g.ran = 'rn' end, { buffer = 0 })`);
+  await neovim.press('\\r');
+  await sleep(120);
+  await neovim.press('n');
+  await neovim.until(`vim.g.ran == 'rn'`);
+  await neovim.type('\\a');
+  await neovim.until(`vim.g.ran == 'a'`);
+  assert.equal((await neovim.ready()).proposals, 1);
+  await neovim.type(':w<CR>');
+  assert.deepEqual(await decision, UNCHANGED);
+});
+
+test('keys that the user has chosen hide a mapping of the same keys', { skip }, async (t) => {
+  const { neovim, decision } = await openProposal(t, {
+    options: `mappings = { accept = '<CR>' }`,
+    init: `vim.keymap.set('n', '<CR>', function() vim.g.ran = true end)`,
+  });
+  await neovim.type('<CR>');
+  assert.deepEqual(await decision, UNCHANGED);
 });

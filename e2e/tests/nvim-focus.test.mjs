@@ -11,9 +11,7 @@ import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal } from
 const mode = (neovim) => neovim.lua('return vim.api.nvim_get_mode().mode');
 
 test('the focus stays if the user has configured that', { skip }, async (t) => {
-  const setup = `{ cmd = vim.env.GEMINI_COMPANION, focus = false, mappings = false }`;
-  const env = { GEMINI_COMPANION: process.env.GEMINI_COMPANION };
-  const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup, env });
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, { options: `focus = false, mappings = false` });
   const file = sandbox.file('a.txt', 'old\n');
   await neovim.edit(sandbox.file('other.txt'));
   const decision = client.openDiff(file, 'new\n');
@@ -23,9 +21,7 @@ test('the focus stays if the user has configured that', { skip }, async (t) => {
   await neovim.type(':GeminiCompanion show<CR>');
   assert.match(await neovim.lua('return vim.fn.bufname()'), /^gemini-companion:.*a\.txt$/);
   assert.equal(
-    await neovim.lua(
-      'return vim.fn.maparg(vim.api.nvim_replace_termcodes("<LocalLeader>a", true, true, true), "n")',
-    ),
+    await neovim.lua('return vim.fn.maparg(vim.api.nvim_replace_termcodes("<LocalLeader>a", true, true, true), "n")'),
     '',
   );
   await neovim.type(':w<CR>');

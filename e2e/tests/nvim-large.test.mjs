@@ -20,9 +20,7 @@ const computed = (neovim) =>
 
 for (const layout of ['vertical', 'unified']) {
   test(`a rewrite with 60,000 changes opens without marks, in the ${layout} layout`, { skip }, async (t) => {
-    const setup = `{ cmd = vim.env.GEMINI_COMPANION, layout = '${layout}' }`;
-    const env = { GEMINI_COMPANION: process.env.GEMINI_COMPANION };
-    const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup, env });
+    const { sandbox, neovim, client } = await openNeovimWithClient(t, { options: `layout = '${layout}'` });
     const old = lines(180_000);
     const file = sandbox.file('big.txt', text(old));
     const before = await computed(neovim);
@@ -43,9 +41,7 @@ for (const layout of ['vertical', 'unified']) {
 }
 
 test('a removed line with 20,000 tabs shows at once in the unified layout', { skip }, async (t) => {
-  const setup = `{ cmd = vim.env.GEMINI_COMPANION, layout = 'unified' }`;
-  const env = { GEMINI_COMPANION: process.env.GEMINI_COMPANION };
-  const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup, env });
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, { options: `layout = 'unified'` });
   const file = sandbox.file('big.tsv', `${'12\t'.repeat(20_000)}\n`);
   const before = await computed(neovim);
   const decision = client.openDiff(file, 'new\n');

@@ -1,14 +1,15 @@
-// Tests that only the user decides in Neovim: leaving, moving or copying a proposal is not a
-// decision.
+// Tests that only the user decides in Neovim: leaving, moving or copying a proposal, or a session, is not a decision.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
+import { accepted, REJECTED, UNCHANGED } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { until } from '../lib/inbox.mjs';
-import { noNeovim as skip, Neovim, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
+import { compared, openEdited, run } from '../lib/neovim-changes.mjs';
+import { Neovim, noNeovim as skip, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 /** It is open once more, and can be accepted. */
@@ -122,10 +123,7 @@ describe('a proposal', { skip, concurrency: 4 }, () => {
     });
   }
 
-  for (const [command, expected] of [
-    ['accept', UNCHANGED],
-    ['reject', REJECTED],
-  ]) {
+  for (const [command, expected] of [['accept', UNCHANGED], ['reject', REJECTED]]) {
     test(`leaves nothing behind if its user leaves it and decides by ${command} at once`, async (t) => {
       const { neovim, decision } = await openProposal(t);
       await neovim.press(`:enew | GeminiCompanion ${command}<CR>`);
@@ -196,16 +194,6 @@ describe('a proposal', { skip, concurrency: 4 }, () => {
     }
   });
 
-  for (const keys of [' x', ' X', '<C-w>h:wqall<CR>']) {
-    test(`is accepted unchanged by ${keys}`, async (t) => {
-      const { neovim, decision } = await openProposal(t, {
-        init: `vim.keymap.set('n', ' x', '<Cmd>x<CR>') vim.keymap.set('n', ' X', '<cmd>xa<cr>')`,
-      });
-      neovim.type(keys).catch(() => {}); // it may end
-      assert.deepEqual(await decision, UNCHANGED);
-    });
-  }
-
   for (const keys of [':saveas copy.txt<CR>', ':file copy.txt<CR>:w<CR>']) {
     test(`is saved elsewhere and waits after ${keys}`, async (t) => {
       const { sandbox, neovim, decision } = await openProposal(t);
@@ -242,12 +230,7 @@ test('a user who types in a proposal that its CLI closes does not type into a fi
   assert.ok((await texts(neovim, 'kept')).includes('my own words and more|new|new2'));
 });
 
-for (const [before, after] of [
-  ['gg', 'dd'],
-  ['ggV', 'd'],
-  ['ggqa', 'ddq'],
-  ['ggd', 'd'],
-]) {
+for (const [before, after] of [['gg', 'dd'], ['ggV', 'd'], ['ggqa', 'ddq'], ['ggd', 'd']]) {
   test(`keys after ${before} in a proposal that its CLI closes do not change a file`, { skip }, async (t) => {
     const { neovim, client, file, decision } = await openProposal(t);
     await neovim.type(before);
@@ -298,4 +281,87 @@ test('a failed start is reported with its reason', { skip }, async (t) => {
   const neovim = await Neovim.start(Sandbox.of(t), { setup: `{ cmd = ${cmd} }` });
   await neovim.until(`vim.fn.execute('messages'):find('exited with code') ~= nil`);
   assert.match(await neovim.messages(), /unexpected argument '--no-such-option'/);
+});
+
+/** Shows every message in a floating window of the current tab page, as Snacks and nvim-notify do. */
+const NOTIFIER = `vim.notify = function(message)
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, { message })
+  vim.api.nvim_open_win(buffer, false, {
+    relative = 'editor', width = 40, height = 1, row = 1, col = 60,
+    style = 'minimal', focusable = false,
+  })
+end`;
+
+test('Neovim lives when, below a floating window, a proposal ends', { skip }, async (t) => {
+  const { neovim, client, file, ...first } = await openProposal(t, { init: NOTIFIER });
+  await client.resolveDiffFromCli(file, 'accepted');
+  assert.deepEqual(await first.decision, UNCHANGED);
+  for (const [keys, expected] of Object.entries({
+    ':w<CR>': UNCHANGED,
+    ZZ: UNCHANGED,
+    ':q<CR>': REJECTED,
+    ':tabclose<CR>': REJECTED,
+    ':tabfirst | GeminiCompanion accept<CR>': UNCHANGED,
+    ':tabfirst | GeminiCompanion reject<CR>': REJECTED,
+  })) {
+    await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+    const { decision } = await client.propose(neovim, file, 'new\nnew2\n');
+    await neovim.type(keys);
+    assert.deepEqual(await decision, expected, keys);
+    await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+    assert.deepEqual(await neovim.lua('return vim.fn.getline(1, "$")'), ['1', '2', '3'], keys);
+  }
+});
+
+/** The buffers of each tab page, by name. */
+const tabs = (neovim) =>
+  neovim.lua(`return vim.tbl_map(function(tab)
+    return vim.tbl_map(function(window)
+      return vim.fn.bufname(vim.api.nvim_win_get_buf(window))
+    end, vim.api.nvim_tabpage_list_wins(tab))
+  end, vim.api.nvim_list_tabpages())`);
+
+for (const options of ['blank,buffers,curdir,folds,help,tabpages,winsize,terminal', 'buffers,curdir,tabpages,winsize']) {
+  test(`a session with sessionoptions=${options} has no proposal`, { skip }, async (t) => {
+    const init = `vim.o.sessionoptions = '${options}'`;
+    const { sandbox, neovim, file } = await openProposal(t, { init });
+    const session = path.join(sandbox.root, 'Session.vim');
+    await neovim.command(`mksession ${session}`);
+    assert.equal((await neovim.ready()).proposals, 1, 'the open one stays');
+    assert.deepEqual((await neovim.sides(file)).right, ['new', 'new2']);
+    await neovim.close();
+    const next = await Neovim.start(sandbox, { init, args: ['-S', session] });
+    await next.ready();
+    await next.until(`vim.fn.tabpagenr('$') == 1`);
+    assert.deepEqual(await tabs(next), [[path.join(sandbox.project, 'mine.txt')]]);
+    assert.equal(await next.lua(`return vim.fn.bufnr('gemini-companion')`), -1);
+  });
+}
+
+test('a session that the user loads decides no proposal', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const session = path.join(sandbox.root, 'Session.vim');
+  await neovim.edit(sandbox.file('mine.txt'));
+  await neovim.command(`mksession ${session}`);
+  const file = sandbox.file('a.txt', 'old\n');
+  const { decision } = await client.propose(neovim, file, 'new\n');
+  await neovim.type(`:tabfirst<CR>:source ${session}<CR>`);
+  await neovim.until(`vim.fn.execute('messages'):find('a proposal waits')`);
+  await neovim.type(':GeminiCompanion show<CR>:w<CR>');
+  assert.deepEqual(await decision, UNCHANGED);
+});
+
+test('a session has no comparison', { skip }, async (t) => {
+  const { sandbox, neovim, file } = await openEdited(t);
+  const session = path.join(sandbox.root, 'Session.vim');
+  await run(neovim, 'diff');
+  await compared(neovim);
+  await neovim.command(`mksession ${session}`);
+  await neovim.close();
+  const next = await Neovim.start(sandbox, { args: ['-S', session] });
+  await next.ready();
+  await next.until(`vim.fn.bufnr('gemini-companion') == -1`);
+  const shown = (await tabs(next)).flat();
+  assert.deepEqual([...new Set(shown)], [file.a]);
 });

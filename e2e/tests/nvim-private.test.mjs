@@ -58,8 +58,7 @@ test('the status says why a file with secrets is private, and how to share it', 
 });
 
 test('with an option, a file that Git ignores is private', { skip }, async (t) => {
-  const setup = `{ cmd = { [[${process.env.GEMINI_COMPANION}]] }, git_ignored_private = true }`;
-  const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup });
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, { options: `git_ignored_private = true` });
   const text = sandbox.file('a.txt', 'a text\n');
   const log = sandbox.file('logs/x.log', 'a secret\n');
   await neovim.edit(text);

@@ -21,10 +21,7 @@ async function untilLooked(window) {
   const { neovim, file } = window;
   window.round = (window.round ?? 0) + 1;
   fs.writeFileSync(file.other, `round ${window.round}\n`);
-  await neovim.until(
-    `vim.fn.getbufline(vim.fn.bufnr('other'), 1)[1] == 'round ' .. ...`,
-    window.round,
-  );
+  await neovim.until(`vim.fn.getbufline(vim.fn.bufnr('other'), 1)[1] == 'round ' .. ...`, window.round);
 }
 
 describe('a file that a CLI writes is not reloaded under the user’s hands', { skip, concurrency: 2 }, () => {
@@ -269,10 +266,7 @@ describe('while a CLI is connected', { skip, concurrency: 2 }, () => {
     assert.equal(await neovim.lua('return _G.reads'), 2);
   });
 
-  for (const [when, init, keys] of [
-    ['when a CLI connects', '', ''],
-    ['when its user writes it', '', ':write<CR>'],
-  ]) {
+  for (const [when, init, keys] of [['when a CLI connects', '', ''], ['when its user writes it', '', ':write<CR>']]) {
     test(`a buffer with another text than its file is not read again ${when}`, async (t) => {
       const decode = `for name, command in pairs({ BufReadPost = '%s/^/> /', BufWritePre = '%s/^> //', BufWritePost = '%s/^/> /' }) do
         vim.api.nvim_create_autocmd(name, { pattern = '*/a', callback = function()

@@ -112,18 +112,6 @@ describe('after the end of a companion', { skip, concurrency: 4 }, () => {
     });
   }
 
-  test('the bar of a proposal shows that the companion starts again', async (t) => {
-    const { sandbox, neovim } = await openNeovim(t);
-    await propose({ sandbox, neovim }, 'a.txt');
-    // In one call, because the next companion may start before another call.
-    const bar = await neovim.lua(
-      `vim.cmd('GeminiCompanion restart')
-       return vim.api.nvim_eval_statusline(vim.wo.winbar, { winid = 0, use_winbar = true }).str`,
-    );
-    assert.match(bar, /The companion starts again; decide in a moment/);
-    await neovim.until(`vim.wo.winbar:find(':w accepts')`);
-  });
-
   test('a program that takes the port meanwhile costs the connection, but no edit', async (t) => {
     const { sandbox, neovim } = await openNeovim(t);
     const { file } = await propose({ sandbox, neovim }, 'a.txt');
@@ -209,6 +197,7 @@ describe('after the end of a companion', { skip, concurrency: 4 }, () => {
     for (let times = 0; times < 3; times++) {
       await neovim.ready();
       await kill(neovim);
+      await neovim.says(/the companion starts again: .* exited with code/);
     }
     process.kill(await neovim.companionPid(), 'SIGKILL');
     await neovim.until(`vim.fn.execute('messages'):find('\\n?gemini.companion: the companion exited with code')`);

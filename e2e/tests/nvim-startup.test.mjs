@@ -36,6 +36,8 @@ describe('a Neovim that another program has started for one text has no companio
     'edit-command-line': (t) => ({ args: ['-c', 'normal! 1go', temporary(t, 'zshabc.zsh')] }),
     firenvim: () => ({ init: 'vim.g.started_by_firenvim = true' }),
     'vscode-neovim': () => ({ init: 'vim.g.vscode = 1' }),
+    'Gemini CLI': () => ({ env: { GEMINI_CLI_NO_RELAUNCH: 'true' } }),
+    'Qwen Code': () => ({ env: { QWEN_CODE_NO_RELAUNCH: 'true' } }),
   };
   for (const [name, options] of Object.entries(cases)) {
     test(name, async (t) => {
@@ -65,15 +67,15 @@ describe('a Neovim that another program has started for one text has no companio
   }
 });
 
-for (const content of ['5', 'null', '[]', 'no JSON', '{"ppid":{},"ideInfo":5}']) {
-  test(`a companion starts beside a discovery file with ${content}`, { skip }, async (t) => {
-    const sandbox = Sandbox.of(t);
-    const folder = sandbox.folder('tmp', 'gemini', 'ide');
-    fs.writeFileSync(path.join(folder, `gemini-ide-server-${process.pid}-1.json`), content);
-    const neovim = await Neovim.start(sandbox);
-    await neovim.ready();
-  });
-}
+test('a companion starts beside invalid discovery files', { skip }, async (t) => {
+  const sandbox = Sandbox.of(t);
+  const folder = sandbox.folder('tmp', 'gemini', 'ide');
+  for (const [index, content] of ['5', 'null', '[]', 'no JSON', '{"ppid":{},"ideInfo":5}'].entries()) {
+    fs.writeFileSync(path.join(folder, `gemini-ide-server-${process.pid}-${index}.json`), content);
+  }
+  const neovim = await Neovim.start(sandbox);
+  await neovim.ready();
+});
 
 describe('the workspace', { skip, concurrency: 2 }, () => {
   const automatic = {
@@ -115,9 +117,7 @@ describe('the workspace', { skip, concurrency: 2 }, () => {
   ]) {
     test(`is empty if the user’s function ${name}`, async (t) => {
       const sandbox = Sandbox.of(t);
-      const program = process.env.GEMINI_COMPANION;
-      const setup = `{ cmd = [[${program}]], workspace = function() ${value} end }`;
-      const neovim = await Neovim.start(sandbox, { setup });
+      const neovim = await Neovim.start(sandbox, { options: `workspace = function() ${value} end` });
       await neovim.until(`vim.fn.execute('messages'):find('names no existing one')`);
       assert.match(await neovim.messages(), problem);
       assert.doesNotMatch(await neovim.messages(), /traceback|\.lua:/);
