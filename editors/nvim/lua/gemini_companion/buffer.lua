@@ -54,18 +54,6 @@ function M.set_lines(buffer, parsed)
   options.modifiable = modifiable
 end
 
---- Replaces the lines of a buffer without an undo step.
----@param buffer integer
----@param parsed GeminiCompanion.Text
-function M.fill(buffer, parsed)
-  local options = vim.bo[buffer]
-  local levels = options.undolevels
-  options.undolevels = -1
-  M.set_lines(buffer, parsed)
-  options.undolevels = levels
-  options.modified = false
-end
-
 --- Returns whether a buffer has nothing but one empty line.
 ---@param buffer integer
 function M.has_empty_line(buffer)
@@ -98,6 +86,18 @@ function M.set_form(buffer, parsed)
   options.bomb = parsed.bomb
   options.fixendofline = false
   options.endofline = parsed.eol
+end
+
+--- Gives a buffer a text and its form, without an undo step.
+---@param buffer integer
+---@param parsed GeminiCompanion.Text
+function M.fill(buffer, parsed)
+  local options = vim.bo[buffer]
+  local levels, modifiable = options.undolevels, options.modifiable
+  options.undolevels, options.modifiable = -1, true
+  M.set_lines(buffer, parsed)
+  M.set_form(buffer, parsed)
+  options.undolevels, options.modifiable, options.modified = levels, modifiable, false
 end
 
 --- Returns the changes between two buffers; see `text.changes`.

@@ -49,8 +49,6 @@ function M.hold(path, parsed, may_write)
   local buffer = buffers.create('kept' .. path, 'acwrite', 'hide')
   local options = vim.bo[buffer]
   buffers.fill(buffer, parsed)
-  buffers.set_form(buffer, parsed)
-  options.modified = false
   ticks[buffer] = api.nvim_buf_get_changedtick(buffer)
   -- `:saveas` and `:file` rename the buffer before it is written.
   local name = api.nvim_buf_get_name(buffer)

@@ -82,7 +82,6 @@ local function on_read(buffer)
         buffers.replace(buffer, before)
       else
         buffers.fill(buffer, before)
-        buffers.set_form(buffer, before)
       end
       -- `u` sets the option as it was before a change.
       vim.bo[buffer].modified = true

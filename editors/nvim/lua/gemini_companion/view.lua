@@ -242,8 +242,6 @@ function M.open(path, parsed, kind, options, on)
   vim.bo[view.left].modifiable = false
   view:show_file()
   buffers.fill(view.right, parsed)
-  buffers.set_form(view.right, parsed)
-  vim.bo[view.right].modified = false
   -- Set before the windows open, since a filetype plugin may set window options.
   set_filetype(view.left, path)
   set_filetype(view.right, path)
