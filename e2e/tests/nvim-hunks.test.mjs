@@ -143,6 +143,25 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
     assert.match(await reverted(cli), /^The user reverted your changes to a\. /);
   });
 
+  test('lists its changes again if the user undoes several reverts in the file', async (t) => {
+    const { neovim, file, cli } = await openAll(t);
+    await shown(neovim, 3);
+    for (const [line, text, left] of [
+      ['+THREE', SECOND, 2],
+      ['+more', TEXT, 1],
+    ]) {
+      await to(neovim, line);
+      await neovim.type('X');
+      await untilFile(file.a, text);
+      await shown(neovim, left);
+    }
+    await neovim.edit(file.a);
+    await neovim.type('uu:w<CR>');
+    await untilFile(file.a, EDITED);
+    await shown(neovim, 3);
+    assert.equal(await reverted(cli), undefined);
+  });
+
   test('undoes earlier reverts also if the last one can’t be undone', async (t) => {
     const { neovim, file, sandbox } = await openAll(t);
     await answerAll(neovim, 1);

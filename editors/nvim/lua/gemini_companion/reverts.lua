@@ -62,9 +62,16 @@ end
 local function on_write(buffer)
   local found = of_buffer(buffer)
   local now = found[1] and text.digest(file.read(found[1].path) or '')
-  for _, revert in ipairs(found) do
-    if now == (revert.is_reverted and revert.old or revert.new) then
-      set(revert, not revert.is_reverted)
+  for index, revert in ipairs(found) do
+    if not revert.is_reverted and now == revert.new then
+      set(revert, true)
+    elseif revert.is_reverted and now == revert.old then
+      -- Later reverts are undone with it.
+      for later = 1, index do
+        if found[later].is_reverted then
+          set(found[later], false)
+        end
+      end
     end
   end
 end
