@@ -320,7 +320,7 @@ end
 --- Handles `diff/open`.
 function M.on_open(params, done, fail)
   local path = params.filePath
-  local base = stale.bytes(path)
+  local base = file.read(path) or false
   -- The companion has ended the proposal that this one replaces, and ignores decisions about it.
   if proposals.get(path) then
     set_orphan(proposals.get(path))

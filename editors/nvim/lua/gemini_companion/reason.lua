@@ -4,7 +4,6 @@ local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
 local log = require('gemini_companion.log')
 local proposals = require('gemini_companion.proposals')
-local stale = require('gemini_companion.stale')
 
 local M = {}
 
@@ -45,7 +44,7 @@ function M.arrival(proposal)
     return nil, NEVER:format('sharing with CLIs was off when this proposal opened')
   elseif not QUESTIONS[proposal.reason] then
     return nil, NEVER:format('its CLI is not known (see gemini-companion doctor)')
-  elseif stale.bytes(proposal.path) ~= proposal.base then
+  elseif (file.read(proposal.path) or false) ~= proposal.base then
     return 'nextPrompt'
   end
   return proposal.reason

@@ -5,19 +5,12 @@ local log = require('gemini_companion.log')
 
 local M = {}
 
---- Returns the bytes of a file, or false if it does not exist.
----@param path string
----@return string|false
-function M.bytes(path)
-  return file.read(path) or false
-end
-
 --- Returns whether a client that accepts would overwrite a text that it has not seen: a change of the file, or unsaved
 --- changes in its buffer.
 ---@param proposal GeminiCompanion.Proposal
 function M.is_unseen(proposal)
   local buffer = file.buffer(proposal.path)
-  return M.bytes(proposal.path) ~= proposal.base or (buffer ~= nil and vim.bo[buffer].modified)
+  return (file.read(proposal.path) or false) ~= proposal.base or (buffer ~= nil and vim.bo[buffer].modified)
 end
 
 --- Warns the user and returns true if the CLI may overwrite changes in the file. It overwrites them with a text that
@@ -26,7 +19,7 @@ end
 ---@param proposal GeminiCompanion.Proposal
 ---@param insists? boolean
 function M.warn_if_stale(proposal, insists)
-  local now = M.bytes(proposal.path)
+  local now = file.read(proposal.path) or false
   if insists == nil then
     insists = proposal.warned == now
   end
