@@ -1,8 +1,8 @@
 //! Runs the tests and the demo with the real client from npm. Some of them need a window of the
 //! IDE.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::thread;
 
 use xshell::{Cmd, Shell, cmd};
@@ -47,42 +47,27 @@ pub(crate) fn test(sh: &Shell) -> Result {
     Ok(test.env("GEMINI_COMPANION", companion).run()?)
 }
 
-/// A CLI and the version for the tests, such as `gemini@latest`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ClientVersion {
-    /// The packages, with the version.
-    packages: Vec<String>,
-}
-
-impl FromStr for ClientVersion {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let packages: &[&str] = match text.split_once('@') {
-            Some(("gemini", _)) => &["@google/gemini-cli", "@google/gemini-cli-core"],
-            Some(("qwen", _)) => &["@qwen-code/qwen-code"],
-            _ => return Err("expected gemini@VERSION or qwen@VERSION".into()),
-        };
-        let version = text.split_once('@').map_or("", |(_, version)| version);
-        let is_part = |c: char| c.is_ascii_alphanumeric() || ".-+".contains(c);
-        if version.is_empty() || !version.chars().all(is_part) {
-            return Err(format!("{version:?} is not a version or a tag of npm"));
+/// Returns the packages of a CLI in a version, such as `gemini@latest`.
+pub(crate) fn packages(client: &str) -> std::result::Result<String, String> {
+    match client.split_once('@') {
+        Some(("gemini", version)) => {
+            Ok(format!("@google/gemini-cli@{version} @google/gemini-cli-core@{version}"))
         }
-        Ok(Self { packages: packages.iter().map(|name| format!("{name}@{version}")).collect() })
+        Some(("qwen", version)) => Ok(format!("@qwen-code/qwen-code@{version}")),
+        _ => Err("expected gemini@VERSION or qwen@VERSION".into()),
     }
 }
 
 /// Runs the tests in `e2e/` with other versions of the CLIs. Then removes the record of the
 /// installed packages, so that the next command installs those of the lock file.
-pub(crate) fn test_clients(sh: &Shell, clients: &[ClientVersion]) -> Result {
+pub(crate) fn test_clients(sh: &Shell, packages: &[String]) -> Result {
     install(sh)?;
-    let packages = clients.iter().flat_map(|client| &client.packages);
     {
         let _dir = sh.push_dir("e2e");
         sh.remove_path(STAMP)?;
         let npm =
             cmd!(sh, "{NPM} install --silent --no-save --no-package-lock --no-fund --no-audit");
-        npm.args(packages).run()?;
+        npm.args(packages.iter().flat_map(|packages| packages.split(' '))).run()?;
         sh.write_file(STAMP, sh.read_file("package-lock.json")?)?;
     }
     let result = test(sh);
@@ -92,51 +77,43 @@ pub(crate) fn test_clients(sh: &Shell, clients: &[ClientVersion]) -> Result {
 
 /// Runs the tests about edits again, through a JVM. Needs the result of [`kotlin::test`].
 pub(crate) fn test_on_jvm(sh: &Shell) -> Result {
-    install(sh)?;
-    let companion = kotlin::companion_on_jvm(sh);
-    let _dir = sh.push_dir("e2e");
-    let tests = ["content", "diffs"].map(|name| format!("tests/{name}.test.mjs"));
-    let test = cmd!(sh, "node --test --test-reporter=spec --test-concurrency=3 {tests...}");
-    Ok(test.env("GEMINI_COMPANION", companion).run()?)
+    node_test(sh, &["tests/content", "tests/diffs"], &kotlin::companion_on_jvm(sh), &[])
 }
 
 /// Runs the tests that show that a program serves the client, on any system and from any compiler.
 pub(crate) fn test_released(sh: &Shell, program: &Path) -> Result {
-    install(sh)?;
-    let _dir = sh.push_dir("e2e");
     let tests = ["connection", "content", "context", "diffs", "two-clients"];
-    let tests = tests.map(|name| format!("tests/{name}.test.mjs"));
-    let test = cmd!(sh, "node --test --test-reporter=dot --test-concurrency=2 {tests...}");
-    Ok(test.env("GEMINI_COMPANION", program).run()?)
+    node_test(sh, &tests.map(|name| format!("tests/{name}")), program, &[])
 }
 
 /// Tests a program for Windows in Wine, with a client on Linux: as from WSL, through a bridge.
 pub(crate) fn test_windows(sh: &Shell, bridge: &Path, program: &Path, drive_c: &Path) -> Result {
+    let windows = [("COMPANION_ON_WINDOWS", program), ("COMPANION_DRIVE_C", drive_c)];
+    node_test(sh, &["wine-tests/windows"], bridge, &windows)
+}
+
+/// Tests that `setup` installs the plugin's released zip, and removes it.
+pub(crate) fn test_zip(sh: &Shell, zip: &Path) -> Result {
+    node_test(sh, &["zip-tests/setup"], &build(sh)?, &[("COMPANION_ZIP", zip)])
+}
+
+/// Runs tests of `e2e/` with a program.
+fn node_test(
+    sh: &Shell,
+    tests: &[impl fmt::Display],
+    companion: &Path,
+    variables: &[(&str, &Path)],
+) -> Result {
     install(sh)?;
     let _dir = sh.push_dir("e2e");
-    let test = cmd!(sh, "node --test --test-reporter=dot wine-tests/windows.test.mjs");
-    let test = test.env("GEMINI_COMPANION", bridge).env("COMPANION_ON_WINDOWS", program);
-    Ok(test.env("COMPANION_DRIVE_C", drive_c).run()?)
+    let tests = tests.iter().map(|test| format!("{test}.test.mjs"));
+    let node = cmd!(sh, "node --test --test-reporter=spec --test-concurrency=3 {tests...}");
+    Ok(node.envs(variables.iter().copied()).env("GEMINI_COMPANION", companion).run()?)
 }
 
 /// Runs the tests in a window of the platform of 2018.3.
 pub(crate) fn test_in_window(sh: &Shell) -> Result {
     Window::prepare(sh)?.test(sh, None, None)
-}
-
-/// Tests that `setup` installs the plugin's released zip, and removes it.
-pub(crate) fn test_zip(sh: &Shell, zip: &Path) -> Result {
-    install(sh)?;
-    let program = build(sh)?;
-    let _dir = sh.push_dir("e2e");
-    let test = cmd!(sh, "node --test --test-reporter=dot zip-tests/setup.test.mjs");
-    Ok(test.env("GEMINI_COMPANION", program).env("COMPANION_ZIP", zip).run()?)
-}
-
-/// Plays the main job in a window, with the plugin that `dist` has built.
-pub(crate) fn test_released_plugin(sh: &Shell, plugin: &Path) -> Result {
-    let window = Window { plugin: plugin.to_owned(), ..Window::prepare(sh)? };
-    window.run(sh, cmd!(sh, "node --test --test-reporter=dot ide-tests/review.test.mjs"))
 }
 
 /// `cargo xtask demo --quick`: plays the main job in Neovim.
@@ -286,19 +263,4 @@ pub(crate) fn install_in(sh: &Shell, folder: &str) -> Result {
     println!("installing what {folder} needs (npm ci): up to a minute");
     cmd!(sh, "{NPM} ci --silent --no-fund --no-audit").run()?;
     Ok(sh.write_file(STAMP, wanted)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_client_version_names_its_packages() {
-        let packages = |text: &str| text.parse().map(|client: ClientVersion| client.packages);
-        assert_eq!(packages("qwen@0.24.4").unwrap(), ["@qwen-code/qwen-code@0.24.4"]);
-        assert_eq!(packages("gemini@latest").unwrap().len(), 2);
-        for wrong in ["gemini", "gemini@", "codex@1", "gemini@../x", "gemini@1 --global"] {
-            assert!(packages(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -45,19 +45,6 @@ pub(crate) fn check_stubs(sh: &Shell, classes: &Path) -> Result {
     if stubs.is_empty() { Ok(()) } else { Err(format!("stubs of default members: {stubs}").into()) }
 }
 
-/// Measures the boundary between the JVM and the library, both in their released form.
-pub(crate) fn bench(sh: &Shell) -> Result {
-    let library_home = sh.current_dir().join("target/library-for-tests");
-    copy_library(sh, &release_library(sh)?, &library_home)?;
-    let library_home = format!("-Dlibrary.home={}", library_home.display());
-    maven(sh, POM, &[ANY_FORMAT, &library_home, "-DskipUTs", "process-test-classes"])?;
-    cmd!(sh, "cargo build --quiet --locked --release --package companion-cli").run()?;
-    let serve = tools::target_dir(sh).join("release/gemini-companion");
-    let program = companion_on_jvm(sh);
-    let bench = cmd!(sh, "{program} {serve}");
-    Ok(bench.env("COMPANION_JVM_OPTIONS", "").env("COMPANION_JVM_MAIN", "Bench").run()?)
-}
-
 /// Returns the class path of the tests without an IDE, including a launcher, for JVMs that Maven
 /// can't start.
 pub(crate) fn boundary_tests(sh: &Shell) -> Result<Vec<PathBuf>> {

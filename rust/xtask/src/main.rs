@@ -24,8 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use e2e::ClientVersion;
-use needs::Work;
+use needs::Needs;
 use xshell::Shell;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -56,8 +55,9 @@ enum Command {
         portable: bool,
         /// Run only the end-to-end tests, with another version of a CLI from npm: gemini@latest,
         /// qwen@0.24.4. Can be repeated.
-        #[arg(long, value_name = "CLI@VERSION", conflicts_with_all = ["long", "only", "portable"])]
-        client_version: Vec<ClientVersion>,
+        #[arg(long, value_name = "CLI@VERSION", value_parser = e2e::packages)]
+        #[arg(conflicts_with_all = ["long", "only", "portable"])]
+        client_version: Vec<String>,
     },
     /// Play the main job: the real Gemini CLI proposes edits, and a scripted user reviews them, first
     /// in Neovim, then in a real IDE. Pictures of it go to target/demo.
@@ -85,8 +85,6 @@ enum Command {
         #[arg(long, value_name = "PART", value_parser = ["typing", "waits", "events"])]
         only: Option<String>,
     },
-    /// Measure the cost of the boundary between the JVM and the library.
-    BenchJni,
     /// Open an IDE with the plugin: the platform of 2018.3, or one that is installed.
     Run {
         /// The folder to open; the default is this checkout.
@@ -126,7 +124,7 @@ enum Command {
     Dist {
         #[command(flatten)]
         args: dist::Args,
-        /// The plugin is the one that Gradle makes, for 2024.2 and newer; not signed.
+        /// Also build the plugin for 2024.2 and newer, by Gradle; not signed.
         #[arg(long)]
         gradle: bool,
     },
@@ -136,7 +134,7 @@ enum Command {
     DistTest {
         #[command(flatten)]
         args: dist::Args,
-        /// Leave out the libraries and the plugin.
+        /// Leave out the libraries.
         #[arg(long)]
         program_only: bool,
     },
@@ -152,8 +150,6 @@ enum Command {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Check GitHub's workflows, as `test` does.
-    LintWorkflows,
     /// Print the section of this version in CHANGELOG.md, if TAG is its tag.
     ReleaseNotes { tag: String },
     /// Build the IDE platform (2018.3) that the plugin is compiled, run and tested with.
@@ -161,42 +157,27 @@ enum Command {
 }
 
 impl Command {
-    /// Returns the work that the command will do. Its needs are checked before the command begins.
-    fn works(&self) -> Vec<Work> {
+    /// Returns what the command needs. It is checked before the command begins.
+    fn needs(&self) -> Vec<Needs> {
+        use needs::{BARE, CLIENT, DISPLAY, GRADLE, NEOVIM, NPM, PLUGIN, ROBOT, TESTS, WORKFLOWS};
         match self {
-            Self::Npm => vec![Work::Client, Work::Npm],
+            Self::CheckLibraries { .. } | Self::ReleaseNotes { .. } => vec![],
+            Self::Npm => vec![CLIENT, NPM],
             Self::NpmPublish { .. }
             | Self::DistSigned { .. }
-            | Self::Test { portable: true, .. } => {
-                vec![Work::Client]
+            | Self::Test { portable: true, .. } => vec![CLIENT],
+            Self::Test { .. } => vec![WORKFLOWS, PLUGIN, CLIENT, DISPLAY, ROBOT, TESTS],
+            Self::Demo { quick: true, .. } => vec![CLIENT, NEOVIM],
+            Self::Demo { .. } => vec![CLIENT, NEOVIM, PLUGIN, DISPLAY, ROBOT],
+            Self::BenchIde { .. } | Self::TestIde { .. } => vec![PLUGIN, CLIENT, DISPLAY, ROBOT],
+            Self::Bare { .. } => vec![BARE, CLIENT],
+            Self::Run { ide, .. } => {
+                let plugin = if ide.is_some() { GRADLE } else { PLUGIN };
+                if display::is_there() { vec![plugin] } else { vec![plugin, DISPLAY] }
             }
-            Self::Test { .. } => {
-                vec![
-                    Work::Workflows,
-                    Work::Plugin,
-                    Work::Client,
-                    Work::Display,
-                    Work::Robot,
-                    Work::Tests,
-                ]
-            }
-            Self::Demo { quick: true, .. } => vec![Work::Client, Work::Neovim],
-            Self::Demo { .. } => {
-                vec![Work::Client, Work::Neovim, Work::Plugin, Work::Display, Work::Robot]
-            }
-            Self::BenchIde { .. } | Self::TestIde { .. } => {
-                vec![Work::Plugin, Work::Client, Work::Display, Work::Robot]
-            }
-            Self::Bare { .. } => vec![Work::Bare, Work::Client],
-            Self::LintWorkflows => vec![Work::Workflows],
-            Self::Run { ide: None, .. } if display::is_there() => vec![Work::Plugin],
-            Self::Run { ide: None, .. } => vec![Work::Plugin, Work::Display],
-            Self::Run { ide: Some(_), .. } if display::is_there() => vec![Work::Gradle],
-            Self::Run { ide: Some(_), .. } => vec![Work::Gradle, Work::Display],
-            Self::CheckLibraries { .. } | Self::ReleaseNotes { .. } => Vec::new(),
-            Self::Dist { args, gradle } => args.works(*gradle),
-            Self::DistTest { args, program_only } => args.works_of_tests(*program_only),
-            Self::BenchJni | Self::Plugin { .. } | Self::Platform => vec![Work::Plugin],
+            Self::Dist { args, gradle } => args.needs(*gradle),
+            Self::DistTest { args, program_only } => args.needs_of_tests(*program_only),
+            Self::Plugin { .. } | Self::Platform => vec![PLUGIN],
         }
     }
 }
@@ -216,7 +197,7 @@ fn run(args: &Args) -> Result {
     // Not canonical: npm can't run in a canonical path of Windows.
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
     sh.change_dir(checkout.ok_or("the sources of this program lie in no checkout")?);
-    needs::ensure(&sh, &args.command.works(), args.yes)?;
+    needs::ensure(&sh, &args.command.needs(), args.yes)?;
     match &args.command {
         Command::Test { portable: true, .. } => test::test_portable(&sh),
         Command::Test { client_version, .. } if !client_version.is_empty() => {
@@ -227,7 +208,6 @@ fn run(args: &Args) -> Result {
         Command::Demo { screenshots, .. } => e2e::demo(&sh, *screenshots),
         Command::Bare { commands, as_root } => bare::run(&sh, commands, *as_root),
         Command::BenchIde { only } => e2e::bench_ide(&sh, only.as_deref()),
-        Command::BenchJni => kotlin::bench(&sh),
         Command::Run { project, ide } => run::run(&sh, project, ide.as_deref()),
         Command::TestIde { ide, only } => test_ide::run(&sh, ide, only.as_deref()),
         Command::Plugin { release: true } => plugin::release(&sh).map(drop),
@@ -240,7 +220,6 @@ fn run(args: &Args) -> Result {
         Command::NpmPublish { packages, dry_run } => {
             dist::npm::publish(&sh, packages.as_deref(), *dry_run)
         }
-        Command::LintWorkflows => workflows::lint(&sh),
         Command::ReleaseNotes { tag } => {
             println!("{}", changelog::notes(&sh, tag)?);
             Ok(())

@@ -68,52 +68,20 @@ pub(crate) fn zip(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// Makes the zip with the libraries of all systems, which are in `libraries`, into the folder `to`:
-/// by Gradle for 2024.2 and newer, not signed, or for 2018.3, of the folder `plugin`.
-pub(crate) fn release_zip(
-    sh: &Shell,
-    gradle: bool,
-    libraries: &Path,
-    plugin: &Path,
-    to: &Path,
-) -> Result<PathBuf> {
-    let (name, since) = if gradle {
-        let name = format!("{NAME}-{VERSION}.zip");
-        let natives = format!("-Pcompanion.natives={}", libraries.display());
-        cmd!(sh, "./gradlew --no-daemon :plugin-kotlin:checkAllLibraries {natives}").run()?;
-        sh.copy_file(format!("target/gradle/distributions/{name}"), to.join(&name))?;
-        (name, "242")
-    } else {
-        let name = format!("{NAME}-{VERSION}-2018.3.zip");
-        make_folder(sh, libraries, plugin)?;
-        archive::zip_folder(sh, plugin, &to.join(&name))?;
-        (name, "183")
-    };
+/// Makes the zip for 2024.2 and newer with the libraries of all systems, which are in `libraries`, by
+/// Gradle into the folder `to`. It is not signed.
+pub(crate) fn gradle_zip(sh: &Shell, libraries: &Path, to: &Path) -> Result<PathBuf> {
+    let name = format!("{NAME}-{VERSION}.zip");
+    let natives = format!("-Pcompanion.natives={}", libraries.display());
+    cmd!(sh, "./gradlew --no-daemon :plugin-kotlin:checkAllLibraries {natives}").run()?;
+    sh.copy_file(format!("target/gradle/distributions/{name}"), to.join(&name))?;
     // An IDE resolves the address of the zip relative to the address of this file.
     let updates = format!(
         "<plugins>\n  <plugin id=\"{ID}\" url=\"{name}\" version=\"{VERSION}\">\n    \
-         <idea-version since-build=\"{since}\"/>\n  </plugin>\n</plugins>\n"
+         <idea-version since-build=\"242\"/>\n  </plugin>\n</plugins>\n"
     );
     sh.write_file(to.join("updatePlugins.xml"), updates)?;
     Ok(to.join(name))
-}
-
-/// Makes the plugin's folder for 2018.3.
-fn make_folder(sh: &Shell, libraries: &Path, plugin: &Path) -> Result {
-    sh.remove_path(plugin)?;
-    sh.create_dir(plugin.join("lib"))?;
-    sh.copy_file(kotlin::jar(sh)?, plugin.join("lib"))?;
-    for system in sh.read_dir(libraries)? {
-        let folder = plugin.join("native").join(system.file_name().unwrap_or_default());
-        sh.create_dir(&folder)?;
-        for library in sh.read_dir(system)? {
-            sh.copy_file(library, &folder)?;
-        }
-    }
-    match natives::check(&plugin.join("native"))? {
-        missing if missing.is_empty() => Ok(()),
-        missing => Err(format!("no library for {}", missing.join(", ")).into()),
-    }
 }
 
 /// Builds the plugin from the jar that Maven made. Returns the folder of plugins that contains it.

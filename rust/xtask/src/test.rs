@@ -33,12 +33,13 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
         Ok(lint.args(["--", "-D", "warnings"]).run()?)
     })?;
     steps.run("licences, sources, duplicates", || {
-        let deny = tools::cargo_deny(sh)?;
+        let deny = tools::cargo_tool(sh, "cargo-deny", "0.20.2")?;
         Ok(cmd!(sh, "{deny} --log-level error check licenses bans sources").run()?)
     })?;
     steps.run("workflows", || workflows::lint(sh))?;
     steps.run("the plugin for Neovim", || {
-        let (stylua, emmylua) = (tools::stylua(sh)?, tools::emmylua_check(sh)?);
+        let stylua = tools::cargo_tool(sh, "stylua", "2.6.0")?;
+        let emmylua = tools::cargo_tool(sh, "emmylua_check", "0.25.1")?;
         let _dir = sh.push_dir("editors/nvim");
         cmd!(sh, "{stylua} --check .").run()?;
         let _runtime = sh.push_env("VIMRUNTIME", e2e::neovim_runtime(sh)?);

@@ -7,29 +7,9 @@ use xshell::{Shell, cmd};
 
 use crate::Result;
 
-/// Returns cargo-deny, for the check of licences.
-pub(crate) fn cargo_deny(sh: &Shell) -> Result<PathBuf> {
-    cargo_tool(sh, "cargo-deny", "0.20.2")
-}
-
-/// Returns stylua, the formatter of the plugin for Neovim.
-pub(crate) fn stylua(sh: &Shell) -> Result<PathBuf> {
-    cargo_tool(sh, "stylua", "2.6.0")
-}
-
-/// Returns `emmylua_check`, which checks the types of the plugin for Neovim.
-pub(crate) fn emmylua_check(sh: &Shell) -> Result<PathBuf> {
-    cargo_tool(sh, "emmylua_check", "0.25.1")
-}
-
-/// Returns cargo-cyclonedx, which lists the parts of a program.
-pub(crate) fn cargo_cyclonedx(sh: &Shell) -> Result<PathBuf> {
-    cargo_tool(sh, "cargo-cyclonedx", "0.5.9")
-}
-
 /// Returns a program from cargo's registry. Installs it when first needed, into a cache outside the
 /// checkout. Compiles it without optimisations: it compiles for minutes and runs for seconds.
-fn cargo_tool(sh: &Shell, name: &str, version: &str) -> Result<PathBuf> {
+pub(crate) fn cargo_tool(sh: &Shell, name: &str, version: &str) -> Result<PathBuf> {
     let root = cache_dir()?.join(format!("{name}-{version}"));
     let program = root.join("bin").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     if !program.exists() {

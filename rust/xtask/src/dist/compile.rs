@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 
 use xshell::{Cmd, Shell, cmd};
 
-use super::signature;
 use super::system::System;
 use crate::{Result, tools};
 
@@ -66,7 +65,8 @@ impl Compiler {
         sh.remove_path(to)?;
         sh.copy_file(folder.join(to.file_name().unwrap_or_default()), to)?;
         if system.is_macos() {
-            strip_for_macos(sh, to, system)?;
+            // It renews the signature, without which macOS ends the program when it starts.
+            cmd!(sh, "llvm-strip -x {to}").quiet().run()?;
         }
         Ok(())
     }
@@ -144,19 +144,4 @@ pub(crate) fn with_sources(sh: &Shell) -> Option<PathBuf> {
         let sources = sysroot.join("lib/rustlib/src/rust/library/Cargo.lock");
         sources.exists().then(|| sysroot.join("bin"))
     })
-}
-
-/// Removes symbols, and checks that the signature was renewed: without a valid one, macOS ends the
-/// program when it starts.
-fn strip_for_macos(sh: &Shell, file: &Path, system: System) -> Result {
-    cmd!(sh, "llvm-strip -x {file}").quiet().run()?;
-    match signature::wrong_pages(&sh.read_binary_file(file)?) {
-        Some(0) => Ok(()),
-        // Macs with an Intel processor run unsigned programs.
-        None if system == System::MacosX64 => Ok(()),
-        None => Err(format!("{} is not signed", file.display()).into()),
-        Some(wrong) => {
-            Err(format!("{}: signature of {wrong} pages is wrong", file.display()).into())
-        }
-    }
 }

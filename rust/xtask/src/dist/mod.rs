@@ -3,7 +3,6 @@
 //! - [`system`]: the systems, and the names of their artefacts.
 //! - [`compile`]: the program and the library of a system.
 //! - [`inspect`]: the checks that do not run the files.
-//! - [`signature`]: the signature of a file for macOS.
 //! - [`run`]: the tests with the real client and in a JVM, on a [`machine`] of the system.
 //! - [`documents`]: the completions and the man page.
 //! - [`archive`]: archives whose bytes are always the same.
@@ -20,7 +19,6 @@ mod machine;
 pub(crate) mod npm;
 mod run;
 mod sbom;
-mod signature;
 mod system;
 
 use std::path::{Path, PathBuf};
@@ -28,8 +26,8 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use xshell::{Shell, cmd};
 
-use crate::needs::Work;
-use crate::{Result, e2e, plugin};
+use crate::needs::{self, Needs};
+use crate::{Result, check_libraries, e2e, plugin};
 use machine::Machine;
 pub(crate) use system::System;
 
@@ -47,29 +45,30 @@ impl Args {
         if self.targets.is_empty() { System::value_variants() } else { &self.targets }
     }
 
-    /// The work that building will do.
-    pub(crate) fn works(&self, gradle: bool) -> Vec<Work> {
-        let plugin = if gradle { Work::Gradle } else { Work::Plugin };
-        let all = [Work::Dist, plugin, Work::Client];
-        if self.targets.is_empty() { all.to_vec() } else { vec![Work::Dist] }
+    /// What building needs.
+    pub(crate) fn needs(&self, gradle: bool) -> Vec<Needs> {
+        match (self.targets.is_empty(), gradle) {
+            (false, _) => vec![needs::DIST],
+            (true, false) => vec![needs::DIST, needs::CLIENT],
+            (true, true) => vec![needs::DIST, needs::CLIENT, needs::GRADLE],
+        }
     }
 
-    /// The work that testing will do.
-    pub(crate) fn works_of_tests(&self, program_only: bool) -> Vec<Work> {
-        let is_foreign = |system: &System| Some(*system) != System::host();
-        let mut works = vec![Work::Client];
-        if self.systems().iter().any(is_foreign) {
-            works.extend([Work::Dist, Work::DistTest]);
+    /// What testing needs.
+    pub(crate) fn needs_of_tests(&self, program_only: bool) -> Vec<Needs> {
+        let mut needs = vec![needs::CLIENT];
+        if self.systems().iter().any(|system| Some(*system) != System::host()) {
+            needs.extend([needs::DIST, needs::DIST_TEST]);
         }
         if !program_only {
-            works.extend([Work::Dist, Work::Plugin, Work::Display, Work::Robot]);
+            needs.extend([needs::DIST, needs::PLUGIN]);
         }
-        works
+        needs
     }
 }
 
 /// Builds for the named systems, or for all. For all, it also builds the artefacts that contain all
-/// systems.
+/// systems. With `gradle` the plugin for 2024.2 and newer, not signed, is one of them.
 pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
     let all = args.targets.is_empty();
     let out = Output { home: sh.current_dir().join("target/dist") };
@@ -91,13 +90,12 @@ pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
     }
     if all {
         println!("\n== the plugin, the packages, the extension, the lists");
-        let plugin =
-            plugin::release_zip(sh, gradle, &out.libraries(), &out.plugin(), &out.release())?;
+        check_libraries(&out.libraries(), true)?;
+        let make = || plugin::gradle_zip(sh, &out.libraries(), &out.release());
+        let plugin = gradle.then(make).transpose()?;
         let programs: Vec<_> =
             args.systems().iter().map(|&system| (system, out.program(system))).collect();
-        // Users of npm can't use the plugin for 2018.3.
-        let plugin = gradle.then_some(&*plugin);
-        npm::pack(sh, &programs, plugin, &out.documents(), &out.home.join("npm"))?;
+        npm::pack(sh, &programs, plugin.as_deref(), &out.documents(), &out.home.join("npm"))?;
         extension::pack(sh, &out.release())?;
         sbom::write(sh, &out.release())?;
         for packed in [out.release(), out.home.join("npm")] {
@@ -147,11 +145,6 @@ pub(crate) fn test(sh: &Shell, args: &Args, program_only: bool) -> Result {
         run::program(sh, &out, &machine, system)?;
         if !program_only {
             run::library(sh, &out, &machine, system)?;
-            let plugin = out.plugin();
-            if matches!(machine, Machine::Native) && plugin.exists() {
-                println!("{system}: the plugin, in a window");
-                e2e::test_released_plugin(sh, &plugin)?;
-            }
         }
     }
     Ok(())
@@ -176,11 +169,6 @@ impl Output {
         self.home.join("native")
     }
 
-    /// Returns the folder of the plugin for 2018.3, which its zip contains.
-    fn plugin(&self) -> PathBuf {
-        self.home.join("plugin").join(plugin::NAME)
-    }
-
     /// Returns the folder of the completions and the man page.
     fn documents(&self) -> PathBuf {
         self.home.join("documents")
@@ -195,39 +183,9 @@ impl Output {
 /// Writes the hashes of all files in a folder, in the format of `sha256sum --check`.
 fn sums(sh: &Shell, folder: &Path) -> Result {
     let _dir = sh.push_dir(folder);
-    let mut files = sh.read_dir(".")?;
-    let is_sum =
-        |file: &Path| file.extension() == Some("sha256".as_ref()) || file.ends_with("SHA256SUMS");
-    files.retain(|file| !is_sum(file));
+    sh.remove_path("SHA256SUMS")?;
+    let files = sh.read_dir(".")?;
     let names = files.iter().filter_map(|file| file.file_name());
     let sums = cmd!(sh, "sha256sum").args(names).quiet().read()?;
-    // Also writes one file per hash, for users who download only one file.
-    for line in sums.lines() {
-        let (_, name) = line.split_once("  ").ok_or("sha256sum has said something else")?;
-        sh.write_file(format!("{name}.sha256"), format!("{line}\n"))?;
-    }
     Ok(sh.write_file("SHA256SUMS", sums + "\n")?)
-}
-
-#[cfg(test)]
-mod tests {
-    use xshell::{Shell, cmd};
-
-    #[test]
-    fn sums_are_right_for_all_files_and_for_each() {
-        let folder = tempfile::tempdir().expect("there is space");
-        let sh = Shell::new().expect("there is a current folder");
-        sh.change_dir(folder.path());
-        for name in ["a.zip", "b.tar.gz"] {
-            sh.write_file(name, name).expect("there is space");
-        }
-        super::sums(&sh, folder.path()).expect("there is sha256sum");
-        let check = |sums: &str| cmd!(sh, "sha256sum --check --quiet {sums}").quiet().run().is_ok();
-        assert!(check("SHA256SUMS") && check("a.zip.sha256") && check("b.tar.gz.sha256"));
-        sh.write_file("a.zip", "another").expect("there is space");
-        assert!(!check("SHA256SUMS") && !check("a.zip.sha256") && check("b.tar.gz.sha256"));
-        super::sums(&sh, folder.path()).expect("there is sha256sum");
-        assert!(check("SHA256SUMS") && check("a.zip.sha256"));
-        assert_eq!(sh.read_dir(".").expect("it can be read").len(), 5, "no sum of a sum");
-    }
 }

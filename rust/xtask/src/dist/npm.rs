@@ -3,13 +3,10 @@
 //! Of the optional dependencies, npm installs only the one for its system. The installation runs no
 //! scripts and downloads nothing else.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use flate2::read::GzDecoder;
 use serde_json::{Map, Value, json};
-use tar::Archive;
 use xshell::{Cmd, Shell, cmd};
 
 use super::system::System;
@@ -126,7 +123,8 @@ pub(crate) fn publish(sh: &Shell, folder: Option<&Path>, dry_run: bool) -> Resul
                 return Err(format!("{program} is not there; dist --gradle makes it").into());
             }
         }
-        if !has_plugin(&release.join(&launcher))? {
+        let packed = cmd!(sh, "tar --list --file").arg(release.join(&launcher)).quiet().read()?;
+        if !packed.contains(".zip") {
             return Err(
                 format!("{launcher} has no plugin; dist --gradle makes one that has").into()
             );
@@ -179,19 +177,6 @@ fn published(sh: &Shell, version: &str) -> Result<Option<String>> {
             Err(format!("npm view: {shown} {}", String::from_utf8_lossy(&output.stderr)).into())
         }
     }
-}
-
-/// Returns whether a launcher contains the plugin.
-fn has_plugin(launcher: &Path) -> Result<bool> {
-    let mut archive = Archive::new(GzDecoder::new(File::open(launcher)?));
-    for entry in archive.entries()? {
-        let entry = entry?;
-        let path = entry.path()?;
-        if path.starts_with("package") && path.extension() == Some("zip".as_ref()) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Returns the common fields of all manifests. npm compares the repository with the provenance.

@@ -9,7 +9,7 @@ use crate::{Result, tools};
 
 /// Writes one file for each of them. The plugin contains only the library and its own classes.
 pub(super) fn write(sh: &Shell, to: &Path) -> Result {
-    let cyclonedx = tools::cargo_cyclonedx(sh)?;
+    let cyclonedx = tools::cargo_tool(sh, "cargo-cyclonedx", "0.5.9")?;
     for (package, name) in
         [("companion-cli", "gemini-companion"), ("companion-jni", "companion-jni")]
     {

@@ -100,32 +100,29 @@ fn libraries_that_fit_are_fine_and_the_others_are_named() {
 }
 
 #[test]
-fn a_library_of_another_version_is_refused_on_every_system() {
-    let abi = wanted_abi().unwrap();
-    for &system in System::value_variants() {
-        let home = TempDir::new().unwrap();
-        link(home.path(), system, &natives(), abi + 1);
-        assert!(problem(home.path()).contains(&format!("ABI number is [{}]", abi + 1)));
+fn a_library_of_another_version_is_refused() {
+    let (system, abi) = (System::LinuxX64, wanted_abi().unwrap());
+    let home = TempDir::new().unwrap();
+    link(home.path(), system, &natives(), abi + 1);
+    assert!(problem(home.path()).contains(&format!("ABI number is [{}]", abi + 1)));
 
-        let mut older = natives();
-        older.remove("stop__J");
-        link(home.path(), system, &older, abi);
-        assert!(problem(home.path()).contains(r#"natives missing: ["stop__J"], not declared: []"#));
+    let mut older = natives();
+    older.remove("stop__J");
+    link(home.path(), system, &older, abi);
+    assert!(problem(home.path()).contains(r#"natives missing: ["stop__J"], not declared: []"#));
 
-        let mut newer = natives();
-        newer.insert("port__I".to_owned());
-        link(home.path(), system, &newer, abi);
-        assert!(problem(home.path()).contains(r#"natives missing: [], not declared: ["port__I"]"#));
-    }
+    let mut newer = natives();
+    newer.insert("port__I".to_owned());
+    link(home.path(), system, &newer, abi);
+    assert!(problem(home.path()).contains(r#"natives missing: [], not declared: ["port__I"]"#));
 }
 
 #[test]
 fn what_lies_in_the_wrong_place_is_refused() {
     let home = TempDir::new().unwrap();
-    let abi = wanted_abi().unwrap();
     let all = System::value_variants();
     for (&one, &other) in all.iter().zip(all.iter().cycle().skip(1)) {
-        link(home.path(), one, &natives(), abi);
+        link(home.path(), one, &natives(), wanted_abi().unwrap());
         let [from, to] = [one, other].map(|system| home.path().join(system.to_string()));
         fs::create_dir(&to).unwrap();
         fs::rename(from.join(one.library()), to.join(other.library())).unwrap();
@@ -134,13 +131,6 @@ fn what_lies_in_the_wrong_place_is_refused() {
         fs::remove_dir_all(to).unwrap();
     }
     assert!(problem(home.path()).contains("no library at all"));
-
-    link(home.path(), System::LinuxArm64, &natives(), abi);
     fs::create_dir(home.path().join("linux-x86")).unwrap();
     assert!(problem(home.path()).contains("linux-x86: no such system"));
-    fs::remove_dir(home.path().join("linux-x86")).unwrap();
-    fs::create_dir(home.path().join("linux-x64")).unwrap();
-    assert!(problem(home.path()).contains("libcompanion_jni.so: No such file"));
-    fs::write(home.path().join("linux-x64/libcompanion_jni.so"), "text").unwrap();
-    assert!(problem(home.path()).contains("libcompanion_jni.so: "));
 }

@@ -34,20 +34,6 @@ class RecordingEditor(private val hook: (String) -> Unit = {}) : EditorHost {
     inline fun <reified T : EditorMessage> next() = messages.until(T::class.java.simpleName) { it is T } as T
 }
 
-/** An editor that shows every proposal at once. */
-open class ImmediateEditor : EditorHost {
-    override fun receive(core: CompanionCore, message: EditorMessage) =
-        when (message) {
-            is EditorMessage.Open -> message.responder.complete(null)
-            is EditorMessage.Close -> message.responder.complete("")
-            is EditorMessage.Accept -> message.responder.complete(null)
-            is EditorMessage.Reject -> message.responder.complete(null)
-            is EditorMessage.FindDiagnostics -> message.responder.complete(Diagnostics())
-            is EditorMessage.ListUnsaved -> message.responder.complete(UnsavedPaths(emptyList()))
-            else -> Unit
-        }
-}
-
 class Window(
     val root: Path,
     val editor: RecordingEditor = RecordingEditor(),
