@@ -1,26 +1,16 @@
-//! Checks the documents: their length, their sentences, and that the named files exist.
+//! Checks the documents: their length, and that the named files exist.
 
 use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
 
-use crate::common::{read, root};
+use crate::common::{files, read, root};
 
 /// The help of the Neovim plugin.
 const HELP: &str = "editors/nvim/doc/gemini_companion.txt";
 
-/// Returns the documents that git tracks or would add, with their texts.
 fn documents() -> Vec<(PathBuf, String)> {
-    let sh = Shell::new().unwrap();
-    sh.change_dir(root());
-    let list =
-        cmd!(sh, "git ls-files --cached --others --exclude-standard *.md").quiet().read().unwrap();
-    let texts = list.lines().map(|file| {
-        let file = root().join(file);
-        let text = std::fs::read_to_string(&file).unwrap_or_default();
-        (file, text)
-    });
-    texts.collect()
+    files(&[".md"]).into_iter().map(|(file, text)| (root().join(file), text)).collect()
 }
 
 #[test]
@@ -29,35 +19,6 @@ fn a_reader_gets_through_the_first_documents() {
         let text = std::fs::read_to_string(root().join(file)).unwrap();
         let lines = text.lines().count();
         assert!(lines <= max_lines, "{file} has {lines} lines, more than {max_lines}");
-    }
-}
-
-/// Returns the average number of words per sentence, without code, tables and headings.
-fn mean_sentence(text: &str) -> usize {
-    let mut in_code = false;
-    let prose: String = text
-        .lines()
-        .filter(|line| {
-            in_code ^= line.starts_with("```");
-            !in_code && !line.starts_with(['#', '|', '`', '<', '!'])
-        })
-        // A list item ends a sentence.
-        .map(|line| {
-            if line.starts_with("- ") || line.is_empty() { ". " } else { " " }.to_owned() + line
-        })
-        .collect();
-    let sentences =
-        prose.split(['.', '!', '?', ':']).map(|sentence| sentence.split_whitespace().count());
-    let sentences: Vec<_> = sentences.filter(|words| *words > 2).collect();
-    let words: usize = sentences.iter().sum();
-    words / sentences.len().max(1)
-}
-
-#[test]
-fn sentences_are_short() {
-    for (file, text) in documents() {
-        let words = mean_sentence(&text);
-        assert!(words <= 17, "{}: {words} words per sentence on average", file.display());
     }
 }
 

@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod capitals;
 mod common;
 mod documents;
-mod icons;
 mod language;
 mod numbers;
 mod pictures;

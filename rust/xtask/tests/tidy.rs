@@ -2,25 +2,10 @@
 
 use xshell::{Shell, cmd};
 
-use crate::common::root;
+use crate::common::{files, root};
 
 /// A newcomer can read a file of this length in one go.
 const MAX_LINES: usize = 500;
-
-/// Returns the files that git tracks or would add, with these endings.
-fn files(endings: &[&str]) -> Vec<(String, String)> {
-    let sh = Shell::new().unwrap();
-    sh.change_dir(root());
-    let list =
-        cmd!(sh, "git ls-files --cached --others --exclude-standard").quiet().read().unwrap();
-    let wanted = list.lines().filter(|file| endings.iter().any(|ending| file.ends_with(ending)));
-    // The list also contains files whose deletion is not committed.
-    wanted
-        .filter_map(|file| {
-            Some((file.to_owned(), std::fs::read_to_string(root().join(file)).ok()?))
-        })
-        .collect()
-}
 
 /// Whether a file is of the product: neither of tests or examples, nor of the developer's commands, which
 /// are only for Debian.
