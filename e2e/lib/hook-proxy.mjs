@@ -1,12 +1,10 @@
-// A proxy between the hooks of CLIs and the companion that can lose or delay single messages.
+// A proxy between the hooks of CLIs and the companion that can lose or delay confirmations.
 
 import { once } from 'node:events';
 import { pipeline } from 'node:stream';
 
 import { within } from './inbox.mjs';
 import { Proxy } from './proxy.mjs';
-
-const isEvent = (body) => body.includes('hook_event_name');
 
 export class HookProxy extends Proxy {
   /** Whether all further confirmations are lost, as those of a hook that was killed. */
@@ -21,34 +19,19 @@ export class HookProxy extends Proxy {
   }
 
   /**
-   * Calls `act(forward)` for the next event of a hook. `forward()` passes it on, and returns the
-   * reply; `act` returns the reply for the hook, or nothing to break the connection.
+   * Calls `act(forward)` for the next confirmation of a hook, which has the companion's answer by then.
+   * `forward()` passes it on, and returns the reply; `act` returns the reply for the hook, or nothing to break
+   * the connection.
    */
-  onEvent(act) {
-    return this.#on(isEvent, act);
-  }
-
-  /** The same for the next confirmation of a hook, which has the companion's answer by then. */
   onAck(act) {
-    return this.#on((body) => !isEvent(body), act);
-  }
-
-  /** Passes all further messages on. */
-  clear() {
-    this.#acts = [];
-    this.losesAcks = false;
-  }
-
-  #on(matches, act) {
     const acted = new Promise((resolve, reject) => {
-      const and = async (forward) => {
+      this.#acts.push((forward) => {
         const reply = Promise.resolve(forward).then(act);
         reply.then(resolve, reject);
         return reply;
-      };
-      this.#acts.push({ matches, act: and });
+      });
     });
-    return within(acted, 'a message of a hook');
+    return within(acted, 'the confirmation of a hook');
   }
 
   relay(reply, response) {
@@ -62,15 +45,13 @@ export class HookProxy extends Proxy {
     }
     let body = '';
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
-    const index = this.#acts.findIndex(({ matches }) => matches(body));
-    const isLost = this.losesAcks && !isEvent(body);
-    if (index < 0 && !isLost) {
+    if (body.includes('hook_event_name') || (this.#acts.length === 0 && !this.losesAcks)) {
       this.pass(request, response, body);
       return;
     }
-    const [{ act }] = index < 0 ? [{ act: () => undefined }] : this.#acts.splice(index, 1);
+    const act = this.#acts.shift();
     try {
-      const reply = await act(() => this.#forward(request, body));
+      const reply = await act?.(() => this.#forward(request, body));
       if (!reply) throw new Error('the message is lost');
       response.writeHead(reply.status, reply.headers).end(reply.body);
     } catch {

@@ -4,8 +4,9 @@
 // by another. `ide-client.mjs` is the other end: it starts this process, or listens on the socket
 // `IDE_CLIENT_SOCKET`.
 
+import { spawn } from 'node:child_process';
+
 import { Peer } from './peer.mjs';
-import { runHook } from './run-hook.mjs';
 
 const { IDE_CLIENT_MODULE: module, IDE_CLIENT_SOCKET: socket } = process.env;
 const CORE = '@google/gemini-cli-core/dist/src';
@@ -35,6 +36,21 @@ async function createClient() {
 
 await createClient();
 ideContextStore.subscribe((context) => other.send({ event: 'context', value: context }));
+
+/** Runs a hook below a shell, as the CLIs do. Returns `{code, stdout, stderr}`. */
+function runHook(program, moment, input, env) {
+  const command = '"$0" hook "$1"; exit $?';
+  const child = spawn('sh', ['-c', command, program, moment], { env: { ...process.env, ...env } });
+  const output = { stdout: '', stderr: '' };
+  for (const name of Object.keys(output)) {
+    child[name].setEncoding('utf8').on('data', (text) => (output[name] += text));
+  }
+  child.stdin.on('error', () => {}); // it may exit before it has read everything
+  child.stdin.end(input);
+  return new Promise((resolve) => {
+    child.on('close', (code, signal) => resolve({ code: code ?? signal, ...output }));
+  });
+}
 
 const calls = {
   /** Disconnects the client, unless this leaves something behind. Returns whether it has done so. */

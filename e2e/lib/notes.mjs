@@ -25,16 +25,6 @@ function stateFiles({ sandbox }) {
 export const isSaved = (window, text) =>
   stateFiles(window).some((file) => fs.readFileSync(file, 'utf8').includes(text));
 
-/** Waits until no companion counts as suspended. Calls `tryAgain` until then. */
-export async function untilUnmarked({ sandbox }, tryAgain) {
-  const marks = path.join(sandbox.home, '.local/state/companion-for-gemini-cli/suspended');
-  await until('no mark', async () => {
-    if (!fs.existsSync(marks) || fs.readdirSync(marks).length === 0) return true;
-    await tryAgain();
-    return false;
-  });
-}
-
 /** Sets comments, and waits until the companion knows that their files may be shared. */
 export async function comment(window, ...comments) {
   for (const one of comments) window.companion.notify('comment/set', one);
