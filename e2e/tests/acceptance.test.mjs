@@ -7,7 +7,6 @@ import test from 'node:test';
 
 import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
 import { runCore } from '../lib/gemini-core.mjs';
-import { EventStream, Session } from '../lib/http.mjs';
 import { Proxy } from '../lib/proxy.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { Window, endStreams, saved } from '../lib/window.mjs';
@@ -133,41 +132,4 @@ test('two unchanged edits of a large file leave the model’s history small', as
   assert.equal(read(file), old.replace('value_7 =', 'other_7 =').replace('value_8 =', 'other_8 ='));
   t.diagnostic(`${history} characters of history for a file of ${old.length}`);
   assert.ok(history < 5000, `${history} characters`);
-});
-
-test('other clients receive the whole text', async (t) => {
-  const { sandbox, companion, editor } = await openWindow(t);
-  const file = sandbox.file('a.txt', OLD);
-  const program = await Session.open(sandbox, companion);
-  const stream = await program.stream();
-  const open = () => program.callTool('openDiff', { filePath: file, newContent: PROPOSED });
-  await open();
-  editor.accept(file);
-  const { params } = await stream.messages.next(({ method }) => method === 'ide/diffAccepted');
-  assert.equal(params.content, PROPOSED);
-
-  await open();
-  const closed = await program.callTool('closeDiff', {
-    filePath: file,
-    suppressNotification: true,
-  });
-  assert.deepEqual(JSON.parse(closed.content[0].text), { content: PROPOSED });
-
-  await open();
-  await program.callTool('acceptDiff', { filePath: file });
-  assert.equal(read(file), PROPOSED, 'nobody else writes it');
-});
-
-test('the watchers of a client receive the whole text', async (t) => {
-  const { sandbox, companion, editor } = await openWindow(t);
-  const watcher = await EventStream.open(sandbox, companion, '/events');
-  const file = sandbox.file('a.txt', OLD);
-  const end = runCore(sandbox, [replace(file)]);
-  await Promise.race([editor.view(file), end]);
-  editor.accept(file);
-  const { params } = await watcher.messages.next(
-    ({ method }) => method === 'notifications/ide/diffAccepted',
-  );
-  assert.equal(params.content, PROPOSED);
-  await end;
 });

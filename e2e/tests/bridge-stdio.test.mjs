@@ -86,21 +86,6 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.equal((await companion.requests.next()).body, '{"jsonrpc":"2.0","id":"s","result":{ }}');
   });
 
-  test('takes answers in each form that MCP allows, and writes each in one line', async (t) => {
-    const { bridge, companion } = await openBothEnds(t);
-    const pretty = JSON.stringify({ jsonrpc: '2.0', id: 'ping', result: { a: 'b\n' } }, null, 2);
-    const events = { 'content-type': 'text/event-stream; charset=utf-8' };
-    for (const [headers, body] of [
-      [{}, pretty],
-      [events, `id: 9\r\ndata: ${answer('ping')}\r\n\r\n`],
-      [events, `${pretty.replace(/^/gm, 'data: ')}\n\n`],
-    ]) {
-      const result = bridge.ask('ping');
-      (await companion.requests.next()).reply(200, headers, body);
-      assert.ok((await result).result);
-    }
-  });
-
   test('answers each request, even if the companion fails', async (t) => {
     const { bridge, companion } = await openBothEnds(t);
     for (const [reply, expected] of [
@@ -120,17 +105,6 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.ok(bridge.lines.every((line) => line.startsWith('{"jsonrpc":"2.0",')));
   });
 
-  test('skips and logs lines that are not messages', async (t) => {
-    const { bridge, companion } = await openBothEnds(t);
-    for (const line of ['', 'nonsense', '[]', '{"jsonrpc":"2.0"}', '\u{0}']) bridge.sendLine(line);
-    bridge.sendLine(openDiff(1, '/a'));
-    await view(companion);
-    await bridge.messages.next(({ id }) => id === 1);
-    // Its log is written by a thread of its own.
-    await bridge.close();
-    assert.equal(bridge.log.match(/an invalid line, which is skipped/g).length, 4);
-  });
-
   test('ends its session when the client ends, by the end of stdin or by a signal', async (t) => {
     for (const end of [(bridge) => bridge.close(), (bridge) => bridge.signal('SIGTERM')]) {
       const { bridge, companion } = await openBothEnds(t);
@@ -141,13 +115,6 @@ describe('a bridge', { concurrency: 3 }, () => {
       request.reply(204);
       assert.equal(await bridge.exited(), 0);
     }
-  });
-
-  test('without a companion also ends with its client', async (t) => {
-    const sandbox = Sandbox.of(t);
-    const bridge = Bridge.start(sandbox, byDiscovery(sandbox));
-    bridge.sendLine(INITIALIZE);
-    assert.equal(await bridge.close(), 0);
   });
 
   for (const [name, prepare, reason] of [
@@ -389,21 +356,5 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.equal(JSON.parse(other.body).id, 3);
     first.reply(200, {}, answer(1));
     assert.equal(JSON.parse((await companion.requests.next()).body).id, 2);
-  });
-
-  test('loses nothing when the client is slow to read', async (t) => {
-    const { bridge, companion, stream } = await openBothEnds(t);
-    bridge.pause();
-    const count = 64;
-    for (let n = 0; n < count; n += 1) {
-      stream.write(data({ jsonrpc: '2.0', method: 'm', params: { n, x: 'x'.repeat(1 << 16) } }));
-    }
-    // The other direction is open all the while.
-    for (let n = 0; n < 10; n += 1) {
-      bridge.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { n } });
-      (await companion.requests.next()).reply(202);
-    }
-    bridge.resume();
-    for (let n = 0; n < count; n += 1) assert.equal((await bridge.next('m')).params.n, n);
   });
 });

@@ -36,14 +36,6 @@ describe('through a bridge', { concurrency: 3 }, () => {
     assert.equal(window.client.log, '', 'nothing is written over what the CLI shows');
   });
 
-  test('with a given port and token, context and diffs work', async (t) => {
-    const window = await openWindowBehindBridge(t, (sandbox, { ready }) =>
-      byPort(sandbox, ready.port, ready.authToken),
-    );
-    const file = window.sandbox.file('a.txt', 'old');
-    await assertWorks(window, { here: file, there: file });
-  });
-
   test('paths are mapped, so that each side sees its own', async (t) => {
     const { sandbox, ...window } = await openWindow(t);
     const work = sandbox.folder('work', 'app');
@@ -89,21 +81,6 @@ describe('through a bridge', { concurrency: 3 }, () => {
     await until('its text is gone', () => !window.state().includes('own words'));
   });
 
-  test('several clients have a bridge each', async (t) => {
-    const window = await openWindowBehindBridge(t);
-    const { sandbox, editor, client } = window;
-    const env = bridgeEnv(sandbox, byDiscovery(sandbox));
-    const second = await IdeClient.connect(sandbox, { env });
-    const files = ['a.txt', 'b.txt'].map((name) => sandbox.file(name));
-    const decisions = [client.openDiff(files[0], '1'), second.openDiff(files[1], '2')];
-    for (const file of files) await editor.view(file);
-    editor.accept(files[1], '3');
-    assert.deepEqual(await decisions[1], accepted('3'));
-    await second.close();
-    editor.accept(files[0]);
-    assert.deepEqual(await decisions[0], UNCHANGED);
-  });
-
   test('large proposals go both ways', async (t) => {
     const window = await openWindowBehindBridge(t);
     const file = window.sandbox.file('a.txt');
@@ -113,17 +90,6 @@ describe('through a bridge', { concurrency: 3 }, () => {
     assert.equal((await window.editor.view(file)).newContent.length, text.length);
     window.editor.accept(file, `${text}!`);
     assert.equal((await decision).content.length, text.length + 1);
-  });
-
-  test('a proposal that is too large fails with the companion’s message', async (t) => {
-    const sandbox = Sandbox.of(t);
-    const companion = await Companion.start(sandbox, { args: ['--body-limit', '1'] });
-    const env = bridgeEnv(sandbox, byDiscovery(sandbox));
-    const client = await IdeClient.connect(sandbox, { env });
-    const file = sandbox.file('a.txt');
-    await assert.rejects(client.openDiff(file, 'x'.repeat(2 << 20)), /the limit is 1048576 bytes/);
-    const window = { companion, editor: new Editor(companion), client };
-    await assertWorks(window, { here: file, there: file });
   });
 });
 
@@ -231,20 +197,6 @@ describe('when a connection breaks', { concurrency: true }, () => {
       assert.equal(await client.status(), 'connected');
     });
   }
-
-  test('for longer than it waits, the user’s decision still arrives', async (t) => {
-    const { sandbox, companion, editor, proxy, client } = await openWindowBehindProxy(t, WAIT_1_S);
-    const file = sandbox.file('a.txt');
-    companion.notify('editor/focused', { path: file });
-    await client.openFiles((files) => files.length === 1);
-    const { decision } = await client.propose(editor, file, 'proposed');
-    await client.closeDiff(`${file}.2`); // by then the first call has been answered
-    proxy.close();
-    await client.openFiles((files) => files.length === 0);
-    editor.accept(file, 'decided meanwhile');
-    await proxy.listen();
-    assert.deepEqual(await decision, accepted('decided meanwhile'));
-  });
 
   test('for longer than it waits, the user’s edits before an answer in the terminal still arrive', async (t) => {
     const { sandbox, companion, editor, proxy, client } = await openWindowBehindProxy(t, WAIT_1_S);

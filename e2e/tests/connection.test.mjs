@@ -17,24 +17,6 @@ test('a client that connects reviews edits in the editor and calls it by its nam
   assert.equal(await client.status(), 'connected');
 });
 
-test('without names of its own the editor is the companion', async (t) => {
-  const { client } = await openWindowWithClient(t);
-  assert.equal(await client.displayName(), 'Companion for Gemini CLI');
-});
-
-test('the editor gets the number of connected clients', async (t) => {
-  const { sandbox, companion } = await openWindow(t);
-  const count = async () => (await companion.next('companion/clients')).params.count;
-  const first = await IdeClient.connect(sandbox);
-  assert.equal(await count(), 1);
-  const second = await IdeClient.connect(sandbox);
-  assert.equal(await count(), 2);
-  await first.disconnect();
-  assert.equal(await count(), 1);
-  await second.close();
-  assert.equal(await count(), 0);
-});
-
 test('a client that disconnects and reconnects gets the context again', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
@@ -99,11 +81,4 @@ test('the CLI’s own folder trust stays in force unless the editor knows better
     await client.openFiles((files) => files[0]?.path === other);
     assert.deepEqual(await client.trust(), { isTrusted, source: 'file' });
   }
-});
-
-test('a client connects to a companion on a port of the user’s choice', async (t) => {
-  const port = 20_000 + (process.pid % 10_000); // below those that systems give out
-  const { companion, client } = await openWindowWithClient(t, { args: ['--port', `${port}`] });
-  assert.equal(companion.ready.port, port);
-  assert.equal(await client.status(), 'connected');
 });

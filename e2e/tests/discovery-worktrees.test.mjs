@@ -8,16 +8,12 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
-import { untilChecked } from '../lib/conversation.mjs';
 import { accepted } from '../lib/decision.mjs';
 import { examine, settings } from '../lib/doctor.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { noGit as skip } from '../lib/git.mjs';
-import { HookCli } from '../lib/hook-cli.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { until } from '../lib/inbox.mjs';
-import { Neovim, noNeovim } from '../lib/neovim.mjs';
-import { commentOn } from '../lib/notes.mjs';
 import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
@@ -93,67 +89,6 @@ test('a project in a folder of a worktree has that folder in the others', { skip
   git('worktree', 'add', '--quiet', '--no-checkout', path.join(sandbox.root, 'late'));
   await untilNamed(companion, [app, side]);
   await untilNamed(companion, [app, sandbox.folder('late', 'app'), side]);
-});
-
-/** A companion of the project, and a client in another worktree, whose ignore file names `secret`. */
-async function startWithSecret(t) {
-  const { sandbox, add } = repository(t);
-  const side = add('side');
-  fs.writeFileSync(path.join(side, '.geminiignore'), 'secret.txt\n');
-  const [secret, open] = ['secret.txt', 'open.txt'].map((name) => path.join(side, name));
-  for (const file of [secret, open]) fs.writeFileSync(file, 'text');
-  const companion = await Companion.start(sandbox);
-  await untilNamed(companion, [sandbox.project, side]);
-  const client = await IdeClient.connect(sandbox, { cwd: side });
-  return { sandbox, side, secret, open, companion, client };
-}
-
-test('ignore files of another worktree count', { skip }, async (t) => {
-  const { secret, open, companion, client } = await startWithSecret(t);
-  companion.notify('editor/focused', { path: secret });
-  companion.notify('editor/focused', { path: open });
-  const paths = ({ workspaceState }) => workspaceState.openFiles.map((file) => file.path);
-  const context = await client.events.context.until(
-    (context) => context.workspaceState?.openFiles?.length > 0,
-  );
-  assert.deepEqual(paths(context), [open]);
-});
-
-test('a model gets the path from its own worktree', { skip }, async (t) => {
-  const { sandbox, add } = repository(t);
-  const side = add('side');
-  const companion = await Companion.start(sandbox);
-  await untilNamed(companion, [sandbox.project, side]);
-  const files = [sandbox.project, side].map((folder) => path.join(folder, 'a.txt'));
-  files.forEach((file, index) => companion.notify('comment/set', commentOn(file, index)));
-  await untilChecked({ companion, sandbox });
-  const event = { hook_event_name: 'BeforeAgent', prompt: 'go', cwd: sandbox.folder('side', 'sub') };
-  const answer = await new HookCli(sandbox).run('before-agent', event);
-  const { additionalContext } = answer.hookSpecificOutput;
-  const named = Array.from(additionalContext.matchAll(/^- (.*), line 1 .*: remark (.)$/gm));
-  assert.deepEqual(
-    named.map(([, name, id]) => [name, id]),
-    [[files[0], '0'], ['../a.txt', '1']],
-  );
-});
-
-test('a private file of a worktree stays private while the editor opens a folder', { skip }, async (t) => {
-  const { sandbox, side, secret, open, companion, client } = await startWithSecret(t);
-  companion.notify('editor/focused', { path: open });
-  companion.notify('editor/focused', { path: secret });
-  const other = sandbox.folder('other');
-  companion.notify('workspace/folders', { paths: [sandbox.project, other] });
-  assert.deepEqual(folders(companion.ready.discoveryFiles.gemini).includes(side), true);
-  companion.notify('comment/set', commentOn(open, 'a'));
-  await untilNamed(companion, [sandbox.project, other, side]);
-  companion.notify('editor/selection', { path: open, text: 'text' });
-  companion.notify('editor/focused', { path: open });
-  const contexts = [];
-  const isLast = ({ workspaceState }) => workspaceState?.openFiles?.[0]?.selectedText === 'text';
-  await client.events.context.until((context) => contexts.push(context) && isLast(context));
-  assert.ok(!JSON.stringify(contexts).includes(secret), 'no context names it');
-  await companion.caughtUp();
-  assert.ok(!companion.inbox.takeAll().some(({ method }) => method === 'comment/refused'));
 });
 
 test('worktrees come and go while the editor runs', { skip }, async (t) => {
@@ -272,19 +207,4 @@ test('doctor does not blame the option for a worktree that another editor has a 
   ide.kill();
   await ended;
   assert.match(await verdictOf(off), /is a worktree of the repository in .*project/);
-});
-
-test('the option of the plugin for Neovim', { skip: skip || noNeovim }, async (t) => {
-  const { sandbox, add } = repository(t);
-  const side = add('side');
-  const named = () => {
-    const folder = path.join(sandbox.tmp, 'gemini', 'ide');
-    return fs.readdirSync(folder).map((name) => folders(path.join(folder, name)));
-  };
-  const setup = `{ cmd = { [[${process.env.GEMINI_COMPANION}]] }, worktrees = false }`;
-  const off = await Neovim.start(sandbox, { setup });
-  await off.ready();
-  const client = await IdeClient.start(sandbox, { cwd: side });
-  assert.match((await client.connect()).details, /^Directory mismatch\./);
-  assert.deepEqual(named(), [[sandbox.project]]);
 });

@@ -1,7 +1,6 @@
 // Tests how a client finds its window: by process, workspace and port.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
@@ -22,9 +21,6 @@ async function connectTo(sandbox, companion, name, options) {
   await client.close();
   assert.equal((await companion.next('companion/clients')).params.count, 0);
 }
-
-/** The id of a process that has just ended. */
-const deadPid = () => spawnSync(process.execPath, ['--version']).pid;
 
 const discoveryFolder = (sandbox) => sandbox.folder('tmp', 'gemini', 'ide');
 
@@ -58,31 +54,6 @@ test('a client outside the editor finds the window with its workspace', async (t
   await startNamed(sandbox, 'elsewhere', { workspace: [sandbox.folder('elsewhere')] });
   await connectTo(sandbox, companion, 'here');
   await connectTo(sandbox, companion, 'here', { cwd: sandbox.folder('project', 'sub', 'folder') });
-});
-
-test('a client ignores the files of dead processes', async (t) => {
-  const sandbox = Sandbox.of(t);
-  const companion = await startNamed(sandbox, 'alive');
-  const stale = `gemini-ide-server-${deadPid()}-1.json`;
-  fs.writeFileSync(
-    path.join(discoveryFolder(sandbox), stale),
-    JSON.stringify({
-      port: 1,
-      workspacePath: sandbox.project,
-      authToken: 'stale',
-      ideInfo: { name: 'stale', displayName: 'stale' },
-    }),
-  );
-  await connectTo(sandbox, companion, 'alive');
-});
-
-test('a client finds a window by a file with the former name', async (t) => {
-  const sandbox = Sandbox.of(t);
-  const companion = await startNamed(sandbox, 'old');
-  await startNamed(sandbox, 'new', { args: ['--ide-pid', String(process.ppid)] });
-  const old = `gemini-ide-server-${process.ppid}.json`;
-  fs.copyFileSync(companion.ready.discoveryFiles.gemini, path.join(discoveryFolder(sandbox), old));
-  await connectTo(sandbox, companion, 'old', { env: { GEMINI_CLI_IDE_PID: `${process.ppid}` } });
 });
 
 test('a workspace may have any name, and be reached by a link', async (t) => {

@@ -227,16 +227,6 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.match(text, /: version 2024\.1 is too old; the plugin needs 2024\.2 or newer$/);
   });
 
-  test('of a Neovim that is too old, doctor does not send the user to setup', async (t) => {
-    const sandbox = sandboxOf(t);
-    const bin = sandbox.folder('bin');
-    const version = '#!/bin/sh\necho NVIM v0.7.2\n';
-    fs.writeFileSync(path.join(bin, 'nvim'), version, { mode: 0o755 });
-    const { evidence } = await examine(sandbox, { env: { PATH: `${bin}:/usr/bin:/bin` } });
-    const { text } = evidence.find(({ text }) => text.startsWith('Neovim: '));
-    assert.equal(text, 'Neovim: version 0.7.2 is too old; the plugin needs 0.10 or newer');
-  });
-
   test('the CLI also reads variables from a file .env', async (t) => {
     const sandbox = sandboxOf(t);
     settings(sandbox, true, '.gemini', { security: { folderTrust: { enabled: false } } });

@@ -57,11 +57,6 @@ async function notesOf(clis) {
   return note;
 }
 
-/** A CLI whose connection leads through a bridge. */
-function startBridged(window, session) {
-  return startCli(window, session, { env: bridgeEnv(window.sandbox, byDiscovery(window.sandbox)) });
-}
-
 /** A CLI whose connection leads through a port of another process. */
 async function startForwarded(window, session) {
   const proxy = await Proxy.start(window.sandbox, window.companion);
@@ -129,16 +124,6 @@ test('an editor learns which CLIs run hooks, and which reason no model gets', as
 });
 
 describe('a reason arrives at once', { concurrency: 3 }, () => {
-  test('through a bridge', async (t) => {
-    const window = await open(t);
-    const own = await startBridged(window, 'a');
-    const other = await startBridged(window, 'b');
-    await own.hooks.before(window.file);
-    const diff = await openDiff(window, own, window.file);
-    assert.equal(diff.arrival, 'now');
-    await assertHolds(window, own, diff, [other]);
-  });
-
   test('through a bridge that a launcher starts', async (t) => {
     const window = await open(t);
     const { sandbox } = window;
@@ -182,32 +167,4 @@ describe('a reason arrives at once', { concurrency: 3 }, () => {
     }
     assert.doesNotMatch(window.companion.log, /is back on its stream/);
   });
-});
-
-test('a diff of a CLI behind a forwarded port is not taken for the edit of another one', async (t) => {
-  const window = await open(t);
-  const [own, other] = [await startForwarded(window, 'a'), await startForwarded(window, 'b')];
-  await other.hooks.before(window.file);
-  const diff = await openDiff(window, own, window.file);
-  assert.equal(diff.arrival, 'never');
-  await assertHolds(window, own, diff, [other]);
-});
-
-test('two CLIs behind forwarded ports are distinguished after an acceptance', async (t) => {
-  const window = await open(t);
-  const clis = [await startForwarded(window, 'a'), await startForwarded(window, 'b')];
-  const [first] = clis;
-  await first.hooks.before(window.file);
-  const unclear = await openDiff(window, first, window.file);
-  assert.equal(unclear.arrival, 'never', 'it could be of the other one');
-  window.editor.accept(window.file);
-  assert.equal((await unclear.decision).status, 'accepted');
-  await first.hooks.after(window.file);
-  for (const own of clis) {
-    await own.hooks.before(window.file);
-    const diff = await openDiff(window, own, window.file);
-    assert.equal(diff.arrival, 'now');
-    const others = clis.filter((cli) => cli !== own);
-    await assertHolds(window, own, diff, others);
-  }
 });

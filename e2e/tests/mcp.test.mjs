@@ -89,15 +89,6 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     assert.equal((await mcp.tools()).length, 1, 'it is offered all the time');
   });
 
-  test('translates paths for a CLI that sees the files elsewhere', async (t) => {
-    const { sandbox } = await openWindow(t);
-    const mcp = await Mcp.start(sandbox, { args: ['--map', `/work=${sandbox.project}`] });
-    sandbox.file('a.json', '{');
-    assert.equal(await mcp.ask({ path: '/work/a.json' }), `/work/a.json:${BROKEN}`);
-    const { structuredContent } = await mcp.call({ path: '/work/a.json' });
-    assert.equal(structuredContent.files[0].path, '/work/a.json');
-  });
-
   test('uses the CLI’s bridge', async (t) => {
     const { sandbox } = await openWindow(t);
     const args = [...byDiscovery(sandbox), '--map', `/work=${sandbox.project}`];

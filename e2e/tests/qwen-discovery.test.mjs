@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import path from 'node:path';
 import test from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
@@ -19,20 +18,6 @@ const connect = (sandbox, options) =>
 
 /** Where processes have numbers of their own, as in a container. */
 const OWN_PROCESSES = 'unshare --user --map-root-user --pid --fork --kill-child'.split(' ');
-
-test('no folder of Qwen Code is created, and the file appears within 3 s of the folder', async (t) => {
-  const sandbox = Sandbox.of(t);
-  const companion = await Companion.start(sandbox);
-  assert.equal(companion.ready.discoveryFiles.qwen, undefined);
-  assert.deepEqual(fs.readdirSync(sandbox.home), []);
-  const before = Date.now();
-  const home = qwenHome(sandbox);
-  await until('the file is there', () => locks(home).length === 1);
-  assert.ok(Date.now() - before < 3000, `after ${Date.now() - before} ms`);
-  const client = await connect(sandbox);
-  await client.close();
-  assert.equal(companion.log, '', 'nothing of that is worth a warning');
-});
 
 test('its folder may be elsewhere', async (t) => {
   const sandbox = Sandbox.of(t);

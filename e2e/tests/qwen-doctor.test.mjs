@@ -9,7 +9,6 @@ import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 
 import { Companion } from '../lib/companion.mjs';
-import { accepted } from '../lib/decision.mjs';
 import { assertFailure, examine, run, settings } from '../lib/doctor.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { closedPort } from '../lib/http.mjs';
@@ -64,29 +63,6 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     assert.match(evidenceOf(diagnosis, 'files'), /chosen: the only one for this folder/);
     assert.deepEqual(diagnosis.evidence.filter(({ level }) => level === 'bad'), []);
     await client.close();
-  });
-
-  test('with a SOCKS proxy the client connects', async (t) => {
-    const { sandbox } = sandboxOf(t);
-    await Companion.start(sandbox);
-    const env = { https_proxy: 'socks5://127.0.0.1:9' };
-    const client = await IdeClient.connect(sandbox, { ...qwen, env });
-    await client.close();
-    assert.equal((await examine(sandbox, { ...qwen, env })).connects, true);
-  });
-
-  test('settings may begin with a byte order mark', async (t) => {
-    const { sandbox } = sandboxOf(t);
-    await Companion.start(sandbox);
-    const file = path.join(sandbox.home, '.qwen', 'settings.json');
-    fs.writeFileSync(file, '\ufeff{"ide": {"enabled": true}}');
-    assert.equal((await examine(sandbox, qwen)).connects, true);
-    fs.writeFileSync(file, '\ufeff{}');
-    const { stdout } = await run(sandbox, ['setup', '--yes']);
-    assert.match(stdout, /done {2}Qwen Code: /);
-    assert.match(fs.readFileSync(file, 'utf8'), /^\ufeff{[^]*"enabled": true/);
-    await run(sandbox, ['setup', '--remove', '--yes']);
-    assert.equal(fs.readFileSync(file, 'utf8'), '\ufeff{}');
   });
 
   test('invalid settings of a project are replaced when the client starts', async (t) => {
@@ -154,18 +130,6 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     const { ready } = await Companion.start(second.sandbox, { args: ['--clients', 'gemini'] });
     writeLock(second.sandbox, second.home, ready.port);
     await assertFailure(second.sandbox, 'wrong-token', lost, qwen);
-  });
-
-  test('when the newest file does not work, the others are tried', async (t) => {
-    const { sandbox, home } = sandboxOf(t);
-    const { ready } = await Companion.start(sandbox);
-    const newest = writeLock(sandbox, home, await closedPort());
-    fs.utimesSync(newest, new Date(), new Date(Date.now() + 10_000));
-    const client = await IdeClient.connect(sandbox, qwen);
-    await client.close();
-    const diagnosis = await examine(sandbox, qwen);
-    assert.ok(diagnosis.verdict.endsWith(`at 127.0.0.1:${ready.port}.`), diagnosis.text);
-    assert.match(evidenceOf(diagnosis, 'connection'), /no program listens at its port/);
   });
 
   test('broken, stale and foreign files are named, and not changed', async (t) => {
@@ -261,30 +225,4 @@ test('env has the variables of a window, and only the port leads Qwen Code to it
   });
   const both = await env();
   for (const [name, value] of Object.entries(ready.env)) assert.equal(both[name], value, name);
-});
-
-test('through the bridge Qwen Code reviews an edit', async (t) => {
-  const { sandbox, home } = sandboxOf(t);
-  for (const clients of ['gemini', 'qwen']) {
-    const companion = await Companion.start(sandbox, { args: ['--clients', clients] });
-    const editor = new Editor(companion);
-    // The client sees no file, but the bridge does.
-    const env = {
-      QWEN_HOME: sandbox.folder('none'),
-      QWEN_CODE_IDE_SERVER_STDIO_COMMAND: path.resolve(process.env.GEMINI_COMPANION),
-      QWEN_CODE_IDE_SERVER_STDIO_ARGS: JSON.stringify(
-        clients === 'gemini' ? ['bridge', '--temp-dir', sandbox.tmp] : ['bridge'],
-      ),
-      QWEN_CODE_IDE_WORKSPACE_PATH: sandbox.project,
-      TERM_PROGRAM: 'vscode',
-    };
-    const client = await IdeClient.connect(sandbox, { ...qwen, env });
-    const file = sandbox.file('a.txt', 'old');
-    const { decision } = await client.propose(editor, file, 'new');
-    editor.accept(file, 'by the user');
-    assert.deepEqual(await decision, accepted('by the user'), clients);
-    await client.close();
-    await companion.close();
-    assert.deepEqual(locks(home), []);
-  }
 });

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 
 import { Companion } from '../lib/companion.mjs';
 import { UNCHANGED } from '../lib/decision.mjs';
-import { examine, run } from '../lib/doctor.mjs';
+import { run } from '../lib/doctor.mjs';
 import { GEMINI } from '../lib/gemini-cli.mjs';
 import { installIde } from '../lib/installation.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
@@ -117,42 +117,6 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn([sys.argv[1], "setup"], read, lambd
   const only = await asked('yes');
   assert.equal(only.code, 0, only.stdout);
   assert.ok(fs.existsSync(path.join(sandbox.home, '.local/share/nvim/site/pack/companion/start')));
-});
-
-test('setup says that the CLI does not run the hooks that it installs', async (t) => {
-  const { settings, setup } = user(t);
-  fs.writeFileSync(settings, '{"hooksConfig": {"disabled": ["companion-before-edit", "another"]}}');
-  const { stdout } = await setup('--dry-run');
-  const reason =
-    /Extension for Gemini CLI: .*, but Gemini CLI does not run all hooks: these are off by .*: companion-before-edit\n/;
-  assert.match(stdout, reason);
-});
-
-test('a CLI that would not start with a copied extension does not get it', async (t) => {
-  const { sandbox, settings, env } = user(t);
-  fs.writeFileSync(settings, '{"security": {"allowedExtensions": ["^https://github.com/"]}}');
-  for (const cwd of [sandbox.project, sandbox.home]) {
-    const { stdout } = await run(sandbox, ['setup', '--yes'], { env, cwd });
-    const reason = /skip {2}Extension for Gemini CLI: Gemini CLI would not start with it: security\.allowedExtensions in /;
-    assert.match(stdout, reason, cwd);
-    assert.ok(!fs.existsSync(path.join(sandbox.home, '.gemini/extensions')));
-  }
-});
-
-test('hooks do not run a program in the PATH that does not work', async (t) => {
-  const { sandbox, env, setup } = user(t);
-  const theirs = path.join(env.PATH, 'gemini-companion');
-  // As npm's starter of Windows in the PATH of WSL.
-  const text = '#!/bin/sh\necho The package gemini-companion-linux-x64 is not there; exit 1\n';
-  fs.writeFileSync(theirs, text, { mode: 0o755 });
-  const { stdout } = await setup('--yes');
-  assert.ok(stdout.includes(`terminals find ${theirs}, which does not work`), stdout);
-  const program = path.join(sandbox.home, '.local/bin/gemini-companion');
-  const { evidence } = await examine(sandbox, { env });
-  const { level, text: runs } = evidence.find(({ subject }) => subject === 'hooks');
-  assert.deepEqual([level, runs], ['good', `they run ${program}`]);
-  await setup('--remove', '--yes');
-  assert.equal(fs.readFileSync(theirs, 'utf8'), text);
 });
 
 test('Neovim alone needs no zip', { skip: noNeovim }, async (t) => {
@@ -314,18 +278,4 @@ test('on a disk that is full in the middle a step is done or leaves nothing', as
   for (const subject of Object.keys(outcomes(fs.readFileSync(`${one.sandbox.root}/out/done`)))) {
     for (const outcome of ['done', 'failed']) assert.ok(seen.has(`${subject} ${outcome}`), subject);
   }
-});
-
-test('a folder that can not be written to hinders nothing else', async (t) => {
-  if (noNamespace) return t.skip(noNamespace);
-  const one = user(t);
-  const plugins = '.local/share/JetBrains';
-  const mount = `mkdir -p ${plugins}; mount -t tmpfs -o ro tmpfs ${plugins}`;
-  const { said, done } = await setUpOn(one, installIde(one.sandbox), mount);
-  const { 'IntelliJ IDEA 2025.1': ide, ...others } = done;
-  assert.equal(ide, 'failed');
-  assert.ok(Object.keys(others).length >= 3);
-  for (const [subject, outcome] of Object.entries(others)) assert.equal(outcome, 'done', subject);
-  assert.match(said('done'), /Read-only file system/);
-  assert.equal(said('after'), said('before'));
 });
