@@ -31,35 +31,6 @@ test('a client that connects later gets the open files, the caret and the select
   assert.deepEqual(others, []);
 });
 
-test('the file that had the focus last comes first, and it alone is active', async (t) => {
-  const { sandbox, companion, client } = await openWindowWithClient(t);
-  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => sandbox.file(name));
-  for (const file of [a, b, c, a]) companion.notify('editor/focused', { path: file });
-  companion.notify('editor/opened', { path: d });
-  const files = await client.openFiles((files) => files.length === 4);
-  assert.deepEqual(paths(files), [a, c, b, d]);
-  assert.deepEqual(
-    files.map((file) => Boolean(file.isActive)),
-    [true, false, false, false],
-  );
-});
-
-test('caret and selection are those of the active file, and come back with the focus', async (t) => {
-  const { sandbox, companion, client } = await openWindowWithClient(t);
-  const [a, b] = [sandbox.file('a'), sandbox.file('b')];
-  companion.notify('editor/focused', { path: a });
-  companion.notify('editor/cursor', { path: a, line: 3, character: 7 });
-  companion.notify('editor/selection', { path: a, text: 'in a' });
-  companion.notify('editor/focused', { path: b });
-  const [first, second] = await client.openFiles(newestIs(b));
-  for (const file of [first, second]) {
-    assert.deepEqual([file.cursor, file.selectedText], [undefined, undefined]);
-  }
-  companion.notify('editor/focused', { path: a });
-  const [again] = await client.openFiles(newestIs(a));
-  assert.deepEqual([again.cursor, again.selectedText], [{ line: 3, character: 7 }, 'in a']);
-});
-
 test('the client gets a selection unchanged, and its end', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t);
   const file = sandbox.file('a');
@@ -91,24 +62,6 @@ test('a renamed file keeps its place, caret and selection; so do all files of a 
   companion.notify('editor/renamed', { from, to });
   const moved = await client.openFiles(newestIs(path.join(to, 'new')));
   assert.deepEqual(paths(moved), [path.join(to, 'new'), path.join(to, 'other')]);
-});
-
-test('deleted and closed files leave the context; the rest stays, without an active one', async (t) => {
-  const { sandbox, companion, client } = await openWindowWithClient(t);
-  const [kept, nearby, inside, closed] = ['kept', 'dirt', 'dir/inside', 'closed'].map((name) =>
-    sandbox.file(name),
-  );
-  for (const file of [kept, nearby, inside, closed]) {
-    companion.notify('editor/focused', { path: file });
-  }
-  await client.openFiles((files) => files.length === 4);
-  companion.notify('editor/closed', { path: closed });
-  companion.notify('editor/deleted', { path: path.join(sandbox.project, 'dir') });
-  const rest = await client.openFiles((files) => files.length === 2);
-  assert.deepEqual(paths(rest), [nearby, kept]);
-  assert.ok(rest.every((file) => !file.isActive));
-  for (const file of rest) companion.notify('editor/closed', { path: file.path });
-  await client.openFiles((files) => files.length === 0);
 });
 
 test('a file that the editor names by a link and by its own path is there once', async (t) => {

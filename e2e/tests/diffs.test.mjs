@@ -41,21 +41,6 @@ test('an edit that the user rejects is rejected', async (t) => {
   assert.deepEqual(await decision, REJECTED);
 });
 
-test('an edit that the editor can’t show fails with the editor’s message, and the next one shows', async (t) => {
-  const { sandbox, editor, client } = await openWindowWithClient(t);
-  const file = sandbox.file('a.txt');
-  editor.refusal = 'a.txt is a “binary” file';
-  await assert.rejects(client.openDiff(file, 'proposed\n'), {
-    message: 'a.txt is a “binary” file',
-  });
-  assert.equal(await client.status(), 'connected');
-
-  editor.refusal = undefined;
-  const { decision } = await client.propose(editor, file, 'again\n');
-  editor.accept(file);
-  assert.deepEqual(await decision, UNCHANGED);
-});
-
 test('an edit that is accepted in the CLI includes the user’s changes from the editor', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
@@ -85,25 +70,6 @@ test('closing a view without a decision rejects the edit and returns the user’
   assert.equal(await client.closeDiff(file), undefined, 'there is nothing left to close');
 });
 
-test('a late decision has no effect on the next edit of the file', async (t) => {
-  const { sandbox, companion, editor, client } = await openWindowWithClient(t);
-  const file = sandbox.file('a.txt');
-  const { decision: first } = await client.propose(editor, file, 'first\n');
-  await client.resolveDiffFromCli(file, 'rejected');
-  await first;
-  editor.accept(file, 'too late\n');
-
-  const { decision: second } = await client.propose(editor, file, 'second\n');
-  editor.accept(file);
-  assert.deepEqual(await second, UNCHANGED);
-  // Both of these have ended; a further word about them goes nowhere.
-  companion.notify('diff/rejected', { filePath: file });
-
-  const { decision: third } = await client.propose(editor, file, 'third\n');
-  editor.accept(file);
-  assert.deepEqual(await third, UNCHANGED);
-});
-
 /** If the client learns too late that its proposal has ended, it does not open another one. */
 test('a disconnect closes the client’s view, and its edits are reviewed after it reconnects', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
@@ -115,18 +81,6 @@ test('a disconnect closes the client’s view, and its edits are reviewed after 
     assert.deepEqual(await decision, REJECTED);
     await client.connect();
   }
-});
-
-test('a script accepts an edit in the user’s place', async (t) => {
-  const { sandbox, companion, editor, client } = await openWindowWithClient(t);
-  const file = sandbox.file('a.txt', 'old\n');
-  const script = await Session.open(sandbox, companion);
-  const { decision } = await client.propose(editor, file, 'proposed\n');
-  editor.edit(file, 'typed\n');
-  const { content } = await script.callTool('acceptDiff', { filePath: file });
-  assert.deepEqual(content, [{ type: 'text', text: 'The diff was accepted.' }]);
-  assert.deepEqual(await decision, accepted('typed\n'));
-  assert.equal(fs.readFileSync(file, 'utf8'), 'old\n', 'it is the CLI that writes the file');
 });
 
 test('a script accepts no edit outside of the workspace, the user does', async (t) => {
@@ -152,17 +106,6 @@ test('a script accepts no edit outside of the workspace, the user does', async (
   const { isError } = await script.callTool('acceptDiff', { filePath: outside });
   assert.ok(!isError);
   assert.equal(fs.readFileSync(outside, 'utf8'), 'proposed\n');
-});
-
-test('a script rejects an edit in the user’s place', async (t) => {
-  const { sandbox, companion, editor, client } = await openWindowWithClient(t);
-  const file = sandbox.file('a.txt', 'old\n');
-  const script = await Session.open(sandbox, companion);
-  const { decision } = await client.propose(editor, file, 'proposed\n');
-  const { content } = await script.callTool('rejectDiff', { filePath: file });
-  assert.deepEqual(content, [{ type: 'text', text: 'The diff was rejected.' }]);
-  assert.deepEqual(await decision, REJECTED);
-  assert.equal(fs.readFileSync(file, 'utf8'), 'old\n');
 });
 
 test('an edit stays open while the editor restarts its companion', async (t) => {

@@ -9,7 +9,7 @@ import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 
-import { REJECTED, accepted } from '../lib/decision.mjs';
+import { accepted } from '../lib/decision.mjs';
 import { until } from '../lib/inbox.mjs';
 import { Session } from '../lib/http.mjs';
 import { Proxy } from '../lib/proxy.mjs';
@@ -118,24 +118,6 @@ test('a client goes on with the other editor', { concurrency: true }, async (t) 
       await second.assertGoesOn(client);
     },
 
-    async 'when only its companion is killed, and the editor does not start it again'(t) {
-      const { first, second } = await two(t);
-      const client = await first.connectHere();
-      await first.kill();
-      await second.hasTaken(first);
-      await second.assertGoesOn(client);
-    },
-
-    async 'when its own one is quit with an open proposal, which is rejected'(t) {
-      const { first, second } = await two(t);
-      const client = await first.connectHere();
-      const { decision } = await propose(first, client, 'open.txt');
-      await first.quit();
-      assert.deepEqual(await decision, REJECTED);
-      await second.hasTaken(first);
-      await second.assertGoesOn(client);
-    },
-
     async 'and receives what the user had decided in its own one'(t) {
       const { sandbox, first, second } = await two(t);
       const proxy = await Proxy.start(sandbox, first.companion);
@@ -163,27 +145,6 @@ test('a client goes on with the other editor', { concurrency: true }, async (t) 
       if (taker === second) await last.hasTaken(second);
       await last.hasTaken(first);
       for (const client of clients) await last.assertGoesOn(client);
-    },
-
-    async 'which is restarted afterwards'(t) {
-      const { first, second } = await two(t);
-      const client = await first.connectHere();
-      await first.quit();
-      await second.hasTaken(first);
-      await second.kill();
-      await second.start();
-      await second.assertGoesOn(client);
-    },
-
-    async 'and stays there when its own one comes back'(t) {
-      const { sandbox, first, second } = await two(t);
-      const client = await first.connectHere();
-      await first.quit();
-      await second.hasTaken(first);
-      const again = await EditorProcess.open(sandbox, 'first');
-      assert.notEqual(again.companion.ready.port, first.companion.ready.port);
-      assert.notEqual(again.companion.ready.authToken, first.companion.ready.authToken);
-      await second.assertGoesOn(client);
     },
   };
   await Promise.all(Object.entries(scenarios).map(([name, scenario]) => t.test(name, scenario)));
@@ -233,21 +194,6 @@ test('each token counts only at its own port, until its last session is gone', a
     return !isOpen;
   });
   assert.equal(statesWith(sandbox, old.authToken).length, 0);
-});
-
-test('a client stays with its own editor', { concurrency: true }, async (t) => {
-  const scenarios = {
-    async 'whose companion was killed, and starts again in time'(t) {
-      const { first, second } = await two(t);
-      const client = await first.connectHere();
-      await first.kill();
-      await sleep(2000);
-      await first.start();
-      await first.assertGoesOn(client);
-      assert.doesNotMatch(second.companion.log, /going on/);
-    },
-  };
-  await Promise.all(Object.entries(scenarios).map(([name, scenario]) => t.test(name, scenario)));
 });
 
 test('a client does not go on with an editor', { concurrency: true }, async (t) => {

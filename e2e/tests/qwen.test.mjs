@@ -63,19 +63,6 @@ test('of several editors of one folder it takes the newest, or the terminal’s 
   }
 });
 
-test('one of several roots suffices, with any name', async (t) => {
-  const sandbox = Sandbox.of(t);
-  qwenHome(sandbox);
-  const roots = ['first', 'with blanks and é', '文件夹 100% [x]'].map((name) => sandbox.folder(name));
-  await Companion.start(sandbox, { workspace: roots });
-  for (const cwd of roots) {
-    const client = await connect(sandbox, { cwd });
-    await client.close();
-  }
-  const outside = await IdeClient.start(sandbox, { module: QWEN_CLIENT });
-  assert.equal((await outside.connect()).status, 'disconnected');
-});
-
 test('it gets the user’s decisions, and closeDiff returns the text', async (t) => {
   const { sandbox, editor } = await openWindow(t);
   const client = await connect(sandbox);

@@ -8,9 +8,7 @@ import test from 'node:test';
 
 import * as ide from '@google/gemini-cli-core/dist/src/ide/types.js';
 
-import { Companion } from '../lib/companion.mjs';
-import { EventStream, Session } from '../lib/http.mjs';
-import { Sandbox } from '../lib/sandbox.mjs';
+import { Session } from '../lib/http.mjs';
 import { openWindow } from '../lib/scene.mjs';
 
 /** The SDK that the client itself uses, which is not the one in our own dependencies. */
@@ -55,31 +53,6 @@ test('the client’s first requests', async (t) => {
   const tools = await session.ask('tools/list');
   assertTaken(tools, sdk.ListToolsResultSchema);
   assert.equal(tools.result.tools.length, 5);
-});
-
-test('the list of tools without the review of edits', async (t) => {
-  const sandbox = Sandbox.of(t);
-  const companion = await Companion.start(sandbox, { args: ['--no-review'] });
-  const session = await Session.open(sandbox, companion);
-  const tools = await session.ask('tools/list');
-  assertTaken(tools, sdk.ListToolsResultSchema);
-  assert.deepEqual(
-    tools.result.tools.map(({ name }) => name),
-    ['getDiagnostics'],
-  );
-});
-
-test('ids of any kind come back as they were', async (t) => {
-  const { sandbox, companion } = await openWindow(t);
-  const session = await Session.open(sandbox, companion);
-  for (const id of [0, -1, 9007199254740991, 'text', '7', '', 'é 文 😀 "']) {
-    for (const method of ['ping', 'unknown']) {
-      const { body } = await session.post({ jsonrpc: '2.0', id, method });
-      const response = JSON.parse(body);
-      sdk.JSONRPCMessageSchema.parse(response);
-      assert.strictEqual(response.id, id);
-    }
-  }
 });
 
 test('errors', async (t) => {
@@ -203,30 +176,4 @@ test('notifications, with all that they can have and with as little', async (t) 
   editor.reject(active);
   const rejected = await next(ide.IdeDiffRejectedNotificationSchema);
   assert.deepEqual(rejected, { filePath: active });
-});
-
-test('event streams for people', async (t) => {
-  const { sandbox, companion, editor } = await openWindow(t);
-  const session = await Session.open(sandbox, companion);
-  const watcher = await EventStream.open(sandbox, companion, '/events');
-  const until = async (matches) => {
-    let message;
-    do {
-      message = await watcher.next();
-      assertTaken(message, sdk.JSONRPCNotificationSchema);
-    } while (!matches(message));
-  };
-  await until(({ params }) => !params.activeFile);
-  const filePath = sandbox.file('a.txt');
-  companion.notify('editor/focused', { path: filePath });
-  companion.notify('editor/cursor', { path: filePath, line: 1, character: 1 });
-  companion.notify('editor/selection', { path: filePath, text: 'text' });
-  await until(({ params }) => params.activeFile?.selection);
-
-  await session.callTool('openDiff', { filePath, newContent: '' });
-  editor.accept(filePath);
-  await until(({ method }) => method === 'notifications/ide/diffAccepted');
-  await session.callTool('openDiff', { filePath, newContent: '' });
-  editor.reject(filePath);
-  await until(({ method }) => method === 'notifications/ide/diffRejected');
 });

@@ -91,25 +91,6 @@ test('a client without handshake finds the tools and reviews edits', async (t) =
   assert.ok(!posted.includes('initialize'));
 });
 
-test('a program without a session decides in the user’s place', async (t) => {
-  const { sandbox, editor, call } = await openWindowWithClient(t);
-  const filePath = sandbox.file('a.txt', 'old\n');
-  const opened = call('openDiff', { filePath, newContent: 'new\n' });
-  await editor.view(filePath);
-  assert.equal((await call('acceptDiff', { filePath })).content[0].text, 'The diff was accepted.');
-  assert.equal((await opened).structuredContent.content, 'new\n');
-});
-
-test('a large text arrives whole', async (t) => {
-  const { sandbox, editor, call } = await openWindowWithClient(t);
-  const filePath = sandbox.file('a.txt');
-  const text = 'a "line" \\ ü\n'.repeat(200_000);
-  const opened = call('openDiff', { filePath, newContent: text });
-  assert.equal((await editor.view(filePath)).newContent, text);
-  editor.accept(filePath);
-  assert.equal((await opened).structuredContent.content, text);
-});
-
 test('a cancelled call withdraws its proposal', async (t) => {
   const window = await openWindowWithClient(t);
   const { sandbox, companion, editor, call } = window;
@@ -136,18 +117,6 @@ test('a call is cancelled while its proposal opens', async (t) => {
   companion.respond(id, {});
   const { params } = await companion.next('diff/close');
   assert.deepEqual(params, { filePath, abandoned: true });
-});
-
-test('of two proposals for one file the first is rejected', async (t) => {
-  const { sandbox, editor, call } = await openWindowWithClient(t);
-  const filePath = sandbox.file('a.txt');
-  const first = call('openDiff', { filePath, newContent: 'first' });
-  await editor.view(filePath);
-  const second = call('openDiff', { filePath, newContent: 'second' });
-  assert.deepEqual((await first).structuredContent, { decision: 'rejected' });
-  await editor.view(filePath);
-  editor.accept(filePath);
-  assert.equal((await second).structuredContent.content, 'second');
 });
 
 test('wrong arguments are a result that the model reads', async (t) => {

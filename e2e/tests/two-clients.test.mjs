@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
+import { UNCHANGED } from '../lib/decision.mjs';
 import { Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
@@ -22,19 +22,6 @@ function focusNew(sandbox, companion) {
   companion.notify('editor/focused', { path: sandbox.file('marker.txt') });
 }
 
-test('two clients review at the same time and do not wait for each other', async (t) => {
-  const { sandbox, editor, client: first } = await openWindowWithClient(t);
-  const second = await IdeClient.connect(sandbox);
-  const [a, b] = [sandbox.file('a.txt'), sandbox.file('b.txt')];
-  const decisions = [first.openDiff(a, 'from first'), second.openDiff(b, 'from second')];
-  const numbers = [(await editor.view(a)).cli, (await editor.view(b)).cli];
-  assert.deepEqual(numbers.sort(), [1, 2]);
-  editor.accept(b, 'for second');
-  assert.deepEqual(await decisions[1], accepted('for second'));
-  editor.accept(a, 'for first');
-  assert.deepEqual(await decisions[0], accepted('for first'));
-});
-
 test('a decision goes to the client that asked, and to no other', async (t) => {
   const { sandbox, companion, editor } = await openWindow(t);
   const asker = await watch(sandbox, companion);
@@ -51,29 +38,6 @@ test('a decision goes to the client that asked, and to no other', async (t) => {
   for (const { stream } of [asker, other]) {
     assert.equal((await stream.next()).method, 'ide/contextUpdate');
   }
-});
-
-test('a client cannot close another client’s proposal or read the user’s edits in it', async (t) => {
-  const { sandbox, editor, client } = await openWindowWithClient(t);
-  const other = await IdeClient.connect(sandbox);
-  const file = sandbox.file('a.txt');
-  const { decision } = await client.propose(editor, file, 'proposed');
-  editor.edit(file, 'typed');
-  assert.equal(await other.closeDiff(file), undefined);
-  editor.accept(file);
-  assert.deepEqual(await decision, accepted('typed'));
-});
-
-test('when a second client proposes another edit of a file, the first one’s is rejected', async (t) => {
-  const { sandbox, editor, client: first } = await openWindowWithClient(t);
-  const second = await IdeClient.connect(sandbox);
-  const file = sandbox.file('a.txt');
-  const { decision: earlier } = await first.propose(editor, file, 'from first');
-  const later = second.openDiff(file, 'from second');
-  assert.deepEqual(await earlier, REJECTED);
-  assert.equal((await editor.view(file)).newContent, 'from second');
-  editor.accept(file);
-  assert.deepEqual(await later, UNCHANGED);
 });
 
 test('one client leaves, the other one stays', async (t) => {

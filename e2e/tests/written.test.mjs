@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';
 
-import { HookCli } from '../lib/hook-cli.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
 
 /** An acceptance of a proposal, with this text. */
@@ -32,18 +31,6 @@ test('the user’s text is reported as written, however the CLI ends its lines',
   }
 });
 
-test('the user’s text counts as written although a formatter has changed the file since', async (t) => {
-  const window = await openWindowWithClient(t);
-  const file = window.sandbox.file('a.txt', 'old\n');
-  const { decision } = await accept(window, file, 'mine\n');
-  await decision;
-  fs.writeFileSync(file, 'Mine\n');
-  const returnDisplay = { originalContent: 'old\n', newContent: 'mine\n' };
-  const tool_response = { llmContent: 'ok', returnDisplay };
-  await new HookCli(window.sandbox).after(file, { tool_name: 'write_file', tool_response });
-  assert.deepEqual(await outcome(window), ['diff/written', { filePath: file }]);
-});
-
 test('the user’s text that the CLI does not write is reported once, and again when it is written', async (t) => {
   const window = await openWindowWithClient(t);
   const { sandbox, client, companion } = window;
@@ -61,22 +48,6 @@ test('the user’s text that the CLI does not write is reported once, and again 
   fs.writeFileSync(file, 'typed\n');
   assert.deepEqual(await outcome(window), ['diff/written', { filePath: file }]);
   await companion.caughtUp();
-});
-
-test('the user’s text counts as written although the CLI proposes its next edit at once', async (t) => {
-  const window = await openWindowWithClient(t);
-  const { sandbox, client } = window;
-  const [file, other] = ['a.txt', 'b.txt'].map((name) => sandbox.file(name, 'old\n'));
-  for (const next of [file, other]) {
-    const { decision } = await accept(window, file, 'mine\n');
-    await decision;
-    fs.writeFileSync(file, 'mine\n');
-    const { decision: waiting } = await client.propose(window.editor, next, 'proposed\n');
-    // The next proposal waits for its user, and another program may change the file meanwhile.
-    assert.deepEqual(await outcome(window), ['diff/written', { filePath: file }]);
-    window.editor.reject(next);
-    await waiting;
-  }
 });
 
 test('an editor takes back an acceptance that the CLI has not got', async (t) => {
