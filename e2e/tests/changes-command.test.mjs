@@ -98,57 +98,6 @@ for (const [program, ...args] of [
   });
 }
 
-test('the text is a patch that Git reverts', async (t) => {
-  const { sandbox, file, made } = await changed(t);
-  const revert = async (prompt) => {
-    const { stdout } = await list(sandbox, '--prompt', prompt);
-    execFileSync('git', ['apply', '-R'], { cwd: sandbox.project, input: stdout });
-  };
-  await revert('last');
-  assert.equal(fs.readFileSync(file, 'utf8'), 'ONE\ntwo\n');
-  await revert('1');
-  assert.equal(fs.readFileSync(file, 'utf8'), 'one\ntwo\n');
-  assert.ok(!fs.existsSync(made));
-});
-
-test('a file name can not add lines to the patch', async (t) => {
-  const { sandbox, cli } = await open(t);
-  const victim = sandbox.file('victim.txt', 'old\n');
-  const lines = ['x', '--- a/victim.txt', '+++ b/victim.txt', '@@ -1 +1 @@', '-evil', '+old', ''];
-  const made = path.join(sandbox.project, lines.join('\n'));
-  fs.mkdirSync(path.dirname(made), { recursive: true });
-  await cli.prompt('Make a file');
-  await cli.write(made, 'new\n');
-  const { stdout } = await list(sandbox, '--prompt', 'last');
-  execFileSync('git', ['apply', '-R'], { cwd: sandbox.project, input: stdout });
-  assert.equal(fs.readFileSync(victim, 'utf8'), 'old\n');
-  assert.ok(!fs.existsSync(made));
-});
-
-test('what the user has reverted is not in the patch, and what is kept not in the list', async (t) => {
-  const { sandbox, companion, file, made } = await changed(t);
-  const key = { session: 'a', prompt: 1 };
-  fs.rmSync(made);
-  companion.notify('cli/reverted', { ...key, paths: [made] });
-  await companion.caughtUp();
-  const { stdout } = await list(sandbox, '--prompt', '1');
-  assert.match(stdout, / {2}created made \+1 -0 \(reverted\)\n$/);
-  companion.notify('cli/kept', { ...key, paths: [file] });
-  companion.notify('cli/kept', { session: 'a', prompt: 2, paths: [file] });
-  await companion.caughtUp();
-  const { prompts } = await json(sandbox);
-  assert.deepEqual(prompts.map(({ files }) => files.map((of) => of.relativePath)), [['made']]);
-  // An undo of the revert after the file was kept brings the change of the CLI back.
-  companion.notify('cli/kept', { ...key, paths: [made] });
-  await companion.caughtUp();
-  assert.deepEqual((await json(sandbox)).prompts, []);
-  fs.writeFileSync(made, 'new');
-  companion.notify('cli/revertUndone', { ...key, paths: [made] });
-  await companion.caughtUp();
-  const [again] = (await json(sandbox)).prompts;
-  assert.deepEqual(again.files.map((of) => [of.relativePath, of.reverted]), [['made', false]]);
-});
-
 test('no text of a private file is printed, also of one that became private', async (t) => {
   const { sandbox, companion, cli } = await open(t);
   const env = sandbox.file('.env', `${SECRET}\n`);

@@ -118,15 +118,6 @@ test('a question and the end of a turn name their CLI', async (t) => {
   assert.equal(await sessionOf('cli/finished'), 'one');
 });
 
-test('a question of a turn that began before the companion is taken away as well', async (t) => {
-  const window = await Window.open(t);
-  const cli = new HookCli(window.sandbox);
-  await cli.run('notification', { hook_event_name: 'Notification', message: 'Run ls?' });
-  await window.companion.next('cli/waiting');
-  await cli.end();
-  await window.companion.next('cli/answered');
-});
-
 // The CLI cuts a line after 2000 UTF-16 units.
 test('the events of Gemini CLI for a prompt with half an emoji arrive', { skip }, async (t) => {
   const files = { a: `one\ntwo\n${'x'.repeat(1999)}😀\n` };

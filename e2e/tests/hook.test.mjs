@@ -44,14 +44,6 @@ describe('after an edit', { concurrency: 3 }, () => {
     );
   });
 
-  test('without new problems there is no report', async (t) => {
-    const window = await openWindow(t);
-    const file = window.sandbox.file('a.json');
-    window.editor.diagnose = () => [problem(1, 'old'), problem(2, 'older')];
-    assert.deepEqual(await change(window, file, [problem(3, 'older')]), NOTHING);
-    assert.deepEqual(await change(window, file, []), NOTHING);
-  });
-
   test('all problems of a created file are listed', async (t) => {
     const { sandbox } = await openWindow(t);
     const file = path.join(sandbox.project, 'sub', 'new.json');
@@ -86,14 +78,6 @@ describe('after an edit', { concurrency: 3 }, () => {
     const report = await change(window, file, [problem(1, 'no € <b> 😀')]);
     assert.match(report.stdout, /^[ -~]+$/);
     assert.equal(context(report), `${BEGINNING}${file}:1:1: error: no € <b> 😀 [JSON]`);
-  });
-
-  test('a failed edit is not checked', async (t) => {
-    const { sandbox } = await openWindow(t);
-    const error = { message: 'no', type: 'file_write_failure' };
-    const tool_response = { llmContent: 'no', error };
-    const input = edit(sandbox.file('a.json', '{'), { tool_response });
-    assert.deepEqual(await hook(sandbox, 'after-tool', input), NOTHING);
   });
 });
 

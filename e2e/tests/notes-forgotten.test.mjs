@@ -21,7 +21,6 @@ import { noTerminal as skip } from '../lib/terminal.mjs';
 import { Window } from '../lib/window.mjs';
 
 const NO_ANSWER = '[no response text]';
-const FAILED = { llmContent: 'no', error: { message: 'no', type: 'file_not_found' } };
 
 /** A window with the comment `1` on a file, and a CLI whose hooks the test runs. */
 async function open(t) {
@@ -41,34 +40,6 @@ describe('a comment', { concurrency: 3 }, () => {
     await window.kill();
     await window.start();
     assert.deepEqual(commentsIn(await firstNote(cli)), ['1']);
-  });
-
-  test('that waits again is listed with all that wait', async (t) => {
-    const { window, file, cli } = await open(t);
-    assert.deepEqual(commentsIn(await cli.prompt('go')), ['1']);
-    await saved(window, commentOn(file, 2));
-    await cli.end({ prompt_response: NO_ANSWER });
-    // An editor that reads slowly gets only the newest list.
-    const { params } = await window.companion.next('comment/pending');
-    assert.deepEqual(params.comments.map(({ id }) => id), ['1', '2']);
-  });
-
-  test('of a prompt of Qwen Code stays with it when its user writes while a tool runs', async (t) => {
-    const { file, cli } = await open(t);
-    const prompt = async (text) => {
-      const event = { hook_event_name: 'UserPromptSubmit', prompt: text };
-      return commentsIn(JSON.stringify(await cli.run('before-agent', event)));
-    };
-    assert.deepEqual(await prompt('go'), ['1']);
-    await cli.after(file, { hook_event_name: 'PostToolUse', tool_name: 'glob' });
-    assert.deepEqual(await prompt('also that'), []);
-  });
-
-  test('waits while a tool fails, and is in the result of the next one', async (t) => {
-    const { file, cli } = await open(t);
-    const tool_response = FAILED;
-    assert.equal(await cli.after(file, { tool_name: 'read_file', tool_response }), '');
-    assert.deepEqual(commentsIn(await cli.after(file, { tool_name: 'read_file' })), ['1']);
   });
 });
 

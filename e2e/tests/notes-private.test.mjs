@@ -47,18 +47,6 @@ async function allNotes(hooks, other) {
 }
 
 describe('a file that became private', { concurrency: 3 }, () => {
-  test('is in no comment', async (t) => {
-    const all = await open(t);
-    const { window, secret, other, hooks } = all;
-    await comment(window, commentOn(secret, 'hidden', { content: SECRET }), commentOn(other, 2));
-    await hide(all);
-    const notes = await allNotes(hooks, other);
-    assert.deepEqual(commentsIn(notes), ['2']);
-    assert.doesNotMatch(notes, /SECRET|secret/);
-    await window.companion.inbox.next(isRefused('hidden'));
-    assert.ok(!isSaved(window, SECRET), 'its line is not kept');
-  });
-
   test('is in no comment of the last process', async (t) => {
     const all = await open(t);
     const { window, secret, other, hooks } = all;

@@ -195,22 +195,6 @@ test('a percent sign in a name of Qwen Code means itself', async (t) => {
   assert.deepEqual(named, { 'a%20b': 'changed' });
 });
 
-test('a change that somebody else has reverted leaves the list with the next prompt', async (t) => {
-  const window = await openWindow(t);
-  const file = window.sandbox.file('a', 'one\n');
-  const created = path.join(window.sandbox.project, 'b');
-  const cli = new HookCli(window.sandbox);
-  await cli.prompt('Change them');
-  await cli.write(file, 'two\n');
-  await cli.write(created, 'new\n');
-  await changes(window, 'Change them', 2);
-  window.companion.inbox.takeAll();
-  fs.writeFileSync(file, 'one\n');
-  await cli.prompt('and now');
-  const { named } = await changes(window, 'Change them', 1);
-  assert.deepEqual(named, { b: 'created' });
-});
-
 test('the reason about a file outside of the workspace reaches the model', async (t) => {
   const window = await openWindow(t);
   const { sandbox, editor } = window;

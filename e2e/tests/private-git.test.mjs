@@ -7,7 +7,6 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { noGit as skip } from '../lib/git.mjs';
-import { until } from '../lib/inbox.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
 
 const args = ['--git-ignored-private'];
@@ -75,91 +74,6 @@ test('a file is ignored exactly if Git says so, apart from its index', { skip },
   assert.deepEqual(found, expected);
 });
 
-test('a rule with ! takes back nothing that is written in another case', { skip }, async (t) => {
-  const { sandbox, client } = await openWindowWithClient(t, { args });
-  const git = (...args) => spawnSync('git', ['-C', sandbox.project, ...args], { env: sandbox.env() });
-  git('init', '--quiet');
-  git('config', 'core.ignoreCase', 'false');
-  sandbox.file('.gitignore', '*.log\n!KEEP.log\n!b.log\n!README\n');
-  const names = ['keep.log', 'KEEP.log', 'B.log', 'b.log', 'readme', 'README'];
-  for (const name of names) sandbox.file(name);
-  for (const name of names) {
-    const { content } = await client.callTool('getDiagnostics', { filePath: path.join(sandbox.project, name) });
-    const isIgnored = git('check-ignore', '--quiet', name).status === 0;
-    assert.equal(/the file stays private/.test(content[0].text), isIgnored, name);
-  }
-});
-
-test('brackets, blanks and stars are read as Git reads them', { skip }, async (t) => {
-  const { sandbox, client } = await openWindowWithClient(t, { args });
-  const git = (...args) => spawnSync('git', ['-C', sandbox.project, ...args], { env: sandbox.env() });
-  git('init', '--quiet');
-  git('config', 'core.ignoreCase', 'false');
-  const rules = [
-    ['*\n![[:upper:]]*', 'abc', 'ABC'],
-    ['*\n![@-_]*', 'abc', 'ABC'],
-    ['*[[:punct:]]', 'a~', 'd/a~', 'd/a'],
-    ['[!A-Z]*', 'abc', 'ABC'],
-    ['[!a-z]*', 'README', 'readme'],
-    ['[^A]', 'a', 'A'],
-    ['x*\n !x', 'x', ' !x'],
-    [' *.log', ' b.log', 'b.log'],
-    ['[bz-a]', 'a', 'b', 'z'],
-    ['[!z-a]', 'a', 'z'],
-    ['***/x', 'x', 'd/d/x', 'd/y'],
-    ['a/***/b', 'a/b', 'a/d/d/b', 'c/b'],
-  ];
-  for (const [folder, [text, ...names]] of rules.entries()) {
-    sandbox.file(`${folder}/.gitignore`, `${text}\n`);
-    const files = names.map((name) => sandbox.file(`${folder}/${name}`));
-    for (const file of files) {
-      const { content } = await client.callTool('getDiagnostics', { filePath: file });
-      const isIgnored = git('check-ignore', '--quiet', file).status === 0;
-      assert.equal(/the file stays private/.test(content[0].text), isIgnored, `${text}: ${file}`);
-    }
-  }
-});
-
-test('core.excludesFile is read as Git reads it', { skip }, async (t) => {
-  const { sandbox, client } = await openWindowWithClient(t, { args });
-  sandbox.folder('project', '.git');
-  const file = sandbox.file('a.usr');
-  const rules = path.join(sandbox.folder('home', 'my rules~1'), 'ignore #1');
-  fs.writeFileSync(rules, '*.usr\n');
-  const isPrivate = async () => {
-    const { content } = await client.callTool('getDiagnostics', { filePath: file });
-    return /the file (stays|may be) private/.test(content[0].text);
-  };
-  assert.equal(await isPrivate(), false);
-  for (const value of ['/none', rules, '~/my rules~1/ignore #1']) {
-    execFileSync('git', ['config', '--global', '--add', 'core.excludesFile', value], { env: sandbox.env() });
-    assert.equal(await isPrivate(), value !== '/none', value);
-  }
-});
-
-test('core.excludesFile of the repository and of a worktree counts', { skip }, async (t) => {
-  const { sandbox, client } = await openWindowWithClient(t, { args });
-  const git = (...args) => execFileSync('git', ['-C', sandbox.project, ...args], { env: sandbox.env() });
-  git('init', '--quiet');
-  for (const name of ['global', 'local', 'worktree']) sandbox.file(`.git/${name}`, `*.${name}\n`);
-  const files = ['global', 'local', 'worktree'].map((name) => sandbox.file(`a.${name}`));
-  const set = async (...args) => {
-    git('config', ...args);
-    for (const file of files) {
-      const { status } = spawnSync('git', ['-C', sandbox.project, 'check-ignore', '--quiet', file], { env: sandbox.env() });
-      // The file that counted before still counts for a moment.
-      await until(`what Git says of ${file}`, async () => {
-        const { content } = await client.callTool('getDiagnostics', { filePath: file });
-        return /the file (stays|may be) private/.test(content[0].text) === (status === 0);
-      });
-    }
-  };
-  await set('--global', 'core.excludesFile', '.git/global');
-  await set('core.excludesFile', '.git/local');
-  await set('extensions.worktreeConfig', 'true');
-  await set('--worktree', 'core.excludesFile', '.git/worktree');
-});
-
 test('a change of the configuration of Git takes effect at once', { skip }, async (t) => {
   const window = await openWindowWithClient(t, { args });
   const { sandbox, client } = window;
@@ -175,28 +89,4 @@ test('a change of the configuration of Git takes effect at once', { skip }, asyn
     execFileSync('git', ['-C', sandbox.project, 'config', where, '--unset', 'core.excludesFile'], { env });
     await client.openFiles(are(log, text));
   }
-});
-
-test('a linked worktree in an ignored folder has its own rules', { skip }, async (t) => {
-  const { sandbox, client } = await openWindowWithClient(t, { args });
-  const env = { ...sandbox.env(), GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b' };
-  const git = (folder, ...args) => execFileSync('git', ['-C', folder, ...args], { env, stdio: 'pipe' });
-  git(sandbox.project, 'init', '--quiet');
-  sandbox.file('.gitignore', '/trees/\n*.log\n');
-  git(sandbox.project, 'add', '.gitignore');
-  git(sandbox.project, 'commit', '--quiet', '--message', 'first');
-  git(sandbox.project, 'worktree', 'add', '--quiet', 'trees/one');
-  git(sandbox.folder('project', 'trees', 'clone'), 'init', '--quiet');
-  const names = ['trees/x', 'trees/one/x', 'trees/one/x.log', 'trees/one/trees/x', 'trees/clone/x'];
-  const found = [];
-  for (const name of names) {
-    const { content } = await client.callTool('getDiagnostics', { filePath: sandbox.file(name) });
-    if (/the file stays private/.test(content[0].text)) found.push(name);
-  }
-  const isIgnored = (name) => {
-    const args = ['check-ignore', '--quiet', path.basename(name)];
-    return spawnSync('git', ['-C', path.join(sandbox.project, path.dirname(name)), ...args], { env }).status === 0;
-  };
-  // For Git, another repository has only its own rules, too.
-  assert.deepEqual(found, names.filter((name) => isIgnored(name) || name === 'trees/clone/x'));
 });

@@ -63,30 +63,6 @@ test('no client gets the problems of a private file', async (t) => {
   assert.deepEqual(await hook(sandbox, 'after-tool', edit(key)), NOTHING);
 });
 
-test('an edit of a private file is reviewed, and the editor shows that it is private', async (t) => {
-  const { sandbox, editor, client } = await openWindowWithClient(t);
-  sandbox.file('.geminiignore', 'secret/');
-  for (const [name, isPrivate] of Object.entries({ 'secret/new.txt': true, 'open.txt': false })) {
-    const file = path.join(sandbox.project, name);
-    const decision = client.openDiff(file, 'proposed\n');
-    const proposed = { kind: 'create', private: isPrivate, cli: 1, newContent: 'proposed\n' };
-    assert.deepEqual(await editor.view(file), { filePath: file, ...proposed });
-    editor.accept(file);
-    assert.deepEqual(await decision, UNCHANGED);
-  }
-});
-
-test('an ignore file of 10 MB hides everything, and the log names it', async (t) => {
-  const { sandbox, companion, client } = await openWindowWithClient(t);
-  const below = sandbox.file('sub/a.txt');
-  const beside = sandbox.file('b.txt');
-  sandbox.file('sub/.aiignore', '# nothing\n'.repeat(1 << 20));
-  companion.notify('editor/focused', { path: beside });
-  companion.notify('editor/focused', { path: below });
-  await client.openFiles(are(beside));
-  await companion.logged(/sub\/\.aiignore is not used: it has more than 1024 KB; everything below/);
-});
-
 test('a line that is no rule is a warning with file and line, and nothing of it', async (t) => {
   const { companion, sandbox, client, text, key } = await open(t);
   sandbox.file('.geminiignore', '# keys\n[secret-name\n*.hid\n[z-a[:x:]]secret-name\n');
