@@ -23,22 +23,6 @@ test('a short text is found as a whole one', () => {
   inWindow(bundle, 'CLI: 1 to review', []);
 });
 
-test('a label with a shortcut consists of two texts', () => {
-  const bundle = ['a.accept=Accept', 'a.all=Accept all', 'a.keys={0} ({1})', 'a.tab={0} (proposal)'];
-  inWindow(bundle, 'Accept (Ctrl+Enter)', ['a.accept=Accept', 'a.keys={0} ({1})']);
-  inWindow(bundle, 'a.json (proposal)', ['a.tab={0} (proposal)']);
-  inWindow(bundle, 'a.json (other)', []);
-  inWindow(bundle, 'Accepted (Ctrl+Enter)', []);
-});
-
-test('a text of signs needs its numbers', () => {
-  const bundle = ['a.lines=+{0} \\u2212{1}'];
-  inWindow(bundle, '+5 −3', bundle);
-  inWindow(bundle, 'The CLI changes a.json. +5 −3', bundle);
-  inWindow(bundle, '+five −three', []);
-  inWindow(bundle, '+5 -3', []);
-});
-
 test('a count is found in each of its forms', () => {
   const bundle = ['a.files={0,choice,1#1 file|1<{0} files}', 'a.changed={0,choice,1#1 file|1<{0} files} changed'];
   inWindow(bundle, '1 file', [bundle[0]]);
@@ -52,17 +36,6 @@ test('a sentence is found among others, and so are the texts in it', () => {
   const bundle = ['a.cli=CLI {0}', 'a.position={0} of {1}:', 'a.new={0} proposes {1}.', 'a.old=It is old.'];
   inWindow(bundle, '2 of 12: CLI 2 proposes a.md. It is old.', bundle);
   inWindow(bundle, 'CLI 2 proposes a.md. It is older.', ['a.cli=CLI {0}', 'a.new={0} proposes {1}.']);
-});
-
-test('a notification is found in the status bar', () => {
-  const bundle = ['a.title=The Companion', 'a.text=It has ended.', 'a.link=Show it', 'a.open=Open proposal'];
-  inWindow(bundle, 'The Companion: It has ended. // Show it (moments ago)', bundle.slice(0, 3));
-  inWindow(bundle, 'Open proposals:', []);
-});
-
-test('a text of a tooltip is in no picture', () => {
-  inWindow(['a.tooltip=Companion: {0}', 'a.tooltip.more={0}, more', 'a.description=Go on'], 'Companion: off, more', []);
-  inWindow(['a.description=Go on'], 'Go on', []);
 });
 
 test('the literals that compose a text are found', () => {
@@ -80,26 +53,11 @@ test('the words after numbers are found', () => {
   onScreen(code, 'this is new, reverted by hand', []);
 });
 
-test('a short literal that its file has several times is not found', () => {
-  const code = `('+%d −%d'):format(1, 2), ', ', 'new', table.concat(names, ', ')`;
-  onScreen(code, 'a.md | +3 −0, new', [`'+%d −%d'`, `'new'`]);
-});
-
 test('a literal with several words is found in a line, a part of a word is not', () => {
   onScreen(`'Comment on %s: ', 'line %d', '%d files'`, 'Comment on line 3: Is it', [`'Comment on %s: '`, `'line %d'`]);
   onScreen(`'open file'`, 'reopen files', []);
   onScreen(`-- 'A comment of code'`, 'A comment of code', []);
   onScreen(`'%d files'`, '12 filesystems', []);
-});
-
-test('a frame is found around a literal of its file', () => {
-  onScreen(`('%s (%s)'):format(name, 'proposal')`, '1 a.md   2 b.md (proposal)   X', [`'%s (%s)'`, `'proposal'`]);
-  onScreen(`('%s (%s)'):format(name, 'proposal')`, 'b.md (other)', []);
-});
-
-test('the choices of a question are found', () => {
-  onScreen(`'&All\\n&Cancel', '&All\\n&None\\n&Cancel'`, '(A)ll, [C]ancel:', [`'&All\\n&Cancel'`]);
-  onScreen(`'&All\\n&Cancel'`, 'All, Cancel', []);
 });
 
 test('the literals of Rust are found', () => {
