@@ -2,7 +2,7 @@
 // COMPANION_NPM is a folder with the packed packages.
 
 import assert from 'node:assert/strict';
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -12,10 +12,12 @@ import { after, before, test } from 'node:test';
 import { Companion } from '../lib/companion.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { Registry } from '../lib/registry.mjs';
+import { skipWithout } from '../lib/requirement.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 const FOLDER = process.env.COMPANION_NPM;
 const SYSTEM = `${os.platform()}-${os.arch()}`;
+const noNeovim = skipWithout(spawnSync('nvim', ['--version']).error && 'there is no nvim on the PATH');
 
 /** The manifest of each packed package; only the launcher has a command. */
 const MANIFESTS = fs
@@ -106,7 +108,7 @@ test('setup takes the plugin from the package', async (t) => {
   assert.match(found.stdout, /would {2}IDE 2025\.1: install a version without a number/);
 });
 
-test('setup by npx leaves the program where terminals find it', async (t) => {
+test('setup by npx leaves the program where terminals find it', { skip: noNeovim }, async (t) => {
   const one = user(t);
   const PATH = `${path.join(one.sandbox.home, '.local/bin')}:${one.env.PATH}`;
   const env = { ...one.env, PATH };
@@ -132,7 +134,7 @@ test('the package has the man page, where npm links it, and completions', () => 
   assert.equal(fs.readdirSync(completions).length, 4);
 });
 
-test('an installed program is found', async (t) => {
+test('an installed program is found', { skip: noNeovim }, async (t) => {
   const one = user(t);
   await install(one);
   const PATH = `${path.dirname(one.program)}:${one.env.PATH}`;
