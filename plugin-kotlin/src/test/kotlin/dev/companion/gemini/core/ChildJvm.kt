@@ -10,14 +10,12 @@ class ChildJvm(
     main: Class<*>,
     arguments: List<String>,
     options: List<String> = emptyList(),
-    prefix: List<String> = emptyList(),
-    environment: Map<String, String> = emptyMap(),
 ) : AutoCloseable {
     private val process: Process = ProcessBuilder(
-        prefix + listOf(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xcheck:jni") + options +
+        listOf(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xcheck:jni") + options +
             listOf("-Dcompanion.plugin.home=$pluginDirectory", "-cp", System.getProperty("java.class.path")) +
             main.name + arguments,
-    ).redirectErrorStream(true).apply { environment().putAll(environment) }.start()
+    ).redirectErrorStream(true).start()
     private val output: BufferedReader = process.inputReader()
 
     /** Returns the next answer. Each line is an answer, so the JVM must not print warnings. */

@@ -4,7 +4,6 @@ package dev.companion.gemini.core
 
 import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
-import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 import org.junit.jupiter.params.ParameterizedTest
@@ -36,18 +35,6 @@ class TextsTest {
     }
 
     @Test
-    fun `closing hands over the text in the end`() {
-        val path = root.resolve("a.txt").toString()
-        val opened = cli.openDiff(path, "text")
-        window.show()
-        opened.get()
-        val closed = cli.call("closeDiff", "filePath" to path)
-        window.editor.next<EditorMessage.Close>().responder.complete("nul \u0000 and 😀")
-        val content = closed.get().getAsJsonArray("content")[0].asJsonObject["text"].asString
-        assertEquals("""{"content":"nul \u0000 and 😀"}""", content)
-    }
-
-    @Test
     fun `half of a surrogate pair becomes a question mark, and nothing else changes`() {
         val path = root.resolve("a.txt").toString()
         val opened = cli.openDiff(path, "text")
@@ -71,30 +58,5 @@ class TextsTest {
         core.send(ServerMessage.Selection(file, "a\uD83D"))
         val active = cli.nextActiveFile()
         assertEquals(listOf(file, "a?"), listOf(active["path"].asString, active["selectedText"].asString))
-    }
-
-    @Test
-    fun `comments come through, and those that no model has got are returned by the next server`() {
-        val comments = listOf("kept", "removed").map {
-            CommentOnLines(
-                it,
-                root.resolve("\u00e4.txt").toString(),
-                2,
-                3,
-                "the lines",
-                "Why \"\u00e4\"?\nAnd \ud83e\udd84?",
-            )
-        }
-        val outside = comments.first().copy(id = "outside", path = root.resolveSibling("outside.txt").toString())
-        val first = Window(root, configure = { it.copy(resume = true) })
-        (comments + outside).forEach { first.core.send(ServerMessage.CommentSet(it)) }
-        first.core.send(ServerMessage.CommentRemoved("removed"))
-        val refused = first.editor.next<EditorMessage.CommentRefused>()
-        assertEquals("outside", refused.id)
-        assertTrue("workspace" in refused.reason, refused.reason)
-        first.close()
-        Window(root, configure = { it.copy(resume = true) }).use { second ->
-            assertEquals(comments.take(1), second.editor.next<EditorMessage.CommentsPending>().comments)
-        }
     }
 }
