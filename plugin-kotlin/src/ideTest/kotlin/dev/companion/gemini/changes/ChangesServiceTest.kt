@@ -2,7 +2,6 @@
 
 package dev.companion.gemini.changes
 
-import com.intellij.history.integration.LocalHistoryImpl
 import com.intellij.ide.TreeExpander
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnActionEvent
@@ -70,13 +69,6 @@ class ChangesServiceTest : ChangesTestCase() {
         action.actionPerformed(event)
         UIUtil.dispatchAllInvocationEvents()
         return true
-    }
-
-    fun testAnOpenFileIsReloadedAtOnce() {
-        file("a.txt", "one")
-        val document = document("a.txt")
-        changed(1, Edit("a.txt", "one", "one and two"))
-        await("the new text") { document.text == "one and two" }
     }
 
     fun testUnsavedTextIsNeitherOverwrittenNorAskedAbout() {
@@ -265,30 +257,6 @@ class ChangesServiceTest : ChangesTestCase() {
         other.close()
         service.forgetClosed()
         assertEquals(0, service.fileCount)
-    }
-
-    /** Returns how many labels of a prompt the Local History has, which all tests share. */
-    private fun labels(): Int =
-        LocalHistoryImpl
-            .getInstanceImpl()
-            .facade!!
-            .changeListInTests.changesInTests
-            .count { it.label == "Before a prompt of the CLI" }
-
-    fun testALabelIsInTheLocalHistoryBeforeEachPrompt() {
-        val before = labels()
-        file("a.txt", "one")
-        changed(1, Edit("a.txt", "one", "two"))
-        changed(1, Edit("a.txt", "one", "three"))
-        changed(2, Edit("a.txt", "three", "four"))
-        assertEquals(2, labels() - before)
-        core.close()
-        service.forgetClosed()
-        service.changed(
-            RecordingCore(),
-            CliChange("s", 1, "p", 1, listOf(ChangedFile(path("a.txt"), ChangeKind.CHANGED))),
-        )
-        await("the label of another server's first prompt") { labels() - before == 3 }
     }
 
     private companion object {

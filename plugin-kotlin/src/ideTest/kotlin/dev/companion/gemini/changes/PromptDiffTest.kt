@@ -123,32 +123,6 @@ class PromptDiffTest : ChangesTestCase() {
         assertEquals(listOf("# 4 more lines in this file", "# One more file"), rows.takeLast(2))
     }
 
-    fun testAHunkIsRevertedReportedAndUndoneInTheTab() {
-        twoHunks()
-        show()
-        invoke(REVERT, "+THREE")
-        await("the report") { calls == listOf("reverted s 1 a.txt at 3") }
-        assertEquals("ONE\ntwo\nthree\n", onDisk("a.txt"))
-        assertEquals(SECOND, core.planned.single().hunk)
-        assertEquals(emptyList<String>(), questions)
-        UndoManager.getInstance(project).undo(tab)
-        UIUtil.dispatchAllInvocationEvents()
-        assertEquals(NEW, document("a.txt").text)
-        assertEquals(listOf("reverted s 1 a.txt at 3", "revertUndone s 1 a.txt at 3"), calls)
-        UndoManager.getInstance(project).redo(tab)
-        assertEquals("ONE\ntwo\nthree\n", document("a.txt").text)
-        assertEquals("reverted s 1 a.txt at 3", calls.last())
-    }
-
-    fun testAHunkIsKeptAndTheFileStays() {
-        twoHunks()
-        show()
-        invoke(KeepHunkAction(), "+THREE")
-        assertEquals(listOf("kept s 1 a.txt at 3"), calls)
-        assertEquals("the server reports the rest", 2, rows(1).size)
-        assertEquals(NEW, onDisk("a.txt"))
-    }
-
     fun testTheLastHunkIsKeptAndTheFilesOfACommandStay() {
         file("a.txt", OLD)
         file("made.txt", "")

@@ -82,19 +82,6 @@ class RevertTest : ChangesTestCase() {
         assertEquals(listOf("reverted s 1 a.txt", "revertUndone s 1 a.txt"), calls)
     }
 
-    fun testAPromptIsRevertedAndUndoneAtOnce() {
-        file("a.txt", "a")
-        file("b.txt", "b")
-        changed(1, Edit("a.txt", "a", "A"), Edit("b.txt", "b", "B"), Edit("c.txt", null, "C"))
-        revert(*rows(1).toTypedArray())
-        assertEquals(listOf("a", "b", null), listOf("a.txt", "b.txt", "c.txt").map(::onDisk))
-        assertEquals(listOf("reverted s 1 a.txt b.txt c.txt"), calls)
-        undo()
-        assertEquals(listOf("A", "B"), listOf("a.txt", "b.txt").map { document(it).text })
-        assertEquals("C", onDisk("c.txt"))
-        assertEquals("revertUndone s 1 a.txt b.txt c.txt", calls.last())
-    }
-
     fun testAnUndoBeforeTheReportOfTheRevertIsReportedAfterIt() {
         file("a.txt", "one")
         changed(1, Edit("a.txt", "one", "two"))
@@ -268,13 +255,6 @@ class RevertTest : ChangesTestCase() {
         assertEquals("without a BOM, and with its line endings", "mine\n", onDisk("a.txt"))
     }
 
-    fun testFilesUpToACanceledOneAreSavedAndReported() =
-        revertCanceledBy(
-            object : DocumentListener {
-                override fun beforeDocumentChange(event: DocumentEvent): Unit = throw ProcessCanceledException()
-            },
-        )
-
     fun testFilesUpToOneThatIsCanceledAfterItsChangeAreSavedAndReported() =
         revertCanceledBy(
             object : DocumentListener {
@@ -392,35 +372,5 @@ class RevertTest : ChangesTestCase() {
         assertEquals(listOf("one\n", null), listOf("LICENSE", ".gitkeep").map(::onDisk))
         assertEquals(emptyList<String>(), notified)
         assertEquals(listOf("reverted s 1 .gitkeep LICENSE"), calls)
-    }
-
-    fun testAnEmptyFileOfAnUnknownTypeThatGotATextDuringTheQuestionIsAskedAboutAgain() {
-        file("LICENSE", "one\n")
-        changed(1, Edit("LICENSE", "one\n", ""))
-        revertWhileAnotherProgramWrites("LICENSE")
-        assertEquals("one\n", onDisk("LICENSE"))
-    }
-
-    fun testTheThreeTextsAreShownBeforeALoss() {
-        file("a.txt", "one")
-        changed(1, Edit("a.txt", "one", "two"))
-        type("a.txt", "mine")
-        val (versions, texts) = offEdt { read(row(1, "a.txt")) }
-        val request = ChangeDiffs(project, service).three(versions, texts) as ContentDiffRequest
-        val documents = request.contents.map { (it as DocumentContent).document }
-        assertEquals(listOf("one", "two", "mine"), documents.map { it.text })
-        assertEquals(listOf("Before the prompt", "After the CLI\u2019s edits", "Now"), request.contentTitles)
-        assertFalse("they are read-only", documents.any { it.isWritable })
-    }
-
-    fun testTheRightSideOfTheDiffIsTheFile() {
-        file("a.txt", "one")
-        changed(1, Edit("a.txt", "one", "two"))
-        val (versions, texts) = offEdt { read(row(1, "a.txt")) }
-        val request = ChangeDiffs(project, service).two(versions, texts) as ContentDiffRequest
-        val (before, now) = request.contents.map { (it as DocumentContent).document }
-        assertEquals("one", before.text)
-        assertFalse(before.isWritable)
-        assertSame(document("a.txt"), now)
     }
 }

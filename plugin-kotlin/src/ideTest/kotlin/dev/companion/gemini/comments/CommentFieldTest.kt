@@ -9,7 +9,6 @@ import com.intellij.testFramework.TestActionEvent
 import com.intellij.ui.components.JBLabel
 import com.intellij.ui.components.labels.LinkLabel
 import com.intellij.util.ui.UIUtil
-import java.awt.KeyboardFocusManager
 import javax.swing.KeyStroke
 
 class CommentFieldTest : LightPlatformTestCase() {
@@ -42,19 +41,5 @@ class CommentFieldTest : LightPlatformTestCase() {
         assertEquals("why!", field.area.text)
         assertTrue(label(field), "removes" in label(field))
         assertFalse(label(field()), "removes" in label(field()))
-    }
-
-    fun `test Tab leaves the field for the link`() {
-        val field = field()
-        val keys = field.area.getFocusTraversalKeys(KeyboardFocusManager.FORWARD_TRAVERSAL_KEYS)
-        assertEquals(setOf(KeyStroke.getKeyStroke("TAB")), keys)
-        val link = UIUtil.findComponentsOfType(field, LinkLabel::class.java).single()
-        assertTrue(link.isFocusable)
-        ActionUtil.getActions(link).forEach { it.actionPerformed(TestActionEvent(it)) }
-        assertEquals("Enter and Space send", listOf(""), sent)
-    }
-
-    fun `test a screen reader names the field`() {
-        assertEquals("Comment for the CLI", field().area.accessibleContext.accessibleName)
     }
 }

@@ -79,19 +79,6 @@ class CaretTest : ContextTestCase() {
         assertEquals("${left.line + 1}:${left.column + 1}", carets().last())
     }
 
-    fun `test carets that meet become one`() {
-        start()
-        val editor = edit(file("a.txt", "one\ntwo"))
-        val carets = editor.caretModel
-        carets.moveToOffset(1)
-        checkNotNull(carets.addCaret(VisualPosition(0, 3)))
-        forget()
-        carets.runForEachCaret { it.moveToOffset(5) }
-        settle()
-        assertEquals(1, carets.caretCount)
-        assertEquals("2:2", carets().last())
-    }
-
     fun `test typing with hundreds of carets reports the caret and the selection once`() {
         start()
         val editor = edit(file("a.txt", "x\n".repeat(300)))

@@ -11,19 +11,14 @@ import com.intellij.testFramework.LoggedErrorProcessor
 import com.intellij.ui.docking.DockManager
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.RecordingCore
-import dev.companion.gemini.core.Diagnostics
-import dev.companion.gemini.core.DiagnosticsRequest
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ProposalKind
-import dev.companion.gemini.core.Responder
-import dev.companion.gemini.diagnostics.DiagnosticsService
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.ServiceTestCase
 import dev.companion.gemini.review.Answer
 import dev.companion.gemini.review.ProposalService
 import org.apache.log4j.Logger
 import java.util.concurrent.CopyOnWriteArrayList
-import java.util.concurrent.atomic.AtomicReference
 
 class MissingMemberTest : ServiceTestCase() {
     /** The errors in the IDE's log. */
@@ -80,20 +75,6 @@ class MissingMemberTest : ServiceTestCase() {
         await { answer.text != null }
         assertNames(answer.text?.removePrefix("failed: "))
         assertEquals("none waits", emptyList<Any>(), proposals.waiting())
-    }
-
-    fun testTheModelGetsTheReasonWhyThereAreNoProblems() {
-        withoutTabs()
-        val report = AtomicReference<String>()
-        val responder = object : Responder<Diagnostics> {
-            override fun complete(answer: Diagnostics) = report.set(answer.toString())
-
-            override fun fail(message: String) = report.set(message)
-        }
-        val file = createTempFile("a.txt", "text")
-        DiagnosticsService.getInstance(project).find(responder, DiagnosticsRequest(listOf(file.path)))
-        await { report.get() != null }
-        assertNames(report.get())
     }
 
     fun testTheUserSeesWhyNoServerCanStart() {

@@ -55,24 +55,6 @@ class CompanionServiceTest : ServiceTestCase() {
         await { (service.state as? CompanionState.Running)?.let { discoveryFiles(it) == listOf(file(it)) } == true }
     }
 
-    fun testCLIsDoNotNoticeARestart() {
-        start()
-        val old = published()
-        val cli = Cli(old)
-        await { running.status.clis.size == 1 }
-        val states = ArrayList<CompanionState>()
-        val connection = project.messageBus.connect(testRootDisposable)
-        connection.subscribe(CompanionStateListener.TOPIC, CompanionStateListener(states::add))
-        val before = service.core
-        service.restart()
-        await { service.core !== before && service.state is CompanionState.Running }
-        assertEquals(listOf(file(running)), discoveryFiles(running))
-        assertEquals("where it is, and with which token", old, published())
-        assertEquals(0, running.status.clis.size)
-        cli.comeBack()
-        await { running.status.clis.size == 1 && states.lastOrNull() == running }
-    }
-
     fun testNewAddressesRestartItAndOneThatIsMissingIsReported() {
         start()
         val old = running
@@ -156,38 +138,6 @@ class CompanionServiceTest : ServiceTestCase() {
         set { context = true }
         await { cli.context().contains(file.name) }
         FileEditorManager.getInstance(project).closeFile(virtual)
-    }
-
-    fun testCLIsForgetTheFilesAtOnceAndStayConnectedIfTheProjectSharesNoContext() {
-        start()
-        val port = running.status.port
-        val folder = FileUtil.createTempDirectory("hidden", null).canonicalFile
-        val file = File(folder, "seen.txt").apply { writeText("text") }
-        val cli = Cli(published())
-        await { running.status.clis.size == 1 }
-        val virtual = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
-        FileEditorManager.getInstance(project).openFile(virtual, true)
-        await { cli.context().contains(file.name) }
-        ProjectSetting.HIDE_CONTEXT.set(project, true)
-        await { !cli.context().contains(file.name) }
-        assertFalse("another one starts so", checkNotNull(offEdt { ProjectConfig.of(project) }).shareContext)
-        ProjectSetting.HIDE_CONTEXT.set(project, false)
-        await { cli.context().contains(file.name) }
-        assertEquals("it was not restarted", port, running.status.port)
-        assertEquals(1, running.status.clis.size)
-        FileEditorManager.getInstance(project).closeFile(virtual)
-    }
-
-    fun testTheReviewOfEveryEditIsRememberedAndNeedsNoRestart() {
-        start()
-        val port = running.status.port
-        val core = service.core
-        ProjectSetting.REVIEW_ALL.set(project, true)
-        assertTrue("another one starts so", checkNotNull(offEdt { ProjectConfig.of(project) }).reviewAll)
-        ProjectSetting.REVIEW_ALL.set(project, false)
-        assertFalse(checkNotNull(offEdt { ProjectConfig.of(project) }).reviewAll)
-        assertSame(core, service.core)
-        assertEquals(port, running.status.port)
     }
 
     private fun published(): JsonObject =

@@ -2,7 +2,6 @@
 
 package dev.companion.gemini.review
 
-import com.intellij.ide.IdeEventQueue
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.AnActionEvent
@@ -100,23 +99,6 @@ class ActionTest : DiffTestCase() {
         val event = event(escape, view.right.contentComponent)
         assertTrue(event.presentation.isEnabled)
         escape.actionPerformed(event)
-        assertEquals(listOf("rejected a.txt"), calls)
-    }
-
-    fun `test Esc elsewhere and once more is not about the proposal`() {
-        val view = propose("a.txt", "two")
-        val escape = escape(view)
-        val now = System.currentTimeMillis()
-        val press = { at: Long -> KeyEvent(JTextField(), KeyEvent.KEY_PRESSED, at, 0, KeyEvent.VK_ESCAPE, '\u001B') }
-        IdeEventQueue.getInstance().dispatchEvent(press(now))
-        val event = { at: Long ->
-            val inside = event(escape, view.right.contentComponent)
-            AnActionEvent.createFromAnAction(escape, press(at), "test", inside.dataContext)
-        }
-        escape.actionPerformed(event(now + 500))
-        escape.actionPerformed(event(now + 1_400))
-        assertEquals("it is held", emptyList<String>(), calls)
-        escape.actionPerformed(event(now + 5_000))
         assertEquals(listOf("rejected a.txt"), calls)
     }
 

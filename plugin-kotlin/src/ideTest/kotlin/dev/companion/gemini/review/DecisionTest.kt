@@ -3,11 +3,9 @@
 package dev.companion.gemini.review
 
 import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.util.Disposer
-import com.intellij.testFramework.EditorTestUtil
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.belowDialog
 import dev.companion.gemini.core.Delivery
@@ -17,16 +15,6 @@ import java.io.File
 import java.util.concurrent.CopyOnWriteArrayList
 
 class DecisionTest : DiffTestCase() {
-    fun `test what is typed last is accepted, too`() {
-        file("a.txt", "one")
-        val view = propose("a.txt", "two")
-        view.right.caretModel.moveToOffset(3)
-        EditorTestUtil.performTypingAction(view.right, '!')
-        view.click("Accept")
-        assertEquals(listOf("accepted a.txt 'two!'"), calls)
-        assertFalse(view.isOpen)
-    }
-
     fun `test accepted text has the file's line ending and BOM, whatever was proposed`() {
         file("win.txt", "\uFEFFa\r\nb\r\n")
         file("unix.txt", "a\nb\n")
@@ -220,13 +208,5 @@ class DecisionTest : DiffTestCase() {
         await("an answer") { answer.text != null }
         assertTrue(answer.text.orEmpty().startsWith("failed: "))
         assertEquals(emptyList<ProposalFile>(), tabs())
-    }
-
-    fun `test the editor shows what the CLI has written`() {
-        val file = file("a.txt", "one")
-        val document = checkNotNull(FileDocumentManager.getInstance().getDocument(virtualFile(file)))
-        propose("a.txt", "two").click("Accept")
-        file.writeText("written")
-        await("the text") { document.text == "written" }
     }
 }

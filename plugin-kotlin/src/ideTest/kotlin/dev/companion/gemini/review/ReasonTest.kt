@@ -4,10 +4,8 @@ package dev.companion.gemini.review
 
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnAction
-import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.CommonShortcuts
-import com.intellij.openapi.actionSystem.DataContext
 import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.command.WriteCommandAction
@@ -67,30 +65,10 @@ class ReasonTest : DiffTestCase() {
             it.shortcutSet.shortcuts.contentEquals(CommonShortcuts.ESCAPE.shortcuts)
         }
 
-    fun `test the reason goes with the rejection`() {
-        file("a.txt", "one")
-        val view = ask(proposeWith(ReasonArrival.NOW))
-        assertTrue(NOW in labels(view))
-        send(view, " use const ")
-        assertEquals(listOf("rejected a.txt use const"), calls)
-        assertFalse(view.isOpen)
-    }
-
     fun `test an empty reason decides nothing`() {
         file("a.txt", "one")
         val view = ask(proposeWith(ReasonArrival.NOW))
         send(view, " ")
-        assertEquals(emptyList<String>(), calls)
-        assertTrue(view.isOpen)
-    }
-
-    fun `test Esc closes the field and decides nothing`() {
-        file("a.txt", "one")
-        val view = ask(proposeWith(ReasonArrival.NOW))
-        val data = mapOf(CommonDataKeys.PROJECT.name to project)
-        val event = AnActionEvent.createFromAnAction(escape(view), null, "test", DataContext(data::get))
-        escape(view).actionPerformed(event)
-        assertTrue(areas(view).isEmpty())
         assertEquals(emptyList<String>(), calls)
         assertTrue(view.isOpen)
     }
@@ -181,10 +159,6 @@ class ReasonTest : DiffTestCase() {
         assertTrue(view.banner, view.banner.endsWith("| Accept (Ctrl+Enter) | Reject"))
         service.isShared = true
         assertTrue(view.banner, "| Reject\u2026" in view.banner)
-    }
-
-    fun `test the field says so if the reason has to wait`() {
-        assertTrue(NEXT_PROMPT in labels(ask(proposeWith(ReasonArrival.NEXT_PROMPT, "new.txt"))))
     }
 
     fun `test a file that has changed makes the reason wait`() {

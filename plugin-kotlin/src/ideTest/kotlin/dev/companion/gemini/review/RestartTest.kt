@@ -45,23 +45,6 @@ class RestartTest : QuestionTestCase() {
     private fun settled() =
         await("the end of the restart") { service.waiting().none { it.core.isClosed || it.deferred != null } }
 
-    fun `test a proposal stays with the user's text, and the next server decides`() {
-        val view = proposed("a.txt")
-        view.type("mine")
-        val proposal = checkNotNull(view.file.proposal)
-        restart("a.txt")
-        settled()
-        assertSame(proposal, view.file.proposal)
-        assertEquals("mine", text(view.right))
-        assertEquals(2, proposal.cli)
-        assertEquals(listOf("resume a.txt two"), nextCalls)
-        view.click("Accept")
-        assertFalse(view.isOpen)
-        assertEquals("accepted a.txt 'mine'", nextCalls.last())
-        assertEquals(emptyList<String>(), calls)
-        assertEquals(emptyList<String>(), notices)
-    }
-
     fun `test a private proposal has no field for a reason after a restart either`() {
         val diff = diff(path("a.key"), "two").copy(diff = "a.key", reason = ReasonArrival.NEVER, private = true)
         assertEquals(Answer.DONE, answer { service.open(core, it, diff) })

@@ -5,7 +5,6 @@ package dev.companion.gemini.review
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.tabs.AccidentalInputFilter
-import dev.companion.gemini.tabs.ProposalFile
 import java.awt.event.KeyEvent
 import java.awt.event.MouseEvent
 import java.io.File
@@ -21,35 +20,6 @@ class SeveralTest : QuestionTestCase() {
 
     private fun shown() = myManager.selectedFiles.single().name
 
-    fun `test each says which of how many it is, and from whom if that is a question`() {
-        val a = propose("a.txt", "a")
-        assertTrue(a.banner, a.banner.startsWith("The CLI proposes the new file"))
-        val b = propose("b.txt", "b")
-        assertTrue(a.banner, a.banner.startsWith("1 of 2: The CLI proposes"))
-        assertTrue(b.banner, b.banner.startsWith("2 of 2: The CLI proposes"))
-        val c = propose("c.txt", "c", cli = 2)
-        assertTrue(a.banner, a.banner.startsWith("1 of 3: CLI 1 proposes"))
-        assertTrue(c.banner, c.banner.startsWith("3 of 3: CLI 2 proposes"))
-        a.click("Reject")
-        assertTrue(b.banner, b.banner.startsWith("1 of 2: CLI 1 proposes"))
-        b.click("Reject")
-        assertTrue(c.banner, c.banner.startsWith("The CLI proposes"))
-        assertFalse(c.banner, "Next" in c.banner)
-    }
-
-    fun `test one goes from each to the next, and beyond the last to the first`() {
-        val views = listOf("a.txt", "b.txt", "c.txt").map { propose(it, "new") }
-        views.first().click("Next")
-        assertEquals("b.txt", shown())
-        view("b.txt").click("Previous")
-        view("a.txt").click("Previous")
-        assertEquals("c.txt", shown())
-        view("b.txt").lose()
-        view("a.txt").click("Next")
-        assertEquals("one without a tab gets one", "b.txt", shown())
-        assertEquals(emptyList<String>(), calls)
-    }
-
     fun `test nothing that shows is replaced while all stays as it is`() {
         val view = propose("a.txt", "a")
         val label = UIUtil.findComponentsOfType(view.component, JLabel::class.java).first {
@@ -61,42 +31,6 @@ class SeveralTest : QuestionTestCase() {
         view.type("a\nb")
         await("the new number of lines") { "+2 −0" in view.banner }
         assertTrue("another number of lines replaces no link", view.component.isAncestorOf(label))
-    }
-
-    fun `test all are accepted in the order in which they came, as they are then, after one question`() {
-        listOf("c.txt", "a.txt", "b.txt").forEach { propose(it, "new") }
-        view("a.txt").type("mine")
-        service.acceptAll()
-        val question = questions.single()
-        assertTrue(question, question.startsWith("Accept 3 proposals?\nOne includes your edits.\n"))
-        assertEquals("Cancel is Cancel", emptyList<String>(), calls)
-        answering(ALL)
-        service.acceptAll()
-        assertEquals(listOf("accepted c.txt 'new'", "accepted a.txt 'mine'", "accepted b.txt 'new'"), calls)
-        assertEquals(emptyList<ProposalFile>(), tabs())
-        assertEquals(
-            emptyList<String>(),
-            notified.filter { "Your edits are still available" in it.content }.map { it.content },
-        )
-    }
-
-    fun `test what comes while the question is open is not accepted`() {
-        propose("a.txt", "a")
-        val late = Answer()
-        val again = Answer()
-        answering(ALL) {
-            service.open(late, path("late.txt"), "late")
-            service.open(again, path("a.txt"), "not asked about")
-            // The preparation of both takes less time. They wait for the answer to the question.
-            repeat(20) {
-                Thread.sleep(10)
-                UIUtil.dispatchAllInvocationEvents()
-            }
-        }
-        service.acceptAll()
-        await("both answers") { late.text != null && again.text != null }
-        assertEquals(listOf("accepted a.txt 'a'"), calls)
-        assertEquals(listOf("late", "not asked about"), service.waiting().map { it.document.text })
     }
 
     fun `test what is edited or changes while the question is open stays, and is reported`() {
@@ -152,17 +86,6 @@ class SeveralTest : QuestionTestCase() {
         answering(ALL)
         service.rejectAll()
         assertEquals(listOf("rejected a.txt", "rejected c.txt"), calls.drop(2))
-    }
-
-    fun `test what was written in rejected ones can be had back`() {
-        listOf("a.txt", "b.txt").forEach { propose(it, "new") }
-        view("b.txt").type("mine")
-        answering(ALL)
-        service.rejectAll()
-        val begin = "Reject 2 proposals?\nYou edited one; you can recover your text.\n"
-        assertTrue(questions.single(), questions.single().startsWith(begin))
-        assertEquals(listOf("rejected a.txt", "rejected b.txt"), calls)
-        assertTrue(notified.single { "Your edits are still available" in it.content }.content.contains("b.txt"))
     }
 
     fun `test an acceptance whose delivery is unknown is reported, and the text stays`() {

@@ -32,21 +32,6 @@ class StaleTest : QuestionTestCase() {
         await("the word about its end") { "It has been deleted" in view.banner }
     }
 
-    fun `test what the user has not saved is not asked about because another program has changed the file`() {
-        val file = file("a.txt", "old")
-        change("a.txt", "by hand")
-        val document = FileDocumentManager.getInstance().getDocument(virtualFile(file))
-        propose("a.txt", "new")
-        val other = file("b.txt", "old")
-        val view = propose("b.txt", "new")
-        file.writeText("by another program")
-        other.writeText("by another program")
-        await("a look at both") { "It has changed meanwhile." in view.banner }
-        assertEquals("by hand", document?.text)
-        propose("a.txt", "newer")
-        assertEquals("by hand", document?.text)
-    }
-
     fun `test what another program writes is not lost without a question because the user has not saved`() {
         val file = file("a.txt", "old")
         change("a.txt", "by hand")

@@ -4,14 +4,11 @@ package dev.companion.gemini.review
 
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.FileEditorManagerListener
-import com.intellij.openapi.project.ex.ProjectManagerEx
 import com.intellij.openapi.vfs.VirtualFile
-import com.intellij.openapi.vfs.encoding.EncodingProjectManager
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.awaitGone
 import dev.companion.gemini.core.Delivery
-import dev.companion.gemini.dispatchUntil
 import dev.companion.gemini.offEdt
 import dev.companion.gemini.tabs.ProposalFile
 import dev.companion.gemini.tabs.ProposalTitleProvider
@@ -20,20 +17,6 @@ import javax.swing.JEditorPane
 
 class WaitingTest : QuestionTestCase() {
     private fun edited(name: String) = propose(name, "two").also { it.type("mine") }
-
-    fun `test a proposal whose tab is lost waits, and comes back as the user left it`() {
-        val view = edited("a.txt")
-        view.lose()
-        assertFalse(view.isOpen)
-        assertEquals(emptyList<String>(), calls)
-        val offer = "The CLI proposes the new file ${root.name}/a.txt."
-        assertEquals(listOf("$offer Click Review to open its tab."), notices)
-        follow(notified.last())
-        assertEquals("mine", text(view("a.txt").right))
-        assertEquals("nothing waits without a tab", emptyList<String>(), notices)
-        view("a.txt").click("Accept")
-        assertEquals(listOf("accepted a.txt 'mine'"), calls)
-    }
 
     fun `test one notification is for all that wait without a tab`() {
         val names = listOf("a.txt", "b.txt", "c.txt")
@@ -116,39 +99,6 @@ class WaitingTest : QuestionTestCase() {
         follow(notified.last())
         assertEquals(names, tabs().map { it.name }.sorted())
         undelivered.forEach(service::closeByUser)
-    }
-
-    fun `test a tab is neither a preview nor closed to make room`() {
-        val view = propose("a.txt", "two")
-        assertTrue(checkNotNull(myManager.currentWindow).isFilePinned(view.file))
-    }
-
-    fun `test closing a tab that was edited asks, and keeps it`() {
-        answering(CANCEL)
-        edited("a.txt").close()
-        assertEquals(1, questions.size)
-        assertEquals("mine", text(view("a.txt").right))
-        assertEquals(emptyList<String>(), calls)
-    }
-
-    fun `test closing a tab that was edited asks, and rejects it`() {
-        answering(ALL)
-        edited("a.txt").close()
-        assertEquals(1, questions.size)
-        assertEquals(listOf("rejected a.txt"), calls)
-        assertEquals("mine", givenBack())
-    }
-
-    fun `test who leaves an edited proposal is asked once, though the platform asks twice`() {
-        fun canClose() = ProjectManagerEx.getInstanceEx().canClose(project)
-        answering(ALL)
-        edited("a.txt")
-        assertTrue(canClose() && canClose())
-        assertEquals(1, questions.size)
-        UIUtil.dispatchAllInvocationEvents()
-        answering(CANCEL)
-        assertFalse("the project was not closed after all, and the next time is another one", canClose())
-        assertEquals(2, questions.size)
     }
 
     fun `test what came and went is no edit`() {

@@ -7,13 +7,11 @@ import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.PlatformDataKeys
-import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.command.undo.UndoManager
 import com.intellij.openapi.editor.LogicalPosition
 import com.intellij.openapi.fileEditor.impl.text.TextEditorProvider
 import dev.companion.gemini.eventOn
 import dev.companion.gemini.review.DiffTestCase
-import dev.companion.gemini.review.NextChangeAction
 
 class ChangeActionTest : DiffTestCase() {
     private val revert: AnAction get() = ActionManager.getInstance().getAction("Companion.RevertChange")
@@ -65,36 +63,5 @@ class ChangeActionTest : DiffTestCase() {
         val view = propose("a.txt", "one\n")
         assertTrue(revertAt(view, 0))
         assertEquals("one\ntwo\n", text(view.right))
-    }
-
-    fun `test what stays is accepted`() {
-        file("a.txt", "one\ntwo\nthree\n")
-        val view = propose("a.txt", "ONE\ntwo\nTHREE\n")
-        assertTrue(revertAt(view, 0))
-        view.click("Accept")
-        assertEquals(listOf("accepted a.txt 'one\ntwo\nTHREE\n'"), calls)
-    }
-
-    fun `test after the last change the next key leads to the next proposal`() {
-        file("a.txt", "one\ntwo\nthree\n")
-        propose("a.txt", "one\ntwo\nTHREE\n")
-        propose("b.txt", "two")
-        val view = view("a.txt")
-        service.review(checkNotNull(view.file.proposal))
-        await("the first proposal") { view.file in myManager.selectedFiles }
-        val next = ActionUtil.getActions(view.right.contentComponent).filterIsInstance<NextChangeAction>().single()
-        view.right.caretModel.moveToOffset(0)
-        next.actionPerformed(event(next, view))
-        assertEquals("the key leads to the change", 2, view.right.caretModel.logicalPosition.line)
-        next.actionPerformed(event(next, view))
-        assertTrue("the first key shows a hint", view.file in myManager.selectedFiles)
-        next.actionPerformed(event(next, view))
-        await("the next proposal") { view("b.txt").file in myManager.selectedFiles }
-    }
-
-    fun `test the banner's tooltip explains how to revert one change`() {
-        val view = propose("a.txt", "two")
-        val hint = "Click \u00bb or press Ctrl+Alt+Z to revert one change. Accept keeps the rest."
-        assertTrue(view.tooltip, hint in view.tooltip)
     }
 }

@@ -13,11 +13,6 @@ class LineChangesTest : QuestionTestCase() {
         await("the new numbers") { "/a.txt. +0 \u22121 | " in view.banner }
     }
 
-    fun `test a new file removes no line`() {
-        val view = propose("a.txt", "one\ntwo")
-        assertTrue(view.banner, "/a.txt. +2 \u22120 | " in view.banner)
-    }
-
     fun `test the numbers follow the file`() {
         val file = file("a.txt", "one\n")
         val view = propose("a.txt", "one\ntwo\n")

@@ -16,22 +16,6 @@ import java.nio.file.Files
 import javax.swing.JEditorPane
 
 class ProposalTabTest : DiffTestCase() {
-    fun `test the current file is left and the proposal is right`() {
-        file("a.txt", "one\n")
-        val view = propose("a.txt", "two\n")
-        assertEquals("one\n", text(view.left))
-        assertEquals("two\n", text(view.right))
-    }
-
-    fun `test only the proposal can be edited`() {
-        file("a.txt", "one\n")
-        val view = propose("a.txt", "two\n")
-        assertTrue(view.left.isViewer)
-        assertFalse(view.right.isViewer)
-        view.type("three")
-        assertEquals("three", text(view.right))
-    }
-
     fun `test the current file is the one in the editor, saved or not`() {
         val document = checkNotNull(FileDocumentManager.getInstance().getDocument(virtualFile(file("a.txt", "one"))))
         WriteCommandAction.runWriteCommandAction(project) { document.setText("unsaved") }
@@ -86,14 +70,6 @@ class ProposalTabTest : DiffTestCase() {
         assertEquals("one\ntwo\n", text(view.right))
     }
 
-    fun `test the banner says what is proposed and offers to decide`() {
-        file("a.txt", "one")
-        assertEquals(
-            "The CLI proposes to change ${root.name}/a.txt. +1 \u22121 | Accept (Ctrl+Enter) | Reject",
-            propose("a.txt", "two").banner,
-        )
-    }
-
     fun `test a file outside the project opens, with a word`() {
         val folder = Files.createTempDirectory("outside").toFile()
         try {
@@ -121,15 +97,6 @@ class ProposalTabTest : DiffTestCase() {
         view.type("three")
         assertEquals("three", text(view.right))
         file.setWritable(true)
-    }
-
-    fun `test several proposals show at once`() {
-        file("a.txt", "one")
-        propose("a.txt", "two")
-        propose("b.txt", "three")
-        assertEquals(listOf("a.txt", "b.txt"), tabs().map { it.name }.sorted())
-        assertEquals(listOf("two", "three"), listOf("a.txt", "b.txt").map { text(view(it).right) })
-        assertEquals(emptyList<String>(), calls)
     }
 
     fun `test a second proposal for a file takes the first one's place`() {
@@ -162,17 +129,5 @@ class ProposalTabTest : DiffTestCase() {
             myManager.getEditorsWithProviders(tab).second.map { it.editorTypeId },
         )
         assertNull(FileDocumentManager.getInstance().getDocument(tab))
-    }
-
-    fun `test a tab that is split shows the same proposal twice`() {
-        val view = propose("a.txt", "two")
-        myManager.createSplitter(1, myManager.currentWindow)
-        UIUtil.dispatchAllInvocationEvents()
-        assertEquals(2, view.file.editors.size)
-        myManager.closeFile(view.file, checkNotNull(myManager.currentWindow))
-        UIUtil.dispatchAllInvocationEvents()
-        assertEquals("one side is still there", emptyList<String>(), calls)
-        view.close()
-        assertEquals(listOf("rejected a.txt"), calls)
     }
 }

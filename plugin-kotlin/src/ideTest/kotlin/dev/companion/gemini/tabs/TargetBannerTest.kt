@@ -3,10 +3,7 @@
 package dev.companion.gemini.tabs
 
 import com.intellij.openapi.fileEditor.FileEditor
-import com.intellij.ui.EditorNotificationPanel
 import com.intellij.ui.EditorNotifications
-import com.intellij.ui.HyperlinkLabel
-import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.review.DiffTestCase
 import javax.swing.JComponent
 
@@ -17,21 +14,6 @@ class TargetBannerTest : DiffTestCase() {
             .filterIsInstance<TargetBannerProvider>()
             .single()
             .createNotificationPanel(checkNotNull(editor.file), editor)
-
-    fun `test the file's own editor leads to the proposal until it is decided`() {
-        val file = virtualFile(file("a.txt", "one"))
-        val editor = myManager.openFile(file, true).single()
-        assertNull(banner(editor))
-        val view = propose("a.txt", "two")
-        myManager.openFile(file, true)
-        val banner = banner(editor) as EditorNotificationPanel
-        val link = UIUtil.findComponentOfType(banner, HyperlinkLabel::class.java)
-        assertEquals("Open proposal", link?.text)
-        link?.doClick()
-        await("the proposal's tab") { view.file in myManager.selectedFiles }
-        view.click("Reject")
-        assertNull(banner(editor))
-    }
 
     fun `test another file has no banner`() {
         file("a.txt", "one")

@@ -172,23 +172,6 @@ class UnifiedViewerTest : DiffTestCase() {
         }
     }
 
-    fun `test the key for the next change leads to each change and on to the next proposal`() {
-        file("a.txt", before)
-        propose("a.txt", after)
-        propose("b.txt", "two")
-        val view = view("a.txt")
-        service.review(checkNotNull(view.file.proposal))
-        val editor = editor(view)
-        editor.caretModel.moveToOffset(0)
-        val next = nextChange(editor)
-        assertTrue(perform(editor, next))
-        assertEquals("the second change", 3, line(editor))
-        assertTrue(perform(editor, next))
-        assertTrue("the first key shows a hint", view.file in myManager.selectedFiles)
-        assertTrue(perform(editor, next))
-        await("the next proposal") { tabs().single { it.targetPath == path("b.txt") } in myManager.selectedFiles }
-    }
-
     fun `test another comparison than the proposal's has the platform's key`() {
         file("a.txt", " one\ntwo\n")
         val editor = editor(propose("a.txt", "one\nTWO\n"))

@@ -14,7 +14,6 @@ import com.intellij.openapi.editor.ex.EditorSettingsExternalizable
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileTypes.FileType
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.ui.Messages
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
@@ -109,38 +108,12 @@ class TargetTest : DiffTestCase() {
         }
     }
 
-    fun `test a file that is deleted meanwhile is shown so, and nothing is lost`() {
-        val file = file("a.txt", "one\r\n")
-        val view = propose("a.txt", "two")
-        view.type("mine\n")
-        FileUtil.delete(file)
-        refresh()
-        await("a word") { "deleted meanwhile" in view.banner }
-        assertTrue(view.banner, "proposes to change" in view.banner)
-        assertEquals("mine\n", text(view.right))
-        val former = Messages.setTestDialog { 2 }
-        view.click("Accept")
-        Messages.setTestDialog(former)
-        assertEquals("after the question", listOf("accepted a.txt 'mine\r\n'"), calls)
-    }
-
     fun `test a directory that is deleted meanwhile is noticed, too`() {
         file("folder/a.txt", "one")
         val view = propose("folder/a.txt", "two")
         FileUtil.delete(File(root, "folder"))
         refresh()
         await("a word") { "deleted meanwhile" in view.banner }
-    }
-
-    fun `test a file that changes meanwhile shows as it is now, with a word`() {
-        val file = file("a.txt", "one")
-        val view = propose("a.txt", "two")
-        view.type("mine")
-        file.writeText("changed")
-        refresh()
-        await("a word") { "changed meanwhile" in view.banner }
-        assertEquals("changed", text(view.left))
-        assertEquals("mine", text(view.right))
     }
 
     fun `test a file that is created meanwhile shows as it is now, with a word`() {

@@ -56,16 +56,6 @@ class ActionsTest : ServiceTestCase() {
         }
     }
 
-    /** They stand beside all actions of the IDE in Find Action and in the keymap. */
-    fun testEachTextSaysWhatItIsAbout() {
-        val all = ActionManager.getInstance().getActionIds("Companion.").filter { it !in GROUPS }
-        assertTrue("$all", all.size > 15)
-        for (id in all) {
-            val text = ActionManager.getInstance().getAction(id).templatePresentation.text.orEmpty()
-            assertTrue("$id: $text", "CLI" in text || "Companion" in text)
-        }
-    }
-
     /** Checks the keymaps of this platform. platform-behaviours.md lists today's, which were read only. */
     fun testTheKeysAreNoOtherActionsInAnyKeymap() {
         for (id in listOf("Companion.RunCli", "Companion.Comment", ProposalActionIds.REJECT_WITH_REASON)) {
@@ -143,9 +133,5 @@ class ActionsTest : ServiceTestCase() {
         for (secret in listOf(token, "secret")) {
             assertFalse("$secret in $text", secret in text)
         }
-    }
-
-    private companion object {
-        val GROUPS = listOf("Companion.Menu", "Companion.Changes", "Companion.ChangesMenu", "Companion.PromptDiffMenu")
     }
 }

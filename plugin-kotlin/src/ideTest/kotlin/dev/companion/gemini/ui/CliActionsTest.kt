@@ -5,12 +5,9 @@ package dev.companion.gemini.ui
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.CommonDataKeys
-import com.intellij.openapi.actionSystem.DefaultActionGroup
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.extensions.Extensions
-import com.intellij.openapi.fileEditor.FileEditorManager
-import com.intellij.openapi.fileEditor.OpenFileDescriptor
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Disposer
@@ -21,9 +18,7 @@ import com.intellij.testFramework.MapDataContext
 import com.intellij.testFramework.TestActionEvent
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.project.ServiceTestCase
-import dev.companion.gemini.review.ProposalService
 import dev.companion.gemini.shownNotifications
-import dev.companion.gemini.tabs.ProposalFile
 import dev.companion.gemini.terminal.CliTab
 import dev.companion.gemini.terminal.CliTerminal
 import java.awt.datatransfer.DataFlavor
@@ -85,19 +80,6 @@ class CliActionsTest : ServiceTestCase() {
         file.parentFile.mkdirs()
         file.writeText(text)
         return checkNotNull(VfsUtil.findFileByIoFile(file, true))
-    }
-
-    fun testTheyAreInTheMenusWhereTheirFilesAre() {
-        val places = mapOf(
-            "RunCli" to "EditorTab",
-            "AddToPrompt" to "Editor EditorTab ProjectView Diff.Editor",
-        )
-        for ((id, menus) in places) {
-            for (menu in menus.split(" ")) {
-                val group = ActionManager.getInstance().getAction("${menu}PopupMenu") as DefaultActionGroup
-                assertTrue("$id in $menu", action(id) in group.getChildren(null))
-            }
-        }
     }
 
     fun testTheCLIRunsOnlyWhereThereIsATerminal() {
@@ -162,27 +144,6 @@ class CliActionsTest : ServiceTestCase() {
         val file = file("folder/a.txt")
         add(file, file.parent)
         assertEquals("\u001b[200~ @folder/a.txt @folder/ \u001b[201~", did.last())
-    }
-
-    fun testTheSelectedLinesAreNamed() {
-        withTerminal()
-        running = true
-        val file = file("a.txt", "one\ntwo\nthree\nfour\n")
-        val descriptor = OpenFileDescriptor(project, file)
-        val editor = checkNotNull(FileEditorManager.getInstance(project).openTextEditor(descriptor, false))
-        val document = editor.document
-        editor.selectionModel.setSelection(document.getLineStartOffset(1) + 1, document.getLineStartOffset(3))
-        add(file, editor = editor)
-        assertEquals("\u001b[200~ @a.txt (lines 2-3) \u001b[201~", did.last())
-        add(file("b.txt", "b"), editor = editor)
-        assertEquals("lines of another file", "\u001b[200~ @b.txt \u001b[201~", did.last())
-    }
-
-    fun testAProposalStandsForItsFile() {
-        withTerminal()
-        running = true
-        add(ProposalFile("${project.basePath}/src/new.txt", null, ProposalService.getInstance(project)))
-        assertEquals("\u001b[200~ @src/new.txt \u001b[201~", did.last())
     }
 
     fun testWhereNoCLIRunsTheTextIsOnTheClipboard() {

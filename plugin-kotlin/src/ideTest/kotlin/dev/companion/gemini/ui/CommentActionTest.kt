@@ -4,7 +4,6 @@ package dev.companion.gemini.ui
 
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.CommonDataKeys
-import com.intellij.openapi.actionSystem.DefaultActionGroup
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.TextEditor
 import com.intellij.openapi.util.io.FileUtil
@@ -56,12 +55,5 @@ class CommentActionTest : ServiceTestCase() {
         ProjectSetting.HIDE_CONTEXT.set(project, true)
         assertFalse(event().presentation.isEnabled)
         ProjectSetting.HIDE_CONTEXT.set(project, false)
-    }
-
-    fun testItIsInTheMenusOfEditors() {
-        for (id in listOf("EditorPopupMenu", "EditorGutterPopupMenu", "Diff.EditorPopupMenu")) {
-            val group = ActionManager.getInstance().getAction(id) as DefaultActionGroup
-            assertTrue(id, action in group.getChildren(null))
-        }
     }
 }

@@ -140,24 +140,6 @@ class SettingsPageTest : LightPlatformTestCase() {
         assertEquals("Select at least one CLI.", refusal())
     }
 
-    fun testItIsReachedByKeyboard() {
-        val boxes = all<JCheckBox>()
-        val labels = all<JLabel>().filter { it.labelFor is JTextField || it.labelFor is JComboBox<*> }
-        val mnemonics = boxes.map { it.mnemonic } + labels.map { it.displayedMnemonic }
-        val fields = all<JComboBox<*>>() + all<JTextField>().filter { it.columns > 0 }
-        assertEquals(boxes.size + fields.size, mnemonics.filter { it != 0 }.distinct().size)
-    }
-
-    fun testItIsAmongTheTools() {
-        val pages = Configurable.APPLICATION_CONFIGURABLE.extensionList
-        val registered = pages.single { it.id == CompanionConfigurable.ID }
-        assertEquals("tools", registered.parentId)
-        assertEquals("Companion for Gemini CLI", registered.getDisplayName())
-        val instance = registered.createConfigurable() as CompanionConfigurable
-        assertEquals(registered.id, instance.id)
-        assertEquals(registered.displayName, instance.displayName)
-    }
-
     fun testTheProjectHasAPageOfItsOwnBelow() {
         val pages = Configurable.PROJECT_CONFIGURABLE.getExtensions(getProject())
         val registered = pages.single { it.id == ProjectConfigurable.ID }

@@ -23,17 +23,6 @@ class StatusPopupTest : DiffTestCase() {
         return found.map { it.text to SwingUtilities.convertPoint(it as Component, Point(), content) }
     }
 
-    fun `test the links of proposals are in columns`() {
-        propose("a.txt", "one\n")
-        propose("a much longer name.txt", "one\ntwo\n", cli = 2)
-        val links = links()
-        for (text in listOf("Accept", "Reject")) {
-            val places = links.filter { it.first == text }.map { it.second }
-            assertEquals(text, 2, places.map { it.y }.distinct().size)
-            assertEquals(text, 1, places.map { it.x }.distinct().size)
-        }
-    }
-
     fun `test Enter in a list that has just opened ends nothing`() {
         val dangerous = setOf("Restart companion", "Accept", "Reject")
         assertFalse(links().first().first in dangerous)

@@ -15,7 +15,6 @@ import com.intellij.openapi.wm.StatusBarWidgetProvider
 import com.intellij.openapi.wm.WindowManager
 import com.intellij.openapi.wm.ex.WelcomeScreenProjectProvider
 import com.intellij.testFramework.TestActionEvent
-import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.ConnectedCli
@@ -23,6 +22,7 @@ import dev.companion.gemini.core.DiscoveryFile
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionState.Failed
@@ -32,12 +32,10 @@ import dev.companion.gemini.project.CompanionState.Starting
 import dev.companion.gemini.project.CompanionStateListener
 import dev.companion.gemini.project.ServiceTestCase
 import dev.companion.gemini.shownNotifications
-import java.awt.Dimension
 import java.awt.datatransfer.DataFlavor
 import javax.swing.JComponent
 import javax.swing.JEditorPane
 import javax.swing.JLabel
-import javax.swing.JPanel
 
 class StatusTest : ServiceTestCase() {
     private lateinit var shown: List<Notification>
@@ -63,6 +61,15 @@ class StatusTest : ServiceTestCase() {
 
     /** Returns the file of a client that is used here. Without [path] the file could not be written. */
     private fun files(path: String?) = listOf(DiscoveryFile("gemini", path ?: "/gone", inPlace = path != null))
+
+    /** Starts a server that answers with [status]. */
+    private fun started(status: () -> ServerStatus): CompanionService {
+        val core = object : RecordingCore() {
+            override fun <A> request(request: ServerMessage.Request<A>): A? =
+                if (request === ServerMessage.Status) request.answer.cast(status()) else super.request(request)
+        }
+        return serviceWith { _, _ -> core }.also { it.start() }
+    }
 
     private fun actions(notification: Notification): List<String?> =
         notification.actions.map { action: AnAction -> action.templatePresentation.text }
@@ -92,12 +99,7 @@ class StatusTest : ServiceTestCase() {
 
     fun testADiscoveryFileThatIsWrittenLaterEndsTheProblem() {
         var status = ServerStatus(discoveryFiles = files(null))
-        val core = object : RecordingCore() {
-            override fun <A> request(request: ServerMessage.Request<A>): A? =
-                if (request === ServerMessage.Status) request.answer.cast(status) else super.request(request)
-        }
-        val service = serviceWith { _, _ -> core }
-        service.start()
+        started { status }
         await { shown.isNotEmpty() }
         status = ServerStatus(discoveryFiles = files("/file"))
         await { shown.single().isExpired }
@@ -105,12 +107,7 @@ class StatusTest : ServiceTestCase() {
 
     fun testThePopupShowsThePresentStatus() {
         var status = ServerStatus(discoveryFiles = files("/old"))
-        val core = object : RecordingCore() {
-            override fun <A> request(request: ServerMessage.Request<A>): A? =
-                if (request === ServerMessage.Status) request.answer.cast(status) else super.request(request)
-        }
-        val service = serviceWith { _, _ -> core }
-        service.start()
+        val service = started { status }
         await { service.state is Running }
         status = ServerStatus(discoveryFiles = files("/new"), clis = listOf(ConnectedCli()))
         val content = StatusPopup(project).content(service)
@@ -206,14 +203,7 @@ class StatusTest : ServiceTestCase() {
     }
 
     fun testAPathInThePopupIsNoHTML() {
-        val status = ServerStatus(discoveryFiles = files("<html>/<b>gemini.json"))
-        val service = serviceWith { _, _ ->
-            object : RecordingCore() {
-                override fun <A> request(request: ServerMessage.Request<A>): A? =
-                    if (request === ServerMessage.Status) request.answer.cast(status) else super.request(request)
-            }
-        }
-        service.start()
+        val service = started { ServerStatus(discoveryFiles = files("<html>/<b>gemini.json")) }
         await { service.state is Running }
         val texts = texts(StatusPopup(project).content(service))
         assertTrue("$texts", "<html>/<b>gemini.json" in texts)
@@ -224,14 +214,6 @@ class StatusTest : ServiceTestCase() {
         UIUtil
             .findComponentsOfType(content, JEditorPane::class.java)
             .map { it.document.getText(0, it.document.length).trim() }
-
-    fun testThePopupScrollsIfItHasManyRows() {
-        val popup = StatusPopup(project)
-        val heights = listOf(100, 5_000).map { height ->
-            popup.scrolling(JPanel().apply { preferredSize = Dimension(300, height) }).preferredSize.height
-        }
-        assertEquals(listOf(100, JBUI.scale(500)), heights)
-    }
 
     fun testAnotherCompanionIsReportedOnce() {
         PropertiesComponent.getInstance().unsetValue("dev.companion.gemini.warnedOfOther")
