@@ -54,6 +54,22 @@ async function assertOneConnection({ companion }) {
 const namesOf = ({ recorder }) =>
   recorder.all().map(({ event }) => [event.hook_event_name, event.source ?? event.reason]);
 
+/** Begins a second session, and returns its id. */
+async function clear(window, first, moments) {
+  const { terminal, recorder } = window;
+  await terminal.enter('/clear');
+  // Qwen Code does not wait for the first, so they come in any order.
+  const [end, again] = [await recorder.next('SessionEnd'), await recorder.next('SessionStart')];
+  assert.deepEqual([end.event.reason, end.event.session_id], ['clear', first]);
+  assert.equal(again.event.source, 'clear');
+  // Until then the CLI loses keys.
+  await terminal.shows(/^(?![^]*one\.)[^]*Type your message/);
+  const second = await prompt(window, 'again', moments);
+  assert.notEqual(second, first);
+  assert.equal(again.event.session_id, second);
+  return second;
+}
+
 /** Selects the second of the sessions that a CLI lists. */
 async function resumeSecond({ terminal }, first, second) {
   await terminal.enter('/resume');
@@ -76,15 +92,7 @@ describe('a session of Gemini CLI', { skip, concurrency: 2 }, () => {
     await terminal.enter('/chat save tag');
     await terminal.shows(/Conversation checkpoint saved/i);
 
-    await terminal.enter('/clear');
-    const [end, again] = [await recorder.next('SessionEnd'), await recorder.next('SessionStart')];
-    assert.deepEqual([end.event.reason, end.event.session_id], ['clear', first]);
-    assert.equal(again.event.source, 'clear');
-    // Until then the CLI loses keys.
-    await terminal.shows(/^(?![^]*one\.)[^]*Type your message/);
-    const second = await prompt(window, 'again', PROMPT);
-    assert.notEqual(second, first);
-    assert.equal(again.event.session_id, second);
+    const second = await clear(window, first, PROMPT);
 
     terminal.send('/chat resume tag');
     await terminal.shows(/^ tag$/m); // before that, Enter would choose from another list
@@ -175,16 +183,7 @@ describe('a session of Qwen Code', { skip, concurrency: 2 }, () => {
     const first = await prompt(window, 'hello', PROMPT);
     assert.equal(first, start.event.session_id);
 
-    await terminal.enter('/clear');
-    // The CLI does not wait for the first, so they come in any order.
-    const [end, again] = [await recorder.next('SessionEnd'), await recorder.next('SessionStart')];
-    assert.deepEqual([end.event.reason, end.event.session_id], ['clear', first]);
-    assert.equal(again.event.source, 'clear');
-    // Until then the CLI loses keys.
-    await terminal.shows(/^(?![^]*one\.)[^]*Type your message/);
-    const second = await prompt(window, 'again', PROMPT);
-    assert.notEqual(second, first);
-    assert.equal(again.event.session_id, second);
+    await clear(window, first, PROMPT);
 
     await resumeSecond(window, /› again/, /› hello/);
     const resumed = await recorder.next('SessionStart');
