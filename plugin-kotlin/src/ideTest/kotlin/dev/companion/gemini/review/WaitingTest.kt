@@ -26,6 +26,7 @@ class WaitingTest : QuestionTestCase() {
         assertEquals(1, notices.size)
         val offer = "3 CLI proposals have come, the first for ${root.name}/a.txt."
         assertEquals("$offer Click Review to open those that wait.", notices.single())
+        assertEquals("Companion for Gemini CLI", notified.last().title)
         follow(notified.last())
         assertEquals(names, tabs().map { it.name }.sorted())
         assertEquals("the named one is in front", "a.txt", myManager.selectedFiles.single().name)

@@ -9,11 +9,11 @@ import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileTypes.PlainTextFileType
 import com.intellij.openapi.project.Project
 import com.intellij.testFramework.LightVirtualFile
-import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.notice
 import dev.companion.gemini.platform.offer
 import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.target.ShownPath
@@ -89,11 +89,5 @@ internal class ProposalNotices(
         label: String,
         group: NotificationGroup = Platform.notificationGroup(),
         action: () -> Unit,
-    ): Notification {
-        val notification = group
-            .createNotification(XmlStringUtil.escapeString(text), NotificationType.INFORMATION)
-            .offer(label, action)
-        notification.notify(project)
-        return notification
-    }
+    ): Notification = notice(text, NotificationType.INFORMATION, group).offer(label, action).also { it.notify(project) }
 }
