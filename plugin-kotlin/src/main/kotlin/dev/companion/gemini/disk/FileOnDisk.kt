@@ -8,6 +8,7 @@ import com.intellij.openapi.util.Computable
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.assertNotEdt
 import java.io.IOException
 import java.nio.file.Files
@@ -15,14 +16,16 @@ import java.nio.file.InvalidPathException
 import java.nio.file.Path
 import java.nio.file.Paths
 import java.nio.file.attribute.BasicFileAttributes
+import java.util.concurrent.TimeUnit
 
 internal object FileOnDisk {
     private const val MAX_BYTES = 64L shl 20
+    private val REFRESH_AFTER_MILLIS = longArrayOf(100, 300, 1_000, 2_000, 3_000, 5_000, 10_000)
 
-    /** Returns null if no file of this system can have that path. A server accepts any path. */
+    /** Returns null if no file of this system can have that absolute path. A server accepts any path. */
     fun path(path: String): Path? =
         try {
-            Paths.get(path)
+            Paths.get(path).takeIf { it.isAbsolute && it.fileName != null }
         } catch (_: InvalidPathException) {
             null
         }
@@ -67,7 +70,14 @@ internal object FileOnDisk {
     /** Creates a file and its folders. Call it in a write command. */
     fun create(path: Path, text: String): VirtualFile {
         val folder = VfsUtil.createDirectories(path.parent.toString())
-        return folder.createChildData(this, path.fileName.toString()).apply { setBinaryContent(text.toByteArray()) }
+        val file = try {
+            folder.createChildData(this, path.fileName.toString())
+        } catch (e: RuntimeException) {
+            // A listener of another plugin fails or cancels once the file exists. It must not stay empty.
+            known(path)?.setBinaryContent(text.toByteArray())
+            throw e
+        }
+        return file.apply { setBinaryContent(text.toByteArray()) }
     }
 
     /**
@@ -82,6 +92,15 @@ internal object FileOnDisk {
         val known = known(path) ?: return LocalFileSystem.getInstance().refreshAndFindFileByIoFile(path.toFile())
         if (!isUnsaved(known) && isOutdated(known, path)) known.refresh(false, false)
         return known.takeIf { it.isValid }
+    }
+
+    /**
+     * Refreshes a file a few times, because a CLI writes it a moment after it receives the acceptance. The IDE's file
+     * watcher reports later changes. Any thread.
+     */
+    fun refreshSoon(path: Path) {
+        val timers = AppExecutorUtil.getAppScheduledExecutorService()
+        for (millis in REFRESH_AFTER_MILLIS) timers.schedule({ find(path) }, millis, TimeUnit.MILLISECONDS)
     }
 
     /**

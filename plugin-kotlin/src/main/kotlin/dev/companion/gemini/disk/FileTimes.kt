@@ -3,7 +3,6 @@
 package dev.companion.gemini.disk
 
 import dev.companion.gemini.core.assertNotEdt
-import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.LinkOption
 import java.nio.file.Path
@@ -18,30 +17,21 @@ internal object FileTimes {
      * old modification time. Null if the file system does not say.
      */
     fun lastChange(path: Path, views: List<String> = VIEWS): Long? {
-        assertNotEdt()
-        for (view in views) {
-            val times = read { Files.readAttributes(path, view, LinkOption.NOFOLLOW_LINKS).values } ?: continue
-            return times.filterIsInstance<FileTime>().maxOfOrNull { it.toMillis() } ?: continue
-        }
-        return lastModified(path)
+        val times = views.firstNotNullOfOrNull { view -> read { times(path, view).maxOrNull() } }
+        return times ?: lastModified(path)
+    }
+
+    private fun times(path: Path, view: String): List<Long> {
+        val attributes = Files.readAttributes(path, view, LinkOption.NOFOLLOW_LINKS)
+        return attributes.values.filterIsInstance<FileTime>().map { it.toMillis() }
     }
 
     /** Returns null if the file system does not say. */
-    fun lastModified(path: Path): Long? {
-        assertNotEdt()
-        return read { Files.getLastModifiedTime(path, LinkOption.NOFOLLOW_LINKS).toMillis() }
-    }
+    fun lastModified(path: Path): Long? = read { Files.getLastModifiedTime(path, LinkOption.NOFOLLOW_LINKS).toMillis() }
 
-    private fun <T> read(times: () -> T): T? =
-        try {
-            times()
-        } catch (_: UnsupportedOperationException) {
-            null
-        } catch (_: IllegalArgumentException) {
-            null
-        } catch (_: NotImplementedError) {
-            null // the remote file systems of 2024
-        } catch (_: IOException) {
-            null
-        }
+    /** File systems fail in many ways: remote ones of 2024 throw a [NotImplementedError]. */
+    private fun read(time: () -> Long?): Long? {
+        assertNotEdt()
+        return runCatching(time).getOrNull()
+    }
 }

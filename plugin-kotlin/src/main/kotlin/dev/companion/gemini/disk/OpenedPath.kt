@@ -1,4 +1,4 @@
-// Finds the path of a file as the IDE has it, if the file has several paths.
+// Converts paths between the system, the IDE and a CLI.
 
 package dev.companion.gemini.disk
 
@@ -7,7 +7,9 @@ import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ProjectRootManager
 import com.intellij.openapi.util.Computable
+import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.core.assertNotEdt
+import java.io.File
 import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.Path
@@ -25,10 +27,7 @@ internal class OpenedPath private constructor(
 ) {
     companion object {
         /** Returns the user's path of a CLI's path; null if that is not valid. See [of]. */
-        fun find(project: Project, path: String): Path? {
-            val parsed = FileOnDisk.path(path)?.takeIf { it.isAbsolute && it.fileName != null } ?: return null
-            return of(project, parsed).path
-        }
+        fun find(project: Project, path: String): Path? = FileOnDisk.path(path)?.let { of(project, it).path }
 
         /** Reads the disk, so never call it on the EDT, nor under a lock. */
         fun of(project: Project, path: Path): OpenedPath {
@@ -42,12 +41,8 @@ internal class OpenedPath private constructor(
             val own = belowRoot(roots, path)
             val name = idePath(path.toString())
             val others = opened.filter { it.canonicalPath == name }.map { Paths.get(it.path) }
-            val shown = when {
-                opened.any { it.path == name } -> path
-
-                // The IDE may not know a link's new target yet.
-                else -> others.firstOrNull { isSame(it, path) } ?: own
-            }
+            // The IDE may not know a link's new target yet.
+            val shown = if (opened.any { it.path == name }) path else others.firstOrNull { isSame(it, path) } ?: own
             return OpenedPath(shown, roots.none(own::startsWith))
         }
 
@@ -80,3 +75,12 @@ internal class OpenedPath private constructor(
             }
     }
 }
+
+/** Returns the path as the system and a CLI write it. */
+internal fun systemPath(file: VirtualFile): String = systemPath(file.path)
+
+/** Returns a path of the IDE as the system writes it. Elsewhere than on Windows, a name may contain a backslash. */
+internal fun systemPath(path: String, separator: Char = File.separatorChar): String = path.replace('/', separator)
+
+/** Returns a path of the system as the IDE writes it, which always separates by `/`. */
+internal fun idePath(path: String, separator: Char = File.separatorChar): String = path.replace(separator, '/')
