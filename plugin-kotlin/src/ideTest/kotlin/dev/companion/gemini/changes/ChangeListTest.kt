@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.changes
 
+import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
 import dev.companion.gemini.core.CliChange
@@ -11,6 +12,7 @@ import junit.framework.TestCase
 
 class ChangeListTest : TestCase() {
     private val list = ChangeList()
+    private val core = RecordingCore()
 
     private fun shown() =
         list.prompts.map { prompt ->
@@ -22,7 +24,7 @@ class ChangeListTest : TestCase() {
         ChangedFile(path, added = 1, removed = 0, revertible = true, reverted = reverted)
 
     private fun update(prompt: Long, vararg files: ChangedFile, session: String = "s") =
-        list.update(CliChange(session, prompt, "prompt $prompt", prompt * 1_000, files.asList()))
+        list.update(core, CliChange(session, prompt, "prompt $prompt", prompt * 1_000, files.asList()))
 
     private fun command() = CliCommand("s", 1, "prompt 1", 1_000)
 
@@ -45,15 +47,15 @@ class ChangeListTest : TestCase() {
 
     fun testAPromptLeavesWithAllItsFiles() {
         update(1, edit("/a"))
-        list.add(command(), listOf(OtherFile("/made", ChangeKind.CREATED)))
+        list.add(core, command(), mapOf("/made" to ChangeKind.CREATED))
         assertEquals(listOf("prompt 1: /a (/made)"), shown())
-        list.update(CliChange("s", 1, "", 0, emptyList()))
+        list.update(core, CliChange("s", 1, "", 0, emptyList()))
         assertEquals(emptyList<String>(), shown())
     }
 
     fun testOtherFilesStayAfterTheLastFileThatTheServerKnows() {
         update(1, edit("/a"), edit("/b"))
-        list.add(command(), listOf(OtherFile("/made", ChangeKind.CREATED)))
+        list.add(core, command(), mapOf("/made" to ChangeKind.CREATED))
         list.keep(listOf(row(1, "/a")))
         assertEquals(listOf("prompt 1: /b (/made)"), shown())
         update(1)
@@ -63,26 +65,26 @@ class ChangeListTest : TestCase() {
     }
 
     fun testAFileThatTheServerKnowsIsListedOnce() {
-        list.add(command(), listOf(OtherFile("/a", ChangeKind.CHANGED), OtherFile("/b", ChangeKind.DELETED)))
+        list.add(core, command(), mapOf("/a" to ChangeKind.CHANGED, "/b" to ChangeKind.DELETED))
         assertEquals(listOf("prompt 1: (/a) (/b)"), shown())
         update(1, edit("/a"))
         assertEquals(listOf("prompt 1: /a (/b)"), shown())
-        list.add(command(), listOf(OtherFile("/a", ChangeKind.CHANGED)))
+        list.add(core, command(), mapOf("/a" to ChangeKind.CHANGED))
         assertEquals(listOf("prompt 1: /a (/b)"), shown())
     }
 
     fun testAManyFilesOfACommandAreCounted() {
-        val files = (1..ChangeList.MAX_OTHERS + 7).map { OtherFile("/$it", ChangeKind.CREATED) }
-        list.add(command(), files)
+        val files = (1..ChangeList.MAX_OTHERS + 7).associate { "/$it" to ChangeKind.CREATED }
+        list.add(core, command(), files)
         assertEquals(ChangeList.MAX_OTHERS, list.prompts.single().rows.size)
         assertEquals(7, list.prompts.single().more)
         assertEquals(files.size, list.fileCount)
-        list.add(command(), files)
+        list.add(core, command(), files)
         assertEquals("a file counts once", 7, list.prompts.single().more)
-        val last = files.last().path
-        list.add(command(), listOf(OtherFile(last, ChangeKind.DELETED)))
+        val last = files.keys.last()
+        list.add(core, command(), mapOf(last to ChangeKind.DELETED))
         assertEquals("a file that came and went does not count", 6, list.prompts.single().more)
-        list.add(command(), listOf(OtherFile("/new", ChangeKind.CREATED)))
+        list.add(core, command(), mapOf("/new" to ChangeKind.CREATED))
         assertEquals(ChangeList.MAX_OTHERS, list.prompts.single().rows.size)
         assertEquals(7, list.prompts.single().more)
         update(1, edit("/new"))
@@ -91,15 +93,15 @@ class ChangeListTest : TestCase() {
     }
 
     fun testCountedFilesTakeThePlaceOfKeptOnes() {
-        val files = (1..ChangeList.MAX_OTHERS + 7).map { OtherFile("/$it", ChangeKind.CREATED) }
-        list.add(command(), files)
+        val files = (1..ChangeList.MAX_OTHERS + 7).associate { "/$it" to ChangeKind.CREATED }
+        list.add(core, command(), files)
         list.keep(list.prompts.single().rows.take(5))
         assertEquals(ChangeList.MAX_OTHERS, list.prompts.single().rows.size)
         assertEquals(2, list.prompts.single().more)
         list.keep(list.prompts.single().rows)
         assertEquals(2, list.prompts.single().rows.size)
         assertEquals(0, list.prompts.single().more)
-        list.add(command(), files)
+        list.add(core, command(), files)
         list.keep(list.prompts.single().rows, listOf(PromptKey("s", 1)))
         assertEquals("the whole prompt is kept", emptyList<String>(), shown())
     }

@@ -129,14 +129,14 @@ abstract class ChangesTestCase : PlatformTestCase() {
     /** Reverts the rows, and waits for the server's call. */
     internal fun revert(vararg rows: ChangeRow) {
         val before = core.calls.size
-        ChangeRevert(project, service).revert(rows.asList())
+        ChangeRevert(project).revert(rows.asList())
         await("the report") { core.calls.size > before }
     }
 
     /** Tries a revert that the user cancels, or that fails. */
     internal fun revertInVain(vararg rows: ChangeRow) {
         val (asked, failed) = Pair(questions.size, notified.size)
-        ChangeRevert(project, service).revert(rows.asList())
+        ChangeRevert(project).revert(rows.asList())
         await("a question or a message") { questions.size > asked || notified.size > failed }
         UIUtil.dispatchAllInvocationEvents()
         assertEquals(emptyList<String>(), core.calls)

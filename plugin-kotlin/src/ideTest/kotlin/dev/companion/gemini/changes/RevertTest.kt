@@ -14,7 +14,12 @@ import com.intellij.openapi.fileEditor.FileDocumentManagerListener
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.progress.ProcessCanceledException
 import com.intellij.openapi.util.Disposer
+import com.intellij.openapi.vfs.VirtualFileManager
 import com.intellij.openapi.vfs.encoding.EncodingProjectManager
+import com.intellij.openapi.vfs.newvfs.BulkFileListener
+import com.intellij.openapi.vfs.newvfs.events.VFileCreateEvent
+import com.intellij.openapi.vfs.newvfs.events.VFileDeleteEvent
+import com.intellij.openapi.vfs.newvfs.events.VFileEvent
 import com.intellij.testFramework.LoggedErrorProcessor
 import com.intellij.testFramework.PlatformTestUtil
 import dev.companion.gemini.core.ChangedText
@@ -39,10 +44,8 @@ class RevertTest : ChangesTestCase() {
         assertEquals("asked about the later text", 2, questions.size)
     }
 
-    private fun read(row: ChangeRow): Pair<FileVersions, ChangedText> {
-        val rows = listOf(row)
-        return Pair(checkNotNull(FileVersions.of(project, rows)), checkNotNull(service.texts(rows)))
-    }
+    private fun read(row: ChangeRow): Pair<FileVersions, ChangedText> =
+        Pair(checkNotNull(FileVersions.of(project, listOf(row))), checkNotNull(row.texts()))
 
     fun testAChangedFileIsRevertedSavedAndUndone() {
         file("a.txt", "one\ntwo\n")
@@ -93,7 +96,7 @@ class RevertTest : ChangesTestCase() {
             }
         }
         document.addDocumentListener(undoing)
-        ChangeRevert(project, service).revert(listOf(row(1, "a.txt")))
+        ChangeRevert(project).revert(listOf(row(1, "a.txt")))
         val reports = listOf("revertUndone s 1 a.txt", "reverted s 1 a.txt", "revertUndone s 1 a.txt")
         await("all reports") { calls == reports }
         assertEquals("two", document.text)
@@ -279,6 +282,34 @@ class RevertTest : ChangesTestCase() {
         assertTrue(text, "b.txt" !in text && text.endsWith("c.txt: another plugin canceled the revert"))
     }
 
+    fun testAFileWhoseCreationIsCanceledAfterwardsHasItsTextAndIsReported() {
+        file("b.txt", "b")
+        revertCanceledAfter<VFileCreateEvent>(Edit("b.txt", "b", null))
+        assertEquals(listOf("a", "b", "C"), listOf("a.txt", "b.txt", "c.txt").map(::onDisk))
+    }
+
+    fun testAFileWhoseDeletionIsCanceledAfterwardsIsReported() {
+        revertCanceledAfter<VFileDeleteEvent>(Edit("b.txt", null, "B"))
+        assertEquals(listOf("a", null, "C"), listOf("a.txt", "b.txt", "c.txt").map(::onDisk))
+    }
+
+    /** Another plugin cancels once the platform has changed b.txt, the second of three files. */
+    private inline fun <reified E : VFileEvent> revertCanceledAfter(edit: Edit) {
+        file("a.txt", "a")
+        file("c.txt", "c")
+        changed(1, Edit("a.txt", "a", "A"), edit, Edit("c.txt", "c", "C"))
+        val canceling = object : BulkFileListener {
+            override fun after(events: List<VFileEvent>) {
+                if (events.any { it is E && it.path.endsWith("/b.txt") }) throw ProcessCanceledException()
+            }
+        }
+        project.messageBus.connect(testRootDisposable).subscribe(VirtualFileManager.VFS_CHANGES, canceling)
+        allowingCancel { revert(*rows(1).toTypedArray()) }
+        assertEquals(listOf("reverted s 1 a.txt b.txt"), calls)
+        val text = notified.single()
+        assertTrue(text, "b.txt" !in text && text.endsWith("c.txt: another plugin canceled the revert"))
+    }
+
     /** The platform logs the cancel as an error and goes on. In a test such an error would replace the cancel. */
     private fun allowingCancel(work: () -> Unit) {
         val processor = object : LoggedErrorProcessor() {
@@ -294,13 +325,25 @@ class RevertTest : ChangesTestCase() {
         }
     }
 
-    fun testAFileThatAnotherPluginDoesNotLetBeSavedIsReportedAndOtherFilesAreReverted() {
-        file("a.txt", "a")
+    fun testAFileThatAnotherPluginDoesNotLetBeSavedIsReportedAndOtherFilesAreReverted() =
+        revertUnsaved("a", "A", "a", IllegalStateException("not now"))
+
+    fun testAFileOfMixedLineEndingsThatAnotherPluginDoesNotLetBeSavedIsReportedAndOtherFilesAreReverted() =
+        revertUnsaved("a\r\na\n", "A\n", "a\na\n", IllegalStateException("not now"))
+
+    fun testAFileOfMixedLineEndingsWhoseSaveIsCanceledIsReportedAndOtherFilesAreReverted() =
+        revertUnsaved("a\r\na\n", "A\n", "a\na\n", ProcessCanceledException())
+
+    /** Another plugin fails or cancels at the save of a.txt, whose document gets [text] nevertheless. */
+    private fun revertUnsaved(before: String, left: String, text: String, failure: RuntimeException) {
+        file("a.txt", before)
         file("b.txt", "b")
-        changed(1, Edit("a.txt", "a", "A"), Edit("b.txt", "b", "B"))
+        changed(1, Edit("a.txt", before, left), Edit("b.txt", "b", "B"))
         val refused = document("a.txt")
         val refusing = object : FileDocumentManagerListener {
-            override fun beforeDocumentSaving(document: Document) = check(document !== refused) { "not now" }
+            override fun beforeDocumentSaving(document: Document) {
+                if (document === refused) throw failure
+            }
         }
         val plugin = Disposer.newDisposable()
         PlatformTestUtil.registerExtension(FileDocumentManagerListener.EP_NAME, refusing, plugin)
@@ -309,10 +352,10 @@ class RevertTest : ChangesTestCase() {
         } finally {
             Disposer.dispose(plugin)
         }
-        assertEquals(listOf("A", "b"), listOf("a.txt", "b.txt").map(::onDisk))
+        assertEquals(listOf(left, "b"), listOf("a.txt", "b.txt").map(::onDisk))
         assertEquals(listOf("reverted s 1 b.txt"), calls)
         assertTrue(notified.single(), notified.single().endsWith("a.txt: it could not be saved"))
-        assertEquals("a", refused.text)
+        assertEquals(text, refused.text)
     }
 
     fun testOnlyTheOtherFilesAreRevertedIfTheUserWants() {
@@ -366,7 +409,7 @@ class RevertTest : ChangesTestCase() {
         file("LICENSE", "one\n")
         changed(1, Edit("LICENSE", "one\n", ""), Edit(".gitkeep", null, ""))
         val (versions, texts) = offEdt { read(row(1, "LICENSE")) }
-        val request = ChangeDiffs(project, service).two(versions, texts) as ContentDiffRequest
+        val request = ChangeDiffs(project).two(versions, texts) as ContentDiffRequest
         assertEquals(listOf("one\n", ""), request.contents.map { (it as DocumentContent).document.text })
         revert(*rows(1).toTypedArray())
         assertEquals(listOf("one\n", null), listOf("LICENSE", ".gitkeep").map(::onDisk))

@@ -23,10 +23,7 @@ import dev.companion.gemini.target.TargetException
 import dev.companion.gemini.target.TextForm
 import java.nio.file.Paths
 
-internal class ChangeDiffs(
-    private val project: Project,
-    private val service: ChangesService,
-) {
+internal class ChangeDiffs(private val project: Project) {
     /** Shows the files of comparable [rows], beginning with [first]. Each is read when it is shown. EDT. */
     fun show(rows: List<ChangeRow>, first: ChangeRow) {
         assertEdt()
@@ -80,7 +77,7 @@ internal class ChangeDiffs(
         override fun getRequests(): List<DiffRequestProducer> = producers
     }
 
-    /** [rows] are those of one file. */
+    /** [rows] are those of one file, from the oldest to the newest. */
     private inner class Producer(
         private val rows: List<ChangeRow>,
         private val request: (FileVersions, ChangedText) -> DiffRequest,
@@ -93,9 +90,11 @@ internal class ChangeDiffs(
             } catch (e: TargetException) {
                 throw DiffRequestProducerException(e.message)
             }
-            val texts = service.texts(rows)
-            if (file == null || texts == null) throw DiffRequestProducerException(message("changes.error.gone"))
-            return request(file, texts)
+            val (first, last) = Pair(rows.first().texts(), rows.last().texts())
+            if (file == null || first == null || last == null) {
+                throw DiffRequestProducerException(message("changes.error.gone"))
+            }
+            return request(file, ChangedText(first.before, last.after))
         }
     }
 }

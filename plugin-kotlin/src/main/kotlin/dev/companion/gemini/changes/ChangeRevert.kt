@@ -14,22 +14,21 @@ import com.intellij.openapi.editor.Document
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.progress.ProcessCanceledException
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.ui.Messages
 import com.intellij.openapi.vfs.ReadonlyStatusHandler
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.ThrowableRunnable
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
-import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.FileToRevert
 import dev.companion.gemini.core.Hunk
 import dev.companion.gemini.core.PlannedFile
-import dev.companion.gemini.core.PromptKey
 import dev.companion.gemini.core.RevertAction
+import dev.companion.gemini.core.RevertPlan
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.PostponedWrites
-import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.ask
 import dev.companion.gemini.platform.laterWithoutDialog
 import dev.companion.gemini.platform.notice
 import dev.companion.gemini.target.ShownPath
@@ -44,18 +43,11 @@ import java.nio.file.Paths
  */
 internal class ChangeRevert(
     private val project: Project,
-    private val service: ChangesService,
     /** The only part of one file to revert; null if all. */
     private val hunk: Hunk? = null,
     /** The document of the view where the user reverts, and can undo that. */
     private val view: Document? = null,
 ) {
-    /** A file that is not reverted, and the reason, for the user. */
-    private class Failure(
-        val shownPath: String,
-        val reason: String,
-    )
-
     /** A file and the server's plan for it. */
     private class Planned(
         val versions: FileVersions,
@@ -70,11 +62,27 @@ internal class ChangeRevert(
 
         val isAsBefore get() = plan.action == RevertAction.NOTHING
 
-        /** Whether the text before is in the file, or in its document. */
         var isWritten = false
 
         /** The reason why it is not written; null if another plugin has canceled the command. */
         var failure: String? = null
+
+        /** Whether the document has the text before, apart from its form. */
+        val isInDocument: Boolean
+            get() {
+                val (text, document) = Pair(before ?: return false, versions.document ?: return false)
+                return TextForm.plain(text).contentEquals(document.immutableCharSequence)
+            }
+
+        /** Whether the file has the text before, or gets it by a save. */
+        val isMade: Boolean
+            get() {
+                val before = before ?: return file?.isValid != true
+                val file = FileOnDisk.known(versions.path) ?: return false
+                if (versions.document != null && !isInDocument) return false
+                // Without a document there was no file, or an empty one.
+                return FileOnDisk.isUnsaved(file) || file.length == before.toByteArray().size.toLong()
+            }
 
         /** Whether the user can undo the revert. A document can't undo a change of the line endings or the BOM. */
         val isUndoable: Boolean
@@ -88,7 +96,7 @@ internal class ChangeRevert(
     /** EDT. Rows that can't be reverted are left out. */
     fun revert(rows: Collection<ChangeRow>) {
         assertEdt()
-        val order = service.prompts.map { it.key }.asReversed()
+        val order = ChangesService.getInstance(project).prompts.map { it.key }.asReversed()
         val files = rows.filter { it.isRevertible }.groupBy { it.path }.values
         if (files.isNotEmpty()) look(files.map { those -> those.sortedBy { order.indexOf(it.prompt) } }, emptySet())
     }
@@ -97,7 +105,7 @@ internal class ChangeRevert(
     private fun look(files: List<List<ChangeRow>>, agreed: Set<FileToRevert>) {
         ApplicationManager.getApplication().executeOnPooledThread {
             try {
-                val failures = ArrayList<Failure>()
+                val failures = ArrayList<String>()
                 val readable = ArrayList<FileVersions>()
                 for (rows in files) {
                     val versions = FileVersions.of(project, rows)
@@ -106,10 +114,10 @@ internal class ChangeRevert(
                         readable += versions
                     } else {
                         val shownPath = ShownPath.of(project, Paths.get(rows.first().path))
-                        failures += Failure(shownPath, message(obstacle.orEmpty()))
+                        failures += failure(shownPath, message(obstacle.orEmpty()))
                     }
                 }
-                val plan = service.revertPlan(readable, hunk)
+                val plan = plan(readable)
                 val planned = readable.zip(plan.files, ::Planned)
                 project.laterWithoutDialog { decide(files, planned, plan.question, failures, agreed) }
             } catch (_: TargetException) {
@@ -118,67 +126,65 @@ internal class ChangeRevert(
         }
     }
 
+    /** Refuses all files if the server has ended. */
+    private fun plan(files: List<FileVersions>): RevertPlan {
+        val core = files.firstOrNull()?.rows?.first()?.core
+        val toRevert = files.map { it.toRevert(hunk) }
+        return core?.request(ServerMessage.PlanRevert(toRevert)) ?: RevertPlan(toRevert.map { PlannedFile(it.path) })
+    }
+
     private fun decide(
         files: List<List<ChangeRow>>,
         planned: List<Planned>,
         question: String?,
-        failures: MutableList<Failure>,
+        failures: MutableList<String>,
         agreed: Set<FileToRevert>,
     ) {
         assertEdt()
         val (refused, possible) = planned.partition { it.plan.action == RevertAction.REFUSE }
-        refused.mapTo(failures) { Failure(it.shownPath, it.plan.reason ?: message("changes.error.gone")) }
+        refused.mapTo(failures) { failure(it.shownPath, it.plan.reason ?: message("changes.error.gone")) }
         val warned = possible.filter { it.plan.warning != null && it.versions.toRevert(hunk) !in agreed }
         if (question == null || warned.isEmpty()) return write(possible, failures, agreed)
-        when (RevertQuestion.ask(project, question, possible.size, warned.size)) {
-            RevertQuestion.Answer.CANCEL -> {
-                Unit
-            }
-
-            RevertQuestion.Answer.SHOW -> {
-                ChangeDiffs(project, service).showThree(warned.map { it.rows })
-            }
-
-            // The files may have changed while the question was open.
-            RevertQuestion.Answer.UNCHANGED -> {
-                look(files - warned.mapTo(HashSet()) { it.rows }, agreed)
-            }
-
-            RevertQuestion.Answer.ALL -> {
-                // The platform may save the same text meanwhile, as when the dialog takes the focus.
-                val answered = warned.map { it.versions.toRevert(hunk) }
-                look(files, agreed + answered + answered.map { it.saved() })
-            }
+        val (count, unwarned) = Pair(possible.size, possible.size - warned.size)
+        val choices = LinkedHashMap<String, () -> Unit>()
+        choices[message("changes.ask.cancel")] = {}
+        choices[message("diff.changed.show")] = { ChangeDiffs(project).showThree(warned.map { it.rows }) }
+        // The files may have changed while the question was open.
+        if (unwarned > 0) {
+            choices[message("changes.ask.unchanged", unwarned)] =
+                { look(files - warned.mapTo(HashSet()) { it.rows }, agreed) }
         }
+        choices[if (count == 1) message("changes.ask.anyway") else message("changes.ask.all", count)] = {
+            // The platform may save the same text meanwhile, as when the dialog takes the focus.
+            val answered = warned.map { it.versions.toRevert(hunk) }
+            look(files, agreed + answered + answered.map { it.saved() })
+        }
+        val answer = project.ask(message("changes.ask.title"), question, choices.keys.toList())
+        choices.values.elementAtOrNull(answer)?.invoke()
     }
 
-    private fun write(files: List<Planned>, failures: MutableList<Failure>, agreed: Set<FileToRevert>) {
+    private fun write(files: List<Planned>, failures: MutableList<String>, agreed: Set<FileToRevert>) {
         assertEdt()
         val changing = files.filter { !it.isAsBefore }
         val existing = changing.mapNotNull { it.file }
-        val readOnly = if (existing.isEmpty()) {
-            emptyList()
-        } else {
-            ReadonlyStatusHandler.getInstance(project).ensureFilesWritable(existing).readonlyFiles.asList()
-        }
+        val readOnly = ReadonlyStatusHandler.getInstance(project).ensureFilesWritable(existing).readonlyFiles
         // The user may have typed meanwhile.
         if (!files.all { it.versions.isCurrent() }) return look(files.map { it.rows }, agreed)
         val (refused, writable) = changing.partition { it.file in readOnly }
-        refused.mapTo(failures) { Failure(it.shownPath, message("diff.error.readOnly")) }
+        refused.mapTo(failures) { failure(it.shownPath, message("diff.error.readOnly")) }
         val references = DocumentReferenceManager.getInstance()
         val undoneIn =
             writable.mapNotNull { it.file?.let(references::create) } + listOfNotNull(view?.let(references::create))
-        val report = Report(undoneIn, service.servers(files.flatMap { it.rows }))
+        val report = Report(undoneIn)
         try {
             if (writable.isNotEmpty()) inCommand(writable, report)
         } finally {
             // If another plugin cancels the command, the files up to then are reverted.
-            val (written, unwritten) = writable.partition { it.isWritten }
-            unwritten.mapTo(failures) { Failure(it.shownPath, it.failure ?: message("changes.error.canceled")) }
-            val saved = written.filter { saveOrExplain(it, failures) }
+            val (reverted, failed) = writable.partition { it.isWritten && save(it) }
+            failed.mapTo(failures) { failure(it.shownPath, it.failure ?: message("changes.error.canceled")) }
             // Undo brings back no line endings: what such a file has by the next prompt decides.
-            report.rows = saved.filter { it.isUndoable }.flatMap { it.rows }
-            finish(files.filter { it.isAsBefore || it in saved }, failures, report)
+            report.rows = reverted.filter { it.isUndoable }.flatMap { it.rows }
+            finish(files.filter { it.isAsBefore || it in reverted }, failures, report)
         }
     }
 
@@ -199,88 +205,69 @@ internal class ChangeRevert(
     private fun writeOrExplain(planned: Planned) {
         try {
             write(planned)
+            planned.isWritten = true
         } catch (e: IOException) {
             planned.failure = e.message.orEmpty()
-        } catch (e: ProcessCanceledException) {
-            throw e
         } catch (e: RuntimeException) {
-            // Another plugin may have made the text read-only, or fail at its change.
-            LOG.warn("a file was not reverted", e)
-            planned.failure = e.message ?: e.javaClass.simpleName
+            // Another plugin may have made the text read-only, or fail or cancel before the change or after it.
+            planned.isWritten = planned.isMade
+            if (e is ProcessCanceledException) throw e
+            LOG.warn("a plugin failed at a revert", e)
+            if (!planned.isMade) planned.failure = e.message ?: e.javaClass.simpleName
         }
-    }
-
-    /** Returns whether the text before is on the disk, exactly: trailing spaces are not stripped. */
-    private fun saveOrExplain(planned: Planned, failures: MutableList<Failure>): Boolean {
-        if (planned.before == null) return true
-        val file = planned.file ?: return true
-        val document = planned.versions.document ?: return true
-        val documents = FileDocumentManager.getInstance()
-        try {
-            documents.saveDocumentAsIs(document)
-        } catch (e: RuntimeException) {
-            // Another plugin has failed, or canceled. The other files must still be saved and reported.
-            if (e !is ProcessCanceledException) LOG.warn("a file was not saved", e)
-        }
-        if (!documents.isFileModified(file)) return true
-        failures += Failure(planned.shownPath, message("diff.error.notSaved"))
-        return false
     }
 
     private fun write(planned: Planned) {
         val (before, file, document) = Triple(planned.before, planned.file, planned.versions.document)
-        var canceled: ProcessCanceledException? = null
         when {
             before == null -> file?.delete(this)
             file == null -> FileOnDisk.create(planned.versions.path, before)
             document == null -> file.setBinaryContent(before.toByteArray())
-            else -> canceled = overwrite(file, document, before, planned.versions.disk.orEmpty())
+            else -> overwrite(planned, file, document, before)
         }
-        planned.isWritten = true
-        if (canceled != null) throw canceled
     }
 
-    /** Returns the exception of another plugin that has canceled the command after the file has got its text. */
-    private fun overwrite(
-        file: VirtualFile,
-        document: Document,
-        before: String,
-        disk: String,
-    ): ProcessCanceledException? {
+    private fun overwrite(planned: Planned, file: VirtualFile, document: Document, before: String) {
         val form = TextForm.of(before)
         val plain = TextForm.plain(before)
-        val isSame = plain.contentEquals(document.immutableCharSequence)
-        // It may be read-only. Then the file must keep its form, too.
-        val canceled = if (isSame) null else setText(document, plain)
-        // A UTF-8 file that the CLI left with ASCII alone has the project's encoding now.
-        if (TextForm.isRecoded(file, before) && !TextForm.isRecoded(file, disk)) file.charset = Charsets.UTF_8
-        file.bom = if (form.bom) TextForm.UTF8_BOM else null
-        if ('\n' in plain) file.detectedLineSeparator = form.lineEnding
-        if (isSame || form.apply(plain) != before || TextForm.isRecoded(file, before)) {
-            // A document has no line endings and no BOM, and writes one line ending only. It may have an encoding that
-            // the IDE can only read.
-            FileDocumentManager.getInstance().saveDocumentAsIs(document)
-            file.setBinaryContent(before.toByteArray())
-        }
-        return canceled
-    }
-
-    /** Returns the exception of a listener that cancels. The platform throws it once the document has the text. */
-    private fun setText(document: Document, text: String): ProcessCanceledException? {
+        val isSame = planned.isInDocument
         try {
-            document.setText(text)
-        } catch (e: ProcessCanceledException) {
-            if (text.contentEquals(document.immutableCharSequence)) return e
-            throw e
+            // It may be read-only. Then the file must keep its form, too.
+            if (!isSame) document.setText(plain)
+        } finally {
+            // The platform throws the exception of a listener that cancels once the document has the text.
+            if (planned.isInDocument) {
+                // A UTF-8 file that the CLI left with ASCII alone has the project's encoding now.
+                val isRecoded = TextForm.isRecoded(file, planned.versions.disk.orEmpty())
+                if (TextForm.isRecoded(file, before) && !isRecoded) file.charset = Charsets.UTF_8
+                file.bom = if (form.bom) TextForm.UTF8_BOM else null
+                if ('\n' in plain) file.detectedLineSeparator = form.lineEnding
+                // A document has no line endings and no BOM, and writes one line ending only. It may have an encoding
+                // that the IDE can only read.
+                val isLossy = isSame || form.apply(plain) != before || TextForm.isRecoded(file, before)
+                if (isLossy && save(planned)) file.setBinaryContent(before.toByteArray())
+            }
         }
-        return null
     }
 
-    /** Notifies the server if the user undoes the revert, or makes it again. The files still exist. */
-    private inner class Report(
-        undoneIn: List<DocumentReference>,
-        val servers: Map<PromptKey, CompanionCore>,
-    ) : GlobalUndoableAction(*undoneIn.toTypedArray()) {
+    /** Returns whether the document is saved, as it is: trailing spaces are not stripped. */
+    private fun save(planned: Planned): Boolean {
+        val (file, document) = Pair(planned.file ?: return true, planned.versions.document ?: return true)
+        if (planned.before == null) return true
+        // After a failure, a save would write what the document has, without mixed line endings.
+        if (planned.failure != null) return false
+        try {
+            FileDocumentManager.getInstance().saveDocumentAsIs(document)
+        } catch (e: RuntimeException) {
+            // Another plugin has failed, or canceled. The other files must still be saved and reported.
+            if (e !is ProcessCanceledException) LOG.warn("a file was not saved", e)
+        }
+        if (FileOnDisk.isUnsaved(file)) planned.failure = message("diff.error.notSaved")
+        return planned.failure == null
+    }
+
+    /** Notifies the servers if the user undoes the revert, or makes it again. The files still exist. */
+    private inner class Report(undoneIn: List<DocumentReference>) : GlobalUndoableAction(*undoneIn.toTypedArray()) {
         /** The rows of the files whose revert can be undone. */
         var rows = emptyList<ChangeRow>()
 
@@ -289,69 +276,45 @@ internal class ChangeRevert(
 
         override fun undo() {
             isUndone = true
-            service.revertUndone(rows, hunk, servers)
+            ChangesService.report(rows, hunk, ServerMessage::RevertUndone)
         }
 
         override fun redo() {
             isUndone = false
-            service.reverted(rows, hunk, servers)
+            ChangesService.report(rows, hunk, ServerMessage::ChangesReverted)
         }
     }
 
     /** Reports the files once they are on the disk. The user may undo the revert before that. */
-    private fun finish(done: List<Planned>, failures: MutableList<Failure>, report: Report) {
+    private fun finish(done: List<Planned>, failures: MutableList<String>, report: Report) {
         ApplicationManager.getApplication().executeOnPooledThread {
-            val lost = HashSet<Planned>()
-            for (planned in done) {
-                val file = planned.file?.takeIf { it.isValid } ?: continue
+            val written = done.filter { planned ->
                 try {
-                    PostponedWrites.flush(file)
+                    FileOnDisk.known(planned.versions.path)?.let { PostponedWrites.flush(it) }
+                    true
                 } catch (e: IOException) {
-                    lost += planned
-                    failures += Failure(planned.shownPath, e.message.orEmpty())
+                    failures += failure(planned.shownPath, e.message.orEmpty())
+                    false
                 }
             }
             project.laterWithoutDialog {
-                val rows = done.filter { it !in lost }.flatMap { it.rows }
-                if (rows.isNotEmpty()) service.reverted(rows, hunk, report.servers)
-                if (report.isUndone) service.revertUndone(report.rows, hunk, report.servers)
+                ChangesService.report(written.flatMap { it.rows }, hunk, ServerMessage::ChangesReverted)
+                if (report.isUndone) ChangesService.report(report.rows, hunk, ServerMessage::RevertUndone)
                 if (failures.isNotEmpty()) report(failures)
             }
         }
     }
 
-    private fun report(failures: List<Failure>) {
-        val lines = failures.map { message("changes.error", it.shownPath, it.reason) }
-        val text = CompanionBundle.shortened(lines, SHOWN).joinToString("\n")
-        notice(text, NotificationType.WARNING).notify(project)
-    }
+    /** Says that a file is not reverted. */
+    private fun failure(shownPath: String, reason: String) = message("changes.error", shownPath, reason)
+
+    private fun report(failures: List<String>) =
+        notice(CompanionBundle.shortened(failures, SHOWN).joinToString("\n"), NotificationType.WARNING).notify(project)
 
     private companion object {
         val LOG = Logger.getInstance("#dev.companion.gemini")
 
         /** The most files that a notification lists. */
         const val SHOWN = 5
-    }
-}
-
-/** EDT. The question blocks until the answer; Enter and Esc choose the answer that changes nothing. */
-internal object RevertQuestion {
-    enum class Answer { CANCEL, SHOW, UNCHANGED, ALL }
-
-    /** [question] is the server's, about [count] files. For [warned] of them the user would lose something. */
-    fun ask(project: Project, question: String, count: Int, warned: Int): Answer {
-        assertEdt()
-        val unwarned = count - warned
-        val choices = listOfNotNull(
-            Answer.CANCEL to message("changes.ask.cancel"),
-            Answer.SHOW to message("diff.changed.show"),
-            (Answer.UNCHANGED to message("changes.ask.unchanged", unwarned)).takeIf { unwarned > 0 },
-            Answer.ALL to if (count == 1) message("changes.ask.anyway") else message("changes.ask.all", count),
-        )
-        val labels = choices.map { it.second }.toTypedArray()
-        val text = Platform.dialogMessage(question)
-        val icon = Messages.getQuestionIcon()
-        val answer = Messages.showDialog(project, text, message("changes.ask.title"), labels, 0, icon)
-        return choices.getOrNull(answer)?.first ?: Answer.CANCEL
     }
 }

@@ -3,7 +3,6 @@
 package dev.companion.gemini.changes
 
 import com.intellij.openapi.actionSystem.AnActionEvent
-import com.intellij.openapi.project.Project
 import dev.companion.gemini.platform.CompanionAction
 import dev.companion.gemini.platform.copyToClipboard
 
@@ -11,7 +10,7 @@ internal abstract class ChangesAction : CompanionAction() {
     /** The rows that the action is about. */
     protected abstract fun rows(panel: ChangesPanel): List<ChangeRow>
 
-    protected abstract fun perform(project: Project, panel: ChangesPanel)
+    protected abstract fun perform(panel: ChangesPanel)
 
     override fun update(event: AnActionEvent) {
         val panel = event.getData(ChangesPanel.KEY)
@@ -19,59 +18,50 @@ internal abstract class ChangesAction : CompanionAction() {
     }
 
     override fun actionPerformed(event: AnActionEvent) {
-        val panel = event.getData(ChangesPanel.KEY) ?: return
-        perform(event.project ?: return, panel)
+        perform(event.getData(ChangesPanel.KEY) ?: return)
     }
 }
 
 internal class ShowChangeAction : ChangesAction() {
     override fun rows(panel: ChangesPanel) = panel.tree.selectedRows.filter { it.isComparable }
 
-    override fun perform(project: Project, panel: ChangesPanel) = panel.showDiff()
+    override fun perform(panel: ChangesPanel) = panel.showDiff()
 }
 
 /** Shows all changes of a prompt in one view. */
 internal class ShowPromptAction : ChangesAction() {
     override fun rows(panel: ChangesPanel) = panel.tree.selectedPrompts.flatMap { it.rows }
 
-    override fun perform(project: Project, panel: ChangesPanel) = panel.showPrompts()
+    override fun perform(panel: ChangesPanel) = panel.showPrompts()
 }
 
 internal class RevertFileAction : ChangesAction() {
     override fun rows(panel: ChangesPanel) = panel.tree.selectedFiles.filter { it.isRevertible }
 
-    override fun perform(project: Project, panel: ChangesPanel) =
-        ChangeRevert(project, panel.service).revert(rows(panel))
+    override fun perform(panel: ChangesPanel) = ChangeRevert(panel.project).revert(rows(panel))
 }
 
 internal class RevertPromptAction : ChangesAction() {
     override fun rows(panel: ChangesPanel) = panel.tree.selectedPrompts.flatMap { it.rows }.filter { it.isRevertible }
 
-    override fun perform(project: Project, panel: ChangesPanel) =
-        ChangeRevert(project, panel.service).revert(rows(panel))
+    override fun perform(panel: ChangesPanel) = ChangeRevert(panel.project).revert(rows(panel))
 }
 
 /** Removes files from the list, or all files of a prompt. */
 internal class KeepAction : ChangesAction() {
     override fun rows(panel: ChangesPanel) = panel.tree.selectedRows
 
-    override fun perform(project: Project, panel: ChangesPanel) =
-        panel.service.keep(rows(panel), panel.tree.wholePrompts)
+    override fun perform(panel: ChangesPanel) = panel.service.keep(rows(panel), panel.tree.wholePrompts)
 }
 
 internal class OpenChangedFileAction : ChangesAction() {
-    override fun rows(panel: ChangesPanel) =
-        panel.tree.selectedFiles.filter { row -> panel.service.file(row)?.isDirectory == false }
+    override fun rows(panel: ChangesPanel) = panel.tree.selectedFiles.filter { panel.service.file(it) != null }
 
-    override fun perform(project: Project, panel: ChangesPanel) {
-        panel.places().forEach { it.navigate(true) }
-    }
+    override fun perform(panel: ChangesPanel) = panel.places().forEach { it.navigate(true) }
 }
 
 internal class CopyPathAction : ChangesAction() {
     override fun rows(panel: ChangesPanel) = panel.tree.selectedRows
 
-    override fun perform(project: Project, panel: ChangesPanel) {
-        copyToClipboard(rows(panel).joinToString("\n") { it.path })
-    }
+    override fun perform(panel: ChangesPanel) = copyToClipboard(rows(panel).joinToString("\n") { it.path })
 }

@@ -27,7 +27,7 @@ import javax.swing.JPanel
 import javax.swing.KeyStroke
 
 /** EDT. */
-internal class ChangesPanel(private val project: Project) :
+internal class ChangesPanel(val project: Project) :
     JPanel(BorderLayout()),
     DataProvider,
     Disposable {
@@ -76,7 +76,7 @@ internal class ChangesPanel(private val project: Project) :
         val selected = tree.selectedRows.filter { it.isComparable }
         val first = selected.firstOrNull() ?: return
         val rows = if (selected.size > 1) selected else service.prompts.first { it.key == first.prompt }.rows
-        ChangeDiffs(project, service).show(rows.filter { it.isComparable }, first)
+        ChangeDiffs(project).show(rows.filter { it.isComparable }, first)
     }
 
     /** Shows all changes of the selected prompts, in a tab for each. */
@@ -94,16 +94,11 @@ internal class ChangesPanel(private val project: Project) :
 
     /** For a deleted file its folder, whose Local History has the file. */
     private fun files(): List<VirtualFile> =
-        tree.selectedFiles.mapNotNull { row ->
-            service.file(row) ?: if (row.kind == ChangeKind.DELETED) service.folder(row) else null
-        }
+        tree.selectedFiles.mapNotNull { if (it.kind == ChangeKind.DELETED) service.place(it) else service.file(it) }
 
     /** The selected files that can be opened. */
     fun places(): List<Navigatable> =
-        tree.selectedFiles
-            .mapNotNull { service.file(it) }
-            .filterNot { it.isDirectory }
-            .map { OpenFileDescriptor(project, it) }
+        tree.selectedFiles.mapNotNull(service::file).map { OpenFileDescriptor(project, it) }
 
     override fun dispose() = Unit
 

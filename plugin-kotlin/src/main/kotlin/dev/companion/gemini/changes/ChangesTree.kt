@@ -39,72 +39,58 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
     }
 
     /** The selected files, and those of selected folders, but not those of selected prompts. */
-    val selectedFiles: List<ChangeRow> get() = selected().filter { it !is PromptNode }.flatMap(::rows).distinct()
+    val selectedFiles: List<ChangeRow> get() = selected().filter { it !is PromptNode }.flatMap { it.rows }.distinct()
 
     /** The prompts that are selected, or have a selected file. */
     val selectedPrompts: List<PromptChanges>
-        get() = selected()
-            .mapNotNull { node ->
-                node.path.filterIsInstance<PromptNode>().singleOrNull()?.prompt
-            }.distinct()
+        get() = selected().mapNotNull { it.path.filterIsInstance<PromptNode>().singleOrNull()?.prompt }.distinct()
 
     /** The prompts that are selected themselves. */
     val wholePrompts: List<PromptKey> get() = selected().filterIsInstance<PromptNode>().map { it.prompt.key }
 
     /** The selected files, and all files of selected folders and prompts. */
-    val selectedRows: List<ChangeRow> get() = selected().flatMap(::rows).distinct()
+    val selectedRows: List<ChangeRow> get() = selected().flatMap { it.rows }.distinct()
 
-    private fun selected(): List<DefaultMutableTreeNode> =
-        selectionPaths.orEmpty().map { it.lastPathComponent as DefaultMutableTreeNode }
-
-    private fun rows(node: DefaultMutableTreeNode): List<ChangeRow> =
-        when (node) {
-            is FileNode -> listOf(node.row)
-            is FolderNode -> node.files.map { it.row }
-            is PromptNode -> node.prompt.rows
-            else -> emptyList()
-        }
+    private fun selected(): List<Node> = selectionPaths.orEmpty().mapNotNull { it.lastPathComponent as? Node }
 
     /** Shows [prompts]. Keeps the selection, and which nodes are open. A new prompt is open, a new folder is not. */
     fun show(prompts: List<PromptChanges>) {
         assertEdt()
-        val present = prompts.toSet()
-        val outdated = groups().filter { it.prompt !in present }
-        val closed = outdated.filterNot(::isOpen).map(::identity).toSet()
-        val open = outdated.flatMap { it.folders }.filter(::isOpen).map(::identity).toSet()
-        val selection = selected().filter { node -> node.path.any { it in outdated } }.map(::identity).toSet()
+        val groups = root.children().asSequence().filterIsInstance<PromptNode>().toList()
+        val outdated = groups.filter { group -> prompts.none { it === group.prompt } }
+        val closed = outdated.filterNot(::isOpen).map { it.identity }.toSet()
+        val open = outdated.flatMap { it.folders }.filter(::isOpen).map { it.identity }.toSet()
+        val selection = selected().filter { node -> node.path.any { it in outdated } }.map { it.identity }.toSet()
         outdated.forEach(nodes::removeNodeFromParent)
         for ((index, prompt) in prompts.withIndex()) {
             if (index < root.childCount && (root.getChildAt(index) as PromptNode).prompt === prompt) continue
             val group = PromptNode(project, prompt)
             nodes.insertNodeInto(group, root, index)
             if (index == 0) expandPath(TreePath(root))
-            if (identity(group) !in closed) expandPath(TreePath(group.path))
-            group.folders.filter { identity(it) in open }.forEach { expandPath(TreePath(it.path)) }
-            val kept = (listOf(group) + group.folders + group.files).filter { identity(it) in selection }
+            if (group.identity !in closed) expandPath(TreePath(group.path))
+            group.folders.filter { it.identity in open }.forEach { expandPath(TreePath(it.path)) }
+            val kept = (listOf(group) + group.folders + group.files).filter { it.identity in selection }
             addSelectionPaths(kept.map { TreePath(it.path) }.toTypedArray())
         }
     }
 
-    private fun isOpen(node: DefaultMutableTreeNode) = isExpanded(TreePath(node.path))
+    private fun isOpen(node: Node) = isExpanded(TreePath(node.path))
 
-    private fun groups(): List<PromptNode> = root.children().asSequence().filterIsInstance<PromptNode>().toList()
-
-    /** Equal for nodes of the same file, folder or prompt at different times. */
-    private fun identity(node: DefaultMutableTreeNode): Any =
-        when (node) {
-            is FileNode -> node.row.prompt to node.row.path
-            is FolderNode -> node.files.first().row.prompt to node.name
-            is PromptNode -> node.prompt.key
-            else -> node
-        }
+    private open class Node(
+        /** Equal for nodes of the same file, folder or prompt at different times. */
+        val identity: Any,
+        val rows: List<ChangeRow>,
+        private val name: String,
+    ) : DefaultMutableTreeNode() {
+        /** For the speed search, too. */
+        override fun toString() = name
+    }
 
     private class PromptNode(
         project: Project,
         val prompt: PromptChanges,
-    ) : DefaultMutableTreeNode() {
-        val title: String = prompt.shownTitle
-        val files: List<FileNode> = prompt.rows.map { FileNode(project, it) }
+    ) : Node(prompt.key, prompt.rows, prompt.shownTitle) {
+        val files: List<FileNode> = rows.map { FileNode(project, it) }
 
         /** The folders of many files; else none. */
         val folders: List<FolderNode> =
@@ -116,33 +102,24 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
 
         init {
             folders.ifEmpty { files }.forEach(::add)
-            if (prompt.more > 0) add(DefaultMutableTreeNode(message("changes.more", prompt.more)))
+            if (prompt.more > 0) add(Node(Pair(prompt.key, null), emptyList(), message("changes.more", prompt.more)))
         }
-
-        /** For the speed search. */
-        override fun toString() = title
     }
 
     private class FolderNode(
-        val name: String,
-        val files: List<FileNode>,
-    ) : DefaultMutableTreeNode() {
+        name: String,
+        files: List<FileNode>,
+    ) : Node(Pair(files.first().row.prompt, name), files.map { it.row }, name) {
         init {
             files.forEach(::add)
         }
-
-        override fun toString() = name
     }
 
     private class FileNode(
         project: Project,
         val row: ChangeRow,
-    ) : DefaultMutableTreeNode() {
-        private val path = Paths.get(row.path)
-        val name = ShownPath.name(row.path)
-        val folder = path.parent?.let { ShownPath.of(project, it) }.orEmpty()
-
-        override fun toString() = name
+    ) : Node(Pair(row.prompt, row.path), listOf(row), ShownPath.name(row.path)) {
+        val folder = Paths.get(row.path).parent?.let { ShownPath.of(project, it) }.orEmpty()
     }
 
     private class Renderer : ColoredTreeCellRenderer() {
@@ -156,37 +133,31 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
             hasFocus: Boolean,
         ) {
             when (value) {
-                is PromptNode -> {
-                    append(value.title)
-                    val files = message("changes.files", value.files.size + value.prompt.more)
-                    val time = DateFormatUtil.formatPrettyDateTime(value.prompt.time)
-                    append("  $time  $files", SimpleTextAttributes.GRAYED_ATTRIBUTES)
-                }
-
-                is FolderNode -> {
-                    append(value.name)
-                    val files = message("changes.files", value.files.size)
-                    append("  $files", SimpleTextAttributes.GRAYED_ATTRIBUTES)
-                }
-
-                is FileNode -> {
-                    show(value)
-                }
-
-                is DefaultMutableTreeNode -> {
-                    append(value.userObject?.toString().orEmpty(), SimpleTextAttributes.GRAYED_ATTRIBUTES)
-                }
+                is FileNode -> show(value)
+                is FolderNode -> show(value, message("changes.files", value.rows.size))
+                is PromptNode -> show(value, details(value.prompt))
+                is Node -> append(value.toString(), SimpleTextAttributes.GRAYED_ATTRIBUTES)
             }
+        }
+
+        private fun details(prompt: PromptChanges): String {
+            val files = message("changes.files", prompt.rows.size + prompt.more)
+            return "${DateFormatUtil.formatPrettyDateTime(prompt.time)}  $files"
+        }
+
+        private fun show(node: Node, details: String) {
+            append(node.toString())
+            append("  $details", SimpleTextAttributes.GRAYED_ATTRIBUTES)
         }
 
         private fun show(node: FileNode) {
             val edit = node.row.edit
-            icon = FileTypeManager.getInstance().getFileTypeByFileName(node.name).icon
+            icon = FileTypeManager.getInstance().getFileTypeByFileName(node.toString()).icon
             val name = when {
                 edit?.reverted == true -> REVERTED
                 else -> SimpleTextAttributes(SimpleTextAttributes.STYLE_PLAIN, status(node.row.kind).color)
             }
-            append(node.name, name)
+            append(node.toString(), name)
             node.row.kindText?.let { append("  $it", SimpleTextAttributes.GRAYED_ATTRIBUTES) }
             val isInFolder = node.parent is FolderNode
             if (node.folder.isNotEmpty() && !isInFolder) {

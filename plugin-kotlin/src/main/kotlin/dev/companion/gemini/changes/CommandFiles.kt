@@ -26,14 +26,13 @@ internal class CommandFiles {
 
     val isEmpty: Boolean get() = kinds.isEmpty() && newFolders.isEmpty()
 
-    fun changed(file: VirtualFile) {
+    /** [file] has been changed or created. */
+    fun add(file: VirtualFile, kind: ChangeKind) {
         assertEdt()
-        if (!file.isDirectory) add(systemPath(file), ChangeKind.CHANGED)
-    }
-
-    fun created(file: VirtualFile) {
-        assertEdt()
-        if (isFolder(file)) newFolders += file else add(systemPath(file), ChangeKind.CREATED)
+        when {
+            !isFolder(file) -> add(systemPath(file), kind)
+            kind == ChangeKind.CREATED -> newFolders += file
+        }
     }
 
     /** Before the deletion. [files] are those of [filesOf]. */
@@ -43,28 +42,21 @@ internal class CommandFiles {
     }
 
     private fun add(path: String, kind: ChangeKind) {
-        if (kinds.size >= MAX_FILES && path !in kinds) return
-        val before = kinds.remove(path)
-        val now = if (before == null) kind else ChangeList.merged(before, kind)
-        now?.let { kinds[path] = it }
+        if (kinds.size < MAX_FILES || path in kinds) kinds.merge(path, kind, ChangeKind::then)
     }
 
     /** Returns the files that changed after [since], in milliseconds since 1970. Not for the EDT. */
-    fun since(since: Long, index: ProjectFileIndex): List<OtherFile> {
+    fun since(since: Long, index: ProjectFileIndex): Map<String, ChangeKind> {
         assertNotEdt()
-        val files = LinkedHashMap<String, OtherFile>()
-        for ((path, kind) in kinds) file(path, kind, since)?.let { files[path] = it }
+        val files = LinkedHashMap<String, ChangeKind>()
+        for ((path, kind) in kinds) add(files, path, kind, since)
         for (folder in newFolders) {
-            val isMoved = isMoved(folder, since)
-            val left = MAX_FILES - files.size
-            if (left > 0) {
-                content(folder, index, left).forEach { path ->
-                    val kind = kinds[path] ?: ChangeKind.CREATED
-                    file(path, kind, if (isMoved) Long.MIN_VALUE else since)?.let { files[path] = it }
-                }
+            val start = if (isMoved(folder, since)) Long.MIN_VALUE else since
+            for (path in content(folder, index, MAX_FILES - files.size)) {
+                add(files, path, kinds[path] ?: ChangeKind.CREATED, start)
             }
         }
-        return files.values.toList()
+        return files
     }
 
     /** Whether the folder was moved to its place as it is: its files keep all their times. */
@@ -76,7 +68,7 @@ internal class CommandFiles {
 
     private fun content(folder: VirtualFile, index: ProjectFileIndex, most: Int): List<String> {
         val files = ArrayList<String>()
-        if (!folder.isValid) return files
+        if (!folder.isValid || most <= 0) return files
         index.iterateContentUnderDirectory(folder) { file ->
             if (!isFolder(file)) files += systemPath(file)
             files.size < most
@@ -84,27 +76,23 @@ internal class CommandFiles {
         return files
     }
 
-    /** Returns null if the file did not change after [since]. */
-    private fun file(path: String, kind: ChangeKind, since: Long): OtherFile? {
-        val file = FileOnDisk.path(path) ?: return null
+    /** Adds a file to [files], unless it did not change after [since]. */
+    private fun add(files: MutableMap<String, ChangeKind>, path: String, kind: ChangeKind, since: Long) {
+        val file = FileOnDisk.path(path) ?: return
         if (Files.notExists(file, LinkOption.NOFOLLOW_LINKS)) {
-            return if (kind == ChangeKind.CREATED) null else OtherFile(real(file), ChangeKind.DELETED)
+            if (kind != ChangeKind.CREATED) files[real(file)] = ChangeKind.DELETED
+            return
         }
         val changed = FileTimes.lastChange(file)
-        if (changed != null && changed < since) return null
-        return OtherFile(real(file), if (kind == ChangeKind.DELETED) ChangeKind.CHANGED else kind)
+        if (changed != null && changed < since) return
+        files[real(file)] = if (kind == ChangeKind.DELETED) ChangeKind.CHANGED else kind
     }
 
-    /** Returns the path as a CLI writes it, which names files by their real paths. */
+    /** Returns the path as a CLI writes it, which names files by their real paths. Folders may be gone, too. */
     private fun real(path: Path): String {
-        var folder = path.parent
-        while (folder != null) {
-            val real = OpenedPath.realPath(folder)
-            if (real != null) return real.resolve(folder.relativize(path)).toString()
-            // The command has deleted the folder.
-            folder = folder.parent
-        }
-        return path.toString()
+        val folders = generateSequence(path.parent) { it.parent }
+        val real = folders.firstNotNullOfOrNull { OpenedPath.realPath(it)?.resolve(it.relativize(path)) }
+        return (real ?: path).toString()
     }
 
     companion object {

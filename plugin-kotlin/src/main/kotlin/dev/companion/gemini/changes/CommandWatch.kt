@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.changes
 
+import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
@@ -14,7 +15,7 @@ import com.intellij.openapi.vfs.newvfs.events.VFileContentChangeEvent
 import com.intellij.openapi.vfs.newvfs.events.VFileCreateEvent
 import com.intellij.openapi.vfs.newvfs.events.VFileDeleteEvent
 import com.intellij.openapi.vfs.newvfs.events.VFileEvent
-import com.intellij.util.messages.MessageBusConnection
+import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.CliCommand
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.PromptKey
@@ -30,7 +31,8 @@ import dev.companion.gemini.platform.later
  */
 internal class CommandWatch(
     private val project: Project,
-    private val report: (CompanionCore, CliCommand, List<OtherFile>) -> Unit,
+    parent: Disposable,
+    private val report: (CompanionCore, CliCommand, Map<String, ChangeKind>) -> Unit,
 ) : BulkFileListener {
     private class Running(
         val core: CompanionCore,
@@ -44,13 +46,14 @@ internal class CommandWatch(
 
     /** One for each start, the oldest first: a CLI can run several commands at once. */
     private val running = ArrayList<Running>()
-    private var connection: MessageBusConnection? = null
+
+    init {
+        project.messageBus.connect(parent).subscribe(VirtualFileManager.VFS_CHANGES, this)
+    }
 
     fun started(core: CompanionCore, command: CliCommand, now: Long) {
         assertEdt()
         running += Running(core, command, now)
-        if (connection != null) return
-        connection = project.messageBus.connect().also { it.subscribe(VirtualFileManager.VFS_CHANGES, this) }
     }
 
     /**
@@ -59,13 +62,9 @@ internal class CommandWatch(
      */
     fun ended(key: PromptKey) {
         assertEdt()
-        running.find { it.command.key == key && !it.isEnding }?.let(::end)
-    }
-
-    private fun end(ended: Running) {
-        if (ended.isEnding) return
+        val ended = running.find { it.command.key == key && !it.isEnding } ?: return
         ended.isEnding = true
-        val roots = roots()
+        val roots = ProjectRootManager.getInstance(project).contentRoots.filter { it.isInLocalFileSystem }
         ApplicationManager.getApplication().executeOnPooledThread {
             val finish = Runnable { project.later { finish(ended) } }
             // The platform would ask the user about a conflict, in a dialog, and does so when the user comes back.
@@ -76,29 +75,17 @@ internal class CommandWatch(
     /** Forgets the commands of a prompt that has left the list. */
     fun forget(key: PromptKey) {
         assertEdt()
-        running.filter { it.command.key == key }.forEach(::forget)
+        running.removeIf { it.command.key == key }
     }
 
     /** Forgets the commands of servers that have ended. */
     fun forgetClosed() {
         assertEdt()
-        running.filter { it.core.isClosed }.forEach(::forget)
-    }
-
-    private fun forget(command: Running) {
-        running -= command
-        if (running.isEmpty()) dispose()
-    }
-
-    fun dispose() {
-        connection?.disconnect()
-        connection = null
+        running.removeIf { it.core.isClosed }
     }
 
     private fun finish(ended: Running) {
-        if (ended !in running) return
-        forget(ended)
-        if (ended.files.isEmpty) return
+        if (!running.remove(ended) || ended.files.isEmpty) return
         ApplicationManager.getApplication().executeOnPooledThread {
             report(ended.core, ended.command, ended.files.since(ended.since - CLOCK_TOLERANCE_MILLIS, index))
         }
@@ -115,24 +102,20 @@ internal class CommandWatch(
 
     override fun after(events: List<VFileEvent>) {
         for (event in events) {
-            when (event) {
-                is VFileContentChangeEvent -> changed(event, event.file, CommandFiles::changed)
-                is VFileCreateEvent -> changed(event, event.file, CommandFiles::created)
+            val kind = when (event) {
+                is VFileContentChangeEvent -> ChangeKind.CHANGED
+                is VFileCreateEvent -> ChangeKind.CREATED
+                else -> continue
             }
+            val file = event.file ?: continue
+            if (isWatched(event, file)) running.forEach { it.files.add(file, kind) }
         }
     }
 
-    private fun changed(event: VFileEvent, file: VirtualFile?, note: CommandFiles.(VirtualFile) -> Unit) {
-        if (file != null && isWatched(event, file)) running.forEach { it.files.note(file) }
-    }
-
     private fun isWatched(event: VFileEvent, file: VirtualFile) =
-        event.isFromRefresh && file.isInLocalFileSystem && index.isInContent(file)
+        running.isNotEmpty() && event.isFromRefresh && file.isInLocalFileSystem && index.isInContent(file)
 
     private val index get() = ProjectRootManager.getInstance(project).fileIndex
-
-    private fun roots(): List<VirtualFile> =
-        ProjectRootManager.getInstance(project).contentRoots.filter { it.isInLocalFileSystem }
 
     /** Returns whether a file with unsaved text has another text on the disk. */
     private fun hasConflict(): Boolean {

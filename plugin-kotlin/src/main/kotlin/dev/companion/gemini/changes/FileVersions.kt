@@ -45,7 +45,7 @@ internal class FileVersions private constructor(
     /** EDT. Whether the IDE still knows the file as it was when the texts were read. */
     fun isCurrent(): Boolean {
         assertEdt()
-        if (file == null) return FileOnDisk.known(path)?.isValid != true
+        if (file == null) return FileOnDisk.known(path) == null
         if (!file.isValid) return false
         return if (document == null) file.length == 0L else document.immutableCharSequence === now
     }

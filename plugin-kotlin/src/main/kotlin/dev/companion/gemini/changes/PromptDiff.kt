@@ -2,8 +2,11 @@
 
 package dev.companion.gemini.changes
 
+import com.intellij.openapi.project.Project
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.Hunk
+import dev.companion.gemini.target.ShownPath
+import java.nio.file.Paths
 
 /** A line of a [PromptDiff]. */
 internal class DiffLine(
@@ -16,14 +19,7 @@ internal class DiffLine(
     /** The number of the line in the file as the CLI left it, from 0. */
     val number: Int = 0,
 ) {
-    enum class Kind {
-        REMARK,
-        FILE,
-        HUNK,
-        SAME,
-        REMOVED,
-        ADDED,
-    }
+    enum class Kind { REMARK, FILE, HUNK, SAME, REMOVED, ADDED }
 
     /** The line's content in the file; null if it is not a line of a file. */
     val content: String? get() = if (kind >= Kind.SAME) text.substring(1) else null
@@ -55,7 +51,7 @@ internal class PromptDiff private constructor(val lines: List<DiffLine>) {
     }
 
     /** Builds the text. Counts the lines beyond [MAX_LINES], and leaves them out. */
-    private class Builder(private val shownPath: (ChangeRow) -> String) {
+    private class Builder {
         val lines = ArrayList<DiffLine>()
         var leftOut = 0
             private set
@@ -68,8 +64,8 @@ internal class PromptDiff private constructor(val lines: List<DiffLine>) {
             lines += DiffLine("# $text", DiffLine.Kind.REMARK)
         }
 
-        fun file(row: ChangeRow) {
-            val words = listOfNotNull(shownPath(row), row.kindText, row.countsText, row.remark)
+        fun file(row: ChangeRow, shownPath: String) {
+            val words = listOfNotNull(shownPath, row.kindText, row.countsText, row.remark)
             add(DiffLine("", DiffLine.Kind.REMARK))
             add(DiffLine(words.joinToString("  "), DiffLine.Kind.FILE, row))
         }
@@ -99,21 +95,16 @@ internal class PromptDiff private constructor(val lines: List<DiffLine>) {
 
         val EMPTY = PromptDiff(emptyList())
 
-        /** [hunks] returns null if the text before is not kept. [prompt] is null once it has left the list. */
-        fun of(
-            title: String,
-            prompt: PromptChanges?,
-            shownPath: (ChangeRow) -> String,
-            hunks: (ChangeRow) -> List<Hunk>?,
-        ): PromptDiff {
-            val builder = Builder(shownPath)
+        /** Reads the changes. [prompt] is null once it has left the list. Not for the EDT. */
+        fun of(title: String, prompt: PromptChanges?, project: Project): PromptDiff {
+            val builder = Builder()
             builder.remark(title)
             val rows = prompt?.rows.orEmpty()
             var shown = 0
             while (shown < minOf(rows.size, MAX_FILES) && builder.lines.size < MAX_LINES) {
                 val row = rows[shown++]
-                builder.file(row)
-                if (row.isRevertible) hunks(row).orEmpty().forEach { builder.hunk(row, it) }
+                builder.file(row, ShownPath.of(project, Paths.get(row.path)))
+                if (row.isRevertible) row.hunks().orEmpty().forEach { builder.hunk(row, it) }
             }
             if (builder.leftOut > 0) builder.remark(message("changes.diff.more", builder.leftOut))
             val more = rows.size - shown + (prompt?.more ?: 0)

@@ -13,47 +13,46 @@ import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditor
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
 import com.intellij.openapi.project.DumbAware
-import com.intellij.openapi.project.Project
+import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.Hunk
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.platform.CompanionAction
 import javax.swing.Icon
 
 internal abstract class PromptDiffAction : CompanionAction() {
-    protected abstract fun isPossible(project: Project, line: DiffLine): Boolean
+    protected abstract fun isPossible(file: PromptDiffFile, line: DiffLine): Boolean
 
-    abstract fun perform(project: Project, file: PromptDiffFile, line: DiffLine)
+    abstract fun perform(file: PromptDiffFile, line: DiffLine)
 
     override fun update(event: AnActionEvent) {
-        val (project, line) = Pair(event.project, line(event))
-        event.presentation.isVisible = line != null
-        event.presentation.isEnabled = project != null && line != null && isPossible(project, line)
+        val place = place(event)
+        event.presentation.isVisible = place != null
+        event.presentation.isEnabled = place != null && isPossible(place.first, place.second)
     }
 
     override fun actionPerformed(event: AnActionEvent) {
-        val (project, file) = Pair(event.project ?: return, file(event) ?: return)
-        val line = line(event)?.takeIf { isPossible(project, it) } ?: return
-        perform(project, file, line)
+        val (file, line) = place(event) ?: return
+        if (isPossible(file, line)) perform(file, line)
     }
 
-    private fun file(event: AnActionEvent) = PromptDiffFile.of(event.getData(CommonDataKeys.EDITOR))
-
-    private fun line(event: AnActionEvent): DiffLine? {
+    private fun place(event: AnActionEvent): Pair<PromptDiffFile, DiffLine>? {
         val editor = event.getData(CommonDataKeys.EDITOR) ?: return null
-        return PromptDiffFile.of(editor)?.lineAt(editor)
+        val file = PromptDiffFile.of(editor) ?: return null
+        return file.lineAt(editor)?.let { Pair(file, it) }
     }
 }
 
 /** An action on the change at the caret, and only on that. Its icon is also beside the header of each change. */
 internal abstract class HunkAction : PromptDiffAction() {
-    override fun isPossible(project: Project, line: DiffLine) = line.hunk != null
+    override fun isPossible(file: PromptDiffFile, line: DiffLine) = line.hunk != null
 
-    override fun perform(project: Project, file: PromptDiffFile, line: DiffLine) {
-        perform(ChangesService.getInstance(project), file, line.row ?: return, line.hunk ?: return)
+    override fun perform(file: PromptDiffFile, line: DiffLine) {
+        perform(file, line.row ?: return, line.hunk ?: return)
     }
 
-    protected abstract fun perform(service: ChangesService, file: PromptDiffFile, row: ChangeRow, hunk: Hunk)
+    protected abstract fun perform(file: PromptDiffFile, row: ChangeRow, hunk: Hunk)
 
     companion object {
         /** The ids of these actions, as in companion.xml. */
@@ -62,26 +61,29 @@ internal abstract class HunkAction : PromptDiffAction() {
 }
 
 internal class RevertHunkAction : HunkAction() {
-    override fun perform(service: ChangesService, file: PromptDiffFile, row: ChangeRow, hunk: Hunk) =
-        ChangeRevert(file.project, service, hunk, file.document).revert(listOf(row))
+    override fun perform(file: PromptDiffFile, row: ChangeRow, hunk: Hunk) =
+        ChangeRevert(file.project, hunk, file.document).revert(listOf(row))
 }
 
+/** Keeps one part of a file's change. The server then reports the rest of the prompt's changes. */
 internal class KeepHunkAction : HunkAction() {
-    override fun perform(service: ChangesService, file: PromptDiffFile, row: ChangeRow, hunk: Hunk) =
-        service.keep(row, hunk)
+    override fun perform(file: PromptDiffFile, row: ChangeRow, hunk: Hunk) =
+        ChangesService.report(listOf(row), hunk, ServerMessage::ChangesKept)
 }
 
 /** Goes to the line at the caret in its file, also if the line has moved. */
 internal class GoToChangedLineAction : PromptDiffAction() {
-    override fun isPossible(project: Project, line: DiffLine) =
-        line.row?.let(ChangesService.getInstance(project)::file)?.isDirectory == false
+    override fun isPossible(file: PromptDiffFile, line: DiffLine) = target(file, line) != null
 
-    override fun perform(project: Project, file: PromptDiffFile, line: DiffLine) {
-        val target = line.row?.let(ChangesService.getInstance(project)::file) ?: return
+    override fun perform(file: PromptDiffFile, line: DiffLine) {
+        val target = target(file, line) ?: return
         val document = FileDocumentManager.getInstance().getDocument(target)
         val number = if (document == null) 0 else nearest(document, line)
-        OpenFileDescriptor(project, target, number, 0).navigate(true)
+        OpenFileDescriptor(file.project, target, number, 0).navigate(true)
     }
+
+    private fun target(file: PromptDiffFile, line: DiffLine): VirtualFile? =
+        line.row?.let(ChangesService.getInstance(file.project)::file)
 
     /** Returns the nearest line with the same content, or the line with the same number. */
     private fun nearest(document: Document, line: DiffLine): Int {
@@ -136,7 +138,7 @@ internal class HunkIcon(
 
     override fun getClickAction(): AnAction =
         object : CompanionAction() {
-            override fun actionPerformed(event: AnActionEvent) = action.perform(file.project, file, line)
+            override fun actionPerformed(event: AnActionEvent) = action.perform(file, line)
         }
 
     override fun equals(other: Any?) = other is HunkIcon && other.line === line && other.id == id

@@ -115,17 +115,11 @@ internal class PromptDiffFile(
     private fun attributes(kind: DiffLine.Kind): TextAttributes? {
         val scheme = EditorColorsManager.getInstance().globalScheme
         return when (kind) {
-            DiffLine.Kind.REMARK, DiffLine.Kind.HUNK -> scheme.getAttributes(
-                DefaultLanguageHighlighterColors.LINE_COMMENT,
-            )
-
             DiffLine.Kind.FILE -> TextAttributes(null, null, null, null, Font.BOLD)
-
             DiffLine.Kind.SAME -> null
-
             DiffLine.Kind.REMOVED -> scheme.getAttributes(DiffColors.DIFF_DELETED)
-
             DiffLine.Kind.ADDED -> scheme.getAttributes(DiffColors.DIFF_INSERTED)
+            else -> scheme.getAttributes(DefaultLanguageHighlighterColors.LINE_COMMENT)
         }
     }
 

@@ -15,8 +15,6 @@ import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.platform.laterWithoutDialog
-import dev.companion.gemini.target.ShownPath
-import java.nio.file.Paths
 
 /** For the EDT. */
 class PromptDiffs(private val project: Project) : Disposable {
@@ -41,30 +39,28 @@ class PromptDiffs(private val project: Project) : Disposable {
         assertEdt()
         val file = open.find { it.key == prompt.key }
             ?: PromptDiffFile(project, prompt.key, prompt.shownTitle).also(opening::add)
-        read(file, prompt) {
+        read(file) {
             FileEditorManager.getInstance(project).openFile(file, true)
             opening -= file
         }
     }
 
     private fun update(file: PromptDiffFile) {
-        val prompt = newest(file)
-        if (prompt !== file.prompt) read(file, prompt) {}
+        if (newest(file) !== file.prompt) read(file)
     }
 
     private fun newest(file: PromptDiffFile) = service.prompts.find { it.key == file.key }
 
     /** Reads the changes in the background, and shows them unless a newer state has come. */
-    private fun read(file: PromptDiffFile, prompt: PromptChanges?, shown: () -> Unit) {
+    private fun read(file: PromptDiffFile, shown: () -> Unit = {}) {
+        val prompt = newest(file)
         file.prompt = prompt
         ApplicationManager.getApplication().executeOnPooledThread {
-            val path = { row: ChangeRow -> ShownPath.of(project, Paths.get(row.path)) }
-            val diff = PromptDiff.of(file.title, prompt, path, service::hunks)
-            val show = {
+            val diff = PromptDiff.of(file.title, prompt, project)
+            project.laterWithoutDialog {
                 if (file.prompt === prompt && file in open) file.show(diff)
                 shown()
             }
-            project.laterWithoutDialog(show)
         }
     }
 
@@ -78,7 +74,7 @@ class PromptDiffs(private val project: Project) : Disposable {
     /** Lets a file have its text only while it has a tab. The user can reopen it, such as from the recent files. */
     private inner class Tabs : FileEditorManagerListener {
         override fun fileOpened(source: FileEditorManager, file: VirtualFile) {
-            if (file is PromptDiffFile && file.document.textLength == 0) read(file, newest(file)) {}
+            if (file is PromptDiffFile && file.document.textLength == 0) read(file)
         }
 
         override fun fileClosed(source: FileEditorManager, file: VirtualFile) {

@@ -1,10 +1,13 @@
-// Runs work on the EDT after the present event.
+// Runs work on the EDT after the present event, or so that its failure stops nothing.
 
 package dev.companion.gemini.platform
 
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.project.Project
+import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.assertEdt
 
 /** Runs [work] on the EDT, also below a dialog, unless the project has closed. Any thread. */
 internal fun Project.later(work: () -> Unit) =
@@ -13,3 +16,22 @@ internal fun Project.later(work: () -> Unit) =
 /** Runs [work] on the EDT once no dialog is open, unless the project has closed. Any thread. */
 internal fun Project.laterWithoutDialog(work: () -> Unit) =
     ApplicationManager.getApplication().invokeLater(work, Platform.nonModal, disposed)
+
+/** Runs [work], whose failure must not fail its caller. The IDE's log has the reason, and [failure]. */
+@Suppress("TooGenericExceptionCaught")
+internal fun loggingFailure(failure: String, work: () -> Unit) =
+    try {
+        work()
+    } catch (e: Exception) {
+        LOG.warn(failure, e)
+    } catch (e: LinkageError) {
+        LOG.warn(CompanionBundle.missing(e))
+    }
+
+/** Adds a label to the Local History. If it fails, the IDE's log says so. EDT. */
+internal fun Project.labelHistory(name: String) {
+    assertEdt()
+    loggingFailure("the Local History has no label") { Platform.labelHistory(this, name) }
+}
+
+private val LOG = Logger.getInstance("#dev.companion.gemini")

@@ -1,4 +1,4 @@
-// Shows notifications of the plugin, and fills the clipboard.
+// Shows notifications and questions of the plugin, and fills the clipboard.
 
 package dev.companion.gemini.platform
 
@@ -7,6 +7,8 @@ import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationGroup
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.ide.CopyPasteManager
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.ui.Messages
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import java.awt.datatransfer.StringSelection
@@ -31,5 +33,14 @@ internal fun Notification.offerOnce(label: String, perform: () -> Unit): Notific
         expire()
         perform()
     }
+
+/**
+ * Asks the user, and returns the place of the answer. Blocks until then; Enter and Esc choose the first answer, which
+ * must change nothing. EDT.
+ */
+internal fun Project.ask(title: String, question: String, answers: List<String>): Int {
+    val text = Platform.dialogMessage(question)
+    return Messages.showDialog(this, text, title, answers.toTypedArray(), 0, Messages.getQuestionIcon())
+}
 
 internal fun copyToClipboard(text: String) = CopyPasteManager.getInstance().setContents(StringSelection(text))

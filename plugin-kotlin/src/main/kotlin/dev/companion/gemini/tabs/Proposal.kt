@@ -28,8 +28,8 @@ import dev.companion.gemini.core.ShownProposal
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.platform.labelHistory
 import dev.companion.gemini.platform.later
-import dev.companion.gemini.target.LocalHistoryLabel
 import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.target.Target
 import dev.companion.gemini.target.TargetException
@@ -283,8 +283,7 @@ internal class Proposal(
     }
 
     /** Labels the Local History with the CLI and the file, but without text. If that fails, the edit goes on. */
-    fun labelHistory() =
-        LocalHistoryLabel.put(project, CompanionBundle.message("diff.history", position.owner, shownPath))
+    fun labelHistory() = project.labelHistory(CompanionBundle.message("diff.history", position.owner, shownPath))
 
     fun updatePosition(position: ProposalPosition) {
         assertEdt()
