@@ -73,8 +73,8 @@ internal class TestProposalService(
     project: Project,
     flush: (VirtualFile) -> Unit,
     alerts: Alerts = Alerts.OfPlatform(project),
-    pausesMillis: List<Long> = ExpectedTexts.PAUSES_MILLIS,
-) : ProposalService(project, flush, alerts, pausesMillis)
+    longestPauseMillis: Long = ExpectedTexts.LONGEST_PAUSE_MILLIS,
+) : ProposalService(project, flush, alerts, longestPauseMillis)
 
 abstract class DiffTestCase : FileEditorManagerTestCase() {
     protected lateinit var core: RecordingCore
@@ -105,8 +105,8 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     }
 
     /** Lets the service look soon for texts that no server looks for. */
-    protected fun lookSoon(pauseMillis: Long = 50) {
-        service = TestProposalService(project, PostponedWrites::flush, pausesMillis = List(3) { pauseMillis })
+    protected fun lookSoon(longestPauseMillis: Long = 100) {
+        service = TestProposalService(project, PostponedWrites::flush, longestPauseMillis = longestPauseMillis)
         Disposer.register(testRootDisposable, service)
     }
 

@@ -182,7 +182,7 @@ class WaitingTest : QuestionTestCase() {
     }
 
     fun `test a message of the next server is about its own text`() {
-        lookSoon(pauseMillis = 300)
+        lookSoon(longestPauseMillis = 300)
         edited("a.txt").click("Accept")
         core.close()
         core = RecordingCore()

@@ -59,30 +59,20 @@ internal class NextChangeAction(
     }
 
     override fun actionPerformed(event: AnActionEvent) {
-        val project = event.project ?: return
+        val service = ProposalService.getInstance(event.project ?: return)
         val proposal = ProposalActions.proposal(event) ?: return
         val next = proposal.nextChange(editor, line(editor))
         val place = Pair(proposal, editor.caretModel.offset)
-        when {
-            next != null && next < editor.document.lineCount -> {
-                editor.caretModel.moveToOffset(editor.document.getLineStartOffset(next))
-                editor.scrollingModel.scrollToCaret(ScrollType.CENTER)
-            }
-
-            ProposalService.getInstance(project).waiting().size < 2 -> {
-                Unit
-            }
-
-            hint == place -> {
-                hint = null
-                ProposalService.getInstance(project).go(proposal, 1)
-            }
-
-            else -> {
-                hint = place
-                val keys = CompanionBundle.keys(PLATFORM_ACTION)
-                HintManager.getInstance().showInformationHint(editor, message("diff.next.hint", keys))
-            }
+        if (next != null && next < editor.document.lineCount) {
+            editor.caretModel.moveToOffset(editor.document.getLineStartOffset(next))
+            editor.scrollingModel.scrollToCaret(ScrollType.CENTER)
+        } else if (service.waiting().size > 1 && hint == place) {
+            hint = null
+            service.go(proposal, 1)
+        } else if (service.waiting().size > 1) {
+            hint = place
+            val keys = CompanionBundle.keys(PLATFORM_ACTION)
+            HintManager.getInstance().showInformationHint(editor, message("diff.next.hint", keys))
         }
     }
 

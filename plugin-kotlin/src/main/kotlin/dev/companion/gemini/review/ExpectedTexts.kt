@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit
  */
 internal class ExpectedTexts(
     private val queue: ProposalQueue,
-    /** The pauses before the plugin's own looks at a file. */
-    private val pausesMillis: List<Long>,
+    /** The pause before the plugin's last own look at a file. Each pause is twice as long as the one before. */
+    private val longestPauseMillis: Long,
     /** Offers a text to the user, by a notification or in its tab. */
     private val offer: (Proposal) -> Notification?,
     /** Ends a proposal whose accepted text is in the file. Called with whether the user has edited it since. */
@@ -75,11 +75,11 @@ internal class ExpectedTexts(
         texts.removeIf { it.proposal.core.isClosed && it.isOffered }
         for (expected in texts.filter { it.proposal.core.isClosed && !it.isSought }) {
             expected.isSought = true
-            look(expected, pausesMillis)
+            look(expected, maxOf(longestPauseMillis / 64, 1))
         }
     }
 
-    private fun look(expected: Expected, pauses: List<Long>) {
+    private fun look(expected: Expected, pauseMillis: Long) {
         val path = expected.proposal.target.path
         val work = {
             val disk = FileOnDisk.text(path)
@@ -87,30 +87,21 @@ internal class ExpectedTexts(
             val isWritten = disk != null &&
                 TextForm.plain(disk).removeSuffix("\n").contentEquals(expected.text.removeSuffix("\n"))
             queue.later {
+                // The next server may still send the acceptance of a queued one.
+                val isLast = pauseMillis >= longestPauseMillis && !expected.proposal.isQueued
                 when {
                     expected !in texts || expected.isOffered -> Unit
-
                     isWritten -> end(expected)
-
-                    pauses.size > 1 -> look(expected, pauses.drop(1))
-
-                    // The next server may still send the acceptance.
-                    expected.proposal.isQueued -> look(expected, listOf(longer(pauses.single())))
-
-                    else -> report(expected)
+                    isLast -> report(expected)
+                    else -> look(expected, minOf(2 * pauseMillis, longestPauseMillis))
                 }
             }
         }
-        val timers = AppExecutorUtil.getAppScheduledExecutorService()
-        timers.schedule(work, pauses.first(), TimeUnit.MILLISECONDS)
+        AppExecutorUtil.getAppScheduledExecutorService().schedule(work, pauseMillis, TimeUnit.MILLISECONDS)
     }
 
-    /** The CLI may not reconnect for days. */
-    private fun longer(pauseMillis: Long) = minOf(2 * pauseMillis, LONGEST_PAUSE_MILLIS)
-
     companion object {
-        /** As in the server, which looks for ten seconds. */
-        val PAUSES_MILLIS = listOf<Long>(100, 200, 700, 1_000, 1_000, 2_000, 5_000)
-        private const val LONGEST_PAUSE_MILLIS = 60_000L
+        /** The looks take 13 s. The server looks for ten seconds. */
+        const val LONGEST_PAUSE_MILLIS = 6_400L
     }
 }

@@ -3,14 +3,14 @@
 package dev.companion.gemini.review
 
 import com.intellij.openapi.Disposable
-import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.Responder
 import dev.companion.gemini.target.TargetException
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ConcurrentHashMap
-import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
-import java.util.concurrent.atomic.AtomicReference
+import java.util.concurrent.TimeoutException
 
 /**
  * Keeps the requests that wait for an answer. Any thread. The server itself gives up after its
@@ -19,73 +19,57 @@ import java.util.concurrent.atomic.AtomicReference
 internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disposable {
     private val pending = ConcurrentHashMap.newKeySet<Pending>()
 
-    fun add(responder: Responder<String?>): Pending {
-        val added = Pending(responder)
-        pending += added
-        added.failLater()
-        return added
-    }
+    fun add(responder: Responder<String?>): Pending = Pending(responder)
 
-    override fun dispose() = pending.forEach { it.fail(CompanionBundle.message("diff.error.closed")) }
+    override fun dispose() = pending.forEach { it.fail(TargetException(message("diff.error.closed"))) }
 
-    inner class Pending(private val responder: Responder<String?>) : Responder<String?> {
+    inner class Pending(responder: Responder<String?>) {
+        private val answer = CompletableFuture<String?>()
+
         /** Whether the server still waits for the answer. */
-        val isWaiting get() = this in pending
+        val isWaiting get() = !answer.isDone
 
-        /**
-         * The task of the request. It is dropped early, because it may hold a large text, and a dialog may be open for
-         * hours.
-         */
-        private val job = AtomicReference<() -> Unit>()
-
+        /** Dropped with the answer, because it may hold a large text, and a dialog may be open for hours. */
         @Volatile
-        private var deadline: Future<*>? = null
+        private var job: (() -> Unit)? = null
 
-        fun failLater() {
-            val busy = { fail(CompanionBundle.message("diff.error.busy")) }
-            val timers = AppExecutorUtil.getAppScheduledExecutorService()
-            deadline = timers.schedule(busy, deadlineMillis, TimeUnit.MILLISECONDS)
-            // The project may have closed meanwhile.
-            if (!isWaiting) deadline?.cancel(false)
+        init {
+            pending += this
+            answer.orTimeout(deadlineMillis, TimeUnit.MILLISECONDS).whenComplete { text, failure ->
+                pending -= this
+                job = null
+                if (failure == null) responder.complete(text) else responder.fail(explain(failure))
+            }
         }
 
-        /**
-         * Runs [job] in its [turn], unless the request has ended by then, and reports a failure.
-         */
-        fun waitFor(turn: (() -> Unit) -> Unit, job: () -> Unit) {
-            this.job.set(job)
-            if (!isWaiting) this.job.set(null)
-            turn { this.job.getAndSet(null)?.let(::attempt) }
-        }
-
-        private fun attempt(job: () -> Unit) =
-            try {
-                job()
-            } catch (e: TargetException) {
-                fail(e.message.orEmpty())
-            } catch (e: Throwable) {
-                fail(
-                    (e as? LinkageError)?.let(CompanionBundle::missing)
-                        ?: CompanionBundle.message("diff.error.internal"),
-                )
-                throw e
+        private fun explain(failure: Throwable): String =
+            when (failure) {
+                is TargetException -> failure.message.orEmpty()
+                is TimeoutException -> message("diff.error.busy")
+                is LinkageError -> CompanionBundle.missing(failure)
+                else -> message("diff.error.internal")
             }
 
-        fun complete() = complete(null)
-
-        override fun complete(answer: String?) {
-            if (ends()) responder.complete(answer)
+        /** Runs [job] in its [turn], unless the request has ended by then, and reports a failure. */
+        fun waitFor(turn: (() -> Unit) -> Unit, job: () -> Unit) {
+            this.job = job
+            if (!isWaiting) this.job = null
+            turn {
+                try {
+                    this.job?.invoke()
+                } catch (e: Throwable) {
+                    fail(e)
+                    if (e !is TargetException) throw e
+                }
+            }
         }
 
-        override fun fail(message: String) {
-            if (ends()) responder.fail(message)
+        fun complete(text: String? = null) {
+            answer.complete(text)
         }
 
-        private fun ends(): Boolean {
-            val ends = pending.remove(this)
-            deadline?.cancel(false)
-            job.set(null)
-            return ends
+        fun fail(failure: Throwable) {
+            answer.completeExceptionally(failure)
         }
     }
 }

@@ -13,12 +13,12 @@ import com.intellij.openapi.actionSystem.IdeActions
 import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.editor.actionSystem.EditorActionManager
 import com.intellij.openapi.extensions.PluginId
-import com.intellij.openapi.project.Project
 import dev.companion.gemini.platform.CompanionAction
 import dev.companion.gemini.tabs.AccidentalInputFilter
 import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.tabs.ProposalActionIds
 import dev.companion.gemini.tabs.ProposalEditor
+import dev.companion.gemini.tabs.ProposalFile
 import dev.companion.gemini.tabs.ProposalPanel
 import dev.companion.gemini.tabs.ProposalTabs
 import dev.companion.gemini.tabs.ReasonField
@@ -37,29 +37,27 @@ internal object ProposalActions {
      * Returns the proposal with the focus. Keys need the focus; menus and Find Action also reach the visible proposal.
      */
     fun proposal(event: AnActionEvent): Proposal? {
-        val project = event.project ?: return null
-        val proposal = focused(event, project) ?: if (event.inputEvent is KeyEvent) null else shown(project)
+        val proposal = focused(event) ?: if (event.inputEvent is KeyEvent) null else front(event)?.proposal
         return proposal?.takeIf { it.state == Proposal.State.OPEN }
     }
 
     /**
      * Returns the user's position among all proposals. Showing another one decides nothing, so the key works anywhere.
      */
-    fun place(event: AnActionEvent, project: Project): Proposal? = focused(event, project) ?: shown(project)
-
-    /** Returns null for a hidden tab. The focus may still be leaving it, but the user does not mean a hidden tab. */
-    private fun focused(event: AnActionEvent, project: Project): Proposal? {
-        val panel = ProposalPanel.around(event.getData(PlatformDataKeys.CONTEXT_COMPONENT))
-        return panel?.editor?.proposal?.takeIf { it.file in ProposalTabs.inFront(project) }
-    }
+    fun place(event: AnActionEvent): Proposal? = focused(event) ?: front(event)?.proposal
 
     /** Returns the proposal's tab with the focus, or the visible one. */
-    fun tab(event: AnActionEvent): ProposalEditor? {
-        val panel = ProposalPanel.around(event.getData(PlatformDataKeys.CONTEXT_COMPONENT))
-        return panel?.editor ?: event.project?.let(ProposalTabs::inFront)?.singleOrNull()?.editors?.firstOrNull()
-    }
+    fun tab(event: AnActionEvent): ProposalEditor? = around(event) ?: front(event)?.editors?.firstOrNull()
 
-    private fun shown(project: Project) = ProposalTabs.inFront(project).singleOrNull()?.proposal
+    /** Returns null for a hidden tab. The focus may still be leaving it, but the user does not mean a hidden tab. */
+    private fun focused(event: AnActionEvent): Proposal? = around(event)?.proposal?.takeIf { it.file in inFront(event) }
+
+    private fun around(event: AnActionEvent): ProposalEditor? =
+        ProposalPanel.around(event.getData(PlatformDataKeys.CONTEXT_COMPONENT))?.editor
+
+    private fun front(event: AnActionEvent): ProposalFile? = inFront(event).singleOrNull()
+
+    private fun inFront(event: AnActionEvent): List<ProposalFile> = event.project?.let(ProposalTabs::inFront).orEmpty()
 }
 
 /** An action on the current proposal. */
@@ -115,41 +113,37 @@ internal class GoToBannerAction : CompanionAction() {
 
 /** An action on all waiting proposals. */
 internal abstract class ProposalsAction : CompanionAction() {
-    protected abstract fun perform(service: ProposalService, event: AnActionEvent, project: Project)
+    protected abstract fun perform(service: ProposalService, event: AnActionEvent)
 
     override fun update(event: AnActionEvent) {
-        val project = event.project
-        event.presentation.isEnabled = project != null && ProposalService.getInstance(project).waiting().isNotEmpty()
+        val service = event.project?.let(ProposalService::getInstance)
+        event.presentation.isEnabled = service != null && service.waiting().isNotEmpty()
     }
 
     override fun actionPerformed(event: AnActionEvent) {
-        val project = event.project ?: return
-        perform(ProposalService.getInstance(project), event, project)
+        perform(ProposalService.getInstance(event.project ?: return), event)
     }
 }
 
 internal class NextProposalAction : ProposalsAction() {
-    override fun perform(service: ProposalService, event: AnActionEvent, project: Project) =
-        service.go(ProposalActions.place(event, project), 1)
+    override fun perform(service: ProposalService, event: AnActionEvent) = service.go(ProposalActions.place(event), 1)
 }
 
 internal class PreviousProposalAction : ProposalsAction() {
-    override fun perform(service: ProposalService, event: AnActionEvent, project: Project) =
-        service.go(ProposalActions.place(event, project), -1)
+    override fun perform(service: ProposalService, event: AnActionEvent) = service.go(ProposalActions.place(event), -1)
 }
 
 internal class AcceptAllProposalsAction : ProposalsAction() {
-    override fun perform(service: ProposalService, event: AnActionEvent, project: Project) = service.acceptAll()
+    override fun perform(service: ProposalService, event: AnActionEvent) = service.acceptAll()
 }
 
 internal class RejectAllProposalsAction : ProposalsAction() {
-    override fun perform(service: ProposalService, event: AnActionEvent, project: Project) = service.rejectAll()
+    override fun perform(service: ProposalService, event: AnActionEvent) = service.rejectAll()
 }
 
 /**
- * Esc first acts as in an editor: it hides a popup, a search or a hint, or ends a selection or
- * several carets. With IdeaVim it also ends an edit mode, which is unknown here, so there it never
- * closes a proposal.
+ * Esc first acts as in an editor: it hides a popup, a search or a hint, or ends a selection or several carets. With
+ * IdeaVim it also ends an edit mode, which is unknown here, so there it never closes a proposal.
  */
 private class CloseByEscapeAction(
     tab: ProposalPanel,

@@ -9,7 +9,7 @@ import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileTypes.PlainTextFileType
 import com.intellij.openapi.project.Project
 import com.intellij.testFramework.LightVirtualFile
-import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
@@ -42,46 +42,42 @@ internal class ProposalNotices(
         waiting = null
         val first = proposals.firstOrNull() ?: return
         val text = if (proposals.size == 1) {
-            CompanionBundle.message("diff.waiting", about(first))
+            message("diff.waiting", about(first))
         } else {
             val (open, accepted) = proposals.partition { it.delivery == Delivery.DELIVERED }
             val counts = listOfNotNull(count("diff.waiting.open", open), count("diff.waiting.accepted", accepted))
-            CompanionBundle.message("diff.waiting.several", counts.joinToString(" "))
+            message("diff.waiting.several", counts.joinToString(" "))
         }
-        waiting = report(text, CompanionBundle.message("diff.show"), Platform.stickyNotificationGroup(), review)
+        waiting = report(text, message("diff.show"), Platform.stickyNotificationGroup(), review)
     }
 
     private fun count(key: String, proposals: List<Proposal>): String? =
-        proposals.firstOrNull()?.let { CompanionBundle.message(key, proposals.size, it.shownPath) }
+        proposals.firstOrNull()?.let { message(key, proposals.size, it.shownPath) }
 
     private fun about(proposal: Proposal): String =
         if (proposal.delivery == Delivery.DELIVERED) {
             proposal.offer
         } else {
-            "${proposal.shownPath}: ${CompanionBundle.message(proposal.undelivered)}"
+            "${proposal.shownPath}: ${message(proposal.undelivered)}"
         }
 
-    /**
-     * Offers the user's text, which would otherwise be lost with the proposal, and gives the
-     * reason, [why].
-     */
+    /** Offers the user's text, which would otherwise be lost with the proposal, and gives the reason, [why]. */
     fun offerBack(proposal: Proposal, why: String): Notification {
         val name = ShownPath.name(proposal.path)
         val type = proposal.type.takeUnless { it.isBinary } ?: PlainTextFileType.INSTANCE
-        val file = LightVirtualFile(CompanionBundle.message("diff.back.tab", name), type, proposal.document.text)
+        val file = LightVirtualFile(message("diff.back.tab", name), type, proposal.document.text)
         // The file is only for copying. Typed text would be lost with its tab, without a question.
         file.isWritable = false
-        return report(CompanionBundle.message(why, proposal.shownPath), CompanionBundle.message("diff.back.show")) {
+        return report(message(why, proposal.shownPath), message("diff.back.show")) {
             FileEditorManager.getInstance(project).openFile(file, true)
         }
     }
 
     /** Lists the bulk-accepted proposals that stayed open, each with the reason. */
-    fun reportLeft(left: List<Pair<Proposal, String>>) {
+    fun reportLeft(left: Map<Proposal, String>) {
         if (left.isEmpty()) return
-        val sentences = left.map { (proposal, why) -> CompanionBundle.message("diff.left", proposal.shownPath, why) }
-        val show = { left.forEach { (proposal, _) -> show(proposal) } }
-        report(sentences.joinToString(" "), CompanionBundle.message("diff.show"), action = show)
+        val sentences = left.map { (proposal, why) -> message("diff.left", proposal.shownPath, why) }
+        report(sentences.joinToString(" "), message("diff.show")) { left.keys.forEach(show) }
     }
 
     private fun report(

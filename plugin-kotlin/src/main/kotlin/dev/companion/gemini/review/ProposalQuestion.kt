@@ -7,13 +7,11 @@ import com.intellij.openapi.ui.Messages
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.ask
 import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.tabs.ProposalPosition
 
-/**
- * For the EDT. Each question blocks until the answer; Enter and Esc choose the answer that changes
- * nothing.
- */
+/** For the EDT. Each question blocks until the answer; Enter and Esc choose the answer that changes nothing. */
 internal object ProposalQuestion {
     fun isRejected(project: Project, proposal: Proposal): Boolean =
         ask(project, message("diff.ask", proposal.shownPath), "diff.ask.keep", "diff.reject")
@@ -58,9 +56,7 @@ internal object ProposalQuestion {
         return Stale.values().getOrElse(ask(project, question, answers)) { Stale.KEEP }
     }
 
-    /**
-     * The proposals to accept: all that can be accepted, or those of one CLI; none after Cancel.
-     */
+    /** The proposals to accept: all that can be accepted, or those of one CLI; none after Cancel. */
     fun accepted(project: Project, round: BulkReview): List<Proposal> {
         val left = (round.all - round.acceptable).map { "${it.shownPath}: ${message(checkNotNull(it.obstacle).key)}" }
         val question = listOfNotNull(
@@ -109,11 +105,8 @@ internal object ProposalQuestion {
     private fun ask(project: Project, question: String, keep: String, go: String): Boolean =
         ask(project, question, listOf(message(keep), message(go))) == 1
 
-    private fun ask(project: Project, question: String, answers: List<String>): Int {
-        val title = message("diff.ask.title")
-        val text = Platform.dialogMessage(question)
-        return Messages.showDialog(project, text, title, answers.toTypedArray(), 0, Messages.getQuestionIcon())
-    }
+    private fun ask(project: Project, question: String, answers: List<String>): Int =
+        project.ask(message("diff.ask.title"), question, answers)
 
     /** The most files that a question lists. */
     private const val SHOWN = 10
@@ -139,16 +132,7 @@ internal class BulkReview(waiting: List<Proposal>) {
     /** Returns why the bulk answer can't accept it; null if it can. */
     fun objection(proposal: Proposal): String? =
         when {
-            proposal.state != Proposal.State.OPEN -> message("diff.ended")
             proposal.document.modificationStamp != asked[proposal] -> message("diff.all.touched")
             else -> proposal.obstacle?.let { message(it.key) }
-        }
-
-    /** Whether it stays for the user after the bulk answer, with this objection or without one. */
-    fun isLeft(proposal: Proposal, objection: String?): Boolean =
-        when (proposal.state) {
-            Proposal.State.UNDELIVERED -> true
-            Proposal.State.ENDED -> false
-            else -> objection != null
         }
 }

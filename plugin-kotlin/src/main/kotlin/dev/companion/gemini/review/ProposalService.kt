@@ -7,11 +7,12 @@ import com.intellij.openapi.Disposable
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
+import com.intellij.openapi.project.ProjectManagerListener
+import com.intellij.openapi.project.VetoableProjectManagerListener
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.vfs.VirtualFile
-import com.intellij.openapi.vfs.VirtualFileManager
 import com.intellij.util.concurrency.AppExecutorUtil
-import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.CloseDiff
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
@@ -36,42 +37,36 @@ import dev.companion.gemini.tabs.ProposedText
 import dev.companion.gemini.tabs.ReasonField
 import dev.companion.gemini.tabs.TargetBanners
 import dev.companion.gemini.tabs.UserDecision
-import dev.companion.gemini.target.RefreshAfterWrite
 import dev.companion.gemini.target.Target
 import dev.companion.gemini.target.TargetException
 import dev.companion.gemini.target.TargetPoller
-import java.nio.file.Path
 import java.util.concurrent.CopyOnWriteArraySet
 
 /**
- * The proposals of one project. The server's requests arrive on its thread, are prepared in order
- * on a background thread, and are carried out in order on the EDT, once no dialog is open: neither
- * tabs nor files may change below one. Only the text of a proposal that its CLI closes is returned
- * at once.
+ * The proposals of one project. The server's requests arrive on its thread, are prepared in order on a background
+ * thread, and are carried out in order on the EDT, once no dialog is open: neither tabs nor files may change below one.
+ * Only the text of a proposal that its CLI closes is returned at once.
  */
 internal open class ProposalService protected constructor(
     private val project: Project,
     flush: (VirtualFile) -> Unit,
-    alerts: Alerts,
+    private val alerts: Alerts,
     /** See [ExpectedTexts]. */
-    pausesMillis: List<Long>,
+    longestPauseMillis: Long,
 ) : Disposable,
     ProposalDecisions {
     /** The only public one, because the platform's container chooses among those. */
     constructor(project: Project) :
-        this(project, PostponedWrites::flush, Alerts.OfPlatform(project), ExpectedTexts.PAUSES_MILLIS)
+        this(project, PostponedWrites::flush, Alerts.OfPlatform(project), ExpectedTexts.LONGEST_PAUSE_MILLIS)
 
     private val requests = PendingRequests().also { Disposer.register(this, it) }
-    private val refresher = RefreshAfterWrite().also { Disposer.register(this, it) }
-    private val targets = TargetPoller(::noteOnDisk).also { Disposer.register(this, it) }
+    private val targets = TargetPoller(::lookAgain).also { Disposer.register(this, it) }
     private val background = AppExecutorUtil.createBoundedApplicationPoolExecutor("Gemini CLI proposals", 1)
     private val queue = ProposalQueue(project)
     private val tabs = ProposalTabs(project)
-    private val writer = TargetWriter(project, background, queue, flush)
-    private val undelivered = UndeliveredProposals(project, background, queue, writer, ::finishWritten)
+    private val writer = TargetWriter(project, background, queue, flush, ::finishWritten)
     private val notices = ProposalNotices(project, ::reviewHidden, ::review)
     private val targetBanners = TargetBanners(project, ::review)
-    private val alert = BackgroundAlert(alerts, this)
     override val accidentalInput = AccidentalInputFilter()
     override var isShared = true
         set(value) {
@@ -82,17 +77,40 @@ internal open class ProposalService protected constructor(
     /** The proposals that have not ended, oldest first. The EDT changes it. */
     private val proposals = CopyOnWriteArraySet<Proposal>()
 
-    private val expected = ExpectedTexts(queue, pausesMillis, ::offerUnwritten, ::finishExpected)
+    private val expected = ExpectedTexts(queue, longestPauseMillis, ::offerUnwritten, ::finishExpected)
+
+    /** One alert is for all proposals that arrive until the user returns or all are decided. */
+    private var isAlerted = false
+
+    /** The user has agreed that the project closes. */
+    private var isClosing = false
 
     init {
         ClosedTabs(project, this, accidentalInput, proposals)
-        val bus = project.messageBus.connect(this)
-        val beforeSave = { proposals.forEach { tabs.close(it.file) } }
-        val closing = ClosingProject(project, proposals, queue, beforeSave, ::rejectAtEnd)
-        bus.subscribe(ProjectManager.TOPIC, closing)
-        bus.subscribe(VirtualFileManager.VFS_CHANGES, TargetChanges(proposals, ::lookAgain))
-        ProjectManager.getInstance().addProjectManagerListener(closing.veto)
-        Disposer.register(this) { ProjectManager.getInstance().removeProjectManagerListener(closing.veto) }
+        alerts.onReturn(this) { isAlerted = false }
+        val closing = object : ProjectManagerListener {
+            /** The platform writes open tabs into workspace.xml, and would miss their files at the next start. */
+            override fun projectClosingBeforeSave(closed: Project) {
+                if (closed === project) proposals.forEach { tabs.close(it.file) }
+            }
+
+            override fun projectClosing(closed: Project) {
+                if (closed === project) dispose()
+            }
+        }
+        project.messageBus.connect(this).subscribe(ProjectManager.TOPIC, closing)
+        val veto = VetoableProjectManagerListener { it !== project || mayClose() }
+        ProjectManager.getInstance().addProjectManagerListener(veto)
+        Disposer.register(this) { ProjectManager.getInstance().removeProjectManagerListener(veto) }
+    }
+
+    /** Asks the user once, although the platform asks twice in one event before it exits. */
+    private fun mayClose(): Boolean {
+        val edited = proposals.filter(Proposal::isEdited)
+        if (isClosing || edited.isEmpty()) return true
+        isClosing = ProposalQuestion.isProjectClosed(project, edited)
+        queue.later { isClosing = false }
+        return isClosing
     }
 
     /**
@@ -129,7 +147,7 @@ internal open class ProposalService protected constructor(
             val target = Target.find(project, diff.filePath)
             val text = ProposedText(project, target, diff)
             later(pending) {
-                if (core.isClosed) throw TargetException(CompanionBundle.message("diff.error.closed"))
+                if (core.isClosed) throw TargetException(message("diff.error.closed"))
                 add(diff.filePath, core, target, text)
                 pending.complete()
             }
@@ -148,7 +166,7 @@ internal open class ProposalService protected constructor(
                 val proposal = waiting(filePath)
                 proposal.noteTarget(target)
                 // The client that accepts has not seen the change.
-                if (proposal.overwrites) throw TargetException(CompanionBundle.message("diff.error.changed", filePath))
+                if (proposal.overwrites) throw TargetException(message("diff.error.changed", filePath))
                 if (proposal.replaysEdits) {
                     acceptNow(proposal)
                     pending.complete()
@@ -170,12 +188,12 @@ internal open class ProposalService protected constructor(
         flushed: Result<Unit>,
     ) {
         flushed.getOrThrow()
-        if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
+        if (proposal.state == Proposal.State.ENDED) throw TargetException(message("diff.error.none"))
         if (proposal.core.request(ServerMessage.Accepted(proposal.path, text)) == null) {
             defer(proposal, UserDecision.Accepted)
         } else {
-            refresher.lookAt(proposal.target.path)
-            if (proposal.accepted == text) finishDelivered(proposal) else finish(proposal)
+            FileOnDisk.refreshSoon(proposal.target.path)
+            if (proposal.accepted == text) finishWritten(proposal) else finish(proposal)
         }
         pending.complete()
     }
@@ -241,11 +259,13 @@ internal open class ProposalService protected constructor(
     internal fun acceptAll() =
         queue.inTurn {
             val round = BulkReview(waiting())
-            val left = ProposalQuestion.accepted(project, round).mapNotNull { proposal ->
+            val left = LinkedHashMap<Proposal, String>()
+            for (proposal in ProposalQuestion.accepted(project, round)) {
+                // It may have been decided while the question was open.
+                if (proposal.state != Proposal.State.OPEN) continue
                 val objection = round.objection(proposal)
-                if (objection == null) acceptNow(proposal)
-                val why = objection ?: CompanionBundle.message(proposal.undelivered)
-                Pair(proposal, why).takeIf { round.isLeft(proposal, objection) }
+                if (objection != null) left[proposal] = objection else acceptNow(proposal)
+                if (proposal.state == Proposal.State.UNDELIVERED) left[proposal] = message(proposal.undelivered)
             }
             notices.reportLeft(left)
         }
@@ -269,15 +289,13 @@ internal open class ProposalService protected constructor(
             }
         }
 
-    override fun apply(proposal: Proposal) = undelivered.apply(proposal)
+    override fun apply(proposal: Proposal) = writer.apply(proposal)
 
     override fun registerActions(tab: ProposalPanel, parent: Disposable) = ProposalActions.register(tab, parent)
 
     override fun registerActions(editor: Editor, parent: Disposable) {
         NextChangeAction(editor, parent)
     }
-
-    override fun dispose() = rejectAtEnd()
 
     private fun closeNow(core: CompanionCore, pending: PendingRequests.Pending, asked: CloseDiff) {
         val proposal = waiting(asked.filePath)
@@ -286,7 +304,7 @@ internal open class ProposalService protected constructor(
         proposal.follow(core)
         if (asked.abandoned) end(proposal) else endExpecting(proposal)
         pending.complete(text)
-        refresher.lookAt(proposal.target.path)
+        FileOnDisk.refreshSoon(proposal.target.path)
         queue.later { closeTab(proposal.file, null) }
     }
 
@@ -309,7 +327,10 @@ internal open class ProposalService protected constructor(
             throw e
         }
         changed()
-        alert.proposalArrived(proposal)
+        if (isAlerted || !alerts.isInBackground) return
+        isAlerted = true
+        // The text contains the tab's path, and nothing of the content.
+        alerts.show(message("notification.title"), proposal.offer)
     }
 
     /** [ClosedTabs] knows how the tab was closed. */
@@ -326,25 +347,15 @@ internal open class ProposalService protected constructor(
         val text = proposal.accepted
         if (!proposal.core.isClosed) proposal.labelHistory()
         val delivery = proposal.core.request(ServerMessage.Accepted(proposal.path, text))?.delivery
-        refresher.lookAt(proposal.target.path)
-        when (delivery) {
-            null -> {
-                defer(proposal, UserDecision.Accepted)
-            }
-
-            Delivery.DELIVERED -> {
-                endExpecting(proposal)
-                closeTab(proposal.file, next)
-            }
-
-            Delivery.QUEUED -> {
-                expected.add(proposal)
-                keepUndelivered(proposal, delivery)
-            }
-
-            Delivery.UNKNOWN -> {
-                keepUndelivered(proposal, delivery)
-            }
+        FileOnDisk.refreshSoon(proposal.target.path)
+        if (delivery == null) {
+            defer(proposal, UserDecision.Accepted)
+        } else if (delivery == Delivery.DELIVERED) {
+            endExpecting(proposal)
+            closeTab(proposal.file, next)
+        } else {
+            if (delivery == Delivery.QUEUED) expected.add(proposal)
+            keepUndelivered(proposal, delivery)
         }
         changed()
     }
@@ -368,7 +379,9 @@ internal open class ProposalService protected constructor(
     /** The file has the text. */
     private fun finishWritten(proposal: Proposal) {
         expected.remove(proposal)
-        if (proposal in proposals) finishDelivered(proposal)
+        if (proposal !in proposals) return
+        endQuietly(proposal)
+        closeTab(proposal.file, null)
     }
 
     private fun keepUndelivered(proposal: Proposal, delivery: Delivery) {
@@ -396,11 +409,6 @@ internal open class ProposalService protected constructor(
         closeTab(proposal.file, next)
     }
 
-    private fun finishDelivered(proposal: Proposal) {
-        endQuietly(proposal)
-        closeTab(proposal.file, null)
-    }
-
     private fun end(proposal: Proposal) {
         expected.remove(proposal)
         if (proposal.isEdited) notices.offerBack(proposal, "diff.back")
@@ -426,10 +434,7 @@ internal open class ProposalService protected constructor(
         changed()
     }
 
-    /**
-     * Ignores early input if [change] shows another proposal in the place of one that the user was
-     * about to decide.
-     */
+    /** Ignores early input if [change] shows another proposal in the place of one that the user was about to decide. */
     private fun watchingFront(change: () -> Unit) {
         val seen = inFront()
         change()
@@ -449,46 +454,39 @@ internal open class ProposalService protected constructor(
         ProposalOrder.update(waiting())
         targets.update(proposals.mapTo(LinkedHashSet()) { it.target.path })
         targetBanners.update(waiting())
-        if (waiting().isEmpty()) alert.allDecided()
+        if (waiting().isEmpty()) isAlerted = false
         notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) || it.deferred != null })
         project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged(waiting().size)
     }
 
     /** The project closes, with or without the question. */
-    private fun rejectAtEnd() {
+    override fun dispose() {
         waiting().forEach { it.core.send(ServerMessage.Rejected(it.path)) }
         proposals.toList().forEach(::endQuietly)
     }
 
-    private fun noteOnDisk(found: Map<Path, FileOnDisk.Stamp?>) =
-        queue.later {
-            proposals.filter { it.target.path in found }.forEach { it.noteOnDisk(found[it.target.path]) }
-        }
-
-    /** Finds the target again. One that can't be shown any more is detected when the file is written. */
-    private fun lookAgain(proposal: Proposal) =
+    /** Finds the targets again. One that can't be shown any more is detected when the file is written. Any thread. */
+    private fun lookAgain() =
         background.execute {
-            val target = try {
-                if (project.isDisposed) return@execute
-                Target.find(project, proposal.path)
-            } catch (_: TargetException) {
-                return@execute
-            }
-            queue.later {
-                if (proposal.state != Proposal.State.ENDED) proposal.retarget(target)
-                changed()
+            for (proposal in proposals) {
+                val target = try {
+                    Target.find(project, proposal.path)
+                } catch (_: TargetException) {
+                    continue
+                }
+                queue.later {
+                    if (proposal.state != Proposal.State.ENDED) proposal.noteTarget(target)
+                    changed()
+                }
             }
         }
 
     private fun waiting(path: String) =
-        waiting().find { it.path == path } ?: throw TargetException(CompanionBundle.message("diff.error.none"))
+        waiting().find { it.path == path } ?: throw TargetException(message("diff.error.none"))
 
     private fun prepare(responder: Responder<String?>, job: (PendingRequests.Pending) -> Unit) {
         val pending = requests.add(responder)
-        pending.waitFor({ background.execute(it) }) {
-            if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
-            job(pending)
-        }
+        pending.waitFor({ background.execute(it) }) { job(pending) }
     }
 
     private fun later(pending: PendingRequests.Pending, job: () -> Unit) = pending.waitFor(queue::later, job)

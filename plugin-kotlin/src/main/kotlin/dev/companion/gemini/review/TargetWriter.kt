@@ -8,7 +8,7 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.ThrowableComputable
 import com.intellij.openapi.vfs.ReadonlyStatusHandler
 import com.intellij.openapi.vfs.VirtualFile
-import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.assertEdt
@@ -21,14 +21,14 @@ import dev.companion.gemini.target.isEmptyOfUnknownType
 import java.io.IOException
 import java.util.concurrent.Executor
 
-/**
- * [flush] waits for the disk, off the EDT. It throws an [IOException] if the disk refuses the file.
- */
 internal class TargetWriter(
     private val project: Project,
     private val background: Executor,
     private val queue: ProposalQueue,
+    /** Waits for the disk, off the EDT. Throws an [IOException] if the disk refuses the file. */
     private val flush: (VirtualFile) -> Unit,
+    /** Ends an undelivered proposal whose file has its text. */
+    private val finish: (Proposal) -> Unit,
 ) {
     /**
      * Writes the proposal into the file as an undoable edit. Calls [then] in its turn, after the disk has accepted or
@@ -38,7 +38,13 @@ internal class TargetWriter(
         assertEdt()
         proposal.labelHistory()
         val known = target.file?.takeIf { it.isValid }
-        val file = naming(target) { if (known == null) create(target, proposal) else overwrite(known, proposal) }
+        val file = naming(target) {
+            if (known != null) {
+                overwrite(known, proposal)
+            } else {
+                inCommand { FileOnDisk.create(target.path, proposal.text) }
+            }
+        }
         background.execute {
             val flushed = runCatching { naming(target) { flush(file) } }
             queue.later { then(flushed) }
@@ -49,9 +55,7 @@ internal class TargetWriter(
         try {
             write()
         } catch (e: IOException) {
-            throw TargetException(
-                CompanionBundle.message("diff.error.write", target.path.toString(), e.message.orEmpty()),
-            )
+            throw TargetException(message("diff.error.write", target.path.toString(), e.message.orEmpty()))
         }
 
     private fun overwrite(file: VirtualFile, proposal: Proposal): VirtualFile {
@@ -60,10 +64,10 @@ internal class TargetWriter(
         val status = ReadonlyStatusHandler.getInstance(project).ensureFilesWritable(listOf(file))
         val isEmpty = document == null && isEmptyOfUnknownType(file)
         if ((document == null && !isEmpty) || status.hasReadonlyFiles()) {
-            throw IOException(CompanionBundle.message("diff.error.readOnly"))
+            throw IOException(message("diff.error.readOnly"))
         }
         // The platform may have asked, and the CLI may have closed the proposal meanwhile.
-        if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
+        if (proposal.state == Proposal.State.ENDED) throw TargetException(message("diff.error.none"))
         if (document == null) {
             inCommand { file.setBinaryContent(proposal.text.toByteArray()) }
             return file
@@ -72,36 +76,24 @@ internal class TargetWriter(
         TextForm.encodingProblem(file, text)?.let { throw IOException(it) }
         if (!proposal.isPlain) {
             // Otherwise the platform would ask the user which version to keep.
-            if (documents.isFileModified(file)) throw IOException(CompanionBundle.message("diff.error.unsaved"))
+            if (documents.isFileModified(file)) throw IOException(message("diff.error.unsaved"))
             inCommand { file.setBinaryContent(proposal.text.toByteArray()) }
             return file
         }
         inCommand { document.setText(text) }
         // Exactly the accepted text: trailing spaces are not stripped.
         documents.saveDocumentAsIs(document)
-        if (documents.isFileModified(file)) throw IOException(CompanionBundle.message("diff.error.notSaved"))
+        if (documents.isFileModified(file)) throw IOException(message("diff.error.notSaved"))
         return file
     }
-
-    private fun create(target: Target, proposal: Proposal): VirtualFile =
-        inCommand { FileOnDisk.create(target.path, proposal.text) }
 
     private fun <T> inCommand(change: () -> T): T =
         WriteCommandAction
             .writeCommandAction(project)
-            .withName(CompanionBundle.message("diff.command"))
+            .withName(message("diff.command"))
             .compute(ThrowableComputable<T, IOException> { change() })
-}
 
-/** Calls [finish] when the file has the proposal's text. For the EDT. */
-internal class UndeliveredProposals(
-    private val project: Project,
-    private val background: Executor,
-    private val queue: ProposalQueue,
-    private val writer: TargetWriter,
-    private val finish: (Proposal) -> Unit,
-) {
-    /** Writes the text. Asks first if a text would be lost. */
+    /** Writes an undelivered proposal into its file. Asks first if a text would be lost. */
     fun apply(proposal: Proposal) =
         background.execute {
             val target = runCatching { Target.find(project, proposal.path) }
@@ -113,7 +105,7 @@ internal class UndeliveredProposals(
     private fun apply(proposal: Proposal, target: Target) {
         proposal.retarget(target)
         if (!ProposalQuestion.isApplied(project, proposal) || !isMadeOnce(proposal)) return
-        writer.write(target, proposal) { flushed ->
+        write(target, proposal) { flushed ->
             sayingWhyNot {
                 flushed.getOrThrow()
                 if (proposal.state == Proposal.State.UNDELIVERED) finish(proposal)

@@ -40,10 +40,7 @@ internal object ShownPath {
         return root.relativize(path)
     }
 
-    /**
-     * [text] without characters that change the direction of writing, break a line or are
-     * invisible.
-     */
+    /** [text] without characters that change the direction of writing, break a line or are invisible. */
     fun plain(text: String): String =
         text.map { if (it.category in UNSEEN) "\\u%04X".format(it.code) else it.toString() }.joinToString("")
 }

@@ -12,13 +12,10 @@ import com.intellij.openapi.fileTypes.UnknownFileType
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.ThrowableComputable
 import com.intellij.openapi.vfs.VirtualFile
-import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.OpenedPath
-import dev.companion.gemini.disk.idePath
-import java.nio.ByteBuffer
-import java.nio.charset.CharacterCodingException
 import java.nio.file.Files
 import java.nio.file.Path
 
@@ -28,7 +25,7 @@ internal class TargetException(message: String) : Exception(message)
 /** Runs [look] in a read action, if the project has not ended. */
 internal fun <T> Project.read(look: () -> T): T {
     val asked = ThrowableComputable<T, TargetException> {
-        if (isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
+        if (isDisposed) throw TargetException(message("diff.error.closed"))
         look()
     }
     return ApplicationManager.getApplication().runReadAction(asked)
@@ -58,9 +55,6 @@ internal class Target private constructor(
     /** The text in the IDE; null if there is no file. */
     val text: CharSequence? get() = document?.immutableCharSequence ?: "".takeIf { file != null }
 
-    /** The path as the VFS writes it. */
-    val systemIndependentPath: String = idePath(path.toString())
-
     /** Returns the form on the disk. Missing properties are taken from [proposed]. */
     fun form(proposed: TextForm): TextForm = file?.let { TextForm.of(it, proposed.lineEnding) } ?: proposed
 
@@ -77,7 +71,7 @@ internal class Target private constructor(
         /** Reads the disk and loads the file, so never call it on the EDT, nor under a lock. */
         fun find(project: Project, filePath: String): Target {
             assertNotEdt()
-            val opened = OpenedPath.of(project, parse(filePath))
+            val opened = OpenedPath.of(project, FileOnDisk.path(filePath) ?: refuse("diff.error.path", filePath))
             val path = opened.path
             if (Files.isDirectory(path)) refuse("diff.error.directory", filePath)
             // Reading a FIFO or a device may never end.
@@ -90,10 +84,6 @@ internal class Target private constructor(
             target.isGarbled = REPLACED in text && !isUtf8(path, text.length)
             return target
         }
-
-        private fun parse(filePath: String): Path =
-            FileOnDisk.path(filePath)?.takeIf { it.isAbsolute && it.fileName != null }
-                ?: refuse("diff.error.path", filePath)
 
         private fun look(path: Path, file: VirtualFile?, stamp: FileOnDisk.Stamp?, outside: Boolean): Target {
             val type = shownType(file, path)
@@ -114,12 +104,7 @@ internal class Target private constructor(
         /** Returns true if the file can't be read now or has another length, because it may be UTF-8. */
         private fun isUtf8(path: Path, length: Int): Boolean {
             val bytes = FileOnDisk.bytes(path, MAX_BYTES_OF_CHARACTER * (length + 1L)) ?: return true
-            return try {
-                Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes))
-                true
-            } catch (_: CharacterCodingException) {
-                false
-            }
+            return bytes.contentEquals(bytes.toString(Charsets.UTF_8).toByteArray())
         }
 
         private const val MAX_BYTES_OF_CHARACTER = 3
@@ -135,7 +120,6 @@ internal class Target private constructor(
 
         private fun binary(path: Path): Nothing = refuse("diff.error.binary", path)
 
-        private fun refuse(key: String, path: Any): Nothing =
-            throw TargetException(CompanionBundle.message(key, path.toString()))
+        private fun refuse(key: String, path: Any): Nothing = throw TargetException(message(key, path.toString()))
     }
 }

@@ -12,10 +12,10 @@ import java.util.concurrent.TimeUnit
 
 /**
  * Checks the files of waiting proposals. The platform checks only when the user returns to its window. A user of its
- * terminal is already there, and the file watcher may be off. For the EDT, except [found], which receives changed
- * files.
+ * terminal is already there, and the file watcher may be off. For the EDT, except [changed], which is called after the
+ * first look, and when a file has been changed, created, deleted or moved.
  */
-internal class TargetPoller(private val found: (Map<Path, FileOnDisk.Stamp?>) -> Unit) : Disposable {
+internal class TargetPoller(private val changed: () -> Unit) : Disposable {
     private var paths = emptySet<Path>()
     private var looks: Future<*>? = null
 
@@ -36,7 +36,7 @@ internal class TargetPoller(private val found: (Map<Path, FileOnDisk.Stamp?>) ->
         val look = Runnable {
             paths.forEach { FileOnDisk.find(it) }
             val now = paths.associateWith { FileOnDisk.stamp(it) }
-            if (now != last) found(now)
+            if (now != last) changed()
             last = now
         }
         val timers = AppExecutorUtil.getAppScheduledExecutorService()

@@ -6,13 +6,11 @@ import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle.message
 
 /**
- * The editor holds text without a BOM and with `\n` alone; the CLI reads and writes a file's bytes
- * unchanged, as UTF-8.
+ * The editor holds text without a BOM and with `\n` alone; the CLI reads and writes a file's bytes unchanged, as UTF-8.
  *
- * So the returned text has the file's own line ending, and U+FEFF at its start if and only if the
- * file has a BOM. The CLI's own proposal keeps neither: `write_file` proposes the model's text,
- * without a BOM, and `replace` proposes `\n` and restores `\r\n` when it writes (edit.js and
- * write-file.js of gemini-cli-core 0.61.0).
+ * So the returned text has the file's own line ending, and U+FEFF at its start if and only if the file has a BOM. The
+ * CLI's own proposal keeps neither: `write_file` proposes the model's text, without a BOM, and `replace` proposes `\n`
+ * and restores `\r\n` when it writes (edit.js and write-file.js of gemini-cli-core 0.61.0).
  */
 internal data class TextForm(
     val lineEnding: String,

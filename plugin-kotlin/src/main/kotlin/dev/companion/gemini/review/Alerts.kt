@@ -1,11 +1,10 @@
-// Alerts a user who looks at another window when a proposal arrives.
+// Alerts a user who looks at another window.
 
 package dev.companion.gemini.review
 
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.util.Disposer
@@ -14,12 +13,10 @@ import com.intellij.openapi.wm.IdeFrame
 import com.intellij.openapi.wm.WindowManager
 import com.intellij.ui.AppIcon
 import com.intellij.ui.SystemNotifications
-import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
-import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.loggingFailure
 import dev.companion.gemini.platform.notice
 import dev.companion.gemini.platform.offerOnce
-import dev.companion.gemini.tabs.Proposal
 import java.awt.KeyboardFocusManager
 import java.awt.Window
 import java.beans.PropertyChangeListener
@@ -42,31 +39,20 @@ internal interface Alerts {
         override val isInBackground get() = !isActive(project)
 
         /** An alert that fails does not fail the proposal. */
-        @Suppress("TooGenericExceptionCaught")
-        override fun show(title: String, text: String) {
-            try {
+        override fun show(title: String, text: String) =
+            loggingFailure("the user was not notified") {
                 val other = ProjectManager.getInstance().openProjects.find { it != project && isActive(it) }
-                if (other == null) showBySystem(title, text) else showIn(other, text)
-            } catch (e: Exception) {
-                LOG.warn("the user was not notified", e)
-            } catch (e: LinkageError) {
-                LOG.warn(CompanionBundle.missing(e))
+                if (other == null) {
+                    SystemNotifications.getInstance().notify("Companion for Gemini CLI", title, forSystem(text))
+                    AppIcon.getInstance().requestAttention(project, false)
+                } else {
+                    notice(text, NotificationType.INFORMATION)
+                        .setTitle(message("notification.title.project", project.name))
+                        .offerOnce(message("notification.project.show")) {
+                            WindowManager.getInstance().getFrame(project)?.toFront()
+                        }.notify(other)
+                }
             }
-        }
-
-        private fun showBySystem(title: String, text: String) {
-            SystemNotifications.getInstance().notify("Companion for Gemini CLI", title, forSystem(text))
-            AppIcon.getInstance().requestAttention(project, false)
-        }
-
-        private fun showIn(other: Project, text: String) {
-            val notification = notice(text, NotificationType.INFORMATION)
-                .setTitle(message("notification.title.project", project.name))
-            notification.offerOnce(message("notification.project.show")) {
-                WindowManager.getInstance().getFrame(project)?.toFront()
-            }
-            notification.notify(other)
-        }
 
         override fun onReturn(parent: Disposable, returned: () -> Unit) {
             val windows = KeyboardFocusManager.getCurrentKeyboardFocusManager()
@@ -77,7 +63,6 @@ internal interface Alerts {
 
         companion object {
             private const val ACTIVE_WINDOW = "activeWindow"
-            private val LOG = Logger.getInstance("#dev.companion.gemini")
 
             /** A desktop of Linux reads markup in [text], which may have a name that a model chose. */
             fun forSystem(text: String, isLinux: Boolean = SystemInfo.isLinux): String =
@@ -93,30 +78,5 @@ internal interface Alerts {
                 }
             }
         }
-    }
-}
-
-/** Shows one alert for all proposals that arrive until the user returns or all are decided. For the EDT. */
-internal class BackgroundAlert(
-    private val alerts: Alerts,
-    parent: Disposable,
-) {
-    private var isShown = false
-
-    init {
-        alerts.onReturn(parent) { isShown = false }
-    }
-
-    /** The text contains the tab's path, and nothing of the content. */
-    fun proposalArrived(proposal: Proposal) {
-        assertEdt()
-        if (isShown || !alerts.isInBackground) return
-        isShown = true
-        alerts.show(message("notification.title"), proposal.offer)
-    }
-
-    fun allDecided() {
-        assertEdt()
-        isShown = false
     }
 }
