@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use companion_core::record::Left;
 use companion_platform::SuspendedMark;
+use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
@@ -12,10 +13,10 @@ use crate::clients::Clients;
 use crate::config::Config;
 use crate::context::{ContextModel, EditorContext};
 use crate::diagnostics::SharedDiagnostics;
-use crate::disk::pool::BlockingPool;
+use crate::disk::pool::{BlockingPool, DiskQueue};
 use crate::driver::{DiskCheck, Driver};
 use crate::hand_over::HandOver;
-use crate::hooks::{Hooks, HooksParts};
+use crate::hooks::{HookState, Hooks};
 use crate::host::EditorHost;
 use crate::http::HttpServer;
 use crate::journal::Journal;
@@ -101,7 +102,9 @@ impl Parts {
             journal.clone(),
             limits,
         ));
-        let hooks = Arc::new(Hooks::new(HooksParts {
+        let queue = || DiskQueue::new(Arc::clone(&pool));
+        let hook_state = Mutex::new(HookState::new(settings.review_all));
+        let hooks = Arc::new(Hooks {
             config: Arc::clone(&config),
             sessions: Arc::clone(&sessions),
             driver: Arc::clone(&driver),
@@ -109,10 +112,15 @@ impl Parts {
             context: Arc::clone(&context),
             workspace: Arc::clone(&workspace),
             diagnostics: Arc::clone(&diagnostics),
-            pool: Arc::clone(&pool),
-            mark,
             lifecycle: lifecycle.clone(),
-        }));
+            state: hook_state,
+            mark,
+            marking: queue(),
+            reading: queue(),
+            counting: queue(),
+            listing: queue(),
+            processes: queue(),
+        });
         let tools = Tools {
             config: Arc::clone(&config),
             sessions: Arc::clone(&sessions),

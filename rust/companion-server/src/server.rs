@@ -30,7 +30,7 @@ use crate::clock::now_ms;
 use crate::config::Config;
 use crate::discovery::{Discovery, texts, workspace_path};
 use crate::disk::pool::BlockingPool;
-use crate::hooks::{self, ChangeTracker};
+use crate::hooks::{self, Hooks};
 use crate::host::{Delivery, EditorHost};
 use crate::http;
 use crate::net::listen::{Listeners, UnavailableAddress};
@@ -163,7 +163,7 @@ impl Server {
             running: Mutex::new(Some(Running { _lock: lock })),
         };
         let inner = Arc::new(inner);
-        inner.parts.hooks.mark.clear();
+        inner.parts.hooks.clear_mark();
         inner.parts.hooks.report_pending_comments();
         Ok(Self { inner })
     }
@@ -280,9 +280,9 @@ impl Server {
             Event::CommentRemoved(comment) => {
                 driver.post(Input::CommentRemoved(&comment.id));
             }
-            Event::ChangesReverted(paths) => hooks.changes.reverted(&paths),
-            Event::RevertUndone(paths) => hooks.changes.revert_undone(&paths),
-            Event::ChangesKept(paths) => hooks.changes.kept(&paths),
+            Event::ChangesReverted(paths) => hooks.changes_reverted(&paths),
+            Event::RevertUndone(paths) => hooks.revert_undone(&paths),
+            Event::ChangesKept(paths) => hooks.changes_kept(&paths),
             Event::Review(review) => hooks.review_changed(review.all),
             Event::Restarts(_) => driver.keep_proposals(),
             Event::DiffAccepted(diff) => return Ok(Some(self.accepted(diff))),
@@ -308,11 +308,11 @@ impl Server {
         diagnose: impl FnOnce(&Self) -> Diagnosis,
     ) -> Result<String, ErrorObject> {
         match query {
-            EditorQuery::Texts(change) => self.kept(&change, ChangeTracker::texts),
-            EditorQuery::Hunks(change) => self.kept(&change, ChangeTracker::hunks),
+            EditorQuery::Texts(change) => self.kept(&change, Hooks::changed_texts),
+            EditorQuery::Hunks(change) => self.kept(&change, Hooks::changed_hunks),
             EditorQuery::RevertPlan(plan) => {
                 let may_show = self.may_show(plan.files.iter().map(|file| &*file.path));
-                Ok(json(&self.inner.parts.hooks.changes.revert_plan(&plan, &may_show)))
+                Ok(json(&self.inner.parts.hooks.revert_plan(&plan, &may_show)))
             }
             EditorQuery::Status => Ok(json(&self.status())),
             EditorQuery::Environment => {
@@ -332,14 +332,14 @@ impl Server {
     fn kept<T: Serialize>(
         &self,
         change: &ChangedPath,
-        find: fn(&ChangeTracker, &str, u64, &str) -> Option<T>,
+        find: fn(&Hooks, &str, u64, &str) -> Option<T>,
     ) -> Result<String, ErrorObject> {
         let ChangedPath { session, prompt, path } = change;
         let invalid = |message| ErrorObject::new(code::INVALID_PARAMS, message);
         if self.may_show([&**path]) != [true] {
             return Err(invalid("Invalid params: the file is private, or may be"));
         }
-        let kept = find(&self.inner.parts.hooks.changes, session, *prompt, path);
+        let kept = find(&self.inner.parts.hooks, session, *prompt, path);
         let kept = kept.ok_or_else(|| invalid("Invalid params: no text of this change is kept"))?;
         Ok(json(&kept))
     }
@@ -348,10 +348,10 @@ impl Server {
     fn may_show<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Vec<bool> {
         let paths: Vec<Arc<str>> = paths.into_iter().map(Arc::from).collect();
         let none = vec![false; paths.len()];
-        let changes = Arc::clone(&self.inner.parts.hooks.changes);
+        let hooks = Arc::clone(&self.inner.parts.hooks);
         let (checked, answer) = mpsc::channel();
         self.inner.runtime.spawn(async move {
-            let _ = checked.send(changes.check_now(&paths).await);
+            let _ = checked.send(hooks.check_now(&paths).await);
         });
         // Without an answer the server has ended.
         answer.recv().unwrap_or(none)

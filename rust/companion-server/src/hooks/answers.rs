@@ -61,7 +61,7 @@ impl Hooks {
             }
             HookEventKind::SessionEnd => {
                 self.driver.handle(Input::Hook(&caller, Hook::SessionEnd));
-                self.changes.end_calls(&event.session);
+                self.end_calls(&event.session);
                 HookOutput::default()
             }
         };
@@ -120,10 +120,10 @@ impl Hooks {
             if event.client.hooks.confirms_after_hook {
                 self.driver.handle(Input::Hook(caller, Hook::BeforeTool));
             }
-            self.changes.before_tool(event).await;
+            self.look_before_tool(event).await;
             return HookOutput::default();
         };
-        let (file, ()) = tokio::join!(self.changes.before_tool(event), self.known_problems(path));
+        let (file, ()) = tokio::join!(self.look_before_tool(event), self.known_problems(path));
         if event.client.hooks.confirms_after_hook {
             // A model that corrects edits would make an edit that was rejected.
             let before = match file.filter(|_| !event.corrects_edits) {
@@ -160,7 +160,7 @@ impl Hooks {
         self.driver.ask(|companion| companion.clis().is_connected(&caller, &expected))
     }
 
-    async fn after_tool(&self, event: &HookEvent, caller: &Caller<'_>) -> HookOutput {
+    async fn after_tool(self: &Arc<Self>, event: &HookEvent, caller: &Caller<'_>) -> HookOutput {
         let path = event.path.as_deref().filter(|_| event.is_edit).unwrap_or_default();
         if event.is_unread {
             return HookOutput::default();
@@ -175,7 +175,7 @@ impl Hooks {
                 None
             }
         };
-        let (problems, ()) = tokio::join!(problems, self.changes.after_tool(event));
+        let (problems, ()) = tokio::join!(problems, self.look_after_tool(event));
         // Qwen Code runs this hook for all its models, and then that of a prompt for its main one.
         let hook = if event.client.hooks.prompts_after_tool {
             if event.subagent.is_none() {
@@ -220,7 +220,7 @@ impl Hooks {
         if !self.context.is_shared() {
             if is_of_user {
                 // Its edits are listed if the user shares again meanwhile, its text is not.
-                self.changes.begin_prompt(event, "");
+                self.begin_prompt(event, "");
             }
             return HookOutput::default();
         }
@@ -230,9 +230,9 @@ impl Hooks {
             }
             timeout(UNSAVED_TIMEOUT, self.unsaved(event.folder())).await.unwrap_or_default()
         };
-        let (unsaved, ()) = tokio::join!(unsaved, self.changes.drop_undone(event));
+        let (unsaved, ()) = tokio::join!(unsaved, self.drop_undone_reverts(event));
         if is_of_user {
-            self.changes.begin_prompt(event, &event.title);
+            self.begin_prompt(event, &event.title);
         }
         let ends_cancelled_turns = event.client.hooks.ends_cancelled_turns;
         let hook = if event.is_new_prompt {
@@ -259,7 +259,7 @@ impl Hooks {
 
     /// A turn that ends goes on with the user's comments, once.
     async fn after_agent(&self, event: &HookEvent, caller: &Caller<'_>) -> HookOutput {
-        self.changes.end_turn(event);
+        self.end_turn_calls(event);
         // A comment that the user writes after that waits for the next prompt.
         let due = self.due(caller, Hook::AfterAgent(event.answer));
         if !event.is_continued

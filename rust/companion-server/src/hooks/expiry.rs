@@ -25,7 +25,7 @@ impl Hooks {
             self.driver.handle(Input::ExpireNotes);
             let oldest = self.driver.ask(|companion| companion.notes().oldest());
             let of_notes = time_left(now, oldest, notes::MAX_AGE);
-            let of_changes = time_left(now, self.changes.expire(now), changes::MAX_AGE);
+            let of_changes = time_left(now, self.expire_changes(now), changes::MAX_AGE);
             let left = of_notes.min(of_changes);
             sleep(if left.is_zero() { RETRY_INTERVAL } else { left.min(CHECK_INTERVAL) }).await;
         }

@@ -23,7 +23,7 @@ impl Hooks {
                 // Many programs empty a file before they write it, and that may hide everything.
                 sleep(SETTLE_TIME).await;
                 let has_unsettled_notes = self.refuse_private_notes().await;
-                let has_unsettled_changes = self.changes.follow_access().await;
+                let has_unsettled_changes = self.follow_access().await;
                 if !has_unsettled_notes && !has_unsettled_changes {
                     break;
                 }

@@ -11,7 +11,6 @@ mod event;
 mod expiry;
 mod hiding;
 mod killed;
-mod mark;
 mod note_delivery;
 mod original;
 mod output;
@@ -33,22 +32,20 @@ use parking_lot::Mutex;
 use crate::config::Config;
 use crate::context::EditorContext;
 use crate::diagnostics::SharedDiagnostics;
-use crate::disk::pool::{BlockingPool, DiskQueue};
+use crate::disk::pool::DiskQueue;
 use crate::driver::Driver;
 use crate::host::EditorHost;
 use crate::lifecycle::Lifecycle;
 use crate::net::json::Json;
 use crate::session::{Client, Sessions};
 use crate::workspace::Workspace;
-pub(crate) use changes::ChangeTracker;
+use changes::CliChanges;
 pub(crate) use event::HookRequest;
-use mark::HookMark;
-use reader::FileReader;
 pub(crate) use rejection::rejected_with_reason;
 use turn_times::TurnTimes;
 
-/// The parts of the server that answers to hooks need.
-pub(crate) struct HooksParts {
+/// The CLIs, as their hooks show them.
+pub(crate) struct Hooks {
     pub(crate) config: Arc<Config>,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) driver: Arc<Driver>,
@@ -56,75 +53,46 @@ pub(crate) struct HooksParts {
     pub(crate) context: Arc<EditorContext>,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) diagnostics: Arc<SharedDiagnostics>,
-    pub(crate) pool: Arc<BlockingPool>,
-    /// Set by hooks while this process is suspended.
-    pub(crate) mark: Option<SuspendedMark>,
     pub(crate) lifecycle: Lifecycle,
-}
-
-/// The CLIs, as their hooks show them.
-pub(crate) struct Hooks {
-    pub(crate) mark: HookMark,
-    pub(crate) changes: Arc<ChangeTracker>,
-    reader: Arc<FileReader>,
-    state: Mutex<HookState>,
-    config: Arc<Config>,
-    sessions: Arc<Sessions>,
-    driver: Arc<Driver>,
-    host: Arc<dyn EditorHost>,
-    context: Arc<EditorContext>,
-    workspace: Arc<Workspace>,
-    diagnostics: Arc<SharedDiagnostics>,
+    pub(crate) state: Mutex<HookState>,
+    /// Set by hooks while this process is suspended. `None` if hooks can set none.
+    pub(crate) mark: Option<SuspendedMark>,
+    /// One mark at a time is cleared.
+    pub(crate) marking: DiskQueue,
+    /// One file at a time is read.
+    pub(crate) reading: DiskQueue,
+    /// The lines of one prompt at a time are counted.
+    pub(crate) counting: DiskQueue,
+    /// One list at a time is made, because it copies all texts.
+    pub(crate) listing: DiskQueue,
     /// One process at a time is looked for.
-    processes: DiskQueue,
-    lifecycle: Lifecycle,
+    pub(crate) processes: DiskQueue,
 }
 
-/// What the hooks have shown, and what the editor knows of it.
-struct HookState {
+/// What the hooks and the editor have shown.
+#[derive(Default)]
+pub(crate) struct HookState {
     /// The user reviews each edit.
     review_all: bool,
     turns: TurnTimes,
+    changes: CliChanges,
     /// The clients whose events have arrived.
     senders: Vec<&'static ClientProfile>,
 }
 
+impl HookState {
+    pub(crate) fn new(review_all: bool) -> Self {
+        Self { review_all, ..Self::default() }
+    }
+}
+
 impl Hooks {
-    pub(crate) fn new(parts: HooksParts) -> Self {
-        let (workspace, pool) = (Arc::clone(&parts.workspace), Arc::clone(&parts.pool));
-        let reader = Arc::new(FileReader::new(workspace, pool));
-        let changes = Arc::new(ChangeTracker::new(&parts, Arc::clone(&reader)));
-        let HooksParts {
-            config,
-            sessions,
-            driver,
-            host,
-            context,
-            workspace,
-            diagnostics,
-            pool,
-            mark,
-            lifecycle,
-        } = parts;
-        let state = HookState {
-            review_all: config.settings.review_all,
-            turns: TurnTimes::default(),
-            senders: Vec::new(),
-        };
-        Self {
-            mark: HookMark::new(mark, Arc::clone(&pool)),
-            changes,
-            reader,
-            state: Mutex::new(state),
-            config,
-            sessions,
-            driver,
-            host,
-            context,
-            workspace,
-            diagnostics,
-            processes: DiskQueue::new(pool),
-            lifecycle,
+    /// Shows hooks that this process is not suspended any more.
+    pub(crate) fn clear_mark(&self) {
+        if let Some(mark) = self.mark.clone()
+            && let Some(turn) = self.marking.try_turn()
+        {
+            turn.run(move || mark.clear());
         }
     }
 

@@ -63,7 +63,7 @@ impl Hooks {
         for (path, checked) in paths.into_iter().zip(checked) {
             match checked {
                 Ok(()) => drop(shared.insert(path)),
-                Err(OUTSIDE) if self.reader.is_private(&path).await => {
+                Err(OUTSIDE) if self.is_private(&path).await => {
                     refused.push((path, PRIVATE));
                 }
                 // The editor may not have opened its folder yet.
@@ -100,7 +100,7 @@ impl Hooks {
         match self.driver.handle(Input::Confirm(number)).confirmation {
             Confirmation::Refused => return false,
             Confirmation::Repeated => {}
-            Confirmation::Taken(delivery) => self.changes.reverts_delivered(delivery.reverts()),
+            Confirmation::Taken(delivery) => self.reverts_delivered(delivery.reverts()),
         }
         self.driver.wait_until_journaled().await;
         true

@@ -7,25 +7,14 @@ use companion_core::companion::{ExpectedText, FoundFile};
 use companion_core::text::Digest;
 use tokio::time::timeout;
 
-use super::original;
+use super::{Hooks, original};
 use crate::config::DISK_TIMEOUT;
-use crate::disk::pool::{BlockingPool, DiskQueue};
 use crate::disk::written;
-use crate::workspace::{PRIVATE, Workspace, shared};
+use crate::workspace::{PRIVATE, shared};
 
-pub(super) struct FileReader {
-    workspace: Arc<Workspace>,
-    /// One file at a time.
-    disk: DiskQueue,
-}
-
-impl FileReader {
-    pub(super) fn new(workspace: Arc<Workspace>, pool: Arc<BlockingPool>) -> Self {
-        Self { workspace, disk: DiskQueue::new(pool) }
-    }
-
+impl Hooks {
     /// The file before an edit, if a client may write its text again without changing it.
-    pub(super) async fn original(&self, path: &str) -> Option<Digest> {
+    pub(super) async fn original_of(&self, path: &str) -> Option<Digest> {
         let file = PathBuf::from(path);
         let read = async {
             self.workspace.check_shared(path, DISK_TIMEOUT).await.ok()?;
@@ -35,13 +24,13 @@ impl FileReader {
     }
 
     /// The file's text. What a client would change in it was looked for before the edit.
-    pub(super) async fn text(&self, path: &str) -> Option<String> {
+    pub(super) async fn text_of(&self, path: &str) -> Option<String> {
         let file = PathBuf::from(path);
         self.on_disk(move || original::read(&file, false)).await?.ok()?
     }
 
     /// The file, as far as a client may have written this text. `None` if there is none.
-    pub(super) async fn find(&self, text: &ExpectedText) -> Option<FoundFile> {
+    pub(super) async fn find_text(&self, text: &ExpectedText) -> Option<FoundFile> {
         let (path, text) = (PathBuf::from(&*text.path), text.text);
         self.on_disk(move || written::find(&path, text).ok()).await?
     }
@@ -61,7 +50,7 @@ impl FileReader {
         look: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let looking = async {
-            let turn = self.disk.turn().await;
+            let turn = self.reading.turn().await;
             turn.run(look).await.ok()
         };
         timeout(DISK_TIMEOUT, looking).await.ok()?

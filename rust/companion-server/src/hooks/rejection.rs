@@ -40,15 +40,15 @@ impl Hooks {
     async fn carry_out(&self, check: DiskCheck) {
         match check {
             DiskCheck::ForText(text) => {
-                let found = self.reader.find(&text).await;
+                let found = self.find_text(&text).await;
                 self.driver.handle(Input::Found(text.diff, found));
             }
             DiskCheck::Original(call, path) => {
-                let original = self.reader.original(&path).await;
+                let original = self.original_of(&path).await;
                 self.driver.handle(Input::Original(call, original));
             }
             DiskCheck::Access(diff, path) => {
-                let why = if self.reader.is_private(&path).await {
+                let why = if self.is_private(&path).await {
                     Some(PRIVATE)
                 } else {
                     self.context.why_unshared()
@@ -59,7 +59,7 @@ impl Hooks {
                 self.driver.wait_until_journaled().await;
                 let present = if has_text && self.is_alive(session).await {
                     // The file is read last, so that little time is left for a change.
-                    self.reader.text(&path).await
+                    self.text_of(&path).await
                 } else {
                     None
                 };

@@ -267,7 +267,7 @@ where
         return reply;
     }
     // First, because a hook that has given up closes the connection.
-    server.hooks.mark.clear();
+    server.hooks.clear_mark();
     let mut body = match server.bodies.read(body).await {
         Ok(body) => body,
         Err(error) => return body_error(&error, server.config.limits.body),
@@ -299,7 +299,7 @@ where
 /// `GET /hook`: lists the clients whose hooks have arrived, for doctor and for a hook that was not
 /// answered in time.
 fn hook_senders(server: &HttpServer) -> Reply {
-    server.hooks.mark.clear();
+    server.hooks.clear_mark();
     reply::json(StatusCode::OK, server.hooks.hook_senders())
 }
 
@@ -315,8 +315,8 @@ fn list_changes(server: &HttpServer, peer: SocketAddr) -> Reply {
             "Forbidden: the user shares nothing of this project; turn sharing on in the editor";
         return server_error(StatusCode::FORBIDDEN, message);
     }
-    let changes = Arc::clone(&server.hooks.changes);
-    reply::later(async move { changes.list().await })
+    let hooks = Arc::clone(&server.hooks);
+    reply::later(async move { hooks.list_changes().await })
 }
 
 /// `DELETE /mcp`: ends the session.

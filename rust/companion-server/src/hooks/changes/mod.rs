@@ -27,7 +27,6 @@ pub(crate) use reverted::Reverted;
 use reverted::RevertedHunk;
 pub(crate) use tool_calls::ToolCaller;
 use tool_calls::{ToolCall, ToolCalls};
-pub(crate) use tracking::ChangeTracker;
 
 /// The most bytes of texts. Above it the oldest changes can't be reverted any more. With the copies of
 /// files and events that are being read, it takes 64 MB of memory.

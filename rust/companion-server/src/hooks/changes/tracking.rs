@@ -12,22 +12,17 @@ use companion_core::companion::Input;
 use companion_protocol::editor::{
     ChangedPaths, ChangedText, CompanionNotification, Hunk, Hunks, PlanRevert, RevertPlan,
 };
-use parking_lot::Mutex;
+use parking_lot::{MappedMutexGuard, MutexGuard};
 
-use super::super::HooksParts;
-use super::super::event::{HookEvent, ToolEffect};
-use super::super::reader::FileReader;
 use super::reverted::HunkEffect;
 use super::{
     Access, CliChanges, FileSnapshot, FileText, LineCounts, PromptId, ToolCall, hunks, revert,
 };
 use crate::config::DISK_TIMEOUT;
-use crate::context::EditorContext;
 use crate::disk::paths::resolve;
-use crate::disk::pool::DiskQueue;
-use crate::driver::Driver;
-use crate::host::EditorHost;
-use crate::workspace::{OUTSIDE, PRIVATE, UNSETTLED, Workspace};
+use crate::hooks::Hooks;
+use crate::hooks::event::{HookEvent, ToolEffect};
+use crate::workspace::{OUTSIDE, PRIVATE, UNSETTLED};
 use companion_core::text::Digest;
 
 /// The most files that are looked at around a command.
@@ -36,48 +31,25 @@ const MAX_LOOKS: usize = 64;
 /// The most bytes of texts that are read before a command.
 const MAX_COMMAND_BYTES: usize = 16 << 20;
 
-/// Follows what CLIs change.
-pub(crate) struct ChangeTracker {
-    changes: Mutex<CliChanges>,
-    /// One prompt at a time.
-    counting: DiskQueue,
-    /// One list at a time, because it copies all texts.
-    listing: DiskQueue,
-    driver: Arc<Driver>,
-    host: Arc<dyn EditorHost>,
-    context: Arc<EditorContext>,
-    workspace: Arc<Workspace>,
-    reader: Arc<FileReader>,
-}
-
-impl ChangeTracker {
-    pub(in crate::hooks) fn new(parts: &HooksParts, reader: Arc<FileReader>) -> Self {
-        Self {
-            changes: Mutex::default(),
-            counting: DiskQueue::new(Arc::clone(&parts.pool)),
-            listing: DiskQueue::new(Arc::clone(&parts.pool)),
-            driver: Arc::clone(&parts.driver),
-            host: Arc::clone(&parts.host),
-            context: Arc::clone(&parts.context),
-            workspace: Arc::clone(&parts.workspace),
-            reader,
-        }
+impl Hooks {
+    fn changes(&self) -> MappedMutexGuard<'_, CliChanges> {
+        MutexGuard::map(self.state.lock(), |state| &mut state.changes)
     }
 
     /// The user has sent a prompt. `title` is its first line.
-    pub(crate) fn begin_prompt(&self, event: &HookEvent, title: &str) {
+    pub(in crate::hooks) fn begin_prompt(&self, event: &HookEvent, title: &str) {
         // A subagent may go on.
         self.end_calls_except(&event.session, |_| true);
         let now = self.driver.now().date;
-        let (_, gone) = self.changes.lock().begin_prompt(&event.session, title.to_owned(), now);
+        let (_, gone) = self.changes().begin_prompt(&event.session, title.to_owned(), now);
         self.report_all(gone);
     }
 
     /// Drops the prompts that are too old at the time `now`. Returns the time of the oldest one that is
     /// left. Both are in milliseconds since 1970.
-    pub(in crate::hooks) fn expire(&self, now: u64) -> Option<u64> {
+    pub(in crate::hooks) fn expire_changes(&self, now: u64) -> Option<u64> {
         let (expired, oldest) = {
-            let mut changes = self.changes.lock();
+            let mut changes = self.changes();
             (changes.expire(now), changes.oldest())
         };
         self.report_all(expired);
@@ -85,25 +57,28 @@ impl ChangeTracker {
     }
 
     /// A turn has ended. Subagents may go on.
-    pub(crate) fn end_turn(&self, event: &HookEvent) {
+    pub(in crate::hooks) fn end_turn_calls(&self, event: &HookEvent) {
         let runs = |subagent: &str| event.running_subagents.iter().any(|id| id == subagent);
         self.end_calls_except(&event.session, runs);
     }
 
     /// Forgets the calls of a CLI.
-    pub(crate) fn end_calls(&self, cli: &str) {
+    pub(in crate::hooks) fn end_calls(&self, cli: &str) {
         self.end_calls_except(cli, |_| false);
     }
 
     /// Forgets the calls of a CLI that have no end, such as those that the user has cancelled. Keeps those of
     /// the subagents that `runs` accepts.
     fn end_calls_except(&self, cli: &str, runs: impl Fn(&str) -> bool) {
-        let commands = self.changes.lock().calls.end_all(cli, runs);
+        let commands = self.changes().calls.end_all(cli, runs);
         self.report_ended(&commands);
     }
 
     /// Looks at the files that a tool may change, before its call. Returns the file that it edits.
-    pub(crate) async fn before_tool(&self, event: &HookEvent) -> Option<FileSnapshot> {
+    pub(in crate::hooks) async fn look_before_tool(
+        &self,
+        event: &HookEvent,
+    ) -> Option<FileSnapshot> {
         if !self.context.is_shared() || !(event.is_command || event.path.is_some()) {
             return None;
         }
@@ -129,7 +104,7 @@ impl ChangeTracker {
         files: Vec<FileSnapshot>,
     ) -> Option<PromptId> {
         let (begun, shrunk) = {
-            let mut changes = self.changes.lock();
+            let mut changes = self.changes();
             let begun = changes.begin_call(event.tool_caller(), command, files);
             (begun, changes.shrink())
         };
@@ -140,16 +115,16 @@ impl ChangeTracker {
     }
 
     /// Finds what a tool has changed, after its call.
-    pub(crate) async fn after_tool(self: &Arc<Self>, event: &HookEvent) {
+    pub(in crate::hooks) async fn look_after_tool(self: &Arc<Self>, event: &HookEvent) {
         if !self.context.is_shared() {
             return self.end_calls(&event.session);
         }
         let prompt = if let Some(command) = event.command {
-            let files = self.changes.lock().calls.files_of_command(event.tool_caller(), command);
+            let files = self.changes().calls.files_of_command(event.tool_caller(), command);
             let after = self.snapshots(files).await;
             let undone = self.undone_reverts(&event.session, &after);
             let (prompt, ended) = {
-                let mut changes = self.changes.lock();
+                let mut changes = self.changes();
                 let caller = event.tool_caller();
                 let ended = changes.calls.end_command(caller, command);
                 let prompt =
@@ -165,32 +140,32 @@ impl ChangeTracker {
                 let after = self.snapshot(path).await;
                 let undone = self.undone_reverts(&event.session, std::slice::from_ref(&after));
                 let original = event.original.clone();
-                let prompt = self.changes.lock().edited(event.tool_caller(), original, after);
+                let prompt = self.changes().edited(event.tool_caller(), original, after);
                 self.forget_reverts(&event.session, &undone);
                 prompt
             } else {
-                self.changes.lock().calls.forget_edits(event.tool_caller(), path);
+                self.changes().calls.forget_edits(event.tool_caller(), path);
                 None
             }
         } else {
             None
         };
         let Some(prompt) = prompt else { return };
-        let shrunk = self.changes.lock().shrink();
+        let shrunk = self.changes().shrink();
         self.report_all(shrunk);
         // A report has all files of the prompt, so one is enough for all changes up to it.
-        if self.changes.lock().begin_report(&prompt) {
-            let tracker = Arc::clone(self);
+        if self.changes().begin_report(&prompt) {
+            let hooks = Arc::clone(self);
             tokio::spawn(async move {
-                tracker.count_lines(&prompt).await;
-                tracker.report_all([prompt]);
+                hooks.count_lines(&prompt).await;
+                hooks.report_all([prompt]);
             });
         }
     }
 
     /// A CLI may have begun its turn before this companion.
     fn ensure_prompt(&self, event: &HookEvent) {
-        let is_known = self.changes.lock().current(&event.session).is_some();
+        let is_known = self.changes().current(&event.session).is_some();
         if !is_known {
             self.begin_prompt(event, &event.title);
         }
@@ -205,8 +180,8 @@ impl ChangeTracker {
             let paths = open.iter().filter_map(|path| resolve(Path::new(path)).ok());
             paths.filter_map(|path| path.to_str().map(Arc::from)).collect()
         };
-        let open: Vec<Arc<str>> = self.reader.on_disk(resolve).await.unwrap_or_default();
-        let changes = self.changes.lock();
+        let open: Vec<Arc<str>> = self.on_disk(resolve).await.unwrap_or_default();
+        let changes = self.changes();
         distinct(open.into_iter().chain(changes.paths_of(cli).cloned()), MAX_LOOKS)
     }
 
@@ -242,13 +217,13 @@ impl ChangeTracker {
             };
             paths.into_iter().zip(checked).map(snapshot).collect()
         };
-        self.reader.on_disk(read).await.unwrap_or_default()
+        self.on_disk(read).await.unwrap_or_default()
     }
 
     async fn count_lines(&self, prompt: &PromptId) {
         let turn = self.counting.turn().await;
         let uncounted = {
-            let mut changes = self.changes.lock();
+            let mut changes = self.changes();
             changes.reports.retain(|of| of != prompt);
             changes.uncounted(prompt)
         };
@@ -257,13 +232,13 @@ impl ChangeTracker {
             let Ok(counts) = turn.run(move || LineCounts::of(&before, &of)).await else {
                 return;
             };
-            self.changes.lock().counted(prompt, &path, &after, counts);
+            self.changes().counted(prompt, &path, &after, counts);
         }
     }
 
     /// Sends the editor the changes of these prompts, the newest last.
     fn report_all(&self, prompts: impl IntoIterator<Item = PromptId>) {
-        let changes = self.changes.lock();
+        let changes = self.changes();
         for prompt in prompts {
             let of_prompt = changes.to_editor(&prompt);
             self.host.notify(CompanionNotification::CliChanged(of_prompt));
@@ -277,18 +252,23 @@ impl ChangeTracker {
     }
 
     fn report_command(&self, prompt: &PromptId, running: bool) {
-        let command = self.changes.lock().command_to_editor(prompt, running);
+        let command = self.changes().command_to_editor(prompt, running);
         self.host.notify(CompanionNotification::CliCommand(command));
     }
 
     /// The texts of a change; `None` if they are not kept.
-    pub(crate) fn texts(&self, session: &str, prompt: u64, path: &str) -> Option<ChangedText> {
-        self.changes.lock().texts(&(session.into(), prompt), path)
+    pub(crate) fn changed_texts(
+        &self,
+        session: &str,
+        prompt: u64,
+        path: &str,
+    ) -> Option<ChangedText> {
+        self.changes().texts(&(session.into(), prompt), path)
     }
 
     /// The hunks of a change; `None` if its texts are not kept. Takes about 200 ms at most.
-    pub(crate) fn hunks(&self, session: &str, prompt: u64, path: &str) -> Option<Hunks> {
-        let ChangedText { before, after } = self.texts(session, prompt, path)?;
+    pub(crate) fn changed_hunks(&self, session: &str, prompt: u64, path: &str) -> Option<Hunks> {
+        let ChangedText { before, after } = self.changed_texts(session, prompt, path)?;
         let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
         let hunks = hunks::hunks(&before, &after);
         Some(Hunks { hunks: hunks.into_iter().map(Into::into).collect() })
@@ -298,28 +278,28 @@ impl ChangeTracker {
     pub(crate) fn revert_plan(&self, wanted: &PlanRevert, may_show: &[bool]) -> RevertPlan {
         let mut reversals = Vec::new();
         for (file, may_show) in wanted.files.iter().zip(may_show) {
-            let reversal = if *may_show { self.changes.lock().reversal(file) } else { None };
+            let reversal = if *may_show { self.changes().reversal(file) } else { None };
             reversals.push(reversal);
         }
         revert::plan(wanted, &reversals, |path| self.workspace.relative(path))
     }
 
     /// The user keeps these changes, so they leave the list.
-    pub(crate) fn kept(&self, kept: &ChangedPaths) {
+    pub(crate) fn changes_kept(&self, kept: &ChangedPaths) {
         let prompt = (kept.session.as_str().into(), kept.prompt);
         match (&kept.hunk, &kept.paths[..]) {
-            (Some(hunk), [path]) => self.changes.lock().hunk_kept(&prompt, path, hunk),
-            _ => self.changes.lock().kept(&prompt, &kept.paths),
+            (Some(hunk), [path]) => self.changes().hunk_kept(&prompt, path, hunk),
+            _ => self.changes().kept(&prompt, &kept.paths),
         }
         self.report_all([prompt]);
     }
 
     /// The user has reverted these changes. The next prompt reports it to the model.
-    pub(crate) fn reverted(&self, reverted: &ChangedPaths) {
+    pub(crate) fn changes_reverted(&self, reverted: &ChangedPaths) {
         let prompt: PromptId = (reverted.session.as_str().into(), reverted.prompt);
         let (mut partly, mut whole) = (Vec::new(), Vec::new());
         if let (Some(hunk), [path]) = (&reverted.hunk, &reverted.paths[..]) {
-            let mut changes = self.changes.lock();
+            let mut changes = self.changes();
             let Some(effect) = changes.hunk_reverted(&prompt, path, hunk) else { return };
             let is_partial = effect != HunkEffect::Whole || changes.has_kept(&prompt, path);
             // One report to the model covers all reverted parts of a file.
@@ -328,7 +308,7 @@ impl ChangeTracker {
                 paths.push(path.as_str().into());
             }
         } else {
-            let mut changes = self.changes.lock();
+            let mut changes = self.changes();
             let new = changes.reverted(&prompt, &reverted.paths);
             if new.is_empty() {
                 return;
@@ -341,7 +321,7 @@ impl ChangeTracker {
             }
         }
         // The text before the revert of a hunk takes memory, too.
-        let shrunk = self.changes.lock().shrink();
+        let shrunk = self.changes().shrink();
         self.report_all(shrunk.into_iter().filter(|of| *of != prompt));
         self.report_all([prompt]);
     }
@@ -357,7 +337,7 @@ impl ChangeTracker {
 
     fn path_revert_undone(&self, prompt: &PromptId, path: &str, hunk: Option<&Hunk>) {
         let (is_partly_reverted, standing) = {
-            let mut changes = self.changes.lock();
+            let mut changes = self.changes();
             let Some(is_partly) = changes.revert_undone(prompt, path, hunk) else { return };
             (is_partly, changes.unreported_reverts(&prompt.0))
         };

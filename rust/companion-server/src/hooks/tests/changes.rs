@@ -58,7 +58,7 @@ impl Scene {
 
     /// The first hunk of the changed file.
     fn first_hunk(&self, of: &CliChanged) -> ChangedPaths {
-        let hunks = self.rig.parts.hooks.changes.hunks("cli", of.prompt, &self.path());
+        let hunks = self.rig.parts.hooks.changed_hunks("cli", of.prompt, &self.path());
         let hunk = hunks.unwrap().hunks.remove(0).hunk;
         ChangedPaths { hunk: Some(hunk), ..self.paths(of) }
     }
@@ -136,7 +136,7 @@ async fn qwen_code_goes_on_with_a_prompt_after_a_tool() {
     scene.hook("UserPromptSubmit", json!({ "prompt": "" })).await;
     scene.write("newer").await;
     let changed = scene.changed(|of| of.files.len() == 1).await;
-    let texts = scene.rig.parts.hooks.changes.texts("cli", changed.prompt, &scene.path()).unwrap();
+    let texts = scene.rig.parts.hooks.changed_texts("cli", changed.prompt, &scene.path()).unwrap();
     assert_eq!(texts.before.as_deref(), Some(super::TEXT));
 }
 
@@ -187,10 +187,10 @@ async fn a_prompt_with_files_that_only_the_editor_knows_leaves_the_list_after_a_
 async fn the_editor_reports_that_the_user_has_undone_a_revert() {
     let (scene, changed) = Scene::start_changed().await;
     std::fs::write(scene.path(), super::TEXT).unwrap();
-    scene.rig.parts.hooks.changes.reverted(&scene.paths(&changed));
+    scene.rig.parts.hooks.changes_reverted(&scene.paths(&changed));
     scene.changed(|of| of.files[0].reverted).await;
     // The text is not on the disk yet.
-    scene.rig.parts.hooks.changes.revert_undone(&scene.paths(&changed));
+    scene.rig.parts.hooks.revert_undone(&scene.paths(&changed));
     scene.changed(|of| !of.files[0].reverted).await;
     assert_eq!(scene.prompt("Go on").await, Value::Null);
 }
@@ -204,8 +204,8 @@ async fn a_revert_reaches_the_model_even_if_that_of_another_prompt_is_undone() {
     scene.prompt("Second").await;
     scene.write("second").await;
     let second = scene.changed(|of| of.title == "Second" && of.files.len() == 1).await;
-    scene.rig.parts.hooks.changes.reverted(&scene.paths(&second));
-    scene.rig.parts.hooks.changes.reverted(&scene.paths(&first));
+    scene.rig.parts.hooks.changes_reverted(&scene.paths(&second));
+    scene.rig.parts.hooks.changes_reverted(&scene.paths(&first));
     // The user undoes the revert of the first prompt.
     std::fs::write(scene.path(), "first").unwrap();
     let answer = scene.prompt("Go on").await;
@@ -269,14 +269,14 @@ async fn a_command_that_was_cancelled_ends_with_its_prompt() {
 #[tokio::test]
 async fn a_revert_of_some_changes_reaches_the_model_unless_it_is_undone() {
     let (scene, lines, changed) = Scene::start_with_two_hunks().await;
-    let tracker = &scene.rig.parts.hooks.changes;
+    let hooks = &scene.rig.parts.hooks;
     let reverted = scene.first_hunk(&changed);
     let write_reverted = || {
         std::fs::write(scene.path(), lines.replace("19\n", "nineteen\n")).unwrap();
-        tracker.reverted(&reverted);
+        hooks.changes_reverted(&reverted);
     };
     write_reverted();
-    tracker.revert_undone(&reverted);
+    hooks.revert_undone(&reverted);
     assert_eq!(scene.prompt("Go on").await, Value::Null);
     write_reverted();
     let answer = scene.prompt("Go on").await;
@@ -289,13 +289,13 @@ async fn a_revert_of_some_changes_reaches_the_model_unless_it_is_undone() {
 #[tokio::test]
 async fn the_revert_of_a_hunk_stands_if_that_of_its_whole_file_is_undone() {
     let (scene, lines, changed) = Scene::start_with_two_hunks().await;
-    let tracker = &scene.rig.parts.hooks.changes;
+    let hooks = &scene.rig.parts.hooks;
     let last = lines.replace("19\n", "nineteen\n");
-    tracker.reverted(&scene.first_hunk(&changed));
-    tracker.reverted(&scene.paths(&changed));
+    hooks.changes_reverted(&scene.first_hunk(&changed));
+    hooks.changes_reverted(&scene.paths(&changed));
     std::fs::write(scene.path(), &last).unwrap();
-    tracker.revert_undone(&scene.paths(&changed));
-    let texts = tracker.texts("cli", changed.prompt, &scene.path()).unwrap();
+    hooks.revert_undone(&scene.paths(&changed));
+    let texts = hooks.changed_texts("cli", changed.prompt, &scene.path()).unwrap();
     assert_eq!(texts.after.as_deref(), Some(&*last));
     let answer = scene.prompt("Go on").await;
     assert!(super::context(&answer).contains("reverted some of your changes to"), "{answer}");
@@ -305,7 +305,7 @@ async fn the_revert_of_a_hunk_stands_if_that_of_its_whole_file_is_undone() {
 async fn no_revert_is_sent_of_an_edit_that_the_cli_has_made_again() {
     let (scene, changed) = Scene::start_changed().await;
     std::fs::write(scene.path(), super::TEXT).unwrap();
-    scene.rig.parts.hooks.changes.reverted(&scene.paths(&changed));
+    scene.rig.parts.hooks.changes_reverted(&scene.paths(&changed));
     scene.write("new").await;
     assert_eq!(scene.prompt("Go on").await, Value::Null);
 }
@@ -314,25 +314,25 @@ async fn no_revert_is_sent_of_an_edit_that_the_cli_has_made_again() {
 async fn no_revert_is_sent_again_if_it_is_undone_after_the_model_has_forgotten_it() {
     let (scene, changed) = Scene::start_changed().await;
     std::fs::write(scene.path(), super::TEXT).unwrap();
-    scene.rig.parts.hooks.changes.reverted(&scene.paths(&changed));
+    scene.rig.parts.hooks.changes_reverted(&scene.paths(&changed));
     assert!(!scene.prompt("Go on").await.is_null());
     scene.hook("AfterAgent", json!({ "prompt_response": "[no response text]" })).await;
     std::fs::write(scene.path(), "new").unwrap();
-    scene.rig.parts.hooks.changes.revert_undone(&scene.paths(&changed));
+    scene.rig.parts.hooks.revert_undone(&scene.paths(&changed));
     assert_eq!(scene.prompt("Go on").await, Value::Null);
 }
 
 #[tokio::test]
 async fn no_revert_of_a_hunk_is_sent_that_is_undone_after_another_edit() {
     let (scene, lines, changed) = Scene::start_with_two_hunks().await;
-    let tracker = &scene.rig.parts.hooks.changes;
+    let hooks = &scene.rig.parts.hooks;
     let reverted = scene.first_hunk(&changed);
     std::fs::write(scene.path(), lines.replace("19\n", "nineteen\n")).unwrap();
-    tracker.reverted(&reverted);
+    hooks.changes_reverted(&reverted);
     let other = lines.replace("19\n", "nineteen\n").replace("10\n", "ten\n");
     scene.write(&other).await;
     std::fs::write(scene.path(), other.replacen("2\n", "two\n", 1)).unwrap();
-    tracker.revert_undone(&reverted);
+    hooks.revert_undone(&reverted);
     assert_eq!(scene.prompt("Go on").await, Value::Null);
 }
 
@@ -363,14 +363,14 @@ async fn an_undone_revert_is_not_sent_although_the_user_has_kept_the_rest() {
         let is_counted =
             |of: &CliChanged| of.files.first().is_some_and(|file| file.added.is_some());
         let changed = scene.changed(is_counted).await;
-        let tracker = &scene.rig.parts.hooks.changes;
-        let hunks = tracker.hunks("cli", changed.prompt, &scene.path()).unwrap().hunks;
+        let hooks = &scene.rig.parts.hooks;
+        let hunks = hooks.changed_hunks("cli", changed.prompt, &scene.path()).unwrap().hunks;
         let of = |hunk: &Hunk| ChangedPaths { hunk: Some(hunk.clone()), ..scene.paths(&changed) };
-        tracker.reverted(&of(&hunks[0].hunk));
-        tracker.kept(&if keeps_hunk { of(&hunks[1].hunk) } else { scene.paths(&changed) });
+        hooks.changes_reverted(&of(&hunks[0].hunk));
+        hooks.changes_kept(&if keeps_hunk { of(&hunks[1].hunk) } else { scene.paths(&changed) });
         scene.changed(|of| of.files.is_empty()).await;
         if is_undone {
-            tracker.revert_undone(&of(&hunks[0].hunk));
+            hooks.revert_undone(&of(&hunks[0].hunk));
             let left = scene.changed(is_counted).await.files.remove(0);
             assert_eq!((left.added, left.removed), (Some(1), Some(1)));
         } else {
@@ -398,13 +398,13 @@ async fn the_text_before_the_revert_of_a_hunk_counts_for_the_memory() {
         let is_new = |of: &CliChanged| of.files.len() == 1 && !prompts.contains(&of.prompt);
         prompts.push(scene.changed(is_new).await.prompt);
     }
-    let tracker = &scene.rig.parts.hooks.changes;
-    let is_kept = |prompt: u64| tracker.texts("cli", prompt, &scene.path()).is_some();
+    let hooks = &scene.rig.parts.hooks;
+    let is_kept = |prompt: u64| hooks.changed_texts("cli", prompt, &scene.path()).is_some();
     assert!(is_kept(prompts[0]));
-    let hunk = tracker.hunks("cli", prompts[3], &scene.path()).unwrap().hunks.remove(0).hunk;
+    let hunk = hooks.changed_hunks("cli", prompts[3], &scene.path()).unwrap().hunks.remove(0).hunk;
     let (session, prompt) = ("cli".to_owned(), prompts[3]);
     let paths = vec![scene.path()];
-    tracker.reverted(&ChangedPaths { session, prompt, paths, hunk: Some(hunk) });
+    hooks.changes_reverted(&ChangedPaths { session, prompt, paths, hunk: Some(hunk) });
     assert!(!is_kept(prompts[0]) && is_kept(prompts[1]));
     let is_reported = |of: &CliChanged| of.prompt == prompts[0] && !of.files[0].revertible;
     assert!(scene.rig.received().changes.iter().any(is_reported));

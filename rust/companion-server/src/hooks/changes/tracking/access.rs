@@ -5,18 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::{CliChanges, PromptId};
-use super::{ChangeTracker, MAX_LOOKS, OUTSIDE, PRIVATE, UNSETTLED};
+use super::{MAX_LOOKS, OUTSIDE, PRIVATE, UNSETTLED};
 use crate::config::DISK_TIMEOUT;
+use crate::hooks::Hooks;
 use crate::workspace::{DISK_TIMED_OUT, LEADS_NOWHERE, NO_FOLDER};
 
 /// The longest wait for the disk for 64 files, while only the editor waits.
 const EDITOR_TIMEOUT: Duration = Duration::from_secs(2);
 
-impl ChangeTracker {
+impl Hooks {
     /// Hides the texts of files that have become private, and shows those of files that are not private any
     /// more. Returns whether ignore files are changing.
     pub(in crate::hooks) async fn follow_access(&self) -> bool {
-        let paths = self.changes.lock().paths();
+        let paths = self.changes().paths();
         let checked = self.check_in_parts(&paths, DISK_TIMEOUT).await;
         let is_unsettled = checked.contains(&Err(UNSETTLED));
         let mut changed = HashSet::new();
@@ -26,7 +27,7 @@ impl ChangeTracker {
                 Err(PRIVATE | UNSETTLED) => true,
                 Err(_) => continue,
             };
-            changed.extend(self.changes.lock().set_private(path, is_private));
+            changed.extend(self.changes().set_private(path, is_private));
         }
         self.report_all(changed);
         is_unsettled

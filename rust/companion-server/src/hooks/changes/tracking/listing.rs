@@ -8,16 +8,17 @@ use companion_protocol::changes::{ChangeList, FileChange, PromptChanges, VERSION
 
 use super::super::described::ListedPrompt;
 use super::super::{LineCounts, patch};
-use super::{ChangeTracker, PRIVATE, UNSETTLED};
+use super::{PRIVATE, UNSETTLED};
 use crate::config::DISK_TIMEOUT;
+use crate::hooks::Hooks;
 use crate::net::json::Json;
 
-impl ChangeTracker {
+impl Hooks {
     /// Lists all changes with their diffs. Without the text of a file that has become private since, and
     /// of one for which the disk can't say that. Empty if the server ends.
-    pub(crate) async fn list(&self) -> Json {
+    pub(crate) async fn list_changes(&self) -> Json {
         let turn = self.listing.turn().await;
-        let mut prompts = self.changes.lock().listed();
+        let mut prompts = self.changes().listed();
         let files = prompts.iter_mut().flat_map(|prompt| &mut prompt.files);
         let mut paths: Vec<Arc<str>> = files.map(|(file, _)| file.path.as_str().into()).collect();
         paths.sort_unstable();

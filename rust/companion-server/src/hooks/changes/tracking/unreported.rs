@@ -8,14 +8,15 @@ use companion_core::notes::Revert;
 use tokio::time::timeout;
 
 use super::super::{FileSnapshot, Reverted};
-use super::{ChangeTracker, MAX_LOOKS, distinct};
+use super::{MAX_LOOKS, distinct};
 use crate::config::DISK_TIMEOUT;
+use crate::hooks::Hooks;
 use crate::hooks::event::HookEvent;
 
-impl ChangeTracker {
+impl Hooks {
     /// Finds the reverts that the user has undone without the editor's knowledge, and at a new prompt the
     /// changes that somebody else has reverted.
-    pub(crate) async fn drop_undone(&self, event: &HookEvent) {
+    pub(in crate::hooks) async fn drop_undone_reverts(&self, event: &HookEvent) {
         let sessions = self.driver.ask(|companion| companion.clis().sessions_of(&event.session));
         let look = async {
             for session in sessions {
@@ -28,7 +29,7 @@ impl ChangeTracker {
 
     async fn drop_undone_of(&self, cli: &str, is_new_prompt: bool) {
         let (reverts, left) = {
-            let changes = self.changes.lock();
+            let changes = self.changes();
             let reverts = changes.unreported_reverts(cli).into_iter().map(|of| of.path);
             let left = if is_new_prompt { changes.left_by(cli) } else { Vec::new() };
             (distinct(reverts, usize::MAX), left)
@@ -41,14 +42,14 @@ impl ChangeTracker {
         for part in left.chunks(MAX_LOOKS) {
             let files = part.iter().map(|(path, _)| Arc::clone(path)).collect();
             let now = self.snapshots(files).await;
-            let prompts = self.changes.lock().drop_reverted_by_others(cli, part, &now);
+            let prompts = self.changes().drop_reverted_by_others(cli, part, &now);
             self.report_all(prompts);
         }
     }
 
     /// The unreported reverts of files that have the text of the CLI `now`.
     pub(super) fn undone_reverts(&self, cli: &str, now: &[FileSnapshot]) -> Vec<Reverted> {
-        let mut reverts = self.changes.lock().unreported_reverts(cli);
+        let mut reverts = self.changes().unreported_reverts(cli);
         reverts
             .retain(|of| now.iter().any(|file| file.path == of.path && of.is_undone(&file.text)));
         reverts
@@ -57,7 +58,7 @@ impl ChangeTracker {
     /// The user has undone these reverts, so they are not reported to the model.
     pub(super) fn forget_reverts(&self, cli: &str, undone: &[Reverted]) {
         let standing = {
-            let mut changes = self.changes.lock();
+            let mut changes = self.changes();
             for Reverted { prompt, path, .. } in undone {
                 changes.reverts_undone(prompt, path);
             }
@@ -77,11 +78,11 @@ impl ChangeTracker {
         reverts: impl Iterator<Item = &'a Revert>,
     ) {
         for Revert { cli, paths, .. } in reverts {
-            let unreported = self.changes.lock().unreported_reverts(cli);
+            let unreported = self.changes().unreported_reverts(cli);
             let undone: Vec<_> =
                 unreported.into_iter().filter(|of| paths.contains(&of.path)).collect();
             for of in &undone {
-                self.changes.lock().revert_reported(of);
+                self.changes().revert_reported(of);
             }
             self.report_all(undone.into_iter().map(|of| of.prompt).collect::<HashSet<_>>());
         }
