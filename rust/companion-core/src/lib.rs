@@ -80,9 +80,10 @@
 //!     out
 //! };
 //! let out = handle(Input::RejectedWithReason(path, "use const".to_owned().into()));
-//! assert_eq!(out[1], Output::CheckAccess(DiffId(1), path.into()));
+//! assert_eq!(out[1], Output::CheckDisk(DiskCheck::Access(DiffId(1), path.into())));
 //! let out = handle(Input::AccessChecked(DiffId(1), None));
-//! assert_eq!(out, [Output::Read(DiffId(1), session, path.into(), Some(Digest::of("old")))]);
+//! let read = DiskCheck::Read(DiffId(1), session, path.into(), Some(Digest::of("old")));
+//! assert_eq!(out, [Output::CheckDisk(read)]);
 //! handle(Input::Present(DiffId(1), Some("old".to_owned().into())));
 //!
 //! // The hook after the edit gets the reason, and confirms it.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use companion_core::companion::DiskCheck;
 use companion_core::record::Left;
 use companion_platform::SuspendedMark;
 use parking_lot::Mutex;
@@ -14,7 +15,7 @@ use crate::config::Config;
 use crate::context::{ContextModel, EditorContext};
 use crate::diagnostics::SharedDiagnostics;
 use crate::disk::pool::{BlockingPool, DiskQueue};
-use crate::driver::{DiskCheck, Driver};
+use crate::driver::Driver;
 use crate::hand_over::HandOver;
 use crate::hooks::{HookState, Hooks};
 use crate::host::EditorHost;

@@ -88,7 +88,7 @@ pub enum Input<'a> {
     StreamClosed(SessionId, u64),
     /// A client has answered the ping after the decision about a diff.
     Pong(SessionId, DiffId),
-    /// The answer to [`Output::ReadOriginal`]: the file before the edit, if a client may write its text
+    /// The answer to [`DiskCheck::Original`]: the file before the edit, if a client may write its text
     /// again without changing it.
     Original(CallId, Option<Digest>),
     /// The editor has carried out a request. A closed view has a text.
@@ -103,13 +103,13 @@ pub enum Input<'a> {
     Rejected(&'a str),
     /// The user has rejected the diff of this path, with a reason for the model.
     RejectedWithReason(&'a str, Text),
-    /// The answer to [`Output::CheckAccess`]: why no model may get the reason, or else `None`.
+    /// The answer to [`DiskCheck::Access`]: why no model may get the reason, or else `None`.
     AccessChecked(DiffId, Option<&'static str>),
-    /// The answer to [`Output::Read`].
+    /// The answer to [`DiskCheck::Read`].
     Present(DiffId, Option<Text>),
     /// The editor writes the accepted text of this path itself.
     Withdraw(&'a str),
-    /// The answer to [`Output::LookForText`]; `None` if the disk does not answer, or if there is no file.
+    /// The answer to [`DiskCheck::ForText`]; `None` if the disk does not answer, or if there is no file.
     Found(DiffId, Option<FoundFile>),
     /// A CLI has written a text of this [`written_digest`](crate::text::written_digest) to this file. Another
     /// program may have changed the file since.
@@ -247,7 +247,7 @@ pub enum Hook<'a> {
 /// | a client | `Answer`, `Decided` |
 /// | the editor | `Ask`, `Notification` |
 /// | a hook | `Due`, `Deliver`, `Confirmed` |
-/// | the disk | `Record`, `ReadOriginal`, `CheckAccess`, `Read`, `LookForText`, `CheckComment` |
+/// | the disk | `Record`, `CheckDisk`, `CheckComment` |
 /// | the caller of the input | `Arrival`, `Delivery`, `Withdrawn`, `Resumed`; `Ended` for its log |
 ///
 /// A decision is recorded before its client is woken, so that no restart loses what a client has got:
@@ -281,9 +281,8 @@ pub enum Hook<'a> {
 pub enum Output {
     /// Send the editor a request, for a call if one waits for the result.
     Ask(Option<CallId>, EditorCommand),
-    /// Read the file of a proposal before the editor gets the proposal, and hand in
-    /// [`Input::Original`].
-    ReadOriginal(CallId, Arc<str>),
+    /// Look at a file.
+    CheckDisk(DiskCheck),
     /// When the model of this proposal would get the reason of a rejection.
     Arrival(CallId, ReasonArrival),
     /// Send the editor a notification.
@@ -297,17 +296,10 @@ pub enum Output {
     Decided(SessionId, Arc<str>, Decision),
     /// The diff has ended.
     Ended(DiffId, Outcome),
-    /// Find out whether a model may get the reason of the rejection of this file.
-    CheckAccess(DiffId, Arc<str>),
-    /// When all records are saved, read this file, if its client is alive and the file still has this
-    /// digest. Without a digest there is nothing to read.
-    Read(DiffId, SessionId, Arc<str>, Option<Digest>),
     /// The open ones among the proposals that the editor has named. It closes the others.
     Resumed(Vec<ResumedProposal>),
     /// How the client of a decision receives it.
     Delivery(Delivery),
-    /// Find out whether a client has written this text, and hand in [`Input::Found`].
-    LookForText(ExpectedText),
     /// Whether the acceptance was withdrawn. Otherwise the client may have received it.
     Withdrawn(bool),
     /// Find out which files of these notes may be shared.
@@ -318,6 +310,22 @@ pub enum Output {
     Confirmed(Confirmation),
     /// Find out whether the file of this comment may be shared.
     CheckComment(NoteId),
+}
+
+/// A look at a file. The result is an input.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DiskCheck {
+    /// Read the file of a proposal before the editor gets the proposal, and hand in
+    /// [`Input::Original`].
+    Original(CallId, Arc<str>),
+    /// Find out whether a model may get the reason of the rejection of this file, and hand in
+    /// [`Input::AccessChecked`].
+    Access(DiffId, Arc<str>),
+    /// When all records are saved, read this file, if its client is alive and the file still has this
+    /// digest, and hand in [`Input::Present`]. Without a digest there is nothing to read.
+    Read(DiffId, SessionId, Arc<str>, Option<Digest>),
+    /// Find out whether a client has written this text, and hand in [`Input::Found`].
+    ForText(ExpectedText),
 }
 
 /// The outputs so far, the oldest first.

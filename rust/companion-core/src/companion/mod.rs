@@ -27,7 +27,9 @@ use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
 use crate::text::written_digest;
 pub use companion_protocol::editor::Delivery;
-pub use io::{Action, Hook, Input, Now, Output, Outputs, ResumedProposal, ShownProposal};
+pub use io::{
+    Action, DiskCheck, Hook, Input, Now, Output, Outputs, ResumedProposal, ShownProposal,
+};
 pub use limits::Limits;
 use limits::{ms, short_deadline};
 use notes::PendingRejection;
@@ -44,7 +46,7 @@ use writes::{ExpectedWrites, can_write};
 /// - It sends an answer or a decision only when all earlier records are saved.
 /// - It hands in [`Input::Time`] at [`next_deadline`](Self::next_deadline).
 /// - It answers each output that asks: [`Output::Ask`] by [`Input::EditorDid`] or
-///   [`Input::EditorFailed`], [`Output::ReadOriginal`] by [`Input::Original`], and so on. A late answer
+///   [`Input::EditorFailed`], [`DiskCheck::Original`] by [`Input::Original`], and so on. A late answer
 ///   does no harm, and one that never comes costs the reason or the comment, not the decision.
 ///
 /// ```
@@ -350,7 +352,7 @@ impl Companion {
             Action::Open { proposed, is_shared, .. } => {
                 let is_sent = |of: &ExpectedText| !self.ledger.is_unsent(session, of.diff);
                 let texts = self.writes.before_proposal(session, is_sent);
-                out.extend(texts.map(Output::LookForText));
+                out.extend(texts.map(DiskCheck::ForText).map(Output::CheckDisk));
                 let opening = UnreadProposal { session, path: Arc::clone(path), proposed };
                 self.open(now, call, opening, is_shared, out)
             }
@@ -393,7 +395,7 @@ impl Companion {
             effects.extend(self.ledger.expired(call));
         }
         let due = self.writes.due(now.elapsed, |of| can_write(&self.ledger, of));
-        out.extend(due.into_iter().map(Output::LookForText));
+        out.extend(due.into_iter().map(DiskCheck::ForText).map(Output::CheckDisk));
         if let Some(time) = now.elapsed.checked_sub(ms(self.limits.session_away)) {
             self.calls.forget_older(time);
         }

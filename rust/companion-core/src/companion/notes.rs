@@ -7,7 +7,7 @@ use companion_protocol::editor::{
     ReasonLost,
 };
 
-use super::{Companion, Delivery, Hook, Now, Output, Outputs};
+use super::{Companion, Delivery, DiskCheck, Hook, Now, Output, Outputs};
 use crate::cli::{Caller, CliSessionId};
 use crate::diffs::DiffId;
 use crate::notes::{CommentOutcome, Confirmation, Note, NoteId, Reason};
@@ -93,7 +93,7 @@ impl Companion {
         };
         let path: Arc<str> = path.into();
         out.push(Output::Delivery(self.delivery_to(session)));
-        out.push(Output::CheckAccess(diff, Arc::clone(&path)));
+        out.push(Output::CheckDisk(DiskCheck::Access(diff, Arc::clone(&path))));
         self.rejections.insert(diff, PendingRejection { session, path, reason, keeps: None });
     }
 
@@ -128,7 +128,7 @@ impl Companion {
         if let Some(rejection) = self.rejections.get_mut(&diff) {
             rejection.keeps = original.map(|original| (note, original));
         }
-        out.push(Output::Read(diff, session, path, original));
+        out.push(Output::CheckDisk(DiskCheck::Read(diff, session, path, original)));
     }
 
     /// The client gets the file's text if that is the text before the edit, so that its turn goes on

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use companion_protocol::editor::ReasonArrival;
 
-use super::{Companion, Now, Output, Outputs};
+use super::{Companion, DiskCheck, Now, Output, Outputs};
 use crate::calls::CallId;
 use crate::cli::Opened;
 use crate::diffs::Proposed;
@@ -43,7 +43,7 @@ impl Companion {
             Opened::NEVER
         };
         if opened.needs_original {
-            out.push(Output::ReadOriginal(call, Arc::clone(path)));
+            out.push(Output::CheckDisk(DiskCheck::Original(call, Arc::clone(path))));
             self.unread.insert(call, opening);
             return Vec::new();
         }

@@ -13,7 +13,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Weak};
 
 use companion_core::calls::CallOrigin;
-use companion_core::companion::{Action, Companion, Input, Now};
+use companion_core::companion::{Action, Companion, DiskCheck, Input, Now};
 use companion_core::diffs::{Answer, DiffId, Outgoing, Proposed};
 use companion_core::record::Left;
 use companion_core::text::{HeldTexts, Text};
@@ -30,8 +30,8 @@ use crate::host::{CallId, EditorHost, Proposal, RequestOwner};
 use crate::journal::Journal;
 use crate::monitor::Monitors;
 use crate::session::{SessionId, Sessions};
+pub(crate) use outputs::Reply;
 use outputs::ToEditor;
-pub(crate) use outputs::{DiskCheck, Reply};
 
 /// The size of a request that waits for the editor, besides its texts; rounded up. In bytes.
 const QUEUED: usize = 1 << 10;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use companion_core::companion::{ExpectedText, Now, Output, Outputs, ResumedProposal};
+use companion_core::companion::{Now, Output, Outputs, ResumedProposal};
 use companion_core::conversation::Due;
-use companion_core::diffs::{Decision, DiffId, EditorCommand};
+use companion_core::diffs::{Decision, EditorCommand};
 use companion_core::notes::{self, Confirmation, NoteId};
 use companion_protocol::editor::{CloseDiff, CompanionNotification, DiffPath};
 use companion_protocol::ide::events;
@@ -12,24 +12,11 @@ use companion_protocol::ide::events;
 use super::{Answered, Core, Driver};
 use crate::host::{CallId, Delivery, DiffResponder, EditorRequest, Proposal};
 use crate::net::sse;
-use crate::session::SessionId;
 
 /// A message for the editor.
 pub(super) enum ToEditor {
     Request(EditorRequest, DiffResponder),
     Notification(CompanionNotification),
-}
-
-/// A look at the disk.
-pub(crate) enum DiskCheck {
-    /// See [`Output::CheckAccess`].
-    Access(DiffId, Arc<str>),
-    /// See [`Output::Read`]. Whether there is a text to read.
-    Read(DiffId, SessionId, Arc<str>, bool),
-    /// See [`Output::ReadOriginal`].
-    Original(CallId, Arc<str>),
-    /// See [`Output::LookForText`].
-    ForText(ExpectedText),
 }
 
 /// The answers to the caller of an input, from its outputs.
@@ -92,21 +79,14 @@ impl Driver {
                         decided.push((session, path, decision));
                     }
                     Output::Ended(diff, outcome) => log::debug!("diff {diff} ended: {outcome:?}"),
-                    Output::ReadOriginal(call, path) => {
-                        self.check_disk(DiskCheck::Original(call, path));
-                    }
                     Output::Arrival(call, arrival) => {
                         if let Some(proposal) = core.proposals.get_mut(&call) {
                             proposal.reason = arrival;
                         }
                     }
-                    Output::CheckAccess(diff, path) => {
-                        self.check_disk(DiskCheck::Access(diff, path));
+                    Output::CheckDisk(check) => {
+                        let _ = self.disk_checks.send(check); // or the server has stopped
                     }
-                    Output::Read(diff, session, path, original) => {
-                        self.check_disk(DiskCheck::Read(diff, session, path, original.is_some()));
-                    }
-                    Output::LookForText(text) => self.check_disk(DiskCheck::ForText(text)),
                     Output::Delivery(delivery) => reply.delivery = delivery,
                     Output::Withdrawn(is_withdrawn) => reply.is_withdrawn = is_withdrawn,
                     Output::Resumed(resumed) => reply.resumed = resumed,
@@ -156,10 +136,6 @@ impl Driver {
         };
         let responder = DiffResponder::new(self.me.clone(), call);
         core.to_editor.push_back(ToEditor::Request(request, responder));
-    }
-
-    fn check_disk(&self, check: DiskCheck) {
-        let _ = self.disk_checks.send(check); // or the server has stopped
     }
 
     /// Sends the queued messages to the editor.

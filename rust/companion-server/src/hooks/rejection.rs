@@ -4,13 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_core::companion::Input;
+use companion_core::companion::{DiskCheck, Input};
 use companion_core::text::Text;
 use companion_protocol::ide::truncate_utf16;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::Hooks;
-use crate::driver::DiskCheck;
 use crate::session::SessionId;
 use crate::workspace::PRIVATE;
 
@@ -55,9 +54,9 @@ impl Hooks {
                 };
                 self.driver.handle(Input::AccessChecked(diff, why));
             }
-            DiskCheck::Read(diff, session, path, has_text) => {
+            DiskCheck::Read(diff, session, path, original) => {
                 self.driver.wait_until_journaled().await;
-                let present = if has_text && self.is_alive(session).await {
+                let present = if original.is_some() && self.is_alive(session).await {
                     // The file is read last, so that little time is left for a change.
                     self.text_of(&path).await
                 } else {

@@ -7,7 +7,9 @@ use companion_protocol::editor::{CompanionNotification, DiffPath};
 use companion_protocol::jsonrpc::Id;
 
 use crate::calls::{Attempt, CallId, CallOrigin};
-use crate::companion::{Action, Companion, FoundFile, Input, Limits, Now, Output, Outputs};
+use crate::companion::{
+    Action, Companion, DiskCheck, FoundFile, Input, Limits, Now, Output, Outputs,
+};
 use crate::diffs::{DiffId, EventId, Proposed};
 use crate::record::Left;
 use crate::session::{ClientTraits, SessionId};
@@ -67,7 +69,7 @@ impl Desk {
         let proposed = Proposed::new("proposed", CLIENT);
         let action = Action::Open { proposed, held: 0, is_editor_busy: false, is_shared: false };
         let mut out = self.handle(Input::Call { call, from, path: Arc::from(path), action });
-        out.retain(|output| matches!(output, Output::LookForText(_)));
+        out.retain(|output| matches!(output, Output::CheckDisk(DiskCheck::ForText(_))));
         out
     }
 
@@ -104,7 +106,7 @@ impl Desk {
         while let Some(next) = self.companion.next_deadline().filter(|next| *next <= end) {
             self.elapsed = next;
             for output in self.handle(Input::Time) {
-                let Output::LookForText(text) = output else { continue };
+                let Output::CheckDisk(DiskCheck::ForText(text)) = output else { continue };
                 looks.push(next);
                 for output in self.handle(Input::Found(text.diff, found)) {
                     if let Output::Notification(message) = output {
@@ -141,7 +143,7 @@ fn a_text_of_the_user_is_looked_for_until_the_file_has_it() {
     assert_eq!(desk.look_until(999, OTHER_TEXT), (vec![100, 300], vec![]));
     desk.elapsed = 1000;
     let out = desk.handle(Input::Time);
-    let [Output::LookForText(text)] = &out[..] else { panic!("{out:?}") };
+    let [Output::CheckDisk(DiskCheck::ForText(text))] = &out[..] else { panic!("{out:?}") };
     assert_eq!((&*text.path, text.text), ("/a", Digest::of("mine")));
     let out = desk.handle(Input::Found(text.diff, SAME_TEXT));
     assert_eq!(out, [Output::Notification(Written(diff("/a")))]);
@@ -259,7 +261,7 @@ fn a_text_that_the_client_wrote_before_its_next_proposal_was_written() {
         desk.open("/a");
         desk.accept("/a", "first");
         desk.elapsed = 50;
-        let [Output::LookForText(text)] = &desk.call(next)[..] else { panic!() };
+        let [Output::CheckDisk(DiskCheck::ForText(text))] = &desk.call(next)[..] else { panic!() };
         let out = desk.handle(Input::Found(text.diff, SAME_TEXT));
         assert_eq!(out, [Output::Notification(Written(diff("/a")))]);
         desk.show();
@@ -272,7 +274,7 @@ fn a_text_that_is_not_there_before_the_next_proposal_gets_its_time() {
     let mut desk = Desk::new();
     desk.open("/a");
     desk.accept("/a", "mine");
-    let [Output::LookForText(text)] = &desk.call("/b")[..] else { panic!() };
+    let [Output::CheckDisk(DiskCheck::ForText(text))] = &desk.call("/b")[..] else { panic!() };
     assert_eq!(desk.handle(Input::Found(text.diff, OTHER_TEXT)), []);
     desk.show();
     desk.handle(Input::Rejected("/b"));

@@ -20,7 +20,7 @@ use companion_protocol::jsonrpc::Id;
 use super::client::{Client, text};
 use crate::calls::{Attempt, CallId, CallOrigin};
 use crate::cli::FileBefore;
-use crate::companion::{Action, Companion, Hook, Input, Limits, Now, Output, Outputs};
+use crate::companion::{Action, Companion, DiskCheck, Hook, Input, Limits, Now, Output, Outputs};
 use crate::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Outgoing, Proposed};
 use crate::notes::NoteId;
 use crate::record::{Left, Record};
@@ -441,17 +441,17 @@ impl World {
                     assert!(!self.is_opening(ask.path()), "{ask:?} while a view opens");
                     self.asks.push_back((call, ask));
                 }
-                Output::CheckAccess(diff, _) => {
+                Output::CheckDisk(DiskCheck::Access(diff, _)) => {
                     self.disk_queries.push_back(DiskQuery::Access(diff));
                 }
-                Output::Read(diff, .., original) => {
+                Output::CheckDisk(DiskCheck::Read(diff, .., original)) => {
                     self.disk_queries.push_back(DiskQuery::Read(diff, original.is_some()));
                 }
-                Output::ReadOriginal(call, _) => {
+                Output::CheckDisk(DiskCheck::Original(call, _)) => {
                     self.disk_queries.push_back(DiskQuery::Original(call));
                 }
                 Output::CheckComment(note) => self.disk_queries.push_back(DiskQuery::Comment(note)),
-                Output::LookForText(text) => {
+                Output::CheckDisk(DiskCheck::ForText(text)) => {
                     self.text_queries.insert(text.diff);
                 }
                 Output::Notification(

@@ -2,7 +2,7 @@
 
 use super::{DiskQuery, Fate, Question, Script, World, present};
 use crate::cli::{Caller, Connected};
-use crate::companion::{Hook, Input, Output};
+use crate::companion::{DiskCheck, Hook, Input, Output};
 use crate::diffs::Decision;
 use crate::notes::{Confirmation, Delivery, Note};
 use crate::text::{Digest, Text};
@@ -101,7 +101,7 @@ impl World {
         self.views.remove(path);
         let out = self.handle(Input::RejectedWithReason(path, reason(question)));
         for output in out {
-            if let Output::CheckAccess(diff, _) = output {
+            if let Output::CheckDisk(DiskCheck::Access(diff, _)) = output {
                 self.rejected.insert(diff, question);
                 self.fates[question] = Fate::Rejected;
                 self.reasons[question] = Reason::Waits;
