@@ -1,6 +1,6 @@
 //! Delivers decisions to their clients: knows their streams and acknowledgements.
 
-use super::{Effect, Ledger, Left, PendingEditorRequest};
+use super::{DiffState, Effect, Ledger, PendingEditorRequest};
 use crate::diffs::outbox::{Closing, DecisionRoute, EventId, Outbox, Outgoing, Queued};
 use crate::diffs::{Answer, Decision, DiffId, Proposed};
 use crate::session::SessionId;
@@ -95,13 +95,12 @@ impl Ledger {
     /// that proposed this.
     pub(crate) fn is_left(&mut self, session: SessionId, path: &str, proposed: Proposed) -> bool {
         let open = self.open.get_mut(path).filter(|diff| diff.asker == session);
-        let is_open = open.is_some_and(|diff| match &mut diff.left {
-            Some(Left::Unnamed(repeated)) => {
-                *repeated = Some(proposed);
-                true
+        let is_open = open.is_some_and(|diff| {
+            if diff.is_unnamed() {
+                diff.state = DiffState::Unnamed(Some(proposed));
+                return true;
             }
-            Some(Left::Resumed) => diff.proposed == proposed,
-            None => false,
+            diff.is_left && diff.proposed == proposed
         });
         is_open || self.outboxes.get(&session).is_some_and(|outbox| outbox.is_left(path))
     }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::opening::View;
-use super::{CloseReason, Diff, EditorCommand, Effect, Ledger, Outcome, PendingEditorRequest};
+use super::{
+    CloseReason, Diff, DiffState, EditorCommand, Effect, Ledger, Outcome, PendingEditorRequest,
+};
 use crate::calls::CallId;
 use crate::diffs::outbox::{Closing, DecisionRoute};
 use crate::diffs::{Answer, Decision, DiffId};
@@ -54,13 +56,13 @@ impl Ledger {
     /// [`Self::end_rejection`] no other decision of the user counts. Returns the diff and its client.
     pub(crate) fn begin_rejection(&mut self, path: &str) -> Option<(DiffId, SessionId)> {
         let diff = self.open.get_mut(path).filter(|diff| diff.is_decidable())?;
-        diff.is_being_rejected = true;
+        diff.state = DiffState::Rejecting;
         Some((diff.id, diff.asker))
     }
 
     /// Whether the user has rejected the diff of `path` with a reason, and its file is looked at.
     pub(crate) fn is_being_rejected(&self, path: &str) -> bool {
-        self.open.get(path).is_some_and(|diff| diff.is_being_rejected)
+        self.open.get(path).is_some_and(|diff| diff.state == DiffState::Rejecting)
     }
 
     /// Rejects a diff after [`Self::begin_rejection`]. Its client receives `present`, the file's text,
@@ -103,8 +105,10 @@ impl Ledger {
         let mut effects = Vec::new();
         match self.asked.remove(&call) {
             Some(PendingEditorRequest::Open(path)) => {
-                let opening = self.open.get_mut(&path).and_then(|diff| diff.opening.take());
-                effects.extend(opening.map(|call| Effect::Answer(call, Answer::Opened)));
+                if let Some(diff) = self.open.get_mut(&path) {
+                    diff.state = DiffState::Shown;
+                    effects.push(Effect::Answer(call, Answer::Opened));
+                }
             }
             Some(PendingEditorRequest::Close { path, diff, caller, notifies, proposed }) => {
                 let accepted = content.map(|text| proposed.accept(text));
@@ -187,7 +191,7 @@ impl Ledger {
         match self.forget_request(call) {
             Some(PendingEditorRequest::Open(path)) => {
                 let Some(mut diff) = self.open.remove(&path) else { return effects };
-                diff.opening = None;
+                diff.state = DiffState::NotShown;
                 self.settle(diff.asker, diff.id, &mut effects);
                 effects.push(Effect::Answer(call, failed()));
                 let replaces = diff.replaces;

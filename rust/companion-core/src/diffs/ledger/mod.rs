@@ -79,51 +79,39 @@ struct Diff {
     id: DiffId,
     asker: SessionId,
     proposed: Proposed,
-    /// The call that waits until the view is shown. Until then a decision for the path is about
-    /// an earlier view and ends nothing.
-    opening: Option<CallId>,
-    /// The last process opened it. If the editor has not named its view, nobody knows whether it shows.
-    left: Option<Left>,
-    /// The user has rejected it, and the server looks at the file.
-    is_being_rejected: bool,
+    state: DiffState,
+    /// The last process opened it.
+    is_left: bool,
     /// The editor may still show a diff that this one has replaced.
     replaces: bool,
     /// The calls of `acceptDiff` and `rejectDiff` that wait for the end.
     pending_decisions: Vec<(CallId, bool)>,
 }
 
-/// A diff of the last process.
+/// The state of an open diff, as far as the editor has said it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Left {
-    /// The editor has not named it. If its client has repeated `openDiff` meanwhile, this is the proposal of
-    /// that call.
+enum DiffState {
+    /// This call waits until the view shows. Until then a decision for the path is about an earlier view
+    /// and ends nothing.
+    Opening(CallId),
+    /// The user sees it and can decide.
+    Shown,
+    /// The editor could not show it, or did not answer in time. Its call has failed, and it ends at once.
+    NotShown,
+    /// The last process opened it, and the editor has not named its view, so nobody knows whether it
+    /// shows. If its client has repeated `openDiff` meanwhile, this is the proposal of that call.
     Unnamed(Option<Proposed>),
-    /// The editor shows it.
-    Resumed,
+    /// The user has rejected it with a reason, and the server looks at the file.
+    Rejecting,
 }
 
 impl Diff {
-    fn new(id: DiffId, asker: SessionId, proposed: Proposed, opening: Option<CallId>) -> Self {
-        let pending_decisions = Vec::new();
-        Self {
-            id,
-            asker,
-            proposed,
-            opening,
-            left: None,
-            is_being_rejected: false,
-            replaces: false,
-            pending_decisions,
-        }
-    }
-
     fn is_unnamed(&self) -> bool {
-        matches!(self.left, Some(Left::Unnamed(_)))
+        matches!(self.state, DiffState::Unnamed(_))
     }
 
-    /// Whether the user sees it and can decide.
     fn is_decidable(&self) -> bool {
-        self.opening.is_none() && !self.is_unnamed() && !self.is_being_rejected
+        self.state == DiffState::Shown
     }
 }
 
@@ -227,7 +215,15 @@ impl Ledger {
         }
         let id = self.next_diff;
         self.next_diff = id.next();
-        let diff = Diff { replaces, ..Diff::new(id, asker, proposed, Some(call)) };
+        let diff = Diff {
+            id,
+            asker,
+            proposed,
+            state: DiffState::Opening(call),
+            is_left: false,
+            replaces,
+            pending_decisions: Vec::new(),
+        };
         self.open.insert(Arc::clone(path), diff);
         self.asked.insert(call, PendingEditorRequest::Open(Arc::clone(path)));
         self.record(Record::Opened(id, asker, Arc::clone(path)), &mut effects);
@@ -259,7 +255,7 @@ impl Ledger {
             self.queue_decision(&diff, Arc::clone(path), Decision::Rejected, &mut effects);
         }
         let notify = (!suppress).then_some((caller, diff.id));
-        let (id, proposed, opening) = (diff.id, diff.proposed, diff.opening);
+        let (id, proposed, state) = (diff.id, diff.proposed, diff.state);
         let is_out_of_reach = diff.is_unnamed() || self.stopped;
         self.end(diff, Outcome::Closed, &mut effects);
         if is_out_of_reach {
@@ -267,7 +263,7 @@ impl Ledger {
             effects.push(self.closed(call, notify, None));
             return effects;
         }
-        if opening.is_some_and(|open| !self.is_opening(open)) {
+        if matches!(state, DiffState::Opening(open) if !self.is_opening(open)) {
             // The editor has not received this diff, but may show one that this has replaced.
             let close = EditorCommand::Close(Arc::clone(path), CloseReason::Unclaimed);
             self.ask(None, close, &mut effects);
@@ -287,7 +283,7 @@ impl Ledger {
         let reason =
             if suppress { CloseReason::ClientTakesText } else { CloseReason::ClientDisconnects };
         self.ask(Some(call), EditorCommand::Close(Arc::clone(path), reason), &mut effects);
-        if opening.is_some() {
+        if matches!(state, DiffState::Opening(_)) {
             effects.push(Effect::ShortenDeadline(call));
         }
         effects
@@ -436,7 +432,7 @@ impl Ledger {
 
     /// Answers the calls that waited for `diff`, which has ended.
     fn end(&mut self, diff: Diff, outcome: Outcome, effects: &mut Vec<Effect>) {
-        if let Some(call) = diff.opening {
+        if let DiffState::Opening(call) = diff.state {
             self.forget_request(call);
             effects.push(Effect::Answer(call, Answer::Opened));
         }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{CloseReason, Diff, EditorCommand, Effect, Ledger, Left, Outcome};
+use super::{CloseReason, Diff, DiffState, EditorCommand, Effect, Ledger, Outcome};
 use crate::diffs::{Decision, DiffId, EventId, Proposed};
 use crate::record::Record;
 use crate::session::{ClientTraits, SessionId};
@@ -13,9 +13,15 @@ use crate::session::{ClientTraits, SessionId};
 impl Ledger {
     /// Adds a diff of the last process that was not decided.
     pub(crate) fn restore_open(&mut self, id: DiffId, session: SessionId, path: Arc<str>) {
-        let unknown = Proposed::new("", ClientTraits::default());
-        let diff =
-            Diff { left: Some(Left::Unnamed(None)), ..Diff::new(id, session, unknown, None) };
+        let diff = Diff {
+            id,
+            asker: session,
+            proposed: Proposed::new("", ClientTraits::default()), // the editor names it
+            state: DiffState::Unnamed(None),
+            is_left: true,
+            replaces: false,
+            pending_decisions: Vec::new(),
+        };
         if let Some(earlier) = self.open.insert(Arc::clone(&path), diff) {
             self.restore_decision(earlier.id, earlier.asker, path, Decision::Rejected);
         }
@@ -35,11 +41,11 @@ impl Ledger {
     pub(crate) fn name(&mut self, shown: &[(DiffId, Proposed)]) -> Vec<Effect> {
         let mut effects = Vec::new();
         for diff in self.open.values_mut() {
-            let Some(Left::Unnamed(repeated)) = diff.left else { continue };
+            let DiffState::Unnamed(repeated) = diff.state else { continue };
             if let Some((_, proposed)) = shown.iter().find(|(id, _)| *id == diff.id)
                 && repeated.is_none_or(|repeated| repeated == *proposed)
             {
-                diff.left = Some(Left::Resumed);
+                diff.state = DiffState::Shown;
                 diff.proposed = *proposed;
             }
         }
