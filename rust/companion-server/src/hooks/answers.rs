@@ -139,7 +139,7 @@ impl Hooks {
         }
         let input = event.input.filter(|_| self.context.is_shared());
         let due = self.driver.handle(Input::Hook(caller, Hook::BeforeWrite(path, input))).due;
-        let Some(Checked { delivery, .. }) = self.deliver(caller.session, due).await else {
+        let Some(Checked { delivery, .. }) = self.deliver(event.agent(), due).await else {
             return HookOutput::default();
         };
         HookOutput::deny(texts::rejected(event, path, delivery.reasons())).with(&delivery)
@@ -193,7 +193,7 @@ impl Hooks {
             });
         }
         let mut texts = Vec::from_iter(problems);
-        let Some(notes) = self.deliver(caller.session, due).await else {
+        let Some(notes) = self.deliver(event.agent(), due).await else {
             return HookOutput::context(event, &texts);
         };
         let delivery = &notes.delivery;
@@ -241,7 +241,7 @@ impl Hooks {
             Hook::BeforeResults
         };
         let due = self.due(caller, hook);
-        let notes = self.deliver(caller.session, due).await;
+        let notes = self.deliver(event.agent(), due).await;
         let mut texts = Vec::new();
         if let Some(notes) = &notes {
             let rejected = |of: &Reason| texts::rejected_before(&self.workspace, event, of);
@@ -263,7 +263,7 @@ impl Hooks {
         // A comment that the user writes after that waits for the next prompt.
         let due = self.due(caller, Hook::AfterAgent(event.answer));
         if !event.is_continued
-            && let Some(notes) = self.deliver(caller.session, due).await
+            && let Some(notes) = self.deliver(event.agent(), due).await
         {
             let rejected = |of: &Reason| texts::rejected_before(&self.workspace, event, of);
             let texts = texts::of_notes(&self.workspace, event, &notes, rejected);

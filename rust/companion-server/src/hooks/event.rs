@@ -8,7 +8,7 @@ use companion_protocol::text;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::changes::{Original, ToolCaller};
+use super::changes::{Agent, Original};
 use super::texts::COMMENTS_HEADING;
 use crate::disk::paths::check_path;
 use crate::session::Sessions;
@@ -335,9 +335,9 @@ impl HookEvent {
         self.folder.as_deref()
     }
 
-    /// The model that calls the tool.
-    pub(crate) fn tool_caller(&self) -> ToolCaller<'_> {
-        ToolCaller { cli: &self.session, subagent: self.subagent.as_deref() }
+    /// The agent that calls the tool, and whose model gets the answer.
+    pub(crate) fn agent(&self) -> Agent<'_> {
+        Agent { cli: &self.session, subagent: self.subagent.as_deref() }
     }
 
     /// The CLI that has run the hook.

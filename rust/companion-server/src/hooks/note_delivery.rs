@@ -10,6 +10,7 @@ use companion_core::notes::{Confirmation, Delivery, Note, Reason};
 use tokio::time::{Instant, sleep_until};
 
 use super::Hooks;
+use super::changes::Agent;
 use crate::config::DISK_TIMEOUT;
 use crate::driver::Driver;
 use crate::workspace::{OUTSIDE, PRIVATE, UNSETTLED};
@@ -37,11 +38,14 @@ pub(super) struct Allowed {
 }
 
 impl Hooks {
-    /// Begins a delivery, to the model of a CLI session, of the notes whose files may be shared now. Those
-    /// about private files are refused. The others wait. `None` if nothing is left.
-    pub(super) async fn deliver(&self, cli: &str, due: Due) -> Option<Checked> {
+    /// Begins a delivery to the model of `to`, of the notes whose files may be shared now. Those about
+    /// private files are refused. The others wait. `None` if nothing is left.
+    ///
+    /// A delivery to a subagent also counts in the turn of the main agent. If the CLI forgets that turn,
+    /// the notes wait for the main agent.
+    pub(super) async fn deliver(&self, to: Agent<'_>, due: Due) -> Option<Checked> {
         let Allowed { notes, shared, .. } = self.check_notes(due).await;
-        let delivery = self.driver.handle(Input::Deliver(cli, &notes)).notes?;
+        let delivery = self.driver.handle(Input::Deliver(to.cli, &notes)).notes?;
         tokio::spawn(give_back_unconfirmed(Arc::clone(&self.driver), delivery.number));
         Some(Checked { delivery, shared })
     }

@@ -25,7 +25,7 @@ use file_text::as_on_disk;
 pub(crate) use file_text::{Access, FileSnapshot, FileText, Original};
 pub(crate) use reverted::Reverted;
 use reverted::RevertedHunk;
-pub(crate) use tool_calls::ToolCaller;
+pub(crate) use tool_calls::Agent;
 use tool_calls::{ToolCall, ToolCalls};
 
 /// The most bytes of texts. Above it the oldest changes can't be reverted any more. With the copies of
@@ -175,7 +175,7 @@ impl CliChanges {
     /// there are too many calls.
     fn begin_call(
         &mut self,
-        caller: ToolCaller<'_>,
+        caller: Agent<'_>,
         command: Option<Digest>,
         files: Vec<FileSnapshot>,
     ) -> Option<(PromptId, Vec<ToolCall>)> {
@@ -203,7 +203,7 @@ impl CliChanges {
     }
 
     /// The prompt that a model works for. That of a subagent may be an earlier one.
-    fn index_of(&self, ToolCaller { cli, subagent }: ToolCaller<'_>) -> Option<usize> {
+    fn index_of(&self, Agent { cli, subagent }: Agent<'_>) -> Option<usize> {
         let began = self.prompts.iter().rposition(|prompt| {
             &*prompt.id.0 == cli && subagent.is_some_and(|id| prompt.has_subagent(id))
         });
@@ -226,7 +226,7 @@ impl CliChanges {
     /// is known from the CLI, too. Returns the prompt, if the file has changed.
     pub(crate) fn edited(
         &mut self,
-        caller: ToolCaller<'_>,
+        caller: Agent<'_>,
         original: Option<Original>,
         after: FileSnapshot,
     ) -> Option<PromptId> {
@@ -256,7 +256,7 @@ impl CliChanges {
     /// A command has ended. `after` are the files by now. Returns the prompt, if a file has changed.
     fn command_ended(
         &mut self,
-        caller: ToolCaller<'_>,
+        caller: Agent<'_>,
         command: &ToolCall,
         after: Vec<FileSnapshot>,
     ) -> Option<PromptId> {
@@ -276,7 +276,7 @@ impl CliChanges {
 
     /// Whether another tool of the CLI has left the file so, during the same prompt. A command of a
     /// subagent may go on in the next one: then the other tool has made the same change.
-    fn is_known(&self, caller: ToolCaller<'_>, before: &FileText, file: &FileSnapshot) -> bool {
+    fn is_known(&self, caller: Agent<'_>, before: &FileText, file: &FileSnapshot) -> bool {
         let prompt = self.index_of(caller).map(|index| &self.prompts[index].id);
         self.changes_of(caller.cli).any(|(id, of)| {
             let is_same = of.path == file.path && of.after == file.text && !of.is_reverted;
@@ -286,7 +286,7 @@ impl CliChanges {
 
     fn record(
         &mut self,
-        caller: ToolCaller<'_>,
+        caller: Agent<'_>,
         mut before: FileText,
         after: FileSnapshot,
         is_mixed: bool,

@@ -7,7 +7,7 @@ use super::*;
 
 pub(super) const CLI: &str = "cli";
 
-const MAIN: ToolCaller<'_> = ToolCaller { cli: CLI, subagent: None };
+const MAIN: Agent<'_> = Agent { cli: CLI, subagent: None };
 
 pub(super) fn text(text: &str) -> FileText {
     FileText::Text(text.into())
@@ -145,7 +145,7 @@ fn a_command_changes_the_files_that_were_looked_at() {
 fn a_subagent_works_for_the_prompt_in_which_it_began() {
     let mut changes = CliChanges::default();
     let first = begin(&mut changes);
-    let subagent = ToolCaller { cli: CLI, subagent: Some("Explore-1") };
+    let subagent = Agent { cli: CLI, subagent: Some("Explore-1") };
     changes.begin_call(subagent, Some(command()), Vec::new());
     let second = begin(&mut changes);
     changes.begin_call(MAIN, Some(command()), Vec::new());
@@ -166,7 +166,7 @@ fn a_subagent_works_for_the_prompt_in_which_it_began() {
 fn the_changes_of_a_file_stay_in_order_if_a_subagent_makes_the_last_one() {
     let mut changes = CliChanges::default();
     let first = begin(&mut changes);
-    let subagent = ToolCaller { cli: CLI, subagent: Some("Explore-1") };
+    let subagent = Agent { cli: CLI, subagent: Some("Explore-1") };
     changes.begin_call(subagent, None, vec![file("/a", text("one"))]);
     changes.edited(subagent, None, file("/a", text("two")));
     let second = begin(&mut changes);

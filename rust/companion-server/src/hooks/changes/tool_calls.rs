@@ -17,9 +17,9 @@ pub(super) const MAX_CALLS: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct ToolCalls(VecDeque<ToolCall>);
 
-/// The model that calls a tool: the main one of a CLI session, or that of a subagent.
+/// The agent of a CLI session whose model calls a tool and gets notes: the main one, or a subagent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ToolCaller<'a> {
+pub(crate) struct Agent<'a> {
     pub(crate) cli: &'a str,
     pub(crate) subagent: Option<&'a str>,
 }
@@ -40,15 +40,15 @@ impl ToolCall {
         *self.prompt.0 == *cli
     }
 
-    fn is_of(&self, caller: ToolCaller<'_>) -> bool {
+    fn is_of(&self, caller: Agent<'_>) -> bool {
         self.is_of_cli(caller.cli) && self.subagent.as_deref() == caller.subagent
     }
 
-    fn is_edit(&self, caller: ToolCaller<'_>, path: &str) -> bool {
+    fn is_edit(&self, caller: Agent<'_>, path: &str) -> bool {
         self.is_of(caller) && self.command.is_none() && &*self.files[0].path == path
     }
 
-    fn is_command(&self, caller: ToolCaller<'_>, command: Digest) -> bool {
+    fn is_command(&self, caller: Agent<'_>, command: Digest) -> bool {
         self.is_of(caller) && self.command == Some(command)
     }
 }
@@ -97,33 +97,25 @@ impl ToolCalls {
     }
 
     /// The files that a command may have changed: those that were looked at before it.
-    pub(super) fn files_of_command(
-        &self,
-        caller: ToolCaller<'_>,
-        command: Digest,
-    ) -> Vec<Arc<str>> {
+    pub(super) fn files_of_command(&self, caller: Agent<'_>, command: Digest) -> Vec<Arc<str>> {
         let call = self.0.iter().find(|call| call.is_command(caller, command));
         let files = call.map_or(&[][..], |call| &call.files);
         files.iter().map(|file| Arc::clone(&file.path)).collect()
     }
 
     /// Ends the newest edit of a file. Returns the file before it.
-    pub(super) fn end_edit(&mut self, caller: ToolCaller<'_>, path: &str) -> Option<FileSnapshot> {
+    pub(super) fn end_edit(&mut self, caller: Agent<'_>, path: &str) -> Option<FileSnapshot> {
         let index = self.0.iter().rposition(|call| call.is_edit(caller, path))?;
         self.0.remove(index)?.files.pop()
     }
 
     /// Forgets all edits of a file.
-    pub(super) fn forget_edits(&mut self, caller: ToolCaller<'_>, path: &str) {
+    pub(super) fn forget_edits(&mut self, caller: Agent<'_>, path: &str) {
         self.0.retain(|call| !call.is_edit(caller, path));
     }
 
     /// Ends a command. Returns it, with the files before it.
-    pub(super) fn end_command(
-        &mut self,
-        caller: ToolCaller<'_>,
-        command: Digest,
-    ) -> Option<ToolCall> {
+    pub(super) fn end_command(&mut self, caller: Agent<'_>, command: Digest) -> Option<ToolCall> {
         let index = self.0.iter().position(|call| call.is_command(caller, command))?;
         self.0.remove(index)
     }

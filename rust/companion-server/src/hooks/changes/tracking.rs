@@ -105,7 +105,7 @@ impl Hooks {
     ) -> Option<PromptId> {
         let (begun, shrunk) = {
             let mut changes = self.changes();
-            let begun = changes.begin_call(event.tool_caller(), command, files);
+            let begun = changes.begin_call(event.agent(), command, files);
             (begun, changes.shrink())
         };
         self.report_all(shrunk);
@@ -120,12 +120,12 @@ impl Hooks {
             return self.end_calls(&event.session);
         }
         let prompt = if let Some(command) = event.command {
-            let files = self.changes().calls.files_of_command(event.tool_caller(), command);
+            let files = self.changes().calls.files_of_command(event.agent(), command);
             let after = self.snapshots(files).await;
             let undone = self.undone_reverts(&event.session, &after);
             let (prompt, ended) = {
                 let mut changes = self.changes();
-                let caller = event.tool_caller();
+                let caller = event.agent();
                 let ended = changes.calls.end_command(caller, command);
                 let prompt =
                     ended.as_ref().and_then(|ended| changes.command_ended(caller, ended, after));
@@ -140,11 +140,11 @@ impl Hooks {
                 let after = self.snapshot(path).await;
                 let undone = self.undone_reverts(&event.session, std::slice::from_ref(&after));
                 let original = event.original.clone();
-                let prompt = self.changes().edited(event.tool_caller(), original, after);
+                let prompt = self.changes().edited(event.agent(), original, after);
                 self.forget_reverts(&event.session, &undone);
                 prompt
             } else {
-                self.changes().calls.forget_edits(event.tool_caller(), path);
+                self.changes().calls.forget_edits(event.agent(), path);
                 None
             }
         } else {
