@@ -1,4 +1,4 @@
-//! Counts the bytes of texts that wait for a client, and compares texts that are not kept.
+//! Counts the bytes of texts that are held, and compares texts that are not kept.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,9 +13,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The final text of a proposal. Clones share it.
 ///
 /// ```
-/// use companion_core::text::HeldTexts;
+/// use companion_core::text::HeldBytes;
 ///
-/// let held = HeldTexts::default();
+/// let held = HeldBytes::default();
 /// let text = held.hold("12345".to_owned());
 /// let clone = text.clone();
 /// assert_eq!(held.bytes(), 5, "the clone takes no further memory");
@@ -28,23 +28,42 @@ pub struct Text(Arc<Held>);
 #[derive(Default)]
 struct Held {
     text: String,
-    counter: Option<Arc<AtomicUsize>>,
+    _share: Option<Share>,
 }
 
-/// Counts the bytes of all texts that are held. Any thread may use it.
-#[derive(Default)]
-pub struct HeldTexts(Arc<AtomicUsize>);
+/// Counts the bytes that are held. Any thread may use it.
+#[derive(Debug, Default)]
+pub struct HeldBytes(Arc<AtomicUsize>);
 
-impl HeldTexts {
-    /// Counts `text` until its last clone is dropped.
-    pub fn hold(&self, text: String) -> Text {
-        self.0.fetch_add(text.len(), Ordering::Relaxed);
-        Text(Arc::new(Held { text, counter: Some(Arc::clone(&self.0)) }))
+/// A share of [`HeldBytes`]. It counts until it is dropped.
+#[derive(Debug)]
+pub struct Share {
+    bytes: usize,
+    all: Arc<AtomicUsize>,
+}
+
+impl HeldBytes {
+    /// Counts some bytes.
+    pub fn add(&self, bytes: usize) -> Share {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+        Share { bytes, all: Arc::clone(&self.0) }
     }
 
-    /// The bytes of all texts.
+    /// Counts `text` until its last clone is dropped.
+    pub fn hold(&self, text: String) -> Text {
+        let share = Some(self.add(text.len()));
+        Text(Arc::new(Held { text, _share: share }))
+    }
+
+    /// All bytes.
     pub fn bytes(&self) -> usize {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -126,18 +145,10 @@ pub fn written_digest(text: &str) -> Digest {
     Digest::of(text.strip_suffix('\n').unwrap_or(&text))
 }
 
-impl Drop for Held {
-    fn drop(&mut self) {
-        if let Some(counter) = &self.counter {
-            counter.fetch_sub(self.text.len(), Ordering::Relaxed);
-        }
-    }
-}
-
 /// Makes a text that is not counted.
 impl From<String> for Text {
     fn from(text: String) -> Self {
-        Self(Arc::new(Held { text, counter: None }))
+        Self(Arc::new(Held { text, _share: None }))
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) use companion_core::calls::CallId;
 pub use companion_core::companion::Delivery;
 use companion_core::diffs::DiffId;
 use companion_core::session::ClientTraits;
+use companion_core::text::Share;
 use companion_protocol::diagnostics::DiagnosticsRequest;
 use companion_protocol::editor::{
     CloseDiff, CompanionNotification, DiffPath, OpenDiff, ReasonArrival,
@@ -16,7 +17,6 @@ use companion_protocol::editor::{
 pub(crate) use responder::RequestOwner;
 pub use responder::{DiagnosticsResponder, DiffResponder, Responder, Responders, UnsavedResponder};
 use serde::Serialize;
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::workspace::probe::TargetProbe;
 
@@ -139,7 +139,7 @@ pub struct Proposal {
     pub(crate) reason: ReasonArrival,
     pub(crate) probe: Arc<TargetProbe>,
     /// Its part of the bytes that the editor may leave untaken.
-    pub(crate) untaken: Option<Arc<OwnedSemaphorePermit>>,
+    pub(crate) untaken: Option<Arc<Share>>,
 }
 
 impl Proposal {

@@ -4,12 +4,12 @@
 //! A watcher must never hold up a client. A slow watcher misses notifications, and sees only the
 //! beginning of a very long one.
 
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use companion_core::text::{HeldBytes, Share};
 use parking_lot::Mutex;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::mpsc;
 
 use crate::net::sse;
 
@@ -29,19 +29,19 @@ pub(crate) struct Monitors {
 
 struct Watcher {
     sender: mpsc::Sender<Queued>,
-    /// Has a permit for each byte that may still be queued.
-    room: Arc<Semaphore>,
+    /// Bytes of notifications that the watcher has not read.
+    queued: HeldBytes,
 }
 
-/// A notification with its share of the room.
-type Queued = (Bytes, OwnedSemaphorePermit);
+/// A notification with its share of the bytes.
+type Queued = (Bytes, Share);
 
 impl Watcher {
     /// Queues a notification if there is room.
     fn send(&self, event: Bytes) {
-        let size = u32::try_from(event.len()).unwrap_or(u32::MAX);
-        if let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(size) {
-            let _ = self.sender.try_send((event, room)); // or the queue is full
+        if self.queued.bytes() + event.len() <= MAX_QUEUED_BYTES {
+            let share = self.queued.add(event.len());
+            let _ = self.sender.try_send((event, share)); // or the queue is full
         }
     }
 }
@@ -59,10 +59,10 @@ impl Monitors {
             return None;
         }
         let (sender, events) = mpsc::channel(MAX_QUEUED);
-        let watcher = Watcher { sender, room: Arc::new(Semaphore::new(MAX_QUEUED_BYTES)) };
+        let watcher = Watcher { sender, queued: HeldBytes::default() };
         watcher.send(shortened(first));
         watchers.push(watcher);
-        Some(MonitorStream { events, room_of_last: None })
+        Some(MonitorStream { events, share_of_last: None })
     }
 
     /// Sends the notification that `event` makes. `event` is not called if nobody watches.
@@ -107,16 +107,16 @@ pub(crate) struct MonitorStream {
     events: mpsc::Receiver<Queued>,
     /// The share of the event that was taken last. The connection holds that event until it asks
     /// for the next one.
-    room_of_last: Option<OwnedSemaphorePermit>,
+    share_of_last: Option<Share>,
 }
 
 impl MonitorStream {
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        self.room_of_last = None;
-        let Some((event, room)) = ready!(self.events.poll_recv(cx)) else {
+        self.share_of_last = None;
+        let Some((event, share)) = ready!(self.events.poll_recv(cx)) else {
             return Poll::Ready(None);
         };
-        self.room_of_last = Some(room);
+        self.share_of_last = Some(share);
         Poll::Ready(Some(event))
     }
 }

@@ -16,11 +16,11 @@ use companion_core::calls::CallOrigin;
 use companion_core::companion::{Action, Companion, DiskCheck, Input, Now};
 use companion_core::diffs::{Answer, DiffId, Outgoing, Proposed};
 use companion_core::record::Left;
-use companion_core::text::{HeldTexts, Text};
+use companion_core::text::{HeldBytes, Share, Text};
 use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{Notify, oneshot};
 use tokio::time::sleep_until;
 use uuid::Uuid;
 
@@ -42,9 +42,9 @@ pub(crate) struct Driver {
     clock: Clock,
     /// The texts of this process that clients have not received. The resume file bounds the
     /// others.
-    texts: HeldTexts,
+    texts: HeldBytes,
     /// Bytes of proposals that the editor has not taken.
-    untaken: Arc<Semaphore>,
+    untaken: HeldBytes,
     /// The most of them: two of the largest.
     max_untaken: usize,
     /// Signals a message for the editor from another thread, or an earlier deadline.
@@ -77,7 +77,7 @@ struct Core {
 struct Waiter {
     answer: oneshot::Sender<Answered>,
     /// Its share of the memory for unread editor requests, until the editor answers.
-    _taken: Option<Arc<OwnedSemaphorePermit>>,
+    _untaken: Option<Arc<Share>>,
 }
 
 /// An answer. It is valid as soon as this number of records is saved.
@@ -97,7 +97,7 @@ impl Driver {
         journal: Option<Arc<Journal>>,
         left: Left,
     ) -> (Arc<Self>, UnboundedReceiver<DiskCheck>) {
-        let max_untaken = config.limits.body.saturating_mul(2).min(Semaphore::MAX_PERMITS);
+        let max_untaken = config.limits.body.saturating_mul(2);
         let (first_delivery, _) = Uuid::new_v4().as_u64_pair();
         let companion = Companion::new(
             config.limits.core,
@@ -121,8 +121,8 @@ impl Driver {
             me: Weak::clone(me),
             core,
             clock: Clock::new(),
-            texts: HeldTexts::default(),
-            untaken: Arc::new(Semaphore::new(max_untaken)),
+            texts: HeldBytes::default(),
+            untaken: HeldBytes::default(),
             max_untaken,
             woken: Notify::new(),
             disk_checks,
@@ -175,16 +175,15 @@ impl Driver {
         is_shared: bool,
     ) -> Answer {
         let size = proposal.file_path.len() + proposal.new_content.len() + QUEUED;
-        let size = u32::try_from(size.min(self.max_untaken)).unwrap_or(u32::MAX);
-        // Do not wait for the turn here: a later `closeDiff` would overtake it.
-        let taken = Arc::clone(&self.untaken).try_acquire_many_owned(size).ok().map(Arc::new);
+        let untaken = self.untaken.bytes();
         let action = Action::Open {
             proposed: Proposed::new(&proposal.new_content, proposal.client),
             held: self.texts.bytes(),
-            is_editor_busy: taken.is_none(),
+            // Do not wait for the editor here: a later `closeDiff` would overtake this call.
+            is_editor_busy: untaken > 0 && untaken + size > self.max_untaken,
             is_shared,
         };
-        proposal.untaken = taken;
+        proposal.untaken = Some(Arc::new(self.untaken.add(size)));
         let path = Arc::from(proposal.file_path.as_str());
         self.call(from, path, action, Some(proposal)).await
     }
@@ -198,9 +197,9 @@ impl Driver {
         action: Action,
         proposal: Option<Proposal>,
     ) -> Answer {
-        let taken = proposal.as_ref().and_then(|proposal| proposal.untaken.clone());
+        let untaken = proposal.as_ref().and_then(|proposal| proposal.untaken.clone());
         let (answered, _) = self.step(|core, now, out| {
-            let (call, answered) = core.begin(taken);
+            let (call, answered) = core.begin(untaken);
             if let Some(proposal) = proposal {
                 core.proposals.insert(call, proposal);
             }
@@ -292,15 +291,12 @@ impl Driver {
 }
 
 impl Core {
-    /// Begins a call, which holds `taken` until it is answered.
-    fn begin(
-        &mut self,
-        taken: Option<Arc<OwnedSemaphorePermit>>,
-    ) -> (CallId, oneshot::Receiver<Answered>) {
+    /// Begins a call, which counts as untaken until it is answered.
+    fn begin(&mut self, untaken: Option<Arc<Share>>) -> (CallId, oneshot::Receiver<Answered>) {
         self.last_call += 1;
         let call = CallId(self.last_call);
         let (answer, answered) = oneshot::channel();
-        self.waiters.insert(call, Waiter { answer, _taken: taken });
+        self.waiters.insert(call, Waiter { answer, _untaken: untaken });
         (call, answered)
     }
 }

@@ -6,7 +6,7 @@ use companion_core::calls::{Attempt, CallId, CallOrigin};
 use companion_core::companion::{Action, Companion, Input, Now, Output, Outputs};
 use companion_core::diffs::{DiffId, Proposed};
 use companion_core::record::{Left, Record};
-use companion_core::text::HeldTexts;
+use companion_core::text::HeldBytes;
 use companion_protocol::jsonrpc::Id;
 use companion_protocol::settings::Settings;
 
@@ -41,7 +41,7 @@ async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
             handle(Input::Call { call, from, path: "/a".into(), action });
             handle(Input::EditorDid(call, None));
             let before = if is_taken { journal.next().await.records } else { Vec::new() };
-            let texts = HeldTexts::default();
+            let texts = HeldBytes::default();
             handle(Input::Accepted("/a", texts.hold("accepted".to_owned())));
             assert!(texts.bytes() > 0);
             handle(if is_gone { Input::Gone(session) } else { Input::Pong(session, DiffId(1)) });
