@@ -14,7 +14,6 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::config::Limits;
 use crate::driver::Driver;
-use crate::journal::Journal;
 use crate::monitor::{MonitorStream, Monitors};
 use crate::session::{Client, Full, Session, SessionId, Sessions};
 
@@ -22,7 +21,6 @@ pub(crate) struct Clients {
     sessions: Arc<Sessions>,
     monitors: Arc<Monitors>,
     driver: Arc<Driver>,
-    journal: Option<Arc<Journal>>,
     /// The interval of comments on quiet streams.
     interval: Duration,
     /// Notified when a session or monitor is created, so that maintenance resumes.
@@ -34,13 +32,13 @@ impl Clients {
         sessions: Arc<Sessions>,
         monitors: Arc<Monitors>,
         driver: Arc<Driver>,
-        journal: Option<Arc<Journal>>,
         limits: &Limits,
+        is_resumable: bool,
     ) -> Self {
         let Limits { keep_alive, retry, .. } = *limits;
         // The next process can resume this one for twice `retry` after its last record.
-        let interval = if journal.is_some() { keep_alive.min(retry) } else { keep_alive };
-        Self { sessions, monitors, driver, journal, interval, inhabited: Notify::new() }
+        let interval = if is_resumable { keep_alive.min(retry) } else { keep_alive };
+        Self { sessions, monitors, driver, interval, inhabited: Notify::new() }
     }
 
     /// Creates a session for a new client. May evict the oldest idle sessions.
@@ -125,9 +123,7 @@ impl Clients {
             self.driver.handle(Input::Time);
             self.monitors.keep_alive();
             self.sessions.keep_alive().wake().await;
-            if let Some(journal) = &self.journal {
-                journal.alive();
-            }
+            self.driver.journal().alive();
         }
     }
 

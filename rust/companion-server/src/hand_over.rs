@@ -18,7 +18,6 @@ use crate::disk::pool::BlockingPool;
 use crate::driver::Driver;
 use crate::hooks::Hooks;
 use crate::http::{self, HttpServer};
-use crate::journal::Journal;
 use crate::lifecycle::Lifecycle;
 use crate::net::endpoint::Endpoint;
 use crate::net::listen::Listeners;
@@ -51,7 +50,6 @@ pub(crate) struct HandOver {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) clients: Arc<Clients>,
     pub(crate) driver: Arc<Driver>,
-    pub(crate) journal: Arc<Journal>,
     pub(crate) http: Arc<HttpServer>,
     pub(crate) hooks: Arc<Hooks>,
     pub(crate) lifecycle: Lifecycle,
@@ -91,7 +89,7 @@ impl HandOver {
             let Ok((looked, has_changed, sight)) = look.await else { return };
             peers = looked;
             if has_changed {
-                self.journal.rewrite();
+                self.driver.journal().rewrite();
             }
             let sight = sight.unwrap_or_else(|error| {
                 log::debug!("other companions can't be found: {error}");
@@ -137,7 +135,7 @@ impl HandOver {
         }
         log::info!("another companion of this folder has ended; going on with its clients");
         self.head.lock().adopted.extend(bound.iter().map(|(address, _)| address.clone()));
-        self.journal.rewrite();
+        self.driver.journal().rewrite();
         self.clients.adopt(legacy.left.clone());
         for (address, listeners) in bound {
             self.listen(&address, listeners);
@@ -177,7 +175,7 @@ impl HandOver {
                 self.listen(&address, listeners);
             } else {
                 self.head.lock().adopted.retain(|of| of.port != address.port);
-                self.journal.rewrite();
+                self.driver.journal().rewrite();
             }
         }
     }
@@ -227,7 +225,7 @@ impl HandOver {
         for endpoint in unused {
             endpoint.closing.cancel();
             self.head.lock().adopted.retain(|of| of.port != endpoint.port);
-            self.journal.rewrite();
+            self.driver.journal().rewrite();
         }
         self.sessions.set_adopted(!self.endpoints.is_empty());
     }

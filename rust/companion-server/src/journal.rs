@@ -1,48 +1,24 @@
 //! Queues records for the resume file, in order, and reports which are saved.
 
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use companion_core::notes::NoteId;
 use companion_core::record::{Record, TextId};
-use parking_lot::Mutex;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 /// How long a call may wait for a disk that is slow.
 const SAVE_TIMEOUT: Duration = Duration::from_millis(250);
 
+/// The records that wait for the disk. The driver's lock guards them.
 #[derive(Default)]
 pub(crate) struct Journal {
-    queue: Mutex<Queue>,
-    something: Notify,
-    progress: watch::Sender<Progress>,
-}
-
-#[derive(Default)]
-struct Queue {
-    records: Vec<Record>,
-    /// The server is alive, even if it has nothing to save.
-    alive: bool,
-    rewrites: bool,
-    ending: bool,
-}
-
-impl Queue {
-    fn next(&mut self) -> Option<Batch> {
-        let records = std::mem::take(&mut self.records);
-        let (is_alive, rewrites) =
-            (std::mem::take(&mut self.alive), std::mem::take(&mut self.rewrites));
-        let is_due = self.ending || rewrites || is_alive || !records.is_empty();
-        is_due.then_some(Batch { records, rewrites, ends: self.ending })
-    }
-}
-
-/// The progress of saving.
-#[derive(Clone, Copy, Default)]
-struct Progress {
-    /// The number of records that were saved or that cannot be saved.
-    records: u64,
-    ended: bool,
+    next: Batch,
+    /// There is something to save, or the file has to show that the server is alive.
+    is_due: bool,
+    /// Of the task that saves.
+    waker: Option<Waker>,
 }
 
 /// The next records to save.
@@ -57,72 +33,84 @@ pub(crate) struct Batch {
 }
 
 impl Journal {
-    pub(crate) fn append(&self, record: Record) {
-        let mut queue = self.queue.lock();
-        forget(&mut queue.records, &record);
-        queue.records.push(record);
-        self.something.notify_one();
+    pub(crate) fn append(&mut self, record: Record) {
+        forget(&mut self.next.records, &record);
+        self.next.records.push(record);
+        self.alive();
     }
 
     /// Marks the server as alive in the file.
-    pub(crate) fn alive(&self) {
-        self.queue.lock().alive = true;
-        self.something.notify_one();
+    pub(crate) fn alive(&mut self) {
+        self.is_due = true;
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
     }
 
     /// Requests that the whole file is written again, because its head has changed.
-    pub(crate) fn rewrite(&self) {
-        self.queue.lock().rewrites = true;
-        self.something.notify_one();
+    pub(crate) fn rewrite(&mut self) {
+        self.next.rewrites = true;
+        self.alive();
+    }
+
+    /// Requests that all is saved for the next process and the file is released.
+    pub(crate) fn end(&mut self) {
+        self.next.ends = true;
+        self.alive();
+    }
+
+    /// Takes all that is to be saved.
+    pub(crate) fn poll_next(&mut self, cx: &Context<'_>) -> Poll<Batch> {
+        if std::mem::take(&mut self.is_due) {
+            return Poll::Ready(std::mem::take(&mut self.next));
+        }
+        self.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+/// The progress of saving.
+pub(crate) struct Saved(watch::Sender<Progress>);
+
+struct Progress {
+    /// The number of records that were saved or that cannot be saved.
+    records: u64,
+    has_ended: bool,
+}
+
+impl Saved {
+    /// A server that can't be resumed saves nothing.
+    pub(crate) fn new(is_resumable: bool) -> Self {
+        Self(watch::Sender::new(Progress { records: 0, has_ended: !is_resumable }))
     }
 
     /// Waits until this number of records is saved, or until the timeout.
-    pub(crate) async fn saved(&self, records: u64) {
-        if self.progress.borrow().records >= records {
+    pub(crate) async fn wait_for(&self, records: u64) {
+        if records == 0 || self.0.borrow().records >= records {
             return;
         }
-        let mut progress = self.progress.subscribe();
-        let saved = progress.wait_for(|progress| progress.records >= records || progress.ended);
+        let mut progress = self.0.subscribe();
+        let saved = progress.wait_for(|progress| progress.records >= records || progress.has_ended);
         if timeout(SAVE_TIMEOUT, saved).await.is_err() {
             log::debug!("saving resume data timed out");
         }
     }
 
-    /// Waits for the next records to save.
-    pub(crate) async fn next(&self) -> Batch {
-        loop {
-            if let Some(batch) = self.queue.lock().next() {
-                return batch;
-            }
-            self.something.notified().await;
-        }
-    }
-
     /// Counts further records that were saved or cannot be saved.
-    pub(crate) fn done(&self, records: usize) -> u64 {
-        let mut all = 0;
-        self.progress.send_modify(|progress| {
-            progress.records += records as u64;
-            all = progress.records;
-        });
-        all
-    }
-
-    /// Requests that all is saved for the next process and the file is released.
-    pub(crate) fn end(&self) {
-        self.queue.lock().ending = true;
-        self.something.notify_one();
+    pub(crate) fn add(&self, records: usize) -> u64 {
+        self.0.send_modify(|progress| progress.records += records as u64);
+        self.0.borrow().records
     }
 
     /// Notes that all is saved, or that the task has ended.
     pub(crate) fn set_ended(&self) {
-        self.progress.send_modify(|progress| progress.ended = true);
+        self.0.send_modify(|progress| progress.has_ended = true);
     }
 
     /// Waits until all is saved, or the task has ended.
     pub(crate) async fn ended(&self) {
-        // The sender belongs to this journal, so the wait cannot fail.
-        let _ = self.progress.subscribe().wait_for(|progress| progress.ended).await;
+        // The sender belongs to this value, so the wait cannot fail.
+        let _ = self.0.subscribe().wait_for(|progress| progress.has_ended).await;
     }
 }
 

@@ -20,7 +20,6 @@ use crate::hand_over::HandOver;
 use crate::hooks::{HookState, Hooks};
 use crate::host::EditorHost;
 use crate::http::HttpServer;
-use crate::journal::Journal;
 use crate::lifecycle::Lifecycle;
 use crate::mcp::dispatch::Dispatcher;
 use crate::mcp::tools::Tools;
@@ -41,8 +40,6 @@ pub(crate) struct Parts {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) monitors: Arc<Monitors>,
-    /// Present if the server can be resumed.
-    pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) driver: Arc<Driver>,
     pub(crate) context: Arc<EditorContext>,
     pub(crate) clients: Arc<Clients>,
@@ -66,8 +63,6 @@ impl Parts {
         let config = Arc::new(config);
         let (settings, limits) = (&config.settings, &config.limits);
         let lifecycle = Lifecycle::default();
-        let journal = left.is_some().then(|| Arc::new(Journal::default()));
-        let left = left.unwrap_or_default();
 
         let workspace = Workspace::new(
             settings.workspace.clone(),
@@ -77,7 +72,8 @@ impl Parts {
         );
         let probe = TargetProbe::new(Arc::clone(workspace.privacy()), Arc::clone(&pool));
         let workspace = Arc::new(workspace);
-        let known = left.sessions.clone();
+        let is_resumable = left.is_some();
+        let known = left.as_ref().map(|left| left.sessions.clone()).unwrap_or_default();
         let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host), known));
         let monitors = Arc::new(Monitors::new(limits.monitors));
         let (driver, checks) = Driver::new(
@@ -85,7 +81,6 @@ impl Parts {
             Arc::clone(&monitors),
             Arc::clone(&host),
             &config,
-            journal.clone(),
             left,
         );
         let model = ContextModel::new(settings.trusted, settings.share_context);
@@ -100,8 +95,8 @@ impl Parts {
             Arc::clone(&sessions),
             Arc::clone(&monitors),
             Arc::clone(&driver),
-            journal.clone(),
             limits,
+            is_resumable,
         ));
         let queue = || DiskQueue::new(Arc::clone(&pool));
         let hook_state = Mutex::new(HookState::new(settings.review_all));
@@ -151,7 +146,6 @@ impl Parts {
             workspace,
             sessions,
             monitors,
-            journal,
             driver,
             context,
             clients,
@@ -169,9 +163,9 @@ impl Parts {
         saving: Option<JoinHandle<Saving>>,
         checks: UnboundedReceiver<DiskCheck>,
     ) {
-        if let (Some(journal), Some(saving)) = (&self.journal, saving) {
+        if let Some(saving) = saving {
             let (driver, pool) = (Arc::clone(&self.driver), Arc::clone(&self.pool));
-            runtime.spawn(resume::keep(driver, pool, Arc::clone(journal), saving));
+            runtime.spawn(resume::keep(driver, pool, saving));
         }
         let (context, workspace) = (Arc::clone(&self.context), Arc::clone(&self.workspace));
         let (sessions, monitors) = (Arc::clone(&self.sessions), Arc::clone(&self.monitors));
@@ -191,7 +185,6 @@ impl Parts {
 
     /// Takes over the clients of other companions of the folder when these end.
     pub(crate) fn follow_peers(&self, runtime: &Handle, peers: Peers) {
-        let Some(journal) = self.journal.clone() else { return };
         let hand_over = HandOver {
             config: Arc::clone(&self.config),
             pool: Arc::clone(&self.pool),
@@ -199,7 +192,6 @@ impl Parts {
             sessions: Arc::clone(&self.sessions),
             clients: Arc::clone(&self.clients),
             driver: Arc::clone(&self.driver),
-            journal,
             http: Arc::clone(&self.http),
             hooks: Arc::clone(&self.hooks),
             lifecycle: self.lifecycle.clone(),
@@ -229,7 +221,6 @@ impl Parts {
             driver: Arc::clone(&self.driver),
             sessions: Arc::clone(&self.sessions),
             monitors: Arc::clone(&self.monitors),
-            journal: self.journal.clone(),
             pool: Arc::clone(&self.pool),
             lifecycle: self.lifecycle.clone(),
         }

@@ -23,7 +23,6 @@ use tokio::time::{Instant, timeout_at};
 use crate::discovery::Removal;
 use crate::disk::pool::BlockingPool;
 use crate::driver::Driver;
-use crate::journal::Journal;
 use crate::lifecycle::Lifecycle;
 use crate::monitor::Monitors;
 use crate::session::Sessions;
@@ -43,8 +42,6 @@ pub(crate) struct Shutdown {
     pub(crate) driver: Arc<Driver>,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) monitors: Arc<Monitors>,
-    /// Present if the server can be resumed.
-    pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) pool: Arc<BlockingPool>,
     pub(crate) lifecycle: Lifecycle,
 }
@@ -78,11 +75,9 @@ impl Shutdown {
         }
         aborting.cancel();
         tasks.wait().await;
-        if let Some(journal) = &self.journal {
-            journal.end();
-            if timeout_at(end, journal.ended()).await.is_err() {
-                log::warn!("resume disk timed out");
-            }
+        self.driver.journal().end();
+        if timeout_at(end, self.driver.saved.ended()).await.is_err() {
+            log::warn!("resume disk timed out");
         }
         if let Some(removal) = removal {
             removal.end(end).await;
@@ -97,9 +92,7 @@ impl Shutdown {
         self.driver.post(Input::EndTexts);
         self.close();
         self.lifecycle.aborting.cancel();
-        if let Some(journal) = &self.journal {
-            journal.end();
-        }
+        self.driver.journal().end();
     }
 
     fn close(&self) {

@@ -18,7 +18,7 @@ use companion_core::diffs::{Answer, DiffId, Outgoing, Proposed};
 use companion_core::record::Left;
 use companion_core::text::{HeldBytes, Share, Text};
 use companion_protocol::tool::Tool;
-use parking_lot::Mutex;
+use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::sleep_until;
@@ -27,7 +27,7 @@ use uuid::Uuid;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::host::{CallId, EditorHost, Proposal, RequestOwner};
-use crate::journal::Journal;
+use crate::journal::{Journal, Saved};
 use crate::monitor::Monitors;
 use crate::session::{SessionId, Sessions};
 pub(crate) use outputs::Reply;
@@ -53,8 +53,7 @@ pub(crate) struct Driver {
     sessions: Arc<Sessions>,
     monitors: Arc<Monitors>,
     host: Arc<dyn EditorHost>,
-    /// Set if a next process can resume this server.
-    journal: Option<Arc<Journal>>,
+    pub(crate) saved: Saved,
 }
 
 /// The companion, and what waits for it or by it.
@@ -66,6 +65,7 @@ struct Core {
     /// The proposals that were not sent to the editor.
     proposals: HashMap<CallId, Proposal>,
     to_editor: VecDeque<ToEditor>,
+    journal: Journal,
     /// The editor starts the next server, and keeps its proposals for that.
     keeps_proposals: bool,
     /// Dropped once clients have acknowledged everything.
@@ -87,24 +87,24 @@ struct Answered {
 }
 
 impl Driver {
-    /// `left` is the state of the last process, if this one resumes it. Returns the checks of the
+    /// A server can be resumed if `left` is the state of the last process. Returns the checks of the
     /// disk, too, which somebody must carry out.
     pub(crate) fn new(
         sessions: Arc<Sessions>,
         monitors: Arc<Monitors>,
         host: Arc<dyn EditorHost>,
         config: &Config,
-        journal: Option<Arc<Journal>>,
-        left: Left,
+        left: Option<Left>,
     ) -> (Arc<Self>, UnboundedReceiver<DiskCheck>) {
         let max_untaken = config.limits.body.saturating_mul(2);
+        let is_resumable = left.is_some();
         let (first_delivery, _) = Uuid::new_v4().as_u64_pair();
         let companion = Companion::new(
             config.limits.core,
             DiffId::random(),
             first_delivery,
-            journal.is_some(),
-            left,
+            is_resumable,
+            left.unwrap_or_default(),
         );
         let core = Mutex::new(Core {
             companion,
@@ -112,6 +112,7 @@ impl Driver {
             waiters: HashMap::new(),
             proposals: HashMap::new(),
             to_editor: VecDeque::new(),
+            journal: Journal::default(),
             keeps_proposals: false,
             all_arrived: None,
             timer: None,
@@ -129,7 +130,7 @@ impl Driver {
             sessions,
             monitors,
             host,
-            journal,
+            saved: Saved::new(is_resumable),
         });
         (driver, checks)
     }
@@ -146,6 +147,11 @@ impl Driver {
     /// Asks the companion something.
     pub(crate) fn ask<T>(&self, question: impl FnOnce(&Companion) -> T) -> T {
         question(&self.core.lock().companion)
+    }
+
+    /// The records that wait for the disk.
+    pub(crate) fn journal(&self) -> MappedMutexGuard<'_, Journal> {
+        MutexGuard::map(self.core.lock(), |core| &mut core.journal)
     }
 
     /// Hands in an input, from the server's thread.
@@ -232,9 +238,7 @@ impl Driver {
     async fn answer(&self, answered: oneshot::Receiver<Answered>) -> Answer {
         let Answered { answer, records } = answered.await.expect("each call is answered");
         // If this process ends now, the next one must know this answer.
-        if let Some(journal) = &self.journal {
-            journal.saved(records).await;
-        }
+        self.saved.wait_for(records).await;
         answer
     }
 
@@ -284,9 +288,7 @@ impl Driver {
 
     /// Waits until the next process would know the current state, or until the timeout.
     pub(crate) async fn wait_until_journaled(&self) {
-        if let Some(journal) = &self.journal {
-            journal.saved(self.ask(|companion| companion.diffs().records())).await;
-        }
+        self.saved.wait_for(self.ask(|companion| companion.diffs().records())).await;
     }
 }
 

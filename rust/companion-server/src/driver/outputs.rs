@@ -70,11 +70,7 @@ impl Driver {
                             let _ = waiter.answer.send(Answered { answer, records });
                         }
                     }
-                    Output::Record(record) => {
-                        if let Some(journal) = &self.journal {
-                            journal.append(record);
-                        }
-                    }
+                    Output::Record(record) => core.journal.append(record),
                     Output::Decided(session, path, decision) => {
                         decided.push((session, path, decision));
                     }

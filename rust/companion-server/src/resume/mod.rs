@@ -15,6 +15,7 @@ mod tests;
 mod token;
 
 use std::env::consts::OS;
+use std::future::poll_fn;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
@@ -31,7 +32,6 @@ use crate::clock::now_ms;
 use crate::config::{Config, DISK_TIMEOUT};
 use crate::disk::pool::BlockingPool;
 use crate::driver::Driver;
-use crate::journal::Journal;
 use crate::net::listen::Listeners;
 use crate::runtime::Runtime;
 use file::ResumeFile;
@@ -249,16 +249,11 @@ impl Saving {
 }
 
 /// Saves the server's records off its thread, one write at a time, until the end.
-pub(crate) async fn keep(
-    driver: Arc<Driver>,
-    pool: Arc<BlockingPool>,
-    journal: Arc<Journal>,
-    saving: JoinHandle<Saving>,
-) {
-    let _ended = Ended(&journal);
+pub(crate) async fn keep(driver: Arc<Driver>, pool: Arc<BlockingPool>, saving: JoinHandle<Saving>) {
+    let _ended = Ended(&driver);
     let Ok(mut saving) = saving.await else { return };
     loop {
-        let batch = journal.next().await;
+        let batch = poll_fn(|cx| driver.journal().poll_next(cx)).await;
         let (count, ends) = (batch.records.len(), batch.ends);
         let written = pool.run(move || {
             let saved = saving.attempt(|file| file.take(batch));
@@ -269,7 +264,7 @@ pub(crate) async fn keep(
             Ok(back) => back,
             Err(error) => return log::warn!("cannot save resume data: {error}"),
         };
-        let records = journal.done(count);
+        let records = driver.saved.add(count);
         if saved {
             driver.handle(Input::Saved(records));
         }
@@ -280,10 +275,10 @@ pub(crate) async fn keep(
 }
 
 /// The file is not kept any more.
-struct Ended<'a>(&'a Journal);
+struct Ended<'a>(&'a Driver);
 
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
-        self.0.set_ended();
+        self.0.saved.set_ended();
     }
 }

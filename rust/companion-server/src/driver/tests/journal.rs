@@ -1,6 +1,7 @@
 //! Tests records that wait for a disk that does not answer.
 
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use companion_core::calls::{Attempt, CallId, CallOrigin};
 use companion_core::companion::{Action, Companion, Input, Now, Output, Outputs};
@@ -15,7 +16,7 @@ use crate::journal::Journal;
 use crate::session::{Client, ClientTraits, SessionId};
 
 /// Hands in an input, and queues the records. They are saved when the disk answers.
-fn handle(companion: &mut Companion, journal: &Journal, input: Input<'_>) {
+fn handle(companion: &mut Companion, journal: &mut Journal, input: Input<'_>) {
     let mut out = Outputs::new();
     companion.handle(Now::default(), input, &mut out);
     for output in out {
@@ -25,30 +26,42 @@ fn handle(companion: &mut Companion, journal: &Journal, input: Input<'_>) {
     }
 }
 
-#[tokio::test]
-async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
+/// Takes all records for the disk.
+fn take(journal: &mut Journal) -> Vec<Record> {
+    match journal.poll_next(&Context::from_waker(Waker::noop())) {
+        Poll::Ready(batch) => batch.records,
+        Poll::Pending => Vec::new(),
+    }
+}
+
+#[test]
+fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
     for is_taken in [false, true] {
         for is_gone in [false, true] {
             let limits = Config::new(Settings::default()).limits.core;
             let mut companion = Companion::new(limits, DiffId(1), 1, true, Left::default());
-            let (journal, session) = (Journal::default(), SessionId::new());
-            let mut handle = |input: Input<'_>| handle(&mut companion, &journal, input);
-            handle(Input::Connected(session, Client::default()));
+            let (mut journal, session) = (Journal::default(), SessionId::new());
+            let mut handle =
+                |journal: &mut Journal, input: Input<'_>| handle(&mut companion, journal, input);
+            handle(&mut journal, Input::Connected(session, Client::default()));
             let (call, id) = (CallId(1), Id::from(1));
             let from = CallOrigin { session, id: &id, sent: Attempt::OnceForAll };
             let proposed = Proposed::new("proposed", ClientTraits::default());
             let action = Action::Open { proposed, held: 0, is_editor_busy: false, is_shared: true };
-            handle(Input::Call { call, from, path: "/a".into(), action });
-            handle(Input::EditorDid(call, None));
-            let before = if is_taken { journal.next().await.records } else { Vec::new() };
+            handle(&mut journal, Input::Call { call, from, path: "/a".into(), action });
+            handle(&mut journal, Input::EditorDid(call, None));
+            let before = if is_taken { take(&mut journal) } else { Vec::new() };
             let texts = HeldBytes::default();
-            handle(Input::Accepted("/a", texts.hold("accepted".to_owned())));
+            handle(&mut journal, Input::Accepted("/a", texts.hold("accepted".to_owned())));
             assert!(texts.bytes() > 0);
-            handle(if is_gone { Input::Gone(session) } else { Input::Pong(session, DiffId(1)) });
+            handle(
+                &mut journal,
+                if is_gone { Input::Gone(session) } else { Input::Pong(session, DiffId(1)) },
+            );
             assert_eq!(texts.bytes(), 0, "taken {is_taken}, gone {is_gone}");
 
             // Each record still counts, and their result is empty.
-            let records = [before, journal.next().await.records].concat();
+            let records = [before, take(&mut journal)].concat();
             assert_eq!(records.len() as u64, companion.diffs().records());
             let mut left = Left::default();
             for record in records {
@@ -62,7 +75,7 @@ async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
 #[test]
 fn a_diff_that_is_over_has_nothing_long_that_waits_for_the_disk() {
     let (session, path) = (SessionId::new(), Arc::<str>::from("/long"));
-    let journal = Journal::default();
+    let mut journal = Journal::default();
     for number in 0..2 {
         let opened = Record::Opened(DiffId(number), session, Arc::clone(&path));
         journal.append(opened);

@@ -168,9 +168,8 @@ impl Scene {
             let left = std::fs::read_to_string(file.unwrap().path()).unwrap();
             assert!(!left.contains(text), "{left}");
         }
-        let journal = self.rig.parts.journal.as_ref().unwrap();
-        journal.end();
-        journal.ended().await;
+        self.rig.parts.driver.journal().end();
+        self.rig.parts.driver.saved.ended().await;
         self.rig.release_lock();
         self
     }

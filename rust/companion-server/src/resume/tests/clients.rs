@@ -52,9 +52,8 @@ pub(super) async fn kill(dir: &TempDir, rig: Rig) {
     let content = fs::read(file).unwrap();
     // The kernel would release the lock. Here the orderly end does, which also writes.
     rig.release_lock();
-    let journal = rig.parts.journal.clone().unwrap();
-    journal.end();
-    journal.ended().await;
+    rig.parts.driver.journal().end();
+    rig.parts.driver.saved.ended().await;
     fs::write(file, content).unwrap();
 }
 
