@@ -6,7 +6,7 @@ use companion_protocol::editor::ReasonArrival;
 
 use super::{Companion, DiskCheck, Now, Output, Outputs};
 use crate::calls::CallId;
-use crate::cli::Opened;
+use crate::cli::{Caller, Connected, Opened};
 use crate::diffs::Proposed;
 use crate::diffs::ledger::Effect;
 use crate::session::{ClientTraits, SessionId};
@@ -98,11 +98,27 @@ impl Companion {
     /// The clients with these traits that are connected, or may return to this process. A CLI with
     /// another connection has connected again.
     fn connected_like(&mut self, traits: ClientTraits) -> Vec<SessionId> {
+        self.conversation.clis.expect_only(&self.connected_with(|_| true));
+        self.connected_with(|of| of == traits)
+    }
+
+    /// The clients that are connected, or may return to this process, and have such traits.
+    fn connected_with(&self, has: impl Fn(ClientTraits) -> bool) -> Vec<SessionId> {
         let is_connected = |session: &SessionId| {
             self.ledger.has_stream(*session) || self.returning.contains(session)
         };
-        let connected: Vec<_> = self.clients.keys().copied().filter(is_connected).collect();
-        self.conversation.clis.expect_only(&connected);
-        connected.into_iter().filter(|session| self.clients[session] == traits).collect()
+        let clients = self.clients.iter().filter(|(of, traits)| is_connected(of) && has(**traits));
+        clients.map(|(session, _)| *session).collect()
+    }
+
+    /// Whether the user reviews the edits of this CLI in the editor, as far as its client is known.
+    pub fn may_review(&self, caller: &Caller<'_>) -> bool {
+        let mut caller = caller.clone();
+        if self.returning.iter().any(|session| !self.ledger.has_stream(*session)) {
+            // Until a client of the last process has come back, it has no connection.
+            caller.connected = Connected::Unknown;
+        }
+        let reviewed = self.connected_with(|of| of.replays_edits);
+        self.clis().is_connected(&caller, &reviewed)
     }
 }

@@ -104,7 +104,7 @@ impl Driver {
         for (session, path, decision) in decided {
             self.publish(&path, &decision);
             if let Some(session) = self.sessions.get(session) {
-                session.mailbox.wake();
+                session.wake();
             }
         }
         (value, reply)

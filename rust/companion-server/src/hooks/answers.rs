@@ -151,13 +151,7 @@ impl Hooks {
         if !self.state.lock().review_all || !self.config.settings.review {
             return false;
         }
-        let expected = self.sessions.expected_with(|client| client.replays_edits);
-        let mut caller = caller.clone();
-        if self.sessions.awaits_any() {
-            // Until a client of the last process has come back, it has no connection.
-            caller.connected = Connected::Unknown;
-        }
-        self.driver.ask(|companion| companion.clis().is_connected(&caller, &expected))
+        self.driver.ask(|companion| companion.may_review(caller))
     }
 
     async fn after_tool(self: &Arc<Self>, event: &HookEvent, caller: &Caller<'_>) -> HookOutput {

@@ -96,7 +96,7 @@ impl EventStream {
         }
         let (session, number) = (self.session.id, self.number);
         let decisions = || self.server.driver.next_event(session, number);
-        let next = ready!(self.session.mailbox.poll_next(number, decisions, cx));
+        let next = ready!(self.session.poll_next(number, decisions, cx));
         let bytes = match next {
             None => return Poll::Ready(None),
             Some(Next::KeepAlive) => sse::KEEP_ALIVE,

@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use parking_lot::Mutex;
 
 use companion_core::diffs::DiffId;
 
@@ -26,10 +25,7 @@ pub(crate) enum Next<D> {
 }
 
 #[derive(Default)]
-pub(crate) struct Mailbox(Mutex<MailboxState>);
-
-#[derive(Default)]
-struct MailboxState {
+pub(super) struct Mailbox {
     /// The number of the newest stream. Only the newest stream is served.
     number: u64,
     stream: StreamState,
@@ -50,115 +46,99 @@ enum StreamState {
 }
 
 impl Mailbox {
-    pub(crate) fn has_stream(&self) -> bool {
-        self.0.lock().stream != StreamState::Down
+    pub(super) fn has_stream(&self) -> bool {
+        self.stream != StreamState::Down
     }
 
     /// Begins a new stream. Returns its number, and whether it replaces an earlier one.
-    pub(crate) fn attach(&self, context: Bytes) -> (u64, bool) {
-        let mut state = self.0.lock();
-        state.context = Some(context);
-        state.number += 1;
-        let before = std::mem::replace(&mut state.stream, StreamState::Fresh);
-        wake(&mut state);
-        (state.number, before != StreamState::Down)
+    pub(super) fn attach(&mut self, context: Bytes) -> (u64, bool) {
+        let replaces = self.has_stream();
+        self.context = Some(context);
+        self.number += 1;
+        self.stream = StreamState::Fresh;
+        self.wake();
+        (self.number, replaces)
     }
 
     /// Ends the stream `number`. Returns whether the client has no stream now.
-    pub(crate) fn detach(&self, number: u64) -> bool {
-        let mut state = self.0.lock();
-        if state.number != number || state.stream == StreamState::Down {
+    pub(super) fn detach(&mut self, number: u64) -> bool {
+        if self.number != number || !self.has_stream() {
             return false;
         }
-        state.stream = StreamState::Down;
-        state.context = None;
-        state.pings.clear();
-        state.keep_alive = false;
-        state.waker = None;
+        *self = Self { number, ended: self.ended, ..Self::default() };
         true
     }
 
     /// Replaces the waiting context. Returns the waker of the stream.
-    pub(crate) fn set_context(&self, context: &Bytes) -> Option<Waker> {
-        let mut state = self.0.lock();
-        if state.stream != StreamState::Down {
-            state.context = Some(context.clone());
-        }
-        state.waker.clone()
+    pub(super) fn set_context(&mut self, context: &Bytes) -> Option<Waker> {
+        self.context = self.has_stream().then(|| context.clone());
+        self.waker.clone()
     }
 
     /// Requests a comment. Returns the waker of the stream.
-    pub(crate) fn keep_alive(&self) -> Option<Waker> {
-        let mut state = self.0.lock();
-        state.keep_alive = state.stream != StreamState::Down;
-        state.waker.clone()
+    pub(super) fn keep_alive(&mut self) -> Option<Waker> {
+        self.keep_alive = self.has_stream();
+        self.waker.clone()
     }
 
     /// Sends a ping, if there is a stream.
-    pub(crate) fn ping(&self, id: DiffId) {
-        let mut state = self.0.lock();
-        if state.stream != StreamState::Down {
-            state.pings.push_back(id);
-            wake(&mut state);
+    pub(super) fn ping(&mut self, id: DiffId) {
+        if self.has_stream() {
+            self.pings.push_back(id);
+            self.wake();
         }
     }
 
-    /// Wakes the stream, because there is a decision to send.
-    pub(crate) fn wake(&self) {
-        wake(&mut self.0.lock());
+    /// Wakes the stream, because there is something to send.
+    pub(super) fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
     }
 
     /// Ends the current stream and later ones, once they have sent the waiting items.
-    pub(crate) fn end(&self) {
-        let mut state = self.0.lock();
-        state.ended = true;
-        wake(&mut state);
+    pub(super) fn end(&mut self) {
+        self.ended = true;
+        self.wake();
     }
 
     /// Polls for the next item of the stream `number`; takes decisions from `decisions`. Returns
     /// `None` once the stream is replaced or ended.
-    pub(crate) fn poll_next<D>(
-        &self,
+    pub(super) fn poll_next<D>(
+        &mut self,
         number: u64,
         decisions: impl FnOnce() -> Option<D>,
         cx: &Context<'_>,
     ) -> Poll<Option<Next<D>>> {
-        let mut state = self.0.lock();
-        if state.number != number {
+        if self.number != number {
             return Poll::Ready(None);
         }
         // A stream begins with the context. Later, decisions go first. Otherwise a slow client
         // whose user moves the caret would wait for a decision without end.
-        if std::mem::replace(&mut state.stream, StreamState::Up) == StreamState::Fresh
-            && let Some(context) = state.context.take()
+        if std::mem::replace(&mut self.stream, StreamState::Up) == StreamState::Fresh
+            && let Some(context) = self.context.take()
         {
             return Poll::Ready(Some(Next::Context(context)));
         }
         if let Some(decision) = decisions() {
             return Poll::Ready(Some(Next::Decision(decision)));
         }
-        if let Some(ping) = state.pings.pop_front() {
+        if let Some(ping) = self.pings.pop_front() {
             return Poll::Ready(Some(Next::Ping(ping)));
         }
-        if let Some(context) = state.context.take() {
+        if let Some(context) = self.context.take() {
             return Poll::Ready(Some(Next::Context(context)));
         }
-        if std::mem::take(&mut state.keep_alive) {
+        if std::mem::take(&mut self.keep_alive) {
             return Poll::Ready(Some(Next::KeepAlive));
         }
-        if state.ended {
+        if self.ended {
             return Poll::Ready(None);
         }
-        match &mut state.waker {
+        match &mut self.waker {
             Some(waker) => waker.clone_from(cx.waker()),
             waker => *waker = Some(cx.waker().clone()),
         }
         Poll::Pending
-    }
-}
-
-fn wake(state: &mut MailboxState) {
-    if let Some(waker) = state.waker.take() {
-        waker.wake();
     }
 }

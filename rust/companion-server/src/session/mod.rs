@@ -7,7 +7,7 @@ mod request_order;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -20,19 +20,20 @@ use tokio::time::{Instant, timeout};
 
 use crate::config::Limits;
 use crate::host::EditorHost;
-pub(crate) use mailbox::{Mailbox, Next};
+use mailbox::Mailbox;
+pub(crate) use mailbox::Next;
 use request_order::RequestOrder;
 
 /// One client. The session is idle while no request and no stream holds it.
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) client: Client,
-    pub(crate) mailbox: Mailbox,
     pub(crate) request_order: RequestOrder,
     state: Mutex<SessionState>,
 }
 
 struct SessionState {
+    mailbox: Mailbox,
     /// The number that distinguishes the proposals of several clients for the user. 0 before the
     /// first proposal, and after another client took the number.
     number: u32,
@@ -57,9 +58,9 @@ impl Session {
         Self {
             id,
             client,
-            mailbox: Mailbox::default(),
             request_order: RequestOrder::default(),
             state: Mutex::new(SessionState {
+                mailbox: Mailbox::default(),
                 number: 0,
                 returning,
                 away: false,
@@ -105,8 +106,11 @@ impl Session {
     pub(crate) async fn is_alive(&self, limit: Duration) -> bool {
         let id = DiffId::random();
         let (answer, answered) = oneshot::channel();
-        self.state.lock().pings.push((id, answer));
-        self.mailbox.ping(id);
+        {
+            let mut state = self.state.lock();
+            state.pings.push((id, answer));
+            state.mailbox.ping(id);
+        }
         let is_alive = timeout(limit, answered).await.is_ok();
         self.state.lock().pings.retain(|(of, _)| *of != id);
         is_alive
@@ -124,7 +128,8 @@ impl Session {
     /// Whether the client sends requests but has no stream yet. After a restart it reopens its
     /// stream only after `retry`.
     pub(crate) fn is_returning(&self) -> bool {
-        !self.mailbox.has_stream() && self.state.lock().returning
+        let state = self.state.lock();
+        !state.mailbox.has_stream() && state.returning
     }
 
     /// Notes that the client has reopened its own stream.
@@ -136,9 +141,28 @@ impl Session {
 
     /// The time when the session became idle; `None` if it is not idle.
     fn idle_since(&self) -> Option<Instant> {
-        let has_stream = self.mailbox.has_stream();
         let state = self.state.lock();
-        (!has_stream && state.calls == 0).then_some(state.idle_since)
+        (!state.mailbox.has_stream() && state.calls == 0).then_some(state.idle_since)
+    }
+
+    fn has_stream(&self) -> bool {
+        self.state.lock().mailbox.has_stream()
+    }
+
+    /// Wakes the client's stream, because there is a decision to send.
+    pub(crate) fn wake(&self) {
+        self.state.lock().mailbox.wake();
+    }
+
+    /// Polls for the next item of the stream `number`; takes decisions from `decisions`. Returns
+    /// `None` once the stream is replaced or ended.
+    pub(crate) fn poll_next<D>(
+        &self,
+        number: u64,
+        decisions: impl FnOnce() -> Option<D>,
+        cx: &Context<'_>,
+    ) -> Poll<Option<Next<D>>> {
+        self.state.lock().mailbox.poll_next(number, decisions, cx)
     }
 }
 
@@ -292,7 +316,7 @@ impl Sessions {
     /// Ends a session for good, and its stream.
     pub(crate) fn remove(&self, id: SessionId) {
         if let Some(session) = self.state.lock().by_id.remove(&id) {
-            session.mailbox.end();
+            session.state.lock().mailbox.end();
         }
     }
 
@@ -332,7 +356,7 @@ impl Sessions {
     /// Attaches a stream to a session, starting with this context. Ends the earlier stream. Returns
     /// the stream's number.
     pub(crate) fn attach(&self, session: &Session, context: Bytes) -> u64 {
-        let (number, was_attached) = session.mailbox.attach(context);
+        let (number, was_attached) = session.state.lock().mailbox.attach(context);
         if !was_attached {
             self.count_streams(|streams| *streams += 1);
         }
@@ -341,8 +365,12 @@ impl Sessions {
 
     /// Detaches the stream `number` of a session.
     pub(crate) fn detach(&self, session: &Session, number: u64) {
-        session.state.lock().touch();
-        if session.mailbox.detach(number) {
+        let has_ended = {
+            let mut state = session.state.lock();
+            state.touch();
+            state.mailbox.detach(number)
+        };
+        if has_ended {
             self.count_streams(|streams| *streams -= 1);
         }
     }
@@ -361,7 +389,8 @@ impl Sessions {
     #[must_use]
     pub(crate) fn broadcast_context(&self, context: &Bytes) -> PendingWakes {
         let by_id = &self.state.lock().by_id;
-        PendingWakes(by_id.values().filter_map(|s| s.mailbox.set_context(context)).collect())
+        let wakers = by_id.values().filter_map(|of| of.state.lock().mailbox.set_context(context));
+        PendingWakes(wakers.collect())
     }
 
     /// Sends a comment on every stream. A client sees that the server is alive, and the server sees
@@ -369,36 +398,24 @@ impl Sessions {
     #[must_use]
     pub(crate) fn keep_alive(&self) -> PendingWakes {
         let by_id = &self.state.lock().by_id;
-        PendingWakes(by_id.values().filter_map(|s| s.mailbox.keep_alive()).collect())
+        let wakers = by_id.values().filter_map(|of| of.state.lock().mailbox.keep_alive());
+        PendingWakes(wakers.collect())
     }
 
     /// Ends all streams once they have sent their queues.
     pub(crate) fn end_streams(&self) {
         for session in self.state.lock().by_id.values() {
-            session.mailbox.end();
+            session.state.lock().mailbox.end();
         }
     }
 
     /// Calls `each` for each connected client.
     pub(crate) fn for_each_connected(&self, mut each: impl FnMut(&Session)) {
         for session in self.state.lock().by_id.values() {
-            if session.mailbox.has_stream() {
+            if session.has_stream() {
                 each(session);
             }
         }
-    }
-
-    /// The connected clients with these traits, and those of the last process that may still come back.
-    pub(crate) fn expected_with(&self, has: impl Fn(&ClientTraits) -> bool) -> Vec<SessionId> {
-        let by_id = &self.state.lock().by_id;
-        let is_expected = |of: &Session| of.mailbox.has_stream() || of.is_returning();
-        let sessions = by_id.values().filter(|of| is_expected(of) && has(&of.client.traits));
-        sessions.map(|session| session.id).collect()
-    }
-
-    /// Whether a client of the last process may still come back.
-    pub(crate) fn awaits_any(&self) -> bool {
-        self.state.lock().by_id.values().any(|session| session.is_returning())
     }
 
     /// The sessions whose clients have one of these ports.

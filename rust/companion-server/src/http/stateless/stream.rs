@@ -113,7 +113,7 @@ impl StatelessStream {
             }
             let (session, number) = (&self.request.session, self.number);
             let decisions = || self.server.driver.next_event(session.id, number);
-            let next = ready!(session.mailbox.poll_next(number, decisions, cx));
+            let next = ready!(session.poll_next(number, decisions, cx));
             self.data = self.event(next);
         }
     }
