@@ -14,7 +14,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use companion_protocol::editor::{CompanionNotification, PrivateFiles};
 use companion_protocol::ide::{self, IdeContext, events};
-use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
@@ -36,14 +35,15 @@ const MAX_DELAY: Duration = Duration::from_millis(250);
 const TIMER_LATENESS: Duration = Duration::from_millis(2);
 
 pub(crate) struct EditorContext {
-    state: Mutex<ContextState>,
-    /// The current burst. Notifies when it begins.
-    burst: watch::Sender<Option<Burst>>,
+    /// Notifies when a burst begins.
+    state: watch::Sender<ContextState>,
     host: Arc<dyn EditorHost>,
 }
 
 struct ContextState {
     model: ContextModel,
+    /// The current burst.
+    burst: Option<Burst>,
     /// The last context, for clients that connect later.
     sent: SentContext,
     /// The open files that are not shared, among the checked ones.
@@ -63,6 +63,15 @@ impl Burst {
     }
 }
 
+impl ContextState {
+    /// Adds an event to the burst, or begins one. Returns whether it begins.
+    fn note_event(&mut self) -> bool {
+        let now = Instant::now();
+        let first = self.burst.map_or(now, |burst| burst.first);
+        self.burst.replace(Burst { first, last: now }).is_none()
+    }
+}
+
 struct SentContext {
     context: IdeContext,
     message: Bytes,
@@ -74,35 +83,33 @@ impl EditorContext {
         let message = sse::data(&ide::context_update(&context));
         let sent = SentContext { context, message };
         let private = PrivateFiles::default();
-        let state = Mutex::new(ContextState { model, sent, private });
-        Self { state, burst: watch::Sender::default(), host }
+        let state = watch::Sender::new(ContextState { model, burst: None, sent, private });
+        Self { state, host }
     }
 
     /// Applies an event to the model.
     pub(crate) fn update(&self, event: impl FnOnce(&mut ContextModel) -> bool) {
-        let has_changed = event(&mut self.state.lock().model);
-        if has_changed {
-            self.note_event();
-        }
+        self.state.send_if_modified(|state| event(&mut state.model) && state.note_event());
     }
 
-    /// Adds an event to the burst, or begins one.
-    fn note_event(&self) {
-        let now = Instant::now();
-        self.burst.send_if_modified(|burst| {
-            let first = burst.map_or(now, |burst| burst.first);
-            burst.replace(Burst { first, last: now }).is_none()
+    /// Changes the state without an event.
+    fn change<T>(&self, change: impl FnOnce(&mut ContextState) -> T) -> T {
+        let mut changed = None;
+        self.state.send_if_modified(|state| {
+            changed = Some(change(state));
+            false // only the beginning of a burst is waited for
         });
+        changed.expect("it has run")
     }
 
     /// The open private files, among the checked ones. The file with the focus is always checked.
     pub(crate) fn private_files(&self) -> PrivateFiles {
-        self.state.lock().private.clone()
+        self.state.borrow().private.clone()
     }
 
     /// Whether context is shared with clients.
     pub(crate) fn is_shared(&self) -> bool {
-        self.state.lock().model.is_shared()
+        self.state.borrow().model.is_shared()
     }
 
     /// The reason why no model gets a new text of the user; `None` while context is shared.
@@ -113,23 +120,22 @@ impl EditorContext {
     /// The paths of all open files, newest focus first. Clients must not get those that are private or
     /// outside the workspace.
     pub(crate) fn all_open_paths(&self) -> Vec<String> {
-        self.state.lock().model.paths()
+        self.state.borrow().model.paths()
     }
 
     /// `ide/contextUpdate` with the last state.
     pub(crate) fn message(&self) -> Bytes {
-        self.state.lock().sent.message.clone()
+        self.state.borrow().sent.message.clone()
     }
 
     /// The last state, as JSON.
     pub(crate) fn json(&self) -> String {
-        serde_json::to_string(&self.state.lock().sent.context).expect("a context is JSON")
+        serde_json::to_string(&self.state.borrow().sent.context).expect("a context is JSON")
     }
 
     /// The same message for `GET /events`.
     pub(crate) fn event(&self) -> Bytes {
-        let context = self.state.lock().sent.context.clone();
-        sse::data(&events::context_update(&context))
+        sse::data(&events::context_update(&self.state.borrow().sent.context))
     }
 
     /// Sends contexts while the server runs.
@@ -150,20 +156,20 @@ impl EditorContext {
         sessions: &Sessions,
         monitors: &Monitors,
     ) {
-        let mut burst = self.burst.subscribe();
+        let mut state = self.state.subscribe();
         loop {
             tokio::select! {
-                _ = burst.wait_for(Option::is_some) => {}
-                () = disk.has_news() => self.note_event(),
+                _ = state.wait_for(|state| state.burst.is_some()) => {}
+                () = disk.has_news() => drop(self.change(ContextState::note_event)),
             }
             let due = self.burst_over().await;
             let context = self.snapshot(due, &mut disk, pool).await;
-            if context == self.state.lock().sent.context {
+            if context == self.state.borrow().sent.context {
                 continue;
             }
             let message = sse::data(&ide::context_update(&context));
             let sleepers = sessions.broadcast_context(&message);
-            self.state.lock().sent = SentContext { context, message };
+            self.change(|state| state.sent = SentContext { context, message });
             monitors.publish(|| self.event());
             sleepers.wake().await;
         }
@@ -173,15 +179,11 @@ impl EditorContext {
     /// ends it. Returns the time when the context is due.
     async fn burst_over(&self) -> Instant {
         loop {
-            let due = self.burst.borrow().map_or_else(Instant::now, Burst::due);
+            let due = self.state.borrow().burst.map_or_else(Instant::now, Burst::due);
             sleep_until(due - TIMER_LATENESS).await;
-            let mut is_over = false;
-            self.burst.send_if_modified(|burst| {
-                is_over = burst.is_none_or(|burst| burst.due() <= due);
-                if is_over {
-                    *burst = None;
-                }
-                false // only a beginning is waited for
+            let is_over = self.change(|state| {
+                state.burst.take_if(|burst| burst.due() <= due);
+                state.burst.is_none()
             });
             if is_over {
                 return due;
@@ -191,16 +193,17 @@ impl EditorContext {
 
     /// The state at `due`, with the files that exist and are not private.
     async fn snapshot(&self, due: Instant, disk: &mut FileScan, pool: &BlockingPool) -> IdeContext {
-        let paths = self.state.lock().model.paths();
+        let paths = self.all_open_paths();
         let seen = disk.check(pool, paths, due).await;
         self.note_private(&seen.private);
         // Files that were opened in the meantime follow with the next burst.
-        self.state.lock().model.snapshot(|path| seen.shared.iter().any(|shared| shared == path))
+        let is_shared = |path: &str| seen.shared.iter().any(|shared| shared == path);
+        self.state.borrow().model.snapshot(is_shared)
     }
 
     /// Sends the editor the list of its private files, if it has changed.
     fn note_private(&self, private: &PrivateFiles) {
-        let before = std::mem::replace(&mut self.state.lock().private, private.clone());
+        let before = self.change(|state| std::mem::replace(&mut state.private, private.clone()));
         if before != *private {
             self.host.notify(CompanionNotification::PrivateFiles(private.clone()));
         }
