@@ -9,21 +9,15 @@ use std::time::Duration;
 use companion_platform::Watch;
 use companion_protocol::settings::AllowedHost;
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::clients::Clients;
-use crate::config::Config;
-use crate::disk::pool::BlockingPool;
-use crate::driver::Driver;
-use crate::hooks::Hooks;
-use crate::http::{self, HttpServer};
-use crate::lifecycle::Lifecycle;
+use crate::http;
 use crate::net::endpoint::Endpoint;
 use crate::net::listen::Listeners;
+use crate::parts::Parts;
 use crate::resume::{Address, Legacy, Peers, SharedHead, Sight, real_folders};
-use crate::session::Sessions;
-use crate::workspace::Workspace;
 
 /// The interval of looks while another companion of the folder runs, if the system reports its end …
 const WATCH_INTERVAL: Duration = Duration::from_secs(20);
@@ -43,29 +37,28 @@ const CLOSE_INTERVAL: Duration = Duration::from_mins(1);
 /// The number of waits of [`END_INTERVAL`] until the adopted records are saved.
 const MAX_WAITS: usize = 100;
 
-pub(crate) struct HandOver {
-    pub(crate) config: Arc<Config>,
-    pub(crate) pool: Arc<BlockingPool>,
-    pub(crate) workspace: Arc<Workspace>,
-    pub(crate) sessions: Arc<Sessions>,
-    pub(crate) clients: Arc<Clients>,
-    pub(crate) driver: Arc<Driver>,
-    pub(crate) http: Arc<HttpServer>,
-    pub(crate) hooks: Arc<Hooks>,
-    pub(crate) lifecycle: Lifecycle,
+struct HandOver {
+    parts: Arc<Parts>,
     /// The endpoints of other companions.
-    pub(crate) endpoints: Vec<Arc<Endpoint>>,
-    pub(crate) head: SharedHead,
+    endpoints: Vec<Arc<Endpoint>>,
+    head: SharedHead,
+}
+
+/// Takes over the clients of other companions of the folder when these end.
+pub(crate) fn follow_peers(parts: &Arc<Parts>, runtime: &Handle, peers: Peers) {
+    let (endpoints, head) = (Vec::new(), peers.head());
+    let hand_over = HandOver { parts: Arc::clone(parts), endpoints, head };
+    parts.until_stopped(runtime, hand_over.run(peers));
 }
 
 impl HandOver {
     /// Takes over the clients of each companion that ends, without end.
-    pub(crate) async fn run(mut self, mut peers: Peers) {
+    async fn run(mut self, mut peers: Peers) {
         self.listen_again();
-        let mut folders = self.workspace.changes();
+        let mut folders = self.parts.workspace.changes();
         let peer_changed = Arc::new(Notify::new());
-        let (changed, alive) = (Arc::clone(&peer_changed), self.pool.alive());
-        let watch = self.pool.run(move || {
+        let (changed, alive) = (Arc::clone(&peer_changed), self.parts.pool.alive());
+        let watch = self.parts.pool.run(move || {
             let watch = peers.watch(move || {
                 let _held_by_its_thread = &alive;
                 changed.notify_one();
@@ -78,9 +71,9 @@ impl HandOver {
         let is_reported = watch.is_ok() && Watch::REPORTS_CLOSED_FILES;
         let mut ending_until = Instant::now();
         loop {
-            let roots = self.workspace.open();
-            let is_port_chosen = self.config.settings.port != 0;
-            let look = self.pool.run(move || {
+            let roots = self.parts.workspace.open();
+            let is_port_chosen = self.parts.config.settings.port != 0;
+            let look = self.parts.pool.run(move || {
                 let roots = if is_port_chosen { Vec::new() } else { real_folders(&roots) };
                 let has_changed = peers.set_workspace(roots);
                 let sight = peers.look();
@@ -89,7 +82,7 @@ impl HandOver {
             let Ok((looked, has_changed, sight)) = look.await else { return };
             peers = looked;
             if has_changed {
-                self.driver.journal().rewrite();
+                self.parts.driver.journal().rewrite();
             }
             let sight = sight.unwrap_or_else(|error| {
                 log::debug!("other companions can't be found: {error}");
@@ -135,12 +128,12 @@ impl HandOver {
         }
         log::info!("another companion of this folder has ended; going on with its clients");
         self.head.lock().adopted.extend(bound.iter().map(|(address, _)| address.clone()));
-        self.driver.journal().rewrite();
-        self.clients.adopt(legacy.left.clone());
+        self.parts.driver.journal().rewrite();
+        self.parts.clients.adopt(legacy.left.clone());
         for (address, listeners) in bound {
             self.listen(&address, listeners);
         }
-        self.hooks.report_pending_comments();
+        self.parts.hooks.report_pending_comments();
         if self.is_saved().await {
             self.on_disk(move || legacy.remove()).await;
         } else {
@@ -152,8 +145,8 @@ impl HandOver {
     /// Whether this server's file has all records. Waits for that for some seconds.
     async fn is_saved(&self) -> bool {
         for _ in 0..MAX_WAITS {
-            self.driver.wait_until_journaled().await;
-            if self.driver.ask(|companion| companion.diffs().is_saved()) {
+            self.parts.driver.wait_until_journaled().await;
+            if self.parts.driver.ask(|companion| companion.diffs().is_saved()) {
                 return true;
             }
             sleep(END_INTERVAL).await;
@@ -162,7 +155,7 @@ impl HandOver {
     }
 
     async fn on_disk(&self, job: impl FnOnce() -> std::io::Result<()> + Send + 'static) {
-        if let Ok(Err(error)) = self.pool.run(job).await {
+        if let Ok(Err(error)) = self.parts.pool.run(job).await {
             log::warn!("cannot remove the resume data of another companion: {error}");
         }
     }
@@ -175,14 +168,14 @@ impl HandOver {
                 self.listen(&address, listeners);
             } else {
                 self.head.lock().adopted.retain(|of| of.port != address.port);
-                self.driver.journal().rewrite();
+                self.parts.driver.journal().rewrite();
             }
         }
     }
 
     /// Binds a port, unless another program has it at any address.
     fn bind(&self, address: &Address) -> Option<Listeners> {
-        let why = match Listeners::bind(address.port, &self.config.settings.listen) {
+        let why = match Listeners::bind(address.port, &self.parts.config.settings.listen) {
             Ok(listeners) => match listeners.taken() {
                 None => return Some(listeners),
                 Some(taken) => format!("it is taken on {taken}"),
@@ -199,34 +192,34 @@ impl HandOver {
 
     /// Serves clients at `address`.
     fn listen(&mut self, address: &Address, listeners: Listeners) {
-        let mut hosts = self.config.settings.allowed_hosts.clone();
+        let mut hosts = self.parts.config.settings.allowed_hosts.clone();
         hosts.extend(listeners.addresses().into_iter().flatten().map(AllowedHost::from));
         let Address { port, token } = address;
-        let stopping = &self.lifecycle.stopping;
+        let stopping = &self.parts.lifecycle.stopping;
         let endpoint = Arc::new(Endpoint::new(*port, token.expose(), &hosts, stopping));
         for socket in listeners.into_parts().0 {
             let socket = socket.set_nonblocking(true).and_then(|()| TcpListener::from_std(socket));
             match socket {
                 Ok(socket) => {
                     let accept =
-                        http::accept(socket, Arc::clone(&endpoint), Arc::clone(&self.http));
-                    self.lifecycle.listening.spawn(accept);
+                        http::accept(socket, Arc::clone(&endpoint), Arc::clone(&self.parts.http));
+                    self.parts.lifecycle.listening.spawn(accept);
                 }
                 Err(error) => log::warn!("not listening on port {port}: {error}"),
             }
         }
         self.endpoints.push(endpoint);
-        self.sessions.set_adopted(true);
+        self.parts.sessions.set_adopted(true);
     }
 
     /// Closes the endpoints that no client knows any more.
     fn close_unused(&mut self) {
-        let unused = self.endpoints.extract_if(.., |of| !self.sessions.may_reach(of.port));
+        let unused = self.endpoints.extract_if(.., |of| !self.parts.sessions.may_reach(of.port));
         for endpoint in unused {
             endpoint.closing.cancel();
             self.head.lock().adopted.retain(|of| of.port != endpoint.port);
-            self.driver.journal().rewrite();
+            self.parts.driver.journal().rewrite();
         }
-        self.sessions.set_adopted(!self.endpoints.is_empty());
+        self.parts.sessions.set_adopted(!self.endpoints.is_empty());
     }
 }

@@ -10,7 +10,7 @@
 //! editor → `driver` or `context` → `session` (waiting items per client) → `http`.
 //!
 //! The modules stand in layers, and each uses only lower ones (`LAYERS` in `rust/xtask/tests/tidy.rs`).
-//! A module takes the parts that it needs. `parts` builds all of them, for `server` alone.
+//! A module takes the parts that it needs. `parts` builds all of them, for the start and the end of a server.
 
 mod clients;
 mod clock;

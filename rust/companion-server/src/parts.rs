@@ -16,7 +16,6 @@ use crate::context::{ContextModel, EditorContext};
 use crate::diagnostics::SharedDiagnostics;
 use crate::disk::pool::{BlockingPool, DiskQueue};
 use crate::driver::Driver;
-use crate::hand_over::HandOver;
 use crate::hooks::{HookState, Hooks};
 use crate::host::EditorHost;
 use crate::http::HttpServer;
@@ -27,13 +26,12 @@ use crate::monitor::Monitors;
 use crate::net::bodies::BodyBudget;
 use crate::net::endpoint::Endpoint;
 use crate::net::slots::UnauthenticatedSlots;
-use crate::resume::{self, Peers, Saving, Token};
+use crate::resume::{self, Saving, Token};
 use crate::session::Sessions;
-use crate::shutdown::Shutdown;
 use crate::workspace::Workspace;
 use crate::workspace::probe::TargetProbe;
 
-/// The parts of a server that its start, its end and its editor use. No other module takes this.
+/// The parts of a server, for its start, its end and its editor. The other modules take single parts.
 pub(crate) struct Parts {
     pub(crate) config: Arc<Config>,
     pub(crate) pool: Arc<BlockingPool>,
@@ -59,7 +57,7 @@ impl Parts {
         left: Option<Left>,
         pool: Arc<BlockingPool>,
         mark: Option<SuspendedMark>,
-    ) -> (Self, UnboundedReceiver<DiskCheck>) {
+    ) -> (Arc<Self>, UnboundedReceiver<DiskCheck>) {
         let config = Arc::new(config);
         let (settings, limits) = (&config.settings, &config.limits);
         let lifecycle = Lifecycle::default();
@@ -153,12 +151,12 @@ impl Parts {
             http,
             lifecycle,
         };
-        (parts, checks)
+        (Arc::new(parts), checks)
     }
 
     /// Runs the tasks of the parts until the server stops. `saving` is the resume file.
     pub(crate) fn run(
-        &self,
+        self: &Arc<Self>,
         runtime: &Handle,
         saving: Option<JoinHandle<Saving>>,
         checks: UnboundedReceiver<DiskCheck>,
@@ -167,11 +165,10 @@ impl Parts {
             let (driver, pool) = (Arc::clone(&self.driver), Arc::clone(&self.pool));
             runtime.spawn(resume::keep(driver, pool, saving));
         }
-        let (context, workspace) = (Arc::clone(&self.context), Arc::clone(&self.workspace));
-        let (sessions, monitors) = (Arc::clone(&self.sessions), Arc::clone(&self.monitors));
-        let pool = Arc::clone(&self.pool);
+        let parts = Arc::clone(self);
         self.until_stopped(runtime, async move {
-            context.publish(workspace.privacy(), &pool, &sessions, &monitors).await;
+            let Self { context, workspace, pool, sessions, monitors, .. } = &*parts;
+            context.publish(workspace.privacy(), pool, sessions, monitors).await;
         });
         let clients = Arc::clone(&self.clients);
         self.until_stopped(runtime, async move { clients.maintain().await });
@@ -181,24 +178,6 @@ impl Parts {
         let driver = Arc::clone(&self.driver);
         self.until_aborted(runtime, async move { driver.run().await });
         self.until_aborted(runtime, Arc::clone(&self.hooks).check_disk(checks));
-    }
-
-    /// Takes over the clients of other companions of the folder when these end.
-    pub(crate) fn follow_peers(&self, runtime: &Handle, peers: Peers) {
-        let hand_over = HandOver {
-            config: Arc::clone(&self.config),
-            pool: Arc::clone(&self.pool),
-            workspace: Arc::clone(&self.workspace),
-            sessions: Arc::clone(&self.sessions),
-            clients: Arc::clone(&self.clients),
-            driver: Arc::clone(&self.driver),
-            http: Arc::clone(&self.http),
-            hooks: Arc::clone(&self.hooks),
-            lifecycle: self.lifecycle.clone(),
-            endpoints: Vec::new(),
-            head: peers.head(),
-        };
-        self.until_stopped(runtime, hand_over.run(peers));
     }
 
     /// Runs a task until the server begins to stop.
@@ -214,15 +193,5 @@ impl Parts {
     fn until_aborted(&self, runtime: &Handle, task: impl Future<Output = ()> + Send + 'static) {
         let aborting = self.lifecycle.aborting.clone();
         runtime.spawn(async move { aborting.run_until_cancelled(task).await });
-    }
-
-    pub(crate) fn shutdown(&self) -> Shutdown {
-        Shutdown {
-            driver: Arc::clone(&self.driver),
-            sessions: Arc::clone(&self.sessions),
-            monitors: Arc::clone(&self.monitors),
-            pool: Arc::clone(&self.pool),
-            lifecycle: self.lifecycle.clone(),
-        }
     }
 }

@@ -30,6 +30,7 @@ use crate::clock::now_ms;
 use crate::config::Config;
 use crate::discovery::{Discovery, texts, workspace_path};
 use crate::disk::pool::BlockingPool;
+use crate::hand_over;
 use crate::hooks::{self, Hooks};
 use crate::host::{Delivery, EditorHost};
 use crate::http;
@@ -53,7 +54,7 @@ pub struct Server {
 }
 
 struct Inner {
-    parts: Parts,
+    parts: Arc<Parts>,
     addresses: Vec<SocketAddr>,
     missing: Vec<UnavailableAddress>,
     token: Token,
@@ -132,7 +133,7 @@ impl Server {
         }
         parts.run(&handle, saving, checks);
         if let Some(peers) = peers {
-            parts.follow_peers(&handle, peers);
+            hand_over::follow_peers(&parts, &handle, peers);
         }
 
         let file = DiscoveryFile {
@@ -232,7 +233,7 @@ impl Server {
     pub fn apply(&self, notification: EditorNotification) -> Result<Option<Delivery>, ErrorObject> {
         use EditorNotification as Event;
         let Inner { parts, runtime, .. } = &*self.inner;
-        let Parts { driver, context, hooks, .. } = parts;
+        let Parts { driver, context, hooks, .. } = &**parts;
         match notification {
             Event::Opened(file) => {
                 let path = absolute(&file.path)?;
@@ -365,7 +366,7 @@ impl Server {
 
     /// Takes up the proposals of the last server that the editor shows.
     fn resume(&self, shown: ShownProposals) -> ResumedProposals {
-        let Parts { driver, sessions, context, .. } = &self.inner.parts;
+        let Parts { driver, sessions, context, .. } = &*self.inner.parts;
         let mut named = Vec::new();
         for ShownProposal { diff, new_content } in shown.proposals {
             let diff = DiffId::parse(&diff);
@@ -400,10 +401,10 @@ impl Server {
         let Some(lock) = running.take() else { return };
         let (done, wait) = mpsc::sync_channel(1);
         let removal = discovery.remove();
-        let shutdown = parts.shutdown();
+        let parts = Arc::clone(parts);
         runtime.spawn(async move {
             drop(lock);
-            shutdown.run(Some(removal)).await;
+            parts.shut_down(Some(removal)).await;
             let _ = done.send(());
         });
         if wait.recv_timeout(STOP_TIMEOUT).is_err() {
@@ -451,7 +452,7 @@ impl Drop for Inner {
         if let Some(lock) = self.running.get_mut().take() {
             drop(lock);
             drop(self.discovery.remove());
-            self.parts.shutdown().run_now();
+            self.parts.shut_down_now();
         }
     }
 }

@@ -14,18 +14,14 @@
 //! 7. If the server can be resumed, save the undelivered decisions, unless the disk does not
 //!    answer.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use companion_core::companion::Input;
 use tokio::time::{Instant, timeout_at};
 
 use crate::discovery::Removal;
-use crate::disk::pool::BlockingPool;
-use crate::driver::Driver;
 use crate::lifecycle::Lifecycle;
-use crate::monitor::Monitors;
-use crate::session::Sessions;
+use crate::parts::Parts;
 
 /// The time, from the start, for clients to acknowledge their texts. It takes them a millisecond,
 /// or several hundred on an overloaded machine.
@@ -37,18 +33,9 @@ const ANSWER_TIMEOUT: Duration = Duration::from_millis(1500);
 /// The time for all steps except the dropping of peers.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1900);
 
-/// The parts of a server that stop in order.
-pub(crate) struct Shutdown {
-    pub(crate) driver: Arc<Driver>,
-    pub(crate) sessions: Arc<Sessions>,
-    pub(crate) monitors: Arc<Monitors>,
-    pub(crate) pool: Arc<BlockingPool>,
-    pub(crate) lifecycle: Lifecycle,
-}
-
-impl Shutdown {
+impl Parts {
     /// Runs all steps after the removal of the discovery file has begun.
-    pub(crate) async fn run(&self, mut removal: Option<Removal>) {
+    pub(crate) async fn shut_down(&self, mut removal: Option<Removal>) {
         let Lifecycle { aborting, listening, tasks, .. } = &self.lifecycle;
         let begun = Instant::now();
         let end = begun + SHUTDOWN_TIMEOUT;
@@ -66,7 +53,7 @@ impl Shutdown {
             );
         }
         self.driver.handle(Input::EndTexts);
-        self.close();
+        self.end_streams();
         listening.close();
         listening.wait().await;
         tasks.close();
@@ -86,16 +73,16 @@ impl Shutdown {
     }
 
     /// Runs the same steps without waiting.
-    pub(crate) fn run_now(&self) {
+    pub(crate) fn shut_down_now(&self) {
         let keeps = self.driver.keeps_proposals();
         self.driver.post(Input::Stop { keeps });
         self.driver.post(Input::EndTexts);
-        self.close();
+        self.end_streams();
         self.lifecycle.aborting.cancel();
         self.driver.journal().end();
     }
 
-    fn close(&self) {
+    fn end_streams(&self) {
         self.lifecycle.stopping.cancel();
         self.sessions.end_streams();
         self.monitors.end();

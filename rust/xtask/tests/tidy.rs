@@ -133,13 +133,13 @@ const LAYERS: [&[&str]; 15] = [
     &["host", "worktrees"],
     &["session"],
     &["driver"],
-    &["clients", "context", "resume", "shutdown"],
+    &["clients", "context", "resume"],
     &["diagnostics"],
     &["hooks"],
     &["mcp"],
     &["http"],
-    &["hand_over"],
     &["parts"],
+    &["hand_over", "shutdown"],
     &["server", "tests"],
 ];
 

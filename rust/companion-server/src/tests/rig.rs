@@ -44,7 +44,7 @@ fn config() -> Config {
 
 /// A server without sockets, and its editor.
 pub(crate) struct Rig {
-    pub(crate) parts: Parts,
+    pub(crate) parts: Arc<Parts>,
     /// The lock that shows the next process that this one is not ending.
     lock: Mutex<Option<File>>,
     pub(crate) asked: tokio::sync::Mutex<UnboundedReceiver<EditorCall>>,
@@ -102,7 +102,7 @@ impl Rig {
     /// Stops the server in order.
     pub(crate) async fn shut_down(&self) {
         self.release_lock();
-        self.parts.shutdown().run(None).await;
+        self.parts.shut_down(None).await;
     }
 
     /// The user decides about the diff of this path.

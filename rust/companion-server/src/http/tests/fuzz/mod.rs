@@ -106,7 +106,7 @@ impl World {
     }
 
     async fn try_out(&mut self, body: Vec<u8>) {
-        let Parts { clients, context: editor, .. } = &self.rig.parts;
+        let Parts { clients, context: editor, .. } = &*self.rig.parts;
         let context = editor.message();
         let session = clients.create(Client::default()).expect("the others are idle").id;
         let posted = tokio::time::timeout(HANG, self.post(&session.to_string(), body)).await;
