@@ -14,8 +14,8 @@ use companion_protocol::diagnostics::DiagnosticsRequest;
 use companion_protocol::editor::{
     CloseDiff, CompanionNotification, DiffPath, OpenDiff, ReasonArrival,
 };
-pub(crate) use responder::RequestOwner;
-pub use responder::{DiagnosticsResponder, DiffResponder, Responder, Responders, UnsavedResponder};
+pub(crate) use responder::TakeAnswer;
+pub use responder::{Responder, Responders};
 use serde::Serialize;
 
 use crate::workspace::probe::TargetProbe;

@@ -42,10 +42,7 @@ mod workspace;
 mod worktrees;
 
 pub use config::{Config, Limits};
-pub use host::{
-    Delivery, DiagnosticsResponder, DiffResponder, EditorHost, EditorRequest, Proposal, Responder,
-    Responders, UnsavedResponder,
-};
+pub use host::{Delivery, EditorHost, EditorRequest, Proposal, Responder, Responders};
 pub use resume::remove_left;
 pub use runtime::Runtime;
 pub use server::Server;

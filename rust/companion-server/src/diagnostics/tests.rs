@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, sleep, timeout};
 
 use super::known::{KnownProblems, MAX_FILES, MAX_PROBLEMS};
-use crate::host::DiagnosticsResponder;
-use crate::tests::{EditorCall, Rig};
+use crate::host::Responder;
+use crate::tests::{EditorCall, Rig, unsupported};
 
 /// A server for a folder with the files `a` and `b`, and one client.
 struct Scene {
@@ -38,7 +38,7 @@ impl Scene {
     async fn asked(
         &self,
         arguments: &Value,
-        answer: impl FnOnce(DiagnosticsResponder, &DiagnosticsRequest),
+        answer: impl FnOnce(Responder, &DiagnosticsRequest),
     ) -> Value {
         let editor = async {
             let EditorCall::Diagnostics(responder, request) = self.rig.asked().await else {
@@ -253,14 +253,11 @@ async fn an_error_says_why_problems_can_not_be_listed() {
         assert_eq!(failure(&x.call(&json!({ "filePath": path })).await), why);
     }
     let call = json!({ "filePath": x.path("a") });
-    let failed = async |answer: fn(DiagnosticsResponder)| {
+    let failed = async |answer: fn(Responder)| {
         let result = x.asked(&call, |responder, _| answer(responder)).await;
         failure(&result).to_owned()
     };
-    assert_eq!(
-        failed(DiagnosticsResponder::unsupported).await,
-        "This editor does not report problems."
-    );
+    assert_eq!(failed(unsupported).await, "This editor does not report problems.");
     assert_eq!(
         failed(|asked| asked.complete_json("{}")).await,
         "The editor's answer is not valid."

@@ -26,7 +26,7 @@ use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::host::{CallId, EditorHost, Proposal, RequestOwner};
+use crate::host::{CallId, EditorHost, Proposal, TakeAnswer};
 use crate::journal::{Journal, Saved};
 use crate::monitor::Monitors;
 use crate::session::{SessionId, Sessions};
@@ -303,17 +303,12 @@ impl Core {
     }
 }
 
-impl RequestOwner for Driver {
-    fn completed(&self, call: CallId, content: Option<String>) {
-        let content = content.map(|text| self.hold(text));
-        self.post(Input::EditorDid(call, content));
+impl TakeAnswer for Driver {
+    fn hold(&self, text: String) -> Text {
+        self.texts.hold(text)
     }
 
-    fn failed(&self, call: CallId, message: &str) {
-        self.post(Input::EditorFailed(call, message));
-    }
-
-    fn unreadable(&self, call: CallId, message: &str) {
-        self.post(Input::EditorUnreadable(call, message));
+    fn take_answer(&self, answer: Input<'_>) {
+        self.post(answer);
     }
 }

@@ -10,12 +10,12 @@ use companion_protocol::editor::{CloseDiff, CompanionNotification, DiffPath};
 use companion_protocol::ide::events;
 
 use super::{Answered, Core, Driver};
-use crate::host::{CallId, Delivery, DiffResponder, EditorRequest, Proposal};
+use crate::host::{CallId, Delivery, EditorRequest, Proposal, Responder};
 use crate::net::sse;
 
 /// A message for the editor.
 pub(super) enum ToEditor {
-    Request(EditorRequest, DiffResponder),
+    Request(EditorRequest, Responder),
     Notification(CompanionNotification),
 }
 
@@ -130,7 +130,7 @@ impl Driver {
                 EditorRequest::RejectDiff(DiffPath { file_path: file_path(path) })
             }
         };
-        let responder = DiffResponder::new(self.me.clone(), call);
+        let responder = Responder::about_diff(self.me.clone(), call);
         core.to_editor.push_back(ToEditor::Request(request, responder));
     }
 
@@ -139,9 +139,7 @@ impl Driver {
         loop {
             let Some(message) = self.core.lock().to_editor.pop_front() else { return };
             match message {
-                ToEditor::Request(request, responder) => {
-                    self.host.request(request, responder.into());
-                }
+                ToEditor::Request(request, responder) => self.host.request(request, responder),
                 ToEditor::Notification(notification) => self.host.notify(notification),
             }
         }

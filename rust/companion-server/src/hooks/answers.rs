@@ -23,7 +23,7 @@ use super::note_delivery::Checked;
 use super::output::HookOutput;
 use super::{Hooks, texts};
 use crate::config::DISK_TIMEOUT;
-use crate::host::{EditorRequest, UnsavedResponder};
+use crate::host::{EditorRequest, Responder};
 use crate::net::json::Json;
 
 /// The time for the editor to list unsaved files, and to check them. The user's prompt waits for it.
@@ -302,8 +302,7 @@ impl Hooks {
     /// The files whose text in the editor is not on the disk, and that may be named to a model.
     async fn unsaved(&self, folder: Option<&str>) -> Vec<String> {
         let (answer, answered) = oneshot::channel();
-        let responder = UnsavedResponder::new(answer);
-        self.host.request(EditorRequest::UnsavedFiles, responder.into());
+        self.host.request(EditorRequest::UnsavedFiles, Responder::about_unsaved(answer));
         let Ok(UnsavedFiles { paths }) = answered.await else { return Vec::new() };
         let mut shared = Vec::new();
         for path in paths.into_iter().take(MAX_UNSAVED) {

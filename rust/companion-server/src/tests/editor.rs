@@ -4,23 +4,26 @@ use std::sync::Arc;
 
 use companion_protocol::diagnostics::DiagnosticsRequest;
 use companion_protocol::editor::{CliChanged, CompanionNotification};
+use companion_protocol::jsonrpc::{ErrorObject, code};
 use parking_lot::Mutex;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::host::{
-    DiagnosticsResponder, DiffResponder, EditorHost, EditorRequest, Proposal, Responder,
-    UnsavedResponder,
-};
+use crate::host::{EditorHost, EditorRequest, Proposal, Responder};
 
 /// A request to the editor.
 #[derive(Debug)]
 pub(crate) enum EditorCall {
-    Open(DiffResponder, Proposal),
-    Close(DiffResponder, String),
-    Accept(DiffResponder, String),
-    Reject(DiffResponder, String),
-    Diagnostics(DiagnosticsResponder, DiagnosticsRequest),
-    Unsaved(UnsavedResponder),
+    Open(Responder, Proposal),
+    Close(Responder, String),
+    Accept(Responder, String),
+    Reject(Responder, String),
+    Diagnostics(Responder, DiagnosticsRequest),
+    Unsaved(Responder),
+}
+
+/// Answers a request that the editor does not know.
+pub(crate) fn unsupported(responder: Responder) {
+    responder.fail_with(&ErrorObject::new(code::METHOD_NOT_FOUND, "Method not found"));
 }
 
 /// The notifications that the editor has received.
@@ -44,26 +47,13 @@ pub(super) struct RecordingEditor {
 
 impl EditorHost for RecordingEditor {
     fn request(&self, request: EditorRequest, responder: Responder) {
-        let call = match (request, responder) {
-            (EditorRequest::OpenDiff(proposal), Responder::Diff(responder)) => {
-                EditorCall::Open(responder, proposal)
-            }
-            (EditorRequest::CloseDiff(close), Responder::Diff(responder)) => {
-                EditorCall::Close(responder, close.file_path)
-            }
-            (EditorRequest::AcceptDiff(path), Responder::Diff(responder)) => {
-                EditorCall::Accept(responder, path.file_path)
-            }
-            (EditorRequest::RejectDiff(path), Responder::Diff(responder)) => {
-                EditorCall::Reject(responder, path.file_path)
-            }
-            (EditorRequest::Diagnostics(request), Responder::Diagnostics(responder)) => {
-                EditorCall::Diagnostics(responder, request)
-            }
-            (EditorRequest::UnsavedFiles, Responder::Unsaved(responder)) => {
-                EditorCall::Unsaved(responder)
-            }
-            (request, responder) => panic!("{request:?} has {responder:?}"),
+        let call = match request {
+            EditorRequest::OpenDiff(proposal) => EditorCall::Open(responder, proposal),
+            EditorRequest::CloseDiff(close) => EditorCall::Close(responder, close.file_path),
+            EditorRequest::AcceptDiff(path) => EditorCall::Accept(responder, path.file_path),
+            EditorRequest::RejectDiff(path) => EditorCall::Reject(responder, path.file_path),
+            EditorRequest::Diagnostics(request) => EditorCall::Diagnostics(responder, request),
+            EditorRequest::UnsavedFiles => EditorCall::Unsaved(responder),
         };
         let _ = self.asked.send(call);
     }

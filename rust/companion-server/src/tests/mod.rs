@@ -5,7 +5,7 @@ mod log_lines;
 mod rig;
 mod stream;
 
-pub(crate) use editor::EditorCall;
+pub(crate) use editor::{EditorCall, unsupported};
 pub(crate) use log_lines::logged;
 pub(crate) use rig::{PEER, PORT, Rig, TOKEN};
 pub(crate) use stream::Stream;

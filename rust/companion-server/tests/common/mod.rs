@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use companion_protocol::editor::{CompanionNotification, EditorNotification};
+use companion_protocol::jsonrpc::{ErrorObject, code};
 use companion_protocol::settings::Settings;
 use companion_server::{Config, Delivery, EditorHost, EditorRequest, Responder, Runtime, Server};
 use serde_json::Value;
@@ -49,8 +50,8 @@ impl EditorHost for Editor {
             EditorRequest::AcceptDiff(path) => format!("accept {}", path.file_path),
             EditorRequest::RejectDiff(path) => format!("reject {}", path.file_path),
             EditorRequest::Diagnostics(_) => {
-                let Responder::Diagnostics(responder) = responder else { panic!() };
-                return responder.unsupported();
+                let unknown = ErrorObject::new(code::METHOD_NOT_FOUND, "Method not found");
+                return responder.fail_with(&unknown);
             }
             EditorRequest::UnsavedFiles => {
                 return responder.complete(Some(r#"{"paths":["/work/b.rs"]}"#.to_owned()));

@@ -21,7 +21,7 @@ use tokio::time::sleep;
 use crate::hooks;
 use crate::http::ReplyBody;
 use crate::net::json::Json;
-use crate::tests::{EditorCall, Rig, Stream};
+use crate::tests::{EditorCall, Rig, Stream, unsupported};
 
 /// A server, a project with a file, and Gemini CLI with its hooks.
 struct Scene {
@@ -90,7 +90,7 @@ impl Scene {
                 body = &mut answer => break body.unwrap().to_bytes(),
                 // The editor knows none of these requests.
                 call = self.rig.asked() => match call {
-                    EditorCall::Diagnostics(responder, _) => responder.unsupported(),
+                    EditorCall::Diagnostics(responder, _) => unsupported(responder),
                     EditorCall::Unsaved(responder) => drop(responder),
                     other => panic!("{other:?}"),
                 },

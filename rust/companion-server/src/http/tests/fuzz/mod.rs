@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use crate::parts::Parts;
 use crate::session::Client;
-use crate::tests::{EditorCall, Rig, Stream};
+use crate::tests::{EditorCall, Rig, Stream, unsupported};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/http");
 
@@ -136,7 +136,7 @@ fn carry_out(rig: &Rig, ask: EditorCall) {
         EditorCall::Reject(_responder, path) => {
             rig.user_decided(&path, Decision::Rejected);
         }
-        EditorCall::Diagnostics(responder, _) => responder.unsupported(),
+        EditorCall::Diagnostics(responder, _) => unsupported(responder),
         EditorCall::Unsaved(_) => unreachable!("no CLI has a hook"),
     }
 }
