@@ -332,7 +332,8 @@ pub enum DiskCheck {
 pub type Outputs = Vec<Output>;
 
 impl Action {
-    pub(super) fn tool(self) -> Tool {
+    /// The tool.
+    pub fn tool(self) -> Tool {
         match self {
             Self::Open { .. } => Tool::OpenDiff,
             Self::Close { .. } => Tool::CloseDiff,

@@ -17,7 +17,6 @@ use companion_core::companion::{Action, Companion, DiskCheck, Input, Now};
 use companion_core::diffs::{Answer, DiffId, Outgoing, Proposed};
 use companion_core::record::Left;
 use companion_core::text::{HeldBytes, Share, Text};
-use companion_protocol::tool::Tool;
 use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, oneshot};
@@ -195,7 +194,7 @@ impl Driver {
     }
 
     /// Calls a tool about a diff, and waits for the answer. The call is carried out even if its
-    /// caller does not wait for it.
+    /// caller does not wait for it. A repeated one gets the answer to the first.
     pub(crate) async fn call(
         &self,
         from: CallOrigin<'_>,
@@ -203,39 +202,24 @@ impl Driver {
         action: Action,
         proposal: Option<Proposal>,
     ) -> Answer {
-        let untaken = proposal.as_ref().and_then(|proposal| proposal.untaken.clone());
         let (answered, _) = self.step(|core, now, out| {
-            let (call, answered) = core.begin(untaken);
+            core.last_call += 1;
+            let call = CallId(core.last_call);
+            let is_repeated = core.companion.repeat(call, from, action.tool(), &path, out);
+            // The first call has the proposal.
+            let proposal = proposal.filter(|_| !is_repeated);
+            let untaken = proposal.as_ref().and_then(|proposal| proposal.untaken.clone());
+            let (answer, answered) = oneshot::channel();
+            core.waiters.insert(call, Waiter { answer, _untaken: untaken });
             if let Some(proposal) = proposal {
                 core.proposals.insert(call, proposal);
             }
-            core.companion.handle(now, Input::Call { call, from, path, action }, out);
+            if !is_repeated {
+                core.companion.handle(now, Input::Call { call, from, path, action }, out);
+            }
             answered
         });
         self.send();
-        self.answer(answered).await
-    }
-
-    /// Returns the answer to a repeated request, if its call of `tool` about `path` is known.
-    pub(crate) fn repeated(
-        &self,
-        from: CallOrigin<'_>,
-        tool: Tool,
-        path: &str,
-    ) -> Option<impl Future<Output = Answer>> {
-        let (answered, _) = self.step(|core, _, out| {
-            let (call, answered) = core.begin(None);
-            if core.companion.repeat(call, from, tool, path, out) {
-                return Some(answered);
-            }
-            core.waiters.remove(&call);
-            None
-        });
-        Some(self.answer(answered?))
-    }
-
-    /// Waits for the answer to a call.
-    async fn answer(&self, answered: oneshot::Receiver<Answered>) -> Answer {
         let Answered { answer, records } = answered.await.expect("each call is answered");
         // If this process ends now, the next one must know this answer.
         self.saved.wait_for(records).await;
@@ -289,17 +273,6 @@ impl Driver {
     /// Waits until the next process would know the current state, or until the timeout.
     pub(crate) async fn wait_until_journaled(&self) {
         self.saved.wait_for(self.ask(|companion| companion.diffs().records())).await;
-    }
-}
-
-impl Core {
-    /// Begins a call, which counts as untaken until it is answered.
-    fn begin(&mut self, untaken: Option<Arc<Share>>) -> (CallId, oneshot::Receiver<Answered>) {
-        self.last_call += 1;
-        let call = CallId(self.last_call);
-        let (answer, answered) = oneshot::channel();
-        self.waiters.insert(call, Waiter { answer, _untaken: untaken });
-        (call, answered)
     }
 }
 

@@ -145,13 +145,6 @@ impl Tools {
     ) -> Result<ToolResult, &'static str> {
         let ToolArguments { file_path, new_content, suppress_notification, severity, only_new } =
             arguments;
-        if let Some(answer) =
-            file_path.as_deref().and_then(|path| self.driver.repeated(from, tool, path))
-        {
-            // The first call has the proposal.
-            drop(new_content);
-            return Ok(answer.await.into());
-        }
         let named = file_path.ok_or("filePath is missing");
         let answer = match tool {
             Tool::OpenDiff => {
