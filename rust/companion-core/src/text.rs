@@ -31,22 +31,22 @@ struct Held {
     _share: Option<Share>,
 }
 
-/// Counts the bytes that are held. Any thread may use it.
-#[derive(Debug, Default)]
+/// Counts the bytes that are held. Any thread may use it. Clones share the count.
+#[derive(Clone, Debug, Default)]
 pub struct HeldBytes(Arc<AtomicUsize>);
 
 /// A share of [`HeldBytes`]. It counts until it is dropped.
 #[derive(Debug)]
 pub struct Share {
     bytes: usize,
-    all: Arc<AtomicUsize>,
+    all: HeldBytes,
 }
 
 impl HeldBytes {
     /// Counts some bytes.
     pub fn add(&self, bytes: usize) -> Share {
         self.0.fetch_add(bytes, Ordering::Relaxed);
-        Share { bytes, all: Arc::clone(&self.0) }
+        Share { bytes, all: self.clone() }
     }
 
     /// Counts `text` until its last clone is dropped.
@@ -63,7 +63,7 @@ impl HeldBytes {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        self.all.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.all.0.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) struct Clients {
     sessions: Arc<Sessions>,
     monitors: Arc<Monitors>,
     driver: Arc<Driver>,
+    max_monitors: usize,
     /// The interval of comments on quiet streams.
     interval: Duration,
     /// Notified when a session or monitor is created, so that maintenance resumes.
@@ -35,10 +36,10 @@ impl Clients {
         limits: &Limits,
         is_resumable: bool,
     ) -> Self {
-        let Limits { keep_alive, retry, .. } = *limits;
+        let Limits { keep_alive, retry, monitors: max_monitors, .. } = *limits;
         // The next process can resume this one for twice `retry` after its last record.
         let interval = if is_resumable { keep_alive.min(retry) } else { keep_alive };
-        Self { sessions, monitors, driver, interval, inhabited: Notify::new() }
+        Self { sessions, monitors, driver, max_monitors, interval, inhabited: Notify::new() }
     }
 
     /// Creates a session for a new client. May evict the oldest idle sessions.
@@ -100,7 +101,7 @@ impl Clients {
     /// Opens a stream of all notifications, starting with `first`; `None` if there are too many.
     pub(crate) fn open_monitor(&self, first: Bytes) -> Option<MonitorStream> {
         self.inhabited.notify_one();
-        self.monitors.open(first)
+        self.monitors.open(first, self.max_monitors)
     }
 
     /// Sends keep-alives on quiet streams and ends abandoned sessions, without end. Without

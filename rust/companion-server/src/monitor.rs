@@ -22,9 +22,9 @@ const MAX_QUEUED_BYTES: usize = 4 << 20;
 const MAX_SHOWN: usize = 500;
 
 /// All watchers.
+#[derive(Default)]
 pub(crate) struct Monitors {
     watchers: Mutex<Vec<Watcher>>,
-    limit: usize,
 }
 
 struct Watcher {
@@ -47,15 +47,11 @@ impl Watcher {
 }
 
 impl Monitors {
-    pub(crate) fn new(limit: usize) -> Self {
-        Self { watchers: Mutex::default(), limit }
-    }
-
-    /// Opens a stream that begins with `first`. Returns `None` if there are too many streams.
-    pub(crate) fn open(&self, first: Bytes) -> Option<MonitorStream> {
+    /// Opens a stream that begins with `first`. Returns `None` if there are `max` streams.
+    pub(crate) fn open(&self, first: Bytes, max: usize) -> Option<MonitorStream> {
         let mut watchers = self.watchers.lock();
         watchers.retain(|watcher| !watcher.sender.is_closed());
-        if watchers.len() >= self.limit {
+        if watchers.len() >= max {
             return None;
         }
         let (sender, events) = mpsc::channel(MAX_QUEUED);
@@ -127,9 +123,9 @@ mod tests {
 
     #[test]
     fn who_has_left_is_forgotten_at_the_next_sign_of_life() {
-        let monitors = Monitors::new(1);
+        let monitors = Monitors::default();
         assert!(monitors.is_empty());
-        let stream = monitors.open(Bytes::new());
+        let stream = monitors.open(Bytes::new(), 1);
         monitors.keep_alive();
         assert!(!monitors.is_empty());
         drop(stream);

@@ -73,7 +73,7 @@ impl Parts {
         let is_resumable = left.is_some();
         let known = left.as_ref().map(|left| left.sessions.clone()).unwrap_or_default();
         let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host), known));
-        let monitors = Arc::new(Monitors::new(limits.monitors));
+        let monitors = Arc::new(Monitors::default());
         let (driver, checks) = Driver::new(
             Arc::clone(&sessions),
             Arc::clone(&monitors),
