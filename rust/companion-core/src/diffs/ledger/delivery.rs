@@ -15,12 +15,11 @@ impl Ledger {
         last: &EventId,
         is_answer: bool,
     ) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        let Some(outbox) = self.outboxes.get_mut(&session) else { return effects };
+        let Some(outbox) = self.outboxes.get_mut(&session) else { return Vec::new() };
         let arrived = outbox.attach(stream, last, is_answer);
-        self.arrived(session, arrived, &mut effects);
-        self.close_ended(session, last, &mut effects);
-        effects
+        self.arrived(session, arrived);
+        self.close_ended(session, last);
+        self.take_effects()
     }
 
     /// Ends a stream of a session. Answers the calls that waited for its notifications.
@@ -36,26 +35,24 @@ impl Ledger {
         session: SessionId,
         stream: u64,
     ) -> (Option<Outgoing>, Vec<Effect>) {
-        let mut effects = Vec::new();
-        let Some(outbox) = self.outboxes.get_mut(&session) else { return (None, effects) };
+        let Some(outbox) = self.outboxes.get_mut(&session) else { return (None, Vec::new()) };
         let next = outbox.next(stream, self.stopped);
         while let Some(diff) = self.outboxes[&session].excess() {
-            self.take(session, diff, &mut effects);
+            self.take(session, diff);
         }
-        (next, effects)
+        (next, self.take_effects())
     }
 
     /// Limits the memory of decisions that clients do not acknowledge for a long time.
     pub(crate) fn prune_sent(&mut self) -> Vec<Effect> {
-        let mut effects = Vec::new();
         let all = self.outboxes.iter_mut();
         let excess: Vec<_> = all.map(|(session, outbox)| (*session, outbox.prune_sent())).collect();
         for (session, diffs) in excess {
             for diff in diffs {
-                self.take(session, diff, &mut effects);
+                self.take(session, diff);
             }
         }
-        effects
+        self.take_effects()
     }
 
     /// Returns the id of the session's next event.
@@ -65,9 +62,8 @@ impl Ledger {
 
     /// Handles a client's answer to the ping after a decision.
     pub(crate) fn ping_answered(&mut self, session: SessionId, diff: DiffId) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        self.take(session, diff, &mut effects);
-        effects
+        self.take(session, diff);
+        self.take_effects()
     }
 
     /// Notes that all records up to this number are saved for the next process.
@@ -118,25 +114,20 @@ impl Ledger {
     }
 
     /// Removes a decision that needs no notification.
-    pub(super) fn take(
-        &mut self,
-        session: SessionId,
-        diff: DiffId,
-        effects: &mut Vec<Effect>,
-    ) -> Option<Decision> {
+    pub(super) fn take(&mut self, session: SessionId, diff: DiffId) -> Option<Decision> {
         let taken = self.outboxes.get_mut(&session)?.take(diff)?;
         let decision = taken.decision.clone();
-        self.arrived(session, vec![taken], effects);
+        self.arrived(session, vec![taken]);
         Some(decision)
     }
 
     /// Removes decisions that need no notification any more.
-    fn arrived(&mut self, session: SessionId, decisions: Vec<Queued>, effects: &mut Vec<Effect>) {
+    fn arrived(&mut self, session: SessionId, decisions: Vec<Queued>) {
         for Queued { diff, decision, .. } in decisions {
-            self.settle(session, diff, effects);
+            self.settle(session, diff);
             if let Some(outbox) = self.outboxes.get_mut(&session) {
                 let closing = outbox.closing(diff).into_iter();
-                effects.extend(closing.map(|closing| closing.answer(Some(decision.clone()))));
+                self.effects.extend(closing.map(|closing| closing.answer(Some(decision.clone()))));
             }
         }
     }

@@ -39,17 +39,22 @@ impl Ledger {
     }
 
     fn decided(&mut self, path: Arc<str>, diff: Diff, decision: Decision) -> Vec<Effect> {
-        let mut effects = Vec::new();
         let decision = decision.map_accepted(|text| diff.proposed.accept(text));
         let outcome = (&decision).into();
         if let Some(text) = decision.text() {
             let is_users = diff.proposed.is_changed_by(text);
             let text = text.clone();
-            effects.push(Effect::Expect(diff.id, diff.asker, Arc::clone(&path), text, is_users));
+            self.effects.push(Effect::Expect(
+                diff.id,
+                diff.asker,
+                Arc::clone(&path),
+                text,
+                is_users,
+            ));
         }
-        self.queue_decision(&diff, path, decision, &mut effects);
-        self.end(diff, outcome, &mut effects);
-        effects
+        self.queue_decision(&diff, path, decision);
+        self.end(diff, outcome);
+        self.take_effects()
     }
 
     /// The user rejects the diff that is shown for `path`, with a reason. Until
@@ -85,29 +90,27 @@ impl Ledger {
     /// and the client must not repeat the edit. Returns false if the client may have received the
     /// acceptance. If several wait for that path, takes the last one.
     pub(crate) fn withdraw(&mut self, path: &str) -> (bool, Vec<Effect>) {
-        let mut effects = Vec::new();
         let outboxes = self.outboxes.iter_mut();
         let last = outboxes.filter_map(|(session, outbox)| Some((outbox.unsent(path)?, *session)));
         let Some((queued, session)) = last.max_by_key(|(queued, _)| queued.diff) else {
-            return (false, effects);
+            return (false, Vec::new());
         };
         queued.decision = Decision::Rejected;
         let diff = queued.diff;
         // The first record erases the text.
-        self.record(Record::Settled(diff), &mut effects);
-        self.record(Record::Opened(diff, session, Arc::from(path)), &mut effects);
-        self.record(Record::Rejected(diff), &mut effects);
-        (true, effects)
+        self.record(Record::Settled(diff));
+        self.record(Record::Opened(diff, session, Arc::from(path)));
+        self.record(Record::Rejected(diff));
+        (true, self.take_effects())
     }
 
     /// Handles the editor's success. A closed view comes with the proposal's text.
     pub(crate) fn completed(&mut self, call: CallId, content: Option<Text>) -> Vec<Effect> {
-        let mut effects = Vec::new();
         match self.asked.remove(&call) {
             Some(PendingEditorRequest::Open(path)) => {
                 if let Some(diff) = self.open.get_mut(&path) {
                     diff.state = DiffState::Shown;
-                    effects.push(Effect::Answer(call, Answer::Opened));
+                    self.answer(call, Answer::Opened);
                 }
             }
             Some(PendingEditorRequest::Close { path, diff, caller, notifies, proposed }) => {
@@ -116,9 +119,9 @@ impl Ledger {
                 if let Some(text) =
                     accepted.filter(|text| !notifies && proposed.is_changed_by(text))
                 {
-                    effects.push(Effect::Expect(diff, caller, path, text, true));
+                    self.effects.push(Effect::Expect(diff, caller, path, text, true));
                 }
-                effects.push(self.closed(call, notifies.then_some((caller, diff)), content));
+                self.closed(call, notifies.then_some((caller, diff)), content);
             }
             // The decision answers that call. Until the decision arrives, the deadline can do so.
             Some(decide @ PendingEditorRequest::Decide(_)) => {
@@ -126,23 +129,23 @@ impl Ledger {
             }
             None => {}
         }
-        self.open_answered(call, View::Shows, &mut effects);
-        effects
+        self.open_answered(call, View::Shows);
+        self.take_effects()
     }
 
     /// Handles the editor's failure.
     pub(crate) fn failed(&mut self, call: CallId, message: &str) -> Vec<Effect> {
-        let mut effects = self.give_up(call, message, Outcome::Failed);
-        self.open_answered(call, View::Fails, &mut effects);
-        effects
+        self.give_up(call, message, Outcome::Failed);
+        self.open_answered(call, View::Fails);
+        self.take_effects()
     }
 
     /// Handles an unreadable answer of the editor. Its views may be in any state, as if it had
     /// not answered. Above all the text is unknown, which differs from no text.
     pub(crate) fn unreadable(&mut self, call: CallId, message: &str) -> Vec<Effect> {
-        let mut effects = self.give_up(call, message, Outcome::TimedOut);
-        self.open_answered(call, View::MayShow, &mut effects);
-        effects
+        self.give_up(call, message, Outcome::TimedOut);
+        self.open_answered(call, View::MayShow);
+        self.take_effects()
     }
 
     /// Handles the deadline of a call.
@@ -150,20 +153,18 @@ impl Ledger {
         let mut outboxes = self.outboxes.iter_mut();
         let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.give_up(call)?)));
         if let Some((session, closing)) = waiting {
-            let mut effects = Vec::new();
             let text = match closing.route {
-                DecisionRoute::Answer => self.take(session, closing.diff, &mut effects),
+                DecisionRoute::Answer => self.take(session, closing.diff),
                 DecisionRoute::Notification(_) => None,
             };
-            effects.push(closing.answer(text));
-            return effects;
+            self.effects.push(closing.answer(text));
+            return self.take_effects();
         }
-        if let Some(answer) = self.stop_waiting_to_close(call) {
-            return vec![answer];
+        if !self.stop_waiting_to_close(call) {
+            self.give_up(call, NO_ANSWER, Outcome::TimedOut);
+            self.open_timed_out(call);
         }
-        let mut effects = self.give_up(call, NO_ANSWER, Outcome::TimedOut);
-        self.open_timed_out(call, &mut effects);
-        effects
+        self.take_effects()
     }
 
     /// Answers `closeDiff`. If the client also receives a notification of the end, that is sent
@@ -174,52 +175,51 @@ impl Ledger {
         call: CallId,
         notify: Option<(SessionId, DiffId)>,
         content: Option<Text>,
-    ) -> Effect {
+    ) {
         if let Some((session, diff)) = notify
             && let Some(outbox) = self.outboxes.get_mut(&session)
             && outbox.may_notify(diff)
         {
             outbox.close_later(Closing { diff, call, route: DecisionRoute::Notification(content) });
-            return Effect::ShortenDeadline(call);
+            self.effects.push(Effect::ShortenDeadline(call));
+        } else {
+            self.answer(call, Answer::Closed(content));
         }
-        Effect::Answer(call, Answer::Closed(content))
     }
 
-    fn give_up(&mut self, call: CallId, message: &str, outcome: Outcome) -> Vec<Effect> {
-        let mut effects = Vec::new();
+    fn give_up(&mut self, call: CallId, message: &str, outcome: Outcome) {
         let failed = || Answer::Failed(message.to_owned());
         match self.forget_request(call) {
             Some(PendingEditorRequest::Open(path)) => {
-                let Some(mut diff) = self.open.remove(&path) else { return effects };
+                let Some(mut diff) = self.open.remove(&path) else { return };
                 diff.state = DiffState::NotShown;
-                self.settle(diff.asker, diff.id, &mut effects);
-                effects.push(Effect::Answer(call, failed()));
+                self.settle(diff.asker, diff.id);
+                self.answer(call, failed());
                 let replaces = diff.replaces;
-                self.end(diff, outcome, &mut effects);
+                self.end(diff, outcome);
                 if outcome == Outcome::TimedOut || replaces {
                     // If the view still opens, or if the earlier one stays, nobody waits for a decision.
                     let close = EditorCommand::Close(path, CloseReason::Unclaimed);
-                    self.ask(None, close, &mut effects);
+                    self.ask(None, close);
                 }
             }
             // A caller that is notified of the end does not read the text.
             Some(PendingEditorRequest::Close { diff, caller, notifies, .. })
                 if outcome == Outcome::Failed || notifies =>
             {
-                effects.push(self.closed(call, notifies.then_some((caller, diff)), None));
+                self.closed(call, notifies.then_some((caller, diff)), None);
             }
             Some(PendingEditorRequest::Close { .. }) => {
-                effects.push(Effect::Answer(call, failed()));
+                self.answer(call, failed());
             }
             Some(PendingEditorRequest::Decide(path)) => {
                 if let Some(diff) = self.open.get_mut(&path) {
                     diff.pending_decisions
                         .retain(|(pending_decisions, _)| *pending_decisions != call);
                 }
-                effects.push(Effect::Answer(call, failed()));
+                self.answer(call, failed());
             }
             None => {}
         }
-        effects
     }
 }

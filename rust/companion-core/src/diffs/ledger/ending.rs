@@ -12,41 +12,40 @@ impl Ledger {
     /// Closes the views of a session that has had no stream for too long. If its client returns,
     /// it receives rejections.
     pub(crate) fn session_away(&mut self, session: SessionId) -> Vec<Effect> {
-        self.close_all(session, |ledger, path, diff, effects| {
-            ledger.queue_decision(diff, path, Decision::Rejected, effects);
-        })
+        for (path, diff) in self.take_open(|diff| diff.asker == session) {
+            self.queue_decision(&diff, Arc::clone(&path), Decision::Rejected);
+            self.close_view(path, diff, CloseReason::ClientAway);
+        }
+        self.take_effects()
     }
 
     /// Closes the views of a session that has ended. Nobody receives the decisions.
     pub(crate) fn session_gone(&mut self, session: SessionId) -> Vec<Effect> {
-        let mut effects = self.close_all(session, |_, _, _, _| {});
+        for (path, diff) in self.take_open(|diff| diff.asker == session) {
+            self.close_view(path, diff, CloseReason::ClientAway);
+        }
         let queued = self.outboxes.get(&session).map(Outbox::diffs).unwrap_or_default();
         for diff in queued {
-            self.take(session, diff, &mut effects);
+            self.take(session, diff);
         }
         if self.outboxes.remove(&session).is_some() {
-            self.record(Record::Gone(session), &mut effects);
+            self.record(Record::Gone(session));
         }
-        effects
+        self.take_effects()
     }
 
-    fn close_all(
-        &mut self,
-        session: SessionId,
-        announce: impl Fn(&mut Self, Arc<str>, &Diff, &mut Vec<Effect>),
-    ) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        let gone: Vec<_> = self.open.extract_if(.., |_, diff| diff.asker == session).collect();
-        for (path, diff) in gone {
-            announce(self, Arc::clone(&path), &diff, &mut effects);
-            let is_unnamed = diff.is_unnamed();
-            self.end(diff, Outcome::Closed, &mut effects);
-            if !is_unnamed {
-                let close = EditorCommand::Close(path, CloseReason::ClientAway);
-                self.ask(None, close, &mut effects);
-            }
+    /// Takes these diffs out of the open ones.
+    pub(super) fn take_open(&mut self, ends: impl Fn(&Diff) -> bool) -> Vec<(Arc<str>, Diff)> {
+        self.open.extract_if(.., |_, diff| ends(diff)).collect()
+    }
+
+    /// Ends a diff without a decision of the user, and closes its view.
+    pub(super) fn close_view(&mut self, path: Arc<str>, diff: Diff, reason: CloseReason) {
+        let is_unnamed = diff.is_unnamed();
+        self.end(diff, Outcome::Closed);
+        if !is_unnamed {
+            self.ask(None, EditorCommand::Close(path, reason));
         }
-        effects
     }
 
     /// Rejects every open diff and accepts no further one. Answers every call that waits for
@@ -58,27 +57,25 @@ impl Ledger {
         self.stopped = true;
         self.outboxes.values_mut().for_each(Outbox::reject_unsent_texts);
         let keeps = keeps && self.is_saved();
-        let mut effects = Vec::new();
         for (path, mut diff) in std::mem::take(&mut self.open) {
             if keeps && (diff.is_decidable() || diff.is_unnamed()) {
                 for (call, _) in std::mem::take(&mut diff.pending_decisions) {
                     self.forget_request(call);
-                    let failed = Answer::Failed(STOPPING.to_owned());
-                    effects.push(Effect::Answer(call, failed));
+                    self.answer(call, Answer::Failed(STOPPING.to_owned()));
                 }
                 self.open.insert(path, diff);
                 continue;
             }
-            self.queue_decision(&diff, path, Decision::Rejected, &mut effects);
-            self.end(diff, Outcome::Rejected, &mut effects);
+            self.queue_decision(&diff, path, Decision::Rejected);
+            self.end(diff, Outcome::Rejected);
         }
         let others: Vec<_> = self.asked.extract_if(.., |_, asked| !asked.is_for_text()).collect();
         for (call, asked) in others {
             if let PendingEditorRequest::Close { diff, caller, .. } = asked {
-                effects.push(self.closed(call, Some((caller, diff)), None));
+                self.closed(call, Some((caller, diff)), None);
             }
         }
-        effects
+        self.take_effects()
     }
 
     /// Fails the calls that still wait for a text.

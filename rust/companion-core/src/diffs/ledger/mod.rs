@@ -35,7 +35,7 @@ pub use command::{CloseReason, EditorCommand};
 use opening::Opening;
 
 /// A consequence of a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Effect {
     /// Send the editor a command, for a call if one waits for the result.
     Ask(Option<CallId>, EditorCommand),
@@ -72,6 +72,8 @@ pub struct Ledger {
     /// How many of them are saved.
     saved: u64,
     stopped: bool,
+    /// The effects of the present step.
+    effects: Vec<Effect>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -106,6 +108,12 @@ enum DiffState {
 }
 
 impl Diff {
+    fn new(id: DiffId, asker: SessionId, proposed: Proposed, state: DiffState) -> Self {
+        let is_left = matches!(state, DiffState::Unnamed(_));
+        let pending_decisions = Vec::new();
+        Self { id, asker, proposed, state, is_left, replaces: false, pending_decisions }
+    }
+
     fn is_unnamed(&self) -> bool {
         matches!(self.state, DiffState::Unnamed(_))
     }
@@ -157,15 +165,30 @@ impl Ledger {
             records: keep_records.then_some(0),
             saved: 0,
             stopped: false,
+            effects: Vec::new(),
         }
+    }
+
+    /// Ends a step, and returns its effects.
+    fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Fails a call without further effects.
+    fn refuse(&mut self, call: CallId, why: &str) -> Vec<Effect> {
+        self.answer(call, Answer::Failed(why.to_owned()));
+        self.take_effects()
+    }
+
+    fn answer(&mut self, call: CallId, answer: Answer) {
+        self.effects.push(Effect::Answer(call, answer));
     }
 
     /// Adds a client.
     pub(crate) fn session_begun(&mut self, session: SessionId, client: Client) -> Vec<Effect> {
-        let mut effects = Vec::new();
         self.outboxes.insert(session, Outbox::default());
-        self.record(Record::Session(session, client), &mut effects);
-        effects
+        self.record(Record::Session(session, client));
+        self.take_effects()
     }
 
     /// Adds a client of the last process. [`Ledger::restore_decision`] adds the decisions that it
@@ -195,11 +218,10 @@ impl Ledger {
     ) -> Vec<Effect> {
         let Some(outbox) = self.outboxes.get_mut(&asker).filter(|_| !self.stopped) else {
             let why = if self.stopped { STOPPING } else { NO_SESSION };
-            return vec![Effect::Answer(call, Answer::Failed(why.to_owned()))];
+            return self.refuse(call, why);
         };
-        let mut effects = Vec::new();
         if let Some(diff) = outbox.find(path).map(|queued| queued.diff) {
-            self.take(asker, diff, &mut effects);
+            self.take(asker, diff);
         }
         let earlier = self.open.remove(path);
         let replaces = earlier.is_some();
@@ -207,28 +229,21 @@ impl Ledger {
             // The same client has already replaced its waiter. A notification about the earlier
             // diff would end the new one.
             if earlier.asker == asker {
-                self.settle(asker, earlier.id, &mut effects);
+                self.settle(asker, earlier.id);
             } else {
-                self.queue_decision(&earlier, Arc::clone(path), Decision::Rejected, &mut effects);
+                self.queue_decision(&earlier, Arc::clone(path), Decision::Rejected);
             }
-            self.end(earlier, Outcome::Replaced, &mut effects);
+            self.end(earlier, Outcome::Replaced);
         }
         let id = self.next_diff;
         self.next_diff = id.next();
-        let diff = Diff {
-            id,
-            asker,
-            proposed,
-            state: DiffState::Opening(call),
-            is_left: false,
-            replaces,
-            pending_decisions: Vec::new(),
-        };
+        let diff = Diff::new(id, asker, proposed, DiffState::Opening(call));
+        let diff = Diff { replaces, ..diff };
         self.open.insert(Arc::clone(path), diff);
         self.asked.insert(call, PendingEditorRequest::Open(Arc::clone(path)));
-        self.record(Record::Opened(id, asker, Arc::clone(path)), &mut effects);
-        self.ask(Some(call), EditorCommand::Open(Arc::clone(path), id), &mut effects);
-        effects
+        self.record(Record::Opened(id, asker, Arc::clone(path)));
+        self.ask(Some(call), EditorCommand::Open(Arc::clone(path), id));
+        self.take_effects()
     }
 
     /// `closeDiff`. The call is answered when the editor has closed the view. If the view still opens, it
@@ -244,31 +259,30 @@ impl Ledger {
         suppress: bool,
         call: CallId,
     ) -> Vec<Effect> {
-        let mut effects = Vec::new();
         let is_callers = self.open.get(path).is_some_and(|diff| diff.asker == caller);
         let Some(diff) = is_callers.then(|| self.open.remove(path)).flatten() else {
             return self.close_decided(caller, path, suppress, call);
         };
         if suppress {
-            self.settle(caller, diff.id, &mut effects);
+            self.settle(caller, diff.id);
         } else {
-            self.queue_decision(&diff, Arc::clone(path), Decision::Rejected, &mut effects);
+            self.queue_decision(&diff, Arc::clone(path), Decision::Rejected);
         }
         let notify = (!suppress).then_some((caller, diff.id));
         let (id, proposed, state) = (diff.id, diff.proposed, diff.state);
         let is_out_of_reach = diff.is_unnamed() || self.stopped;
-        self.end(diff, Outcome::Closed, &mut effects);
+        self.end(diff, Outcome::Closed);
         if is_out_of_reach {
             // The editor learns of its end when it names the view.
-            effects.push(self.closed(call, notify, None));
-            return effects;
+            self.closed(call, notify, None);
+            return self.take_effects();
         }
         if matches!(state, DiffState::Opening(open) if !self.is_opening(open)) {
             // The editor has not received this diff, but may show one that this has replaced.
             let close = EditorCommand::Close(Arc::clone(path), CloseReason::Unclaimed);
-            self.ask(None, close, &mut effects);
-            effects.push(self.closed(call, notify, None));
-            return effects;
+            self.ask(None, close);
+            self.closed(call, notify, None);
+            return self.take_effects();
         }
         let pending = PendingEditorRequest::Close {
             path: Arc::clone(path),
@@ -282,11 +296,11 @@ impl Ledger {
         // (`ide-client.js`, `disconnect`).
         let reason =
             if suppress { CloseReason::ClientTakesText } else { CloseReason::ClientDisconnects };
-        self.ask(Some(call), EditorCommand::Close(Arc::clone(path), reason), &mut effects);
+        self.ask(Some(call), EditorCommand::Close(Arc::clone(path), reason));
         if matches!(state, DiffState::Opening(_)) {
-            effects.push(Effect::ShortenDeadline(call));
+            self.effects.push(Effect::ShortenDeadline(call));
         }
-        effects
+        self.take_effects()
     }
 
     /// `closeDiff` for a diff that the user may have decided.
@@ -300,20 +314,20 @@ impl Ledger {
         let outbox = self.outboxes.get_mut(&caller);
         let decided = outbox.and_then(|outbox| Some((outbox.find(path).cloned()?, outbox)));
         let Some((Queued { diff, decision, .. }, outbox)) = decided else {
-            return vec![Effect::Answer(call, Answer::Closed(None))];
+            self.answer(call, Answer::Closed(None));
+            return self.take_effects();
         };
         if !suppress {
-            return vec![self.closed(call, Some((caller, diff)), decision.text().cloned())];
-        }
-        if outbox.is_on_its_way(diff) {
+            self.closed(call, Some((caller, diff)), decision.text().cloned());
+        } else if outbox.is_on_its_way(diff) {
             // If the answer arrived first, the decision would answer the client's next question.
             outbox.close_later(Closing { diff, call, route: DecisionRoute::Answer });
-            return vec![Effect::ShortenDeadline(call)];
+            self.effects.push(Effect::ShortenDeadline(call));
+        } else {
+            let text = self.take(caller, diff).and_then(|of| of.text().cloned());
+            self.answer(call, Answer::Closed(text));
         }
-        let mut effects = Vec::new();
-        let text = self.take(caller, diff, &mut effects).and_then(|of| of.text().cloned());
-        effects.push(Effect::Answer(call, Answer::Closed(text)));
-        effects
+        self.take_effects()
     }
 
     /// `acceptDiff` and `rejectDiff`. The call is answered when the diff has ended.
@@ -323,32 +337,28 @@ impl Ledger {
         accept: bool,
         call: CallId,
     ) -> Vec<Effect> {
-        let mut effects = Vec::new();
         if self.stopped {
-            return vec![Effect::Answer(call, Answer::Failed(STOPPING.to_owned()))];
+            return self.refuse(call, STOPPING);
         }
         if let Some(diff) = self.open.get_mut(path) {
             if diff.pending_decisions.len() == MAX_PENDING_DECISIONS {
-                let why = "Too many calls wait for the decision about this filePath.".to_owned();
-                return vec![Effect::Answer(call, Answer::Failed(why))];
+                return self
+                    .refuse(call, "Too many calls wait for the decision about this filePath.");
             }
             diff.pending_decisions.push((call, accept));
             self.asked.insert(call, PendingEditorRequest::Decide(Arc::clone(path)));
             let ask = if accept { EditorCommand::Accept } else { EditorCommand::Reject };
-            self.ask(Some(call), ask(Arc::clone(path)), &mut effects);
-            return effects;
+            self.ask(Some(call), ask(Arc::clone(path)));
+            return self.take_effects();
         }
         // Already decided; the client has not received the decision.
         let decided = self.outboxes.values().find_map(|outbox| outbox.find(path));
-        let answer = match decided {
-            Some(decided) => {
-                let outcome = (&decided.decision).into();
-                Answer::Decided { accept, outcome }
-            }
-            None => Answer::Failed("No diff is open for this filePath.".to_owned()),
+        let Some(decided) = decided else {
+            return self.refuse(call, "No diff is open for this filePath.");
         };
-        effects.push(Effect::Answer(call, answer));
-        effects
+        let outcome = (&decided.decision).into();
+        self.answer(call, Answer::Decided { accept, outcome });
+        self.take_effects()
     }
 
     /// Whether a client has not been sent the decision about this diff.
@@ -387,30 +397,21 @@ impl Ledger {
     }
 
     /// Queues the decision about `diff` for its client.
-    fn queue_decision(
-        &mut self,
-        diff: &Diff,
-        path: Arc<str>,
-        decision: Decision,
-        effects: &mut Vec<Effect>,
-    ) {
+    fn queue_decision(&mut self, diff: &Diff, path: Arc<str>, decision: Decision) {
         let Some(outbox) = self.outboxes.get_mut(&diff.asker) else { return };
         let content = decision.clone().map_accepted(|text| diff.proposed.content(&text));
         outbox.push(diff.id, Arc::clone(&path), content.clone());
-        self.record(
-            match content {
-                Decision::Accepted(content) => Record::Accepted(diff.id, content),
-                // The next process has no text that stands for a rejection.
-                Decision::Rejected | Decision::RejectedWithReason(_) => Record::Rejected(diff.id),
-            },
-            effects,
-        );
-        effects.push(Effect::Decided(diff.asker, path, decision));
+        self.record(match content {
+            Decision::Accepted(content) => Record::Accepted(diff.id, content),
+            // The next process has no text that stands for a rejection.
+            Decision::Rejected | Decision::RejectedWithReason(_) => Record::Rejected(diff.id),
+        });
+        self.effects.push(Effect::Decided(diff.asker, path, decision));
     }
 
     /// Notes that the next process has nothing to send about a diff.
-    fn settle(&mut self, session: SessionId, diff: DiffId, effects: &mut Vec<Effect>) {
-        self.record(Record::Settled(diff), effects);
+    fn settle(&mut self, session: SessionId, diff: DiffId) {
+        self.record(Record::Settled(diff));
         if let (Some(record), Some(outbox)) = (self.records, self.outboxes.get_mut(&session)) {
             outbox.settle(diff, record);
         }
@@ -424,22 +425,22 @@ impl Ledger {
         })
     }
 
-    fn record(&mut self, record: Record, effects: &mut Vec<Effect>) {
+    fn record(&mut self, record: Record) {
         if self.count_record() {
-            effects.push(Effect::Record(record));
+            self.effects.push(Effect::Record(record));
         }
     }
 
     /// Answers the calls that waited for `diff`, which has ended.
-    fn end(&mut self, diff: Diff, outcome: Outcome, effects: &mut Vec<Effect>) {
+    fn end(&mut self, diff: Diff, outcome: Outcome) {
         if let DiffState::Opening(call) = diff.state {
             self.forget_request(call);
-            effects.push(Effect::Answer(call, Answer::Opened));
+            self.answer(call, Answer::Opened);
         }
         for (call, accept) in diff.pending_decisions {
             self.forget_request(call);
-            effects.push(Effect::Answer(call, Answer::Decided { accept, outcome }));
+            self.answer(call, Answer::Decided { accept, outcome });
         }
-        effects.push(Effect::Ended(diff.id, outcome));
+        self.effects.push(Effect::Ended(diff.id, outcome));
     }
 }

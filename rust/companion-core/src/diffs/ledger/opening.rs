@@ -26,12 +26,7 @@ pub(super) enum View {
 
 impl Ledger {
     /// Sends the editor a request, once it has answered the open of that path.
-    pub(super) fn ask(
-        &mut self,
-        call: Option<CallId>,
-        command: EditorCommand,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(super) fn ask(&mut self, call: Option<CallId>, command: EditorCommand) {
         let path = command.path();
         if let Some(opening) = self.opening.get_mut(path) {
             let is_closed = opening.waiting.last().is_some_and(|(_, last)| last.closes());
@@ -43,7 +38,7 @@ impl Ledger {
         if let (EditorCommand::Open(path, _), Some(call)) = (&command, call) {
             self.opening.insert(Arc::clone(path), Opening { call, waiting: Vec::new() });
         }
-        effects.push(Effect::Ask(call, command));
+        self.effects.push(Effect::Ask(call, command));
     }
 
     /// Removes a call's request that the editor has not answered. If it was not sent, it never is.
@@ -54,69 +49,64 @@ impl Ledger {
         self.asked.remove(&call)
     }
 
-    /// The time of a call is over that waits to close a view once that shows. Nobody waits for its text
-    /// then. Returns its answer, if there is such a call.
-    pub(super) fn stop_waiting_to_close(&mut self, call: CallId) -> Option<Effect> {
+    /// The time of a call is over. Answers it if it waits to close a view once that shows, because nobody
+    /// waits for its text then. Returns whether it does.
+    pub(super) fn stop_waiting_to_close(&mut self, call: CallId) -> bool {
         let mut requests = self.opening.values_mut().flat_map(|opening| &mut opening.waiting);
-        let (waiting, command) = requests.find(|(waiting, _)| *waiting == Some(call))?;
-        if !command.closes() {
-            return None;
-        }
+        let waits = |(waiting, command): &&mut (Option<CallId>, EditorCommand)| {
+            *waiting == Some(call) && command.closes()
+        };
+        let Some((waiting, command)) = requests.find(waits) else { return false };
         *command = EditorCommand::Close(Arc::clone(command.path()), CloseReason::Unclaimed);
         *waiting = None;
-        self.closed_without_text(call)
+        self.close_without_text(call);
+        true
     }
 
     /// Answers a call that closes a view, unless the stop of the server has answered it.
-    fn closed_without_text(&mut self, call: CallId) -> Option<Effect> {
-        match self.asked.remove(&call)? {
-            PendingEditorRequest::Close { diff, caller, notifies, .. } => {
-                Some(self.closed(call, notifies.then_some((caller, diff)), None))
-            }
-            PendingEditorRequest::Open(_) | PendingEditorRequest::Decide(_) => None,
+    fn close_without_text(&mut self, call: CallId) {
+        if let Some(PendingEditorRequest::Close { diff, caller, notifies, .. }) =
+            self.asked.remove(&call)
+        {
+            self.closed(call, notifies.then_some((caller, diff)), None);
         }
     }
 
     /// Handles the editor's answer to an open. A view that shows too late closes again, unless another
     /// one has replaced it.
-    pub(super) fn open_answered(&mut self, call: CallId, view: View, effects: &mut Vec<Effect>) {
-        self.end_opening(call, view, effects);
+    pub(super) fn open_answered(&mut self, call: CallId, view: View) {
+        self.end_opening(call, view);
         if let Some(path) = self.late.remove(&call)
             && view != View::Fails
         {
             if let Some(diff) = self.open.get_mut(&path) {
                 diff.replaces = true;
             } else {
-                self.ask(None, EditorCommand::Close(path, CloseReason::Unclaimed), effects);
+                self.ask(None, EditorCommand::Close(path, CloseReason::Unclaimed));
             }
         }
     }
 
     /// Handles the deadline of an open. Other requests about its path wait no longer.
-    pub(super) fn open_timed_out(&mut self, call: CallId, effects: &mut Vec<Effect>) {
-        if let Some(path) = self.end_opening(call, View::MayShow, effects) {
+    pub(super) fn open_timed_out(&mut self, call: CallId) {
+        if let Some(path) = self.end_opening(call, View::MayShow) {
             self.late.insert(call, path);
         }
     }
 
     /// Sends the requests that have waited for this open. Returns its path.
-    fn end_opening(
-        &mut self,
-        call: CallId,
-        view: View,
-        effects: &mut Vec<Effect>,
-    ) -> Option<Arc<str>> {
+    fn end_opening(&mut self, call: CallId, view: View) -> Option<Arc<str>> {
         let is_opened = |(_, opening): &(&Arc<str>, &Opening)| opening.call == call;
         let path = Arc::clone(self.opening.iter().find(is_opened)?.0);
         for (call, command) in self.opening.remove(&path)?.waiting {
             match call {
                 // The text could be that of an earlier view, which another client may have opened.
                 Some(call) if view != View::Shows && command.closes() => {
-                    effects.extend(self.closed_without_text(call));
+                    self.close_without_text(call);
                     let close = EditorCommand::Close(Arc::clone(&path), CloseReason::Unclaimed);
-                    self.ask(None, close, effects);
+                    self.ask(None, close);
                 }
-                _ => self.ask(call, command, effects),
+                _ => self.ask(call, command),
             }
         }
         Some(path)
