@@ -55,7 +55,8 @@ pub(crate) struct Calls {
     waiting: BTreeMap<CallId, PendingCall>,
     /// In milliseconds.
     deadlines: BTreeSet<(u64, CallId)>,
-    clients: BTreeMap<SessionId, ClientCalls>,
+    /// The calls of each client, oldest first.
+    clients: BTreeMap<SessionId, VecDeque<KeptCall>>,
     /// Of all clients.
     bytes: usize,
     /// The most bytes of paths and texts that are kept for all clients.
@@ -68,13 +69,6 @@ struct PendingCall {
     deadline: u64,
     /// The repetitions of its request, which wait for the same answer.
     repetitions: Vec<CallId>,
-}
-
-/// The calls of one client, oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct ClientCalls {
-    calls: VecDeque<KeptCall>,
-    bytes: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -132,8 +126,7 @@ impl Calls {
             return;
         }
         let bytes = path.len() + CALL_OVERHEAD;
-        let client = self.clients.entry(session).or_default();
-        client.calls.push_back(KeptCall {
+        self.clients.entry(session).or_default().push_back(KeptCall {
             id: id.clone(),
             tool,
             call,
@@ -143,7 +136,6 @@ impl Calls {
             bytes,
             since: now,
         });
-        client.bytes += bytes;
         self.bytes += bytes;
     }
 
@@ -159,7 +151,7 @@ impl Calls {
         if from.sent == Attempt::OnceForAll {
             return None;
         }
-        let mut calls = self.clients.get_mut(&from.session)?.calls.iter_mut().rev();
+        let mut calls = self.clients.get_mut(&from.session)?.iter_mut().rev();
         let is_same =
             |kept: &&mut KeptCall| kept.tool == tool && kept.id == *from.id && *kept.path == *path;
         let kept = calls.find(is_same)?;
@@ -195,16 +187,15 @@ impl Calls {
         if !keeps_deadline {
             self.deadlines.remove(&(deadline, call));
         }
-        let Some(client) = self.clients.get_mut(&asker) else { return repetitions };
-        if let Some(kept) = client.calls.iter_mut().rev().find(|kept| kept.call == call) {
+        let Some(calls) = self.clients.get_mut(&asker) else { return repetitions };
+        if let Some(kept) = calls.iter_mut().rev().find(|kept| kept.call == call) {
             kept.answer = Some(answer.clone());
             kept.bytes += answer.len();
-            client.bytes += answer.len();
             self.bytes += answer.len();
         }
         // Only now, so that a call that concerns no diff evicts nothing else.
-        while client.calls.len() > MAX_KEPT_CALLS {
-            self.bytes -= client.drop_one();
+        while calls.len() > MAX_KEPT_CALLS {
+            self.bytes -= drop_one(calls);
         }
         self.trim(asker);
         repetitions
@@ -224,19 +215,18 @@ impl Calls {
 
     /// Forgets a client that sends no more requests.
     pub(crate) fn forget(&mut self, session: SessionId) {
-        if let Some(client) = self.clients.remove(&session) {
-            self.bytes -= client.bytes;
+        if let Some(calls) = self.clients.remove(&session) {
+            self.bytes -= bytes(&calls);
         }
     }
 
     /// Forgets calls that began before this time; they are not repeated.
     pub(crate) fn forget_older(&mut self, time: u64) {
-        self.clients.retain(|_, client| {
-            client.calls.retain(|call| call.since > time);
-            client.bytes = client.calls.iter().map(|call| call.bytes).sum();
-            !client.calls.is_empty()
+        self.clients.retain(|_, calls| {
+            calls.retain(|call| call.since > time);
+            !calls.is_empty()
         });
-        self.bytes = self.clients.values().map(|client| client.bytes).sum();
+        self.bytes = self.clients.values().map(bytes).sum();
     }
 
     /// Evicts calls of the client with the most bytes first, so that nobody's texts evict
@@ -244,19 +234,19 @@ impl Calls {
     fn trim(&mut self, session: SessionId) {
         while self.bytes > self.limit {
             let clients = self.clients.iter_mut();
-            let may = clients.filter(|(id, of)| of.calls.len() > usize::from(**id == session));
-            let Some((_, most)) = may.max_by_key(|(_, client)| client.bytes) else { return };
-            self.bytes -= most.drop_one();
+            let may = clients.filter(|(id, calls)| calls.len() > usize::from(**id == session));
+            let Some((_, most)) = may.max_by_key(|(_, calls)| bytes(calls)) else { return };
+            self.bytes -= drop_one(most);
         }
     }
 }
 
-impl ClientCalls {
-    /// Evicts the oldest call that concerned no diff, or else the oldest. Returns its bytes.
-    fn drop_one(&mut self) -> usize {
-        let idle = self.calls.iter().position(KeptCall::is_idle);
-        let bytes = self.calls.remove(idle.unwrap_or_default()).map_or(0, |call| call.bytes);
-        self.bytes -= bytes;
-        bytes
-    }
+fn bytes(calls: &VecDeque<KeptCall>) -> usize {
+    calls.iter().map(|call| call.bytes).sum()
+}
+
+/// Evicts the oldest call that concerned no diff, or else the oldest. Returns its bytes.
+fn drop_one(calls: &mut VecDeque<KeptCall>) -> usize {
+    let idle = calls.iter().position(KeptCall::is_idle);
+    calls.remove(idle.unwrap_or_default()).map_or(0, |call| call.bytes)
 }

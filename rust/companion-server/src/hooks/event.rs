@@ -8,7 +8,7 @@ use companion_protocol::text;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::changes::{Agent, Original};
+use super::changes::{Agent, FileText};
 use super::texts::COMMENTS_HEADING;
 use crate::disk::paths::check_path;
 use crate::session::Sessions;
@@ -96,8 +96,9 @@ pub(crate) struct HookEvent {
     pub(crate) is_new_prompt: bool,
     /// This prompt is a text with comments, with which a turn goes on.
     pub(crate) is_going_on: bool,
-    /// The file before the edit, after it was made.
-    pub(crate) original: Option<Original>,
+    /// The file before the edit, after it was made. The CLI reports the text with `\n` as the line ending,
+    /// without a byte order mark.
+    pub(crate) original: Option<FileText>,
     /// The [`written_digest`] of the text that the tool has written to the file.
     pub(crate) written: Option<Digest>,
     /// A model may correct an edit that does not fit.
@@ -360,7 +361,7 @@ impl HookEvent {
 /// The effect of a call, the file's text before it, and the digest of the one after it.
 struct ToolOutcome {
     effect: ToolEffect,
-    original: Option<Original>,
+    original: Option<FileText>,
     written: Option<Digest>,
 }
 
@@ -390,9 +391,9 @@ fn effect(response: &RawValue) -> ToolOutcome {
         return ToolOutcome::of(ToolEffect::Unchanged);
     }
     let original = if is_new {
-        Some(Original::Absent)
+        Some(FileText::Absent)
     } else {
-        serde_json::from_str(original_content.get()).ok().map(Original::Text)
+        serde_json::from_str(original_content.get()).ok().map(FileText::Text)
     };
     let written = string(Some(new_content)).map(|text| written_digest(&text));
     ToolOutcome { effect: ToolEffect::Made, original, written }

@@ -29,7 +29,7 @@ use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
 use crate::clients::Clients;
 use crate::hooks::HookRequest;
-use crate::mcp::dispatch::{self, DispatchReply};
+use crate::mcp::dispatch;
 use crate::net::bodies::BodyError;
 use crate::net::endpoint::Endpoint;
 use crate::net::guard::Refusal;
@@ -180,10 +180,10 @@ where
     let is_repeated = head.headers.get(REPEATED).is_some_and(|value| value == "true");
     let _copied = body.free(received.size());
     match server.dispatcher.answer(&session, is_repeated, received).await {
-        DispatchReply::Nothing => reply::empty(StatusCode::ACCEPTED),
+        None => reply::empty(StatusCode::ACCEPTED),
         // Until the client has a stream, an answer is a stream, if the client waits for a decision
         // too.
-        DispatchReply::Json(json)
+        Some(json)
             if is_single
                 && session.is_returning()
                 && server.driver.ask(|companion| companion.diffs().is_anything_due(session.id)) =>
@@ -191,7 +191,7 @@ where
             let stream = EventStream::answer(Arc::clone(&server), Arc::clone(&session), json);
             reply::events(ReplyBody::Events(Box::new(stream)))
         }
-        DispatchReply::Json(json) => reply::json(StatusCode::OK, json),
+        Some(json) => reply::json(StatusCode::OK, json),
     }
 }
 

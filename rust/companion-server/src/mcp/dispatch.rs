@@ -26,14 +26,6 @@ use crate::mcp::tools::{Call, Tools};
 use crate::net::json::Json;
 use crate::session::{Client, ClientTraits, Session};
 
-/// The reply to a POST.
-pub(crate) enum DispatchReply {
-    /// No reply, because the messages contain no request.
-    Nothing,
-    /// A response, or an array of them.
-    Json(Json),
-}
-
 /// The program's name for clients.
 pub(crate) const SERVER: Implementation = Implementation {
     name: "companion-for-gemini-cli",
@@ -185,13 +177,13 @@ impl Dispatcher {
     }
 
     /// Answers the messages of a session, perhaps for the second time. Requests of a batch are
-    /// answered in order.
+    /// answered in order, in an array. `None` if there is no request.
     pub(crate) async fn answer(
         &self,
         session: &Session,
         is_repeated: bool,
         received: ReceivedMessages,
-    ) -> DispatchReply {
+    ) -> Option<Json> {
         let ReceivedMessages { messages, is_batch } = received;
         // No client repeats a batch. In a repeated one, a small request could get the answer to the
         // same call a hundred times.
@@ -212,13 +204,10 @@ impl Dispatcher {
                 ParsedMessage::Arrived(diff) => self.clients.ping_answered(session, diff),
             }
         }
-        if answers.is_empty() {
-            DispatchReply::Nothing
-        } else if is_batch {
-            DispatchReply::Json(Json::array(answers))
-        } else {
-            DispatchReply::Json(answers.remove(0))
+        if is_batch && !answers.is_empty() {
+            return Some(Json::array(answers));
         }
+        answers.pop()
     }
 }
 

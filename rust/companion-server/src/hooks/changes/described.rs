@@ -4,16 +4,6 @@ use companion_protocol::editor::{ChangeKind, ChangedFile, ChangedText, CliChange
 
 use super::{Change, CliChanges, FileText, Prompt, PromptId};
 
-/// A prompt with all facts of its changes.
-pub(super) struct ListedPrompt {
-    pub(super) session: String,
-    pub(super) number: u64,
-    pub(super) title: String,
-    pub(super) time: u64,
-    /// With their texts, if these are kept.
-    pub(super) files: Vec<(ChangedFile, Option<ChangedText>)>,
-}
-
 impl Change {
     fn kind(&self) -> ChangeKind {
         match (&self.before, &self.after) {
@@ -56,16 +46,14 @@ impl CliChanges {
         }
     }
 
-    /// The prompts that have changed a file, the oldest first.
-    pub(super) fn listed(&self) -> Vec<ListedPrompt> {
+    /// The prompts that have changed a file, the oldest first, with the texts of their files that are kept.
+    pub(super) fn listed(&self) -> Vec<(CliChanged, Vec<Option<ChangedText>>)> {
         let mut listed = Vec::new();
-        for Prompt { id, title, time, files, .. } in &self.prompts {
-            let texts = |change: &Change| change.is_revertible().then(|| change.texts());
+        for Prompt { id, files, .. } in &self.prompts {
             let files = files.iter().filter(|of| !of.is_kept);
-            let files: Vec<_> = files.map(|of| (of.to_editor(), texts(of))).collect();
-            if !files.is_empty() {
-                let (session, title) = (id.0.to_string(), title.clone());
-                listed.push(ListedPrompt { session, number: id.1, title, time: *time, files });
+            let texts: Vec<_> = files.map(|of| of.is_revertible().then(|| of.texts())).collect();
+            if !texts.is_empty() {
+                listed.push((self.to_editor(id), texts));
             }
         }
         listed

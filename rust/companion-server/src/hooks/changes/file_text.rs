@@ -110,24 +110,6 @@ impl FileSnapshot {
     }
 }
 
-/// The file before an edit, as the CLI reports it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Original {
-    Absent,
-    /// With `\n` as the line ending, without BOM.
-    Text(Arc<str>),
-}
-
-impl Original {
-    /// The file on the disk, if it has the text `after` now.
-    pub(super) fn on_disk(&self, after: &FileText) -> FileText {
-        match self {
-            Self::Absent => FileText::Absent,
-            Self::Text(text) => FileText::Text(as_on_disk(text, after)),
-        }
-    }
-}
-
 /// Gives a text of a CLI the byte order mark and the line endings that the file has after the edit,
 /// because a CLI keeps them.
 pub(super) fn as_on_disk(of_cli: &str, after: &FileText) -> Arc<str> {

@@ -22,7 +22,7 @@ use companion_protocol::editor::ChangedText;
 use companion_core::text::Digest;
 pub(crate) use counts::LineCounts;
 use file_text::as_on_disk;
-pub(crate) use file_text::{Access, FileSnapshot, FileText, Original};
+pub(crate) use file_text::{Access, FileSnapshot, FileText};
 pub(crate) use reverted::Reverted;
 use reverted::RevertedHunk;
 pub(crate) use tool_calls::Agent;
@@ -227,7 +227,7 @@ impl CliChanges {
     pub(crate) fn edited(
         &mut self,
         caller: Agent<'_>,
-        original: Option<Original>,
+        original: Option<FileText>,
         after: FileSnapshot,
     ) -> Option<PromptId> {
         if after.access == Access::Outside {
@@ -241,13 +241,16 @@ impl CliChanges {
             return None;
         }
         let (before, is_mixed) = match (before, original) {
-            (Some(file), Some(Original::Text(of_cli))) if file.text.differs_from(&of_cli) => {
+            (Some(file), Some(FileText::Text(of_cli))) if file.text.differs_from(&of_cli) => {
                 // The user has changed the file between the snapshot and the edit.
                 (FileText::Text(as_on_disk(&of_cli, &after.text)), true)
             }
             (Some(file), _) => (file.text, false),
             // Only the CLI says what the file was, so the user is asked before a revert.
-            (None, Some(original)) => (original.on_disk(&after.text), true),
+            (None, Some(FileText::Text(of_cli))) => {
+                (FileText::Text(as_on_disk(&of_cli, &after.text)), true)
+            }
+            (None, Some(original)) => (original, true),
             (None, None) => (FileText::Unkept(None), false),
         };
         self.record(caller, before, after, is_mixed)

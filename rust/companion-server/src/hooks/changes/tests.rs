@@ -109,7 +109,7 @@ fn a_change_by_the_user_while_the_cli_asks_is_not_that_of_the_cli() {
     let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     changes.begin_call(MAIN, None, vec![file("/a", text("one\r\n"))]);
-    changes.edited(MAIN, Some(Original::Text("of the user\n".into())), file("/a", text("two\r\n")));
+    changes.edited(MAIN, Some(FileText::Text("of the user\n".into())), file("/a", text("two\r\n")));
     let before = changes.texts(&id, "/a").unwrap().before;
     assert_eq!(before.as_deref(), Some("of the user\r\n"), "with the line endings of the file");
 }
@@ -122,7 +122,7 @@ fn a_text_of_the_cli_does_not_replace_the_bytes_of_the_file() {
     changes.begin_call(MAIN, None, vec![file("/a", text(before))]);
     changes.edited(
         MAIN,
-        Some(Original::Text("one\nmixed\n".into())),
+        Some(FileText::Text("one\nmixed\n".into())),
         file("/a", text("\u{feff}two\r\n")),
     );
     assert_eq!(changes.texts(&id, "/a").unwrap().before.as_deref(), Some(before));
@@ -220,7 +220,7 @@ fn without_a_look_before_there_is_no_way_back() {
     let id = begin(&mut changes);
     changes.edited(MAIN, None, file("/a", text("two")));
     assert_eq!(list(&changes, &id), ["changed /a not revertible"]);
-    changes.edited(MAIN, Some(Original::Text("one".into())), file("/b", text("two")));
+    changes.edited(MAIN, Some(FileText::Text("one".into())), file("/b", text("two")));
     assert_eq!(changes.texts(&id, "/b").unwrap().before.as_deref(), Some("one"));
 }
 
@@ -239,7 +239,7 @@ fn a_private_text_that_the_cli_reports_is_not_kept() {
     let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     let private = FileSnapshot { access: Access::Private, ..file("/a", FileText::Unkept(None)) };
-    changes.edited(MAIN, Some(Original::Text("secret".into())), private);
+    changes.edited(MAIN, Some(FileText::Text("secret".into())), private);
     assert!(!format!("{changes:?}").contains("secret"));
     assert_eq!(changes.texts(&id, "/a"), None);
 }

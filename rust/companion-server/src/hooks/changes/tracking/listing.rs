@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use companion_platform::Platform;
 use companion_protocol::changes::{ChangeList, FileChange, PromptChanges, VERSION};
+use companion_protocol::editor::{ChangedText, CliChanged};
 
-use super::super::described::ListedPrompt;
 use super::super::{LineCounts, patch};
 use super::{PRIVATE, UNSETTLED};
 use crate::config::DISK_TIMEOUT;
@@ -19,8 +19,8 @@ impl Hooks {
     pub(crate) async fn list_changes(&self) -> Json {
         let turn = self.listing.turn().await;
         let mut prompts = self.changes().listed();
-        let files = prompts.iter_mut().flat_map(|prompt| &mut prompt.files);
-        let mut paths: Vec<Arc<str>> = files.map(|(file, _)| file.path.as_str().into()).collect();
+        let files = prompts.iter().flat_map(|(prompt, _)| &prompt.files);
+        let mut paths: Vec<Arc<str>> = files.map(|file| file.path.as_str().into()).collect();
         paths.sort_unstable();
         paths.dedup();
         let checked = self.check_in_parts(&paths, DISK_TIMEOUT).await;
@@ -29,16 +29,19 @@ impl Hooks {
         for path in checked.keys() {
             relative.insert(Arc::clone(path), self.relative_path(path));
         }
-        for (file, texts) in prompts.iter_mut().flat_map(|prompt| &mut prompt.files) {
-            let access = checked[&*file.path];
-            file.private |= matches!(access, Err(PRIVATE | UNSETTLED));
-            if file.private || access.is_err() {
-                *texts = None;
-                (file.added, file.removed) = (None, None);
+        for (prompt, texts) in &mut prompts {
+            for (file, texts) in prompt.files.iter_mut().zip(texts) {
+                let access = checked[&*file.path];
+                file.private |= matches!(access, Err(PRIVATE | UNSETTLED));
+                if file.private || access.is_err() {
+                    *texts = None;
+                    (file.added, file.removed) = (None, None);
+                }
             }
         }
         let compare = move || {
-            let prompts = prompts.into_iter().map(|of| with_diffs(of, &relative)).collect();
+            let prompts = prompts.into_iter();
+            let prompts = prompts.map(|(of, texts)| with_diffs(of, texts, &relative)).collect();
             Json::new(&ChangeList { version: VERSION, prompts })
         };
         turn.run(compare).await.unwrap_or_default()
@@ -53,10 +56,13 @@ impl Hooks {
     }
 }
 
-fn with_diffs(prompt: ListedPrompt, relative: &HashMap<Arc<str>, String>) -> PromptChanges {
-    let ListedPrompt { session, number, title, time, files } = prompt;
+fn with_diffs(
+    CliChanged { session, prompt, title, time, files }: CliChanged,
+    texts: Vec<Option<ChangedText>>,
+    relative: &HashMap<Arc<str>, String>,
+) -> PromptChanges {
     let mut listed = Vec::new();
-    for (mut file, texts) in files {
+    for (mut file, texts) in files.into_iter().zip(texts) {
         let relative_path = relative[&*file.path].clone();
         let diff = texts.map(|texts| {
             if file.added.is_none() {
@@ -68,5 +74,5 @@ fn with_diffs(prompt: ListedPrompt, relative: &HashMap<Arc<str>, String>) -> Pro
         });
         listed.push(FileChange { file, relative_path, diff });
     }
-    PromptChanges { session, prompt: number, title, time, files: listed }
+    PromptChanges { session, prompt, title, time, files: listed }
 }
