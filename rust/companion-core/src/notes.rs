@@ -136,13 +136,14 @@ pub struct Notes {
 }
 
 /// The answer to a confirmation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Confirmation {
     /// The hook prints the delivery, so its notes are over.
     Taken(Delivery),
     /// It was taken before, perhaps by the last process.
     Repeated,
     /// The hook must not print the delivery. It was given back or revoked, or was never made.
+    #[default]
     Refused,
 }
 

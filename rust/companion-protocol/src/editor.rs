@@ -316,7 +316,7 @@ pub struct Decided {
 }
 
 /// The delivery of a decision to its client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Delivery {
     /// The client is connected, and receives the decision.
@@ -324,6 +324,7 @@ pub enum Delivery {
     /// The client's stream is down. It receives the decision when it returns.
     Queued,
     /// No such diff is open: it was decided, closed or replaced before, or its client is gone.
+    #[default]
     Unknown,
 }
 

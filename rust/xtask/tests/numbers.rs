@@ -59,8 +59,8 @@ const NUMBERS: [Number; 21] = [
         &[("docs/architecture/bridge.md", "32 KB"), (HELP, "32 KB")],
     ),
     (
-        "rust/companion-server/src/hooks/hiding.rs",
-        "CHECK_INTERVAL: Duration = Duration::from_mins(15);",
+        "rust/companion-server/src/hooks/upkeep.rs",
+        "PRIVATE_CHECK_INTERVAL: Duration = Duration::from_mins(15);",
         &[(PRIVACY, "15 minutes")],
     ),
     (

@@ -173,6 +173,13 @@ pub enum Action {
         /// Whether the project shares context. If not, no model gets a reason.
         is_shared: bool,
     },
+    /// A tool that ends a diff.
+    End(End),
+}
+
+/// A tool that ends a diff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum End {
     /// `closeDiff`
     Close {
         /// The client gets no notification of the end.
@@ -336,9 +343,9 @@ impl Action {
     pub fn tool(self) -> Tool {
         match self {
             Self::Open { .. } => Tool::OpenDiff,
-            Self::Close { .. } => Tool::CloseDiff,
-            Self::Decide { accept: true } => Tool::AcceptDiff,
-            Self::Decide { accept: false } => Tool::RejectDiff,
+            Self::End(End::Close { .. }) => Tool::CloseDiff,
+            Self::End(End::Decide { accept: true }) => Tool::AcceptDiff,
+            Self::End(End::Decide { accept: false }) => Tool::RejectDiff,
         }
     }
 }

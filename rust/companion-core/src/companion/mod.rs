@@ -28,13 +28,13 @@ use crate::session::{ClientTraits, SessionId};
 use crate::text::written_digest;
 pub use companion_protocol::editor::Delivery;
 pub use io::{
-    Action, DiskCheck, Hook, Input, Now, Output, Outputs, ResumedProposal, ShownProposal,
+    Action, DiskCheck, End, Hook, Input, Now, Output, Outputs, ResumedProposal, ShownProposal,
 };
 pub use limits::Limits;
 use limits::{ms, short_deadline};
 use notes::PendingRejection;
 use opening::UnreadProposal;
-use resuming::{DeferredCall, End};
+use resuming::DeferredCall;
 pub use writes::{ExpectedText, FoundFile};
 use writes::{ExpectedWrites, can_write};
 
@@ -356,13 +356,8 @@ impl Companion {
                 let opening = UnreadProposal { session, path: Arc::clone(path), proposed };
                 self.open(now, call, opening, is_shared, out)
             }
-            Action::Close { suppress } => {
-                let ends = End::Close { suppress };
-                self.end_diff(now, call, DeferredCall { session, path: Arc::clone(path), ends })
-            }
-            Action::Decide { accept } => {
-                let ends = End::Decide { accept };
-                self.end_diff(now, call, DeferredCall { session, path: Arc::clone(path), ends })
+            Action::End(end) => {
+                self.end_diff(now, call, DeferredCall { session, path: Arc::clone(path), end })
             }
         }
     }

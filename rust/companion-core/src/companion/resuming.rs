@@ -7,7 +7,7 @@ use std::sync::Arc;
 use companion_protocol::editor::ReasonArrival;
 
 use super::limits::short_deadline;
-use super::{Companion, Now, Output, Outputs, ResumedProposal, ShownProposal};
+use super::{Companion, End, Now, Output, Outputs, ResumedProposal, ShownProposal};
 use crate::calls::CallId;
 use crate::diffs::ledger::Effect;
 use crate::diffs::{DiffId, Proposed};
@@ -18,16 +18,7 @@ use crate::session::SessionId;
 pub(super) struct DeferredCall {
     pub(super) session: SessionId,
     pub(super) path: Arc<str>,
-    pub(super) ends: End,
-}
-
-/// How a call ends a diff.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum End {
-    /// See [`Action::Close`](super::Action::Close).
-    Close { suppress: bool },
-    /// See [`Action::Decide`](super::Action::Decide).
-    Decide { accept: bool },
+    pub(super) end: End,
 }
 
 impl Companion {
@@ -63,7 +54,7 @@ impl Companion {
     /// client that closes a diff waits only shortly.
     pub(super) fn end_diff(&mut self, now: Now, call: CallId, ending: DeferredCall) -> Vec<Effect> {
         let asker = self.ledger.asker_of_unnamed(&ending.path);
-        match ending.ends {
+        match ending.end {
             End::Close { .. } if asker == Some(ending.session) => {
                 self.calls.set_deadline(call, short_deadline(now));
             }
@@ -75,8 +66,8 @@ impl Companion {
     }
 
     fn end_named_diff(&mut self, call: CallId, ending: &DeferredCall) -> Vec<Effect> {
-        let DeferredCall { session, path, ends } = ending;
-        match *ends {
+        let DeferredCall { session, path, end } = ending;
+        match *end {
             End::Close { suppress } => self.ledger.close(*session, path, suppress, call),
             End::Decide { accept } => self.ledger.request_decision(path, accept, call),
         }

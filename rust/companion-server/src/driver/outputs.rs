@@ -20,6 +20,7 @@ pub(super) enum ToEditor {
 }
 
 /// The answers to the caller of an input, from its outputs.
+#[derive(Default)]
 pub(crate) struct Reply {
     pub(crate) delivery: Delivery,
     pub(crate) is_withdrawn: bool,
@@ -28,20 +29,6 @@ pub(crate) struct Reply {
     pub(crate) notes: Option<notes::Delivery>,
     pub(crate) confirmation: Confirmation,
     pub(crate) comment: Option<NoteId>,
-}
-
-impl Default for Reply {
-    fn default() -> Self {
-        Self {
-            delivery: Delivery::Unknown,
-            is_withdrawn: false,
-            resumed: Vec::new(),
-            due: Due::new(),
-            notes: None,
-            confirmation: Confirmation::Refused,
-            comment: None,
-        }
-    }
 }
 
 impl Driver {

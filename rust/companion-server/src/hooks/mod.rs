@@ -8,8 +8,6 @@ mod answers;
 mod changes;
 mod comments;
 mod event;
-mod expiry;
-mod hiding;
 mod killed;
 mod note_delivery;
 mod original;
@@ -20,6 +18,7 @@ mod rejection;
 mod tests;
 mod texts;
 mod turn_times;
+mod upkeep;
 
 use std::sync::Arc;
 

@@ -166,8 +166,7 @@ where
         Ok(session) => session,
         Err((status, error)) => return reply::error(status, received.request_id(), error),
     };
-    let _busy = session.busy();
-    session.set_request_port(port);
+    let _busy = session.busy(Some(port));
     // A client that gives up an edit closes it, perhaps before the edit has arrived.
     if received.is_close()
         && let Some(arrival) = &arrival

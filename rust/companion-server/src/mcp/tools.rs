@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use companion_core::calls::CallOrigin;
-use companion_core::companion::Action;
+use companion_core::companion::{Action, End};
 use companion_protocol::editor::ReasonArrival;
 use companion_protocol::jsonrpc::{Params, describe};
 use companion_protocol::mcp::{CallToolParams, CallToolResult, ListToolsResult};
@@ -164,7 +164,8 @@ impl Tools {
             }
             Tool::CloseDiff => {
                 let suppress = suppress_notification.unwrap_or_default();
-                self.driver.call(from, named?.into(), Action::Close { suppress }, None).await
+                let close = Action::End(End::Close { suppress });
+                self.driver.call(from, named?.into(), close, None).await
             }
             Tool::AcceptDiff => {
                 // The user may accept any proposal in the editor. A client may accept only within
@@ -175,11 +176,11 @@ impl Tools {
                     let why = format!("acceptDiff: {why}; accept it in the editor");
                     return Ok(ToolResult::error(&why));
                 }
-                let accept = Action::Decide { accept: true };
+                let accept = Action::End(End::Decide { accept: true });
                 self.driver.call(from, path.into(), accept, None).await
             }
             Tool::RejectDiff => {
-                let reject = Action::Decide { accept: false };
+                let reject = Action::End(End::Decide { accept: false });
                 self.driver.call(from, named?.into(), reject, None).await
             }
             Tool::GetDiagnostics => {

@@ -79,11 +79,6 @@ impl Session {
         self.state.lock().stream_port = Some(port);
     }
 
-    /// Notes the client's port of a request.
-    pub(crate) fn set_request_port(&self, port: u16) {
-        self.state.lock().request_port = Some(port);
-    }
-
     /// Notes the server's port of a request.
     pub(crate) fn reached_at(&self, port: u16) {
         self.state.lock().endpoint = Some(port);
@@ -95,9 +90,11 @@ impl Session {
         state.stream_port.into_iter().chain(state.request_port).any(|port| ports.contains(&port))
     }
 
-    /// Marks the session as busy until the guard is dropped.
-    pub(crate) fn busy(self: &Arc<Self>) -> Busy {
-        self.state.lock().calls += 1;
+    /// Marks the session as busy until the guard is dropped. Notes the client's port of the request.
+    pub(crate) fn busy(self: &Arc<Self>, port: Option<u16>) -> Busy {
+        let mut state = self.state.lock();
+        state.calls += 1;
+        state.request_port = port.or(state.request_port);
         Busy(Arc::clone(self))
     }
 

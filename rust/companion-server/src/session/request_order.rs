@@ -8,22 +8,15 @@ use tokio::sync::watch;
 
 /// The requests of one client that are arriving.
 #[derive(Default)]
-pub(crate) struct RequestOrder(watch::Sender<Arriving>);
-
-#[derive(Default)]
-struct Arriving {
-    next: u64,
-    numbers: BTreeSet<u64>,
-}
+pub(crate) struct RequestOrder(watch::Sender<BTreeSet<u64>>);
 
 impl RequestOrder {
     /// Begins the arrival of a request. The request has arrived when the value is dropped.
     pub(crate) fn begin(&self) -> Arrival<'_> {
         let mut number = 0;
         self.0.send_if_modified(|arriving| {
-            number = arriving.next;
-            arriving.next += 1;
-            arriving.numbers.insert(number);
+            number = arriving.last().map_or(0, |last| last + 1);
+            arriving.insert(number);
             false // nobody waits for it
         });
         Arrival { order: self, number }
@@ -39,7 +32,7 @@ pub(crate) struct Arrival<'a> {
 impl Arrival<'_> {
     /// Waits until all earlier requests have arrived or broken off.
     pub(crate) async fn be_first(&self) {
-        let is_first = |arriving: &Arriving| arriving.numbers.first() == Some(&self.number);
+        let is_first = |arriving: &BTreeSet<_>| arriving.first() == Some(&self.number);
         // The sender belongs to the order, so the wait cannot fail.
         let _ = self.order.0.subscribe().wait_for(is_first).await;
     }
@@ -48,8 +41,8 @@ impl Arrival<'_> {
 impl Drop for Arrival<'_> {
     fn drop(&mut self) {
         self.order.0.send_if_modified(|arriving| {
-            arriving.numbers.remove(&self.number);
-            !arriving.numbers.is_empty()
+            arriving.remove(&self.number);
+            !arriving.is_empty()
         });
     }
 }

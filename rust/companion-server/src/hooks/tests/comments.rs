@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::{Scene, context};
-use crate::hooks::hiding::CHECK_INTERVAL;
+use crate::hooks::upkeep::PRIVATE_CHECK_INTERVAL;
 
 fn comment(scene: &Scene, id: &str, text: &str) -> CommentOnLines {
     let (id, text) = (id.into(), text.into());
@@ -102,7 +102,7 @@ async fn a_comment_is_refused_once_its_file_is_private_although_nothing_is_watch
     std::fs::write(scene.dir.path().join(".aiignore"), "*.txt").unwrap();
     tokio::task::yield_now().await;
     tokio::time::pause();
-    tokio::time::advance(CHECK_INTERVAL).await;
+    tokio::time::advance(PRIVATE_CHECK_INTERVAL).await;
     tokio::time::resume();
     let outcomes = timeout(Duration::from_mins(1), async {
         loop {
@@ -112,7 +112,7 @@ async fn a_comment_is_refused_once_its_file_is_private_although_nothing_is_watch
             }
             // The server gets its turn while the disk answers.
             let shared =
-                scene.rig.parts.workspace.check_shared(&scene.path(), CHECK_INTERVAL).await;
+                scene.rig.parts.workspace.check_shared(&scene.path(), PRIVATE_CHECK_INTERVAL).await;
             shared.unwrap_err();
         }
     });

@@ -239,7 +239,7 @@ async fn run(
     progress_token: Option<Id>,
 ) -> Reply {
     let session = &request.session;
-    let _busy = session.busy();
+    let _busy = session.busy(None);
     let is_diff = call.tool() == Some(Tool::OpenDiff);
     // A peer that closes its side withdraws a proposal, and waits for all other answers.
     let _answering = head.extensions.get::<ReadEnd>().filter(|_| !is_diff).map(ReadEnd::answering);

@@ -261,7 +261,7 @@ impl World {
                 (*question, open(proposed))
             }
             Request::OfOther => panic!("it is served at once"),
-            Request::Close(question, _) => (*question, Action::Close { suppress: true }),
+            Request::Close(question, _) => (*question, others::CLOSE),
         };
         if let Request::Open(_) = request {
             self.opens.insert(call, request.clone());

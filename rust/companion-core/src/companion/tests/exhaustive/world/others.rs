@@ -7,7 +7,7 @@ use companion_protocol::editor::ReasonArrival;
 
 use super::{CLIENT, Fate, Request, Script, World, open};
 use crate::calls::CallId;
-use crate::companion::{Action, Input, Output};
+use crate::companion::{Action, End, Input, Output};
 use crate::diffs::{Answer, Proposed};
 use crate::text::Text;
 
@@ -18,6 +18,9 @@ pub(super) fn text() -> Text {
 
 /// The text that it proposes.
 pub(super) const PROPOSED: &str = "proposed by the other client";
+
+/// A client takes the text of its diff.
+pub(super) const CLOSE: Action = Action::End(End::Close { suppress: true });
 
 impl World {
     pub(super) fn open_other(&mut self, script: &Script) {
@@ -55,7 +58,7 @@ impl World {
         let has_open = self.companion.diffs().count(self.other) > 0;
         let waits = self.companion.diffs().is_awaited_by(self.other);
         self.calls.insert(call, Request::OfOther);
-        let out = self.call(self.other, call, path, Action::Close { suppress: true });
+        let out = self.call(self.other, call, path, CLOSE);
         let closes_nothing = out.contains(&Output::Answer(call, Answer::Closed(None)));
         assert!(has_open || waits || closes_nothing, "it closes what is not its own");
     }
