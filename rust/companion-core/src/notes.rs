@@ -126,7 +126,6 @@ pub enum CommentOutcome {
 pub struct Notes {
     /// The oldest is first.
     pending: Vec<Pending>,
-    deliveries: Vec<Delivery>,
     /// The newest comments that a model has got.
     delivered: VecDeque<DeliveredComment>,
     /// The newest confirmed deliveries.
@@ -152,7 +151,6 @@ impl Notes {
     pub fn new(first_delivery: u64) -> Self {
         Self {
             pending: Vec::new(),
-            deliveries: Vec::new(),
             delivered: VecDeque::new(),
             confirmed: VecDeque::new(),
             last_note: 0,
@@ -318,9 +316,7 @@ impl Notes {
             return None;
         }
         self.last_delivery = number;
-        let delivery = Delivery { number, notes };
-        self.deliveries.push(delivery.clone());
-        Some(delivery)
+        Some(Delivery { number, notes })
     }
 
     /// A hook is about to print a delivery.
@@ -328,10 +324,12 @@ impl Notes {
         if self.confirmed.contains(&number) {
             return Confirmation::Repeated;
         }
-        let index = self.deliveries.iter().position(|delivery| delivery.number == number);
-        let Some(index) = index else { return Confirmation::Refused };
-        let delivery = self.deliveries.swap_remove(index);
-        self.pending.retain(|pending| pending.under_way != Some(number));
+        let leave = self.pending.extract_if(.., |pending| pending.under_way == Some(number));
+        let notes: Vec<_> = leave.map(|pending| (pending.id, pending.note)).collect();
+        if notes.is_empty() {
+            return Confirmation::Refused;
+        }
+        let delivery = Delivery { number, notes };
         for comment in delivery.comments() {
             self.add_delivered(comment.into());
         }
@@ -341,7 +339,6 @@ impl Notes {
 
     /// Ends a delivery that nobody has confirmed, so its notes wait again.
     pub fn give_back(&mut self, number: u64) {
-        self.deliveries.retain(|delivery| delivery.number != number);
         for pending in &mut self.pending {
             if pending.under_way == Some(number) {
                 pending.under_way = None;

@@ -155,42 +155,28 @@ impl PendingDiff {
 impl Left {
     /// Applies a record. Returns the texts that are obsolete and must not stay on the disk.
     pub fn apply(&mut self, record: Record) -> Vec<TextId> {
-        let over = match record {
+        match record {
             Record::Session(session, client) => {
                 self.sessions.insert(session, client);
-                Vec::new()
             }
             Record::Cli(session, cli) => {
                 if self.sessions.contains_key(&session) {
                     self.clis.insert(session, cli);
                 }
-                Vec::new()
             }
             Record::Gone(session) => {
                 self.sessions.remove(&session);
                 self.clis.remove(&session);
-                self.diffs.extract_if(.., |_, diff| diff.session == session).collect()
+                return texts(self.diffs.extract_if(.., |_, diff| diff.session == session));
             }
             Record::Opened(diff, session, path) => {
                 self.diffs.insert(diff, PendingDiff { session, path, decision: None });
-                Vec::new()
             }
-            Record::Accepted(diff, text) => {
-                if let Some(diff) = self.diffs.get_mut(&diff) {
-                    diff.decision = Some(Decision::Accepted(text));
-                }
-                Vec::new()
-            }
-            Record::Rejected(diff) => {
-                if let Some(diff) = self.diffs.get_mut(&diff) {
-                    diff.decision = Some(Decision::Rejected);
-                }
-                Vec::new()
-            }
-            Record::Settled(diff) => self.diffs.remove_entry(&diff).into_iter().collect(),
+            Record::Accepted(diff, text) => self.decide(diff, Decision::Accepted(text)),
+            Record::Rejected(diff) => self.decide(diff, Decision::Rejected),
+            Record::Settled(diff) => return texts(self.diffs.remove_entry(&diff)),
             Record::Note(id, note) => {
                 self.notes.insert(id, note);
-                Vec::new()
             }
             Record::NoteRemoved(id) => {
                 self.notes.remove(&id);
@@ -206,9 +192,14 @@ impl Left {
                 }
                 return notes.into_iter().map(TextId::Note).collect();
             }
-        };
-        let with_text = over.into_iter().filter(|(_, diff)| diff.text().is_some());
-        with_text.map(|(diff, _)| TextId::Diff(diff)).collect()
+        }
+        Vec::new()
+    }
+
+    fn decide(&mut self, diff: DiffId, decision: Decision) {
+        if let Some(diff) = self.diffs.get_mut(&diff) {
+            diff.decision = Some(decision);
+        }
     }
 
     /// The fewest records for this state. Texts are last, the longest at the end.
@@ -285,6 +276,12 @@ impl Left {
         let (sessions, clis, diffs) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Self { sessions, clis, diffs, ..self }
     }
+}
+
+/// The texts of these diffs.
+fn texts(diffs: impl IntoIterator<Item = (DiffId, PendingDiff)>) -> Vec<TextId> {
+    let with_text = diffs.into_iter().filter(|(_, diff)| diff.text().is_some());
+    with_text.map(|(diff, _)| TextId::Diff(diff)).collect()
 }
 
 #[cfg(test)]

@@ -97,26 +97,21 @@ impl EditorRequest {
     /// The parameters in the editor's protocol. For a proposal this asks the disk for up to
     /// 0.5 s, so don't call it from within [`EditorHost::request`].
     pub fn params(&self) -> impl Serialize {
-        self.all_params()
-    }
-
-    fn all_params(&self) -> RequestParams<'_> {
-        match self {
-            Self::OpenDiff(proposal) => RequestParams::OpenDiff(proposal.to_show()),
-            Self::CloseDiff(close) => RequestParams::CloseDiff(close),
-            Self::AcceptDiff(path) | Self::RejectDiff(path) => RequestParams::DiffPath(path),
-            Self::Diagnostics(request) => RequestParams::Diagnostics(request),
-            Self::UnsavedFiles => RequestParams::Empty {},
-        }
+        self.params_with(Proposal::to_show)
     }
 
     /// The parameters, with an empty text in place of [`text`](Self::text).
     pub fn params_without_text(&self) -> impl Serialize {
-        match self.all_params() {
-            RequestParams::OpenDiff(diff) => {
-                RequestParams::OpenDiff(OpenDiff { new_content: "", ..diff })
-            }
-            others => others,
+        self.params_with(|proposal| OpenDiff { new_content: "", ..proposal.to_show() })
+    }
+
+    fn params_with(&self, show: fn(&Proposal) -> OpenDiff<'_>) -> RequestParams<'_> {
+        match self {
+            Self::OpenDiff(proposal) => RequestParams::OpenDiff(show(proposal)),
+            Self::CloseDiff(close) => RequestParams::CloseDiff(close),
+            Self::AcceptDiff(path) | Self::RejectDiff(path) => RequestParams::DiffPath(path),
+            Self::Diagnostics(request) => RequestParams::Diagnostics(request),
+            Self::UnsavedFiles => RequestParams::Empty {},
         }
     }
 }

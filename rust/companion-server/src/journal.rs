@@ -4,7 +4,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use companion_core::notes::NoteId;
-use companion_core::record::{Record, TextId};
+use companion_core::record::Record;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -26,6 +26,8 @@ pub(crate) struct Journal {
 pub(crate) struct Batch {
     /// If empty, the file only shows that the server is alive.
     pub(crate) records: Vec<Record>,
+    /// The number of records, with those that are obsolete by now.
+    pub(crate) count: usize,
     /// The head of the file has changed.
     pub(crate) rewrites: bool,
     /// No more records follow.
@@ -36,6 +38,7 @@ impl Journal {
     pub(crate) fn append(&mut self, record: Record) {
         forget(&mut self.next.records, &record);
         self.next.records.push(record);
+        self.next.count += 1;
         self.alive();
     }
 
@@ -114,32 +117,21 @@ impl Saved {
     }
 }
 
-/// Removes the diff or the notes that `record` ends from the queue. Placeholders keep the count of
-/// records. The queue must not grow while a disk does not answer, which can take hours.
-fn forget(queue: &mut [Record], record: &Record) {
-    let over = match record {
-        Record::Settled(over) => over,
-        Record::Note(id, _) | Record::NoteRemoved(id) => return forget_notes(queue, &[*id]),
-        Record::Delivered(delivered) => return forget_notes(queue, &delivered.notes),
-        _ => return,
-    };
-    for queued in queue.iter_mut().rev() {
-        let is_opened = matches!(queued, Record::Opened(diff, ..) if diff == over);
-        if is_opened || queued.text_id() == Some(TextId::Diff(*over)) {
-            *queued = Record::Settled(*over);
-        }
-        if is_opened {
-            return;
-        }
+/// Removes the records that `record` makes obsolete from the queue. The queue must not grow while a disk
+/// does not answer, which can take hours.
+fn forget(queue: &mut Vec<Record>, record: &Record) {
+    match record {
+        Record::Settled(over) => queue.retain(|queued| match queued {
+            Record::Opened(diff, ..) | Record::Accepted(diff, _) => diff != over,
+            Record::Rejected(diff) | Record::Settled(diff) => diff != over,
+            _ => true,
+        }),
+        Record::Note(id, _) | Record::NoteRemoved(id) => forget_notes(queue, &[*id]),
+        Record::Delivered(delivered) => forget_notes(queue, &delivered.notes),
+        _ => {}
     }
 }
 
-fn forget_notes(queue: &mut [Record], notes: &[NoteId]) {
-    for queued in queue {
-        if let Record::Note(id, _) = queued
-            && notes.contains(id)
-        {
-            *queued = Record::NoteRemoved(*id);
-        }
-    }
+fn forget_notes(queue: &mut Vec<Record>, notes: &[NoteId]) {
+    queue.retain(|queued| !matches!(queued, Record::Note(id, _) if notes.contains(id)));
 }

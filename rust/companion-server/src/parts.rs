@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::clients::Clients;
 use crate::config::Config;
-use crate::context::{ContextModel, EditorContext};
+use crate::context::{ContextModel, EditorContext, FileScan};
 use crate::diagnostics::SharedDiagnostics;
 use crate::disk::pool::{BlockingPool, DiskQueue};
 use crate::driver::Driver;
@@ -168,7 +168,8 @@ impl Parts {
         let parts = Arc::clone(self);
         self.until_stopped(runtime, async move {
             let Self { context, workspace, pool, sessions, monitors, .. } = &*parts;
-            context.publish(workspace.privacy(), pool, sessions, monitors).await;
+            let disk = FileScan::new(Arc::clone(workspace.privacy()));
+            context.publish(disk, pool, sessions, monitors).await;
         });
         let clients = Arc::clone(&self.clients);
         self.until_stopped(runtime, async move { clients.maintain().await });

@@ -78,7 +78,11 @@ impl Server {
     ///
     /// # Errors
     /// If the server can't listen, or if a thread could not be started.
-    pub fn open(runtime: &Runtime, config: Config, host: Arc<dyn EditorHost>) -> io::Result<Self> {
+    pub fn open(
+        runtime: &Runtime,
+        mut config: Config,
+        host: Arc<dyn EditorHost>,
+    ) -> io::Result<Self> {
         let Settings { resume, port, listen, listen_or_fail, .. } = &config.settings;
         let last = if *resume { Resume::claim(runtime, None, &config) } else { None };
         let known_port = last.as_ref().and_then(Resume::port);
@@ -92,19 +96,6 @@ impl Server {
         if let Some(missing) = listeners.missing().first().filter(|_| *listen_or_fail) {
             return Err(io::Error::other(missing.reason.as_str()));
         }
-        Self::serve(runtime, listeners, config, host, last, known_port)
-    }
-
-    /// With `last`, [`Resume::bind`] has returned the `listeners`. The last process listened at
-    /// `known_port`.
-    fn serve(
-        runtime: &Runtime,
-        listeners: Listeners,
-        mut config: Config,
-        host: Arc<dyn EditorHost>,
-        last: Option<Resume>,
-        known_port: Option<u16>,
-    ) -> io::Result<Self> {
         let addresses = listeners.addresses()?;
         let port = addresses[0].port();
         let named = addresses.iter().filter(|address| !address.ip().is_unspecified());

@@ -23,7 +23,7 @@ use crate::privacy::{Privacy, PrivacyScan, Watched};
 /// The longest wait of a context for the disk.
 const SCAN_TIMEOUT: Duration = Duration::from_secs(1);
 
-pub(super) struct FileScan {
+pub(crate) struct FileScan {
     /// Whether a file exists. Devices and FIFOs do not count. Opens nothing.
     is_file: fn(&str) -> bool,
     privacy: Arc<Privacy>,
@@ -50,7 +50,7 @@ pub(super) struct ScanResult {
 }
 
 impl FileScan {
-    pub(super) fn new(privacy: Arc<Privacy>) -> Self {
+    pub(crate) fn new(privacy: Arc<Privacy>) -> Self {
         Self::with(|path| Path::new(path).is_file(), privacy)
     }
 

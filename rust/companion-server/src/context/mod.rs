@@ -21,9 +21,8 @@ use crate::disk::pool::BlockingPool;
 use crate::host::EditorHost;
 use crate::monitor::Monitors;
 use crate::net::sse;
-use crate::privacy::Privacy;
 use crate::session::Sessions;
-use disk::FileScan;
+pub(crate) use disk::FileScan;
 pub(crate) use model::ContextModel;
 
 /// The quiet time after the last event of a burst (specification §II).
@@ -140,16 +139,6 @@ impl EditorContext {
 
     /// Sends contexts while the server runs.
     pub(crate) async fn publish(
-        &self,
-        privacy: &Arc<Privacy>,
-        pool: &BlockingPool,
-        sessions: &Sessions,
-        monitors: &Monitors,
-    ) {
-        self.publish_from(FileScan::new(Arc::clone(privacy)), pool, sessions, monitors).await;
-    }
-
-    async fn publish_from(
         &self,
         mut disk: FileScan,
         pool: &BlockingPool,

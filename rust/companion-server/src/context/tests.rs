@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::*;
 use crate::disk::paths::SharedFolders;
+use crate::privacy::Privacy;
 use crate::tests::{Rig, Stream};
 
 fn cursor(line: u32, character: u32) -> Position {
@@ -292,7 +293,7 @@ async fn a_disk_that_does_not_answer_holds_up_nothing_but_new_files() {
     let disk = FileScan::with(is_file, Arc::clone(rig.parts.workspace.privacy()));
     let context = EditorContext::new(ContextModel::new(None, true), Arc::clone(&rig.host));
     let publishing =
-        context.publish_from(disk, &rig.parts.pool, &rig.parts.sessions, &rig.parts.monitors);
+        context.publish(disk, &rig.parts.pool, &rig.parts.sessions, &rig.parts.monitors);
     let watching = async {
         context.update(|model| model.focused("/a", 1));
         assert_eq!(stream.context().await["workspaceState"]["openFiles"][0]["path"], "/a");
@@ -330,7 +331,7 @@ async fn on_a_dead_disk_other_rules_take_back_everything() {
     let disk = FileScan::with(is_file, Arc::clone(&privacy));
     let context = EditorContext::new(ContextModel::new(None, true), Arc::clone(&rig.host));
     let publishing =
-        context.publish_from(disk, &rig.parts.pool, &rig.parts.sessions, &rig.parts.monitors);
+        context.publish(disk, &rig.parts.pool, &rig.parts.sessions, &rig.parts.monitors);
     let watching = async {
         context.update(|model| model.focused("/a", 1));
         assert_eq!(stream.context().await["workspaceState"]["openFiles"][0]["path"], "/a");

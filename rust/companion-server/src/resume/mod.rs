@@ -254,7 +254,7 @@ pub(crate) async fn keep(driver: Arc<Driver>, pool: Arc<BlockingPool>, saving: J
     let Ok(mut saving) = saving.await else { return };
     loop {
         let batch = poll_fn(|cx| driver.journal().poll_next(cx)).await;
-        let (count, ends) = (batch.records.len(), batch.ends);
+        let (count, ends) = (batch.count, batch.ends);
         let written = pool.run(move || {
             let saved = saving.attempt(|file| file.take(batch));
             (saving, saved)
