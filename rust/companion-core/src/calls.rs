@@ -50,7 +50,7 @@ pub enum Attempt {
 }
 
 /// The calls of all clients.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Calls {
     waiting: BTreeMap<CallId, PendingCall>,
     /// In milliseconds.
@@ -99,13 +99,7 @@ pub(crate) enum Repeated {
 
 impl Calls {
     pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            waiting: BTreeMap::new(),
-            deadlines: BTreeSet::new(),
-            clients: BTreeMap::new(),
-            bytes: 0,
-            limit,
-        }
+        Self { limit, ..Self::default() }
     }
 
     /// Adds a call that waits until `deadline`.

@@ -139,15 +139,7 @@ impl Clis {
             let gone = self.known.iter().position(|cli| cli.connection.is_none());
             self.known.remove(gone.unwrap_or(0));
         }
-        self.known.push_back(Cli {
-            session,
-            earlier: Vec::new(),
-            process: None,
-            connection: None,
-            connected: Connected::Unknown,
-            edits: Vec::new(),
-            has_ended: false,
-        });
+        self.known.push_back(Cli { session, ..Cli::default() });
         self.known.len() - 1
     }
 

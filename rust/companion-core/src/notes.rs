@@ -122,7 +122,7 @@ pub enum CommentOutcome {
 /// assert!(notes.due(0, |_| true).is_empty());
 /// assert_eq!(notes.set_comment(comment("why not 2?")), CommentOutcome::Delivered);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Notes {
     /// The oldest is first.
     pending: Vec<Pending>,
@@ -149,13 +149,7 @@ pub enum Confirmation {
 impl Notes {
     /// `first_delivery` is a random number, so that no delivery of another process has the same.
     pub fn new(first_delivery: u64) -> Self {
-        Self {
-            pending: Vec::new(),
-            delivered: VecDeque::new(),
-            confirmed: VecDeque::new(),
-            last_note: 0,
-            last_delivery: first_delivery,
-        }
+        Self { last_delivery: first_delivery, ..Self::default() }
     }
 
     /// Adds a note of the last process. `now` is a time in milliseconds.

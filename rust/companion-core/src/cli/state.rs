@@ -9,7 +9,7 @@ use crate::session::SessionId;
 const MAX_EARLIER: usize = 16;
 
 /// A CLI.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Cli {
     /// Its present session.
     pub(crate) session: CliSessionId,

@@ -23,21 +23,15 @@ pub(super) struct KnownProblems {
     files: Vec<(String, Counts)>,
 }
 
-/// The problems that a file had, with their number.
-pub(super) struct EarlierProblems {
-    hasher: RandomState,
-    counts: Counts,
-}
-
 impl KnownProblems {
-    /// Remembers the file's problems, and returns the earlier ones. An incomplete list replaces
-    /// only its own part: the editor may know no more yet, or only severities down to `severity`
-    /// were asked for.
+    /// Remembers the file's problems, and returns those that did not exist before. An incomplete list
+    /// replaces only its own part: the editor may know no more yet, or only severities down to
+    /// `severity` were asked for.
     pub(super) fn replace(
         &mut self,
         file: &FileDiagnostics,
         severity: Severity,
-    ) -> EarlierProblems {
+    ) -> Vec<Diagnostic> {
         let before = self.files.iter().position(|(path, _)| *path == file.path);
         let before = before.map(|at| self.files.remove(at).1);
         let is_part = before.is_some() && file.incomplete.is_some();
@@ -53,23 +47,16 @@ impl KnownProblems {
         while self.files.len() > MAX_FILES || (count > MAX_PROBLEMS && self.files.len() > 1) {
             count -= self.files.remove(0).1.len();
         }
-        EarlierProblems { hasher: self.hasher.clone(), counts: before.unwrap_or_default() }
-    }
-}
-
-impl EarlierProblems {
-    /// The problems of `diagnostics` that did not exist before.
-    pub(super) fn without(mut self, mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        diagnostics.retain(|diagnostic| {
-            match self.counts.get_mut(&identity(&self.hasher, diagnostic)) {
+        let mut before = before.unwrap_or_default();
+        let is_new =
+            |diagnostic: &&Diagnostic| match before.get_mut(&identity(&self.hasher, diagnostic)) {
                 Some(count) if *count > 0 => {
                     *count -= 1;
                     false
                 }
                 _ => true,
-            }
-        });
-        diagnostics
+            };
+        file.diagnostics.iter().filter(is_new).cloned().collect()
     }
 }
 

@@ -171,10 +171,10 @@ impl SharedDiagnostics {
                 diagnostics: Vec::new(),
                 incomplete: Some("the editor says nothing about this file".to_owned()),
             });
-            let were = known.replace(&file, severity);
+            let new = known.replace(&file, severity);
             let all = file.diagnostics.len();
             if only_new {
-                file.diagnostics = were.without(file.diagnostics);
+                file.diagnostics = new;
             }
             let known = all - file.diagnostics.len();
             (file, known)

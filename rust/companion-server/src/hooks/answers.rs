@@ -39,7 +39,10 @@ impl Hooks {
     /// Answers an event. The answer is empty if the CLI goes on as without a hook.
     pub(crate) async fn answer(self: Arc<Self>, event: HookEvent) -> Json {
         if names_client(&event.name) {
-            self.note_sender(event.client);
+            let senders = &mut self.state.lock().senders;
+            if !senders.contains(&event.client) {
+                senders.push(event.client);
+            }
         }
         let caller = event.caller(&self.sessions);
         if event.shows_answer() {

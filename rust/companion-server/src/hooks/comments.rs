@@ -32,7 +32,9 @@ impl Hooks {
         comment: CommentOnLines,
     ) -> Option<JoinHandle<()>> {
         if comment.id.is_empty() || comment.id.len() > MAX_ID || comment.text.trim().is_empty() {
-            self.refuse_comment(&comment.id, "The comment has no valid id or no text.");
+            let reason = "The comment has no valid id or no text.".to_owned();
+            let refused = CommentRefused { id: comment.id.to_string(), reason };
+            self.host.notify(CompanionNotification::CommentRefused(refused));
             return None;
         }
         let path = Arc::clone(&comment.path);
@@ -65,10 +67,5 @@ impl Hooks {
         if let Some(pending) = self.driver.ask(Companion::comments_pending) {
             self.host.notify(pending);
         }
-    }
-
-    fn refuse_comment(&self, id: &str, why: &str) {
-        let refused = CommentRefused { id: id.to_owned(), reason: why.to_owned() };
-        self.host.notify(CompanionNotification::CommentRefused(refused));
     }
 }

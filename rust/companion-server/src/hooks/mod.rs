@@ -12,7 +12,6 @@ mod killed;
 mod note_delivery;
 mod original;
 mod output;
-mod reader;
 mod rejection;
 #[cfg(test)]
 mod tests;
@@ -97,13 +96,6 @@ impl Hooks {
 
     pub(crate) fn review_changed(&self, all: bool) {
         self.state.lock().review_all = all;
-    }
-
-    fn note_sender(&self, client: &'static ClientProfile) {
-        let senders = &mut self.state.lock().senders;
-        if !senders.contains(&client) {
-            senders.push(client);
-        }
     }
 
     /// Lists the clients whose hooks have reached this server, as the body of a reply.

@@ -1,6 +1,7 @@
 //! Checks files on the disk for proposals, rejections with a reason, and accepted texts. The core decides what their
 //! clients get.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,10 +9,13 @@ use companion_core::companion::{DiskCheck, Input};
 use companion_core::text::Text;
 use companion_protocol::ide::truncate_utf16;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::timeout;
 
-use super::Hooks;
+use super::{Hooks, original};
+use crate::config::DISK_TIMEOUT;
+use crate::disk::written;
 use crate::session::SessionId;
-use crate::workspace::PRIVATE;
+use crate::workspace::{PRIVATE, shared};
 
 /// The longest reason, in UTF-16 code units.
 const MAX_REASON: usize = 16_384;
@@ -39,11 +43,17 @@ impl Hooks {
     async fn carry_out(&self, check: DiskCheck) {
         match check {
             DiskCheck::ForText(text) => {
-                let found = self.find_text(&text).await;
-                self.driver.handle(Input::Found(text.diff, found));
+                let (diff, path) = (text.diff, PathBuf::from(&*text.path));
+                let found = self.on_disk(move || written::find(&path, text.text).ok()).await;
+                self.driver.handle(Input::Found(diff, found.flatten()));
             }
             DiskCheck::Original(call, path) => {
-                let original = self.original_of(&path).await;
+                let read = async {
+                    self.workspace.check_shared(&path, DISK_TIMEOUT).await.ok()?;
+                    let file = PathBuf::from(&*path);
+                    self.on_disk(move || original::digest(&file)).await?
+                };
+                let original = timeout(DISK_TIMEOUT, read).await.ok().flatten();
                 self.driver.handle(Input::Original(call, original));
             }
             DiskCheck::Access(diff, path) => {
@@ -57,8 +67,12 @@ impl Hooks {
             DiskCheck::Read(diff, session, path, original) => {
                 self.driver.wait_until_journaled().await;
                 let present = if original.is_some() && self.is_alive(session).await {
-                    // The file is read last, so that little time is left for a change.
-                    self.text_of(&path).await
+                    // The file is read last, so that little time is left for a change. What a client
+                    // would change in it was looked for before the edit.
+                    let file = PathBuf::from(&*path);
+                    self.on_disk(move || original::read(&file, false).ok().flatten())
+                        .await
+                        .flatten()
                 } else {
                     None
                 };
@@ -73,5 +87,26 @@ impl Hooks {
         // A server that stops does not wait for a client that is suspended.
         let ping = session.is_alive(PING_TIMEOUT);
         self.lifecycle.stopping.run_until_cancelled(ping).await.unwrap_or(false)
+    }
+
+    /// Whether the file is known to be private. An editor offers no reason for a file that was
+    /// private when its proposal came. A file that is private only while an ignore file changes may be
+    /// shared again before the reason leaves.
+    pub(super) async fn is_private(&self, path: &str) -> bool {
+        let (privacy, path) = (Arc::clone(self.workspace.privacy()), path.to_owned());
+        let look = self.on_disk(move || shared(&privacy, &path)).await;
+        matches!(look, Some(Ok(Err(PRIVATE))))
+    }
+
+    /// The result of a look at the disk; `None` if the disk does not answer in time.
+    pub(super) async fn on_disk<T: Send + 'static>(
+        &self,
+        look: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let looking = async {
+            let turn = self.reading.turn().await;
+            turn.run(look).await.ok()
+        };
+        timeout(DISK_TIMEOUT, looking).await.ok()?
     }
 }

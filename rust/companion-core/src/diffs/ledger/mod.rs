@@ -56,7 +56,7 @@ pub(crate) enum Effect {
 }
 
 /// The diffs of all clients.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ledger {
     open: BTreeMap<Arc<str>, Diff>,
     /// The requests that the editor has not answered, by call.
@@ -155,18 +155,8 @@ impl Ledger {
     /// `first_diff` is the id of the first diff. Choose it at random, so that ids differ from
     /// those of earlier processes. With `keep_records` it records for the next process.
     pub(crate) fn new(first_diff: DiffId, keep_records: bool) -> Self {
-        Self {
-            open: BTreeMap::new(),
-            asked: BTreeMap::new(),
-            opening: BTreeMap::new(),
-            late: BTreeMap::new(),
-            outboxes: BTreeMap::new(),
-            next_diff: first_diff,
-            records: keep_records.then_some(0),
-            saved: 0,
-            stopped: false,
-            effects: Vec::new(),
-        }
+        let records = keep_records.then_some(0);
+        Self { next_diff: first_diff, records, ..Self::default() }
     }
 
     /// Ends a step, and returns its effects.

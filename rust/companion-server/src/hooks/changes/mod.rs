@@ -1,6 +1,5 @@
 //! Keeps what each CLI has changed, by prompt, with the texts from before. Does no IO.
 
-mod counts;
 mod described;
 mod file_text;
 mod hunks;
@@ -20,9 +19,9 @@ use companion_core::cli::CliSessionId;
 use companion_protocol::editor::ChangedText;
 
 use companion_core::text::Digest;
-pub(crate) use counts::LineCounts;
 use file_text::as_on_disk;
 pub(crate) use file_text::{Access, FileSnapshot, FileText};
+pub(crate) use hunks::LineCounts;
 pub(crate) use reverted::Reverted;
 use reverted::RevertedHunk;
 pub(crate) use tool_calls::Agent;
@@ -60,7 +59,7 @@ pub(crate) struct CliChanges {
     reports: Vec<PromptId>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Prompt {
     id: PromptId,
     /// Its first line.
@@ -144,14 +143,7 @@ impl CliChanges {
         self.prompts.retain(|of| &*of.id.0 != cli || of.is_needed());
         self.last_number += 1;
         let id: PromptId = (cli.into(), self.last_number);
-        self.prompts.push(Prompt {
-            id: id.clone(),
-            title,
-            time,
-            files: Vec::new(),
-            has_command: false,
-            subagents: Vec::new(),
-        });
+        self.prompts.push(Prompt { id: id.clone(), title, time, ..Prompt::default() });
         let mut gone = Vec::new();
         while self.prompts.len() > MAX_PROMPTS {
             let index = self.dispensable();
