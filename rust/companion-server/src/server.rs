@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use companion_core::companion::{Input, ShownProposal as Shown};
+use companion_core::companion::Input;
 use companion_core::diffs::DiffId;
 use companion_platform::{Platform, SuspendedMark, container_mark, is_absolute};
 use companion_protocol::editor::{
@@ -361,7 +361,7 @@ impl Server {
         let mut named = Vec::new();
         for ShownProposal { diff, new_content } in shown.proposals {
             let diff = DiffId::parse(&diff);
-            named.extend(diff.map(|diff| Shown { diff, new_content: new_content.into() }));
+            named.extend(diff.map(|diff| (diff, new_content.into())));
         }
         let mut proposals = Vec::new();
         for resumed in driver.post(Input::Shown(&named)).resumed {

@@ -153,8 +153,9 @@ pub enum Input<'a> {
         /// The editor keeps its views for the next process, so open diffs stay open.
         keeps: bool,
     },
-    /// The editor shows these proposals of the last process, and no other one.
-    Shown(&'a [ShownProposal]),
+    /// The editor shows these proposals of the last process, and no other one. Each has its text as the
+    /// client proposed it.
+    Shown(&'a [(DiffId, Text)]),
     /// No text comes from the editor any more.
     EndTexts,
 }
@@ -190,15 +191,6 @@ pub enum End {
         /// Which of them.
         accept: bool,
     },
-}
-
-/// A proposal that an editor shows after a restart.
-#[derive(Clone, Debug)]
-pub struct ShownProposal {
-    /// Its diff.
-    pub diff: DiffId,
-    /// As the client proposed it.
-    pub new_content: Text,
 }
 
 /// A proposal of the last process that is open again.

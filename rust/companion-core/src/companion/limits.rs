@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Companion, Now};
+use super::Companion;
 use crate::diffs::{MAX_DIFFS_PER_SESSION, Proposed};
 use crate::session::SessionId;
 
@@ -50,18 +50,6 @@ impl Default for Limits {
             kept_bytes: 64 << 20,
         }
     }
-}
-
-impl Limits {
-    /// When a call that waits for the editor fails.
-    pub(super) fn answer_deadline(&self, now: Now) -> u64 {
-        now.elapsed + ms(self.host_timeout)
-    }
-}
-
-/// When a call ends that waits only for its client, or for a view that still opens.
-pub(super) fn short_deadline(now: Now) -> u64 {
-    now.elapsed + ACKNOWLEDGEMENT_TIMEOUT
 }
 
 /// A limit as the companion counts time, in milliseconds.

@@ -27,11 +27,9 @@ use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
 use crate::text::written_digest;
 pub use companion_protocol::editor::Delivery;
-pub use io::{
-    Action, DiskCheck, End, Hook, Input, Now, Output, Outputs, ResumedProposal, ShownProposal,
-};
+pub use io::{Action, DiskCheck, End, Hook, Input, Now, Output, Outputs, ResumedProposal};
 pub use limits::Limits;
-use limits::{ms, short_deadline};
+use limits::{ACKNOWLEDGEMENT_TIMEOUT, ms};
 use notes::PendingRejection;
 use opening::UnreadProposal;
 use resuming::DeferredCall;
@@ -259,9 +257,15 @@ impl Companion {
             }
             Input::CommentRemoved(id) => return self.comment_removed(id, out),
             Input::Reverted { cli, paths, is_partial } => {
-                return self.reverted(now, cli, paths, is_partial, out);
+                let note = self.conversation.reverted(cli, paths, is_partial, now.date);
+                return self.record_note(note, out);
             }
-            Input::RevertUndone(cli, path) => return self.revert_undone(cli, path, out),
+            Input::RevertUndone(cli, path) => {
+                for note in self.conversation.notes.drop_revert(cli, path) {
+                    self.record_note(note, out);
+                }
+                return;
+            }
             Input::ExpireNotes => return self.expire_notes(now, out),
         };
         self.add(now, effects, out);
@@ -346,7 +350,7 @@ impl Companion {
                 return vec![Effect::Answer(call, Answer::Failed(why.to_owned()))];
             }
         }
-        let deadline = self.limits.answer_deadline(now);
+        let deadline = now.elapsed + ms(self.limits.host_timeout);
         self.calls.begin(call, from, action.tool(), path, now.elapsed, deadline);
         match action {
             Action::Open { proposed, is_shared, .. } => {
@@ -417,7 +421,8 @@ impl Companion {
             let output = match effect {
                 Effect::Ask(call, command) => {
                     if let Some(call) = call {
-                        self.calls.set_deadline(call, self.limits.answer_deadline(now));
+                        let deadline = now.elapsed + ms(self.limits.host_timeout);
+                        self.calls.set_deadline(call, deadline);
                     }
                     Output::Ask(call, command)
                 }
@@ -429,7 +434,7 @@ impl Companion {
                     Output::Answer(call, answer)
                 }
                 Effect::ShortenDeadline(call) => {
-                    self.calls.set_deadline(call, short_deadline(now));
+                    self.calls.set_deadline(call, now.elapsed + ACKNOWLEDGEMENT_TIMEOUT);
                     continue;
                 }
                 Effect::Record(record) => Output::Record(record),

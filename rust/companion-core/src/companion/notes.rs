@@ -8,7 +8,7 @@ use companion_protocol::editor::{
 };
 
 use super::{Companion, Delivery, DiskCheck, Hook, Now, Output, Outputs};
-use crate::cli::{Caller, CliSessionId};
+use crate::cli::Caller;
 use crate::diffs::DiffId;
 use crate::notes::{CommentOutcome, Confirmation, Note, NoteId, Reason};
 use crate::record::{DeliveredComment, DeliveredNotes, Record};
@@ -52,24 +52,6 @@ impl Companion {
     pub(super) fn comment_removed(&mut self, id: &str, out: &mut Outputs) {
         if let Some(note) = self.conversation.remove_comment(id) {
             self.record(Record::NoteRemoved(note), out);
-        }
-    }
-
-    pub(super) fn reverted(
-        &mut self,
-        now: Now,
-        cli: CliSessionId,
-        paths: Vec<Arc<str>>,
-        is_partial: bool,
-        out: &mut Outputs,
-    ) {
-        let note = self.conversation.reverted(cli, paths, is_partial, now.date);
-        self.record_note(note, out);
-    }
-
-    pub(super) fn revert_undone(&mut self, cli: &str, path: &str, out: &mut Outputs) {
-        for note in self.conversation.notes.drop_revert(cli, path) {
-            self.record_note(note, out);
         }
     }
 
@@ -275,7 +257,7 @@ impl Companion {
     }
 
     /// Records a note as it is by now.
-    fn record_note(&mut self, id: NoteId, out: &mut Outputs) {
+    pub(super) fn record_note(&mut self, id: NoteId, out: &mut Outputs) {
         let record = match self.notes().get(id) {
             Some(note) => Record::Note(id, note.clone()),
             None => Record::NoteRemoved(id),

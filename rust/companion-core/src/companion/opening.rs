@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use companion_protocol::editor::ReasonArrival;
-
 use super::{Companion, DiskCheck, Now, Output, Outputs};
 use crate::calls::CallId;
 use crate::cli::{Caller, Connected, Opened};
@@ -47,18 +45,8 @@ impl Companion {
             self.unread.insert(call, opening);
             return Vec::new();
         }
-        self.open_now(call, &opening, opened.arrival, out)
-    }
-
-    fn open_now(
-        &mut self,
-        call: CallId,
-        UnreadProposal { session, path, proposed }: &UnreadProposal,
-        arrival: ReasonArrival,
-        out: &mut Outputs,
-    ) -> Vec<Effect> {
-        out.push(Output::Arrival(call, arrival));
-        self.ledger.open(*session, path, *proposed, call)
+        out.push(Output::Arrival(call, opened.arrival));
+        self.ledger.open(*session, path, opening.proposed, call)
     }
 
     /// The file of a proposal was read, or nobody waits for that any more.
@@ -70,7 +58,7 @@ impl Companion {
         out: &mut Outputs,
     ) {
         let Some(opening) = self.unread.remove(&call) else { return };
-        let UnreadProposal { session, path, .. } = &opening;
+        let UnreadProposal { session, path, proposed } = &opening;
         let client = self.clients.get(session).copied().unwrap_or_default();
         let clis = &mut self.conversation.clis;
         let arrival = if client.empty_is_unchanged {
@@ -78,7 +66,8 @@ impl Companion {
         } else {
             clis.opened_without_hook(*session, path, original, now.elapsed)
         };
-        let effects = self.open_now(call, &opening, arrival, out);
+        out.push(Output::Arrival(call, arrival));
+        let effects = self.ledger.open(*session, path, *proposed, call);
         self.add(now, effects, out);
     }
 

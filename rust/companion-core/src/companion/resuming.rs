@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use companion_protocol::editor::ReasonArrival;
 
-use super::limits::short_deadline;
-use super::{Companion, End, Now, Output, Outputs, ResumedProposal, ShownProposal};
+use super::limits::ACKNOWLEDGEMENT_TIMEOUT;
+use super::{Companion, End, Now, Output, Outputs, ResumedProposal};
 use crate::calls::CallId;
 use crate::diffs::ledger::Effect;
 use crate::diffs::{DiffId, Proposed};
 use crate::session::SessionId;
+use crate::text::Text;
 
 /// A call about a proposal that the editor has not named.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -23,10 +24,10 @@ pub(super) struct DeferredCall {
 
 impl Companion {
     /// The editor has named the proposals that it shows.
-    pub(super) fn shown(&mut self, now: Now, shown: &[ShownProposal], out: &mut Outputs) {
+    pub(super) fn shown(&mut self, now: Now, shown: &[(DiffId, Text)], out: &mut Outputs) {
         let named: Vec<_> = shown
             .iter()
-            .filter_map(|ShownProposal { diff, new_content }| {
+            .filter_map(|(diff, new_content)| {
                 let client = self.clients.get(&self.ledger.asker(*diff)?)?;
                 Some((*diff, Proposed::new(new_content, *client)))
             })
@@ -56,7 +57,7 @@ impl Companion {
         let asker = self.ledger.asker_of_unnamed(&ending.path);
         match ending.end {
             End::Close { .. } if asker == Some(ending.session) => {
-                self.calls.set_deadline(call, short_deadline(now));
+                self.calls.set_deadline(call, now.elapsed + ACKNOWLEDGEMENT_TIMEOUT);
             }
             End::Decide { .. } if asker.is_some() => {}
             _ => return self.end_named_diff(call, &ending),

@@ -130,8 +130,21 @@ pub(crate) struct Queued {
 }
 
 impl Queued {
-    fn new(diff: DiffId, path: Arc<str>, decision: Decision, is_restored: bool) -> Self {
-        Self {
+    fn len(&self) -> usize {
+        self.decision.sent_text().map_or(0, |text| text.len())
+    }
+}
+
+impl Outbox {
+    /// Adds a decision, perhaps one of the last process.
+    pub(crate) fn push(
+        &mut self,
+        diff: DiffId,
+        path: Arc<str>,
+        decision: Decision,
+        is_restored: bool,
+    ) {
+        self.queue.push_back(Queued {
             diff,
             path,
             decision,
@@ -141,22 +154,7 @@ impl Queued {
             attempts: is_restored.into(),
             is_pinged: false,
             is_old: false,
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.decision.sent_text().map_or(0, |text| text.len())
-    }
-}
-
-impl Outbox {
-    pub(crate) fn push(&mut self, diff: DiffId, path: Arc<str>, decision: Decision) {
-        self.queue.push_back(Queued::new(diff, path, decision, false));
-    }
-
-    /// Adds a decision of the last process.
-    pub(crate) fn restore(&mut self, diff: DiffId, path: Arc<str>, decision: Decision) {
-        self.queue.push_back(Queued::new(diff, path, decision, true));
+        });
     }
 
     pub(crate) fn has_stream(&self) -> bool {

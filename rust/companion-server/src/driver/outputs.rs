@@ -89,7 +89,12 @@ impl Driver {
             value
         };
         for (session, path, decision) in decided {
-            self.publish(&path, &decision);
+            self.monitors.publish(|| match &decision {
+                Decision::Accepted(text) => sse::data(&events::diff_accepted(&path, text)),
+                Decision::Rejected | Decision::RejectedWithReason(_) => {
+                    sse::data(&events::diff_rejected(&path))
+                }
+            });
             if let Some(session) = self.sessions.get(session) {
                 session.wake();
             }
@@ -130,14 +135,5 @@ impl Driver {
                 ToEditor::Notification(notification) => self.host.notify(notification),
             }
         }
-    }
-
-    fn publish(&self, path: &str, decision: &Decision) {
-        self.monitors.publish(|| match decision {
-            Decision::Accepted(text) => sse::data(&events::diff_accepted(path, text)),
-            Decision::Rejected | Decision::RejectedWithReason(_) => {
-                sse::data(&events::diff_rejected(path))
-            }
-        });
     }
 }

@@ -225,7 +225,9 @@ impl Hooks {
             if !event.is_new_prompt {
                 return Vec::new();
             }
-            timeout(UNSAVED_TIMEOUT, self.unsaved(event.folder())).await.unwrap_or_default()
+            timeout(UNSAVED_TIMEOUT, self.unsaved(event.folder.as_deref()))
+                .await
+                .unwrap_or_default()
         };
         let (unsaved, ()) = tokio::join!(unsaved, self.drop_undone_reverts(event));
         if is_of_user {

@@ -68,8 +68,8 @@ pub(crate) struct HookEvent {
     pub(crate) subagent: Option<String>,
     /// The subagents that go on after the turn.
     pub(crate) running_subagents: Vec<String>,
-    /// The folder of the CLI.
-    folder: Option<String>,
+    /// The folder of the CLI, as this system writes it.
+    pub(crate) folder: Option<String>,
     pub(crate) client: &'static ClientProfile,
     pub(crate) event_kind: HookEventKind,
     /// The CLI's name of the event.
@@ -329,11 +329,6 @@ impl HookEvent {
             | HookEventKind::SessionStart
             | HookEventKind::SessionEnd => true,
         }
-    }
-
-    /// The folder of the CLI, as this system writes it, if it is known.
-    pub(crate) fn folder(&self) -> Option<&str> {
-        self.folder.as_deref()
     }
 
     /// The agent that calls the tool, and whose model gets the answer.

@@ -35,8 +35,8 @@ impl Hooks {
                 }
                 interval = (interval * 2).min(MAX_CHECK_INTERVAL);
             }
-            if hooks.state.lock().turns.go_on_if(&session, question) {
-                hooks.notify_answered(&session);
+            if hooks.state.lock().turns.waits_for(&session, question) {
+                hooks.go_on(&session);
             }
         };
         let stopping = self.lifecycle.stopping.clone();

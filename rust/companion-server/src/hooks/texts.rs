@@ -33,7 +33,7 @@ pub(super) fn of_notes(
             Note::Revert(revert) => reverts.push(revert),
         }
     }
-    let name = |path: &str| workspace.name_for(event.folder(), path);
+    let name = |path: &str| workspace.name_for(event.folder.as_deref(), path);
     texts.extend(of_comments(&comments, name));
     texts.extend(of_reverts(reverts, shared, name));
     texts
@@ -59,7 +59,7 @@ pub(super) fn rejected_before(
     event: &HookEvent,
     Reason { path, text, .. }: &Reason,
 ) -> String {
-    let path = workspace.name_for(event.folder(), path);
+    let path = workspace.name_for(event.folder.as_deref(), path);
     format!(
         "The user rejected your last edit of {path}, and the file was not changed. The user's \
          reason: {}",

@@ -58,11 +58,6 @@ impl TurnTimes {
         turn.is_some_and(|turn| turn.question == Some(question))
     }
 
-    /// The CLI does not wait for the answer to this question any more. Returns whether it did.
-    pub(super) fn go_on_if(&mut self, session: &str, question: u64) -> bool {
-        self.waits_for(session, question) && self.go_on(session)
-    }
-
     /// The CLI goes on, or has ended. Returns whether it had asked something.
     pub(super) fn go_on(&mut self, session: &str) -> bool {
         let turn = self.turns.iter_mut().find(|turn| turn.session == session);

@@ -195,7 +195,7 @@ impl Ledger {
         path: Arc<str>,
         decision: Decision,
     ) {
-        self.outboxes.entry(session).or_default().restore(diff, path, decision);
+        self.outboxes.entry(session).or_default().push(diff, path, decision, true);
     }
 
     /// `openDiff`. The call is answered when the editor has opened the view.
@@ -390,7 +390,7 @@ impl Ledger {
     fn queue_decision(&mut self, diff: &Diff, path: Arc<str>, decision: Decision) {
         let Some(outbox) = self.outboxes.get_mut(&diff.asker) else { return };
         let content = decision.clone().map_accepted(|text| diff.proposed.content(&text));
-        outbox.push(diff.id, Arc::clone(&path), content.clone());
+        outbox.push(diff.id, Arc::clone(&path), content.clone(), false);
         self.record(match content {
             Decision::Accepted(content) => Record::Accepted(diff.id, content),
             // The next process has no text that stands for a rejection.

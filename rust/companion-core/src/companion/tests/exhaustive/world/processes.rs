@@ -4,7 +4,7 @@ use super::{
     CLIENT, DiskQuery, Fate, RESUME_TIMEOUT, Reason, Reply, Request, Script, World, companion,
     first_diff, others,
 };
-use crate::companion::{Input, Now, Output, ShownProposal};
+use crate::companion::{Input, Now, Output};
 use crate::diffs::DiffId;
 use crate::record::{Left, Record};
 
@@ -102,10 +102,7 @@ impl World {
         if is_late {
             self.handle_at(Now { elapsed: RESUME_TIMEOUT, date: 0 }, Input::Time);
         }
-        let shown = |diff: &DiffId, text: &str| {
-            let new_content = text.to_owned().into();
-            ShownProposal { diff: *diff, new_content }
-        };
+        let shown = |diff: &DiffId, text: &str| (*diff, text.to_owned().into());
         let mut named: Vec<_> = self
             .views
             .values()
