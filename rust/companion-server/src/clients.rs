@@ -2,6 +2,7 @@
 //!
 //! The core learns of each session and stream here, so both always know the same ones.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,6 @@ use bytes::Bytes;
 use companion_core::companion::Input;
 use companion_core::diffs::{DiffId, EventId};
 use companion_core::record::Left;
-use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use crate::config::Limits;
@@ -24,8 +24,6 @@ pub(crate) struct Clients {
     max_monitors: usize,
     /// The interval of comments on quiet streams.
     interval: Duration,
-    /// Notified when a session or monitor is created, so that maintenance resumes.
-    inhabited: Notify,
 }
 
 impl Clients {
@@ -39,7 +37,7 @@ impl Clients {
         let Limits { keep_alive, retry, monitors: max_monitors, .. } = *limits;
         // The next process can resume this one for twice `retry` after its last record.
         let interval = if is_resumable { keep_alive.min(retry) } else { keep_alive };
-        Self { sessions, monitors, driver, max_monitors, interval, inhabited: Notify::new() }
+        Self { sessions, monitors, driver, max_monitors, interval }
     }
 
     /// Creates a session for a new client. May evict the oldest idle sessions.
@@ -50,7 +48,7 @@ impl Clients {
             self.driver.handle(Input::Gone(id));
         }
         self.driver.handle(Input::Connected(session.id, client));
-        self.inhabited.notify_one();
+        self.sessions.resume_maintenance();
         Ok(session)
     }
 
@@ -58,7 +56,7 @@ impl Clients {
     pub(crate) fn adopt(&self, left: Left) {
         self.sessions.adopt(left.sessions.clone());
         self.driver.handle(Input::Adopted(left));
-        self.inhabited.notify_one();
+        self.sessions.resume_maintenance();
     }
 
     pub(crate) fn get(&self, id: SessionId) -> Option<Arc<Session>> {
@@ -100,7 +98,7 @@ impl Clients {
 
     /// Opens a stream of all notifications, starting with `first`; `None` if there are too many.
     pub(crate) fn open_monitor(&self, first: Bytes) -> Option<MonitorStream> {
-        self.inhabited.notify_one();
+        self.sessions.resume_maintenance();
         self.monitors.open(first, self.max_monitors)
     }
 
@@ -109,7 +107,7 @@ impl Clients {
     pub(crate) async fn maintain(&self) {
         loop {
             if self.sessions.is_empty() && self.monitors.is_empty() {
-                self.inhabited.notified().await;
+                poll_fn(|cx| self.sessions.poll_maintenance(cx)).await;
             }
             let keep_alive = Instant::now() + self.interval;
             loop {

@@ -1,12 +1,14 @@
 //! Queues records for the resume file, in order, and reports which are saved.
 
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use companion_core::notes::NoteId;
 use companion_core::record::Record;
 use tokio::sync::watch;
 use tokio::time::timeout;
+
+use crate::signal::Signal;
 
 /// How long a call may wait for a disk that is slow.
 const SAVE_TIMEOUT: Duration = Duration::from_millis(250);
@@ -16,9 +18,7 @@ const SAVE_TIMEOUT: Duration = Duration::from_millis(250);
 pub(crate) struct Journal {
     next: Batch,
     /// There is something to save, or the file has to show that the server is alive.
-    is_due: bool,
-    /// Of the task that saves.
-    waker: Option<Waker>,
+    due: Signal,
 }
 
 /// The next records to save.
@@ -44,10 +44,7 @@ impl Journal {
 
     /// Marks the server as alive in the file.
     pub(crate) fn alive(&mut self) {
-        self.is_due = true;
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
+        self.due.set();
     }
 
     /// Requests that the whole file is written again, because its head has changed.
@@ -64,11 +61,7 @@ impl Journal {
 
     /// Takes all that is to be saved.
     pub(crate) fn poll_next(&mut self, cx: &Context<'_>) -> Poll<Batch> {
-        if std::mem::take(&mut self.is_due) {
-            return Poll::Ready(std::mem::take(&mut self.next));
-        }
-        self.waker = Some(cx.waker().clone());
-        Poll::Pending
+        self.due.poll(cx).map(|()| std::mem::take(&mut self.next))
     }
 }
 
@@ -122,8 +115,10 @@ impl Saved {
 fn forget(queue: &mut Vec<Record>, record: &Record) {
     match record {
         Record::Settled(over) => queue.retain(|queued| match queued {
-            Record::Opened(diff, ..) | Record::Accepted(diff, _) => diff != over,
-            Record::Rejected(diff) | Record::Settled(diff) => diff != over,
+            Record::Opened(diff, ..)
+            | Record::Accepted(diff, _)
+            | Record::Rejected(diff)
+            | Record::Settled(diff) => diff != over,
             _ => true,
         }),
         Record::Note(id, _) | Record::NoteRemoved(id) => forget_notes(queue, &[*id]),

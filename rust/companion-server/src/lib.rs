@@ -36,6 +36,7 @@ mod runtime;
 mod server;
 mod session;
 mod shutdown;
+mod signal;
 #[cfg(test)]
 mod tests;
 mod workspace;

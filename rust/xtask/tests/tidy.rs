@@ -126,8 +126,8 @@ fn the_core_does_no_io() {
 
 /// The layers of the server's modules, the lowest first. A module uses only layers below its own.
 const LAYERS: [&[&str]; 15] = [
-    &["clock", "config", "journal", "lifecycle", "runtime"],
-    &["discovery", "disk", "net"],
+    &["clock", "config", "lifecycle", "runtime", "signal"],
+    &["discovery", "disk", "journal", "net"],
     &["monitor", "privacy"],
     &["workspace"],
     &["host", "worktrees"],

@@ -10,6 +10,7 @@ mod tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::sync::{Arc, Weak};
 
 use companion_core::calls::CallOrigin;
@@ -19,7 +20,7 @@ use companion_core::record::Left;
 use companion_core::text::{HeldBytes, Share, Text};
 use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::sleep_until;
 use uuid::Uuid;
 
@@ -29,6 +30,7 @@ use crate::host::{CallId, EditorHost, Proposal, TakeAnswer};
 use crate::journal::{Journal, Saved};
 use crate::monitor::Monitors;
 use crate::session::{SessionId, Sessions};
+use crate::signal::Signal;
 pub(crate) use outputs::Reply;
 use outputs::ToEditor;
 
@@ -46,8 +48,6 @@ pub(crate) struct Driver {
     untaken: HeldBytes,
     /// The most of them: two of the largest.
     max_untaken: usize,
-    /// Signals a message for the editor from another thread, or an earlier deadline.
-    woken: Notify,
     disk_checks: UnboundedSender<DiskCheck>,
     sessions: Arc<Sessions>,
     monitors: Arc<Monitors>,
@@ -71,6 +71,8 @@ struct Core {
     all_arrived: Option<oneshot::Sender<Infallible>>,
     /// The deadline that the timer waits for.
     timer: Option<u64>,
+    /// A message for the editor from another thread, or an earlier deadline.
+    woken: Signal,
 }
 
 struct Waiter {
@@ -115,6 +117,7 @@ impl Driver {
             keeps_proposals: false,
             all_arrived: None,
             timer: None,
+            woken: Signal::default(),
         });
         let (disk_checks, checks) = unbounded_channel();
         let driver = Arc::new_cyclic(|me| Self {
@@ -124,7 +127,6 @@ impl Driver {
             texts: HeldBytes::default(),
             untaken: HeldBytes::default(),
             max_untaken,
-            woken: Notify::new(),
             disk_checks,
             sessions,
             monitors,
@@ -162,8 +164,10 @@ impl Driver {
 
     /// Hands in an input, from any thread.
     pub(crate) fn post(&self, input: Input<'_>) -> Reply {
-        let ((), reply) = self.step(|core, now, out| core.companion.handle(now, input, out));
-        self.woken.notify_one();
+        let ((), reply) = self.step(|core, now, out| {
+            core.companion.handle(now, input, out);
+            core.woken.set();
+        });
         reply
     }
 
@@ -242,7 +246,7 @@ impl Driver {
             };
             tokio::select! {
                 () = due => drop(self.handle(Input::Time)),
-                () = self.woken.notified() => self.send(),
+                () = poll_fn(|cx| self.core.lock().woken.poll(cx)) => self.send(),
             }
         }
     }

@@ -81,7 +81,7 @@ impl Driver {
             }
             let next = core.companion.next_deadline();
             if next.is_some_and(|next| core.timer.is_none_or(|timer| next < timer)) {
-                self.woken.notify_one();
+                core.woken.set();
             }
             if core.all_arrived.is_some() && !core.companion.diffs().is_any_on_its_way() {
                 core.all_arrived = None;

@@ -20,6 +20,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::config::Limits;
 use crate::host::EditorHost;
+use crate::signal::Signal;
 use mailbox::Mailbox;
 pub(crate) use mailbox::Next;
 use request_order::RequestOrder;
@@ -196,6 +197,8 @@ struct SessionsState {
     streams: usize,
     /// Whether clients of other companions know the server by other ports.
     has_adopted: bool,
+    /// A session or a watcher was created, so maintenance resumes.
+    inhabited: Signal,
 }
 
 /// Every session belongs to a client that is connected or waits for a decision.
@@ -424,6 +427,15 @@ impl Sessions {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.state.lock().by_id.is_empty()
+    }
+
+    pub(crate) fn resume_maintenance(&self) {
+        self.state.lock().inhabited.set();
+    }
+
+    /// Waits for [`Self::resume_maintenance`].
+    pub(crate) fn poll_maintenance(&self, cx: &Context<'_>) -> Poll<()> {
+        self.state.lock().inhabited.poll(cx)
     }
 }
 
