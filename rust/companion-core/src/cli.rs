@@ -79,8 +79,8 @@ pub struct Clis {
     /// The one that ran the last hook is last.
     known: VecDeque<Cli>,
     bridges: Bridges,
-    /// The CLIs that were recognized since the last read of this list.
-    recognized: Vec<(SessionId, RecognizedCli)>,
+    /// The CLIs that were recognized in the present step.
+    pub(crate) recognized: Vec<(SessionId, RecognizedCli)>,
 }
 
 impl Clis {
@@ -163,11 +163,6 @@ impl Clis {
             let recognized = RecognizedCli { session: Arc::clone(&cli.session), process };
             self.recognized.push((session, recognized));
         }
-    }
-
-    /// Takes the CLIs that were recognized since the last call.
-    pub(crate) fn take_recognized(&mut self) -> Vec<(SessionId, RecognizedCli)> {
-        std::mem::take(&mut self.recognized)
     }
 
     /// Adds a CLI that the last process has recognized.

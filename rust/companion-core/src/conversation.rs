@@ -19,7 +19,7 @@ use crate::text::{Digest, Text};
 use turns::Turns;
 
 /// The CLIs, and the notes for their models.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Conversation {
     /// The CLIs.
     pub clis: Clis,
@@ -34,8 +34,7 @@ pub type Due = Vec<(NoteId, Note)>;
 impl Conversation {
     /// See [`Notes::new`].
     pub fn new(first_delivery: u64) -> Self {
-        let (clis, notes) = (Clis::default(), Notes::new(first_delivery));
-        Self { clis, notes, turns: Turns::default() }
+        Self { notes: Notes::new(first_delivery), ..Self::default() }
     }
 
     /// A CLI has begun a session. `is_new`: its model has no message yet.

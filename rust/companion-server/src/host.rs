@@ -14,7 +14,7 @@ use companion_protocol::diagnostics::DiagnosticsRequest;
 use companion_protocol::editor::{
     CloseDiff, CompanionNotification, DiffPath, OpenDiff, ReasonArrival,
 };
-pub(crate) use responder::TakeAnswer;
+pub(crate) use responder::{Asker, TakeAnswer};
 pub use responder::{Responder, Responders};
 use serde::Serialize;
 

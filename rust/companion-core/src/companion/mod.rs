@@ -163,7 +163,7 @@ impl Companion {
     pub fn handle(&mut self, now: Now, input: Input<'_>, out: &mut Outputs) {
         self.take(now, input, out);
         self.resume_writes(now);
-        for (session, cli) in self.conversation.clis.take_recognized() {
+        for (session, cli) in std::mem::take(&mut self.conversation.clis.recognized) {
             self.record(Record::Cli(session, cli), out);
         }
     }

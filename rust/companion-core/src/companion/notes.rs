@@ -68,7 +68,8 @@ impl Companion {
         let Some((diff, session)) = self.ledger.begin_rejection(path) else {
             out.push(Output::Delivery(Delivery::Unknown));
             // The reason of the rejection that is under way counts.
-            if !reason.is_empty() && !self.ledger.is_being_rejected(path) {
+            let is_under_way = self.rejections.values().any(|of| *of.path == *path);
+            if !reason.is_empty() && !is_under_way {
                 out.push(reason_lost(path, &reason, "the proposal has already ended"));
             }
             return;
@@ -222,7 +223,7 @@ impl Companion {
     pub(super) fn report_delivered(&mut self, out: &mut Outputs) {
         let mut ids = Vec::new();
         while let Some((_, id)) =
-            self.delivered.pop_front_if(|(records, _)| *records <= self.ledger.saved_records())
+            self.delivered.pop_front_if(|(records, _)| *records <= self.ledger.saved)
         {
             ids.push(id);
         }

@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use crate::context::EditorContext;
-use crate::host::{EditorHost, EditorRequest, Responder};
+use crate::host::{Asker, EditorHost, EditorRequest, Responder};
 use crate::workspace::{DISK_TIMED_OUT, Workspace};
 use known::KnownProblems;
 
@@ -135,7 +135,7 @@ impl SharedDiagnostics {
         }
         let (answer, answered) = oneshot::channel();
         let request = EditorRequest::Diagnostics(request);
-        self.host.request(request, Responder::about_diagnostics(answer));
+        self.host.request(request, Responder(Asker::Diagnostics(answer)));
         let question = Some(Question { asked: Instant::now(), answer: answered });
         let mut waiting = WaitingCall { diagnostics: self, question };
         let question = waiting.question.as_mut().expect("it is there until the answer comes");

@@ -10,7 +10,7 @@ use companion_protocol::editor::{CloseDiff, CompanionNotification, DiffPath};
 use companion_protocol::ide::events;
 
 use super::{Answered, Core, Driver};
-use crate::host::{CallId, Delivery, EditorRequest, Proposal, Responder};
+use crate::host::{Asker, CallId, Delivery, EditorRequest, Proposal, Responder};
 use crate::net::sse;
 
 /// A message for the editor.
@@ -104,7 +104,7 @@ impl Driver {
 
     /// Queues a request to the editor.
     fn request(&self, core: &mut Core, call: Option<CallId>, command: EditorCommand) {
-        let file_path = |path: Arc<str>| path.to_string();
+        let diff_path = |path: Arc<str>| DiffPath { file_path: path.to_string() };
         let request = match command {
             EditorCommand::Open(_, diff) => {
                 let proposal = call.and_then(|call| core.proposals.remove(&call));
@@ -112,18 +112,14 @@ impl Driver {
                 EditorRequest::OpenDiff(Proposal { diff: Some(diff), ..proposal })
             }
             EditorCommand::Close(path, reason) => EditorRequest::CloseDiff(CloseDiff {
-                file_path: file_path(path),
+                file_path: path.to_string(),
                 abandoned: !reason.takes_text(),
             }),
-            EditorCommand::Accept(path) => {
-                EditorRequest::AcceptDiff(DiffPath { file_path: file_path(path) })
-            }
-            EditorCommand::Reject(path) => {
-                EditorRequest::RejectDiff(DiffPath { file_path: file_path(path) })
-            }
+            EditorCommand::Accept(path) => EditorRequest::AcceptDiff(diff_path(path)),
+            EditorCommand::Reject(path) => EditorRequest::RejectDiff(diff_path(path)),
         };
-        let responder = Responder::about_diff(self.me.clone(), call);
-        core.to_editor.push_back(ToEditor::Request(request, responder));
+        let asker = call.map_or(Asker::Nobody, |call| Asker::Diff(self.me.clone(), call));
+        core.to_editor.push_back(ToEditor::Request(request, Responder(asker)));
     }
 
     /// Sends the queued messages to the editor.

@@ -23,7 +23,7 @@ use super::note_delivery::Checked;
 use super::output::HookOutput;
 use super::{Hooks, texts};
 use crate::config::DISK_TIMEOUT;
-use crate::host::{EditorRequest, Responder};
+use crate::host::{Asker, EditorRequest, Responder};
 use crate::net::json::Json;
 
 /// The time for the editor to list unsaved files, and to check them. The user's prompt waits for it.
@@ -307,7 +307,7 @@ impl Hooks {
     /// The files whose text in the editor is not on the disk, and that may be named to a model.
     async fn unsaved(&self, folder: Option<&str>) -> Vec<String> {
         let (answer, answered) = oneshot::channel();
-        self.host.request(EditorRequest::UnsavedFiles, Responder::about_unsaved(answer));
+        self.host.request(EditorRequest::UnsavedFiles, Responder(Asker::Unsaved(answer)));
         let Ok(UnsavedFiles { paths }) = answered.await else { return Vec::new() };
         let mut shared = Vec::new();
         for path in paths.into_iter().take(MAX_UNSAVED) {

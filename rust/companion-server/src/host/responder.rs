@@ -22,12 +22,12 @@ const MAX_MESSAGE: usize = 500;
 
 /// Answers one request, once and from any thread. The request fails if this is dropped.
 #[derive(Debug)]
-pub struct Responder(Asker);
+pub struct Responder(pub(crate) Asker);
 
 /// The part of the server that waits for an answer.
 #[derive(Debug)]
-enum Asker {
-    /// Of a request about a diff.
+pub(crate) enum Asker {
+    /// A call about a diff.
     Diff(Weak<dyn TakeAnswer>, CallId),
     Diagnostics(oneshot::Sender<Result<Diagnostics, String>>),
     Unsaved(oneshot::Sender<UnsavedFiles>),
@@ -45,21 +45,6 @@ pub(crate) trait TakeAnswer: Send + Sync {
 }
 
 impl Responder {
-    /// Of a request about a diff, for a call if one waits for the result.
-    pub(crate) fn about_diff(owner: Weak<dyn TakeAnswer>, call: Option<CallId>) -> Self {
-        Self(call.map_or(Asker::Nobody, |call| Asker::Diff(owner, call)))
-    }
-
-    /// Of a request for diagnostics.
-    pub(crate) fn about_diagnostics(answer: oneshot::Sender<Result<Diagnostics, String>>) -> Self {
-        Self(Asker::Diagnostics(answer))
-    }
-
-    /// Of a request for the unsaved files.
-    pub(crate) fn about_unsaved(answer: oneshot::Sender<UnsavedFiles>) -> Self {
-        Self(Asker::Unsaved(answer))
-    }
-
     /// Completes the request. `text` is the final text of a proposal that was closed, or the JSON
     /// of [`Diagnostics`] or [`UnsavedFiles`]; other requests have none.
     pub fn complete(mut self, text: Option<String>) {
@@ -90,7 +75,7 @@ impl Responder {
                 Err(error) => {
                     // Not the message, which may contain text of a file.
                     log::warn!("the editor's problems are not valid: column {}", error.column());
-                    Self::about_diagnostics(answer).fail("The editor's answer is not valid.");
+                    Self(Asker::Diagnostics(answer)).fail("The editor's answer is not valid.");
                 }
             },
             Asker::Unsaved(answer) => match serde_json::from_str(result) {

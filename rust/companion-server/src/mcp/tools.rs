@@ -167,21 +167,17 @@ impl Tools {
                 let close = Action::End(End::Close { suppress });
                 self.driver.call(from, named?.into(), close, None).await
             }
-            Tool::AcceptDiff => {
+            Tool::AcceptDiff | Tool::RejectDiff => {
                 // The user may accept any proposal in the editor. A client may accept only within
                 // the workspace.
+                let (path, accept) = (named?, tool == Tool::AcceptDiff);
                 let limit = self.config.limits.core.host_timeout;
-                let path = named?;
-                if let Err(why) = self.workspace.check(&path, limit).await {
+                if accept && let Err(why) = self.workspace.check(&path, limit).await {
                     let why = format!("acceptDiff: {why}; accept it in the editor");
                     return Ok(ToolResult::error(&why));
                 }
-                let accept = Action::End(End::Decide { accept: true });
-                self.driver.call(from, path.into(), accept, None).await
-            }
-            Tool::RejectDiff => {
-                let reject = Action::End(End::Decide { accept: false });
-                self.driver.call(from, named?.into(), reject, None).await
+                let decide = Action::End(End::Decide { accept });
+                self.driver.call(from, path.into(), decide, None).await
             }
             Tool::GetDiagnostics => {
                 let severity = severity.unwrap_or_default();

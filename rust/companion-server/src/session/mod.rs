@@ -143,10 +143,6 @@ impl Session {
         (!state.mailbox.has_stream() && state.calls == 0).then_some(state.idle_since)
     }
 
-    fn has_stream(&self) -> bool {
-        self.state.lock().mailbox.has_stream()
-    }
-
     /// Wakes the client's stream, because there is a decision to send.
     pub(crate) fn wake(&self) {
         self.state.lock().mailbox.wake();
@@ -412,7 +408,7 @@ impl Sessions {
     /// Calls `each` for each connected client.
     pub(crate) fn for_each_connected(&self, mut each: impl FnMut(&Session)) {
         for session in self.state.lock().by_id.values() {
-            if session.has_stream() {
+            if session.state.lock().mailbox.has_stream() {
                 each(session);
             }
         }

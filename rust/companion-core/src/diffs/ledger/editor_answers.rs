@@ -65,11 +65,6 @@ impl Ledger {
         Some((diff.id, diff.asker))
     }
 
-    /// Whether the user has rejected the diff of `path` with a reason, and its file is looked at.
-    pub(crate) fn is_being_rejected(&self, path: &str) -> bool {
-        self.open.get(path).is_some_and(|diff| diff.state == DiffState::Rejecting)
-    }
-
     /// Rejects a diff after [`Self::begin_rejection`]. Its client receives `present`, the file's text,
     /// as an acceptance. A client without a stream receives a rejection: the file may change until
     /// it returns. So does a client for an empty text, which it would take for an unchanged

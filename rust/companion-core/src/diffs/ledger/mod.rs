@@ -70,7 +70,7 @@ pub struct Ledger {
     /// The number of records so far; `None` if no process follows.
     records: Option<u64>,
     /// How many of them are saved.
-    saved: u64,
+    pub(crate) saved: u64,
     stopped: bool,
     /// The effects of the present step.
     effects: Vec<Effect>,
@@ -364,11 +364,6 @@ impl Ledger {
     /// The number of records so far.
     pub fn records(&self) -> u64 {
         self.records.unwrap_or_default()
-    }
-
-    /// How many of them are saved, or can't be saved.
-    pub(crate) fn saved_records(&self) -> u64 {
-        self.saved
     }
 
     /// The number of open diffs.
