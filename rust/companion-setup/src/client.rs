@@ -134,11 +134,15 @@ pub(crate) fn write(file: &Path, text: &str, backup: Option<&Path>) -> io::Resul
     })
 }
 
+/// Returns the possible names of backups beside a file.
+pub(crate) fn backups(file: &Path) -> impl Iterator<Item = PathBuf> {
+    let names = (1..100).map(|number| format!("settings.json.before-setup-{number}"));
+    names.map(|name| file.with_file_name(name))
+}
+
 /// Finds a free name for a backup beside a file.
 pub(crate) fn free_backup(file: &Path) -> io::Result<PathBuf> {
-    let names = (1..100).map(|number| format!("settings.json.before-setup-{number}"));
-    let mut backups = names.map(|name| file.with_file_name(name));
-    let free = backups.find(|backup| fs::symlink_metadata(backup).is_err());
+    let free = backups(file).find(|backup| fs::symlink_metadata(backup).is_err());
     free.ok_or_else(|| io::Error::other("99 backups of the settings exist; delete some"))
 }
 

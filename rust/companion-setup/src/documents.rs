@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::content;
 use crate::files::{check_place, replace};
-use crate::install::CHANGED;
+use crate::install::{CHANGED, not_installed, stays};
 use crate::machine::{Machine, Os};
 use crate::record::{InstallManifest, What};
 use crate::report::Outcome;
@@ -70,30 +70,28 @@ impl Document<'_> {
         &self,
         program: Result<Option<&Path>, &str>,
         record: &mut InstallManifest,
-        dry_run: bool,
     ) -> (Outcome, String) {
-        let done = match self.is_needed(record) {
+        let hash = content::hash(self.text.as_bytes());
+        match self.stays(&hash, record) {
             Ok(Some(stays)) => return stays,
-            Ok(None) => Ok(()),
-            Err(error) => Err(error),
-        };
+            Ok(None) => {}
+            Err(error) => return not_installed(&error),
+        }
         if let Err(why) = program {
             return (Outcome::Failed, why.to_owned());
         }
-        let checked = done.and_then(|()| check_place(&self.path));
-        if dry_run && checked.is_ok() {
-            return (Outcome::Planned, "install the file".to_owned());
-        }
-        let what = What::Document { hash: content::hash(self.text.as_bytes()) };
         let write = || replace(&self.path, self.text);
-        match checked.and_then(|()| record.install(self.subject, &self.path, what, write)) {
-            Ok(()) => (Outcome::Done, "installed the file".to_owned()),
-            Err(error) => (Outcome::Failed, format!("it could not be installed: {error}")),
+        let installed = check_place(&self.path).and_then(|()| {
+            record.install(self.subject, &self.path, What::Document { hash }, write)
+        });
+        match installed {
+            Ok(outcome) => (outcome, format!("{} the file", outcome.of("install", "installed"))),
+            Err(error) => not_installed(&error),
         }
     }
 
     /// Returns the outcome if the file stays as it is.
-    fn is_needed(&self, record: &InstallManifest) -> io::Result<Option<(Outcome, String)>> {
+    fn stays(&self, hash: &str, record: &InstallManifest) -> io::Result<Option<(Outcome, String)>> {
         let known = record.known(&self.path);
         let there = match fs::read(&self.path) {
             Ok(there) => content::hash(&there),
@@ -106,13 +104,7 @@ impl Document<'_> {
         };
         Ok(match known {
             None => Some((Outcome::Unchanged, "you installed it".to_owned())),
-            Some(_) if there == content::hash(self.text.as_bytes()) => {
-                Some((Outcome::Unchanged, "it is installed".to_owned()))
-            }
-            Some(known) if !known.has(&there) => Some((Outcome::Skipped, CHANGED.to_owned())),
-            Some(known) => known
-                .newer()
-                .map(|newer| (Outcome::Skipped, format!("{newer} is installed, which is newer"))),
+            Some(known) => stays(known, &there, hash, CHANGED.to_owned()),
         })
     }
 }

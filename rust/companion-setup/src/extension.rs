@@ -1,16 +1,15 @@
 //! Installs the client's extension: hooks, and diagnostics for the model. The program contains its
 //! files.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use companion_platform::quote;
 
 use crate::client::Client;
 use crate::content::Files;
-use crate::install::{self, Bundle};
+use crate::install::Bundle;
 use crate::machine::Os;
-use crate::record::{InstallManifest, InstalledItem, What};
+use crate::record::{InstallManifest, What};
 use crate::report::Outcome;
 
 /// The files of the extension, each with its name. `build.rs` lists them.
@@ -43,7 +42,6 @@ pub(crate) fn install(
     os: Os,
     program: Result<Option<&Path>, &str>,
     record: &mut InstallManifest,
-    dry_run: bool,
 ) -> (Outcome, String) {
     let target = target(extensions);
     let known = record.known(&target);
@@ -74,15 +72,7 @@ pub(crate) fn install(
         note: &note,
         again: AGAIN,
     };
-    bundle.install(is_installed, record, dry_run)
-}
-
-/// Removes the extension if it is unchanged since setup installed it.
-pub(crate) fn uninstall(item: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
-    if !is_ours(&item.path) {
-        return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
-    }
-    install::uninstall_files(item, "it", dry_run)
+    bundle.install(is_installed, record)
 }
 
 fn files(os: Os, program: Option<&Path>) -> Files {
@@ -117,6 +107,6 @@ fn is_extension(dir: &Path) -> bool {
 }
 
 /// Returns whether the folder has the extension that setup installed, and not one from a client.
-fn is_ours(dir: &Path) -> bool {
+pub(crate) fn is_ours(dir: &Path) -> bool {
     is_extension(dir) && !INSTALLED.iter().any(|name| dir.join(name).exists())
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use companion_platform::{check_writable, current_user, owner};
-use tempfile::NamedTempFile;
+
 /// The beginning of the names of all temporary files and folders. [`crate::staging::sweep`] finds those
 /// of killed runs by it.
 pub(crate) const PREFIX: &str = ".companion-setup";
@@ -113,7 +113,8 @@ pub(crate) fn behind_link(path: &Path) -> io::Result<PathBuf> {
 
 /// Replaces a file atomically, also behind a link. Keeps its permissions.
 pub(crate) fn replace(path: &Path, content: &str) -> io::Result<()> {
-    replace_with(path, content.as_bytes(), permissions(path))
+    let permissions = fs::metadata(path).map(|metadata| metadata.permissions());
+    replace_with(path, content.as_bytes(), permissions.ok())
 }
 
 /// Does the same with these permissions. Without permissions the file is private.
@@ -122,29 +123,6 @@ pub(crate) fn replace_with(
     content: &[u8],
     permissions: Option<Permissions>,
 ) -> io::Result<()> {
-    let (file, path) = write_temporary(path, content, permissions)?;
-    file.as_file().sync_data()?;
-    file.persist(path)?;
-    Ok(())
-}
-
-/// Does the same as `replace`, but does not wait for the disk.
-pub(crate) fn replace_at_once(path: &Path, content: &str) -> io::Result<()> {
-    let (file, path) = write_temporary(path, content.as_bytes(), permissions(path))?;
-    file.persist(path)?;
-    Ok(())
-}
-
-fn permissions(path: &Path) -> Option<Permissions> {
-    fs::metadata(path).map(|metadata| metadata.permissions()).ok()
-}
-
-/// Writes a temporary file, and returns it with the path of the file to replace.
-fn write_temporary(
-    path: &Path,
-    content: &[u8],
-    permissions: Option<Permissions>,
-) -> io::Result<(NamedTempFile, PathBuf)> {
     check_own(path)?;
     let path = behind_link(path)?;
     let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
@@ -153,7 +131,9 @@ fn write_temporary(
     if let Some(permissions) = permissions {
         file.as_file().set_permissions(permissions)?;
     }
-    Ok((file, path))
+    file.as_file().sync_data()?;
+    file.persist(path)?;
+    Ok(())
 }
 
 /// Returns the missing folders of the path, the outermost first.
@@ -168,11 +148,16 @@ pub(crate) fn create_dir(dir: &Path) -> io::Result<()> {
     check_own(dir)
 }
 
-/// Removes empty folders, the innermost first.
+/// Removes empty folders, the innermost first. Another run may have removed some.
 pub(crate) fn remove_empty(dirs: &[PathBuf]) {
     for dir in dirs.iter().rev() {
-        if fs::remove_dir(dir).is_err() {
+        if fs::remove_dir(dir).or_else(ok_if_missing).is_err() {
             return;
         }
     }
+}
+
+/// Takes a missing file for success.
+pub(crate) fn ok_if_missing(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }

@@ -10,11 +10,7 @@ use crate::record::{InstallManifest, InstalledItem, What};
 use crate::report::Outcome;
 
 /// Turns on IDE mode, unless the user has turned it off since setup turned it on.
-pub(crate) fn turn_on(
-    client: &Client,
-    record: &mut InstallManifest,
-    dry_run: bool,
-) -> (Outcome, String) {
+pub(crate) fn turn_on(client: &Client, record: &mut InstallManifest) -> (Outcome, String) {
     let file = &*client.settings;
     let (before, text) = match client::plan(client) {
         Err(error) => return (Outcome::Failed, error.to_string()),
@@ -26,47 +22,31 @@ pub(crate) fn turn_on(
         let why = "you turned IDE mode off; to turn it on again, type /ide enable in the CLI";
         return (Outcome::Skipped, why.to_owned());
     }
-    let turned_on = Backups::new(file, before, known).and_then(|backups| {
-        let kept = kept(backups.newest.as_deref());
-        if dry_run {
-            return Ok((Outcome::Planned, format!("turn on IDE mode{kept}")));
-        }
-        let Backups { newest, older } = backups;
-        let what = What::Setting { before, backup: newest.clone(), older_backups: older };
-        let write = || client::write(file, &text, newest.as_deref());
-        record.install(&client.name, file, what, write)?;
-        Ok((Outcome::Done, format!("turned on IDE mode{kept}")))
+    let turned_on = backup(file, before, known).and_then(|backup| {
+        let kept = kept(backup.as_ref());
+        let what = What::Setting { before, backup: backup.clone() };
+        let write = || client::write(file, &text, backup.as_deref());
+        let outcome = record.install(&client.name, file, what, write)?;
+        Ok((outcome, format!("{} on IDE mode{kept}", outcome.of("turn", "turned"))))
     });
     turned_on.unwrap_or_else(|error| (Outcome::Failed, error.to_string()))
 }
 
-/// The copies of earlier settings.
-struct Backups {
-    /// The copy of the settings as they are, unless there are none.
-    newest: Option<PathBuf>,
-    /// Copies of settings that the user has replaced since. They may be the last ones.
-    older: Vec<PathBuf>,
-}
-
-impl Backups {
-    fn new(file: &Path, before: Before, known: Option<&InstalledItem>) -> io::Result<Self> {
-        let (known, mut older) = match known.map(|known| &known.what) {
-            Some(What::Setting { backup, older_backups, .. }) => {
-                (backup.clone(), older_backups.clone())
-            }
-            _ => (None, Vec::new()),
-        };
-        if before != Before::NoFile && known.as_deref().is_some_and(|known| is_copy(known, file)) {
-            return Ok(Self { newest: known, older });
+/// Returns the place of the copy of the settings as they are, unless there are none. An earlier copy
+/// stays if the user has replaced the settings since, because it may be the last one.
+fn backup(
+    file: &Path,
+    before: Before,
+    known: Option<&InstalledItem>,
+) -> io::Result<Option<PathBuf>> {
+    if before == Before::NoFile {
+        return Ok(None);
+    }
+    match known.map(|known| &known.what) {
+        Some(What::Setting { backup: Some(backup), .. }) if is_copy(backup, file) => {
+            Ok(Some(backup.clone()))
         }
-        older.extend(known);
-        // The user may have moved a copy back, and the next copy gets its name.
-        older.retain(|backup| backup.exists());
-        let newest = match before {
-            Before::NoFile => None,
-            _ => Some(client::free_backup(file)?),
-        };
-        Ok(Self { newest, older })
+        _ => client::free_backup(file).map(Some),
     }
 }
 
@@ -76,8 +56,8 @@ fn is_copy(backup: &Path, file: &Path) -> bool {
 }
 
 /// Names the backups that stay, for the report.
-fn kept<'a>(backups: impl IntoIterator<Item = &'a Path>) -> String {
-    let names = backups.into_iter().filter_map(Path::file_name);
+fn kept<'a>(backups: impl IntoIterator<Item = &'a PathBuf>) -> String {
+    let names = backups.into_iter().filter_map(|backup| backup.file_name());
     let names: Vec<_> = names.map(|name| name.to_string_lossy()).collect();
     if names.is_empty() {
         return String::new();
@@ -90,15 +70,14 @@ pub(crate) fn turn_off(
     file: &Path,
     before: Before,
     backup: Option<&Path>,
-    older_backups: &[PathBuf],
     dry_run: bool,
 ) -> io::Result<(Outcome, String)> {
-    let exists = |backup: &&Path| backup.exists();
-    let backup = backup.filter(exists);
-    let older = older_backups.iter().map(PathBuf::as_path).filter(exists);
+    let backup = backup.filter(|backup| backup.exists());
+    // The user may have replaced settings of which there is a backup.
+    let mut backups: Vec<_> = client::backups(file).filter(|backup| backup.exists()).collect();
     let text = match client::read(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let message = format!("the settings are gone{}", kept(older.chain(backup)));
+            let message = format!("the settings are gone{}", kept(&backups));
             return Ok((Outcome::Unchanged, message));
         }
         text => text?,
@@ -116,7 +95,8 @@ pub(crate) fn turn_off(
     }
     // Otherwise the backup may be the last copy of its content.
     let is_needless = original.as_ref() == Some(undone.as_ref().unwrap_or(&text));
-    let kept = kept(older.chain(backup.filter(|_| !is_needless)));
+    backups.retain(|one| !is_needless || Some(&**one) != backup);
+    let kept = kept(&backups);
     let outcome = match (&undone, dry_run) {
         (None, _) => (Outcome::Unchanged, format!("you changed IDE mode, so it stays{kept}")),
         (Some(_), true) => (Outcome::Planned, format!("restore IDE mode{kept}")),

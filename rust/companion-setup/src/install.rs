@@ -6,33 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::content::{Files, hash_dir, hash_files};
 use crate::files::{behind_link, check_no_link, check_own, check_place};
-use crate::package::{Package, Plugin};
+use crate::package::Plugin;
 use crate::record::{InstallManifest, InstalledItem, What, is_newer};
 use crate::report::Outcome;
 use crate::staging::Staging;
 
 /// Message for files that have changed since setup installed them.
 pub(crate) const CHANGED: &str = "you changed it, so it stays";
-
-/// The content of a folder for plugins.
-#[derive(Debug)]
-pub(crate) struct PluginCopies {
-    /// The plugin's folders, of any name. More than one is a mistake.
-    pub(crate) copies: Vec<PathBuf>,
-    /// The newest version of them.
-    pub(crate) version: Option<String>,
-    /// Exactly one copy exists, and it equals the new one.
-    pub(crate) is_same: bool,
-}
-
-/// Finds installed copies of the plugin. `hash` is that of the package, if it can be read.
-pub(crate) fn installed(plugins: &Path, package: &Package, hash: Option<&str>) -> PluginCopies {
-    let (copies, version) = copies(plugins, &package.plugin.id);
-    let target = plugins.join(&package.root);
-    let has = |hash: &str| hash_dir(&target).is_ok_and(|there| there == hash);
-    let is_same = copies == [target.clone()] && hash.is_some_and(has);
-    PluginCopies { copies, version, is_same }
-}
 
 /// Returns the folders of the plugin with that id, and the newest of their versions.
 pub(crate) fn copies(plugins: &Path, id: &str) -> (Vec<PathBuf>, Option<String>) {
@@ -49,27 +29,17 @@ pub(crate) fn copies(plugins: &Path, id: &str) -> (Vec<PathBuf>, Option<String>)
     (copies, version)
 }
 
-/// Installs the plugin into the IDE's folder `plugins`, in place of `copies`.
-pub(crate) fn install(plugins: &Path, package: &Package, copies: &[PathBuf]) -> io::Result<()> {
-    let target = plugins.join(&package.root);
-    // An IDE that starts now does not load the unpacked files, because they have no `lib`.
-    place(&target, copies, plugins, |dir| {
-        package.unpack(dir)?;
-        Ok(dir.join(&package.root))
-    })
-}
-
-/// Moves the files that `unpack` writes to `target`, in place of `copies`. Before that they are in
+/// Writes the files to `target`, in place of `copies`, after a `check`. Before that they are in
 /// `staging`, on the same disk.
 pub(crate) fn place(
     target: &Path,
     copies: &[PathBuf],
     staging: &Path,
-    unpack: impl FnOnce(&Path) -> io::Result<PathBuf>,
+    files: &Files,
 ) -> io::Result<()> {
-    check(target, copies, staging)?;
     let mut staged = Staging::in_dir(staging)?;
-    let new = unpack(&staged.path("new"))?;
+    let new = staged.path("new");
+    write_files(&new, files)?;
     staged.take_away(copies)?;
     fs::rename(new, target).or_else(|error| staged.roll_back(&error))?;
     Ok(())
@@ -111,78 +81,70 @@ impl Bundle<'_> {
         self,
         is_installed: bool,
         record: &mut InstallManifest,
-        dry_run: bool,
     ) -> (Outcome, String) {
         let Self { subject, content, target, files, what, note, again } = self;
         let hash = hash_files(&files);
-        let item = record.known(target).filter(|_| is_installed);
-        let done = match item.map(|item| stays(target, item, &hash, again)).transpose() {
-            Err(error) => Err(error),
-            Ok(Some(ReplaceDecision::Same)) => {
-                return (Outcome::Unchanged, format!("it is installed{note}"));
-            }
-            Ok(Some(ReplaceDecision::Because(why))) => return (Outcome::Skipped, why),
-            Ok(_) => {
-                let copies = if is_installed { vec![target.to_owned()] } else { Vec::new() };
-                let checked = above(target).and_then(|staging| check(target, &copies, &staging));
-                if dry_run && checked.is_ok() {
-                    return (Outcome::Planned, format!("install {content}{note}"));
+        let mut copies = Vec::new();
+        if let Some(item) = record.known(target).filter(|_| is_installed) {
+            let changed = format!("{CHANGED}; to get this version, move it away and run {again}");
+            match hash_dir(target).map(|there| stays(item, &there, &hash, changed)) {
+                Ok(Some((Outcome::Unchanged, text))) => {
+                    return (Outcome::Unchanged, format!("{text}{note}"));
                 }
-                checked.and_then(|()| {
-                    let place = || place_files(target, &copies, &files);
-                    record.install(subject, target, what(hash), place)
-                })
+                Ok(Some(stays)) => return stays,
+                Ok(None) => copies.push(target.to_owned()),
+                Err(error) => return not_installed(&error),
             }
-        };
-        match done {
-            Ok(()) => (Outcome::Done, format!("installed {content}{note}")),
-            Err(error) => (Outcome::Failed, format!("it could not be installed: {error}")),
+        }
+        let installed = above(target).and_then(|staging| {
+            check(target, &copies, &staging)?;
+            let place = || place(target, &copies, &staging, &files);
+            record.install(subject, target, what(hash), place)
+        });
+        match installed {
+            Ok(outcome) => {
+                (outcome, format!("{} {content}{note}", outcome.of("install", "installed")))
+            }
+            Err(error) => not_installed(&error),
         }
     }
 }
 
-/// Whether installed files stay although other files are available.
-enum ReplaceDecision {
-    /// They are the same.
-    Same,
-    /// They stay for this reason.
-    Because(String),
-    No,
+/// Reports an item that could not be installed.
+pub(crate) fn not_installed(error: &io::Error) -> (Outcome, String) {
+    (Outcome::Failed, format!("it could not be installed: {error}"))
 }
 
-/// Decides whether the item at `target` stays although files with this hash are available.
-fn stays(
-    target: &Path,
+/// Returns the outcome if an installed item with the hash `there` stays in place of the one with the
+/// hash `new`. `changed` is the message if the user has changed it.
+pub(crate) fn stays(
     item: &InstalledItem,
-    hash: &str,
-    again: &str,
-) -> io::Result<ReplaceDecision> {
-    let there = hash_dir(target)?;
-    Ok(if there == hash {
-        ReplaceDecision::Same
-    } else if !item.has(&there) {
-        let why = format!("{CHANGED}; to get this version, move it away and run {again}");
-        ReplaceDecision::Because(why)
-    } else if let Some(newer) = item.newer() {
-        ReplaceDecision::Because(format!("{newer} is installed, which is newer"))
+    there: &str,
+    new: &str,
+    changed: String,
+) -> Option<(Outcome, String)> {
+    if there == new {
+        Some((Outcome::Unchanged, "it is installed".to_owned()))
+    } else if !item.has(there) {
+        Some((Outcome::Skipped, changed))
     } else {
-        ReplaceDecision::No
-    })
+        let newer = item.newer()?;
+        Some((Outcome::Skipped, format!("{newer} is installed, which is newer")))
+    }
 }
 
-/// Writes the program's files to `target`, in place of the copies that it installed earlier.
-fn place_files(target: &Path, copies: &[PathBuf], files: &Files) -> io::Result<()> {
-    place(target, copies, &above(target)?, |dir| write_files(dir, files))
-}
-
-/// Removes the files of a bundle if they are unchanged since setup installed them. `name` is that of the
-/// bundle in the report.
+/// Removes the files of a bundle, if they are there and unchanged since setup installed them. `name` is
+/// that of the bundle in the report.
 pub(crate) fn uninstall_files(
     item: &InstalledItem,
+    is_there: bool,
     name: &str,
     dry_run: bool,
 ) -> io::Result<(Outcome, String)> {
     let target = &item.path;
+    if !is_there {
+        return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
+    }
     if !item.has(&hash_dir(target)?) {
         return Ok((Outcome::Unchanged, CHANGED.to_owned()));
     }
@@ -202,7 +164,7 @@ fn above(target: &Path) -> io::Result<PathBuf> {
 }
 
 /// Writes files into a new folder.
-fn write_files(dir: &Path, files: &Files) -> io::Result<PathBuf> {
+fn write_files(dir: &Path, files: &Files) -> io::Result<()> {
     for (name, content) in files {
         let path = dir.join(name);
         fs::create_dir_all(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
@@ -210,7 +172,7 @@ fn write_files(dir: &Path, files: &Files) -> io::Result<PathBuf> {
         file.write_all(content)?;
         file.sync_data()?;
     }
-    Ok(dir.to_owned())
+    Ok(())
 }
 
 /// Removes a plugin, by way of `staging`.

@@ -25,19 +25,12 @@ pub struct Ide {
     pub home: PathBuf,
     /// Whether the IDE is running.
     pub is_running: bool,
-    /// The path from which names of other files are derived, besides `home`. A file next to it may
-    /// contain the IDE's options (Toolbox).
-    pub(crate) bundle: PathBuf,
     /// The name of its folders for settings and plugins.
     pub(crate) data_directory: String,
     /// The name of the folder that contains them.
     pub(crate) vendor: String,
-    /// The prefix of the environment variables that locate its options.
+    /// The prefix of the environment variable that names a file of properties.
     pub(crate) variables: Option<String>,
-    /// The bundled file with the JVM's options.
-    pub(crate) vm_options: Option<PathBuf>,
-    /// The name of its Flatpak, if it is one.
-    pub(crate) flatpak: Option<String>,
 }
 
 /// A build number. Its first part is the platform's branch.
@@ -66,14 +59,6 @@ struct ProductInfo {
     #[serde(default = "jetbrains")]
     product_vendor: String,
     env_var_base_name: Option<String>,
-    #[serde(default)]
-    launch: Vec<Launch>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Launch {
-    vm_options_file_path: Option<String>,
 }
 
 fn jetbrains() -> String {
@@ -117,9 +102,6 @@ impl Ide {
         for (dir, depth) in places(machine).into_iter().chain(toolbox_location(machine)) {
             search(machine, &dir, depth, &mut add);
         }
-        for dir in flatpaks(machine) {
-            search(machine, &dir, 2, &mut add);
-        }
         for program in &machine.programs {
             // The program may be `bin/idea` or `jbr/bin/java`.
             let above = program.ancestors().skip(1).take(4);
@@ -148,13 +130,10 @@ impl Ide {
         if dir.iter().any(|part| part == "RemoteDev") {
             return None;
         }
-        let (bundle, home, info) = match machine.os {
-            Os::MacOs => {
-                let bundle = if dir.ends_with("Contents") { dir.parent()? } else { dir };
-                let home = bundle.join("Contents");
-                (bundle, home.clone(), home.join("Resources"))
-            }
-            Os::Linux | Os::Windows => (dir, dir.to_owned(), dir.to_owned()),
+        let (home, info) = match machine.os {
+            Os::MacOs if dir.ends_with("Contents") => (dir.to_owned(), dir.join("Resources")),
+            Os::MacOs => (dir.join("Contents"), dir.join("Contents/Resources")),
+            Os::Linux | Os::Windows => (dir.to_owned(), dir.to_owned()),
         };
         let file = info.join("product-info.json");
         let text = fs::read_to_string(&file).ok()?;
@@ -168,19 +147,15 @@ impl Ide {
         if NO_EDITORS.contains(&product.product_code.as_str()) {
             return None;
         }
-        let vm_options = product.launch.into_iter().find_map(|launch| launch.vm_options_file_path);
         Some(Self {
             name: product.name,
             version: product.version,
             build: Build::parse(&product.build_number)?,
             is_running: machine.runs_from(&home),
-            bundle: bundle.to_owned(),
             home,
             data_directory: product.data_directory_name,
             vendor: product.product_vendor,
             variables: product.env_var_base_name,
-            vm_options: vm_options.map(|path| info.join(path)),
-            flatpak: flatpak(dir),
         })
     }
 }
@@ -237,29 +212,6 @@ fn toolbox_location(machine: &Machine) -> Option<(PathBuf, usize)> {
     let text = fs::read_to_string(data.join("JetBrains/Toolbox/.settings.json")).ok()?;
     let Settings { install_location } = serde_json::from_str(&text).ok()?;
     Some((install_location, if machine.os == Os::MacOs { 5 } else { 4 }))
-}
-
-/// Returns the folders of Flatpaks that may contain an IDE.
-fn flatpaks(machine: &Machine) -> impl Iterator<Item = PathBuf> {
-    let user = machine.dir("XDG_DATA_HOME", ".local/share");
-    let bases = (machine.os == Os::Linux).then(|| [machine.root.join("var/lib"), user]);
-    let apps = bases.into_iter().flatten().flat_map(|base| fs::read_dir(base.join(FLATPAKS)));
-    let apps = apps.flatten().flatten().filter(|app| {
-        let name = app.file_name();
-        let starts = |with: &[u8]| name.as_encoded_bytes().starts_with(with);
-        starts(b"com.jetbrains.") || starts(b"com.google.AndroidStudio")
-    });
-    apps.map(|app| app.path().join("current/active/files"))
-}
-
-/// The folder of Flatpak's programs. It has one subfolder per program, with the program's name.
-const FLATPAKS: &str = "flatpak/app";
-
-/// Returns the name of the Flatpak that contains the folder.
-fn flatpak(dir: &Path) -> Option<String> {
-    let app =
-        dir.ancestors().find(|dir| dir.parent().is_some_and(|dir| dir.ends_with(FLATPAKS)))?;
-    Some(app.file_name()?.to_string_lossy().into_owned())
 }
 
 /// Searches for IDEs at most `depth` folders below `dir`.

@@ -8,7 +8,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::files::{check_own, remove_empty};
-use crate::staging::sweep;
 
 /// The longest wait for the lock, longer than a run takes.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
@@ -20,8 +19,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct Lock {
     path: PathBuf,
     file: File,
-    /// The folders that setup created for the file, the outermost first. The end of the run removes
-    /// the empty ones.
+    /// Folders of which the end of the run removes the empty ones, the outermost first.
     pub(crate) dirs: Vec<PathBuf>,
 }
 
@@ -40,7 +38,6 @@ impl Lock {
         loop {
             create_dir()?;
             if let Some(file) = attempt(path)? {
-                path.ancestors().skip(1).take_while(|dir| check_own(dir).is_ok()).for_each(sweep);
                 return Ok(Self { path: path.to_owned(), file, dirs: Vec::new() });
             }
             if begin.elapsed() >= limit {

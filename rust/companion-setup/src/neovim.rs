@@ -1,14 +1,13 @@
 //! Installs the plugin for Neovim, which this program contains, as a Neovim package.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::content::Files;
-use crate::install::{self, Bundle};
+use crate::install::Bundle;
 use crate::machine::{Machine, Os};
-use crate::record::{InstallManifest, InstalledItem, What, is_newer};
+use crate::record::{InstallManifest, What, is_newer};
 use crate::report::Outcome;
 use crate::setup::{not_done, removed};
 
@@ -55,7 +54,6 @@ impl Neovim {
         program: Result<Option<&Path>, &str>,
         is_named: bool,
         record: &mut InstallManifest,
-        dry_run: bool,
     ) -> (PathBuf, (Outcome, String)) {
         let target = self.data.join("site/pack/companion/start/gemini_companion");
         if let Some(why) = self.too_old() {
@@ -85,7 +83,7 @@ impl Neovim {
             note: if lazy { &note } else { "" },
             again: "gemini-companion setup neovim",
         };
-        let outcome = bundle.install(is_installed, record, dry_run);
+        let outcome = bundle.install(is_installed, record);
         (target, outcome)
     }
 
@@ -113,14 +111,6 @@ impl Neovim {
         let plugins = kinds.chain([self.data.join("lazy")]).flat_map(|dir| children(&dir));
         plugins.filter(|plugin| is_plugin(plugin))
     }
-}
-
-/// Removes the plugin if it is unchanged since setup installed it.
-pub(crate) fn uninstall(item: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
-    if !is_plugin(&item.path) {
-        return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
-    }
-    install::uninstall_files(item, "the plugin", dry_run)
 }
 
 /// Returns the files, and the index of the help.
@@ -158,7 +148,7 @@ fn old_version(said: &str) -> Option<&str> {
     is_newer("0.10.0-0", version).then_some(version)
 }
 
-fn is_plugin(dir: &Path) -> bool {
+pub(crate) fn is_plugin(dir: &Path) -> bool {
     dir.join("lua/gemini_companion").is_dir()
 }
 

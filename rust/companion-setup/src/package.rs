@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use zip::ZipArchive;
 
-use crate::content::{Files, hash_files, name_in};
+use crate::content::{Files, name_in};
 use crate::installed_ide::Build;
 use crate::record::is_newer;
 
@@ -127,28 +127,8 @@ impl Package {
             && until.as_ref().is_none_or(|until| build <= until)
     }
 
-    /// Unpacks the zip into `dir`.
-    pub(crate) fn unpack(&self, dir: &Path) -> io::Result<()> {
-        let mut archive = ZipArchive::new(File::open(&self.file)?)?;
-        for index in 0..archive.len() {
-            let mut entry = archive.by_index(index)?;
-            let name = entry.enclosed_name().ok_or(io::ErrorKind::InvalidData)?;
-            let path = dir.join(name);
-            if entry.is_dir() {
-                fs::create_dir_all(path)?;
-                continue;
-            }
-            fs::create_dir_all(path.parent().ok_or(io::ErrorKind::InvalidData)?)?;
-            let mut file = File::create_new(path)?;
-            io::copy(&mut entry, &mut file)?;
-            file.sync_data()?;
-        }
-        Ok(())
-    }
-
-    /// Returns the hash of the plugin's files, as [`hash_dir`](crate::content::hash_dir) does after
-    /// their installation.
-    pub(crate) fn hash(&self) -> io::Result<String> {
+    /// Reads the plugin's files.
+    pub(crate) fn files(&self) -> io::Result<Files> {
         let mut archive = ZipArchive::new(File::open(&self.file)?)?;
         let mut files = Files::new();
         for index in 0..archive.len() {
@@ -161,7 +141,7 @@ impl Package {
             entry.read_to_end(&mut content)?;
             files.insert(name_in(&self.root, &path), content);
         }
-        Ok(hash_files(&files))
+        Ok(files)
     }
 }
 

@@ -1,7 +1,5 @@
-//! Finds an IDE's folder of plugins, by the rules of the platform's `PathManager` and of the
-//! launcher (`XPlatLauncher`).
+//! Finds an IDE's folder of plugins, by the rules of the platform's `PathManager`.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,12 +8,11 @@ use crate::machine::{Machine, Os};
 
 /// Finds the folder for the user's plugins of an IDE.
 pub(crate) fn plugins_dir(machine: &Machine, ide: &Ide) -> PathBuf {
-    if let Some(name) = &ide.flatpak {
-        let data = machine.home.join(".var/app").join(name).join("data");
-        return data.join(&ide.vendor).join(&ide.data_directory);
-    }
-    let properties = properties(machine, ide);
-    let named = |name: &str| Some(absolute(machine, ide, properties.get(name)?));
+    let files = property_files(machine, ide);
+    let named = |name: &str| {
+        let value = files.iter().find_map(|text| property(text, name))?;
+        Some(absolute(machine, ide, value))
+    };
     if let Some(plugins) = named("idea.plugins.path") {
         return plugins;
     }
@@ -37,79 +34,30 @@ fn user_dir(machine: &Machine, ide: &Ide, variable: &str, in_home: &str) -> Path
     base.join(&ide.vendor).join(&ide.data_directory)
 }
 
-/// Reads the JVM's system properties that set the IDE's folders. Options override files. Among
-/// options the last one applies, among files the first one.
-fn properties(machine: &Machine, ide: &Ide) -> HashMap<String, String> {
+/// Reads the files whose properties set the IDE's folders. The first one with a property counts.
+fn property_files(machine: &Machine, ide: &Ide) -> Vec<String> {
+    let variable = ide.variables.as_ref().map(|prefix| format!("{prefix}_PROPERTIES"));
+    let named = variable.and_then(|name| machine.var(&name).map(PathBuf::from));
     let config = user_dir(machine, ide, "XDG_CONFIG_HOME", ".config");
-    let variable = |suffix: &str| {
-        let name = format!("{}{suffix}", ide.variables.as_ref()?);
-        machine.var(&name).map(PathBuf::from)
-    };
-    let mut properties = HashMap::new();
-    let user_options = || {
-        let beside = {
-            let mut name = ide.bundle.file_name()?.to_owned();
-            name.push(".vmoptions");
-            ide.bundle.with_file_name(name)
-        };
-        let of_config = config.join(ide.vm_options.as_ref()?.file_name()?);
-        [variable("_VM_OPTIONS"), Some(beside), Some(of_config)]
-            .into_iter()
-            .flatten()
-            .find(|file| file.is_file())
-    };
-    for file in [ide.vm_options.clone(), user_options()].into_iter().flatten() {
-        let text = fs::read_to_string(file).unwrap_or_default();
-        let options =
-            text.lines().filter_map(|line| line.trim().strip_prefix("-D")?.split_once('='));
-        properties.extend(options.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    }
-    let bin = ide.home.join("bin");
-    let of_system = bin.join(if machine.os == Os::Windows { "win" } else { "linux" });
-    let files = [
-        variable("_PROPERTIES"),
-        Some(config.join("idea.properties")),
-        Some(machine.home.join("idea.properties")),
-        Some(bin.join("idea.properties")),
-        Some(of_system.join("idea.properties")),
-    ];
-    for file in files.into_iter().flatten() {
-        let text = fs::read_to_string(file).unwrap_or_default();
-        for (name, value) in text.lines().filter_map(property) {
-            properties.entry(name).or_insert(value);
-        }
-    }
-    properties
+    let dirs = [config, machine.home.clone(), ide.home.join("bin")];
+    let files = named.into_iter().chain(dirs.map(|dir| dir.join("idea.properties")));
+    files.filter_map(|file| fs::read_to_string(file).ok()).collect()
 }
 
-/// Parses a line of a `.properties` file, if it has a property. In folder names only the backslash
-/// is escaped.
-fn property(line: &str) -> Option<(String, String)> {
-    let line = line.trim_start();
-    if line.starts_with(['#', '!']) {
-        return None;
-    }
-    let (name, value) = line.split_once(['=', ':'])?;
-    Some((name.trim().to_owned(), value.trim().replace("\\\\", "\\").replace("\\:", ":")))
+/// Returns the value of a property in the text of a file.
+fn property<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| {
+        let (key, value) = line.split_once(['=', ':'])?;
+        (key.trim() == name).then(|| value.trim())
+    })
 }
 
-/// Converts a property to a path.
+/// Converts a property to a path. In the names of folders only the backslash is escaped.
 fn absolute(machine: &Machine, ide: &Ide, value: &str) -> PathBuf {
     let home = machine.home.to_string_lossy();
     let ide_home = ide.home.to_string_lossy();
-    let mut value = value.trim_matches('"').to_owned();
-    for (name, path) in [
-        ("${user.home}", &home),
-        ("$USER_HOME", &home),
-        ("%USER_HOME%", &home),
-        ("${idea.home.path}", &ide_home),
-        ("${idea.home}", &ide_home),
-        ("$APP_PACKAGE/Contents", &ide_home),
-        ("$IDE_HOME", &ide_home),
-        ("%IDE_HOME%", &ide_home),
-    ] {
-        value = value.replace(name, path);
-    }
+    let value = value.replace(r"\\", r"\").replace(r"\:", ":");
+    let value = value.replace("${user.home}", &home).replace("${idea.home.path}", &ide_home);
     match value.strip_prefix('~').and_then(|rest| rest.strip_prefix(['/', '\\'])) {
         Some(below_home) => machine.home.join(below_home),
         None if value.starts_with("..") => ide.home.join("bin").join(value),

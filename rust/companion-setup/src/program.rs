@@ -33,7 +33,6 @@ pub(crate) fn install(
     machine: &Machine,
     program: &Path,
     record: &mut InstallManifest,
-    dry_run: bool,
 ) -> InstalledProgram {
     let target = dir(machine).join(match machine.os {
         Os::Windows => "gemini-companion.exe",
@@ -70,13 +69,10 @@ pub(crate) fn install(
     let note = format!("{passed_over}{note}");
     let dir = path.parent().unwrap_or(&path).display();
     let failed = |error: io::Error| (Outcome::Failed, format!("it could not be copied: {error}"));
-    let outcome = match change(program, there.as_deref(), record) {
+    let outcome = match new_content(program, there.as_deref(), record) {
         Err(error) => failed(error),
-        Ok(Change::Newer(version)) => {
-            (Outcome::Skipped, format!("{version} is installed, which is newer{note}"))
-        }
-        Ok(Change::None) => (Outcome::Unchanged, format!("it is installed{note}")),
-        Ok(Change::Write(content)) => {
+        Ok(Err((outcome, message))) => (outcome, message + &note),
+        Ok(Ok(content)) => {
             let what = What::Program { hash: content::hash(&content) };
             let copy = || {
                 let permissions = fs::metadata(program)?.permissions();
@@ -87,12 +83,11 @@ pub(crate) fn install(
                     write()
                 }
             };
-            match check_place(&path) {
-                Ok(()) if dry_run => (Outcome::Planned, format!("copy to {dir}{note}")),
-                checked => match checked.and_then(|()| record.install(NAME, &path, what, copy)) {
-                    Ok(()) => (Outcome::Done, format!("copied to {dir}{note}")),
-                    Err(error) => failed(error),
-                },
+            match check_place(&path).and_then(|()| record.install(NAME, &path, what, copy)) {
+                Ok(outcome) => {
+                    (outcome, format!("{} to {dir}{note}", outcome.of("copy", "copied")))
+                }
+                Err(error) => failed(error),
             }
         }
     };
@@ -150,28 +145,26 @@ fn without_shell(found: PathBuf) -> PathBuf {
     }
 }
 
-/// The planned change to the program.
-enum Change {
-    None,
-    /// The installed program is newer: it has this version and stays.
-    Newer(String),
-    /// The program gets this content.
-    Write(Vec<u8>),
-}
-
-/// Decides the change to the existing file `there`, if there is one.
-fn change(program: &Path, there: Option<&Path>, record: &InstallManifest) -> io::Result<Change> {
-    let Some(there) = there else { return fs::read(program).map(Change::Write) };
-    let Some(item) = record.known(there) else { return Ok(Change::None) };
+/// Returns the new content of the program, or the outcome if the file `there` stays as it is.
+fn new_content(
+    program: &Path,
+    there: Option<&Path>,
+    record: &InstallManifest,
+) -> io::Result<Result<Vec<u8>, (Outcome, String)>> {
+    let stays = (Outcome::Unchanged, "it is installed".to_owned());
+    let Some(there) = there else { return fs::read(program).map(Ok) };
+    let Some(item) = record.known(there) else { return Ok(Err(stays)) };
     let old = fs::read(there)?;
     if !item.has(&content::hash(&old)) || there.canonicalize()? == program.canonicalize()? {
-        return Ok(Change::None);
+        return Ok(Err(stays));
     }
     let new = fs::read(program)?;
+    if new == old && is_executable(there) {
+        return Ok(Err(stays));
+    }
     Ok(match item.newer() {
-        _ if new == old && is_executable(there) => Change::None,
-        Some(newer) => Change::Newer(newer.to_owned()),
-        None => Change::Write(new),
+        Some(newer) => Err((Outcome::Skipped, format!("{newer} is installed, which is newer"))),
+        None => Ok(new),
     })
 }
 

@@ -2,6 +2,7 @@
 //!
 //! It writes each entry before the item, so that an interrupted run leaves no unknown files.
 
+use std::collections::BTreeSet;
 use std::env::consts::OS;
 use std::ffi::OsStr;
 use std::fs;
@@ -14,10 +15,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::client::Before;
-use crate::files::{check_own, create_dir, missing_dirs, remove_empty, replace, replace_at_once};
+use crate::files::{check_own, create_dir, missing_dirs, ok_if_missing, remove_empty, replace};
 use crate::lock::Lock;
 use crate::machine::Machine;
-use crate::staging::Staging;
+use crate::report::Outcome;
+use crate::staging::{Staging, sweep};
 
 /// The version of this program.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -27,16 +29,16 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) struct InstallManifest {
     file: PathBuf,
     content: Content,
-    /// Keeps other runs away. A plan has no lock, because it changes nothing.
+    /// Keeps other runs away. Only a plan has no lock, because it changes nothing.
     lock: Option<Lock>,
 }
 
 /// The content of the manifest's file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Content {
-    /// The folders that were created for the file, the outermost first.
+    /// The folders that setup created, for the file and for items. A folder precedes those in it.
     #[serde(default)]
-    dirs: Vec<PathBuf>,
+    dirs: BTreeSet<PathBuf>,
     /// The items, the oldest first.
     items: Vec<InstalledItem>,
 }
@@ -58,9 +60,6 @@ pub(crate) struct InstalledItem {
     /// Whether the run that installs it has not ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) pending: bool,
-    /// The folders that were created for it, the outermost first.
-    #[serde(default)]
-    pub(crate) dirs: Vec<PathBuf>,
 }
 
 /// The kind of an item, and the data that identifies it.
@@ -78,13 +77,7 @@ pub(crate) enum What {
     /// The extension of a client, with the hash of its files.
     Extension { hash: String },
     /// The IDE mode in the settings of a client.
-    Setting {
-        before: Before,
-        backup: Option<PathBuf>,
-        /// Backups of settings that the user has replaced since.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        older_backups: Vec<PathBuf>,
-    },
+    Setting { before: Before, backup: Option<PathBuf> },
 }
 
 impl InstalledItem {
@@ -128,17 +121,28 @@ impl InstallManifest {
     pub(crate) fn open(machine: &Machine) -> io::Result<Self> {
         let file = Self::file_of(machine)?;
         let path = file.with_extension("lock");
-        let mut lock = Lock::take(&path, || create_recorded(&file)).map_err(|error| {
+        let lock = Lock::take(&path, || create_recorded(&file)).map_err(|error| {
             io::Error::new(error.kind(), format!("{}: {error}", path.display()))
         })?;
         let mut content = read(&file)?;
         // This folder is the product's, whatever the manifest says.
         content.dirs.extend(file.parent().map(Path::to_owned));
-        // A folder sorts before those in it.
-        content.dirs.sort();
-        content.dirs.dedup();
-        lock.dirs.clone_from(&content.dirs);
-        Ok(Self { file, content, lock: Some(lock) })
+        let mut manifest = Self { file, content, lock: Some(lock) };
+        manifest.take_up_left()?;
+        let above = manifest.file.ancestors().skip(1);
+        above.take_while(|dir| check_own(dir).is_ok()).for_each(sweep);
+        Ok(manifest)
+    }
+
+    /// Reads the manifest of a run that was killed while it removed the folders.
+    fn take_up_left(&mut self) -> io::Result<()> {
+        let above = self.file.ancestors().skip(2).take_while(|dir| check_own(dir).is_ok());
+        let Some(left) = above.map(|dir| dir.join(LEFT)).find(|left| left.exists()) else {
+            return Ok(());
+        };
+        let dirs = read(&left)?.dirs.into_iter().filter(|dir| self.file.starts_with(dir));
+        self.content.dirs.extend(dirs);
+        self.write()
     }
 
     fn file_of(machine: &Machine) -> io::Result<PathBuf> {
@@ -148,6 +152,11 @@ impl InstallManifest {
         let dir = state_dir(OS, var);
         let dir = dir.ok_or_else(|| io::Error::other("the environment names no home folder"))?;
         Ok(Path::new(&dir).join(STATE_FOLDER).join("setup.json"))
+    }
+
+    /// Returns whether this run only plans, and changes nothing.
+    pub(crate) fn is_plan(&self) -> bool {
+        self.lock.is_none()
     }
 
     /// Returns the manifest's file.
@@ -174,31 +183,34 @@ impl InstallManifest {
         self.known(path).is_some_and(|known| !known.pending)
     }
 
-    /// Records an item, and installs it by `install` into a folder that is created if needed.
+    /// Records an item, and installs it by `install` into a folder that is created if needed. Only
+    /// plans that, if this is a plan.
     pub(crate) fn install(
         &mut self,
         subject: &str,
         path: &Path,
         what: What,
         install: impl FnOnce() -> io::Result<()>,
-    ) -> io::Result<()> {
+    ) -> io::Result<Outcome> {
+        if self.is_plan() {
+            return Ok(Outcome::Planned);
+        }
         let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         let made = missing_dirs(dir);
-        let before = self.content.items.clone();
+        let before = self.content.clone();
         let known = self.items().iter().position(|known| known.path == path);
         let known = known.map(|at| self.content.items.remove(at));
         let hash = known.as_ref().and_then(InstalledItem::hash).map(str::to_owned);
-        let (mut replaces, mut dirs) =
-            known.map(|known| (known.replaces, known.dirs)).unwrap_or_default();
+        let mut replaces = known.map(|known| known.replaces).unwrap_or_default();
         replaces.extend(hash);
-        dirs.extend_from_slice(&made);
+        self.content.dirs.extend(made.iter().cloned());
         let (subject, path, version) = (subject.to_owned(), path.to_owned(), VERSION.to_owned());
-        let item = InstalledItem { subject, path, what, version, replaces, pending: true, dirs };
+        let item = InstalledItem { subject, path, what, version, replaces, pending: true };
         self.content.items.push(item);
         let done = self.write().and_then(|()| create_dir(dir)).and_then(|()| install());
         if done.is_err() {
             remove_empty(&made);
-            self.content.items = before;
+            self.content = before;
         } else if let Some(last) = self.content.items.last_mut() {
             last.pending = false;
             last.replaces.clear();
@@ -207,7 +219,7 @@ impl InstallManifest {
         if let Err(error) = self.save() {
             log::warn!("{}: {error}", self.file.display());
         }
-        done
+        done.map(|()| Outcome::Done)
     }
 
     /// Removes all items by `uninstall`, newest first. The manifest keeps the items for which it returns
@@ -219,10 +231,17 @@ impl InstallManifest {
         let before = self.items().len();
         for at in (0..before).rev() {
             if uninstall(&self.content.items[at]) {
-                self.content.items.remove(at);
+                let item = self.content.items.remove(at);
+                remove_empty(&self.dirs_above(&item.path));
+                self.content.dirs.retain(|dir| dir.exists());
             }
         }
         if self.items().len() == before { Ok(()) } else { self.save() }
+    }
+
+    /// Returns the folders above a path that setup created, the outermost first.
+    fn dirs_above(&self, path: &Path) -> Vec<PathBuf> {
+        self.content.dirs.iter().filter(|dir| path.starts_with(dir)).cloned().collect()
     }
 
     /// Writes the manifest, unless it is empty: then its file is removed at the end of the run.
@@ -243,20 +262,29 @@ impl Content {
 }
 
 impl Drop for InstallManifest {
+    /// Removes an empty manifest with its folders. Servers may be creating files in them, so they must
+    /// not move. Until the folders are gone, the manifest is above them. So if this run is killed, the
+    /// next one knows them.
     fn drop(&mut self) {
-        if self.lock.is_none() || !self.content.items.is_empty() {
+        let Some(mut lock) = self.lock.take() else { return };
+        if !self.content.items.is_empty() {
             return;
         }
-        // The lock removes itself and then the empty folders. Servers may be creating files in them, so
-        // they must not move.
-        match fs::remove_file(&self.file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                log::warn!("{}: {error}", self.file.display());
-            }
-            _ => {}
+        lock.dirs = self.dirs_above(&self.file);
+        let outermost = lock.dirs.first().map_or(&*self.file, PathBuf::as_path);
+        let left = outermost.with_file_name(LEFT);
+        // A link may lead to another disk.
+        let moved = fs::rename(&self.file, &left).or_else(|_| fs::remove_file(&self.file));
+        drop(lock);
+        let removed = moved.and_then(|()| fs::remove_file(&left));
+        if let Err(error) = removed.or_else(ok_if_missing) {
+            log::warn!("{}: {error}", self.file.display());
         }
     }
 }
+
+/// The name of a manifest whose folders are being removed. It begins as that of each temporary file.
+const LEFT: &str = ".companion-setup-left.json";
 
 /// Creates the missing folders of the manifest's file in one step, with a manifest that names them. So
 /// the next run removes them, however early this one is killed.
@@ -264,6 +292,7 @@ fn create_recorded(file: &Path) -> io::Result<()> {
     let dir = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let dirs = missing_dirs(dir);
     if let Some(outermost) = dirs.first().cloned() {
+        let dirs = dirs.into_iter().collect();
         let created = create_at_once(&outermost, file, &Content { dirs, items: Vec::new() });
         // It also fails if another run was first.
         if !outermost.exists() {
@@ -280,7 +309,7 @@ fn create_at_once(outermost: &Path, file: &Path, content: &Content) -> io::Resul
     let inner = file.strip_prefix(outermost).map_err(io::Error::other)?;
     let staged_file = staged.join(inner);
     create_private(staged_file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
-    replace_at_once(&staged_file, &content.text()?)?;
+    replace(&staged_file, &content.text()?)?;
     // A server may have created the folder meanwhile, and use it.
     rename_new(&staged, outermost)
 }
@@ -365,7 +394,8 @@ mod tests {
         let read = || super::read(&file).unwrap().items;
         for hash in ["first", "second", "third"] {
             let content = super::read(&file).unwrap();
-            let mut record = InstallManifest { file: file.clone(), content, lock: None };
+            let lock = Some(Lock::take(&file.with_extension("lock"), || Ok(())).unwrap());
+            let mut record = InstallManifest { file: file.clone(), content, lock };
             let mut killed = Vec::new();
             let what = What::Program { hash: hash.to_owned() };
             let install = || {

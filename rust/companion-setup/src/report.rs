@@ -47,6 +47,13 @@ pub enum Outcome {
     Failed,
 }
 
+impl Outcome {
+    /// Returns the verb for a step that would be done, or that was done.
+    pub(crate) fn of(self, planned: &'static str, done: &'static str) -> &'static str {
+        if self == Self::Planned { planned } else { done }
+    }
+}
+
 impl Report {
     /// Returns whether a step has that outcome.
     pub fn has(&self, outcome: Outcome) -> bool {

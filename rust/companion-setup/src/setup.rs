@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use companion_platform::quote;
 
 use crate::client::Client;
-use crate::content::hash_dir;
+use crate::content::{hash_dir, hash_files};
 use crate::documents::Documents;
-use crate::files::remove_empty;
-use crate::install::{self, PluginCopies};
+use crate::install;
 use crate::installed_ide::Ide;
 use crate::machine::Machine;
 use crate::neovim::{self, Neovim};
@@ -41,17 +40,13 @@ pub struct Setup<'a> {
     pub clients: &'a [Client],
 }
 
-/// The reason to skip a Flatpak. It has separate processes and a separate folder for temporary
-/// files, and clients need both to find the companion.
-const FLATPAK: &str =
-    "Gemini CLI can't find an editor in a Flatpak; install the IDE in another way";
 const NO_ZIP: &str = "this program came without the plugin's zip; name the zip: --plugin FILE";
 const RESTART: &str = "restart the IDE to load it";
 
 impl Setup<'_> {
     /// Plans the steps of [`Setup::carry_out`]. Changes nothing.
     pub fn plan(&self) -> io::Result<Report> {
-        Ok(self.run(InstallManifest::read(self.machine)?, true))
+        Ok(self.run(InstallManifest::read(self.machine)?))
     }
 
     /// Carries out all steps.
@@ -59,36 +54,36 @@ impl Setup<'_> {
     /// A failure is a step of the report. It stops only the steps that need this one. Returns an error
     /// if the manifest fails; then nothing was begun.
     pub fn carry_out(&self) -> io::Result<Report> {
-        Ok(self.run(InstallManifest::open(self.machine)?, false))
+        Ok(self.run(InstallManifest::open(self.machine)?))
     }
 
-    fn run(&self, mut record: InstallManifest, dry_run: bool) -> Report {
+    fn run(&self, mut record: InstallManifest) -> Report {
         let record = &mut record;
         let mut report = Report::default();
-        self.install_plugins(record, dry_run, &mut report);
-        let program = self.install_program(record, dry_run, &mut report);
+        self.install_plugins(record, &mut report);
+        let program = self.install_program(record, &mut report);
         let program = program.as_ref().map(Option::as_deref).map_err(String::as_str);
         if let Some(neovim) = self.neovim {
-            let (path, outcome) = neovim.install(program, self.is_named, record, dry_run);
+            let (path, outcome) = neovim.install(program, self.is_named, record);
             report.add(Neovim::NAME, path, outcome);
             report.has_editor |= neovim.has_plugin() && neovim.too_old().is_none();
         }
         for client in self.clients {
-            let outcome = ide_mode::turn_on(client, record, dry_run);
+            let outcome = ide_mode::turn_on(client, record);
             report.add(&client.name, client.settings.clone(), outcome);
             if let Some(extensions) = &client.extensions {
                 let os = self.machine.os;
-                let outcome = extension::install(client, extensions, os, program, record, dry_run);
+                let outcome = extension::install(client, extensions, os, program, record);
                 report.add(&extension::subject(client), extension::target(extensions), outcome);
             }
         }
         if let Some(documents) = self.documents {
             for document in documents.of(self.machine) {
-                let outcome = document.install(program, record, dry_run);
+                let outcome = document.install(program, record);
                 report.add(document.subject, document.path.clone(), outcome);
             }
         }
-        if !dry_run {
+        if !record.is_plan() {
             sweep(record, &report);
         }
         if report.has(Outcome::Done) {
@@ -97,7 +92,7 @@ impl Setup<'_> {
         report
     }
 
-    fn install_plugins(&self, record: &mut InstallManifest, dry_run: bool, report: &mut Report) {
+    fn install_plugins(&self, record: &mut InstallManifest, report: &mut Report) {
         let ides = with_plugins(self.machine, self.ides);
         for (number, (ide, plugins)) in ides.iter().enumerate() {
             let package = match self.package {
@@ -118,12 +113,11 @@ impl Setup<'_> {
                 (Outcome::Skipped, "it shares its plugins with the one above".to_owned())
             } else {
                 let is_running = is_loaded(&ides, plugins);
-                self.install_plugin(package, ide, is_running, plugins, record, dry_run)
+                self.install_plugin(package, ide, is_running, plugins, record)
             };
             report.add(&ide.title(), plugins.join(&package.root), outcome);
-            report.has_editor |= ide.flatpak.is_none()
-                && package.fits(&ide.build)
-                && !install::copies(plugins, PLUGIN_ID).0.is_empty();
+            report.has_editor |=
+                package.fits(&ide.build) && !install::copies(plugins, PLUGIN_ID).0.is_empty();
         }
     }
 
@@ -134,19 +128,18 @@ impl Setup<'_> {
         is_running: bool,
         plugins: &Path,
         record: &mut InstallManifest,
-        dry_run: bool,
     ) -> (Outcome, String) {
-        if ide.flatpak.is_some() {
-            return (Outcome::Skipped, FLATPAK.to_owned());
-        }
         if !package.fits(&ide.build) {
             let why =
                 ide.too_old().unwrap_or_else(|| "the plugin does not support it yet".to_owned());
             return (not_done(self.is_named), why);
         }
-        let hash = package.hash();
-        let PluginCopies { copies, version, is_same } =
-            install::installed(plugins, package, hash.as_deref().ok());
+        let files = package.files();
+        let hash = files.as_ref().map(hash_files);
+        let target = plugins.join(&package.root);
+        let (copies, version) = install::copies(plugins, PLUGIN_ID);
+        let is_same = copies == [target.clone()]
+            && hash.as_ref().is_ok_and(|hash| hash_dir(&target).is_ok_and(|there| there == *hash));
         let new = package.version();
         if is_same {
             return (Outcome::Unchanged, format!("{new} is installed"));
@@ -165,27 +158,24 @@ impl Setup<'_> {
             None => new.to_owned(),
         };
         let note = if is_running { format!("; {RESTART}") } else { String::new() };
-        let target = plugins.join(&package.root);
         let is_removed = copies.is_empty() && plugins.is_dir() && record.is_installed(&target);
         if is_removed && !self.is_named {
             return (Outcome::Skipped, removed(&ide.name));
         }
-        let failed =
-            |error: io::Error| (Outcome::Failed, format!("{what} could not be installed: {error}"));
-        if let Err(error) = install::check(&target, &copies, plugins) {
-            return failed(error);
-        }
-        if dry_run {
-            return (Outcome::Planned, format!("install {what}{note}"));
-        }
-        let done = hash.and_then(|hash| {
+        let installed = files.and_then(|files| {
+            install::check(&target, &copies, plugins)?;
             let (home, id) = (ide.home.clone(), package.plugin.id.clone());
-            let install = || install::install(plugins, package, &copies);
-            record.install(&ide.title(), &target, What::Plugin { home, id, hash }, install)
+            let plugin = What::Plugin { home, id, hash: hash_files(&files) };
+            // An IDE that starts now does not load the staged files, because they have no `lib` at
+            // their top.
+            let place = || install::place(&target, &copies, plugins, &files);
+            record.install(&ide.title(), &target, plugin, place)
         });
-        match done {
-            Ok(()) => (Outcome::Done, format!("installed {what}{note}")),
-            Err(error) => failed(error),
+        match installed {
+            Ok(outcome) => {
+                (outcome, format!("{} {what}{note}", outcome.of("install", "installed")))
+            }
+            Err(error) => (Outcome::Failed, format!("{what} could not be installed: {error}")),
         }
     }
 
@@ -193,12 +183,11 @@ impl Setup<'_> {
     fn install_program(
         &self,
         record: &mut InstallManifest,
-        dry_run: bool,
         report: &mut Report,
     ) -> Result<Option<PathBuf>, String> {
         let Some(program) = self.program else { return Ok(None) };
         let InstalledProgram { path, is_usable, outcome } =
-            program::install(self.machine, program, record, dry_run);
+            program::install(self.machine, program, record);
         report.add(program::NAME, path.clone(), outcome);
         if !is_usable {
             return Err(format!("it needs {}, which could not be installed", program::NAME));
@@ -230,7 +219,6 @@ impl Setup<'_> {
             let mut is_over = !dry_run && outcome.0 != Outcome::Failed;
             if is_over {
                 staging::sweep_around(&item.path);
-                remove_empty(&item.dirs);
             }
             report.add(&item.subject, item.path.clone(), outcome);
             is_over &= uninstall_copies(machine, item, &recorded, dry_run, &mut report);
@@ -292,10 +280,14 @@ fn uninstall(
     match &item.what {
         What::Plugin { home, id, .. } => uninstall_plugin(machine, item, path, home, id, dry_run),
         What::Program { .. } | What::Document { .. } => program::uninstall(item, dry_run),
-        What::NeovimPlugin { .. } => neovim::uninstall(item, dry_run),
-        What::Extension { .. } => extension::uninstall(item, dry_run),
-        What::Setting { before, backup, older_backups } => {
-            ide_mode::turn_off(path, *before, backup.as_deref(), older_backups, dry_run)
+        What::NeovimPlugin { .. } => {
+            install::uninstall_files(item, neovim::is_plugin(path), "the plugin", dry_run)
+        }
+        What::Extension { .. } => {
+            install::uninstall_files(item, extension::is_ours(path), "it", dry_run)
+        }
+        What::Setting { before, backup } => {
+            ide_mode::turn_off(path, *before, backup.as_deref(), dry_run)
         }
     }
 }

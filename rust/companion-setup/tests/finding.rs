@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::common::{Made, write};
-use companion_setup::{Ide, Os, Outcome};
+use companion_setup::{Ide, Os};
 use serde_json::json;
 
 /// Returns each IDE with its folder of plugins.
@@ -100,35 +100,6 @@ fn a_backend_of_remote_development_is_no_ide() {
 }
 
 #[test]
-fn a_flatpak_is_named_and_left_out() {
-    let made = Made::new(Os::Linux);
-    let files = "current/active/files";
-    let system = made.root("var/lib/flatpak/app/com.jetbrains.IntelliJ-IDEA-Ultimate").join(files);
-    Made::ide(&system.join("extra/IDEA-U"), "A of all", BUILD, "A1");
-    let user = made.home(".local/share/flatpak/app/com.google.AndroidStudio").join(files);
-    let studio = json!({ "productVendor": "Google" });
-    Made::product(&user.join("studio"), "B of the user", BUILD, "B1", &studio);
-    let plugins = |app: &str, name: &str| made.home(".var/app").join(app).join("data").join(name);
-    assert_found(
-        &made,
-        &[
-            ("A of all", plugins("com.jetbrains.IntelliJ-IDEA-Ultimate", "JetBrains/A1")),
-            ("B of the user", plugins("com.google.AndroidStudio", "Google/B1")),
-        ],
-    );
-    let report = made.carry_out(&made.package("1.0"));
-    let steps = report.steps.iter().filter(|step| step.subject.ends_with(" 2025.1"));
-    for step in steps {
-        assert_eq!(step.outcome, Outcome::Skipped);
-        assert!(
-            step.message.starts_with("Gemini CLI can't find an editor in a Flatpak"),
-            "{report}"
-        );
-    }
-    assert!(!made.home(".var").exists());
-}
-
-#[test]
 fn on_macos() {
     let made = Made::new(Os::MacOs);
     let info = |app: PathBuf| app.join("Contents/Resources");
@@ -187,72 +158,32 @@ fn the_folder_for_plugins_can_be_set() {
     let one = |prepare: &dyn Fn(&mut Made, &Path)| {
         let mut made = Made::new(Os::Linux);
         let ide = Made::ide(&made.root("opt/idea"), "A", BUILD, "A1");
-        prepare(&mut made, &ide);
+        prepare(&mut made, &ide.join("bin/idea.properties"));
         let (_, dir) = found(&made).remove(0);
         dir.strip_prefix(&made.machine.root).unwrap().to_str().unwrap().to_owned()
     };
-    let config = |made: &Made| made.home(".config/JetBrains/A1");
-    let options = |dir: &str| format!("-Xmx2g\n-Didea.plugins.path={dir}\n# end\n");
+    let of_config = |made: &Made| {
+        let file = made.home(".config/JetBrains/A1/idea.properties");
+        write(file, "idea.plugins.path=~/of-config\n");
+    };
     assert_eq!(one(&|_, _| ()), "home/me é/.local/share/JetBrains/A1");
-    assert_eq!(
-        one(&|made, _| {
-            let data = made.root("data");
-            made.set("XDG_DATA_HOME", data);
-        }),
-        "data/JetBrains/A1"
-    );
-    assert_eq!(
-        one(&|_, ide| {
-            write(ide.join("bin/idea.properties"), "# x\nidea.plugins.path = ${user.home}/p\n");
-        }),
-        "home/me é/p"
-    );
-    assert_eq!(
-        one(&|_, ide| {
-            write(ide.join("bin/idea.properties"), "idea.config.path=../config\n");
-        }),
-        "opt/idea/bin/../config/plugins"
-    );
-    assert_eq!(
-        one(&|made, ide| {
-            write(ide.join("bin/idea.properties"), "idea.plugins.path=~/of-bin\n");
-            write(config(made).join("idea.properties"), "idea.plugins.path=~/of-config\n");
-        }),
-        "home/me é/of-config",
-        "the user's file comes first"
-    );
-    assert_eq!(
-        one(&|made, ide| {
-            write(config(made).join("idea.properties"), "idea.plugins.path=~/of-config\n");
-            let named = write(made.home("my.properties"), "idea.plugins.path=~/named\n");
-            made.set("IDEA_PROPERTIES", named);
-            write(ide.join("bin/idea64.vmoptions"), "-Xmx1g\n");
-        }),
-        "home/me é/named",
-        "the variable's file comes before"
-    );
-    assert_eq!(
-        one(&|made, ide| {
-            write(ide.join("bin/idea64.vmoptions"), &options("$USER_HOME/of-ide"));
-            write(config(made).join("idea64.vmoptions"), &options("$USER_HOME/of-user"));
-            write(config(made).join("idea.properties"), "idea.plugins.path=~/of-config\n");
-        }),
-        "home/me é/of-user",
-        "options count more than properties, the user's more than the IDE's"
-    );
-    assert_eq!(
-        one(&|made, ide| {
-            write(config(made).join("idea64.vmoptions"), &options("$USER_HOME/of-user"));
-            write(ide.with_extension("vmoptions"), &options("$USER_HOME/of-toolbox"));
-        }),
-        "home/me é/of-toolbox"
-    );
-    assert_eq!(
-        one(&|made, ide| {
-            write(ide.with_extension("vmoptions"), &options("$USER_HOME/of-toolbox"));
-            let named = write(made.home("my.vmoptions"), &options("$IDE_HOME/named"));
-            made.set("IDEA_VM_OPTIONS", named);
-        }),
-        "opt/idea/named"
-    );
+    assert_eq!(one(&|made, _| made.set("XDG_DATA_HOME", made.root("data"))), "data/JetBrains/A1");
+    for (properties, expected) in [
+        ("# x\nidea.plugins.path = ${user.home}/p\n", "home/me é/p"),
+        ("idea.config.path=../config\n", "opt/idea/bin/../config/plugins"),
+        ("#idea.plugins.path=/x\n", "home/me é/.local/share/JetBrains/A1"),
+    ] {
+        assert_eq!(one(&|_, of_ide| drop(write(of_ide, properties))), expected);
+    }
+    let of_both = one(&|made, of_ide| {
+        write(of_ide, "idea.plugins.path=~/of-ide\n");
+        of_config(made);
+    });
+    assert_eq!(of_both, "home/me é/of-config", "the user's file comes first");
+    let of_variable = one(&|made, _| {
+        of_config(made);
+        let named = write(made.home("my.properties"), "idea.plugins.path=~/named\n");
+        made.set("IDEA_PROPERTIES", named);
+    });
+    assert_eq!(of_variable, "home/me é/named", "the variable's file comes before");
 }

@@ -95,6 +95,43 @@ fn a_run_that_was_killed_before_its_first_step_leaves_no_folder() {
 }
 
 #[test]
+fn a_removal_that_was_killed_at_its_end_is_finished_by_the_next() {
+    let made = made();
+    let before = made.files();
+    let dirs = [".local", ".local/state", ".local/state/companion-for-gemini-cli"];
+    let dirs = dirs.map(|dir| made.home(dir));
+    for left in &dirs {
+        fs::create_dir_all(left).unwrap();
+        let list = serde_json::json!({ "dirs": dirs, "items": [] });
+        write(made.home(".companion-setup-left.json"), &list.to_string());
+        assert_eq!(outcomes(&made.remove()), []);
+        assert_eq!(made.files(), before, "{}", left.display());
+    }
+}
+
+#[test]
+fn a_removal_that_was_killed_between_the_folders_of_an_item_is_finished_by_the_next() {
+    let made = made();
+    let before = made.files();
+    made.carry_out(&made.package("1.0"));
+    for gone in [".local/share/nvim/site/pack/companion", ".gemini/extensions"] {
+        fs::remove_dir_all(made.home(gone)).unwrap();
+    }
+    made.remove();
+    assert_eq!(made.files(), before);
+}
+
+#[test]
+fn a_folder_goes_with_the_last_item_in_it() {
+    let made = made();
+    let before = made.files();
+    made.carry_out(&made.package("1.0"));
+    Setup::remove(&made.machine, |item| item.home.is_some(), false).unwrap();
+    made.remove();
+    assert_eq!(made.files(), before);
+}
+
+#[test]
 fn folders_of_the_user_stay_though_they_are_empty() {
     let made = made();
     fs::create_dir_all(made.home(".local/state")).unwrap();

@@ -91,7 +91,6 @@ impl Made {
         let mut product = json!({
             "name": name, "version": "2025.1", "buildNumber": build, "productCode": "IU",
             "dataDirectoryName": data, "productVendor": "JetBrains", "envVarBaseName": "IDEA",
-            "launch": [{ "os": "Linux", "vmOptionsFilePath": "bin/idea64.vmoptions" }],
             "modules": ["com.intellij.modules.platform"],
         });
         product.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
