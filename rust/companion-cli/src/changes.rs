@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use companion_client::discover::Environment;
@@ -59,7 +58,7 @@ pub(crate) struct ChangesArgs {
     workspace: PathBuf,
 
     /// Number of a prompt in the list, or last [default: all prompts].
-    #[arg(long, value_name = "PROMPT")]
+    #[arg(long, value_name = "PROMPT", value_parser = selected)]
     prompt: Option<Selected>,
 
     /// Print the names of files and the numbers of lines, but no diff.
@@ -78,15 +77,11 @@ enum Selected {
     Number(u64),
 }
 
-impl FromStr for Selected {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.parse() {
-            Ok(number) => Ok(Self::Number(number)),
-            Err(_) if text == "last" => Ok(Self::Last),
-            Err(_) => Err("it is neither a number nor last".to_owned()),
-        }
+fn selected(text: &str) -> Result<Selected, &'static str> {
+    match text.parse() {
+        Ok(number) => Ok(Selected::Number(number)),
+        Err(_) if text == "last" => Ok(Selected::Last),
+        Err(_) => Err("it is neither a number nor last"),
     }
 }
 
@@ -115,7 +110,7 @@ fn ask(companions: Vec<Running>) -> Result<Vec<PromptChanges>, String> {
     let mut asked = Vec::new();
     let mut prompts = Vec::new();
     for companion in companions {
-        let endpoint = companion.endpoint();
+        let endpoint = companion.endpoint;
         if asked.contains(&endpoint) {
             continue;
         }

@@ -4,7 +4,7 @@
 mod tests;
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -21,8 +21,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// The longest line, in bytes. A longer one is answered with an error and skipped.
-const MAX_LINE: u64 = 256 << 20;
+use crate::stdio::{MAX_LINE, read_lines};
 
 /// The most bytes of requests and events that the editor may leave unread. Proposals and requests to close
 /// views do not count, because the server limits them.
@@ -32,12 +31,8 @@ const BUSY: &str = "The editor is busy: it has not read earlier requests.";
 
 /// Messages to write to stdout.
 pub(crate) enum Outgoing {
-    Line(Vec<u8>),
-    Counted {
-        line: Vec<u8>,
-        /// Held until the line is written.
-        _unread: Unread,
-    },
+    /// A line, and its share in the unread bytes, if it counts.
+    Line { line: Vec<u8>, _unread: Option<Unread> },
     /// The newest line of its kind, unless that has been written.
     Newest(Newest),
     /// The `diff/open` of this number. The editor takes the proposal when the line is written.
@@ -47,7 +42,7 @@ pub(crate) enum Outgoing {
 impl Outgoing {
     fn write(&self, output: &mut impl Write) -> io::Result<()> {
         match self {
-            Self::Line(line) | Self::Counted { line, .. } => output.write_all(line)?,
+            Self::Line { line, .. } => output.write_all(line)?,
             Self::Newest(newest) => {
                 let line = newest.lock().take();
                 output.write_all(&line.unwrap_or_default())?;
@@ -60,7 +55,7 @@ impl Outgoing {
 
 type Newest = Arc<Mutex<Option<Vec<u8>>>>;
 
-/// The share of a line in the unread bytes.
+/// The share of a line in the unread bytes, until the line is written.
 pub(crate) struct Unread {
     bytes: usize,
     all: Arc<AtomicUsize>,
@@ -80,7 +75,8 @@ pub(crate) fn write(
     end: Sender<()>,
 ) -> io::Result<()> {
     let mut stdout = io::stdout();
-    Outgoing::Line(line(first)).write(&mut stdout)?;
+    stdout.write_all(&line(first))?;
+    stdout.flush()?;
     std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
         for outgoing in outgoing {
             if let Err(error) = outgoing.write(&mut stdout) {
@@ -133,7 +129,7 @@ impl Editor {
     }
 
     fn write(&self, message: &impl Serialize) {
-        self.send(Outgoing::Line(line(message)));
+        self.send(Outgoing::Line { line: line(message), _unread: None });
     }
 
     /// Sends a request if the editor has read enough of the earlier ones. If the editor is
@@ -141,7 +137,7 @@ impl Editor {
     fn ask_if_read(&self, number: u64, request: &EditorRequest) {
         let line = request_line(number, request);
         if let Some(unread) = self.unread(&line) {
-            self.send(Outgoing::Counted { line, _unread: unread });
+            self.send(Outgoing::Line { line, _unread: Some(unread) });
         } else if let Some(responder) = self.responders.take(number) {
             responder.fail(BUSY);
         }
@@ -163,7 +159,8 @@ impl EditorHost for Editor {
             // Sent even above the limit. The client assumes that the view is closed, so it must not
             // stay open.
             EditorRequest::CloseDiff(_) => {
-                self.send(Outgoing::Line(request_line(number, &request)));
+                let line = request_line(number, &request);
+                self.send(Outgoing::Line { line, _unread: None });
             }
             _ => self.ask_if_read(number, &request),
         }
@@ -176,7 +173,7 @@ impl EditorHost for Editor {
         let line = line(&Notification::new(method, notification));
         let Some(subject) = subject else {
             match self.unread(&line) {
-                Some(unread) => self.send(Outgoing::Counted { line, _unread: unread }),
+                Some(unread) => self.send(Outgoing::Line { line, _unread: Some(unread) }),
                 None => log::warn!("{method} is lost: the editor does not read"),
             }
             return;
@@ -192,31 +189,22 @@ impl EditorHost for Editor {
 
 /// Reads the editor's messages until it closes its end. Answers an invalid line with an error and
 /// changes nothing.
-pub(crate) fn read(server: &Server, editor: &Arc<Editor>, mut input: impl BufRead) {
+pub(crate) fn read(server: &Server, editor: &Arc<Editor>, input: impl BufRead) {
     let from_disk = answer_from_disk(server.clone(), Arc::clone(editor));
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        match input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line) {
-            Ok(0) => return,
-            Ok(_) => {}
-            Err(error) => {
-                log::warn!("could not read stdin: {error}");
-                return;
-            }
-        }
-        if line.len() as u64 == MAX_LINE && line.last() != Some(&b'\n') {
+    let read = read_lines(input, |line| {
+        let taken = if let Some(line) = line {
+            take(server, editor, &from_disk, &line)
+        } else {
             let message = format!("Parse error: a line is longer than {MAX_LINE} bytes");
-            let error = ErrorObject::new(code::PARSE_ERROR, message);
-            editor.write(&ErrorResponse::new(None, error));
-            if input.skip_until(b'\n').is_err() {
-                return;
-            }
-        } else if !line.trim_ascii().is_empty()
-            && let Err((id, error)) = take(server, editor, &from_disk, &line)
-        {
+            Err((None, ErrorObject::new(code::PARSE_ERROR, message)))
+        };
+        if let Err((id, error)) = taken {
             refuse(editor, id.as_ref(), error);
         }
+        true
+    });
+    if let Err(error) = read {
+        log::warn!("could not read stdin: {error}");
     }
 }
 

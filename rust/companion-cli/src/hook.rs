@@ -22,12 +22,12 @@ use companion_protocol::hook::{
 use companion_protocol::jsonrpc::describe;
 use companion_protocol::profile::{self, Roots};
 use companion_protocol::text;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::find::{FindArgs, Parent, vars};
 use crate::programs::{PROGRAM, programs};
+use crate::raw::member;
 
 /// The time between two attempts to reach a companion that does not answer. A companion that runs
 /// again clears its mark earlier, unless it has another folder for state, as outside of a container.
@@ -92,75 +92,28 @@ const fn limit(kind: HookEventKind) -> Duration {
         HookEventKind::AfterTool => 3500,
         // Most need some milliseconds. On a busy machine they may take longer, and a lost end of a turn
         // would keep the comments in it from the model.
-        HookEventKind::BeforeTool
-        | HookEventKind::BeforeAgent
-        | HookEventKind::AfterAgent
-        | HookEventKind::Notification
-        | HookEventKind::SessionStart
-        | HookEventKind::SessionEnd => 1500,
+        _ => 1500,
     })
 }
 
-/// The parts of an event that this program reads: the paths of the CLI's system, and the CLI's name
-/// of the event. A part of another shape does not count.
-#[derive(Deserialize)]
-struct Event<'a> {
-    #[serde(borrow)]
-    hook_event_name: Option<&'a RawValue>,
-    /// Where relative paths begin.
-    #[serde(borrow)]
-    cwd: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tool_input: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tool_response: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-struct ToolInput<'a> {
-    #[serde(borrow)]
-    file_path: Option<&'a RawValue>,
-    /// The same of Qwen Code's tool for notebooks.
-    #[serde(borrow)]
-    notebook_path: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ToolResponse<'a> {
-    #[serde(borrow)]
-    return_display: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Display<'a> {
-    #[serde(borrow)]
-    file_path: Option<&'a RawValue>,
-}
-
-/// Reads an object; one of another shape is empty.
-fn object<'a, T: Default + Deserialize<'a>>(raw: Option<&'a RawValue>) -> T {
-    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
-}
-
-/// Reads a string.
-fn string(raw: &RawValue) -> Option<String> {
-    serde_json::from_str(raw.get()).ok()
-}
-
-impl Event<'_> {
-    /// The file of the call. Gemini CLI corrects the path that its model has named, so after the call
-    /// the path in the result counts.
-    fn path(&self) -> Option<String> {
-        let response: ToolResponse<'_> = object(self.tool_response);
-        let display: Display<'_> = object(response.return_display);
-        let input: ToolInput<'_> = object(self.tool_input);
-        let path =
-            display.file_path.or(input.file_path).or(input.notebook_path).and_then(string)?;
-        // Gemini CLI removes NUL characters (`paths.js`).
-        Some(path.replace('\0', "")).filter(|path| !path.is_empty())
+/// Reads a text in an object of objects. A value of another shape does not count.
+fn text_in(event: &RawValue, names: &[&str]) -> Option<String> {
+    let mut value = event;
+    for name in names {
+        value = member(value, name)?;
     }
+    serde_json::from_str(value.get()).ok()
+}
+
+/// The file of the call. Gemini CLI corrects the path that its model has named, so after the call the path
+/// in the result counts.
+fn path_in(event: &RawValue) -> Option<String> {
+    let path = text_in(event, &["tool_response", "returnDisplay", "filePath"])
+        .or_else(|| text_in(event, &["tool_input", "file_path"]))
+        // The same of Qwen Code's tool for notebooks.
+        .or_else(|| text_in(event, &["tool_input", "notebook_path"]))?;
+    // Gemini CLI removes NUL characters (`paths.js`).
+    Some(path.replace('\0', "")).filter(|path| !path.is_empty())
 }
 
 /// Runs for at most the limit of the event. The exit code is always 0: a CLI may take
@@ -191,9 +144,9 @@ async fn relay(event: HookEventKind, find: FindArgs) -> Result<HookResponse, Box
     let found = tokio::task::spawn_blocking(move || {
         prepare(event, find).map_err(|error| error.to_string())
     });
-    let Prepared { endpoints, call, cli } = found.await??;
+    let prepared = found.await??;
     let mut why = String::new();
-    for hosts in of_cli(&endpoints, cli.as_ref()) {
+    for hosts in of_cli(&prepared.endpoints, prepared.cli.as_ref()) {
         let mark = SuspendedMark::of(hosts[0].port);
         let limit = match mark.as_ref().and_then(SuspendedMark::age) {
             None => BEGIN_TIMEOUT,
@@ -203,8 +156,7 @@ async fn relay(event: HookEventKind, find: FindArgs) -> Result<HookResponse, Box
             }
             Some(_) => RETRY_TIMEOUT,
         };
-        let call = call.to_json(cli.as_ref().map(|cli| cli_process(cli, hosts)))?;
-        match post_hook(hosts, call.into(), limit).await {
+        match post_hook(hosts, prepared.call(hosts)?.into(), limit).await {
             Ok(answer) => {
                 answered(mark);
                 return Ok(answer);
@@ -225,8 +177,7 @@ async fn relay(event: HookEventKind, find: FindArgs) -> Result<HookResponse, Box
 /// its start; by now another one may come first. So if a connection of the CLI leads to one of them, only
 /// that one counts.
 fn of_cli<'a>(endpoints: &'a [Endpoint], cli: Option<&Ancestor>) -> Vec<&'a [Endpoint]> {
-    let same = |a: &Endpoint, b: &Endpoint| (a.port, &a.token) == (b.port, &b.token);
-    let companions: Vec<_> = endpoints.chunk_by(same).collect();
+    let companions: Vec<_> = endpoints.chunk_by(Endpoint::is_of_same_companion).collect();
     let (Some(cli), true) = (cli, companions.len() > 1) else { return companions };
     // Its own connection counts more than one of its bridge, or of its server for diagnostics.
     for child in [None, Some(PROGRAM)] {
@@ -313,58 +264,53 @@ async fn confirm(endpoint: &Endpoint, ack: &HookAck) -> Result<(), Box<dyn Error
     }
 }
 
-/// The call of a hook, but for the process, and the companions that may get it.
+/// The call of a hook, but for the process, and the companions that may get it. See [`HookCall`].
 struct Prepared {
     endpoints: Vec<Endpoint>,
-    call: Call,
-    /// The process of the CLI.
-    cli: Option<Ancestor>,
-}
-
-/// The parts of a [`HookCall`].
-struct Call {
     file_path: Option<String>,
     shown_path: Option<String>,
     folder: String,
     corrects_edits: bool,
     event: Box<RawValue>,
+    /// The process of the CLI.
+    cli: Option<Ancestor>,
 }
 
-impl Call {
-    fn to_json(&self, cli: Option<CliProcess>) -> serde_json::Result<Vec<u8>> {
+impl Prepared {
+    /// Returns the call to a companion.
+    fn call(&self, hosts: &[Endpoint]) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec(&HookCall {
             file_path: self.file_path.clone(),
             shown_path: self.shown_path.clone(),
             folder: Some(self.folder.clone()),
             corrects_edits: self.corrects_edits,
-            cli,
+            cli: self.cli.as_ref().map(|cli| cli_process(cli, hosts)),
             event: &self.event,
         })
     }
 }
 
 /// Reads the event, and finds the companions.
-fn prepare(event: HookEventKind, find: FindArgs) -> Result<Prepared, Box<dyn Error>> {
+fn prepare(kind: HookEventKind, find: FindArgs) -> Result<Prepared, Box<dyn Error>> {
     let mut bytes = Vec::new();
     io::stdin().lock().take(MAX_EVENT).read_to_end(&mut bytes)?;
     let json = String::from_utf8_lossy(&bytes);
     let json = text::mend(&json);
     // An error of serde could quote the event.
     let invalid = |error| format!("the event is not valid: {}", describe(&error));
-    let raw: Box<RawValue> = serde_json::from_str(&json).map_err(invalid)?;
-    let parts: Event<'_> = serde_json::from_str(raw.get()).map_err(invalid)?;
+    let event: Box<RawValue> = serde_json::from_str(&json).map_err(invalid)?;
     let find = find.or_of_bridge();
     let mapping = find.mapping();
     let endpoints = find.finder(Parent::Shell)?.find()?;
-    let cwd = parts.cwd.and_then(string).map(PathBuf::from);
+    let cwd = text_in(&event, &["cwd"]).map(PathBuf::from); // where relative paths begin
     let cwd = cwd.map_or_else(std::env::current_dir, Ok)?;
-    let name = parts.hook_event_name.and_then(string).unwrap_or_default();
+    let name = text_in(&event, &["hook_event_name"]).unwrap_or_default();
     let client = profile::hook(&name).map(|(client, _)| client);
     let resolve = match client.map(|client| client.roots) {
         Some(Roots::Paths) => resolve_path,
         _ => resolve_to_real_path,
     };
-    let path = parts.path().map(|path| resolve(&path, &cwd).to_string_lossy().into_owned());
+    let path = path_in(&event).map(|path| resolve(&path, &cwd).to_string_lossy().into_owned());
     let mapped = path.as_deref().and_then(|path| mapping.to_companion(path));
     let (file_path, shown_path) = match mapped {
         Some(mapped) => (Some(mapped), path),
@@ -373,11 +319,11 @@ fn prepare(event: HookEventKind, find: FindArgs) -> Result<Prepared, Box<dyn Err
     let folder = strip_verbatim(real_path(&cwd));
     let folder = folder.to_string_lossy().into_owned();
     let folder = mapping.to_companion(&folder).unwrap_or(folder);
-    let client = client.filter(|_| matches!(event, HookEventKind::BeforeTool));
+    let client = client.filter(|_| kind == HookEventKind::BeforeTool);
     let corrects_edits =
         client.is_some_and(|client| corrects_edits(&Environment::with_vars(client, vars(), cwd)));
-    let call = Call { file_path, shown_path, folder, corrects_edits, event: raw };
-    Ok(Prepared { endpoints, call, cli: programs().into_iter().next() })
+    let cli = programs().into_iter().next();
+    Ok(Prepared { endpoints, file_path, shown_path, folder, corrects_edits, event, cli })
 }
 
 /// Returns JSON in ASCII, so that no shell can misread it: Windows PowerShell reads the output of
@@ -400,6 +346,8 @@ fn ascii(json: &str) -> String {
 mod tests {
     use std::collections::HashMap;
     use std::fs;
+
+    use serde::Deserialize;
 
     use super::*;
 

@@ -15,6 +15,7 @@ mod logging;
 mod mcp;
 mod output;
 mod programs;
+mod raw;
 mod running;
 mod serve;
 mod setup;

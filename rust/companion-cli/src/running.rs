@@ -21,10 +21,8 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 /// A companion that has answered.
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
-    /// The host where it answers: `127.0.0.1`, or the host of this container.
-    pub(crate) host: &'static str,
-    pub(crate) port: u16,
-    pub(crate) token: Token,
+    /// The address where it answers: on `127.0.0.1`, or on the host of this container.
+    pub(crate) endpoint: Endpoint,
     /// The roots of its workspace, as a list.
     pub(crate) workspace_path: String,
     /// The editor's process.
@@ -56,18 +54,22 @@ impl Running {
     /// that do not answer.
     fn find(environment: &Environment) -> Result<Self, String> {
         let plan = Plan::of(environment);
-        let by_file =
-            plan.search.fitting().into_iter().filter_map(|one| Self::of_file(environment, one));
-        let by_variable = || Self::of_variables(environment);
-        let found = by_file.chain(std::iter::once_with(by_variable).flatten());
+        let files = plan.fitting().into_iter();
+        let mut found: Vec<_> = files.filter_map(|one| Self::of_file(environment, one)).collect();
+        found.extend(Self::of_variables(environment));
+        let mut hosts = vec![HERE];
+        hosts.extend(environment.hosts().iter().filter(|host| **host != HERE));
         let mut silent = None;
-        for companion in found.flat_map(Self::at_hosts) {
-            match probe(&companion.endpoint(), ANSWER_TIMEOUT) {
-                Ok(_) => return Ok(companion),
-                Err(Error::Timeout { authority, stage: Stage::Answer }) => {
-                    silent.get_or_insert(authority);
+        for mut companion in found {
+            for host in &hosts {
+                (*host).clone_into(&mut companion.endpoint.host);
+                match probe(&companion.endpoint, ANSWER_TIMEOUT) {
+                    Ok(_) => return Ok(companion),
+                    Err(Error::Timeout { authority, stage: Stage::Answer }) => {
+                        silent.get_or_insert(authority);
+                    }
+                    Err(_) => {}
                 }
-                Err(_) => {}
             }
         }
         Err(match silent {
@@ -82,50 +84,38 @@ impl Running {
     }
 
     fn of_file(environment: &Environment, candidate: &Candidate) -> Option<Self> {
-        let connection = candidate.connection.as_ref()?;
-        Some(Self {
-            host: environment.hosts().last().expect("there is at least one"),
-            port: connection.port.as_deref()?.parse().ok()?,
-            token: connection.auth_token.clone()?,
-            workspace_path: roots(environment, connection)?,
-            ide_pid: candidate.ide_pid,
-            file: Some(candidate.path.clone()),
-            in_container: environment.container.is_some(),
-            profile: environment.profile,
-        })
+        let workspace_path = roots(environment, candidate.connection.as_ref()?)?;
+        let file = Some(candidate.path.clone());
+        Self::new(environment, candidate.address()?, workspace_path, candidate.ide_pid, file)
     }
 
     fn of_variables(environment: &Environment) -> Option<Self> {
-        let names = &environment.profile.variables;
-        let workspace_path = environment.set(names.workspace_path)?.to_owned();
-        validate(environment.profile.roots, Some(&workspace_path), &environment.cwd).ok()?;
+        let roots = environment.set(environment.profile.variables.workspace_path)?.to_owned();
+        validate(environment.profile.roots, Some(&roots), &environment.cwd).ok()?;
+        Self::new(environment, environment.address()?, roots, environment.named_ide_process(), None)
+    }
+
+    fn new(
+        environment: &Environment,
+        (port, token): (u16, Option<Token>),
+        workspace_path: String,
+        ide_pid: Option<u32>,
+        file: Option<PathBuf>,
+    ) -> Option<Self> {
         Some(Self {
-            host: environment.hosts().last().expect("there is at least one"),
-            port: environment.set(names.port)?.parse().ok()?,
-            token: environment.token()?,
+            endpoint: Endpoint::new(HERE, port, Some(token?)),
             workspace_path,
-            ide_pid: environment.named_ide_process(),
-            file: None,
+            ide_pid,
+            file,
             in_container: environment.container.is_some(),
             profile: environment.profile,
         })
-    }
-
-    /// Returns the places where it may answer, this machine first.
-    fn at_hosts(self) -> impl Iterator<Item = Self> {
-        let elsewhere = Some(self.host).filter(|host| *host != HERE);
-        [HERE].into_iter().chain(elsewhere).map(move |host| Self { host, ..self.clone() })
-    }
-
-    /// Returns the address where it answers.
-    pub(crate) fn endpoint(&self) -> Endpoint {
-        Endpoint::new(self.host, self.port, Some(self.token.expose().to_owned()))
     }
 
     /// Returns the variables for a terminal on the companion's machine.
     pub(crate) fn for_terminal(&self) -> Variables {
         let mut variables = self.address();
-        if self.in_container && self.host == HERE {
+        if self.in_container && self.endpoint.host == HERE {
             variables.extend(stay_local(self.profile));
         }
         variables
@@ -145,16 +135,17 @@ impl Running {
     /// token only from a file. The old file name works for every home folder.
     pub(crate) fn file_for_container(&self) -> Option<(&Path, String)> {
         let Naming::Port { old_prefix, .. } = self.profile.naming else { return None };
-        Some((self.file.as_deref()?, format!("/tmp/{old_prefix}{}.json", self.port)))
+        Some((self.file.as_deref()?, format!("/tmp/{old_prefix}{}.json", self.endpoint.port)))
     }
 
     fn address(&self) -> Variables {
         let names = &self.profile.variables;
         let mut variables = Variables::from([
-            (names.port, self.port.to_string()),
+            (names.port, self.endpoint.port.to_string()),
             (names.workspace_path, self.workspace_path.clone()),
         ]);
-        variables.extend(names.auth_token.map(|name| (name, self.token.expose().to_owned())));
+        let token = names.auth_token.zip(self.endpoint.token.as_ref());
+        variables.extend(token.map(|(name, token)| (name, token.expose().to_owned())));
         let pid = names.pid.zip(self.ide_pid);
         variables.extend(pid.map(|(name, pid)| (name, pid.to_string())));
         variables

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc;
 
 use companion_protocol::editor::Ready;
 use companion_protocol::jsonrpc::Notification;
@@ -154,7 +154,10 @@ pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
     // default.
     let config = Config::new(settings(args)?);
     let (end, ended) = mpsc::channel();
-    end_by_signal(end.clone())?;
+    let by_signal = end.clone();
+    ctrlc::set_handler(move || {
+        let _ = by_signal.send(());
+    })?;
 
     let runtime = Runtime::start()?;
     let (editor, outgoing) = Editor::new();
@@ -183,12 +186,6 @@ pub(crate) fn one_line(text: &str) -> Result<String, &'static str> {
         return Err("it contains a line feed or another control character");
     }
     Ok(text.to_owned())
-}
-
-fn end_by_signal(end: Sender<()>) -> Result<(), ctrlc::Error> {
-    ctrlc::set_handler(move || {
-        let _ = end.send(());
-    })
 }
 
 fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {

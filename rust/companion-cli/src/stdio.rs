@@ -1,12 +1,14 @@
-//! Connects to the client by stdin and stdout: one message per line.
+//! Connects to a client by stdin and stdout: one message per line.
 //!
 //! Each direction has a thread. Both wait if the other side is slow, so no messages pile up.
 
 use std::io::{self, BufRead, Read, Write};
 use std::thread::JoinHandle;
 
-use companion_client::http::MAX_MESSAGE;
 use tokio::sync::mpsc;
+
+/// The longest line of a client or an editor, in bytes.
+pub(crate) const MAX_LINE: u64 = 256 << 20;
 
 /// The output to the client.
 #[derive(Clone, Debug)]
@@ -52,25 +54,39 @@ impl Output {
 pub(crate) fn input() -> io::Result<mpsc::Receiver<Vec<u8>>> {
     let (lines, receiver) = mpsc::channel(1);
     std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
-        if let Err(error) = read(io::stdin().lock(), &lines) {
+        let read = read_lines(io::stdin().lock(), |line| {
+            let Some(line) = line else {
+                // The sender is unknown, because the message is not parsed.
+                log::warn!("the client sent a line of more than {MAX_LINE} bytes; it is skipped");
+                return true;
+            };
+            lines.blocking_send(line).is_ok()
+        });
+        if let Err(error) = read {
             log::warn!("could not read stdin: {error}");
         }
     })?;
     Ok(receiver)
 }
 
-fn read(mut input: impl BufRead, lines: &mpsc::Sender<Vec<u8>>) -> io::Result<()> {
-    let limit = MAX_MESSAGE as u64;
+/// Passes each line to `take`, or `None` for one that is longer than [`MAX_LINE`]. Ends with the input,
+/// or when `take` returns false.
+pub(crate) fn read_lines(
+    mut input: impl BufRead,
+    mut take: impl FnMut(Option<Vec<u8>>) -> bool,
+) -> io::Result<()> {
     loop {
         let mut line = Vec::new();
-        if input.by_ref().take(limit).read_until(b'\n', &mut line)? == 0 {
+        if input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)? == 0 {
             return Ok(());
         }
-        if line.len() as u64 == limit && line.last() != Some(&b'\n') {
-            // The sender is unknown, because the message is not parsed.
-            log::warn!("the client sent a line of more than {limit} bytes; it is skipped");
+        let goes_on = if line.len() as u64 == MAX_LINE && line.last() != Some(&b'\n') {
             input.skip_until(b'\n')?;
-        } else if !line.trim_ascii().is_empty() && lines.blocking_send(line).is_err() {
+            take(None)
+        } else {
+            line.trim_ascii().is_empty() || take(Some(line))
+        };
+        if !goes_on {
             return Ok(());
         }
     }

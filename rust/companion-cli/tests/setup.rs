@@ -152,11 +152,7 @@ fn the_files_of_ended_companions_are_removed_and_no_others() {
 #[test]
 fn a_plugin_that_stays_counts_as_installed() {
     let dir = home();
-    let bin = dir.path().join("path");
-    fs::create_dir(&bin).unwrap();
-    let nvim = bin.join("nvim");
-    fs::write(&nvim, "#!/bin/sh\necho NVIM v0.11.4\n").unwrap();
-    fs::set_permissions(&nvim, fs::Permissions::from_mode(0o755)).unwrap();
+    let bin = neovim(dir.path());
     let setup = || {
         let mut setup = program(dir.path());
         let output = setup.env("PATH", &bin).args(["setup", "--yes"]).output().unwrap();
@@ -179,8 +175,10 @@ fn setup_and_companions_share_one_private_folder() {
     let dir = home();
     let state = dir.path().join(".local/state");
     let ours = state.join("companion-for-gemini-cli");
+    let bin = neovim(dir.path());
     let run = |args: &[&str]| {
-        let output = program(dir.path()).arg("setup").args(args).output().unwrap();
+        let mut setup = program(dir.path());
+        let output = setup.env("PATH", &bin).arg("setup").args(args).output().unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
     };
     run(&["--yes"]);
@@ -260,6 +258,16 @@ fn tree(dir: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     }
     found.sort();
     found
+}
+
+/// Creates a folder for the PATH with a program that stands for Neovim.
+fn neovim(home: &Path) -> PathBuf {
+    let bin = home.join("path");
+    fs::create_dir(&bin).unwrap();
+    let nvim = bin.join("nvim");
+    fs::write(&nvim, "#!/bin/sh\necho NVIM v0.11.4\n").unwrap();
+    fs::set_permissions(&nvim, fs::Permissions::from_mode(0o755)).unwrap();
+    bin
 }
 
 /// Creates a home folder with settings.

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::Duration;
 
-use companion_client::http::{Endpoint, Error, ServerInfo, Stage, probe};
+use companion_client::http::{Endpoint, Error, InitializeResult, Stage, probe};
 
 /// More than a busy machine needs.
 const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
@@ -14,12 +14,12 @@ const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"a","version":"1"}}}"#;
 
 fn endpoint(port: u16) -> Endpoint {
-    Endpoint::new("127.0.0.1", port, Some("the-secret".to_owned()))
+    Endpoint::new("127.0.0.1", port, Some("the-secret".to_owned().into()))
 }
 
 /// Runs `initialize` against a server that answers each request with the next of `replies`. Returns
 /// the result and the requests.
-fn against(replies: &[String]) -> (Result<ServerInfo, Error>, Vec<String>) {
+fn against(replies: &[String]) -> (Result<InitializeResult, Error>, Vec<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let replies = replies.to_owned();
@@ -64,7 +64,7 @@ fn a_companion_says_who_it_is_and_its_session_is_ended() {
     for first in [reply("200 OK", json, INITIALIZED), reply("200 OK", stream, &events)] {
         let (outcome, asked) = against(&[first, reply("204 No Content", "", "")]);
         let server = outcome.unwrap();
-        assert_eq!((&*server.name, &*server.protocol_version), ("a", "2025-06-18"));
+        assert_eq!((&*server.server_info.name, &*server.protocol_version), ("a", "2025-06-18"));
         assert!(asked[0].starts_with("POST /mcp HTTP/1.1\r\n"), "{asked:?}");
         assert!(asked[0].contains("\r\nauthorization: Bearer the-secret\r\n"), "{asked:?}");
         assert!(asked[0].contains("\r\nhost: 127.0.0.1:"), "{asked:?}");

@@ -10,7 +10,6 @@ use companion_client::http::{Error, Events, Initialized, Session, Stage, initial
 use companion_protocol::ide::{IdeContext, context_update};
 use companion_protocol::jsonrpc::{Id, Request};
 use companion_protocol::tool::Tool;
-use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -58,8 +57,6 @@ pub(super) struct Keeper {
     pub(super) ancestors: Vec<String>,
     /// How long the client's `initialize` waits for a companion.
     pub(super) startup_wait: Duration,
-    /// The session to end when the client leaves.
-    pub(super) session: Arc<Mutex<Option<Session>>>,
 }
 
 /// The client's first messages, for every later session.
@@ -110,7 +107,7 @@ impl Keeper {
                 }
             }
         };
-        *self.session.lock() = Some(begun.session.clone());
+        *self.bridge.session.lock() = Some(begun.session.clone());
         self.bridge.deliver(&begun.response).await;
         loop {
             match hellos.recv().await? {
@@ -132,10 +129,12 @@ impl Keeper {
             let left = deadline.saturating_duration_since(Instant::now());
             let limit = left.clamp(MIN_SEARCH_TIMEOUT, SEARCH_TIMEOUT);
             let begun = self.any(initialize, limit).await;
-            match (begun, until_next(pause, deadline, Instant::now())) {
-                (Err(_), Some(pause)) => sleep(pause).await,
-                (begun, _) => return begun,
+            let left = deadline.saturating_duration_since(Instant::now());
+            if begun.is_ok() || left.is_zero() {
+                return begun;
             }
+            // The last attempt is at the deadline.
+            sleep(pause.min(left)).await;
             pause = (pause * 2).min(MAX_RETRY_DELAY);
         }
     }
@@ -165,7 +164,7 @@ impl Keeper {
             let patience = if endpoints.len() == 0 { limit } else { patience };
             match timeout(patience, attempts.join_next()).await {
                 Ok(Some(Ok(Ok(begun)))) => {
-                    let server = &begun.server;
+                    let server = &begun.server.server_info;
                     let authority = begun.session.endpoint().authority();
                     log::info!("connected to {} {} at {authority}", server.name, server.version);
                     tokio::spawn(end_all(attempts));
@@ -264,7 +263,7 @@ impl Keeper {
         for message in rejected {
             self.bridge.output.send(message).await;
         }
-        *self.session.lock() = Some(session.clone());
+        *self.bridge.session.lock() = Some(session.clone());
         *known = Some(Known { session: session.clone(), last_event_id: None });
         Ok((events, session))
     }
@@ -385,27 +384,4 @@ async fn say(
         let authority = session.endpoint().authority();
         Err(Error::Timeout { authority, stage: Stage::Answer })
     })
-}
-
-/// The time until the next attempt; `None` after the last one, which is at the deadline.
-fn until_next(pause: Duration, deadline: Instant, now: Instant) -> Option<Duration> {
-    let left = deadline.saturating_duration_since(now);
-    (!left.is_zero()).then(|| pause.min(left))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_attempt_is_at_the_deadline() {
-        let start = Instant::now();
-        let seconds = Duration::from_secs_f32;
-        let next =
-            |pause, after| until_next(seconds(pause), start + seconds(3.0), start + seconds(after));
-        assert_eq!(next(0.5, 1.0), Some(seconds(0.5)));
-        assert_eq!(next(1.6, 1.5), Some(seconds(1.5)));
-        assert_eq!(next(2.0, 3.0), None);
-        assert_eq!(next(2.0, 3.5), None);
-    }
 }

@@ -3,15 +3,14 @@
 //! The rest of a message stays byte for byte as it was sent.
 
 use std::borrow::Cow;
-use std::fmt::{self, Formatter};
 use std::ops::Range;
 
 use companion_protocol::diagnostics::DiagnosticsReport;
 use companion_protocol::jsonrpc::{Id, Message, Params, Payload, parse};
 use companion_protocol::tool::Tool;
-use serde::de::{Error as _, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer as _};
 use serde_json::value::RawValue;
+
+use crate::raw::member;
 
 /// A path in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,51 +84,6 @@ pub(super) enum FromCompanion {
     Other,
 }
 
-#[derive(Deserialize)]
-struct Call<'a> {
-    #[serde(borrow)]
-    name: Cow<'a, str>,
-    #[serde(borrow, default)]
-    arguments: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Context<'a> {
-    #[serde(borrow)]
-    workspace_state: WorkspaceState<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct WorkspaceState<'a> {
-    #[serde(borrow, default)]
-    open_files: Vec<OpenFile<'a>>,
-}
-
-#[derive(Deserialize)]
-struct OpenFile<'a> {
-    #[serde(borrow, default)]
-    path: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CallResult<'a> {
-    #[serde(default)]
-    is_error: bool,
-    #[serde(borrow, default)]
-    structured_content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    content: Vec<Block<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Block<'a> {
-    #[serde(borrow, default)]
-    text: Option<&'a RawValue>,
-}
-
 /// Parses a client's message. The error names the invalid part.
 pub(super) fn from_client(text: &str) -> Result<FromClient, String> {
     match single(text)? {
@@ -153,13 +107,17 @@ pub(super) fn from_companion(text: &str) -> Result<FromCompanion, String> {
     match single(text)? {
         Message::Notification { method, params } => Ok(match &*method {
             "ide/contextUpdate" => {
-                let files =
-                    params.parse::<Context>().map(|context| context.workspace_state.open_files);
-                let paths = files.unwrap_or_default().into_iter().filter_map(|file| file.path);
-                FromCompanion::Context(paths.filter_map(|path| field(text, path)).collect())
+                let files = params
+                    .parse()
+                    .ok()
+                    .and_then(|params| member(member(params, "workspaceState")?, "openFiles"));
+                let files = files.map(list).unwrap_or_default().into_iter();
+                let paths = files.filter_map(|file| field(text, member(file, "path")?));
+                FromCompanion::Context(paths.collect())
             }
             "ide/diffAccepted" | "ide/diffRejected" | "ide/diffClosed" => {
-                let path = params.parse().ok().and_then(|params| member(text, params, "filePath"));
+                let path = params.parse().ok().and_then(|params| member(params, "filePath"));
+                let path = path.and_then(|path| field(text, path));
                 path.map_or(FromCompanion::Other, FromCompanion::DiffEnded)
             }
             _ => FromCompanion::Other,
@@ -167,22 +125,20 @@ pub(super) fn from_companion(text: &str) -> Result<FromCompanion, String> {
         Message::Response { id: None, .. } => Err("an answer to nothing".to_owned()),
         Message::Response { result, .. } => {
             let Ok(result) = result else { return Ok(FromCompanion::Answer(false)) };
-            let Ok(result) = serde_json::from_str::<CallResult>(result.get()) else {
-                return Ok(FromCompanion::Answer(true));
-            };
-            let problems = problems(text, &result).filter(|_| !result.is_error);
-            Ok(problems.unwrap_or(FromCompanion::Answer(!result.is_error)))
+            let went_well = member(result, "isError").is_none_or(|value| value.get() != "true");
+            let problems = problems(text, result).filter(|_| went_well);
+            Ok(problems.unwrap_or(FromCompanion::Answer(went_well)))
         }
         Message::Request { .. } => Ok(FromCompanion::Other),
     }
 }
 
 /// Returns the diagnostics in a result.
-fn problems(text: &str, result: &CallResult<'_>) -> Option<FromCompanion> {
-    let structured = result.structured_content?;
+fn problems(text: &str, result: &RawValue) -> Option<FromCompanion> {
+    let structured = member(result, "structuredContent")?;
     let report = serde_json::from_str(structured.get()).ok()?;
-    let [Block { text: Some(content) }] = result.content.as_slice() else { return None };
-    let (json, text) = (place(text, structured)?, place(text, content)?);
+    let [block] = list(member(result, "content")?)[..] else { return None };
+    let (json, text) = (place(text, structured)?, place(text, member(block, "text")?)?);
     Some(FromCompanion::Problems(ReportField { report, json, text }))
 }
 
@@ -194,44 +150,22 @@ fn single(text: &str) -> Result<Message<'_>, String> {
 }
 
 fn tool_call<'a>(text: &'a str, params: Params<'a>) -> RequestKind {
-    let Ok(Call { name, arguments }) = params.parse::<Call>() else {
+    let Ok(params) = params.parse::<&RawValue>() else { return RequestKind::OtherTool };
+    let name = member(params, "name").and_then(|name| serde_json::from_str(name.get()).ok());
+    let Some(tool) = name.and_then(|name: Cow<'_, str>| Tool::named(&name)) else {
         return RequestKind::OtherTool;
     };
-    let Some(tool) = Tool::named(&name) else { return RequestKind::OtherTool };
-    let path = arguments.and_then(|arguments| member(text, arguments, Tool::PATH_ARGUMENT));
-    match path {
+    let path = member(params, "arguments").and_then(|all| member(all, Tool::PATH_ARGUMENT));
+    match path.and_then(|path| field(text, path)) {
         Some(path) => RequestKind::Tool(tool, path),
         None if tool.is_read_only() => RequestKind::Other, // diagnostics of all files
         None => RequestKind::OtherTool,
     }
 }
 
-/// Returns a member of an object if it is a string. Returns `None` if the member occurs twice,
-/// because parsers differ in which one they take.
-fn member(text: &str, object: &RawValue, name: &str) -> Option<PathField> {
-    let mut object = serde_json::Deserializer::from_str(object.get());
-    field(text, object.deserialize_map(Member(name)).ok()??)
-}
-
-/// Finds the member of that name.
-struct Member<'a>(&'a str);
-
-impl<'de> Visitor<'de> for Member<'_> {
-    type Value = Option<&'de RawValue>;
-
-    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = None;
-        while let Some((name, value)) = map.next_entry::<Cow<'_, str>, _>()? {
-            if name == self.0 && found.replace(value).is_some() {
-                return Err(A::Error::custom("it is there twice"));
-            }
-        }
-        Ok(found)
-    }
+/// Returns the items of an array.
+fn list(array: &RawValue) -> Vec<&RawValue> {
+    serde_json::from_str(array.get()).unwrap_or_default()
 }
 
 /// Returns `raw`, which is part of `text`, if it is a string.

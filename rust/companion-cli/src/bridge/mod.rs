@@ -107,19 +107,18 @@ async fn run(
         diffs: Mutex::new(RelayedDiffs::default()),
         link: Link::new(),
         output: output.clone(),
+        session: Mutex::default(),
         reconnect_wait: wait.unwrap_or(RECONNECT_WAIT),
     });
 
     let (begin, hellos) = mpsc::channel(4);
-    let session = Arc::default();
     let keeper = Keeper {
         bridge: Arc::clone(&bridge),
         finder,
         ancestors,
         startup_wait: wait.unwrap_or(STARTUP_WAIT),
-        session: Arc::clone(&session),
     };
-    let mut requests = Requests::new(bridge, begin);
+    let mut requests = Requests::new(Arc::clone(&bridge), begin);
     let reading = async {
         while let Some(line) = input.recv().await {
             requests.take(line).await;
@@ -132,13 +131,10 @@ async fn run(
         _ = ended.recv() => {}
     }
 
-    let session: Option<companion_client::http::Session> = session.lock().take();
+    let session = bridge.session.lock().take();
     if let Some(session) = session {
-        match timeout(CLOSE_TIMEOUT, session.end()).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => log::debug!("the session could not be ended: {error}"),
-            Err(_) => log::debug!("the session could not be ended in time"),
-        }
+        let ended = timeout(CLOSE_TIMEOUT, session.end()).await;
+        log::debug!("the session was ended: {ended:?}");
     }
     Ok(())
 }

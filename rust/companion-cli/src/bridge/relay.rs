@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use companion_client::http::Session;
 use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Id, Response, code};
 use companion_protocol::mcp::CallToolResult;
 use companion_protocol::tool::Tool;
@@ -29,6 +30,8 @@ pub(super) struct Bridge {
     pub(super) diffs: Mutex<RelayedDiffs>,
     pub(super) link: Link,
     pub(super) output: Output,
+    /// The newest session, to end it when the client leaves.
+    pub(super) session: Mutex<Option<Session>>,
     /// How long a known companion may be away before requests fail.
     pub(super) reconnect_wait: Duration,
 }
@@ -240,6 +243,7 @@ mod tests {
             diffs: Mutex::new(RelayedDiffs::default()),
             link: Link::new(),
             output,
+            session: Mutex::default(),
             reconnect_wait: Duration::ZERO,
         };
         (bridge, lines)

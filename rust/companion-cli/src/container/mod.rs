@@ -110,7 +110,7 @@ fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
     let options = ContainerOptions {
         folder: environment.cwd,
         bridge,
-        loopback_only: listens_on_loopback_only(running[0].port).unwrap_or(false),
+        loopback_only: listens_on_loopback_only(running[0].endpoint.port).unwrap_or(false),
         needs_labels: is_selinux_enforced(),
     };
     Ok(prepare(&invocation, &running, &options)?)

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use companion_client::discover::{Candidate, CandidateStatus, Environment, Plan, Reason};
+use companion_client::discover::{Candidate, Environment, Plan, Token};
 use companion_client::http::Endpoint;
+use companion_protocol::profile::GEMINI;
 
 use super::mapping::{Mapping, is_within, list};
 
@@ -18,8 +19,9 @@ pub(crate) struct Finder {
 
 #[derive(Debug)]
 pub(super) enum Search {
-    /// A port, and its token.
-    Port(u16, TokenSource),
+    /// A port, and the file with its token. Without a file, the token is in the variable. The file is
+    /// read each time, because a restarted companion may have written another token.
+    Port(u16, Option<PathBuf>),
     /// The discovery files, and then the environment's variables.
     Discovery {
         /// One for each client that may know the companion.
@@ -29,13 +31,8 @@ pub(super) enum Search {
     },
 }
 
-/// The source of a token. The file is read each time, because a restarted companion may have
-/// written another token.
-#[derive(Debug)]
-pub(super) enum TokenSource {
-    File(PathBuf),
-    Variable(&'static str),
-}
+/// A companion's port and token.
+type Address = (u16, Option<Token>);
 
 impl Finder {
     /// Finds companions by discovery, for a client in the folder of `environments`.
@@ -55,39 +52,44 @@ impl Finder {
     /// The reason why there is no endpoint.
     pub(crate) fn find(&self) -> Result<Vec<Endpoint>, String> {
         let found = match &self.search {
-            Search::Port(port, token) => vec![(*port, Some(token.read()?))],
+            Search::Port(port, file) => vec![(*port, Some(read_token(file.as_deref())?))],
             Search::Discovery { environments, folder } => {
                 discover_all(environments, folder.as_deref())?
             }
         };
-        let endpoint = |(port, token): (u16, Option<String>), host: &String| {
-            let mut endpoint = Endpoint::new(host, port, token);
-            // The check of this header keeps web pages out. A bridge is not a web page, but may
-            // know the companion by another name.
-            endpoint.host_header = Some(format!("127.0.0.1:{port}"));
-            endpoint
-        };
-        let each = |found: (u16, Option<String>)| {
-            self.hosts.iter().map(move |host| endpoint(found.clone(), host))
-        };
-        Ok(found.into_iter().flat_map(each).collect())
+        let mut endpoints = Vec::new();
+        for (port, token) in found {
+            for host in &self.hosts {
+                let mut endpoint = Endpoint::new(host, port, token.clone());
+                // The check of this header keeps web pages out. A bridge is not a web page, but may
+                // know the companion by another name.
+                endpoint.host_header = Some(format!("127.0.0.1:{port}"));
+                endpoints.push(endpoint);
+            }
+        }
+        Ok(endpoints)
     }
 }
 
-impl TokenSource {
-    fn read(&self) -> Result<String, String> {
-        let (token, what) = match self {
-            Self::File(file) => {
-                let token = std::fs::read_to_string(file);
-                let what = format!("the token file {}", file.display());
-                (token.map_err(|error| format!("can't read {what}: {error}"))?, what)
-            }
-            Self::Variable(name) => {
-                (std::env::var(name).unwrap_or_default(), format!("the variable {name}"))
-            }
-        };
-        let token = token.trim_start_matches('\u{feff}').trim();
-        if token.is_empty() { Err(format!("{what} has no token")) } else { Ok(token.to_owned()) }
+/// The variable with the token of `--port`.
+pub(super) fn token_variable() -> &'static str {
+    GEMINI.variables.auth_token.expect("its token has a variable")
+}
+
+fn read_token(file: Option<&Path>) -> Result<Token, String> {
+    let (token, source) = if let Some(file) = file {
+        let source = format!("the token file {}", file.display());
+        let token = std::fs::read_to_string(file);
+        (token.map_err(|error| format!("can't read {source}: {error}"))?, source)
+    } else {
+        let name = token_variable();
+        (std::env::var(name).unwrap_or_default(), format!("the variable {name}"))
+    };
+    let token = token.trim_start_matches('\u{feff}').trim();
+    if token.is_empty() {
+        Err(format!("{source} has no token"))
+    } else {
+        Ok(token.to_owned().into())
     }
 }
 
@@ -95,8 +97,8 @@ impl TokenSource {
 fn discover_all(
     environments: &[Environment],
     folder: Option<&str>,
-) -> Result<Vec<(u16, Option<String>)>, String> {
-    let mut all: Vec<(u16, Option<String>)> = Vec::new();
+) -> Result<Vec<Address>, String> {
+    let mut all = Vec::new();
     let mut none = None;
     for environment in environments {
         match discover(environment, folder) {
@@ -105,45 +107,25 @@ fn discover_all(
         }
     }
     let mut seen = HashSet::new();
-    all.retain(|one| seen.insert(one.clone()));
+    all.retain(|one: &Address| seen.insert(one.clone()));
     if all.is_empty() { Err(none.unwrap_or_default()) } else { Ok(all) }
 }
 
-/// Returns ports and tokens: first the client's choice, then its alternatives.
-fn discover(
-    environment: &Environment,
-    folder: Option<&str>,
-) -> Result<Vec<(u16, Option<String>)>, String> {
+/// Finds the companions of a client: its choice, the alternatives, and the one of the variables.
+fn discover(environment: &Environment, folder: Option<&str>) -> Result<Vec<Address>, String> {
     let plan = Plan::of(environment);
-    let fits = |one: &&Candidate| match (folder, &one.standing) {
-        (Some(folder), _) => is_open(one, folder),
-        (None, CandidateStatus::Chosen(reason)) => {
-            *reason != Reason::NoneFits && plan.workspace.is_ok()
-        }
-        (None, standing) => *standing == CandidateStatus::Outranked,
+    let files = match folder {
+        Some(folder) => plan.search.chosen_first(|one| is_open(one, folder)),
+        None => plan.fitting(),
     };
-    let is_chosen = |one: &&Candidate| matches!(one.standing, CandidateStatus::Chosen(_));
-    let fitting = plan.search.candidates.iter().filter(fits);
-    let (mut found, others): (Vec<_>, Vec<_>) = fitting.partition(is_chosen);
-    found.extend(others);
-    let mut found: Vec<_> = found.into_iter().filter_map(port_and_token).collect();
-
-    let names = &environment.profile.variables;
-    let variable = environment.set(names.port).and_then(|port| port.parse().ok());
-    let token = || environment.token().map(|token| token.expose().to_owned());
-    found.extend(variable.map(|port| (port, token())));
+    let mut found: Vec<_> = files.into_iter().filter_map(Candidate::address).collect();
+    found.extend(environment.address());
     if found.is_empty() { Err(none_found(&plan, environment, folder)) } else { Ok(found) }
 }
 
 fn is_open(candidate: &Candidate, folder: &str) -> bool {
     let workspace = candidate.connection.as_ref().and_then(|c| c.workspace_path.as_deref());
     workspace.is_some_and(|workspace| list(workspace).any(|root| is_within(folder, root)))
-}
-
-fn port_and_token(candidate: &Candidate) -> Option<(u16, Option<String>)> {
-    let connection = candidate.connection.as_ref()?;
-    let port = connection.port.as_deref()?.trim().parse().ok()?;
-    Some((port, connection.auth_token.as_ref().map(|token| token.expose().to_owned())))
 }
 
 fn none_found(plan: &Plan, environment: &Environment, folder: Option<&str>) -> String {
@@ -194,7 +176,7 @@ mod tests {
         let hosts = vec!["127.0.0.1".to_owned()];
         let found = Finder::discovery(hosts, vec![environment], &Mapping(rules)).find()?;
         for endpoint in &found {
-            assert_eq!(endpoint.token.as_deref(), Some(&*format!("token-{}", endpoint.port)));
+            assert_eq!(endpoint.token, Some(format!("token-{}", endpoint.port).into()));
         }
         Ok(found.into_iter().map(|endpoint| endpoint.port).collect())
     }
@@ -249,15 +231,15 @@ mod tests {
     fn a_token_file_is_read_each_time() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("token");
-        let source = TokenSource::File(file.clone());
-        let finder = Finder { hosts: vec!["::1".to_owned()], search: Search::Port(80, source) };
+        let search = Search::Port(80, Some(file.clone()));
+        let finder = Finder { hosts: vec!["::1".to_owned()], search };
         assert!(finder.find().unwrap_err().contains("can't read the token file"));
         std::fs::write(&file, "\n").unwrap();
         assert!(finder.find().unwrap_err().contains("has no token"));
         // PowerShell writes a byte order mark.
         std::fs::write(&file, "\u{feff}the-secret\r\n").unwrap();
         let found = finder.find().unwrap().remove(0);
-        assert_eq!(found.token.as_deref(), Some("the-secret"));
+        assert_eq!(found.token, Some("the-secret".to_owned().into()));
         assert_eq!(found.authority(), "[::1]:80");
         assert_eq!(found.host_header.as_deref(), Some("127.0.0.1:80"));
     }

@@ -3,7 +3,6 @@
 //! These are pure functions of text. They read no files, and both sides may run on another system
 //! than this program.
 
-use std::fmt;
 use std::str::FromStr;
 
 use companion_protocol::diagnostics::DiagnosticsReport;
@@ -147,33 +146,21 @@ pub(crate) struct Rule {
     companion: Prefix,
 }
 
-/// The reason why a text is not a rule.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NotARule(&'static str);
-
-impl fmt::Display for NotARule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
-
-impl std::error::Error for NotARule {}
-
 impl FromStr for Rule {
-    type Err = NotARule;
+    type Err = &'static str;
 
     /// A path may contain `=`. So the text is split at the `=` with an absolute path on both sides.
-    fn from_str(text: &str) -> Result<Self, NotARule> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut rules = text.match_indices('=').filter_map(|(at, _)| {
             let (client, companion) = (Prefix::new(&text[..at])?, Prefix::new(&text[at + 1..])?);
             Some(Self { client, companion })
         });
-        let rule = rules.next().ok_or(NotARule(
-            "it must be FROM=TO with two absolute paths, such as /work=/home/me/project",
-        ))?;
+        let rule = rules
+            .next()
+            .ok_or("it must be FROM=TO with two absolute paths, such as /work=/home/me/project")?;
         match rules.next() {
             None => Ok(rule),
-            Some(_) => Err(NotARule("it can be read as FROM=TO in more than one way")),
+            Some(_) => Err("it can be read as FROM=TO in more than one way"),
         }
     }
 }

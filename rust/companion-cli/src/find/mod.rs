@@ -15,7 +15,7 @@ use companion_protocol::profile::{self, GEMINI};
 
 pub(crate) use companion_platform::vars;
 pub(crate) use finder::Finder;
-use finder::{Search, TokenSource};
+use finder::{Search, token_variable};
 use mapping::Rule;
 
 use crate::args::{Args, Command};
@@ -126,17 +126,11 @@ impl FindArgs {
             });
             return Ok(Finder::discovery(hosts, environments.to_vec(), &mapping));
         };
-        let variable = GEMINI.variables.auth_token.expect("its token has a variable");
-        let token = match self.token_file {
-            Some(file) => TokenSource::File(file),
-            None if environment.set(variable).is_some() => TokenSource::Variable(variable),
-            None => {
-                return Err(
-                    format!("--port needs a token; pass --token-file or set {variable}").into()
-                );
-            }
-        };
-        Ok(Finder { hosts, search: Search::Port(port, token) })
+        let variable = token_variable();
+        if self.token_file.is_none() && environment.set(variable).is_none() {
+            return Err(format!("--port needs a token; pass --token-file or set {variable}").into());
+        }
+        Ok(Finder { hosts, search: Search::Port(port, self.token_file) })
     }
 }
 

@@ -7,74 +7,91 @@ use super::env_file::EnvFile;
 use super::facts::{Facts, Tried};
 use super::features::missing;
 use super::hooks::{HookObstacle, Hooks};
-use super::probe::{Failure, Probed};
+use super::probe::{Failure, Probed, shown};
 use super::program::ClientProgram;
 use super::runner::Runner;
-use super::settings::{IdeMode, OnOff};
+use super::settings::IdeMode;
 use super::text::{list, place};
 use super::trust::Trust;
 use super::{Finding, Level, Subject};
-use crate::discover::{Candidate, CandidateStatus, Origin, Reason, WorkspaceError};
+use crate::discover::{Candidate, CandidateStatus, Environment, Origin, Reason, WorkspaceError};
+use crate::http::InitializeResult;
 
 pub(super) fn evidence(facts: &Facts) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    folder(facts, &mut findings);
-    files(facts, &mut findings);
-    connection(facts, &mut findings);
-    environment(facts, &mut findings);
-    client(facts, &mut findings);
-    hooks(facts, &mut findings);
-    findings
+    let mut found = Evidence { subject: Subject::Folder, findings: Vec::new() };
+    folder(facts, &mut found);
+    found.subject = Subject::Files;
+    files(facts, &mut found);
+    found.subject = Subject::Connection;
+    connection(facts, &mut found);
+    found.subject = Subject::Environment;
+    environment(facts, &mut found);
+    found.subject = Subject::Client;
+    client(facts, &mut found);
+    found.subject = Subject::Hooks;
+    hooks(facts, &mut found);
+    found.findings
 }
 
-fn finding(subject: Subject, level: Level, text: impl Into<String>) -> Finding {
-    Finding { subject, level, text: text.into() }
+/// Collects the findings about one subject after the other.
+struct Evidence {
+    subject: Subject,
+    findings: Vec<Finding>,
 }
 
-fn folder(facts: &Facts, findings: &mut Vec<Finding>) {
+impl Evidence {
+    fn add(&mut self, level: Level, text: impl Into<String>) {
+        self.findings.push(Finding { subject: self.subject, level, text: text.into() });
+    }
+
+    fn good(&mut self, text: impl Into<String>) {
+        self.add(Level::Good, text);
+    }
+
+    fn note(&mut self, text: impl Into<String>) {
+        self.add(Level::Note, text);
+    }
+
+    fn bad(&mut self, text: impl Into<String>) {
+        self.add(Level::Bad, text);
+    }
+}
+
+fn folder(facts: &Facts, found: &mut Evidence) {
     let cwd = facts.environment.cwd.display();
-    let (level, text) = match &facts.plan.workspace {
-        Ok(()) => (Level::Good, format!("{cwd}, which the editor has open")),
-        Err(WorkspaceError::Unknown) => (Level::Note, format!("{cwd}")),
-        Err(WorkspaceError::Empty) => (Level::Bad, format!("{cwd}; the editor has no folder open")),
+    match &facts.plan.workspace {
+        Ok(()) => found.good(format!("{cwd}, which the editor has open")),
+        Err(WorkspaceError::Unknown) => found.note(format!("{cwd}")),
+        Err(WorkspaceError::Empty) => found.bad(format!("{cwd}; the editor has no folder open")),
         Err(WorkspaceError::Elsewhere(folders)) => {
             let has = if facts.plan.is_left_over() { "that has ended had" } else { "has" };
-            (Level::Bad, format!("{cwd}; the editor {has} open: {}", list(folders)))
+            found.bad(format!("{cwd}; the editor {has} open: {}", list(folders)));
         }
-    };
-    findings.push(finding(Subject::Folder, level, text));
-    let (level, text) = match &facts.plan.ide {
-        Some(ide) => (Level::Good, format!("the CLI calls the editor {ide}")),
-        None => (
-            Level::Bad,
-            "no file names the editor, and the CLI does not know this terminal".to_owned(),
-        ),
-    };
-    findings.push(finding(Subject::Folder, level, text));
+    }
+    match &facts.plan.ide {
+        Some(ide) => found.good(format!("the CLI calls the editor {ide}")),
+        None => found.bad("no file names the editor, and the CLI does not know this terminal"),
+    }
 }
 
-fn files(facts: &Facts, findings: &mut Vec<Finding>) {
+fn files(facts: &Facts, found: &mut Evidence) {
     let search = &facts.plan.search;
     let dir = search.dir.display();
-    let text = match (search.listed, search.candidates.len()) {
-        (Err(std::io::ErrorKind::NotFound), _) => format!("{dir} does not exist"),
-        (Err(error), _) => format!("{dir} can't be read: {error}"),
-        (Ok(()), 0) => format!("{dir} has none"),
-        (Ok(()), count) => format!("{dir} has {count}"),
-    };
-    let found = !search.candidates.is_empty();
-    let level = if found { Level::Good } else { Level::Note };
-    findings.push(finding(Subject::Files, level, text));
+    match (search.listed, search.candidates.len()) {
+        (Err(std::io::ErrorKind::NotFound), _) => found.note(format!("{dir} does not exist")),
+        (Err(error), _) => found.note(format!("{dir} can't be read: {error}")),
+        (Ok(()), 0) => found.note(format!("{dir} has none")),
+        (Ok(()), count) => found.good(format!("{dir} has {count}")),
+    }
     for (candidate, answer) in search.candidates.iter().zip(&facts.answers) {
-        findings.push(file(candidate, answer.as_ref(), facts.environment.container.is_some()));
+        file(candidate, answer.as_ref(), facts.environment.container.is_some(), found);
     }
     for path in &facts.elsewhere {
-        let text = format!("the CLI does not look here: {}", path.display());
-        findings.push(finding(Subject::Files, Level::Bad, text));
+        found.bad(format!("the CLI does not look here: {}", path.display()));
     }
 }
 
-fn file(candidate: &Candidate, answer: Option<&Probed>, in_container: bool) -> Finding {
+fn file(candidate: &Candidate, answer: Option<&Probed>, in_container: bool, found: &mut Evidence) {
     let name = candidate.path.file_name().unwrap_or_default().to_string_lossy();
     let mut text = name.into_owned();
     if let Some(connection) = &candidate.connection {
@@ -85,28 +102,24 @@ fn file(candidate: &Candidate, answer: Option<&Probed>, in_container: bool) -> F
         let folders = if folders.is_empty() { "no folder open" } else { folders };
         text = format!("{text}, {folders}");
     }
-    let (chosen, why) = match &candidate.standing {
-        CandidateStatus::Chosen(reason) => (true, chosen_because(*reason).to_owned()),
+    let why = match &candidate.standing {
+        CandidateStatus::Chosen(reason) => chosen_because(*reason).to_owned(),
         CandidateStatus::NotOurs(user) => {
-            (false, format!("passed over: it belongs to another user, {user}"))
+            format!("passed over: it belongs to another user, {user}")
         }
-        CandidateStatus::Unreadable(error) => {
-            (false, format!("passed over: it can't be read, {error}"))
-        }
-        CandidateStatus::Malformed => (false, "passed over: it is not a JSON object".to_owned()),
+        CandidateStatus::Unreadable(error) => format!("passed over: it can't be read, {error}"),
+        CandidateStatus::Malformed => "passed over: it is not a JSON object".to_owned(),
         CandidateStatus::Workspace(WorkspaceError::Elsewhere(_)) => {
-            (false, "passed over: the CLI runs in none of its folders".to_owned())
+            "passed over: the CLI runs in none of its folders".to_owned()
         }
         CandidateStatus::Workspace(WorkspaceError::Empty) => {
-            (false, "passed over: it has no folder open".to_owned())
+            "passed over: it has no folder open".to_owned()
         }
         CandidateStatus::Workspace(WorkspaceError::Unknown) => {
-            (false, "passed over: it names no folder".to_owned())
+            "passed over: it names no folder".to_owned()
         }
-        CandidateStatus::Outranked => (false, "passed over: another one comes first".to_owned()),
-        CandidateStatus::Stale => {
-            (false, "passed over, and removed by the CLI when it starts".to_owned())
-        }
+        CandidateStatus::Outranked => "passed over: another one comes first".to_owned(),
+        CandidateStatus::Stale => "passed over, and removed by the CLI when it starts".to_owned(),
     };
     let is_refused = answer == Some(&Err(Failure::Refused));
     // In a container the companion may listen, and its process run, where nobody here sees it.
@@ -128,12 +141,11 @@ fn file(candidate: &Candidate, answer: Option<&Probed>, in_container: bool) -> F
              ten minutes old deletes it",
         );
     }
-    let level = match (chosen, stale || is_refused) {
-        (true, false) => Level::Good,
-        (true, true) => Level::Bad,
-        (false, _) => Level::Note,
-    };
-    finding(Subject::Files, level, text)
+    match &candidate.standing {
+        CandidateStatus::Chosen(_) if stale || is_refused => found.bad(text),
+        CandidateStatus::Chosen(_) => found.good(text),
+        _ => found.note(text),
+    }
 }
 
 fn chosen_because(reason: Reason) -> &'static str {
@@ -166,60 +178,54 @@ fn failed(failure: &Failure) -> String {
     }
 }
 
-fn connection(facts: &Facts, findings: &mut Vec<Finding>) {
+fn connection(facts: &Facts, found: &mut Evidence) {
     for Tried { route, outcome } in &facts.tried {
         let from = match route.origin {
             Origin::File => "from the file",
             Origin::Variable => "from the environment",
         };
         let place = place(&route.target);
-        let (level, text) = match outcome {
-            Ok(server) => (
-                Level::Good,
-                format!(
-                    "{place}, {from}: {} {} answers, with MCP {}",
-                    server.name, server.version, server.protocol_version
-                ),
-            ),
-            Err(failure) => (Level::Bad, format!("{place}, {from}: {}", failed(failure))),
-        };
-        findings.push(finding(Subject::Connection, level, text));
+        match outcome {
+            Ok(InitializeResult { protocol_version, server_info }) => {
+                let (name, version) = (shown(&server_info.name), shown(&server_info.version));
+                let mcp = shown(protocol_version);
+                found.good(format!("{place}, {from}: {name} {version} answers, with MCP {mcp}"));
+            }
+            Err(failure) => found.bad(format!("{place}, {from}: {}", failed(failure))),
+        }
     }
     if facts.tried.is_empty() {
-        findings.push(finding(Subject::Connection, Level::Note, "nothing to try"));
+        found.note("nothing to try");
     }
     if let Some((host, outcome)) = &facts.other_host {
         let text = match outcome {
             Ok(_) => "a companion answers there".to_owned(),
             Err(failure) => failed(failure),
         };
-        let text = format!("{host}, where the CLI does not look: {text}");
-        findings.push(finding(Subject::Connection, Level::Note, text));
+        found.note(format!("{host}, where the CLI does not look: {text}"));
     }
 }
 
-fn environment(facts: &Facts, findings: &mut Vec<Finding>) {
+fn environment(facts: &Facts, found: &mut Evidence) {
     let environment = &facts.environment;
     let names = &environment.profile.variables;
-    let mut add = |level, text: String| findings.push(finding(Subject::Environment, level, text));
     let expected =
         [Some(names.port), Some(names.workspace_path), names.pid, Some(names.stdio_command)];
     for name in expected.into_iter().flatten() {
         if let Some(value) = environment.set(name) {
-            add(Level::Note, format!("{name} is {value}"));
+            found.note(format!("{name} is {value}"));
         }
     }
     if let Some(EnvFile { path, variables, ignored }) = &facts.env_file {
         let file = path.display();
         if !variables.is_empty() {
             let names = variables.join(", ");
-            add(Level::Note, format!("the CLI also reads {names} from {file}; doctor does not"));
+            found.note(format!("the CLI also reads {names} from {file}; doctor does not"));
         }
         if !ignored.is_empty() {
             let (names, folder) = (ignored.join(", "), environment.profile.installation.settings);
-            let text =
-                format!("the CLI ignores {names} in {file}; write them into ~/{folder}/.env");
-            add(Level::Bad, text);
+            found
+                .bad(format!("the CLI ignores {names} in {file}; write them into ~/{folder}/.env"));
         }
     }
     if let Some(name) = names.auth_token.filter(|name| environment.set(name).is_some()) {
@@ -227,130 +233,106 @@ fn environment(facts: &Facts, findings: &mut Vec<Finding>) {
             Origin::File => "set, but the file's token is used",
             Origin::Variable => "set",
         };
-        add(Level::Note, format!("{name} is {used}"));
+        found.note(format!("{name} is {used}"));
     }
     let ports = facts.plan.search.chosen().and_then(|one| one.connection.as_ref()?.port.as_deref());
     if let (Some(ours), Some(port)) = (environment.set(names.port), ports)
         && ours != port
     {
-        let text = "the terminal's port is not that of the chosen file: the terminal is of another \
-                    window, or of an earlier session";
-        add(Level::Note, text.to_owned());
+        found.note(
+            "the terminal's port is not that of the chosen file: the terminal is of another window, \
+             or of an earlier session",
+        );
     }
     if let Some(args) = environment.set(names.stdio_args)
         && serde_json::from_str::<Vec<String>>(args).is_err()
     {
-        add(Level::Bad, format!("{} is not a JSON array of texts", names.stdio_args));
+        found.bad(format!("{} is not a JSON array of texts", names.stdio_args));
     }
-    container(facts, &mut add);
+    container(environment, found);
     if let Some(name) = super::facts::bad_proxy(environment) {
         let schemes = environment.profile.installation.proxies.iter();
         let schemes: Vec<_> = schemes.map(|scheme| format!("{scheme}//")).collect();
-        let schemes = schemes.join(" or ");
-        add(Level::Bad, format!("{name} is not a URL that begins with {schemes}"));
+        found.bad(format!("{name} is not a URL that begins with {}", schemes.join(" or ")));
     } else if ["http_proxy", "HTTP_PROXY"].iter().any(|name| environment.set(name).is_some()) {
-        add(Level::Good, "a proxy is set; the CLI does not use it for its companion".to_owned());
+        found.good("a proxy is set; the CLI does not use it for its companion");
     }
     let temp = environment.temp_dir.display();
     let mut names = temp_dir_variables(Platform::CURRENT).iter();
     let source = names.find(|name| environment.set(name).is_some());
     let source = source.map_or_else(|| "by default".to_owned(), |name| format!("by {name}"));
-    add(Level::Note, format!("the folder for temporary files is {temp}, {source}"));
+    found.note(format!("the folder for temporary files is {temp}, {source}"));
 }
 
-fn container(facts: &Facts, add: &mut impl FnMut(Level, String)) {
-    let environment = &facts.environment;
+fn container(environment: &Environment, found: &mut Evidence) {
     match (environment.container, environment.stays_local()) {
         (Some(mark), None) => {
             let here = if environment.hosts().len() > 1 { "here, and then " } else { "" };
-            add(
-                Level::Note,
-                format!(
-                    "a container, by {mark}: the CLI looks {here}on the host, host.docker.internal"
-                ),
-            );
+            found.note(format!(
+                "a container, by {mark}: the CLI looks {here}on the host, host.docker.internal"
+            ));
         }
-        (Some(mark), Some(name)) => add(
-            Level::Note,
-            format!("a container, by {mark}; but {name} is set, and the CLI stays on 127.0.0.1"),
-        ),
+        (Some(mark), Some(name)) => found.note(format!(
+            "a container, by {mark}; but {name} is set, and the CLI stays on 127.0.0.1"
+        )),
         (None, _) if environment.set("SSH_CONNECTION").is_some() => {
-            add(Level::Note, "logged in over SSH".to_owned());
+            found.note("logged in over SSH");
         }
         (None, _) => {}
     }
     if let Some(name) = environment.set("WSL_DISTRO_NAME") {
-        add(Level::Note, format!("WSL, {name}"));
+        found.note(format!("WSL, {name}"));
     }
 }
 
-fn client(facts: &Facts, findings: &mut Vec<Finding>) {
-    let mut add = |level, text: String| findings.push(finding(Subject::Client, level, text));
+fn client(facts: &Facts, found: &mut Evidence) {
+    let ClientProfile { id, installation, .. } = facts.environment.profile;
+    let file = facts.ide_mode.file().map_or_else(String::new, |file| file.display().to_string());
     match &facts.ide_mode {
-        IdeMode::Set(OnOff::On, file) => {
-            add(Level::Good, format!("IDE mode is on, by {}", file.display()));
-        }
-        IdeMode::Set(OnOff::Off, file) => {
-            add(Level::Bad, format!("IDE mode is off, by {}", file.display()));
-        }
-        IdeMode::Unset => {
-            add(Level::Bad, "IDE mode is off; no settings file turns it on".to_owned());
-        }
-        IdeMode::Unreadable(file) => {
-            add(Level::Bad, format!("{} can't be read as a JSON object", file.display()));
-        }
-        IdeMode::Sandboxed(setting, file) => {
-            let file = file.display();
-            add(
-                Level::Bad,
-                format!("IDE mode is off: by {setting} in {file} tools run in a sandbox"),
-            );
+        IdeMode::On(_) => found.good(format!("IDE mode is on, by {file}")),
+        IdeMode::Off(_) => found.bad(format!("IDE mode is off, by {file}")),
+        IdeMode::Unset => found.bad("IDE mode is off; no settings file turns it on"),
+        IdeMode::Unreadable(_) => found.bad(format!("{file} can't be read as a JSON object")),
+        IdeMode::Sandboxed(_) => {
+            let setting = installation.tool_sandbox.unwrap_or_default();
+            found.bad(format!("IDE mode is off: by {setting} in {file} tools run in a sandbox"));
         }
     }
     if let Some(file) = &facts.reset {
         let file = file.display();
-        let text = format!(
+        found.bad(format!(
             "{file} is not valid JSON: when it starts, it writes empty settings in its place, and \
              keeps yours as {file}.corrupted"
-        );
-        add(Level::Bad, text);
+        ));
     }
-    let ClientProfile { id, installation, .. } = facts.environment.profile;
     let tested = installation.tested;
     match &facts.client_program {
         ClientProgram::Version(version) if version == tested => {
-            add(Level::Good, format!("version {version}"));
+            found.good(format!("version {version}"));
         }
         ClientProgram::Version(version) => {
-            add(Level::Note, format!("version {version}; this program is tested with {tested}"));
+            found.note(format!("version {version}; this program is tested with {tested}"));
         }
-        ClientProgram::UnknownVersion(program) => add(
-            Level::Note,
-            format!(
-                "{} starts it; {id} --version shows its version, and this program is tested with \
-                 {tested}",
-                program.display()
-            ),
-        ),
-        ClientProgram::Missing => add(Level::Note, format!("{id} is not in the PATH")),
+        ClientProgram::UnknownVersion(program) => found.note(format!(
+            "{} starts it; {id} --version shows its version, and this program is tested with \
+             {tested}",
+            program.display()
+        )),
+        ClientProgram::Missing => found.note(format!("{id} is not in the PATH")),
     }
     match &facts.trust {
-        Some(Trust::Denied(by)) => add(
-            Level::Note,
-            format!(
-                "it does not trust this folder, by {by}, and so ignores the project's settings"
-            ),
-        ),
+        Some(Trust::Denied(by)) => found.note(format!(
+            "it does not trust this folder, by {by}, and so ignores the project's settings"
+        )),
         Some(Trust::Undecided) => {
-            add(Level::Note, "it asks whether you trust this folder when it starts".to_owned());
+            found.note("it asks whether you trust this folder when it starts");
         }
         Some(Trust::Trusted) | None => {}
     }
 }
 
 /// Reports the hooks, and each feature that does not work without them.
-fn hooks(facts: &Facts, findings: &mut Vec<Finding>) {
-    let mut add = |level, text: String| findings.push(finding(Subject::Hooks, level, text));
+fn hooks(facts: &Facts, found: &mut Evidence) {
     let client = facts.environment.profile;
     let Hooks { obstacles, runner, server_off, .. } = &facts.hooks;
     // A user without the extension may not want these features.
@@ -363,24 +345,21 @@ fn hooks(facts: &Facts, findings: &mut Vec<Finding>) {
         if *obstacle == HookObstacle::NotInstalled {
             text = format!("{text}; run gemini-companion setup");
         }
-        add(level, text);
+        found.add(level, text);
     }
-    if let Some(Runner { program, problem: None }) =
-        runner.as_ref().filter(|_| obstacles.is_empty())
-    {
-        add(Level::Good, format!("they run {program}"));
+    if let (true, Some(Runner { program, problem: None })) = (obstacles.is_empty(), runner) {
+        found.good(format!("they run {program}"));
     }
     for feature in missing(client, &facts.hooks) {
-        add(level, format!("does not work: {}", feature.name));
+        found.add(level, format!("does not work: {}", feature.name));
     }
     if let Some(why) = server_off {
-        add(Level::Note, format!("does not work: the model asks for problems; {why}"));
+        found.note(format!("does not work: the model asks for problems; {why}"));
     }
     match facts.hooks_arrived.filter(|_| !obstacles.iter().any(HookObstacle::stops_hooks)) {
-        Some(true) => add(Level::Good, "they have reached the companion".to_owned()),
+        Some(true) => found.good("they have reached the companion"),
         Some(false) => {
-            let text = "none has reached the companion with a prompt or a tool since it started";
-            add(Level::Note, text.to_owned());
+            found.note("none has reached the companion with a prompt or a tool since it started");
         }
         None => {}
     }

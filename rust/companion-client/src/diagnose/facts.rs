@@ -85,8 +85,10 @@ impl Facts {
                 .iter()
                 .enumerate()
                 .map(|(at, one)| {
-                    let asked = Some(one).filter(|_| at < MAX_ASKED).and_then(own_endpoint);
-                    asked.map(|(port, token)| scope.spawn(move || ask(environment, port, token)))
+                    let asked = Some(one).filter(|_| at < MAX_ASKED).and_then(Candidate::address);
+                    asked.map(|(port, token)| {
+                        scope.spawn(move || ask(environment, port, token.as_ref()))
+                    })
                 })
                 .collect();
             let why = "an attempt does not panic";
@@ -159,7 +161,7 @@ fn ask_for_hooks(environment: &Environment, plan: &Plan, tried: &[Tried]) -> Opt
     let Tried { route, .. } = tried.last().filter(|tried| tried.outcome.is_ok())?;
     let Target::Http { host, port } = route.target else { return None };
     let token = route.token.as_ref().or(plan.token.as_ref());
-    let endpoint = Endpoint::new(host, port, token.map(|token| token.expose().to_owned()));
+    let endpoint = Endpoint::new(host, port, token.cloned());
     let senders = block_on(hook_senders(&endpoint, ANSWER_TIMEOUT)).ok()?;
     Some(senders.iter().any(|sender| sender == environment.profile.id))
 }
@@ -184,11 +186,6 @@ fn ask(environment: &Environment, port: u16, token: Option<&Token>) -> Probed {
     let (last, others) = environment.hosts().split_last().expect("there is at least one");
     let answer = others.iter().map(|host| over_http(host, port, token)).find(Probed::is_ok);
     answer.unwrap_or_else(|| over_http(last, port, token))
-}
-
-fn own_endpoint(candidate: &Candidate) -> Option<(u16, Option<&Token>)> {
-    let Connection { port, auth_token, .. } = candidate.connection.as_ref()?;
-    Some((port.as_deref()?.parse().ok()?, auth_token.as_ref()))
 }
 
 fn ask_other_host(environment: &Environment, plan: &Plan) -> Option<(&'static str, Probed)> {

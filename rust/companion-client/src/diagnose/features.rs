@@ -111,17 +111,7 @@ impl HookObstacle {
 
     /// Whether some hooks do not run because of it.
     pub fn stops_hooks(&self) -> bool {
-        match self {
-            Self::NotInstalled
-            | Self::Broken(_)
-            | Self::SafeMode(_)
-            | Self::SourceNotAllowed(..)
-            | Self::Disabled(..)
-            | Self::SwitchedOff(..)
-            | Self::NamesOff(..)
-            | Self::Incomplete(_) => true,
-            Self::Program(_, problem) => *problem != RunnerProblem::ProgramOfOtherVersion,
-        }
+        !matches!(self, Self::Program(_, RunnerProblem::ProgramOfOtherVersion))
     }
 
     /// The fix, as a sentence.

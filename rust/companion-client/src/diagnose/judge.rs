@@ -1,25 +1,34 @@
 //! Finds the first problem that keeps the client from connecting, in the client's own order.
 
+use super::explain::explain;
 use super::facts::{Facts, Tried};
 use super::hooks::HookObstacle;
 use super::probe::Failure;
-use super::settings::{IdeMode, OnOff};
+use super::settings::IdeMode;
 use super::text::place;
-use super::{Diagnosis, Problem, advice, evidence};
-use crate::discover::{CandidateStatus, Origin, Plan, Target, WorkspaceError};
+use super::{Diagnosis, Problem, evidence};
+use crate::discover::{CandidateStatus, Plan, Target, WorkspaceError};
 
 /// Finds the problem, and explains it with verdict, advice and evidence.
 pub fn diagnose(facts: &Facts) -> Diagnosis {
     let problem = problem(facts);
     let profile = facts.environment.profile;
+    let (verdict, mut advice) = match problem {
+        Some(problem) => explain(facts, problem),
+        None => (success(facts), Vec::new()),
+    };
+    let obstacles = facts.hooks.obstacles.iter();
+    let obstacles = obstacles.filter(|one| **one != HookObstacle::NotInstalled);
+    advice.extend(obstacles.map(|one| one.fix(profile)));
+    advice.dedup();
     Diagnosis {
         client: profile.id,
         name: profile.name,
         connects: problem.is_none(),
         problem,
-        verdict: verdict(facts, problem),
+        verdict,
         client_says: problem.map(|problem| client_message(facts, problem)),
-        advice: advice::advice(facts, problem),
+        advice,
         evidence: evidence::evidence(facts),
     }
 }
@@ -43,8 +52,8 @@ fn problem(facts: &Facts) -> Option<Problem> {
     }
     if facts.connected().is_some() {
         return match &facts.ide_mode {
-            IdeMode::Set(OnOff::On, _) => None,
-            IdeMode::Sandboxed(..) => Some(Problem::ToolSandbox),
+            IdeMode::On(_) => None,
+            IdeMode::Sandboxed(_) => Some(Problem::ToolSandbox),
             _ => Some(Problem::SwitchedOff),
         };
     }
@@ -81,7 +90,7 @@ fn no_folder_fits(plan: &Plan) -> Option<Problem> {
 
 /// Returns the first attempt. If the client tries a port on several hosts, returns the most
 /// informative of these attempts. A host without an address does not count.
-fn most_relevant(tried: &[Tried], hosts: usize) -> Option<&Tried> {
+pub(super) fn most_relevant(tried: &[Tried], hosts: usize) -> Option<&Tried> {
     if hosts == 1 {
         return tried.first();
     }
@@ -161,7 +170,7 @@ fn client_message(facts: &Facts, problem: Problem) -> String {
     text.to_owned()
 }
 
-fn verdict_of_success(facts: &Facts) -> String {
+fn success(facts: &Facts) -> String {
     let name = facts.environment.profile.name;
     let ide = facts.plan.ide.as_deref().unwrap_or("the editor");
     let by = facts.connected().map_or_else(String::new, |tried| place(&tried.route.target));
@@ -171,101 +180,4 @@ fn verdict_of_success(facts: &Facts) -> String {
         Some(_) => " Not all of its hooks work.",
     };
     format!("{name} connects to {ide}, at {by}.{hooks}")
-}
-
-/// Returns the verdict, in one sentence.
-fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
-    let cwd = facts.environment.cwd.display();
-    let name = facts.environment.profile.name;
-    let at = most_relevant(&facts.tried, facts.environment.hosts().len());
-    let at = at.map_or_else(String::new, |tried| place(&tried.route.target));
-    let port = facts.environment.profile.variables.port;
-    let Some(problem) = problem else { return verdict_of_success(facts) };
-    if matches!(problem, Problem::UnknownTerminal | Problem::NoCompanion)
-        && let Some((folder, owner)) = &facts.foreign_folder
-    {
-        return format!(
-            "{name} does not connect: {} belongs to another user, {owner}, so no editor of yours can \
-             leave its file there.",
-            folder.display()
-        );
-    }
-    let because = match problem {
-        Problem::UnknownTerminal | Problem::NoCompanion if !facts.elsewhere.is_empty() => {
-            "the companion's file is not in the folder where the CLI looks"
-                .to_owned()
-        }
-        Problem::UnknownTerminal if facts.environment.set(port).is_some() => {
-            "the CLI ignores the companion's variables, because it does not recognize this terminal \
-             as an editor's"
-                .to_owned()
-        }
-        Problem::UnknownTerminal | Problem::NoCompanion => "it finds no companion".to_owned(),
-        Problem::NoFolder => "the editor has no folder open".to_owned(),
-        Problem::OtherFolder => match &facts.worktree_of {
-            Some(open) => format!(
-                "{cwd} is a worktree of the repository in {}, which the editor has open without its \
-                 other worktrees",
-                open.display()
-            ),
-            None => format!("{cwd} is not in a folder that the editor has open"),
-        },
-        Problem::NoRoute => "the file or variable that it found names no port".to_owned(),
-        Problem::BadProxy => {
-            let name = super::facts::bad_proxy(&facts.environment).unwrap_or("HTTP_PROXY");
-            format!("{name} is not a valid URL, so the CLI can't start")
-        }
-        Problem::NotRunning => {
-            format!("no program listens at {at} any more")
-        }
-        Problem::StaleFile => {
-            "a file left over from another companion is in the way of the one that runs".to_owned()
-        }
-        Problem::WrongToken => format!(
-            "the companion at {at} rejects the token (401), which is from {}",
-            match facts.plan.token_origin {
-                Origin::File => "another companion's file",
-                Origin::Variable => "an earlier session of the editor",
-            }
-        ),
-        Problem::WrongName => format!("the companion does not accept the host name {at} (403)"),
-        Problem::UnknownHost => {
-            "this container does not know host.docker.internal, where the CLI looks".to_owned()
-        }
-        Problem::HostSilent => format!("from this container, no program answers at {at}"),
-        Problem::LooksOnHost => {
-            "the companion is in this container, but the CLI looks for it on the host".to_owned()
-        }
-        Problem::LooksInContainer => {
-            "the companion is on the host, but the CLI looks for it in this container".to_owned()
-        }
-        Problem::Silent => {
-            format!("the program that listens at {at} takes the connection and does not answer")
-        }
-        Problem::NotACompanion => {
-            format!("the program that listens at {at} does not answer as a companion")
-        }
-        Problem::BadCommand => "the command that should lead to the companion fails".to_owned(),
-        Problem::BadSettings => {
-            let file = match &facts.ide_mode {
-                IdeMode::Unreadable(file) => file.display().to_string(),
-                _ => "its settings".to_owned(),
-            };
-            return format!("{name} does not start: it can't read {file} as a JSON object.");
-        }
-        Problem::RefusedExtension => {
-            let obstacle = facts.hooks.obstacles.first();
-            let why = obstacle.map(|why| why.reason(facts.environment.profile));
-            return format!("{}.", why.unwrap_or_default());
-        }
-        Problem::SwitchedOff => {
-            return format!("All is ready, but IDE mode is switched off in {name}.");
-        }
-        Problem::ToolSandbox => {
-            return format!(
-                "All is ready, but {name} has no IDE mode while its tools run in a sandbox."
-            );
-        }
-    };
-    format!("{name} does not connect: {because}.")
 }

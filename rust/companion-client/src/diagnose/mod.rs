@@ -4,10 +4,10 @@
 //! result is a [`Diagnosis`]: programs read it as JSON, and `Display` formats it for users.
 //! *Invariant:* a diagnosis contains no token, and no data of the user's files.
 
-mod advice;
 mod enablement;
 mod env_file;
 mod evidence;
+mod explain;
 mod facts;
 mod features;
 mod hooks;
@@ -30,7 +30,7 @@ pub use judge::diagnose;
 pub use probe::{Failure, Probed};
 pub use program::{ClientProgram, installed};
 pub use runner::{Runner, RunnerProblem};
-pub use settings::{IdeMode, OnOff, Settings, corrects_edits, user_settings};
+pub use settings::{IdeMode, Settings, corrects_edits, user_settings};
 pub use terminal::diagnose_terminal;
 pub use trust::Trust;
 
@@ -86,26 +86,10 @@ pub enum Problem {
 impl Problem {
     /// Whether the client fails only because no editor has its folder open yet.
     pub const fn needs_editor(self) -> bool {
-        match self {
-            Self::UnknownTerminal | Self::NoCompanion | Self::NoFolder | Self::OtherFolder => true,
-            Self::NoRoute
-            | Self::BadProxy
-            | Self::NotRunning
-            | Self::StaleFile
-            | Self::WrongToken
-            | Self::WrongName
-            | Self::UnknownHost
-            | Self::HostSilent
-            | Self::LooksOnHost
-            | Self::LooksInContainer
-            | Self::Silent
-            | Self::NotACompanion
-            | Self::BadCommand
-            | Self::BadSettings
-            | Self::RefusedExtension
-            | Self::SwitchedOff
-            | Self::ToolSandbox => false,
-        }
+        matches!(
+            self,
+            Self::UnknownTerminal | Self::NoCompanion | Self::NoFolder | Self::OtherFolder
+        )
     }
 }
 

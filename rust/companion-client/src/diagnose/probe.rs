@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::discover::{Environment, Stdio, Token};
-use crate::http::{self, Endpoint, Error, ServerInfo, Stage};
+use crate::http::{self, Endpoint, Error, InitializeResult, Stage};
 
 /// The time for one attempt.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
@@ -43,11 +43,10 @@ pub enum Failure {
 }
 
 /// The server that answered, or the failure.
-pub type Probed = Result<ServerInfo, Failure>;
+pub type Probed = Result<InitializeResult, Failure>;
 
 pub(super) fn over_http(host: &str, port: u16, token: Option<&Token>) -> Probed {
-    let token = token.map(|token| token.expose().to_owned());
-    http::probe(&Endpoint::new(host, port, token), ANSWER_TIMEOUT).map_err(failure)
+    http::probe(&Endpoint::new(host, port, token.cloned()), ANSWER_TIMEOUT).map_err(failure)
 }
 
 fn failure(error: Error) -> Failure {
@@ -65,7 +64,7 @@ fn failure(error: Error) -> Failure {
 }
 
 /// Shortens a server's message and removes control characters.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_control()).take(MAX_SHOWN).collect();
     text.trim().to_owned()
 }
@@ -132,13 +131,8 @@ fn shake_hands(child: &mut Child) -> Probed {
 }
 
 fn server_info(answer: &Value) -> Probed {
-    let Ok(server) = ServerInfo::deserialize(&answer["result"]) else {
+    InitializeResult::deserialize(&answer["result"]).map_err(|_| {
         let reason = answer["error"]["message"].as_str().unwrap_or("the response is not MCP");
-        return Err(Failure::BadCommand(shown(reason)));
-    };
-    Ok(ServerInfo {
-        name: shown(&server.name),
-        version: shown(&server.version),
-        protocol_version: shown(&server.protocol_version),
+        Failure::BadCommand(shown(reason))
     })
 }

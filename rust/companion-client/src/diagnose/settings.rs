@@ -14,28 +14,21 @@ use crate::discover::Environment;
 /// The name of a settings file.
 const FILE: &str = "settings.json";
 
-/// The value of a switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnOff {
-    /// On.
-    On,
-    /// Off.
-    Off,
-}
-
 /// Whether the client's IDE mode is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IdeMode {
-    /// The value in this file.
-    Set(OnOff, PathBuf),
+    /// This file turns it on.
+    On(PathBuf),
+    /// This file turns it off.
+    Off(PathBuf),
     /// No file sets it, so it is off.
     Unset,
     /// This file is not a JSON object, or can't be read. Any such file prevents the client from
     /// starting.
     Unreadable(PathBuf),
-    /// The setting with this name, in this file, runs the client's tools in a sandbox. The client
-    /// then has no IDE mode.
-    Sandboxed(&'static str, PathBuf),
+    /// The setting [`Installation::tool_sandbox`] in this file runs the client's tools in a sandbox.
+    /// The client then has no IDE mode.
+    Sandboxed(PathBuf),
 }
 
 impl IdeMode {
@@ -49,12 +42,22 @@ impl IdeMode {
         if let Some(setting) = tool_sandbox
             && let Some((_, file)) = settings.of_operators(setting).next()
         {
-            return Self::Sandboxed(setting, file.to_owned());
+            return Self::Sandboxed(file.to_owned());
         }
         match settings.all("ide.enabled").find_map(|(value, file)| Some((value.as_bool()?, file))) {
-            Some((true, file)) => Self::Set(OnOff::On, file.to_owned()),
-            Some((false, file)) => Self::Set(OnOff::Off, file.to_owned()),
+            Some((true, file)) => Self::On(file.to_owned()),
+            Some((false, file)) => Self::Off(file.to_owned()),
             None => Self::Unset,
+        }
+    }
+
+    /// Returns the file that decides.
+    pub(super) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::On(file) | Self::Off(file) | Self::Unreadable(file) | Self::Sandboxed(file) => {
+                Some(file)
+            }
+            Self::Unset => None,
         }
     }
 }

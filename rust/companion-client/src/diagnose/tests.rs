@@ -16,17 +16,15 @@ use crate::discover::{
     Candidate, CandidateStatus, Connection, Environment, Origin, Plan, Reason, Route, Search,
     Stdio, Target, Token, WorkspaceError,
 };
-use crate::http::ServerInfo;
+use crate::http::{InitializeResult, ServerInfo};
 
 const SECRET: &str = "secret-token";
 
 #[allow(clippy::unnecessary_wraps, reason = "it is one of several outcomes")]
 fn answers() -> Probed {
-    Ok(ServerInfo {
-        name: "companion-for-gemini-cli".to_owned(),
-        version: "0.1.0".to_owned(),
-        protocol_version: "2025-06-18".to_owned(),
-    })
+    let server_info =
+        ServerInfo { name: "companion-for-gemini-cli".to_owned(), version: "0.1.0".to_owned() };
+    Ok(InitializeResult { protocol_version: "2025-06-18".to_owned(), server_info })
 }
 
 fn http(port: u16, origin: Origin) -> Route {
@@ -87,7 +85,7 @@ fn connected() -> Facts {
         reset: None,
         foreign_folder: None,
         worktree_of: None,
-        ide_mode: IdeMode::Set(OnOff::On, "/home/me/.gemini/settings.json".into()),
+        ide_mode: IdeMode::On("/home/me/.gemini/settings.json".into()),
         client_program: ClientProgram::Version("0.61.0".to_owned()),
         trust: Some(Trust::Trusted),
         hooks: Hooks {
@@ -186,7 +184,7 @@ fn much_is_wrong() {
     ] {
         var(&mut facts, name, value);
     }
-    facts.ide_mode = IdeMode::Set(OnOff::Off, "/home/me/.gemini/settings.json".into());
+    facts.ide_mode = IdeMode::Off("/home/me/.gemini/settings.json".into());
     facts.client_program = ClientProgram::Version("0.40.0".to_owned());
     facts.trust = Some(Trust::Undecided);
     facts.hooks = without_hooks(HookObstacle::NotInstalled).hooks;
@@ -333,13 +331,13 @@ fn no_way() -> Vec<(Problem, Facts)> {
     let mut project = connected();
     var(&mut project, "HOME", "/home/me");
     var(&mut project, "USERPROFILE", "/home/me");
-    project.ide_mode = IdeMode::Set(OnOff::Off, "/home/me/project/.gemini/settings.json".into());
+    project.ide_mode = IdeMode::Off("/home/me/project/.gemini/settings.json".into());
     let mut bad = connected();
     bad.ide_mode = IdeMode::Unreadable("/home/me/.gemini/settings.json".into());
     let mut sandboxed = connected();
     sandboxed.environment.profile = &QWEN;
     let file = "/home/me/.qwen/settings.json".into();
-    sandboxed.ide_mode = IdeMode::Sandboxed("tools.executionSandbox", file);
+    sandboxed.ide_mode = IdeMode::Sandboxed(file);
     let name = Failure::WrongName("Forbidden: unknown host".to_owned());
     let html = Failure::NotACompanion("the server answered 404".to_owned());
     let refused = HookObstacle::SourceNotAllowed(
@@ -455,24 +453,6 @@ fn obstacle_table() -> String {
     ];
     let mut table = String::new();
     for (client, obstacle) in obstacles {
-        // A new kind needs a row, too.
-        match &obstacle {
-            HookObstacle::NotInstalled
-            | HookObstacle::Broken(_)
-            | HookObstacle::SafeMode(_)
-            | HookObstacle::SourceNotAllowed(..)
-            | HookObstacle::Disabled(..)
-            | HookObstacle::SwitchedOff(..)
-            | HookObstacle::NamesOff(..)
-            | HookObstacle::Incomplete(_) => {}
-            HookObstacle::Program(_, problem) => match problem {
-                RunnerProblem::NoFile
-                | RunnerProblem::NotInPath
-                | RunnerProblem::NotExecutable
-                | RunnerProblem::Fails(_)
-                | RunnerProblem::ProgramOfOtherVersion => {}
-            },
-        }
         writeln!(table, "| {} | {} |", obstacle.reason(client), obstacle.fix(client)).unwrap();
     }
     table

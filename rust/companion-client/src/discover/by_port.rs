@@ -26,10 +26,7 @@ pub(super) fn search(environment: &Environment, dir: PathBuf, old_prefix: &str) 
     let mut candidates: Vec<_> = old.map(at).into_iter().collect();
     let old_is_chosen = candidates.first().is_some_and(fits_or_names_none);
 
-    let (names, listed) = match names(environment.profile.naming, &dir) {
-        Ok(names) => (names, Ok(())),
-        Err(error) => (Vec::new(), Err(error.kind())),
-    };
+    let (names, listed) = names(environment.profile.naming, &dir);
     let mut files: Vec<_> = names.into_iter().map(|name| at(dir.join(name))).collect();
     files.sort_by_key(|one| Reverse(written(&one.path)));
     let own = port.map(|port| environment.profile.naming.file_name(0, port));
@@ -39,29 +36,33 @@ pub(super) fn search(environment: &Environment, dir: PathBuf, old_prefix: &str) 
         candidates.insert(0, own);
     }
     let by_port = own.is_some() && fits_or_names_none(&candidates[0]);
-    let (chosen, reason) = if by_port {
-        (Some(0), Reason::Port)
-    } else if old_is_chosen {
-        (Some(candidates.len() - 1), Reason::OldName)
-    } else {
-        (None, Reason::First)
-    };
+    let last = candidates.len().saturating_sub(1);
     candidates.extend(files);
-    if chosen.is_none() {
-        for one in &mut candidates {
-            if is_stale(one) {
-                one.standing = CandidateStatus::Stale;
-            }
-        }
-    }
-    let fitting =
-        candidates.iter().filter(|one| one.standing == CandidateStatus::Outranked).count();
-    let first = candidates.iter().position(|one| one.standing == CandidateStatus::Outranked);
-    let reason = if chosen.is_none() && fitting == 1 { Reason::OnlyOne } else { reason };
-    if let Some(chosen) = chosen.or(first) {
+    let chosen = if by_port {
+        Some((0, Reason::Port))
+    } else if old_is_chosen {
+        Some((last, Reason::OldName))
+    } else {
+        newest(&mut candidates)
+    };
+    if let Some((chosen, reason)) = chosen {
         candidates[chosen].standing = CandidateStatus::Chosen(reason);
     }
     Search { dir, listed, candidates }
+}
+
+/// Chooses the newest file that fits. Before that, the client removes stale files, unless it has chosen a
+/// file of an earlier group.
+fn newest(candidates: &mut [Candidate]) -> Option<(usize, Reason)> {
+    for one in &mut *candidates {
+        if is_stale(one) {
+            one.standing = CandidateStatus::Stale;
+        }
+    }
+    let fits = |one: &Candidate| one.standing == CandidateStatus::Outranked;
+    let count = candidates.iter().filter(|one| fits(one)).count();
+    let reason = if count == 1 { Reason::OnlyOne } else { Reason::First };
+    Some((candidates.iter().position(fits)?, reason))
 }
 
 /// Returns the port that the terminal's variable names, if it is valid.
@@ -76,8 +77,7 @@ fn fits_or_names_none(one: &Candidate) -> bool {
     matches!(one.standing, Outranked | Workspace(WorkspaceError::Unknown))
 }
 
-/// Returns whether the client removes this file. It does so only if no file of an earlier group was
-/// chosen.
+/// Returns whether the client removes this file.
 fn is_stale(one: &Candidate) -> bool {
     let Some(connection) = &one.connection else { return false };
     if connection.ppid.is_some() {

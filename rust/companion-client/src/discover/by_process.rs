@@ -16,10 +16,7 @@ pub(super) fn search(environment: &Environment, dir: PathBuf, prefix: &str) -> S
     candidates.extend(old_is_chosen.then_some(old));
 
     let naming = environment.profile.naming;
-    let (names, listed) = match names(naming, &dir) {
-        Ok(names) => (names, Ok(())),
-        Err(error) => (Vec::new(), Err(error.kind())),
-    };
+    let (names, listed) = names(naming, &dir);
     let process = |name: String| {
         let pid = naming.parse(&name)?.pid?;
         // No process has a larger number, so such a process does not run.

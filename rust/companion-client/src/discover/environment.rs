@@ -112,6 +112,11 @@ impl Environment {
         Some(self.var(self.profile.variables.auth_token?)?.to_owned().into())
     }
 
+    /// Returns the port and the token of the companion that the variables name.
+    pub fn address(&self) -> Option<(u16, Option<Token>)> {
+        Some((self.set(self.profile.variables.port)?.parse().ok()?, self.token()))
+    }
+
     /// Returns the program that the variables name as a companion.
     pub fn stdio(&self) -> Option<Stdio> {
         let names = &self.profile.variables;

@@ -133,6 +133,12 @@ impl Candidate {
         self.connection.as_ref()?.port.as_deref()
     }
 
+    /// Returns the port and the token of the companion that the file names.
+    pub fn address(&self) -> Option<(u16, Option<Token>)> {
+        let Connection { port, auth_token, .. } = self.connection.as_ref()?;
+        Some((port.as_deref()?.trim().parse().ok()?, auth_token.clone()))
+    }
+
     /// Whether the client's folder is in its workspace, and the client may choose it.
     pub fn fits(&self) -> bool {
         match self.standing {
@@ -149,25 +155,26 @@ impl Search {
         self.candidates.iter().find(|one| matches!(one.standing, CandidateStatus::Chosen(_)))
     }
 
-    /// Returns the files that fit, the chosen one first.
-    pub fn fitting(&self) -> Vec<&Candidate> {
-        let mut fitting: Vec<_> = self.candidates.iter().filter(|one| one.fits()).collect();
-        fitting.sort_by_key(|one| one.standing == CandidateStatus::Outranked);
+    /// Returns the files that `fits` selects, the one that the client chooses first.
+    pub fn chosen_first(&self, fits: impl Fn(&Candidate) -> bool) -> Vec<&Candidate> {
+        let mut fitting: Vec<_> = self.candidates.iter().filter(|one| fits(one)).collect();
+        fitting.sort_by_key(|one| !matches!(one.standing, CandidateStatus::Chosen(_)));
         fitting
     }
 }
 
-/// Returns the names in the folder that match the client's pattern, in Node's order.
-pub(super) fn names(naming: Naming, dir: &Path) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let Ok(name) = entry?.file_name().into_string() else { continue };
-        if naming.parse(&name).is_some_and(|numbers| numbers.port.is_some()) {
-            names.push(name);
-        }
-    }
+/// Returns the names in the folder that match the client's pattern, in Node's order, and whether the
+/// folder could be listed.
+pub(super) fn names(naming: Naming, dir: &Path) -> (Vec<String>, Result<(), io::ErrorKind>) {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) => return (Vec::new(), Err(error.kind())),
+    };
+    let mut names: Vec<_> =
+        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    names.retain(|name| naming.parse(name).is_some_and(|numbers| numbers.port.is_some()));
     names.sort();
-    Ok(names)
+    (names, Ok(()))
 }
 
 /// Reads and judges a file as the client does. The status is `Outranked` until a file is chosen.

@@ -26,7 +26,7 @@ pub use ide_process::ide_process_from;
 pub use workspace::{WorkspaceError, normalize, resolve_path, resolve_to_real_path, validate};
 
 /// A bearer token. `Debug` does not show it, so that no log contains it by accident.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Token(String);
 
 impl Token {
@@ -137,6 +137,14 @@ impl Plan {
         folders.sort();
         folders.dedup();
         folders
+    }
+
+    /// Returns the files whose companions have the client's folder open, the chosen one first.
+    pub fn fitting(&self) -> Vec<&Candidate> {
+        let fits = |one: &Candidate| {
+            one.standing == CandidateStatus::Outranked || (one.fits() && self.workspace.is_ok())
+        };
+        self.search.chosen_first(fits)
     }
 
     /// Predicts the client's connection attempts in this environment.

@@ -45,7 +45,7 @@ pub(super) async fn exchange(
     headers.insert(HOST, header(&host)?);
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     if let Some(token) = &endpoint.token {
-        let mut bearer = header(&format!("Bearer {token}"))?;
+        let mut bearer = header(&format!("Bearer {}", token.expose()))?;
         bearer.set_sensitive(true);
         headers.insert(AUTHORIZATION, bearer);
     }

@@ -140,40 +140,28 @@ impl Error {
 
     /// Returns whether the companion did not answer at all.
     pub fn is_absence(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::UnknownHost { .. }
-            | Self::Refused { .. }
-            | Self::Unreachable { .. }
-            | Self::Timeout { .. }
-            | Self::Broken { .. } => true,
-            Self::Unauthorized { .. }
-            | Self::Forbidden { .. }
-            | Self::SessionEnded
-            | Self::Status { .. }
-            | Self::Rpc { .. }
-            | Self::NotACompanion { .. }
-            | Self::TooLong
-            | Self::Local(_) => false,
-        }
+                | Self::Refused { .. }
+                | Self::Unreachable { .. }
+                | Self::Timeout { .. }
+                | Self::Broken { .. }
+        )
     }
 
     /// Returns whether the server certainly did not act on the request, so that it can be repeated.
     pub fn is_safe_to_retry(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::UnknownHost { .. }
-            | Self::Refused { .. }
-            | Self::Unreachable { .. }
-            | Self::Timeout { stage: Stage::Connect, .. }
-            | Self::Unauthorized { .. }
-            | Self::Forbidden { .. }
-            | Self::SessionEnded
-            | Self::Local(_) => true,
-            Self::Timeout { stage: Stage::Answer, .. }
-            | Self::Status { .. }
-            | Self::Rpc { .. }
-            | Self::NotACompanion { .. }
-            | Self::TooLong
-            | Self::Broken { .. } => false,
-        }
+                | Self::Refused { .. }
+                | Self::Unreachable { .. }
+                | Self::Timeout { stage: Stage::Connect, .. }
+                | Self::Unauthorized { .. }
+                | Self::Forbidden { .. }
+                | Self::SessionEnded
+                | Self::Local(_)
+        )
     }
 }

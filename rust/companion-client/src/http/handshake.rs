@@ -12,16 +12,23 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::session::{SESSION_ID, result_of};
 use super::{Endpoint, Error, Events, Session, Stage, answered_by, block_on, connection};
 
-/// The server that answered. It is read from the result of `initialize`.
+/// The server that answered, from its result of `initialize`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "InitializeResult")]
-pub struct ServerInfo {
-    /// The server's name for programs.
-    pub name: String,
-    /// The server's version.
-    pub version: String,
+#[serde(rename_all = "camelCase")]
+pub struct InitializeResult {
     /// The MCP revision that the server chose.
     pub protocol_version: String,
+    /// The server's program.
+    pub server_info: ServerInfo,
+}
+
+/// A server's program.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ServerInfo {
+    /// The name for programs.
+    pub name: String,
+    /// Any form.
+    pub version: String,
 }
 
 /// A session that has begun.
@@ -32,7 +39,7 @@ pub struct Initialized {
     /// The whole response, as the server wrote it.
     pub response: Bytes,
     /// The server that answered.
-    pub server: ServerInfo,
+    pub server: InitializeResult,
 }
 
 /// Begins a session with `message`, a whole request `initialize`. Takes at most `limit`. `ancestors`
@@ -79,7 +86,7 @@ pub(crate) fn first_message() -> Vec<u8> {
 ///
 /// # Errors
 /// Any except [`Error::SessionEnded`].
-pub fn probe(endpoint: &Endpoint, limit: Duration) -> Result<ServerInfo, Error> {
+pub fn probe(endpoint: &Endpoint, limit: Duration) -> Result<InitializeResult, Error> {
     block_on(async {
         let begun = connect(endpoint, limit).await?;
         // If this fails, the server keeps the session for a while, which does no harm.
@@ -97,28 +104,7 @@ async fn begin(
     let response = connection::exchange(stream, session.endpoint(), request).await?;
     let id = response.headers().get(&SESSION_ID).cloned();
     let events = Events::new(response);
-    let (response, server) = result_of::<ServerInfo>(events, "initialize").await?;
+    let (response, server) = result_of::<InitializeResult>(events, "initialize").await?;
     session.begin(id, &server.protocol_version);
     Ok(Initialized { session, response, server })
-}
-
-/// The members of the result that matter.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct InitializeResult {
-    protocol_version: String,
-    server_info: Implementation,
-}
-
-#[derive(Deserialize)]
-struct Implementation {
-    name: String,
-    version: String,
-}
-
-impl From<InitializeResult> for ServerInfo {
-    fn from(result: InitializeResult) -> Self {
-        let InitializeResult { protocol_version, server_info } = result;
-        Self { name: server_info.name, version: server_info.version, protocol_version }
-    }
 }

@@ -14,7 +14,7 @@ mod hook;
 mod session;
 mod sse;
 
-use std::{fmt, io};
+use std::io;
 
 use tokio::time::{Instant, timeout_at};
 
@@ -22,32 +22,39 @@ pub use error::{Error, Stage};
 pub use events::Events;
 pub use get::{changes, hook_senders};
 pub(crate) use handshake::first_message;
-pub use handshake::{Initialized, ServerInfo, connect, initialize, probe};
+pub use handshake::{InitializeResult, Initialized, ServerInfo, connect, initialize, probe};
 pub use hook::{HookResponse, confirm_hook, post_hook};
 pub use session::Session;
 pub use sse::Event;
+
+use crate::discover::Token;
 
 /// The longest message, in bytes. By default a companion's largest request has 64 MB, and an answer
 /// must carry the same text, with escapes.
 pub const MAX_MESSAGE: usize = 256 << 20;
 
 /// The address and credentials of a companion.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     /// A name or an address; an IPv6 address without brackets.
     pub host: String,
     /// The port.
     pub port: u16,
     /// The bearer token; `None` sends no `Authorization`.
-    pub token: Option<String>,
+    pub token: Option<Token>,
     /// The `Host` header. `None` means `host:port`, as Gemini CLI sends it.
     pub host_header: Option<String>,
 }
 
 impl Endpoint {
     /// Creates an endpoint from `host:port` and a token, as Gemini CLI uses it.
-    pub fn new(host: impl Into<String>, port: u16, token: Option<String>) -> Self {
+    pub fn new(host: impl Into<String>, port: u16, token: Option<Token>) -> Self {
         Self { host: host.into(), port, token, host_header: None }
+    }
+
+    /// Returns whether both lead to one companion, by other hosts.
+    pub fn is_of_same_companion(&self, other: &Self) -> bool {
+        (self.port, &self.token) == (other.port, &other.token)
     }
 
     /// Returns `host:port`, with brackets around an IPv6 address.
@@ -79,14 +86,4 @@ pub fn block_on<T, E: From<io::Error>>(
     // A lookup of a host's name, or a read of stdin or a disk, may still be pending. Don't wait.
     runtime.shutdown_background();
     result
-}
-
-/// Omits the token.
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint")
-            .field("authority", &self.authority())
-            .field("host_header", &self.host_header)
-            .finish_non_exhaustive()
-    }
 }

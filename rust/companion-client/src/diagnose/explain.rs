@@ -1,4 +1,4 @@
-//! Suggests fixes for a problem, the most promising first.
+//! Explains each problem: the verdict, and the fixes, the most promising first.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use companion_protocol::profile::{Base, ClientProfile, Folder};
 
 use super::Problem;
 use super::facts::Facts;
-use super::hooks::HookObstacle;
+use super::judge::most_relevant;
 use super::probe::Failure;
-use super::settings::{IdeMode, OnOff, outweighs_user};
-use super::text::{list, quoted};
+use super::settings::{IdeMode, outweighs_user};
+use super::text::{list, place, quoted};
 use crate::discover::{CandidateStatus, Origin, Target};
 
 const NAME_THE_HOST: &str = "Start the container with gemini-companion container -- docker run \
@@ -33,96 +33,171 @@ fn start(facts: &Facts) -> String {
     )
 }
 
-/// Suggests fixes for the problem, and for hooks that do not run.
-pub(super) fn advice(facts: &Facts, problem: Option<Problem>) -> Vec<String> {
-    let mut advice = problem.map(|problem| of_problem(facts, problem)).unwrap_or_default();
-    let obstacles = facts.hooks.obstacles.iter();
-    let obstacles = obstacles.filter(|one| **one != HookObstacle::NotInstalled);
-    advice.extend(obstacles.map(|one| one.fix(facts.environment.profile)));
-    advice.dedup();
-    advice
-}
-
-fn of_problem(facts: &Facts, problem: Problem) -> Vec<String> {
+/// Returns the verdict about a problem, in one sentence, and its fixes.
+#[expect(clippy::too_many_lines, reason = "a table of all problems")]
+pub(super) fn explain(facts: &Facts, problem: Problem) -> (String, Vec<String>) {
     let environment = &facts.environment;
     let profile = environment.profile;
-    let names = &profile.variables;
-    let in_container = environment.container.is_some();
-    let fixed = |advice: &[&str]| advice.iter().map(|text| (*text).to_owned()).collect();
+    let ClientProfile { id, name, variables, installation, .. } = profile;
+    let at = most_relevant(&facts.tried, environment.hosts().len());
+    let at = at.map_or_else(String::new, |tried| place(&tried.route.target));
+    let settings =
+        facts.ide_mode.file().map_or_else(String::new, |file| file.display().to_string());
+    let fails = |why: &str| format!("{name} does not connect: {why}.");
+    let one = |fix: &str| vec![fix.to_owned()];
     match problem {
-        Problem::UnknownTerminal | Problem::NoCompanion => nothing_found(facts, problem),
-        Problem::NoFolder => fixed(&["Open a folder in the editor. Then type /ide enable."]),
-        Problem::OtherFolder => other_folder(facts),
-        Problem::NoRoute => {
-            fixed(&["Restart the companion in the editor.", &new_terminal(profile)])
+        Problem::UnknownTerminal | Problem::NoCompanion => {
+            (nothing_found_verdict(facts, problem), nothing_found(facts, problem))
         }
-        Problem::BadProxy => vec![format!(
-            "Write {} as http://HOST:PORT, or unset it. The CLI does not use a proxy for its \
-             companion, but an invalid URL stops it at its start.",
-            super::facts::bad_proxy(environment).unwrap_or("HTTP_PROXY")
-        )],
-        Problem::NotRunning | Problem::WrongToken | Problem::StaleFile => left_over(facts),
-        Problem::WrongName => fixed(&[
-            "Allow that name: gemini-companion serve --allow-host NAME, or the JetBrains plugin's \
-             setting.",
-        ]),
-        Problem::UnknownHost => fixed(&[NAME_THE_HOST]),
-        Problem::HostSilent => host_silent(facts),
+        Problem::NoFolder => (
+            fails("the editor has no folder open"),
+            one("Open a folder in the editor. Then type /ide enable."),
+        ),
+        Problem::OtherFolder => {
+            let cwd = environment.cwd.display();
+            let why = match &facts.worktree_of {
+                Some(open) => format!(
+                    "{cwd} is a worktree of the repository in {}, which the editor has open \
+                     without its other worktrees",
+                    open.display()
+                ),
+                None => format!("{cwd} is not in a folder that the editor has open"),
+            };
+            (fails(&why), other_folder(facts))
+        }
+        Problem::NoRoute => (
+            fails("the file or variable that it found names no port"),
+            vec!["Restart the companion in the editor.".to_owned(), new_terminal(profile)],
+        ),
+        Problem::BadProxy => {
+            let proxy = super::facts::bad_proxy(environment).unwrap_or("HTTP_PROXY");
+            let fix = format!(
+                "Write {proxy} as http://HOST:PORT, or unset it. The CLI does not use a proxy for \
+                 its companion, but an invalid URL stops it at its start."
+            );
+            (fails(&format!("{proxy} is not a valid URL, so the CLI can't start")), vec![fix])
+        }
+        Problem::NotRunning => {
+            (fails(&format!("no program listens at {at} any more")), left_over(facts))
+        }
+        Problem::StaleFile => (
+            fails("a file left over from another companion is in the way of the one that runs"),
+            left_over(facts),
+        ),
+        Problem::WrongToken => {
+            let source = match facts.plan.token_origin {
+                Origin::File => "another companion's file",
+                Origin::Variable => "an earlier session of the editor",
+            };
+            let why =
+                format!("the companion at {at} rejects the token (401), which is from {source}");
+            (fails(&why), left_over(facts))
+        }
+        Problem::WrongName => (
+            fails(&format!("the companion does not accept the host name {at} (403)")),
+            one("Allow that name: gemini-companion serve --allow-host NAME, or the JetBrains \
+                 plugin's setting."),
+        ),
+        Problem::UnknownHost => (
+            fails("this container does not know host.docker.internal, where the CLI looks"),
+            one(NAME_THE_HOST),
+        ),
+        Problem::HostSilent => {
+            (fails(&format!("from this container, no program answers at {at}")), host_silent(facts))
+        }
         Problem::LooksOnHost => {
-            let variable = names.stay_local.unwrap_or_default();
-            vec![format!("export {variable}=1, then start {}.", profile.id)]
+            let variable = variables.stay_local.unwrap_or_default();
+            (
+                fails("the companion is in this container, but the CLI looks for it on the host"),
+                vec![format!("export {variable}=1, then start {id}.")],
+            )
         }
-        Problem::LooksInContainer => vec![format!(
-            "Unset {}: it says that the editor is in this container.",
-            environment.stays_local().unwrap_or("REMOTE_CONTAINERS")
-        )],
-        Problem::Silent => fixed(&[
-            "Its editor may be suspended: continue it with fg in its terminal. Otherwise restart \
-             it.",
-        ]),
-        Problem::NotACompanion if in_container && environment.stays_local().is_none() => {
-            fixed(&["See what listens at that port on the host, and restart the companion."])
+        Problem::LooksInContainer => {
+            let variable = environment.stays_local().unwrap_or("REMOTE_CONTAINERS");
+            (
+                fails("the companion is on the host, but the CLI looks for it in this container"),
+                vec![format!("Unset {variable}: it says that the editor is in this container.")],
+            )
         }
+        Problem::Silent => (
+            fails(&format!(
+                "the program that listens at {at} takes the connection and does not answer"
+            )),
+            one("Its editor may be suspended: continue it with fg in its terminal. Otherwise \
+                 restart it."),
+        ),
         Problem::NotACompanion => {
-            let restart = "Restart the editor. If another program has the port, the companion takes \
-                           a new one.";
-            fixed(&[restart, &new_terminal(profile)])
+            let is_on_host = environment.container.is_some() && environment.stays_local().is_none();
+            let fixes = if is_on_host {
+                one("See what listens at that port on the host, and restart the companion.")
+            } else {
+                let restart = "Restart the editor. If another program has the port, the companion \
+                               takes a new one.";
+                vec![restart.to_owned(), new_terminal(profile)]
+            };
+            let why = format!("the program that listens at {at} does not answer as a companion");
+            (fails(&why), fixes)
         }
-        Problem::BadCommand => vec![format!(
-            "Correct {} and {}, or unset them. Try the command by hand: it should wait for input.",
-            names.stdio_command, names.stdio_args
-        )],
-        Problem::BadSettings => match &facts.ide_mode {
-            IdeMode::Unreadable(file) => vec![format!(
-                "Correct {}: a comma or a bracket may be missing or one too many, or the file is \
-                 not in UTF-8. Or move it away.",
-                file.display()
+        Problem::BadCommand => {
+            let (command, args) = (variables.stdio_command, variables.stdio_args);
+            let fix = format!(
+                "Correct {command} and {args}, or unset them. Try the command by hand: it should \
+                 wait for input."
+            );
+            (fails("the command that should lead to the companion fails"), vec![fix])
+        }
+        Problem::BadSettings => (
+            format!("{name} does not start: it can't read {settings} as a JSON object."),
+            vec![format!(
+                "Correct {settings}: a comma or a bracket may be missing or one too many, or the \
+                 file is not in UTF-8. Or move it away."
             )],
-            _ => Vec::new(),
-        },
-        Problem::RefusedExtension => Vec::new(), // the hooks have the fix
+        ),
+        Problem::RefusedExtension => {
+            let obstacle = facts.hooks.obstacles.first();
+            let why = obstacle.map(|why| why.reason(profile)).unwrap_or_default();
+            (format!("{why}."), Vec::new()) // the hooks have the fix
+        }
         Problem::SwitchedOff => {
-            if let IdeMode::Set(OnOff::Off, file) = &facts.ide_mode
-                && outweighs_user(environment, file)
-            {
-                return vec![format!(
-                    "Take \"ide.enabled\" out of {}, which outweighs your own settings and /ide \
-                     enable.",
-                    file.display()
-                )];
-            }
-            vec![format!("Type /ide enable in {}. It remembers that.", profile.name)]
+            let fix = match &facts.ide_mode {
+                IdeMode::Off(file) if outweighs_user(environment, file) => format!(
+                    "Take \"ide.enabled\" out of {settings}, which outweighs your own settings and \
+                     /ide enable."
+                ),
+                _ => format!("Type /ide enable in {name}. It remembers that."),
+            };
+            (format!("All is ready, but IDE mode is switched off in {name}."), vec![fix])
         }
-        Problem::ToolSandbox => match &facts.ide_mode {
-            IdeMode::Sandboxed(setting, file) => vec![format!(
-                "Take {} out of {}, and start {} again.",
-                setting,
-                file.display(),
-                profile.id
-            )],
-            _ => Vec::new(),
-        },
+        Problem::ToolSandbox => {
+            let setting = installation.tool_sandbox.unwrap_or_default();
+            (
+                format!(
+                    "All is ready, but {name} has no IDE mode while its tools run in a sandbox."
+                ),
+                vec![format!("Take {setting} out of {settings}, and start {id} again.")],
+            )
+        }
     }
+}
+
+fn nothing_found_verdict(facts: &Facts, problem: Problem) -> String {
+    let ClientProfile { name, variables, .. } = facts.environment.profile;
+    let has_port = facts.environment.set(variables.port).is_some();
+    let why = if let Some((folder, owner)) = &facts.foreign_folder {
+        let folder = folder.display();
+        &format!(
+            "{folder} belongs to another user, {owner}, so no editor of yours can leave its file \
+             there"
+        )
+    } else if !facts.elsewhere.is_empty() {
+        "the companion's file is not in the folder where the CLI looks"
+    } else if problem == Problem::UnknownTerminal && has_port {
+        "the CLI ignores the companion's variables, because it does not recognize this terminal as \
+         an editor's"
+    } else {
+        "it finds no companion"
+    };
+    format!("{name} does not connect: {why}.")
 }
 
 /// Suggests fixes for a host that does not answer this container.
