@@ -1,50 +1,51 @@
-//! Serves the editor to the model, as an MCP server on stdin and stdout. [`ModelTool`] has its tools.
+//! Serves the editor's diagnostics to the model, as an MCP server on stdin and stdout.
 //!
-//! The tools are offered from the beginning. A client considers a server without tools broken, and
-//! Qwen Code never asks it again. The server withdraws a tool while no editor can answer.
+//! Its only tool, `get_diagnostics`, is offered from the beginning. A client considers a server without
+//! tools broken, and Qwen Code never asks it again. The server withdraws the tool while no editor can
+//! answer.
 
 mod companions;
-mod diagnostics;
-mod tool;
 
-use std::collections::HashSet;
 use std::error::Error;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use companion_client::http::block_on;
+use companion_protocol::diagnostics::Severity;
 use companion_protocol::jsonrpc::{
-    ErrorObject, ErrorResponse, Id, Message, Notification, Params, Payload, Response,
+    ErrorObject, ErrorResponse, Id, Message, Notification, Params, Payload, Response, describe,
     invalid_params, method_not_found, parse,
 };
 use companion_protocol::mcp::{
     CallToolParams, CallToolResult, Empty, Implementation, InitializeParams, InitializeResult,
-    ListToolsResult, ServerCapabilities, ToolsCapability, negotiate,
+    ListToolsResult, ServerCapabilities, ToolAnnotations, ToolDefinition, ToolsCapability,
+    negotiate,
 };
-use parking_lot::Mutex;
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-use self::companions::{Companions, Failure};
-use self::tool::ModelTool;
+use self::companions::Companions;
 use crate::find::FindArgs;
 use crate::serve::current_folder;
 use crate::stdio::{self, Output};
 
+/// The tool's name, in the form that models know.
+const TOOL: &str = "get_diagnostics";
+
 /// The time for a call. The companion gives the editor 3 s.
 const ANSWER: Duration = Duration::from_secs(6);
 
-/// The time for which a tool stays offered although no editor is found. An editor that starts
+/// The time for which the tool stays offered although no editor is found. An editor that starts
 /// together with the CLI is running by then.
 const OFFER_GRACE: Duration = Duration::from_secs(3);
 
 /// The first pause between two searches for an editor. It doubles with each search, …
 const MIN_SEARCH_INTERVAL: Duration = Duration::from_millis(50);
-/// … up to this pause, …
+/// … up to this pause.
 const MAX_SEARCH_INTERVAL: Duration = Duration::from_secs(5);
-/// … or up to this one, while the only editor does not support diagnostics.
-const MAX_UNSUPPORTED_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Run an MCP server that gives the model the editor's diagnostics.
 ///
@@ -54,6 +55,17 @@ const MAX_UNSUPPORTED_INTERVAL: Duration = Duration::from_mins(1);
 pub(crate) struct McpArgs {
     #[command(flatten)]
     find: FindArgs,
+}
+
+/// The arguments of a model.
+#[derive(Debug, Default, Deserialize)]
+struct Arguments {
+    /// `None` means all open files.
+    #[serde(default)]
+    path: Option<String>,
+    /// The least severe diagnostics to report. `None` means the companion's default.
+    #[serde(default)]
+    severity: Option<Severity>,
 }
 
 /// Runs until the client closes stdin.
@@ -68,14 +80,18 @@ pub(crate) fn mcp(args: McpArgs) -> Result<(), Box<dyn Error>> {
 
 async fn run(companions: Companions, output: Output) -> Result<(), Box<dyn Error>> {
     let mut input = stdio::input()?;
-    let server = Arc::new(Server { companions, output, withdrawn: Mutex::default() });
-    let reading = async {
+    let server = Arc::new(Server { companions, output, is_withdrawn: AtomicBool::new(false) });
+    let mut calls = JoinSet::new();
+    let serving = async {
         while let Some(line) = input.recv().await {
-            server.take(&line).await;
+            server.take(&line, &mut calls).await;
+            while calls.try_join_next().is_some() {}
         }
+        // A client may send a call and close its end at once.
+        while calls.join_next().await.is_some() {}
     };
     tokio::select! {
-        () = reading => {}
+        () = serving => {}
         () = server.output.closed() => {}
     }
     Ok(())
@@ -85,22 +101,21 @@ async fn run(companions: Companions, output: Output) -> Result<(), Box<dyn Error
 struct Server {
     companions: Companions,
     output: Output,
-    /// The tools that are not listed. The server answers calls in any case.
-    withdrawn: Mutex<HashSet<ModelTool>>,
+    /// Whether the tool is not listed. The server answers calls in any case.
+    is_withdrawn: AtomicBool,
 }
 
 impl Server {
-    async fn take(self: &Arc<Self>, line: &[u8]) {
+    /// Handles a message. Adds a call of the tool to `calls`.
+    async fn take(self: &Arc<Self>, line: &[u8], calls: &mut JoinSet<()>) {
         match parse(line) {
             Ok(Payload::Single(Message::Request { id, method, params })) => {
-                self.request(id, &method, params).await;
+                self.request(id, &method, params, calls).await;
             }
             Ok(Payload::Single(Message::Notification { method, .. })) => {
                 if method == "notifications/initialized" {
-                    for tool in ModelTool::ALL {
-                        let server = Arc::clone(self);
-                        tokio::spawn(async move { server.watch(*tool).await });
-                    }
+                    let server = Arc::clone(self);
+                    tokio::spawn(async move { server.watch().await });
                 }
             }
             Ok(Payload::Single(Message::Response { .. })) => {}
@@ -110,20 +125,31 @@ impl Server {
         }
     }
 
-    async fn request(self: &Arc<Self>, id: Id, method: &str, params: Params<'_>) {
+    async fn request(
+        self: &Arc<Self>,
+        id: Id,
+        method: &str,
+        params: Params<'_>,
+        calls: &mut JoinSet<()>,
+    ) {
         match method {
             "initialize" => match params.parse::<InitializeParams<'_>>() {
                 Ok(params) => self.answer(&id, &initialized(&params)).await,
                 Err(error) => self.refuse(&id, invalid_params(method, &error)).await,
             },
             "tools/list" => {
-                let withdrawn = self.withdrawn.lock().clone();
-                let offered = ModelTool::ALL.iter().filter(|tool| !withdrawn.contains(tool));
-                let tools = offered.map(|tool| tool.definition()).collect();
+                let is_offered = !self.is_withdrawn.load(Relaxed);
+                let tools = is_offered.then(definition).into_iter().collect();
                 self.answer(&id, &ListToolsResult { tools }).await;
             }
             "tools/call" => match params.parse::<CallToolParams<'_, Option<Value>>>() {
-                Ok(call) => self.call(id, &call.name, call.arguments).await,
+                Ok(call) => match arguments(call) {
+                    Ok(arguments) => {
+                        let server = Arc::clone(self);
+                        calls.spawn(async move { server.call(&id, arguments).await });
+                    }
+                    Err(error) => self.answer(&id, &CallToolResult::error(error)).await,
+                },
                 Err(error) => self.refuse(&id, invalid_params(method, &error)).await,
             },
             "ping" | "logging/setLevel" => self.answer(&id, &Empty {}).await,
@@ -131,46 +157,32 @@ impl Server {
         }
     }
 
-    async fn call(self: &Arc<Self>, id: Id, name: &str, arguments: Option<Value>) {
-        let tool = ModelTool::named(name).ok_or_else(|| format!("Unknown tool: {name}"));
-        let call = match tool.and_then(|tool| tool.parse(arguments)) {
-            Ok(call) => call,
-            Err(error) => return self.answer(&id, &CallToolResult::error(error)).await,
-        };
-        let server = Arc::clone(self);
-        tokio::spawn(async move {
-            let result = call.answer(&server.companions, Instant::now() + ANSWER).await;
-            server.answer(&id, &result).await;
-        });
+    async fn call(&self, id: &Id, Arguments { path, severity }: Arguments) {
+        // Some models write an empty text for a missing argument.
+        let path = path.filter(|path| !path.is_empty());
+        let diagnostics = self.companions.diagnostics(path, severity, Instant::now() + ANSWER);
+        self.answer(id, &diagnostics.await.unwrap_or_else(CallToolResult::error)).await;
     }
 
     /// Searches for an editor until one can answer the tool. Later, each call searches again, because
     /// an editor's restart does not change the list of tools.
-    async fn watch(&self, tool: ModelTool) {
+    async fn watch(&self) {
         let begun = Instant::now();
         let mut pause = MIN_SEARCH_INTERVAL;
-        while let Err(failure) = self.companions.check(tool).await {
-            log::debug!("{}", tool.explain(&failure));
+        while let Err(why) = self.companions.check().await {
+            log::debug!("{why}");
             if begun.elapsed() >= OFFER_GRACE {
-                self.offer(tool, false).await;
+                self.withdraw(true).await;
             }
-            let longest = match failure {
-                Failure::NotOffered => MAX_UNSUPPORTED_INTERVAL,
-                Failure::Absent(_) | Failure::Failed(_) => MAX_SEARCH_INTERVAL,
-            };
             sleep(pause).await;
-            pause = (pause * 2).min(longest);
+            pause = (pause * 2).min(MAX_SEARCH_INTERVAL);
         }
-        self.offer(tool, true).await;
+        self.withdraw(false).await;
     }
 
-    async fn offer(&self, tool: ModelTool, is_offered: bool) {
-        let has_changed = if is_offered {
-            self.withdrawn.lock().remove(&tool)
-        } else {
-            self.withdrawn.lock().insert(tool)
-        };
-        if has_changed {
+    /// Withdraws the tool, or offers it again.
+    async fn withdraw(&self, is_withdrawn: bool) {
+        if self.is_withdrawn.swap(is_withdrawn, Relaxed) != is_withdrawn {
             self.send(&Notification::new("notifications/tools/list_changed", Empty {})).await;
         }
     }
@@ -185,6 +197,39 @@ impl Server {
 
     async fn send(&self, message: &impl Serialize) {
         self.output.send(serde_json::to_vec(message).expect("our messages are JSON")).await;
+    }
+}
+
+/// Checks a model's call. The error is a text for the model.
+fn arguments(call: CallToolParams<'_, Option<Value>>) -> Result<Arguments, String> {
+    if call.name != TOOL {
+        return Err(format!("Unknown tool: {}", call.name));
+    }
+    let Some(arguments) = call.arguments else { return Ok(Arguments::default()) };
+    serde_json::from_value(arguments)
+        .map_err(|error| format!("Invalid arguments: {}", describe(&error)))
+}
+
+fn definition() -> ToolDefinition {
+    ToolDefinition {
+        name: TOOL,
+        title: "Get problems",
+        description: "Returns the errors and warnings that the user's editor shows for a file of the \
+            project, or for the files that are open in it: a line for each, \
+            path:line:column: severity: message, the worst if there are many.",
+        input_schema: json!({
+            "type": "object",
+            "properties": {
+                "path": {
+                    "type": "string",
+                    "description": "The file, absolute or relative to the current folder; absent, all \
+                        files that are open in the editor.",
+                },
+                "severity": Severity::schema(),
+            },
+        }),
+        output_schema: None,
+        annotations: Some(ToolAnnotations { read_only_hint: true, open_world_hint: false }),
     }
 }
 

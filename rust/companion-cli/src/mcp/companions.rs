@@ -1,7 +1,7 @@
-//! Asks companions, for the tools of models.
+//! Asks companions for diagnostics.
 //!
-//! It finds a companion that offers a tool, and calls the tool in a new session. So no connection has
-//! to be kept or restored between two calls.
+//! It finds a companion that offers them, and asks it in a new session. So no connection has to be kept
+//! or restored between two calls.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use companion_client::discover::normalize;
 use companion_client::http::{Endpoint, Error, Session, connect};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use companion_protocol::diagnostics::{DiagnosticsReport, Severity};
+use companion_protocol::mcp::CallToolResult;
+use companion_protocol::tool::Tool;
+use serde::Serialize;
+use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::tool::ModelTool;
 use crate::find::{FindArgs, Finder, Mapping, Parent};
 
 /// The time for a companion to begin a session, which usually takes milliseconds. Each edit waits
@@ -29,54 +30,19 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Companions {
     finder: Arc<Finder>,
-    pub(super) mapping: Mapping,
+    mapping: Mapping,
     /// The base of relative paths.
     cwd: PathBuf,
 }
 
-/// The reason why there is no answer.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// No companion answers.
-    Absent(String),
-    /// The companions that answer do not offer the tool.
-    NotOffered,
-    /// The call failed.
-    Failed(String),
-}
-
-/// The tools that a companion offers.
-#[derive(Deserialize)]
-struct Offered {
-    tools: Vec<Name>,
-}
-
-#[derive(Deserialize)]
-struct Name {
-    name: String,
-}
-
-/// A companion's answer to a call. Its paths are the companion's.
-#[derive(Deserialize)]
+/// The arguments for a companion.
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Answer<S> {
-    #[serde(default)]
-    content: Vec<Text>,
-    pub(super) structured_content: Option<S>,
-    #[serde(default)]
-    pub(super) is_error: bool,
-}
-
-#[derive(Deserialize)]
-struct Text {
-    text: String,
-}
-
-impl<S> Answer<S> {
-    pub(super) fn text(&self) -> String {
-        let blocks: Vec<_> = self.content.iter().map(|block| &*block.text).collect();
-        blocks.join("\n")
-    }
+struct CompanionArguments {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    severity: Option<Severity>,
 }
 
 impl Companions {
@@ -87,71 +53,90 @@ impl Companions {
         Ok(Self { finder: Arc::new(find.finder(Parent::Client)?), mapping, cwd })
     }
 
-    /// Fails unless a companion offers the tool.
-    pub(super) async fn check(&self, tool: ModelTool) -> Result<(), Failure> {
-        end(&self.begin(tool).await?).await;
+    /// Fails unless a companion offers diagnostics. The error is a text for the model.
+    pub(super) async fn check(&self) -> Result<(), String> {
+        end(&self.begin().await?).await;
         Ok(())
     }
 
-    /// Asks the first companion that offers the tool, and waits for the answer until `deadline`.
-    pub(super) async fn ask<S: DeserializeOwned>(
+    /// Asks the first companion that offers diagnostics, and waits for the answer until `deadline`.
+    ///
+    /// # Errors
+    /// A text for the model.
+    pub(super) async fn diagnostics(
         &self,
-        tool: ModelTool,
-        arguments: impl Serialize,
+        path: Option<String>,
+        severity: Option<Severity>,
         deadline: Instant,
-    ) -> Result<Answer<S>, Failure> {
-        let session = self.begin(tool).await?;
-        let call = json!({ "name": tool.companion_tool().name(), "arguments": arguments });
-        let answer = timeout_at(deadline, session.ask("tools/call", call)).await;
+    ) -> Result<CallToolResult, String> {
+        let file_path = path.map(|path| self.to_companion(&path));
+        let arguments = CompanionArguments { file_path, severity };
+        let session = self.begin().await?;
+        let call = json!({ "name": Tool::GetDiagnostics.name(), "arguments": arguments });
+        let answer = timeout_at(deadline, session.ask::<Value>("tools/call", call)).await;
         end(&session).await;
-        answer
-            .map_err(|_| Failure::Failed("The user's editor did not answer in time.".to_owned()))?
-            .map_err(|error| Failure::Failed(error.explain(&session.endpoint().authority())))
+        let answer = answer
+            .map_err(|_| "The user's editor did not answer in time.".to_owned())?
+            .map_err(|error| error.explain(&session.endpoint().authority()))?;
+        if answer["isError"] == true {
+            let blocks = answer["content"].as_array().into_iter().flatten();
+            let texts: Vec<_> = blocks.filter_map(|block| block["text"].as_str()).collect();
+            return Err(texts.join("\n"));
+        }
+        let report: DiagnosticsReport = serde_json::from_value(answer["structuredContent"].clone())
+            .map_err(|_| "The user's editor did not answer with problems.".to_owned())?;
+        let report = self.mapping.report_to_client(report);
+        let json = serde_json::to_value(&report).expect("a report is JSON");
+        Ok(CallToolResult::structured(report.text(), json))
     }
 
     /// Returns the companion's path of a client's file, without `..`. Like the client, it does not
     /// resolve links.
-    pub(super) fn to_companion(&self, path: &str) -> String {
+    fn to_companion(&self, path: &str) -> String {
         let path = normalize(&self.cwd.join(path)).to_string_lossy().into_owned();
         self.mapping.to_companion(&path).unwrap_or(path)
     }
 
-    /// Begins a session with the first companion that offers the tool.
-    async fn begin(&self, tool: ModelTool) -> Result<Session, Failure> {
+    /// Begins a session with the first companion that offers diagnostics.
+    async fn begin(&self) -> Result<Session, String> {
+        let absent =
+            |why: String| format!("No editor is connected. Continue without its problems. ({why})");
         let finder = Arc::clone(&self.finder);
         let found = tokio::task::spawn_blocking(move || finder.find()).await;
-        let endpoints =
-            found.map_err(|error| Failure::Absent(error.to_string()))?.map_err(Failure::Absent)?;
+        let endpoints = found.map_err(|error| absent(error.to_string()))?.map_err(absent)?;
         let mut why = Vec::new();
-        let mut is_offered = true;
-        for hosts in endpoints.chunk_by(|a, b| (a.port, &a.token) == (b.port, &b.token)) {
+        let mut is_refused = false;
+        for hosts in endpoints.chunk_by(Endpoint::is_of_same_companion) {
             // In parallel, because the lookup of an unknown host name takes long.
-            let mut begun: JoinSet<_> =
-                hosts.iter().map(|host| begin_at(host.clone(), tool)).collect();
+            let mut begun: JoinSet<_> = hosts.iter().cloned().map(begin_at).collect();
             while let Some(begun) = begun.join_next().await {
                 match begun {
                     Ok(Ok(Some(session))) => return Ok(session),
-                    Ok(Ok(None)) => is_offered = false,
+                    Ok(Ok(None)) => is_refused = true,
                     Ok(Err(error)) => why.push(error),
                     Err(panic) => why.push(panic.to_string()),
                 }
             }
         }
-        Err(if is_offered { Failure::Absent(why.join("; ")) } else { Failure::NotOffered })
+        if is_refused {
+            return Err("The user's editor does not report problems.".to_owned());
+        }
+        Err(absent(why.join("; ")))
     }
 }
 
-/// Begins a session at `endpoint`; `None` if the companion does not offer the tool.
-async fn begin_at(endpoint: Endpoint, tool: ModelTool) -> Result<Option<Session>, String> {
+/// Begins a session at `endpoint`; `None` if the companion does not offer diagnostics.
+async fn begin_at(endpoint: Endpoint) -> Result<Option<Session>, String> {
     let deadline = Instant::now() + BEGINNING;
     let authority = endpoint.authority();
     let failed = |error: Error| error.explain(&authority);
     // Only one timeout applies at a time. This one knows the unfinished step.
     let session = connect(&endpoint, BEGINNING).await.map_err(failed)?.session;
-    let offered = timeout_at(deadline, session.ask::<Offered>("tools/list", json!({}))).await;
+    let offered = timeout_at(deadline, session.ask::<Value>("tools/list", json!({}))).await;
     let offered = offered.map_err(|_| format!("{authority} did not answer in time"))?;
-    let name = tool.companion_tool().name();
-    if offered.map_err(failed)?.tools.iter().any(|offered| offered.name == name) {
+    let offered = offered.map_err(failed)?;
+    let mut tools = offered["tools"].as_array().into_iter().flatten();
+    if tools.any(|tool| tool["name"] == Tool::GetDiagnostics.name()) {
         return Ok(Some(session));
     }
     end(&session).await;
