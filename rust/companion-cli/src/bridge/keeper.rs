@@ -29,7 +29,7 @@ const SEARCH_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time for the last search before the deadline.
 const MIN_SEARCH_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The silence of a companion after which the next one is tried, too.
+/// After such a silence of a companion, the next one is tried, too.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The longest silence of a stream. The client gives up a stream after the same time. Companions
@@ -45,7 +45,7 @@ const MIN_RETRY_DELAY: Duration = Duration::from_millis(50);
 /// … up to this pause.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(2);
 
-/// The duration after which a stream counts as a success.
+/// A stream counts as a success if it lasts so long.
 const STEADY: Duration = Duration::from_secs(5);
 
 /// Keeps the connection of one client.
