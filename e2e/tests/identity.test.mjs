@@ -124,6 +124,17 @@ test('an editor learns which CLIs run hooks, and which reason no model gets', as
 });
 
 describe('a reason arrives at once', { concurrency: 3 }, () => {
+  test('through one of two bridges', async (t) => {
+    const window = await open(t);
+    const env = bridgeEnv(window.sandbox, byDiscovery(window.sandbox));
+    const own = await startCli(window, 'a', { env });
+    const other = await startCli(window, 'b', { env });
+    await own.hooks.before(window.file);
+    const diff = await openDiff(window, own, window.file);
+    assert.equal(diff.arrival, 'now');
+    await assertHolds(window, own, diff, [other]);
+  });
+
   test('through a bridge that a launcher starts', async (t) => {
     const window = await open(t);
     const { sandbox } = window;
