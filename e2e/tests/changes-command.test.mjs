@@ -98,6 +98,20 @@ for (const [program, ...args] of [
   });
 }
 
+test('what the user has reverted is not in the patch, and what is kept not in the list', async (t) => {
+  const { sandbox, companion, file, made } = await changed(t);
+  const key = { session: 'a', prompt: 1 };
+  fs.rmSync(made);
+  companion.notify('cli/reverted', { ...key, paths: [made] });
+  await companion.caughtUp();
+  const { stdout } = await list(sandbox, '--prompt', '1');
+  assert.match(stdout, / {2}created made \+1 -0 \(reverted\)\n$/);
+  for (const prompt of [1, 2]) companion.notify('cli/kept', { session: 'a', prompt, paths: [file] });
+  await companion.caughtUp();
+  const { prompts } = await json(sandbox);
+  assert.deepEqual(prompts.map(({ files }) => files.map((of) => of.relativePath)), [['made']]);
+});
+
 test('no text of a private file is printed, also of one that became private', async (t) => {
   const { sandbox, companion, cli } = await open(t);
   const env = sandbox.file('.env', `${SECRET}\n`);
