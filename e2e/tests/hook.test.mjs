@@ -44,6 +44,16 @@ describe('after an edit', { concurrency: 3 }, () => {
     );
   });
 
+  test('without new problems, or without the edit, there is no report', async (t) => {
+    const window = await openWindow(t);
+    const file = window.sandbox.file('a.json', '{');
+    window.editor.diagnose = () => [problem(1, 'old'), problem(2, 'older')];
+    assert.deepEqual(await change(window, file, [problem(3, 'older')]), NOTHING);
+    window.editor.diagnose = () => [problem(1, 'new')];
+    const tool_response = { llmContent: 'no', error: { message: 'no', type: 'file_write_failure' } };
+    assert.deepEqual(await hook(window.sandbox, 'after-tool', edit(file, { tool_response })), NOTHING);
+  });
+
   test('all problems of a created file are listed', async (t) => {
     const { sandbox } = await openWindow(t);
     const file = path.join(sandbox.project, 'sub', 'new.json');
