@@ -74,6 +74,23 @@ fn the_ignore_file_of_the_user_may_be_in_the_worktree() {
 }
 
 #[test]
+fn the_configuration_of_a_worktree_counts_if_that_of_the_repository_says_so() {
+    for (value, private, shared) in
+        [("true", "project/x.own", "project/x.hid"), ("false", "project/x.hid", "project/x.own")]
+    {
+        let config =
+            format!("[core]\nexcludesFile = .git/mine\n[extensions]\nworktreeConfig = {value}");
+        let scene = scene(&[
+            ("project/.git/config", &*config),
+            ("project/.git/config.worktree", "[core]\nexcludesFile = .git/own"),
+            ("project/.git/mine", "*.hid"),
+            ("project/.git/own", "*.own"),
+        ]);
+        scene.check(&[private], &[shared]);
+    }
+}
+
+#[test]
 fn the_reason_names_the_rule_and_how_to_share_the_file() {
     let mut scene = scene(&[
         ("project/a/.gitignore", "# a comment\n*.Log\n{x,y}.gen"),
