@@ -14,6 +14,7 @@ import { Editor } from '../lib/editor.mjs';
 import { noGit as skip } from '../lib/git.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { until } from '../lib/inbox.mjs';
+import { Neovim, noNeovim } from '../lib/neovim.mjs';
 import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
@@ -207,4 +208,13 @@ test('doctor does not blame the option for a worktree that another editor has a 
   ide.kill();
   await ended;
   assert.match(await verdictOf(off), /is a worktree of the repository in .*project/);
+});
+
+test('with the option of the plugin for Neovim a CLI in another worktree does not connect', { skip: skip || noNeovim }, async (t) => {
+  const { sandbox, add } = repository(t);
+  const side = add('side');
+  const neovim = await Neovim.start(sandbox, { options: 'worktrees = false' });
+  await neovim.ready();
+  const client = await IdeClient.start(sandbox, { cwd: side });
+  assert.match((await client.connect()).details, /^Directory mismatch\./);
 });
