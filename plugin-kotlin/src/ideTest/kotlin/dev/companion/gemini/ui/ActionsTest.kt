@@ -56,6 +56,21 @@ class ActionsTest : ServiceTestCase() {
         }
     }
 
+    fun testSomeAreInOtherMenusToo() {
+        val places = mapOf(
+            "RunCli" to "EditorTab",
+            "AddToPrompt" to "EditorTab",
+            "Comment" to "Editor EditorGutter Diff.Editor",
+        )
+        for ((id, menus) in places) {
+            val action = ActionManager.getInstance().getAction("Companion.$id")
+            for (menu in menus.split(" ")) {
+                val group = ActionManager.getInstance().getAction("${menu}PopupMenu") as DefaultActionGroup
+                assertTrue("$id in $menu", action in group.getChildren(null))
+            }
+        }
+    }
+
     /** Checks the keymaps of this platform. platform-behaviours.md lists today's, which were read only. */
     fun testTheKeysAreNoOtherActionsInAnyKeymap() {
         for (id in listOf("Companion.RunCli", "Companion.Comment", ProposalActionIds.REJECT_WITH_REASON)) {
