@@ -2,8 +2,10 @@
 
 package dev.companion.gemini.platform
 
+import com.intellij.openapi.Disposable
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonShortcuts
+import com.intellij.openapi.actionSystem.ShortcutSet
 import java.awt.Component
 import java.awt.Graphics
 import java.awt.Insets
@@ -32,13 +34,18 @@ internal object KeyboardAccess {
                 override fun focusLost(event: FocusEvent) = component.repaint()
             },
         )
-        val action = object : CompanionAction() {
-            override fun actionPerformed(event: AnActionEvent) = command()
-        }
-        action.registerCustomShortcutSet(CommonShortcuts.ENTER, component, null)
+        onKey(CommonShortcuts.ENTER, component, command = command)
         val space = KeyStroke.getKeyStroke(KeyEvent.VK_SPACE, 0)
         component.registerKeyboardAction({ command() }, space, JComponent.WHEN_FOCUSED)
         return component
+    }
+
+    /** Runs [command] for these keys in [component], until [parent] is disposed. */
+    fun onKey(keys: ShortcutSet, component: JComponent, parent: Disposable? = null, command: () -> Unit) {
+        val action = object : CompanionAction() {
+            override fun actionPerformed(event: AnActionEvent) = command()
+        }
+        action.registerCustomShortcutSet(keys, component, parent)
     }
 
     /**

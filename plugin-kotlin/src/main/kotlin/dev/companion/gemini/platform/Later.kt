@@ -1,13 +1,18 @@
-// Runs work on the EDT after the present event, or so that its failure stops nothing.
+// Runs work later: on the EDT or in the background, or so that its failure stops nothing.
 
 package dev.companion.gemini.platform
 
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.diagnostic.Logger
+import com.intellij.openapi.editor.event.DocumentEvent
+import com.intellij.openapi.editor.event.DocumentListener
 import com.intellij.openapi.project.Project
+import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
+import java.util.concurrent.Future
+import java.util.concurrent.TimeUnit
 
 /** Runs [work] on the EDT, also below a dialog, unless the project has closed. Any thread. */
 internal fun Project.later(work: () -> Unit) =
@@ -16,6 +21,21 @@ internal fun Project.later(work: () -> Unit) =
 /** Runs [work] on the EDT once no dialog is open, unless the project has closed. Any thread. */
 internal fun Project.laterWithoutDialog(work: () -> Unit) =
     ApplicationManager.getApplication().invokeLater(work, Platform.nonModal, disposed)
+
+/** Runs [work] on a background thread. Any thread. */
+internal fun inBackground(work: () -> Unit) {
+    ApplicationManager.getApplication().executeOnPooledThread(work)
+}
+
+/** Runs [work] on a background thread after a time. Any thread. */
+internal fun after(millis: Long, work: () -> Unit): Future<*> =
+    AppExecutorUtil.getAppScheduledExecutorService().schedule(work, millis, TimeUnit.MILLISECONDS)
+
+/** Calls [changed] after each change of a document, on any thread: background write actions also change documents. */
+internal fun documentListener(changed: (DocumentEvent) -> Unit): DocumentListener =
+    object : DocumentListener {
+        override fun documentChanged(event: DocumentEvent) = changed(event)
+    }
 
 /** Runs [work], whose failure must not fail its caller. The IDE's log has the reason, and [failure]. */
 @Suppress("TooGenericExceptionCaught")
