@@ -2,13 +2,12 @@
 
 package dev.companion.gemini.comments
 
-import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.EditorFactory
 import com.intellij.testFramework.LightPlatformTestCase
+import dev.companion.gemini.core.CommentOnLines
 import java.nio.file.Paths
-import java.util.concurrent.Callable
 
 class CommentDraftsTest : LightPlatformTestCase() {
     private val open = ArrayList<Document>()
@@ -56,10 +55,7 @@ class CommentDraftsTest : LightPlatformTestCase() {
     }
 
     private fun find(text: String, content: String, count: Int, line: Int): Int? =
-        ApplicationManager
-            .getApplication()
-            .executeOnPooledThread(Callable { LineContent.find(LineContent.LinesOfText(text), content, count, line) })
-            .get()
+        LineContent.find(document(text), CommentOnLines("id", "/a", line + 1, line + count, content, "why"))?.first
 
     fun `test the nearest lines with the content are found`() {
         val text = "a b\n\n  a\tb \nc\na b\n"

@@ -2,16 +2,26 @@
 
 package dev.companion.gemini.comments
 
+import com.intellij.icons.AllIcons
+import com.intellij.openapi.actionSystem.AnAction
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.RangeMarker
 import com.intellij.openapi.editor.impl.DocumentMarkupModel
+import com.intellij.openapi.editor.markup.GutterIconRenderer
 import com.intellij.openapi.editor.markup.HighlighterLayer
 import com.intellij.openapi.editor.markup.HighlighterTargetArea
 import com.intellij.openapi.editor.markup.RangeHighlighter
+import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
+import com.intellij.xml.util.XmlStringUtil
+import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.CompanionAction
 import java.nio.file.Path
+import javax.swing.Icon
 
 /** For the EDT. Lines are 0-based, unless they are those of [params]. */
 internal class Comment(
@@ -57,12 +67,13 @@ internal class Comment(
     }
 
     /**
-     * Follows the mark in [document], which has the text of the file or proposal [path]. Without a mark it keeps the
-     * lines. Returns whether they have changed.
+     * Follows the mark in [document], which has the text of the file or proposal [path]. If the marked lines have been
+     * deleted, looks for their content; without it, keeps the lines. Returns whether the comment has changed.
      */
     fun follow(document: Document?, path: String, isProposal: Boolean): Boolean {
         if (document !== this.document || mark?.let(::linesOf) == null) unmark()
-        if (document == null || mark == null) return false
+        if (document == null) return false
+        if (mark == null) mark(document, LineContent.find(document, params) ?: return false)
         inProposal = isProposal
         val old = params
         val content = LineContent.of(document, lines)
@@ -80,6 +91,32 @@ internal class Comment(
             return document.getLineNumber(marker.startOffset)..document.getLineNumber(marker.endOffset)
         }
     }
+}
+
+/** Shows a comment in the gutter. The tooltip is the comment. A click edits it. */
+internal class CommentIcon(
+    private val project: Project,
+    private val comment: Comment,
+) : GutterIconRenderer(),
+    DumbAware {
+    override fun getIcon(): Icon = AllIcons.General.Balloon
+
+    override fun getTooltipText(): String =
+        XmlStringUtil.escapeString(message("comment.tooltip", comment.params.text)).replace("\n", "<br>")
+
+    override fun isNavigateAction() = true
+
+    override fun getClickAction(): AnAction =
+        object : CompanionAction() {
+            override fun actionPerformed(event: AnActionEvent) {
+                val editor = event.getData(CommonDataKeys.EDITOR) ?: return
+                CommentPopup.show(project, editor, comment)
+            }
+        }
+
+    override fun equals(other: Any?) = other is CommentIcon && other.comment === comment
+
+    override fun hashCode() = comment.params.id.hashCode()
 }
 
 internal class CommentPlace(

@@ -3,7 +3,6 @@
 package dev.companion.gemini.comments
 
 import com.intellij.openapi.editor.Document
-import com.intellij.openapi.ui.popup.JBPopup
 
 /** For the EDT. In memory only. */
 internal class CommentDrafts(
@@ -25,8 +24,7 @@ internal class CommentDrafts(
 
         var text = comment?.params?.text.orEmpty()
 
-        /** The popup and its field, while they are open. */
-        var popup: JBPopup? = null
+        /** The field, while its popup is open. */
         var field: CommentField? = null
 
         fun moveTo(place: CommentPlace) {

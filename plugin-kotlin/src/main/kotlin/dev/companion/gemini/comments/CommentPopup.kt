@@ -1,7 +1,8 @@
-// Opens the field for a comment at the lines of an editor.
+// Lets the user write a comment: opens a field at the lines of an editor.
 
 package dev.companion.gemini.comments
 
+import com.intellij.openapi.actionSystem.CommonShortcuts
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.LogicalPosition
 import com.intellij.openapi.project.Project
@@ -11,9 +12,23 @@ import com.intellij.openapi.ui.popup.JBPopupListener
 import com.intellij.openapi.ui.popup.LightweightWindowEvent
 import com.intellij.openapi.wm.IdeFocusManager
 import com.intellij.ui.awt.RelativePoint
+import com.intellij.ui.components.JBLabel
+import com.intellij.ui.components.JBScrollPane
+import com.intellij.ui.components.JBTextArea
+import com.intellij.util.ui.JBUI
+import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.KeyboardAccess
+import dev.companion.gemini.platform.Platform
+import java.awt.BorderLayout
+import java.awt.KeyboardFocusManager
 import java.awt.Point
+import java.awt.event.InputEvent
+import java.awt.event.KeyEvent
+import javax.swing.JPanel
+import javax.swing.KeyStroke
+import javax.swing.text.DefaultEditorKit
 
 /**
  * For the EDT. A click elsewhere does not close the popup. Closed in any other way than by sending, it leaves a draft,
@@ -42,17 +57,16 @@ internal object CommentPopup {
             IdeFocusManager.getInstance(project).requestFocus(open.area, true)
             return
         }
+        lateinit var popup: JBPopup
         val field = CommentField(draft.text, isNew = comment == null) { text ->
-            draft.popup?.cancel()
+            popup.cancel()
             service.drafts.forget(draft)
             service.write(comment, draft.place, text)
         }
-        val popup = popup(project, field, draft.place.lines)
-        draft.popup = popup
+        popup = popup(project, field, draft.place.lines)
         draft.field = field
         val listener = object : JBPopupListener {
             override fun onClosed(event: LightweightWindowEvent) {
-                draft.popup = null
                 draft.field = null
                 draft.text = field.area.text
                 if (draft.text.isBlank() || draft.text == comment?.params?.text) service.drafts.forget(draft)
@@ -80,5 +94,51 @@ internal object CommentPopup {
     private fun title(lines: IntRange): String {
         val (first, last) = Pair(lines.first + 1, lines.last + 1)
         return if (first == last) message("comment.title", first) else message("comment.title.lines", first, last)
+    }
+}
+
+/**
+ * A field for several lines. Enter and the link call [send] with the text; Shift+Enter begins a line; Tab leaves the
+ * field. For the EDT.
+ */
+internal class CommentField(
+    text: String,
+    isNew: Boolean,
+    private val send: (String) -> Unit,
+) : JPanel(BorderLayout()) {
+    val area = JBTextArea(text, ROWS, COLUMNS)
+
+    init {
+        border = JBUI.Borders.empty(GAP, GAP)
+        KeyboardAccess.cycle(this)
+        area.lineWrap = true
+        area.wrapStyleWord = true
+        area.caretPosition = text.length
+        area.accessibleContext.accessibleName = message("comment.field")
+        area.setFocusTraversalKeys(KeyboardFocusManager.FORWARD_TRAVERSAL_KEYS, setOf(tab(0)))
+        area.setFocusTraversalKeys(KeyboardFocusManager.BACKWARD_TRAVERSAL_KEYS, setOf(tab(InputEvent.SHIFT_DOWN_MASK)))
+        val newLine = KeyStroke.getKeyStroke(KeyEvent.VK_ENTER, InputEvent.SHIFT_DOWN_MASK)
+        area.inputMap.put(newLine, DefaultEditorKit.insertBreakAction)
+        KeyboardAccess.onKey(CommonShortcuts.ENTER, area, command = ::send)
+        add(JBScrollPane(area), BorderLayout.CENTER)
+        val bottom = JPanel(BorderLayout())
+        bottom.border = JBUI.Borders.empty(GAP, 0, 0, 0)
+        val key = if (isNew) "comment.hint" else "comment.hint.remove"
+        val hint = JBLabel(message(key), UIUtil.ComponentStyle.SMALL)
+        hint.foreground = UIUtil.getContextHelpForeground()
+        hint.border = JBUI.Borders.emptyRight(2 * GAP)
+        bottom.add(hint, BorderLayout.CENTER)
+        bottom.add(Platform.link(message("comment.send"), ::send), BorderLayout.EAST)
+        add(bottom, BorderLayout.SOUTH)
+    }
+
+    private fun send() = send(area.text)
+
+    private fun tab(modifiers: Int) = KeyStroke.getKeyStroke(KeyEvent.VK_TAB, modifiers)
+
+    private companion object {
+        const val ROWS = 3
+        const val COLUMNS = 50
+        const val GAP = 6
     }
 }

@@ -4,19 +4,15 @@ package dev.companion.gemini.comments
 
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
-import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.EditorFactory
-import com.intellij.openapi.editor.event.DocumentEvent
-import com.intellij.openapi.editor.event.DocumentListener
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.FileEditorManagerListener
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
-import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
@@ -27,7 +23,10 @@ import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.disk.idePath
 import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.after
 import dev.companion.gemini.platform.copyToClipboard
+import dev.companion.gemini.platform.documentListener
+import dev.companion.gemini.platform.inBackground
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.platform.laterWithoutDialog
 import dev.companion.gemini.platform.notice
@@ -39,7 +38,6 @@ import dev.companion.gemini.target.ShownPath
 import java.nio.file.Paths
 import java.util.UUID
 import java.util.concurrent.CopyOnWriteArrayList
-import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
 
 /** For the EDT, except [delivered], [refused] and [restored]. */
@@ -52,7 +50,6 @@ class CommentService(private val project: Project) : Disposable {
     private val updateScheduled = AtomicBoolean()
     private var core: CompanionCore? = null
     private val proposals = ProposalService.getInstance(project)
-    private val search = CommentSearch(project, ::markFound)
     internal val drafts = CommentDrafts(
         isOpen = { document -> proposals.waiting().any { it.document === document } },
         isPending = { it in comments },
@@ -60,7 +57,7 @@ class CommentService(private val project: Project) : Disposable {
 
     private var isWatching = false
 
-    /** Watches the editors once there is a comment. */
+    /** Watches the editors once there is a comment. Nobody ends the service of the project for new projects. */
     private fun watch() {
         if (isWatching) return
         isWatching = true
@@ -70,11 +67,7 @@ class CommentService(private val project: Project) : Disposable {
             override fun fileOpened(source: FileEditorManager, file: VirtualFile) = update()
         }
         bus.subscribe(FileEditorManagerListener.FILE_EDITOR_MANAGER, tabs)
-        val documents = object : DocumentListener {
-            /** Any thread: background write actions also change documents. */
-            override fun documentChanged(event: DocumentEvent) = updateSoon()
-        }
-        EditorFactory.getInstance().eventMulticaster.addDocumentListener(documents, this)
+        EditorFactory.getInstance().eventMulticaster.addDocumentListener(documentListener { updateSoon() }, this)
     }
 
     /** Sends all comments to a server that has just started. The journal of the last one may have removed comments. */
@@ -155,7 +148,7 @@ class CommentService(private val project: Project) : Disposable {
             return
         }
         val (path, line) = Pair(comment.params.path, comment.lines.first)
-        ApplicationManager.getApplication().executeOnPooledThread {
+        inBackground {
             val file = OpenedPath.find(project, path)?.let(FileOnDisk::find)
             val show = { if (file?.isValid == true) OpenFileDescriptor(project, file, line, 0).navigate(true) }
             project.laterWithoutDialog(show)
@@ -166,37 +159,27 @@ class CommentService(private val project: Project) : Disposable {
     internal fun shown(comment: Comment): String =
         ShownPath.of(project, Paths.get(comment.params.path)) + ':' + (comment.lines.first + 1)
 
-    /** Follows the lines of all comments, and sends those that have changed. Lost lines are searched later. */
+    /** Follows the lines of all comments, and sends those that have changed. */
     internal fun update() {
         assertEdt()
         if (project.isDisposed) return
-        val lost = LinkedHashMap<Document, MutableList<Comment>>()
         for (comment in comments) {
             val proposal = proposalOf(comment)?.document
             val document = proposal ?: comment.document?.takeIf { localFile(it) != null } ?: openFile(comment)
             val path = document?.takeIf { it !== proposal }?.let(::localFile)?.let(::systemPath) ?: comment.params.path
             if (comment.follow(document, path, proposal != null)) core?.send(ServerMessage.CommentSet(comment.params))
-            if (document != null && comment.document == null) lost.getOrPut(document) { ArrayList() } += comment
         }
-        search.look(lost)
-    }
-
-    private fun markFound(document: Document, places: Map<Comment, IntRange>) {
-        for ((comment, lines) in places) {
-            if (comment in comments && comment.document == null) comment.mark(document, lines)
-        }
-        update()
     }
 
     /** Any thread. Leaves time for the next key. */
     private fun updateSoon() {
         if (comments.isEmpty() || !updateScheduled.compareAndSet(false, true)) return
-        val timers = AppExecutorUtil.getAppScheduledExecutorService()
-        val work = {
-            updateScheduled.set(false)
-            update()
+        after(UPDATE_INTERVAL_MILLIS) {
+            project.later {
+                updateScheduled.set(false)
+                update()
+            }
         }
-        timers.schedule({ project.later(work) }, UPDATE_INTERVAL_MILLIS, TimeUnit.MILLISECONDS)
     }
 
     /** Any thread. A model has got these comments. */

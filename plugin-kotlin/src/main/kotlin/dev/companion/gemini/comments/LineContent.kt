@@ -3,7 +3,7 @@
 package dev.companion.gemini.comments
 
 import com.intellij.openapi.editor.Document
-import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.core.CommentOnLines
 
 /** Lines are 0-based. */
 internal object LineContent {
@@ -13,76 +13,51 @@ internal object LineContent {
     /** The longest text from which a content is taken. */
     private const val MAX_READ = 16 * MAX_CONTENT
 
+    /** How far a search goes, in each direction. */
+    private const val SEARCHED_LINES = 10_000
+
+    private val BLANKS = Regex("[\\p{Z}\\p{Cc}]+")
+
     /** Returns the text of [lines] in one line with single spaces. On the EDT or in a read action. */
     fun of(document: Document, lines: IntRange): String {
-        val (start, end) = Pair(document.getLineStartOffset(lines.first), document.getLineEndOffset(lines.last))
-        return of(document.immutableCharSequence, start, end)
-    }
-
-    private fun of(text: CharSequence, start: Int, end: Int): String {
-        val content = oneLine(text.subSequence(start, minOf(end, start + MAX_READ)), MAX_CONTENT)
+        val start = document.getLineStartOffset(lines.first)
+        val end = minOf(document.getLineEndOffset(lines.last), start + MAX_READ)
+        val content = oneLine(document.immutableCharSequence.subSequence(start, end)).take(MAX_CONTENT)
         // Half a surrogate pair is left out.
         return if (content.lastOrNull()?.isHighSurrogate() == true) content.dropLast(1) else content
     }
 
-    /** Returns at most [most] UTF-16 units of [text], with single spaces and without those at its ends. */
-    fun oneLine(text: CharSequence, most: Int = Int.MAX_VALUE): String {
-        val line = StringBuilder()
-        var isBlank = false
-        for (char in text) {
-            if (isBlank(char)) {
-                isBlank = line.isNotEmpty()
-                continue
-            }
-            if (isBlank && line.length < most) line.append(' ')
-            isBlank = false
-            if (line.length >= most) break
-            line.append(char)
-        }
-        return line.toString()
-    }
+    /** Returns [text] with single spaces, and without those at its ends. */
+    fun oneLine(text: CharSequence): String = text.replace(BLANKS, " ").trim(' ')
 
-    private fun isBlank(char: Char) = char.isWhitespace() || Character.isSpaceChar(char) || Character.isISOControl(char)
-
-    /** Returns the first line of the [count] lines with [content] that are nearest to [line]. Not for the EDT. */
-    fun find(text: LinesOfText, content: String, count: Int, line: Int): Int? {
-        assertNotEdt()
-        val last = text.count - count
+    /**
+     * Returns the lines with the content of [comment] that are nearest to its own; null if there are none. Most lines
+     * differ in their first word, so this is fast enough for the EDT.
+     */
+    fun find(document: Document, comment: CommentOnLines): IntRange? {
+        val (content, line, count) = Triple(comment.content, comment.line - 1, comment.endLine - comment.line + 1)
+        val starts = 0..document.lineCount - count
+        val words = content.split(' ')
         // A content of blank lines is only found in its place.
-        if (content.isEmpty()) return line.takeIf { it in 0..last && text.content(it, count).isEmpty() }
-        for (distance in 0..maxOf(line, last - line)) {
-            for (start in setOf(line - distance, line + distance)) {
-                if (start in 0..last && text.mayBegin(start, count, content) && text.content(start, count) == content) {
-                    return start
-                }
+        val searched = if (content.isEmpty()) 0 else SEARCHED_LINES
+        for (distance in 0..searched) {
+            for (start in listOf(line - distance, line + distance)) {
+                val lines = start until start + count
+                if (start in starts && beginWith(words, document, lines) && of(document, lines) == content) return lines
             }
         }
         return null
     }
 
-    /** The lines of a text that does not change. */
-    class LinesOfText(private val text: String) {
-        private val starts = ArrayList<Int>().apply {
-            add(0)
-            for (offset in text.indices) if (text[offset] == '\n') add(offset + 1)
+    private fun beginWith(words: List<String>, document: Document, lines: IntRange): Boolean {
+        val text = document.immutableCharSequence
+        var offset = document.getLineStartOffset(lines.first)
+        val end = minOf(document.getLineEndOffset(lines.last), offset + MAX_READ)
+        for (word in words) {
+            while (offset < end && (text[offset].isWhitespace() || text[offset].isISOControl())) offset++
+            if (!text.startsWith(word, offset)) return false
+            offset += word.length
         }
-
-        val count: Int get() = starts.size
-
-        private fun end(line: Int) = if (line + 1 < count) starts[line + 1] - 1 else text.length
-
-        fun content(start: Int, count: Int): String = of(text, starts[start], end(start + count - 1))
-
-        /** Compares the first characters, because most lines differ there. */
-        fun mayBegin(start: Int, count: Int, content: String): Boolean {
-            val end = end(start + count - 1)
-            var offset = starts[start]
-            while (offset < end && isBlank(text[offset])) offset++
-            for (char in content) {
-                if (char == ' ') return true
-                if (offset >= end || text[offset++] != char) return false
-            }
-            return true
-        }
+        return true
     }
 }
