@@ -16,6 +16,7 @@ import dev.companion.gemini.core.DiagnosticsRequest
 import dev.companion.gemini.core.FileDiagnostics
 import dev.companion.gemini.core.Responder
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.after
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
@@ -38,13 +39,10 @@ class DiagnosticsService(private val project: Project) : Disposable {
     fun find(responder: Responder<Diagnostics>, asked: DiagnosticsRequest) {
         val answer = Answer(responder, asked.paths) { !project.isDisposed && DumbService.isDumb(project) }
         val ownIndicator = ProgressIndicatorBase()
-        val giveUp = {
+        val timer = after(ANSWER_MILLIS) {
             ownIndicator.cancel()
             answer.send()
         }
-        val timer = AppExecutorUtil
-            .getAppScheduledExecutorService()
-            .schedule(giveUp, ANSWER_MILLIS, TimeUnit.MILLISECONDS)
         val end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(DAEMON_MILLIS)
         background.execute {
             try {

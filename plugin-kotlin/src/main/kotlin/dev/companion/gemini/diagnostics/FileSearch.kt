@@ -59,7 +59,25 @@ internal class FileSearch(
         }
     }
 
-    private fun watch(file: VirtualFile) = DaemonWatch(project, file, least).find(end)
+    /** Returns the daemon's diagnostics when it has finished, or at [end]. */
+    private fun watch(file: VirtualFile): Found {
+        val finished = Semaphore(0)
+        val parent = Disposer.newDisposable()
+        try {
+            val listener = object : DaemonCodeAnalyzer.DaemonListener {
+                override fun daemonFinished() = finished.release()
+            }
+            project.messageBus.connect(parent).subscribe(DaemonCodeAnalyzer.DAEMON_EVENT_TOPIC, listener)
+            do {
+                known(file)?.let { return it }
+            } while (finished.tryAcquire(end - System.nanoTime(), TimeUnit.NANOSECONDS))
+        } finally {
+            Disposer.dispose(parent)
+        }
+        // If the errors of the present text are unknown, all diagnostics are: earlier ones may have been fixed.
+        val found = read(file) { analyzed -> analyzed.takeIf { it.hasErrors }?.diagnostics(least) }
+        return Found(found.orEmpty(), message("diagnostics.incomplete.unfinished"))
+    }
 
     /** Returns incomplete diagnostics, because the other process does not report when it has finished. */
     private fun findElsewhere(file: VirtualFile, isShown: Boolean) =
@@ -77,7 +95,7 @@ internal class FileSearch(
     private fun isWatched(file: VirtualFile) =
         !PowerSaveMode.isEnabled() && file in FileEditorManager.getInstance(project).selectedFiles
 
-    /** Returns the daemon's diagnostics in a hidden tab, if nothing has changed since. */
+    /** Returns the daemon's diagnostics if it has finished, and nothing has changed since. */
     private fun known(file: VirtualFile): Found? =
         read(file) { analyzed -> analyzed.takeIf { it.isComplete }?.let { Found(it.diagnostics(least)) } }
 
@@ -89,39 +107,4 @@ internal class FileSearch(
 
     private fun <T : Any> read(file: VirtualFile, look: (AnalyzedFile) -> T?): T? =
         ApplicationManager.getApplication().runReadAction(Computable { AnalyzedFile.of(project, file)?.let(look) })
-}
-
-internal class DaemonWatch(
-    private val project: Project,
-    private val file: VirtualFile,
-    private val least: Severity,
-) {
-    /** Returns the daemon's diagnostics when it has finished, or at [end], a time of [System.nanoTime]. */
-    fun find(end: Long): Found {
-        val finished = Semaphore(0)
-        val parent = Disposer.newDisposable()
-        try {
-            val listener = object : DaemonCodeAnalyzer.DaemonListener {
-                override fun daemonFinished() = finished.release()
-            }
-            project.messageBus.connect(parent).subscribe(DaemonCodeAnalyzer.DAEMON_EVENT_TOPIC, listener)
-            do {
-                val found = look()
-                if (found.incomplete == null) return found
-            } while (finished.tryAcquire(end - System.nanoTime(), TimeUnit.NANOSECONDS))
-            return look()
-        } finally {
-            Disposer.dispose(parent)
-        }
-    }
-
-    /** If the errors of the present text are unknown, all diagnostics are: earlier ones may have been fixed. */
-    private fun look(): Found =
-        ApplicationManager.getApplication().runReadAction(
-            Computable {
-                val analyzed = AnalyzedFile.of(project, file)
-                val reason = message("diagnostics.incomplete.unfinished").takeIf { analyzed?.isComplete != true }
-                Found(analyzed?.takeIf { it.hasErrors }?.diagnostics(least).orEmpty(), reason)
-            },
-        )
 }
