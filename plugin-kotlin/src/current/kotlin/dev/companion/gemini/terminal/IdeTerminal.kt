@@ -30,9 +30,6 @@ class IdeTerminal : CliTerminal {
             ?.let { CliTabs.remember(project, it, Program(widget)) }
     }
 
-    override fun findRunning(project: Project, orStarts: Boolean, then: (CliTab?) -> Unit) =
-        CliTabs.findRunning(project, orStarts, then = then)
-
     /** A program in the classic terminal. */
     private class Program(private val widget: TerminalWidget) : TabProgram {
         override val terminal get() = widget

@@ -13,41 +13,32 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.openapi.wm.ToolWindowAnchor
+import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.testFramework.LightVirtualFile
 import com.intellij.testFramework.MapDataContext
 import com.intellij.testFramework.TestActionEvent
+import com.intellij.ui.content.ContentFactory
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.project.ServiceTestCase
 import dev.companion.gemini.shownNotifications
-import dev.companion.gemini.terminal.CliTab
+import dev.companion.gemini.terminal.CliTabs
 import dev.companion.gemini.terminal.CliTerminal
+import dev.companion.gemini.terminal.TabProgram
 import java.awt.datatransfer.DataFlavor
 import java.awt.datatransfer.StringSelection
 import java.io.File
 import java.util.concurrent.CountDownLatch
+import javax.swing.JPanel
 
 class CliActionsTest : ServiceTestCase() {
     private val did = ArrayList<String>()
-    private var running = false
     private var outcome: () -> String? = { null }
 
     private val terminal = object : CliTerminal {
         override fun run(project: Project, command: String): String? {
             did += "run $command"
             return outcome()
-        }
-
-        override fun findRunning(project: Project, orStarts: Boolean, then: (CliTab?) -> Unit) =
-            then(if (running) tab else null)
-    }
-
-    private val tab = object : CliTab {
-        override fun show() {
-            did += "show"
-        }
-
-        override fun send(text: String) {
-            did += text
         }
     }
 
@@ -73,6 +64,27 @@ class CliActionsTest : ServiceTestCase() {
         val point = Extensions.getRootArea().getExtensionPoint<CliTerminal>("dev.companion.gemini.cliTerminal")
         point.registerExtension(terminal)
         Disposer.register(testRootDisposable) { point.unregisterExtension(terminal) }
+    }
+
+    /** Opens a terminal with a CLI behind another one. Returns whether the CLI's terminal shows. */
+    private fun withRunningCli(): () -> Boolean {
+        withTerminal()
+        val windows = ToolWindowManager.getInstance(project)
+        val contents = windows.registerToolWindow("Terminal", false, ToolWindowAnchor.BOTTOM).contentManager
+        val (cli, other) = List(2) { ContentFactory.SERVICE.getInstance().createContent(JPanel(), "a terminal", false) }
+        listOf(cli, other).forEach(contents::addContent)
+        contents.setSelectedContent(other)
+        val program = object : TabProgram {
+            override val terminal get() = this
+
+            override fun askWhetherItRuns(then: (Boolean) -> Unit) = then(true)
+
+            override fun send(text: String) {
+                did += text
+            }
+        }
+        CliTabs.remember(project, cli, program)
+        return { contents.selectedContent === cli }
     }
 
     private fun file(name: String, text: String = ""): VirtualFile {
@@ -119,10 +131,10 @@ class CliActionsTest : ServiceTestCase() {
     }
 
     fun testOneComesBackToACLIThatRuns() {
-        withTerminal()
-        running = true
+        val shows = withRunningCli()
         action("RunCli").actionPerformed(event("RunCli"))
-        await { did == listOf("show") }
+        await { shows() }
+        assertEquals(emptyList<String>(), did)
     }
 
     fun testOnlyWhatACLIFindsCanBeAdded() {
@@ -132,18 +144,17 @@ class CliActionsTest : ServiceTestCase() {
     }
 
     fun testTheFileIsPastedIntoThePromptOfTheCLIThatRuns() {
-        withTerminal()
-        running = true
+        val shows = withRunningCli()
         add(file("with blank/a.txt"))
-        assertEquals(listOf("show", "\u001b[200~ @with\\ blank/a.txt \u001b[201~"), did)
+        await { did == listOf("\u001b[200~ @with\\ blank/a.txt \u001b[201~") }
+        assertTrue(shows())
     }
 
     fun testSeveralFilesAndAFolderAreAddedAtOnce() {
-        withTerminal()
-        running = true
+        withRunningCli()
         val file = file("folder/a.txt")
         add(file, file.parent)
-        assertEquals("\u001b[200~ @folder/a.txt @folder/ \u001b[201~", did.last())
+        await { did == listOf("\u001b[200~ @folder/a.txt @folder/ \u001b[201~") }
     }
 
     fun testWhereNoCLIRunsTheTextIsOnTheClipboard() {

@@ -77,8 +77,9 @@ internal class CliNotices(
 
     /** Shows the terminal with a CLI that this plugin started; for other CLIs, the window of the terminals. */
     private fun goToTerminal() {
-        val window = { CliTabs.toolWindow(project)?.activate(null) ?: Unit }
-        CliTerminal.find()?.findRunning(project, orStarts = true) { tab -> tab?.show() ?: window() } ?: window()
+        CliTabs.findRunning(project, orStarts = true) { tab ->
+            if (tab == null) CliTabs.toolWindow(project)?.activate(null) else tab.show()
+        }
     }
 
     private companion object {

@@ -33,29 +33,12 @@ internal interface TabProgram {
 internal object CliTabs {
     private const val TOOL_WINDOW = "Terminal"
 
-    private class Remembered(
-        val content: Content,
-        val program: TabProgram,
-    ) {
-        /** A time of [System.nanoTime]. */
-        private val since = System.nanoTime()
-
-        /** Whether the CLI was seen to run. */
-        var hasRun = false
-
-        /** Returns whether the CLI may be about to start. [now] is a time of [System.nanoTime]. */
-        fun mayStart(now: Long) = !hasRun && now - since < TimeUnit.SECONDS.toNanos(START_SECONDS)
-    }
-
-    /** The time that a shell and a CLI may need until the CLI runs. */
-    private const val START_SECONDS = 10L
-
-    private val TABS = Key.create<List<Remembered>>("dev.companion.gemini.cli")
+    private val TABS = Key.create<List<CliTab>>("dev.companion.gemini.cli")
 
     private val Project.tabs get() = getUserData(TABS).orEmpty()
 
     fun remember(project: Project, content: Content, program: TabProgram) =
-        project.putUserData(TABS, project.tabs + Remembered(content, program))
+        project.putUserData(TABS, project.tabs + CliTab(project, content, program))
 
     /** Returns whether a terminal of the project has the focus. */
     fun hasFocus(project: Project): Boolean {
@@ -68,54 +51,33 @@ internal object CliTabs {
     /** Returns the window of the terminals; null if the IDE has none. */
     fun toolWindow(project: Project): ToolWindow? = ToolWindowManager.getInstance(project).getToolWindow(TOOL_WINDOW)
 
-    /** See [CliTerminal.findRunning]. [now] is a time of [System.nanoTime]. */
+    /**
+     * Finds a tab that [CliTerminal.run] opened and whose program still runs, or with [orStarts] may be about to start.
+     * Calls [then] on the EDT with it, or with null. [now] is a time of [System.nanoTime].
+     */
     fun findRunning(project: Project, orStarts: Boolean, now: Long = System.nanoTime(), then: (CliTab?) -> Unit) {
-        val tabs = project.tabs.mapNotNull { tab(project, it) }
-        project.putUserData(TABS, tabs.map { it.remembered })
-        findAmong(project, tabs, { orStarts && it.mayStart(now) }, then)
+        project.putUserData(TABS, project.tabs.filter { it.isOpen })
+        findFirst(project, emptySet(), { orStarts && it.mayStart(now) }, then)
     }
 
-    private fun findAmong(
-        project: Project,
-        tabs: List<Tab>,
-        mayStart: (Remembered) -> Boolean,
-        then: (CliTab?) -> Unit,
-    ) {
-        val known = project.tabs
-        findFirst(project, tabs.reversed(), mayStart) { found ->
-            // The same key, pressed before, may have opened a tab meanwhile.
-            val later = (project.tabs - known).mapNotNull { tab(project, it) }
-            if (found != null || later.isEmpty()) then(found) else findAmong(project, later, mayStart, then)
-        }
-    }
-
+    /** Asks the newest tab that is not in [asked]. The same key, pressed before, may have opened one meanwhile. */
     private fun findFirst(
         project: Project,
-        tabs: List<Tab>,
-        mayStart: (Remembered) -> Boolean,
+        asked: Set<CliTab>,
+        mayStart: (CliTab) -> Boolean,
         then: (CliTab?) -> Unit,
     ) {
-        val tab = tabs.firstOrNull() ?: return then(null)
-        tab.remembered.program.askWhetherItRuns { runs ->
+        val tab = project.tabs.lastOrNull { it !in asked && it.isOpen } ?: return then(null)
+        tab.program.askWhetherItRuns { runs ->
             project.later {
-                if (runs) tab.remembered.hasRun = true
-                if (runs || mayStart(tab.remembered)) then(tab) else findFirst(project, tabs.drop(1), mayStart, then)
+                if (runs) tab.hasRun = true
+                if (runs || mayStart(tab)) then(tab) else findFirst(project, asked + tab, mayStart, then)
             }
         }
     }
 
-    /** Returns the tab, or null if it has ended. */
-    private fun tab(project: Project, remembered: Remembered): Tab? {
-        val content = remembered.content
-        val isInToolWindow = content.manager?.contents?.contains(content) == true
-        if (isInToolWindow) return Tab(remembered) { showContent(project, content) }
-        val editors = FileEditorManager.getInstance(project)
-        val file = editors.openFiles.find { terminalIn(it) === remembered.program.terminal } ?: return null
-        return Tab(remembered) { editors.openFile(file, true) }
-    }
-
     /** The platform's classes of such files are not for plugins, and differ. So their members are found by name. */
-    private fun terminalIn(file: VirtualFile): Any? =
+    fun terminalIn(file: VirtualFile): Any? =
         property(file.javaClass, file, "getTerminalWidget")?.second
             ?: property(file.javaClass, file, "getTerminalView")?.second
             ?: property(file.javaClass, file, "getTab")?.let { (type, tab) -> property(type, tab, "getView")?.second }
@@ -128,32 +90,12 @@ internal object CliTabs {
         } catch (_: ReflectiveOperationException) {
             null
         }
-
-    private fun showContent(project: Project, content: Content) {
-        toolWindow(project)?.activate(null)
-        content.manager?.setSelectedContent(content, true)
-    }
-
-    private class Tab(
-        val remembered: Remembered,
-        private val bringToFront: () -> Unit,
-    ) : CliTab {
-        override fun show() = bringToFront()
-
-        override fun send(text: String) = remembered.program.send(text)
-    }
 }
 
 /** Runs a CLI in a terminal of the IDE. Registered only with the Terminal plugin. */
 interface CliTerminal {
     /** EDT. Opens a terminal of [project] and runs [command] in it. Returns a note for the user, or null. */
     fun run(project: Project, command: String): String?
-
-    /**
-     * EDT. Finds a terminal that [run] opened and whose program still runs, or with [orStarts] may be about to start.
-     * Calls [then] on the EDT with it, or with null.
-     */
-    fun findRunning(project: Project, orStarts: Boolean, then: (CliTab?) -> Unit)
 
     companion object {
         private val EXTENSIONS = ExtensionPointName.create<CliTerminal>("dev.companion.gemini.cliTerminal")
@@ -163,11 +105,44 @@ interface CliTerminal {
     }
 }
 
-/** A terminal with a running CLI. EDT. */
-interface CliTab {
+/** A terminal that the plugin has opened for a CLI. EDT. */
+internal class CliTab(
+    private val project: Project,
+    private val content: Content,
+    val program: TabProgram,
+) {
+    /** A time of [System.nanoTime]. */
+    private val since = System.nanoTime()
+
+    /** Whether the CLI was seen to run. */
+    var hasRun = false
+
+    private val isInToolWindow get() = content.manager?.contents?.contains(content) == true
+
+    /** Null unless the user has moved the tab among the editors. */
+    private val file: VirtualFile?
+        get() = FileEditorManager.getInstance(project).openFiles.find { CliTabs.terminalIn(it) === program.terminal }
+
+    val isOpen get() = isInToolWindow || file != null
+
+    /** Returns whether the CLI may be about to start. [now] is a time of [System.nanoTime]. */
+    fun mayStart(now: Long) = !hasRun && now - since < TimeUnit.SECONDS.toNanos(START_SECONDS)
+
     /** Shows the terminal and gives it the focus. */
-    fun show()
+    fun show() {
+        if (isInToolWindow) {
+            CliTabs.toolWindow(project)?.activate(null)
+            content.manager?.setSelectedContent(content, true)
+        } else {
+            file?.let { FileEditorManager.getInstance(project).openFile(it, true) }
+        }
+    }
 
     /** Sends [text] to the program in the terminal. */
-    fun send(text: String)
+    fun send(text: String) = program.send(text)
+
+    private companion object {
+        /** The time that a shell and a CLI may need until the CLI runs. */
+        const val START_SECONDS = 10L
+    }
 }

@@ -2,7 +2,6 @@
 
 package dev.companion.gemini.ui
 
-import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.options.ShowSettingsUtil
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Key
@@ -11,11 +10,13 @@ import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.copyToClipboard
+import dev.companion.gemini.platform.inBackground
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.terminal.CliProgram
+import dev.companion.gemini.terminal.CliTabs
 import dev.companion.gemini.terminal.CliTerminal
 import dev.companion.gemini.terminal.PromptText
 
@@ -32,7 +33,7 @@ internal object CompanionCommands {
         assertEdt()
         val terminal = CliTerminal.find() ?: return
         namingWhatIsMissing(project) {
-            terminal.findRunning(project, orStarts = true) { tab ->
+            CliTabs.findRunning(project, orStarts = true) { tab ->
                 if (tab == null) runCli(project, terminal) else tab.show()
             }
         }
@@ -48,7 +49,7 @@ internal object CompanionCommands {
                 terminal.run(project, command)?.let(CompanionNotifications.getInstance(project)::confirm)
             }
         }
-        ApplicationManager.getApplication().executeOnPooledThread {
+        inBackground {
             val isMissing = CliProgram.isMissing(command, project.basePath)
             project.later {
                 project.putUserData(LOOKING_FOR_CLI, null)
@@ -63,9 +64,8 @@ internal object CompanionCommands {
      */
     fun addToPrompt(project: Project, text: String) {
         assertEdt()
-        val terminal = CliTerminal.find() ?: return copyForPrompt(project, text)
         namingWhatIsMissing(project) {
-            terminal.findRunning(project, orStarts = false) { tab ->
+            CliTabs.findRunning(project, orStarts = false) { tab ->
                 if (tab == null) {
                     copyForPrompt(project, text)
                 } else {
@@ -101,7 +101,7 @@ internal object CompanionCommands {
     fun copyHealthReport(project: Project) {
         assertEdt()
         StatusBar.Info.set(message("status.healthReport.gathering"), project)
-        ApplicationManager.getApplication().executeOnPooledThread {
+        inBackground {
             val text = HealthReport.of(project)
             project.later {
                 copyToClipboard(text)
