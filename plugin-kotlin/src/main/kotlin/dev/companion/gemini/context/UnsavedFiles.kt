@@ -2,22 +2,21 @@
 
 package dev.companion.gemini.context
 
-import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
-import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.PostponedWrites
 import dev.companion.gemini.disk.systemPath
+import dev.companion.gemini.platform.after
+import dev.companion.gemini.platform.inBackground
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.platform.laterWithoutDialog
 import java.io.IOException
 import java.nio.file.Path
-import java.util.concurrent.TimeUnit
-import java.util.concurrent.atomic.AtomicBoolean
+import java.util.concurrent.CompletableFuture
 
 /**
  * Answers within [TIMEOUT_MILLIS], even while a dialog is open: then nothing is saved. A file that has changed on the
@@ -31,31 +30,27 @@ internal class UnsavedFiles(
     /** Any thread; returns at once. [roots] are the folders of the project. Calls [complete] once, with the paths. */
     fun list(roots: List<String>, save: Boolean, complete: (List<String>) -> Unit) {
         val folders = roots.mapNotNull(FileOnDisk::path)
-        val answer = Answer(folders, complete)
-        AppExecutorUtil
-            .getAppScheduledExecutorService()
-            .schedule({ answer.complete() }, TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)
+        // The files whose new text does not get to the disk. Only the first answer counts.
+        val unwritten = CompletableFuture<List<VirtualFile>>()
+        unwritten.thenAccept { complete((unsaved(folders) + it).map(::systemPath).distinct()) }
+        after(TIMEOUT_MILLIS) { unwritten.complete(emptyList()) }
         project.later {
             beforePrompt()
-            if (!save) inBackground { answer.complete() }
+            if (!save) inBackground { unwritten.complete(emptyList()) }
         }
         if (save) {
             inBackground {
                 val files = unsaved(folders).filter { it.isWritable && FileOnDisk.isKnown(it) }
-                project.laterWithoutDialog { if (!answer.isComplete) save(files, answer) }
+                project.laterWithoutDialog { if (!unwritten.isDone) save(files, unwritten) }
             }
         }
     }
 
-    private fun save(files: List<VirtualFile>, answer: Answer) {
+    private fun save(files: List<VirtualFile>, unwritten: CompletableFuture<List<VirtualFile>>) {
         assertEdt()
         val documents = FileDocumentManager.getInstance()
         for (file in files.filter { it.isValid }) documents.getDocument(file)?.let(documents::saveDocument)
-        inBackground { answer.complete(files.filterNot(::isOnDisk)) }
-    }
-
-    private fun inBackground(work: () -> Unit) {
-        ApplicationManager.getApplication().executeOnPooledThread(work)
+        inBackground { unwritten.complete(files.filterNot(::isOnDisk)) }
     }
 
     private fun isOnDisk(file: VirtualFile): Boolean =
@@ -66,31 +61,16 @@ internal class UnsavedFiles(
             false
         }
 
-    private class Answer(
-        private val folders: List<Path>,
-        private val send: (List<String>) -> Unit,
-    ) {
-        private val completed = AtomicBoolean()
-
-        val isComplete get() = completed.get()
-
-        /** Lists the unsaved files, and [others]. Only the first call counts. */
-        fun complete(others: List<VirtualFile> = emptyList()) {
-            assertNotEdt()
-            if (!completed.compareAndSet(false, true)) return
-            send((unsaved(folders) + others).map(::systemPath).distinct())
+    private fun unsaved(folders: List<Path>): List<VirtualFile> {
+        assertNotEdt()
+        val documents = FileDocumentManager.getInstance()
+        return documents.unsavedDocuments.mapNotNull(documents::getFile).filter { file ->
+            val path = if (file.isInLocalFileSystem) FileOnDisk.path(file.path) else null
+            path != null && folders.any(path::startsWith) && FileOnDisk.isUnsaved(file)
         }
     }
 
     private companion object {
         const val TIMEOUT_MILLIS = 350L
-
-        fun unsaved(folders: List<Path>): List<VirtualFile> {
-            val documents = FileDocumentManager.getInstance()
-            return documents.unsavedDocuments.mapNotNull(documents::getFile).filter { file ->
-                val path = if (file.isInLocalFileSystem) FileOnDisk.path(file.path) else null
-                path != null && folders.any(path::startsWith) && FileOnDisk.isUnsaved(file)
-            }
-        }
     }
 }

@@ -51,7 +51,7 @@ abstract class StaticFileEditorProvider(private val id: String) :
 }
 
 /** Is unknown to other plugins: no plugin opens a tab for a file of this type, indexes it or highlights it. */
-internal open class TabFileType(
+internal class TabFileType(
     private val name: String,
     private val description: () -> String,
     private val icon: Icon?,

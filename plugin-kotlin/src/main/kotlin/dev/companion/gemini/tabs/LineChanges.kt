@@ -16,7 +16,7 @@ import dev.companion.gemini.core.assertNotEdt
 internal class LineChanges private constructor(
     private val current: CharSequence,
     private val proposed: CharSequence,
-    private val fragments: List<LineFragment>,
+    val fragments: List<LineFragment>,
 ) {
     /** 0 for an empty text: the platform counts one line in it, but a user counts none. */
     private val added = if (proposed.isEmpty()) 0 else fragments.sumOf { it.endLine2 - it.startLine2 }
@@ -37,10 +37,6 @@ internal class LineChanges private constructor(
             val (start, end) = if (inProposal) Pair(it.startLine2, it.endLine2) else Pair(it.startLine1, it.endLine1)
             line in start until maxOf(end, start + 1)
         } ?: fragments.lastOrNull { inProposal && it.startLine2 == it.endLine2 && it.startLine2 == line + 1 }
-
-    /** Maps the lines of [shown], a unified viewer's text; null if it has other changes. */
-    fun unified(shown: Document, file: Document, proposal: Document): UnifiedLines? =
-        UnifiedLines.of(fragments, shown, file, proposal)
 
     /** The first line of the proposal's next change below [line]; null below the last one. */
     fun next(line: Int): Int? = fragments.map { it.startLine2 }.find { it > line }

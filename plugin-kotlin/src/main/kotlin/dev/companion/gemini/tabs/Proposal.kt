@@ -9,15 +9,12 @@ import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.EditorFactory
-import com.intellij.openapi.editor.event.DocumentEvent
-import com.intellij.openapi.editor.event.DocumentListener
 import com.intellij.openapi.fileTypes.FileType
 import com.intellij.openapi.fileTypes.PlainTextFileType
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.util.ThrowableComputable
-import com.intellij.util.concurrency.AppExecutorUtil
-import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.OpenDiff
@@ -28,6 +25,8 @@ import dev.companion.gemini.core.ShownProposal
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.platform.after
+import dev.companion.gemini.platform.documentListener
 import dev.companion.gemini.platform.labelHistory
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.target.ShownPath
@@ -36,7 +35,6 @@ import dev.companion.gemini.target.TargetException
 import dev.companion.gemini.target.TextForm
 import dev.companion.gemini.target.read
 import java.util.concurrent.Future
-import java.util.concurrent.TimeUnit
 
 /** The CLI's text, ready to be shown. Created off the EDT. */
 internal class ProposedText(
@@ -66,7 +64,7 @@ internal class ProposedText(
         val shown = sequenceOf(target.type, PlainTextFileType.INSTANCE).firstNotNullOfOrNull { type ->
             val document = DiffContentFactory.getInstance().createEditable(project, plain, type).document
             Pair(type, document).takeIf { document.immutableCharSequence.contentEquals(plain) }
-        } ?: throw TargetException(CompanionBundle.message("diff.error.large", target.path.toString()))
+        } ?: throw TargetException(message("diff.error.large", target.path.toString()))
         type = shown.first
         document = shown.second
         isPlain = type === target.type
@@ -204,8 +202,8 @@ internal class Proposal(
 
     val offer: String
         get() = when (kind) {
-            ProposalKind.CHANGE -> CompanionBundle.message("diff.changes", position.owner, shownPath)
-            ProposalKind.CREATE -> CompanionBundle.message("diff.creates", position.owner, shownPath)
+            ProposalKind.CHANGE -> message("diff.changes", position.owner, shownPath)
+            ProposalKind.CREATE -> message("diff.creates", position.owner, shownPath)
         }
 
     /** Facts that the user should know before deciding. */
@@ -226,14 +224,15 @@ internal class Proposal(
     /** Whether the model can get the reason of a rejection. */
     val takesReason: Boolean get() = file.decisions.isShared && reason != ReasonArrival.NEVER
 
-    /** When the model gets the reason, as far as is known without reading the file. */
-    val reasonTime: ReasonTime
+    /** Says when the model gets the reason, as far as is known without reading the file. */
+    val reasonTime: String
         get() = when {
-            reason != ReasonArrival.NOW || isDeleted -> ReasonTime.NEXT_PROMPT
-            isUnsaved() -> if (changedOnDisk) ReasonTime.UNKNOWN else ReasonTime.NOW
-            changed && !wasUnsaved -> ReasonTime.NEXT_PROMPT
-            changed || wasUnsaved || changedOnDisk -> ReasonTime.UNKNOWN
-            else -> ReasonTime.NOW
+            reason != ReasonArrival.NOW || isDeleted -> message("diff.reason.nextPrompt")
+            isUnsaved() && !changedOnDisk -> message("diff.reason.now")
+            isUnsaved() -> message("diff.reason.unknown")
+            changed && !wasUnsaved -> message("diff.reason.nextPrompt")
+            changed || wasUnsaved || changedOnDisk -> message("diff.reason.unknown")
+            else -> message("diff.reason.now")
         }
 
     /** The reason why it stays open after the acceptance. */
@@ -241,12 +240,7 @@ internal class Proposal(
 
     init {
         listen()
-        document.addDocumentListener(
-            object : DocumentListener {
-                override fun documentChanged(event: DocumentEvent) = project.later(::compare)
-            },
-            this,
-        )
+        document.addDocumentListener(documentListener { project.later(::compare) }, this)
     }
 
     /** The change at a line of an editor; null if the editor shows neither side. */
@@ -269,7 +263,7 @@ internal class Proposal(
     fun unifiedLines(editor: Editor): UnifiedLines? {
         if (editor.document === document || file.editors.none { it.contains(editor) }) return null
         val current = target.document ?: EditorFactory.getInstance().createDocument("")
-        return currentChanges?.unified(editor.document, current, document)
+        return currentChanges?.let { UnifiedLines.of(it.fragments, editor.document, current, document) }
     }
 
     /** Restores the file's lines for one of [currentChanges], as an undoable step. */
@@ -279,11 +273,11 @@ internal class Proposal(
         val work = ThrowableComputable<Unit, RuntimeException> {
             target.document?.let { changes.revert(change, it, document) } ?: document.setText("")
         }
-        WriteCommandAction.writeCommandAction(project).withName(CompanionBundle.message("diff.revert")).compute(work)
+        WriteCommandAction.writeCommandAction(project).withName(message("diff.revert")).compute(work)
     }
 
     /** Labels the Local History with the CLI and the file, but without text. If that fails, the edit goes on. */
-    fun labelHistory() = project.labelHistory(CompanionBundle.message("diff.history", position.owner, shownPath))
+    fun labelHistory() = project.labelHistory(message("diff.history", position.owner, shownPath))
 
     fun updatePosition(position: ProposalPosition) {
         assertEdt()
@@ -378,13 +372,7 @@ internal class Proposal(
         targetListening?.let(Disposer::dispose)
         val listening = Disposer.newDisposable().also { Disposer.register(this, it) }
         targetListening = listening
-        target.document?.addDocumentListener(
-            object : DocumentListener {
-                /** Any thread: background write actions also change documents. */
-                override fun documentChanged(event: DocumentEvent) = project.later(::noteChange)
-            },
-            listening,
-        )
+        target.document?.addDocumentListener(documentListener { project.later(::noteChange) }, listening)
     }
 
     private fun noteChange() {
@@ -401,7 +389,7 @@ internal class Proposal(
         if (state == State.ENDED || currentChanges != null) return
         comparison?.cancel(false)
         val (now, proposed) = Pair(current, document.immutableCharSequence)
-        val work = {
+        comparison = after(COMPARISON_DELAY_MILLIS) {
             val found = LineChanges.between(now, proposed)
             project.later {
                 if (state != State.ENDED && current === now && document.immutableCharSequence === proposed) {
@@ -410,8 +398,6 @@ internal class Proposal(
                 }
             }
         }
-        val timers = AppExecutorUtil.getAppScheduledExecutorService()
-        comparison = timers.schedule(work, COMPARISON_DELAY_MILLIS, TimeUnit.MILLISECONDS)
     }
 
     private fun isAnother(): Boolean {
@@ -422,13 +408,6 @@ internal class Proposal(
     private companion object {
         const val COMPARISON_DELAY_MILLIS = 100L
     }
-}
-
-/** The texts about the time when the model gets the reason of a rejection. */
-internal enum class ReasonTime(val key: String) {
-    NOW("diff.reason.now"),
-    NEXT_PROMPT("diff.reason.nextPrompt"),
-    UNKNOWN("diff.reason.unknown"),
 }
 
 /** The remarks in the banner, in this order. With an obstacle, a bulk answer must not accept the proposal. */

@@ -17,42 +17,33 @@ internal class ProposalBanner(
     private val decisions: ProposalDecisions,
 ) {
     private val isOneOfSeveral get() = proposal.position.count > 1
-    private var text = text()
+    private val text = text()
     private val links: List<Link> = links()
-
-    private val panel by lazy {
-        EditorNotificationPanel().also { panel ->
-            labels = links.map { link ->
-                KeyboardAccess.add(panel.createActionLabel(link.label, link.follow)) { link.follow.run() }
-            }
-            show(panel)
-        }
-    }
-
     private var labels = emptyList<JComponent>()
 
-    val component: JComponent get() = panel
+    /** Created for a banner that shows: [becomes] needs most others only for their texts. */
+    private val panel by lazy { EditorNotificationPanel() }
+
+    fun create(): JComponent {
+        labels = links.map { link ->
+            KeyboardAccess.add(panel.createActionLabel(link.label, link.follow)) { link.follow.run() }
+        }
+        becomes(this)
+        return panel
+    }
 
     /** Takes over the texts of [next] if the links are the same, so that the link under the mouse stays in place. */
     fun becomes(next: ProposalBanner): Boolean {
-        val isSame = proposal === next.proposal && links.map { it.label } == next.links.map { it.label }
-        val tooltips = next.links.map { it.tooltip }
-        if (isSame && (text != next.text || tooltips != links.map { it.tooltip })) {
-            text = next.text
-            links.zip(tooltips) { link, tooltip -> link.tooltip = tooltip }
-            show(panel)
-        }
-        return isSame
-    }
-
-    private fun show(panel: EditorNotificationPanel) {
-        panel.text(text)
-        panel.toolTipText = if (proposal.state == Proposal.State.OPEN) tooltip() else text
-        labels.zip(links) { label, link -> label.toolTipText = link.tooltip }
+        if (proposal !== next.proposal || links.map { it.label } != next.links.map { it.label }) return false
+        panel.text(next.text)
+        panel.toolTipText = next.tooltip()
+        labels.zip(next.links) { label, link -> label.toolTipText = link.tooltip }
+        return true
     }
 
     /** Returns the whole text, which may not fit into the banner, and explains how to revert single changes. */
     private fun tooltip(): String {
+        if (proposal.state != Proposal.State.OPEN) return text
         val hint = message("diff.hint", CompanionBundle.keys(ProposalActionIds.REVERT))
         return "<html>${XmlStringUtil.escapeString(text)}<br>${XmlStringUtil.escapeString(hint)}</html>"
     }
@@ -66,12 +57,15 @@ internal class ProposalBanner(
                     link(message("diff.previous")) { decisions.go(proposal, -1) }.takeIf { isOneOfSeveral },
                     link(message("diff.next")) { decisions.go(proposal, 1) }.takeIf { isOneOfSeveral },
                     decision(withKeys("diff.accept", ProposalActionIds.ACCEPT)) { decisions.accept(proposal) },
-                    decision(withKeys("diff.reject", ProposalActionIds.REJECT)) { decisions.reject(proposal) }
-                        .also { it.tooltip = message("diff.reject.tooltip") },
-                    decision(withKeys("diff.reject.reason", ProposalActionIds.REJECT_WITH_REASON)) {
+                    decision(withKeys("diff.reject", ProposalActionIds.REJECT), message("diff.reject.tooltip")) {
+                        decisions.reject(proposal)
+                    },
+                    decision(
+                        withKeys("diff.reject.reason", ProposalActionIds.REJECT_WITH_REASON),
+                        proposal.reasonTime,
+                    ) {
                         proposal.file.askReason()
-                    }.also { it.tooltip = message(proposal.reasonTime.key) }
-                        .takeIf { proposal.takesReason },
+                    }.takeIf { proposal.takesReason },
                 )
             }
 
@@ -90,21 +84,10 @@ internal class ProposalBanner(
 
     private fun text(): String =
         when (proposal.state) {
-            Proposal.State.OPEN -> {
-                if (proposal.deferred == null) offer() else message("diff.deferred")
-            }
-
-            Proposal.State.UNDELIVERED -> {
-                message(proposal.undelivered)
-            }
-
-            Proposal.State.WRITING -> {
-                message("diff.writing")
-            }
-
-            Proposal.State.ENDED -> {
-                message("diff.ended")
-            }
+            Proposal.State.OPEN -> if (proposal.deferred == null) offer() else message("diff.deferred")
+            Proposal.State.UNDELIVERED -> message(proposal.undelivered)
+            Proposal.State.WRITING -> message("diff.writing")
+            Proposal.State.ENDED -> message("diff.ended")
         }
 
     private fun offer(): String {
@@ -118,15 +101,16 @@ internal class ProposalBanner(
 
     private class Link(
         val label: String,
+        val tooltip: String?,
         val follow: Runnable,
-    ) {
-        var tooltip: String? = null
+    )
+
+    private fun link(label: String, follow: () -> Unit) = Link(label, null, Runnable(follow))
+
+    private fun decision(label: String, tooltip: String? = null, decide: () -> Unit): Link {
+        val follow = { if (!decisions.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) decide() }
+        return Link(label, tooltip, Runnable(follow))
     }
-
-    private fun link(label: String, follow: () -> Unit) = Link(label, Runnable(follow))
-
-    private fun decision(label: String, decide: () -> Unit) =
-        link(label) { if (!decisions.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) decide() }
 
     private fun withKeys(key: String, actionId: String) = CompanionBundle.withKeys(message(key), actionId)
 }

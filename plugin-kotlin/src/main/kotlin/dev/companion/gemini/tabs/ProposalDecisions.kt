@@ -41,6 +41,14 @@ internal interface ProposalDecisions {
     fun registerActions(editor: Editor, parent: Disposable)
 }
 
+/** The user's decision about a proposal. */
+internal sealed class UserDecision {
+    object Accepted : UserDecision()
+
+    /** [reason] is for the model. */
+    class Rejected(val reason: String? = null) : UserDecision()
+}
+
 /** The ids of actions, as in companion.xml. */
 internal object ProposalActionIds {
     const val ACCEPT = "Companion.AcceptProposal"

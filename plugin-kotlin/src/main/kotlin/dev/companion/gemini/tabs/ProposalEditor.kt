@@ -151,7 +151,7 @@ internal class ProposalEditor(
         // The button must stay under the mouse of a user who is about to click.
         if (this.banner?.becomes(banner) == true) return
         this.banner = banner
-        panel.banner = banner.component
+        panel.banner = banner.create()
     }
 
     /** Opens the field for the reason of a rejection, or returns the focus to it. */

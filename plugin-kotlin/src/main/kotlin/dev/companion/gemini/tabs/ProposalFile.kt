@@ -4,7 +4,6 @@ package dev.companion.gemini.tabs
 
 import com.intellij.testFramework.LightVirtualFile
 import dev.companion.gemini.CompanionBundle.message
-import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.platform.TabFileType
@@ -18,9 +17,10 @@ import javax.swing.Icon
 class ProposalFile internal constructor(
     /** The proposal's file, as the CLI wrote it. */
     val targetPath: String,
+    /** That of the file's own type. */
     icon: Icon?,
     internal val decisions: ProposalDecisions,
-) : LightVirtualFile(ShownPath.name(targetPath), ProposalFileType(icon), "") {
+) : LightVirtualFile(ShownPath.name(targetPath), TabFileType("CLI proposal", { message("diff.type") }, icon), "") {
     /** The content of the tab; set before the tab opens. */
     internal var proposal: Proposal? = null
         set(value) {
@@ -39,23 +39,15 @@ class ProposalFile internal constructor(
     internal var title: String = ShownPath.name(targetPath)
         private set
 
-    /** Whether the proposal changes or creates its file. */
-    @Volatile
-    internal var kind = ProposalKind.CHANGE
-        private set
-
     init {
         isWritable = false
         Platform.forbidPreview(this)
     }
 
-    /** Returns whether the title or the kind has changed. */
-    internal fun rename(title: String, kind: ProposalKind): Boolean {
+    /** Returns whether the title has changed. */
+    internal fun rename(title: String): Boolean {
         assertEdt()
-        if (this.title == title && this.kind == kind) return false
-        this.title = title
-        this.kind = kind
-        return true
+        return (title != this.title).also { this.title = title }
     }
 
     /** Opens the field for the reason of a rejection, in the tab with the focus or the first one. */
@@ -72,6 +64,3 @@ class ProposalFile internal constructor(
         if (editors.isEmpty()) decisions.tabGone(this, byUser)
     }
 }
-
-/** Looks like the target's type. */
-private class ProposalFileType(icon: Icon?) : TabFileType("CLI proposal", { message("diff.type") }, icon)

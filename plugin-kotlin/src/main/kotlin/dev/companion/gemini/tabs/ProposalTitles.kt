@@ -14,12 +14,7 @@ import dev.companion.gemini.target.ShownPath
 class ProposalTitleProvider :
     EditorTabTitleProvider,
     DumbAware {
-    override fun getEditorTabTitle(project: Project, file: VirtualFile): String? =
-        when ((file as? ProposalFile)?.kind) {
-            ProposalKind.CHANGE -> CompanionBundle.message("diff.tab", file.title)
-            ProposalKind.CREATE -> CompanionBundle.message("diff.tab.new", file.title)
-            null -> null
-        }
+    override fun getEditorTabTitle(project: Project, file: VirtualFile): String? = (file as? ProposalFile)?.title
 }
 
 internal object ProposalTitles {
@@ -31,8 +26,9 @@ internal object ProposalTitles {
         val names = proposals.groupingBy { ShownPath.name(it.path) }.eachCount()
         val renamed = proposals.filter { proposal ->
             val name = ShownPath.name(proposal.path)
-            val title = if (names.getValue(name) > 1) proposal.shownPath else name
-            proposal.file.rename(title, proposal.kind)
+            val key = if (proposal.kind == ProposalKind.CREATE) "diff.tab.new" else "diff.tab"
+            val shown = if (names.getValue(name) > 1) proposal.shownPath else name
+            proposal.file.rename(CompanionBundle.message(key, shown))
         }
         return renamed.map { it.file }
     }

@@ -2,17 +2,17 @@
 
 package dev.companion.gemini.tabs
 
-import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonShortcuts
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Key
+import com.intellij.ui.DocumentAdapter
 import com.intellij.ui.components.JBLabel
 import com.intellij.ui.components.JBTextField
 import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
-import dev.companion.gemini.platform.CompanionAction
+import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.platform.Platform
 import java.awt.BorderLayout
 import java.awt.Component
@@ -20,7 +20,6 @@ import java.awt.EventQueue
 import javax.swing.Box
 import javax.swing.JPanel
 import javax.swing.event.DocumentEvent
-import javax.swing.event.DocumentListener
 
 /**
  * A field with the time when the model gets the reason. Enter sends the reason, Esc closes the field. A text that was not
@@ -57,23 +56,14 @@ internal class ReasonField(
         time.border = JBUI.Borders.empty(GAP / 2, 0, 0, 0)
         add(time, BorderLayout.SOUTH)
         field.text = drafts[tab.targetPath].orEmpty()
-        val typing = object : DocumentListener {
-            private fun keep() {
+        val typing = object : DocumentAdapter() {
+            override fun textChanged(event: DocumentEvent) {
                 drafts[tab.targetPath] = field.text
             }
-
-            override fun insertUpdate(event: DocumentEvent) = keep()
-
-            override fun removeUpdate(event: DocumentEvent) = keep()
-
-            override fun changedUpdate(event: DocumentEvent) = keep()
         }
         field.document.addDocumentListener(typing)
         field.addActionListener { send() }
-        val close = object : CompanionAction() {
-            override fun actionPerformed(event: AnActionEvent) = tab.closeReason()
-        }
-        close.registerCustomShortcutSet(CommonShortcuts.ESCAPE, this, tab)
+        KeyboardAccess.onKey(CommonShortcuts.ESCAPE, this, tab, tab::closeReason)
     }
 
     /**
@@ -85,13 +75,9 @@ internal class ReasonField(
         val proposal = tab.proposal
         when {
             proposal == null || proposal.state == Proposal.State.ENDED -> Unit
-            proposal.state == Proposal.State.OPEN && proposal.takesReason -> showTime(proposal)
+            proposal.state == Proposal.State.OPEN && proposal.takesReason -> time.text = proposal.reasonTime
             else -> tab.closeReason()
         }
-    }
-
-    private fun showTime(proposal: Proposal) {
-        time.text = message(proposal.reasonTime.key)
     }
 
     override fun requestFocusInWindow(): Boolean = field.requestFocusInWindow()
