@@ -137,11 +137,11 @@ class ActionsTest : ServiceTestCase() {
             listOf(
                 "running on port ${status.port}",
                 "${status.discoveryFiles.first().path}",
-                "Connected: 0",
+                "Connected: []",
                 "Folders: ",
                 "183.",
             ) +
-                listOf("127.0.0.2:${status.port}", "Not listening: can't listen on 192.0.2.1", "allowedHosts=1")
+                listOf("127.0.0.2:${status.port}", "Not listening: [can't listen on 192.0.2.1", "allowedHosts=1")
         for (help in helps + System.getProperty("java.version")) assertTrue("$help in $text", help in text)
         val environment = checkNotNull(service.core?.request(ServerMessage.Environment)).env
         val token = environment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN")

@@ -10,7 +10,6 @@ import com.intellij.openapi.editor.EditorFactory
 import com.intellij.openapi.editor.event.CaretEvent
 import com.intellij.openapi.editor.event.CaretListener
 import com.intellij.openapi.editor.event.DocumentEvent
-import com.intellij.openapi.editor.event.DocumentListener
 import com.intellij.openapi.editor.event.SelectionEvent
 import com.intellij.openapi.editor.event.SelectionListener
 import com.intellij.openapi.fileEditor.FileEditor
@@ -32,6 +31,7 @@ import dev.companion.gemini.core.MAX_SELECTION
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.systemPath
+import dev.companion.gemini.platform.documentListener
 import dev.companion.gemini.platform.later
 import java.awt.EventQueue
 import javax.swing.SwingUtilities
@@ -44,7 +44,7 @@ import javax.swing.SwingUtilities
  */
 class EditorContext(
     private val project: Project,
-    private val core: CompanionCore,
+    val core: CompanionCore,
 ) : Disposable {
     /** The tab that was selected last. */
     private var focus: Focus? = null
@@ -61,13 +61,19 @@ class EditorContext(
         val editors = EditorFactory.getInstance().eventMulticaster
         editors.addCaretListener(Carets(), this)
         editors.addSelectionListener(Selections(), this)
-        editors.addDocumentListener(Documents(), this)
+        editors.addDocumentListener(documentListener(::documentChanged), this)
         sendOpenFiles()
     }
 
     override fun dispose() {
         focus = null
     }
+
+    /** EDT. Empties the context of CLIs. */
+    fun forgetFiles() =
+        FileEditorManager.getInstance(project).openFiles.filter { it.isInLocalFileSystem }.forEach {
+            core.send(ServerMessage.Closed(systemPath(it)))
+        }
 
     /** Sends visible files first, because a file that is sent earlier counts as used more recently. */
     private fun sendOpenFiles() {
@@ -89,6 +95,12 @@ class EditorContext(
 
     private fun caretOrSelectionChanged(editor: Editor) {
         if (editor === focus?.editor) sendCaretLater()
+    }
+
+    /** Any thread. The text of the selection or before the caret may change while caret and selection stay. */
+    private fun documentChanged(event: DocumentEvent) {
+        val look = { if (event.document === focus?.editor?.document) sendCaretLater() }
+        if (EventQueue.isDispatchThread()) look() else project.later(look)
     }
 
     /**
@@ -164,15 +176,6 @@ class EditorContext(
 
     private inner class Selections : SelectionListener {
         override fun selectionChanged(event: SelectionEvent) = caretOrSelectionChanged(event.editor)
-    }
-
-    /** Watches documents: the text of the selection or before the caret may change while caret and selection stay. */
-    private inner class Documents : DocumentListener {
-        /** Any thread: background write actions also change documents. */
-        override fun documentChanged(event: DocumentEvent) {
-            val look = { if (event.document === focus?.editor?.document) sendCaretLater() }
-            if (EventQueue.isDispatchThread()) look() else project.later(look)
-        }
     }
 }
 

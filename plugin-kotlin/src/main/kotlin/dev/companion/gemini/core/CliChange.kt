@@ -1,11 +1,12 @@
-// Declares the files that a CLI changed, by prompt, in the shapes of `editor/cli.rs` in rust/companion-protocol.
+// Declares the files that a CLI changed, by prompt, in the shapes of `editor/cli.rs` in rust/companion-protocol. No log may
+// contain their texts, so a type with one is no data class, or has its own toString.
 
 package dev.companion.gemini.core
 
 import com.google.gson.annotations.SerializedName
 
 /** The whole state of one prompt. Without [files] the prompt has left the list. */
-data class CliChange(
+class CliChange(
     val session: String = "",
     val prompt: Long = 0,
     /** The prompt's first line; may be empty. */
@@ -15,13 +16,10 @@ data class CliChange(
     val files: List<ChangedFile> = emptyList(),
 ) : EditorMessage {
     val hasLeft get() = time == 0L
-
-    /** Without the title, because no log may contain a prompt. */
-    override fun toString() = "prompt $prompt of session $session, ${files.size} files"
 }
 
 /** A shell command of a CLI, which begins or has ended. */
-data class CliCommand(
+class CliCommand(
     val session: String = "",
     val prompt: Long = 0,
     /** The prompt's first line; may be empty. */
@@ -29,10 +27,7 @@ data class CliCommand(
     /** The time of the prompt, in milliseconds since 1970. */
     val time: Long = 0,
     val running: Boolean = false,
-) : EditorMessage {
-    /** Without the title, because no log may contain a prompt. */
-    override fun toString() = "command of prompt $prompt of session $session"
-}
+) : EditorMessage
 
 /** Identifies a prompt of a CLI session. */
 data class PromptKey(
@@ -68,15 +63,12 @@ enum class ChangeKind {
 }
 
 /** Two texts of a changed file, exactly as on the disk, with its line endings and its BOM. */
-data class ChangedText(
+class ChangedText(
     /** The text before the prompt; null if the file did not exist. */
     val before: String? = null,
     /** The text as the CLI left it; null if the CLI deleted the file. */
     val after: String? = null,
-) {
-    /** Without the texts, because no log may contain them. */
-    override fun toString() = "texts of ${before?.length} and ${after?.length} characters"
-}
+)
 
 /** A file that a CLI changed in a prompt. */
 class ChangedPath(
@@ -92,3 +84,20 @@ class ChangedPaths(
     val paths: List<String>,
     val hunk: Hunk? = null,
 )
+
+/** A run of changed lines with the lines around it, as in a unified diff. */
+data class Hunk(
+    /** The number of its first line in the text before the prompt, from 1. */
+    val before: Int = 1,
+    /** The number of its first line in the text as the CLI left it, from 1. */
+    val after: Int = 1,
+    /** Its lines, each after a space, `-` or `+`, and with its line ending. */
+    val lines: List<String> = emptyList(),
+    /** As in a unified diff. */
+    val header: String = "",
+) {
+    /** Without the lines, because no log may contain them. */
+    override fun toString() = "${lines.size} lines at $after"
+}
+
+class Hunks(val hunks: List<Hunk>)

@@ -21,12 +21,13 @@ enum class Severity {
     HINT,
 }
 
+/** Report the diagnostics of files, for their texts on the disk. After 2.5 s report only the known ones. */
 data class DiagnosticsRequest(
     /** Absolute, as the CLI or the IDE wrote them. */
     val paths: List<String> = emptyList(),
     /** The least severe diagnostics to return. */
     val severity: Severity = Severity.INFORMATION,
-)
+) : EditorMessage.Request<Diagnostics>()
 
 /** The known diagnostics of the requested files. */
 data class Diagnostics(val files: List<FileDiagnostics> = emptyList())

@@ -2,46 +2,28 @@
 
 package dev.companion.gemini.core
 
-/**
- * A message of docs/editor-protocol.md. The fields of notifications, and of the parameters of requests, have the names of
- * the JSON.
- */
+/** A message of docs/editor-protocol.md. The fields of each class have the names of the JSON. */
 sealed interface EditorMessage {
-    /** Show a proposal, in place of an open one for the same path. The server may not have started yet. */
-    class Open(
-        val responder: Responder<String?>,
-        val diff: OpenDiff,
-    ) : EditorMessage
+    /** A message that the editor answers. */
+    sealed class Request<A> : EditorMessage {
+        /** Takes the answer. */
+        @Transient
+        lateinit var responder: Responder<A>
+            private set
 
-    /** Close the proposal without a decision, and complete with its text. */
-    class Close(
-        val responder: Responder<String?>,
-        val asked: CloseDiff,
-    ) : EditorMessage
+        internal fun arrive(responder: Responder<Any?>) {
+            this.responder = responder
+        }
+    }
 
     /** Accept the proposal as the user would, and write the file. */
-    class Accept(
-        val responder: Responder<String?>,
-        val asked: DiffPath,
-    ) : EditorMessage
+    class Accept(val filePath: String) : Request<String?>()
 
     /** Reject the proposal as the user would. */
-    class Reject(
-        val responder: Responder<String?>,
-        val asked: DiffPath,
-    ) : EditorMessage
-
-    /** Report the diagnostics of files, for their texts on the disk. After 2.5 s report only the known ones. */
-    class FindDiagnostics(
-        val responder: Responder<Diagnostics>,
-        val asked: DiagnosticsRequest,
-    ) : EditorMessage
+    class Reject(val filePath: String) : Request<String?>()
 
     /** Save the project's files, if the user wants that, and list those still unsaved. A prompt waits for 0.5 s. */
-    class ListUnsaved(
-        val responder: Responder<UnsavedPaths>,
-        val asked: NoParameters,
-    ) : EditorMessage
+    class ListUnsaved : Request<UnsavedPaths>()
 
     /** The number of connected CLIs has changed. */
     class Clients(val count: Int) : EditorMessage
@@ -86,21 +68,15 @@ sealed interface EditorMessage {
     /** Comments of the last server that no model has got. This server delivers them. */
     class CommentsPending(val comments: List<CommentOnLines>) : EditorMessage
 
-    /** A request: the class of its parameters, and its message. A responder for [Open] and the like takes a text or null. */
-    class RequestType<P>(
-        val parameters: Class<P>,
-        val message: (Responder<Any?>, P) -> EditorMessage,
-    )
-
     companion object {
         /** The requests, by method. */
-        val REQUESTS: Map<String, RequestType<*>> = mapOf(
-            "diff/open" to RequestType(OpenDiff::class.java, ::Open),
-            "diff/close" to RequestType(CloseDiff::class.java, ::Close),
-            "diff/accept" to RequestType(DiffPath::class.java, ::Accept),
-            "diff/reject" to RequestType(DiffPath::class.java, ::Reject),
-            "editor/diagnostics" to RequestType(DiagnosticsRequest::class.java, ::FindDiagnostics),
-            "editor/unsaved" to RequestType(NoParameters::class.java, ::ListUnsaved),
+        val REQUESTS: Map<String, Class<out Request<*>>> = mapOf(
+            "diff/open" to OpenDiff::class.java,
+            "diff/close" to CloseDiff::class.java,
+            "diff/accept" to Accept::class.java,
+            "diff/reject" to Reject::class.java,
+            "editor/diagnostics" to DiagnosticsRequest::class.java,
+            "editor/unsaved" to ListUnsaved::class.java,
         )
 
         /** The notifications, by method. */
@@ -121,16 +97,11 @@ sealed interface EditorMessage {
     }
 }
 
-/** Names the proposal for [filePath]. */
-class DiffPath(val filePath: String)
-
-/** Names a proposal to close. If it is [abandoned], no CLI takes the text. */
+/** Close the proposal without a decision, and complete with its text. If it is [abandoned], no CLI takes the text. */
 class CloseDiff(
     val filePath: String,
     val abandoned: Boolean = false,
-)
-
-class NoParameters
+) : EditorMessage.Request<String?>()
 
 /** The files whose text in the editor is not on the disk. */
 class UnsavedPaths(val paths: List<String>)

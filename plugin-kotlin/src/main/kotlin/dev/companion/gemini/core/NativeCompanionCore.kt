@@ -3,12 +3,11 @@
 package dev.companion.gemini.core
 
 import com.google.gson.Gson
-import java.util.logging.Level
 
 class NativeCompanionCore private constructor(
     private val editor: EditorHost,
     /** Receives the lines that Rust logs. */
-    private val logLine: (Level, String) -> Unit,
+    private val logLine: (LogLevel, String) -> Unit,
 ) : CompanionCore {
     /** The server's number; 0 before the start, and [CLOSED] after [close]. */
     @Volatile
@@ -52,7 +51,10 @@ class NativeCompanionCore private constructor(
             val responder = NativeResponder(request)
             val type = EditorMessage.REQUESTS[method]
                 ?: return responder.fail("The plugin does not know the request $method.")
-            editor.receive(this@NativeCompanionCore, read(type, responder, params, newContent))
+            var message: EditorMessage.Request<*> = GSON.fromJson(params, type)
+            if (message is OpenDiff) message = message.copy(newContent = newContent!!.decodeToString())
+            message.arrive(responder)
+            editor.receive(this@NativeCompanionCore, message)
         }
 
         override fun notify(method: String, params: String) {
@@ -60,7 +62,7 @@ class NativeCompanionCore private constructor(
             editor.receive(this@NativeCompanionCore, GSON.fromJson(params, type))
         }
 
-        override fun log(level: Int, message: String) = logLine(LEVELS[level], message)
+        override fun log(level: Int, message: String) = logLine(LogLevel.entries[level], message)
     }
 
     /** Needs no server's number, because the server may send a request before [start] has returned the number. */
@@ -78,7 +80,7 @@ class NativeCompanionCore private constructor(
         /**
          * Starts a server in the library that [NativeLibrary.load] loaded. Writes files, so don't call it on the EDT.
          */
-        fun start(settings: ServerSettings, editor: EditorHost, logLine: (Level, String) -> Unit): CompanionCore {
+        fun start(settings: ServerSettings, editor: EditorHost, logLine: (LogLevel, String) -> Unit): CompanionCore {
             assertNotEdt()
             val started = NativeCompanionCore(editor, logLine)
             started.core = NativeCore.start(GSON.toJson(settings), started.Callbacks())
@@ -90,19 +92,5 @@ class NativeCompanionCore private constructor(
 
         private const val CLOSED = -1L
         private val GSON = Gson()
-
-        /** Indexed by the numbers of Rust's `log::Level`: error is 1. */
-        private val LEVELS = arrayOf(Level.OFF, Level.SEVERE, Level.WARNING, Level.INFO, Level.FINE, Level.FINER)
-
-        private fun <P> read(
-            type: EditorMessage.RequestType<P>,
-            responder: Responder<Any?>,
-            params: String,
-            newContent: ByteArray?,
-        ): EditorMessage {
-            val message = type.message(responder, GSON.fromJson(params, type.parameters))
-            if (message !is EditorMessage.Open) return message
-            return EditorMessage.Open(responder, message.diff.copy(newContent = newContent!!.decodeToString()))
-        }
     }
 }

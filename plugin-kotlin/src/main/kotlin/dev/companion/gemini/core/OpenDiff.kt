@@ -1,10 +1,14 @@
-// Declares a proposal of a CLI, in the shape of `OpenDiff` in rust/companion-protocol.
+// Declares a proposal of a CLI and the answers about it, in the shapes of `editor.rs` and
+// `editor/restart.rs` in rust/companion-protocol.
 
 package dev.companion.gemini.core
 
 import com.google.gson.annotations.SerializedName
 
-/** A proposal from Rust. It arrives as JSON; only the text is passed separately. */
+/**
+ * Show a proposal, in place of an open one for the same path. The server may not have started yet. The message arrives as
+ * JSON; only the text is passed separately.
+ */
 data class OpenDiff(
     /** The path as the CLI wrote it. It identifies the proposal for the CLI. */
     val filePath: String = "",
@@ -24,7 +28,7 @@ data class OpenDiff(
     val reason: ReasonArrival = ReasonArrival.NEVER,
     /** Names the proposal, also for the next server. */
     val diff: String = "",
-)
+) : EditorMessage.Request<String?>()
 
 /** The effect of accepting a proposal. */
 enum class ProposalKind {
@@ -51,3 +55,39 @@ enum class ReasonArrival {
     @SerializedName("never")
     NEVER,
 }
+
+/** The delivery of an acceptance. */
+enum class Delivery {
+    /** The CLI is connected and receives it. */
+    @SerializedName("delivered")
+    DELIVERED,
+
+    /** The CLI is disconnected. It receives the acceptance when it reconnects. */
+    @SerializedName("queued")
+    QUEUED,
+
+    /** No CLI waits for it any more. */
+    @SerializedName("unknown")
+    UNKNOWN,
+}
+
+class Decided(val delivery: Delivery)
+
+/** [withdrawn] says whether it is certain that the CLI does not make the edit. */
+class Withdrawn(val withdrawn: Boolean)
+
+/** A proposal of the last server that the IDE shows, with the fields of its [OpenDiff]. */
+class ShownProposal(
+    val diff: String,
+    val newContent: String,
+)
+
+/** A proposal of the last server that is open in this one. [cli] and [reason] are as in an [OpenDiff] by now. */
+class ResumedProposal(
+    val diff: String = "",
+    val cli: Int = 1,
+    val reason: ReasonArrival = ReasonArrival.NEVER,
+)
+
+/** The [proposals] that are open again. */
+class ResumedProposals(val proposals: List<ResumedProposal>)

@@ -1,4 +1,5 @@
 // Declares the plan of a revert and its request, in the shapes of `editor/revert.rs` in rust/companion-protocol.
+// For logs, see CliChange.kt.
 
 package dev.companion.gemini.core
 
@@ -24,7 +25,7 @@ data class FileToRevert(
 }
 
 /** The plan for files, in the order of the request. */
-data class RevertPlan(
+class RevertPlan(
     val files: List<PlannedFile> = emptyList(),
     /** Null if no file has a warning. */
     val question: String? = null,
@@ -45,7 +46,7 @@ enum class RevertAction {
     REFUSE,
 }
 
-data class PlannedFile(
+class PlannedFile(
     val path: String = "",
     val action: RevertAction = RevertAction.REFUSE,
     /** The text to write, exactly as on the disk. */
@@ -54,7 +55,4 @@ data class PlannedFile(
     val reason: String? = null,
     /** What the user would lose; null if nothing. */
     val warning: String? = null,
-) {
-    /** Without the text, because no log may contain it. */
-    override fun toString() = "$action of $path"
-}
+)

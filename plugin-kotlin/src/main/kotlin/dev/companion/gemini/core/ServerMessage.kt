@@ -1,4 +1,4 @@
-// Declares the editor's messages to the server.
+// Declares the editor's messages to the server, and a comment as both sides send it.
 
 package dev.companion.gemini.core
 
@@ -153,3 +153,20 @@ class TerminalEnvironment(val env: Map<String, String>)
 
 /** The report of `gemini-companion doctor` for a CLI in the IDE's terminal. It contains no token. */
 class Diagnosis(val text: String)
+
+/** A comment on lines of a file. The server's JSON has these names. */
+data class CommentOnLines(
+    /** At most 64 bytes. */
+    val id: String,
+    val path: String,
+    /** The first line, 1-based. */
+    val line: Int,
+    /** The last line. */
+    val endLine: Int,
+    /** The text of the lines, which helps the model to find them. */
+    val content: String,
+    val text: String,
+) {
+    /** Without the comment, because no log may contain it. */
+    override fun toString() = "comment $id"
+}

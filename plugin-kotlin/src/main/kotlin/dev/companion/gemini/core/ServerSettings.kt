@@ -4,7 +4,7 @@ package dev.companion.gemini.core
 
 import com.google.gson.annotations.SerializedName
 
-/** The server's log level: the names of Rust's `log::LevelFilter`. */
+/** The server's log level: the names of Rust's `log::LevelFilter`, in the order of its numbers; error is 1. */
 enum class LogLevel { OFF, ERROR, WARN, INFO, DEBUG, TRACE }
 
 /** A CLI that can find the server: the names of Rust's client profiles. */

@@ -18,17 +18,14 @@ data class ServerStatus(
     val openDiffs: Int = 0,
     /** Why each open private file is private; the focused file is among them. */
     val privateFiles: Map<String, String> = emptyMap(),
-) {
-    /** The number of connected CLIs that have not run a hook. They can't be asked to show each edit. */
-    val unhooked: Int get() = clis.count { it.awaitsHook }
-}
+)
 
 /** A connected CLI, or another connected client. */
 data class ConnectedCli(
     /** The CLI's text, or empty if it is unknown. */
     val name: String = "",
     val version: String = "",
-    /** Whether it has hooks, and none has identified it yet. */
+    /** Whether it has hooks, and none has identified it yet. Then it can't be asked to show each edit. */
     val awaitsHook: Boolean = false,
 )
 

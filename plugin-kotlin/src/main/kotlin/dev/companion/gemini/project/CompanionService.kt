@@ -4,8 +4,6 @@ package dev.companion.gemini.project
 
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
-import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.progress.ProcessCanceledException
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ModuleRootEvent
@@ -18,9 +16,12 @@ import dev.companion.gemini.context.EditorContext
 import dev.companion.gemini.context.UnsavedFiles
 import dev.companion.gemini.core.CliChange
 import dev.companion.gemini.core.CliCommand
+import dev.companion.gemini.core.CloseDiff
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.DiagnosticsRequest
 import dev.companion.gemini.core.EditorHost
 import dev.companion.gemini.core.EditorMessage
+import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.Responder
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.ServerSettings
@@ -29,7 +30,6 @@ import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.core.status
 import dev.companion.gemini.diagnostics.DiagnosticsService
-import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.review.ProposalService
@@ -86,16 +86,11 @@ open class CompanionService protected constructor(
         return core
     }
 
-    /** The number of folders that CLIs receive. */
-    val rootCount: Int get() = slot.settings?.workspace?.size ?: 0
+    /** The folders that CLIs receive. */
+    val roots: List<String> get() = slot.settings?.workspace.orEmpty()
 
-    /** EDT. The watched editors, and their server. */
-    private var watch: Watch? = null
-
-    private class Watch(
-        val core: CompanionCore,
-        val context: EditorContext,
-    )
+    /** EDT. The watched editors. */
+    private var context: EditorContext? = null
 
     constructor(project: Project) : this(project, ServerLaunch::start)
 
@@ -198,10 +193,7 @@ open class CompanionService protected constructor(
             if (changed == state) return
             state = changed
         }
-        val publish = Runnable {
-            if (!project.isDisposed) project.messageBus.syncPublisher(CompanionStateListener.TOPIC).stateChanged(state)
-        }
-        ApplicationManager.getApplication().invokeLater(publish, ModalityState.any())
+        project.later { project.messageBus.syncPublisher(CompanionStateListener.TOPIC).stateChanged(state) }
     }
 
     /** EDT. */
@@ -211,24 +203,17 @@ open class CompanionService protected constructor(
         comments.connect(current)
         changes.forgetClosed()
         val wanted = current?.takeIf { CompanionSettings.getInstance().values.context }
-        val old = watch
+        val old = context
         if (old?.core === wanted) return
-        watch = null
         if (old != null) {
-            Disposer.dispose(old.context)
-            if (old.core === current) forgetFiles(current)
+            Disposer.dispose(old)
+            if (old.core === current) old.forgetFiles()
         }
-        if (wanted == null) return
-        val context = EditorContext(project, wanted)
-        Disposer.register(this, context)
-        watch = Watch(wanted, context)
-        context.start()
-    }
-
-    /** Empties the context of CLIs. */
-    private fun forgetFiles(core: CompanionCore) {
-        val files = FileEditorManager.getInstance(project).openFiles.filter { it.isInLocalFileSystem }
-        files.forEach { core.send(ServerMessage.Closed(systemPath(it))) }
+        context = wanted?.let { EditorContext(project, it) }
+        context?.let {
+            Disposer.register(this, it)
+            it.start()
+        }
     }
 
     /** EDT. The worker stops the server, or the end of the process does. */
@@ -240,11 +225,11 @@ open class CompanionService protected constructor(
     /** Runs on the server's callback thread. */
     private fun receive(core: CompanionCore, message: EditorMessage) {
         when (message) {
-            is EditorMessage.Open -> proposals.open(core, message.responder, message.diff)
-            is EditorMessage.Close -> proposals.close(core, message.responder, message.asked)
-            is EditorMessage.Accept -> proposals.accept(message.responder, message.asked.filePath)
-            is EditorMessage.Reject -> proposals.reject(message.responder, message.asked.filePath)
-            is EditorMessage.FindDiagnostics -> diagnostics.find(message.responder, message.asked)
+            is OpenDiff -> proposals.open(core, message.responder, message)
+            is CloseDiff -> proposals.close(core, message.responder, message)
+            is EditorMessage.Accept -> proposals.accept(message.responder, message.filePath)
+            is EditorMessage.Reject -> proposals.reject(message.responder, message.filePath)
+            is DiagnosticsRequest -> diagnostics.find(message.responder, message)
             is EditorMessage.ListUnsaved -> listUnsaved(message.responder)
             is EditorMessage.Clients -> updateStatus()
             is EditorMessage.CliWaiting -> notices.waiting(message.session, message.message)
@@ -263,7 +248,7 @@ open class CompanionService protected constructor(
 
     private fun listUnsaved(responder: Responder<UnsavedPaths>) {
         val save = CompanionSettings.getInstance().values.saveFiles
-        unsaved.list(slot.settings?.workspace.orEmpty(), save) { responder.complete(UnsavedPaths(it)) }
+        unsaved.list(roots, save) { responder.complete(UnsavedPaths(it)) }
     }
 
     /** Asks the present server for its status. A message that leads here may come from an earlier server. */

@@ -6,14 +6,17 @@ import com.intellij.util.messages.Topic
 import dev.companion.gemini.core.ServerStatus
 
 sealed class CompanionState {
-    /** No server runs, because the settings disable all features. */
-    data object Off : CompanionState()
+    /** No server is wanted. [key] has the state's title; `key.details` explains it. */
+    sealed class Unwanted(val key: String) : CompanionState()
+
+    /** The settings disable all features. */
+    data object Off : Unwanted("status.off")
 
     /** A welcome screen in the form of a project has no server. */
-    data object WelcomeScreen : CompanionState()
+    data object WelcomeScreen : Unwanted("status.welcome")
 
     /** In Remote Development no server starts, because this is untested. */
-    data object Remote : CompanionState()
+    data object Remote : Unwanted("status.remote")
 
     /** The project has just been opened, or its server starts. */
     data object Starting : CompanionState()

@@ -47,12 +47,11 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
             }
         }
 
-    private fun stop() =
-        synchronized(lock) {
-            val current = running
-            running = null
-            current?.core?.close() ?: Unit
-        }
+    private fun stop() {
+        val current = running
+        running = null
+        current?.core?.close()
+    }
 
     /** Stops the server for good. A second call waits for the first. */
     fun end(): Unit =

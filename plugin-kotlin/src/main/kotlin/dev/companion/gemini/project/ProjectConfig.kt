@@ -24,21 +24,17 @@ internal object ProjectConfig {
         assertNotEdt()
         val settings = CompanionSettings.getInstance().values
         if (!settings.context && !settings.review && !settings.diagnostics) return null
-        val look = Computable { if (project.isDisposed) null else Pair(roots(project), configured(project, settings)) }
-        val (roots, config) = ApplicationManager.getApplication().runReadAction(look) ?: return null
-        val folders = roots.map { Paths.get(it) }.distinct().filter(Files::isDirectory)
+        val look = Computable { if (project.isDisposed) null else configured(project, settings) }
+        val config = ApplicationManager.getApplication().runReadAction(look) ?: return null
+        val folders = config.workspace.map { Paths.get(it) }.distinct().filter(Files::isDirectory)
         return config.copy(workspace = folders.map(Path::toString))
     }
 
-    /** Returns the roots of the project and its modules on local disks. Runs in a read action. */
-    private fun roots(project: Project): List<String> {
+    /** Returns the settings with the roots of the project and its modules on local disks. Runs in a read action. */
+    private fun configured(project: Project, settings: CompanionSettings.Values): ServerSettings {
         val roots = ProjectRootManager.getInstance(project).contentRoots.filter { it.isInLocalFileSystem }
-        return listOfNotNull(project.basePath) + roots.map { it.path }
-    }
-
-    /** Returns the settings without the workspace. Runs in a read action. */
-    private fun configured(project: Project, settings: CompanionSettings.Values): ServerSettings =
-        settings.server().copy(
+        return settings.server().copy(
+            workspace = listOfNotNull(project.basePath) + roots.map { it.path },
             ideName = ideName(ApplicationInfo.getInstance().build.productCode),
             ideDisplayName = ApplicationNamesInfo.getInstance().fullProductName,
             trusted = trusted(settings.trust, Platform.isTrusted(project)),
@@ -47,6 +43,7 @@ internal object ProjectConfig {
             resume = true,
             keepProposals = true,
         )
+    }
 
     /** Returns the CLI's internal name of a product. The CLI shows users the display name. */
     fun ideName(productCode: String): String =

@@ -7,6 +7,7 @@ import com.intellij.openapi.diagnostic.Logger
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.EditorHost
+import dev.companion.gemini.core.LogLevel
 import dev.companion.gemini.core.NativeCompanionCore
 import dev.companion.gemini.core.NativeLibrary
 import dev.companion.gemini.core.NativeLibraryException
@@ -15,7 +16,6 @@ import dev.companion.gemini.core.assertNotEdt
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
-import java.util.logging.Level
 
 /** Reports an internal error in the server's log. Neither the log nor [message] contains user data. */
 class ServerFault(message: String) : RuntimeException(message)
@@ -30,14 +30,11 @@ internal object ServerLaunch {
         return NativeCompanionCore.start(settings, editor, ::log)
     }
 
-    /** Returns the error message for the first invalid host in a list of the settings; null if all are valid. */
-    fun hostProblem(list: String): String? = problem(ServerSettings(allowedHosts = CompanionSettings.words(list)))
-
-    /** Returns the same for addresses to listen on. */
-    fun addressProblem(list: String): String? = problem(ServerSettings(listen = CompanionSettings.words(list)))
-
-    /** Without the library no server runs, which is reported elsewhere. */
-    private fun problem(settings: ServerSettings): String? =
+    /**
+     * Returns the error message for the first invalid setting; null if all are valid. Without the library no server
+     * runs, which is reported elsewhere.
+     */
+    fun problem(settings: ServerSettings): String? =
         try {
             NativeLibrary.load(pluginDirectory())
             NativeCompanionCore.problem(settings)
@@ -74,11 +71,11 @@ internal object ServerLaunch {
     }
 
     /** The settings choose the level, so the IDE's own switch for debug lines does not apply. */
-    private fun log(level: Level, message: String) =
+    private fun log(level: LogLevel, message: String) =
         when (level) {
-            Level.SEVERE -> LOG.error(ServerFault(message))
-            Level.WARNING -> LOG.warn(message)
-            Level.INFO -> LOG.info(message)
+            LogLevel.ERROR -> LOG.error(ServerFault(message))
+            LogLevel.WARN -> LOG.warn(message)
+            LogLevel.INFO -> LOG.info(message)
             else -> LOG.info("(${level.name.lowercase()}) $message")
         }
 }

@@ -1,9 +1,10 @@
-// Shows the settings page.
+// Shows the settings pages: for all projects, and for one.
 
 package dev.companion.gemini.ui
 
 import com.intellij.openapi.options.ConfigurationException
 import com.intellij.openapi.options.SearchableConfigurable
+import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.ComboBox
 import com.intellij.ui.TitledSeparator
 import com.intellij.ui.components.JBCheckBox
@@ -15,11 +16,14 @@ import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.LogLevel
+import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionSettings.Values
+import dev.companion.gemini.project.ProjectSetting
 import dev.companion.gemini.project.ServerLaunch
 import dev.companion.gemini.project.TrustSetting
 import javax.swing.Box
+import javax.swing.JCheckBox
 import javax.swing.JComponent
 import javax.swing.JPanel
 import kotlin.reflect.KMutableProperty1
@@ -51,6 +55,36 @@ class CompanionConfigurable : SearchableConfigurable {
     companion object {
         /** The same id as in companion.xml. */
         const val ID = "dev.companion.gemini.settings"
+    }
+}
+
+/** The page for one project, below the page for all projects. EDT. */
+class ProjectConfigurable(private val project: Project) : SearchableConfigurable {
+    private var boxes = emptyMap<ProjectSetting, JCheckBox>()
+
+    override fun getId(): String = ID
+
+    override fun getDisplayName(): String = message("settings.project.name")
+
+    override fun createComponent(): JComponent {
+        val form = FormBuilder.createFormBuilder()
+        boxes = ProjectSetting.entries.associateWith { SettingsPage.addCheckBox(form, it.text) }
+        return form.addComponentFillVertically(JPanel(), 0).panel
+    }
+
+    override fun isModified(): Boolean = boxes.any { (setting, box) -> box.isSelected != setting.isOn(project) }
+
+    override fun apply() = boxes.forEach { (setting, box) -> setting.set(project, box.isSelected) }
+
+    override fun reset() = boxes.forEach { (setting, box) -> box.isSelected = setting.isOn(project) }
+
+    override fun disposeUIResources() {
+        boxes = emptyMap()
+    }
+
+    companion object {
+        /** The same id as in companion.xml. */
+        const val ID = "dev.companion.gemini.settings.project"
     }
 }
 
@@ -110,8 +144,9 @@ internal class SettingsPage {
         if (values.bodyLimitMegabytes !in limits) return message("settings.limit.error", limits.first, limits.last)
         if (values.clients().isEmpty()) return message("settings.clients.error")
         if (values.cliCommand.isEmpty()) return message("settings.command.error")
-        ServerLaunch.addressProblem(values.listenAddresses)?.let { return message("settings.listen.error", it) }
-        return ServerLaunch.hostProblem(values.allowedHosts)?.let { message("settings.hosts.error", it) }
+        val (listen, hosts) = values.server().run { Pair(listen, allowedHosts) }
+        ServerLaunch.problem(ServerSettings(listen = listen))?.let { return message("settings.listen.error", it) }
+        return ServerLaunch.problem(ServerSettings(allowedHosts = hosts))?.let { message("settings.hosts.error", it) }
     }
 
     /** Adds a title for the following rows. */

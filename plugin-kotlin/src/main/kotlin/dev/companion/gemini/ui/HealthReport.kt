@@ -2,13 +2,12 @@
 
 package dev.companion.gemini.ui
 
+import com.intellij.ide.plugins.PluginManager
 import com.intellij.openapi.application.ApplicationInfo
 import com.intellij.openapi.application.ApplicationNamesInfo
+import com.intellij.openapi.extensions.PluginId
 import com.intellij.openapi.project.Project
-import dev.companion.gemini.core.ConnectedCli
-import dev.companion.gemini.core.DiscoveryFile
 import dev.companion.gemini.core.ServerMessage
-import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
@@ -26,10 +25,10 @@ internal object HealthReport {
         val service = CompanionService.getInstance(project)
         val lines = listOf(
             versions(),
-            *server(service).toTypedArray(),
-            "Folders: ${service.rootCount}",
-            "Trust: ${trust(Platform.isTrusted(project))}",
-            "Terminal: ${if (CliTerminal.find() == null) "absent" else "present"}",
+            server(service.presentState),
+            "Folders: ${service.roots.size}",
+            "Trusted: ${Platform.isTrusted(project) ?: "unknown to the IDE"}",
+            "Terminal: ${CliTerminal.find() != null}",
             "Settings: ${settings(CompanionSettings.getInstance().values)}",
         )
         val doctor = service.core?.request(ServerMessage.Diagnose)?.text.orEmpty()
@@ -37,48 +36,30 @@ internal object HealthReport {
     }
 
     /** Returns the versions of the plugin, the IDE and the system. */
-    fun versions(): String =
-        listOf(
-            "Companion for Gemini CLI ${PluginVersion.get()}",
+    fun versions(): String {
+        val plugin = PluginManager.getPlugin(PluginId.getId("dev.companion.gemini"))
+        return listOf(
+            "Companion for Gemini CLI ${plugin?.version}",
             "IDE: ${ApplicationNamesInfo.getInstance().fullProductName} ${ApplicationInfo.getInstance().build.asString()}",
             "System: ${properties("os.name", "os.version", "os.arch")}",
             "Java: ${properties("java.vm.name", "java.version")}",
         ).joinToString("\n")
-
-    private fun server(service: CompanionService): List<String> =
-        when (val state = service.presentState) {
-            CompanionState.Off -> listOf("Companion: off")
-            CompanionState.WelcomeScreen -> listOf("Companion: off, in a welcome screen")
-            CompanionState.Remote -> listOf("Companion: off, in Remote Development")
-            CompanionState.Starting -> listOf("Companion: starting")
-            is CompanionState.Failed -> listOf("Companion: failed: ${state.message}")
-            is CompanionState.Running -> running(state.status)
-        }
-
-    private fun running(status: ServerStatus) =
-        listOf(
-            "Companion: running on port ${status.port}",
-            "Listening: ${ServerStateText.listening(status)}",
-            *status.notListening.map { "Not listening: $it" }.toTypedArray(),
-            *status.discoveryFiles.map(::discoveryFile).toTypedArray(),
-            "Connected: ${connected(status.clis)}",
-            "Open proposals: ${status.openDiffs}",
-        )
-
-    private fun connected(clis: List<ConnectedCli>): String {
-        val names = clis.map { "${it.name} ${it.version}".trim() }.filter(String::isNotEmpty)
-        return if (names.isEmpty()) "${clis.size}" else "${clis.size} (${names.joinToString(", ")})"
     }
 
-    private fun discoveryFile(file: DiscoveryFile) =
-        "Discovery file for ${file.client}: ${file.path}${if (file.inPlace) "" else " could not be written"}"
+    private fun properties(vararg names: String) = names.joinToString(" ") { System.getProperty(it).orEmpty() }
 
-    private fun trust(trusted: Boolean?) =
-        when (trusted) {
-            null -> "unknown to the IDE"
-            true -> "trusted"
-            false -> "not trusted"
-        }
+    /** Names each field: the paths of private files must not get into a report. */
+    private fun server(state: CompanionState): String {
+        val status = (state as? CompanionState.Running)?.status ?: return "Companion: $state"
+        return listOf(
+            "Companion: running on port ${status.port}",
+            "Listening: ${status.listening}",
+            "Not listening: ${status.notListening}",
+            "Discovery files: ${status.discoveryFiles}",
+            "Connected: ${status.clis}",
+            "Open proposals: ${status.openDiffs}",
+        ).joinToString("\n")
+    }
 
     /** Returns each setting, without a command, an address or a host of the user. */
     fun settings(values: CompanionSettings.Values): String {
@@ -88,6 +69,4 @@ internal object HealthReport {
         val shown = values.copy(cliCommand = command, listenAddresses = "$addresses set", allowedHosts = "$hosts set")
         return shown.toString()
     }
-
-    private fun properties(vararg names: String) = names.joinToString(" ") { System.getProperty(it).orEmpty() }
 }

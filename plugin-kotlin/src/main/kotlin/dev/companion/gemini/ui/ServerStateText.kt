@@ -4,7 +4,6 @@ package dev.companion.gemini.ui
 
 import com.intellij.openapi.util.IconLoader
 import dev.companion.gemini.CompanionBundle.message
-import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.project.CompanionState
 import javax.swing.Icon
 
@@ -21,23 +20,18 @@ internal object ServerStateText {
 
     fun icon(state: CompanionState): Icon =
         when (state) {
-            CompanionState.Off, CompanionState.WelcomeScreen, CompanionState.Remote, CompanionState.Starting -> OFF
+            is CompanionState.Unwanted, CompanionState.Starting -> OFF
             is CompanionState.Running -> if (state.status.clis.isNotEmpty()) CONNECTED else WAITING
             is CompanionState.Failed -> FAILED
         }
 
     fun title(state: CompanionState): String =
         when (state) {
-            CompanionState.Off -> message("status.off")
-            CompanionState.WelcomeScreen -> message("status.welcome")
-            CompanionState.Remote -> message("status.remote")
+            is CompanionState.Unwanted -> message(state.key)
             CompanionState.Starting -> message("status.starting")
             is CompanionState.Running -> connected(state.status.clis.size)
             is CompanionState.Failed -> message("status.failed")
         }
-
-    /** Lists loopback first. */
-    fun listening(status: ServerStatus): String = status.listening.joinToString(", ")
 
     private fun connected(count: Int) = if (count > 0) message("status.connected", count) else message("status.waiting")
 }

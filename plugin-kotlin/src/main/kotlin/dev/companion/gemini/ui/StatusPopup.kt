@@ -57,18 +57,14 @@ internal class StatusPopup(private val project: Project) {
 
     /** Shows the popup above [component], or in the center for a user who has hidden the widget. */
     fun show(component: Component?) {
-        val popup = create()
+        val content = scrolling(content(CompanionService.getInstance(project)))
+        val builder = JBPopupFactory.getInstance().createComponentPopupBuilder(content, first)
+        val popup = builder.setRequestFocus(true).createPopup().also { popup = it }
         if (component?.isShowing == true) {
             popup.show(RelativePoint(component, Point(0, -popup.content.preferredSize.height)))
         } else {
             popup.showCenteredInCurrentWindow(project)
         }
-    }
-
-    private fun create(): JBPopup {
-        val content = scrolling(content(CompanionService.getInstance(project)))
-        val builder = JBPopupFactory.getInstance().createComponentPopupBuilder(content, first)
-        return builder.setRequestFocus(true).createPopup().also { popup = it }
     }
 
     /** The content may have a row for each of a hundred comments. */
@@ -92,21 +88,25 @@ internal class StatusPopup(private val project: Project) {
         when (state) {
             is CompanionState.Running -> rows(form, state.status)
             is CompanionState.Failed -> form.addComponent(text(state.message))
-            CompanionState.Off -> form.addComponent(text(message("status.off.details")))
-            CompanionState.WelcomeScreen -> form.addComponent(text(message("status.welcome.details")))
-            CompanionState.Remote -> form.addComponent(text(message("status.remote.details")))
+            is CompanionState.Unwanted -> form.addComponent(text(message("${state.key}.details")))
             CompanionState.Starting -> Unit
         }
         val waiting = proposals.waiting()
         if (waiting.isNotEmpty()) form.addComponent(inColumns(waiting.map(::proposal)))
-        if (waiting.size > 1) form.addComponent(inRow(decideAll()))
-        changed()?.let { form.addComponent(inRow(it)) }
+        if (waiting.size > 1) {
+            val acceptAll = link(message("status.popup.accept.all")) { proposals.acceptAll() }
+            form.addComponent(inRow(acceptAll, link(message("status.popup.reject.all")) { proposals.rejectAll() }))
+        }
+        val changed = ChangesService.getInstance(project).fileCount
+        if (changed > 0) {
+            form.addComponent(inRow(link(message("status.changed", changed)) { ChangesToolWindow.open(project) }))
+        }
         val pending = comments.pending()
         if (pending.isNotEmpty()) {
             row(form, "status.popup.comments", pending.size.toString())
             form.addComponent(inColumns(pending.map(::comment)))
         }
-        val panel = form.addComponent(inRow(links()), LINK_GAP).panel
+        val panel = form.addComponent(inRow(*links().toTypedArray()), LINK_GAP).panel
         panel.border = JBUI.Borders.empty(PADDING, PADDING + 2)
         return panel
     }
@@ -121,13 +121,6 @@ internal class StatusPopup(private val project: Project) {
             link(message("diff.reject"), proposal.shownPath) { proposals.reject(proposal) },
         )
 
-    /** Returns the link to the files that CLIs changed, if there are any. */
-    private fun changed(): List<JComponent>? {
-        val files = ChangesService.getInstance(project).fileCount
-        if (files == 0) return null
-        return listOf(link(message("status.changed", files)) { ChangesToolWindow.open(project) })
-    }
-
     private fun comment(comment: Comment): List<JComponent> {
         val text = shortened(LineContent.oneLine(comment.params.text), LONGEST)
         return listOf(
@@ -136,12 +129,6 @@ internal class StatusPopup(private val project: Project) {
             link(message("comment.remove"), comments.shown(comment)) { comments.remove(comment) },
         )
     }
-
-    private fun decideAll(): List<JComponent> =
-        listOf(
-            link(message("status.popup.accept.all")) { proposals.acceptAll() },
-            link(message("status.popup.reject.all")) { proposals.rejectAll() },
-        )
 
     /** Puts the parts of each row below those of the row above. */
     private fun inColumns(rows: List<List<JComponent?>>): JComponent {
@@ -156,11 +143,11 @@ internal class StatusPopup(private val project: Project) {
                 part?.let { table.add(it, place) }
             }
         }
-        return inRow(listOf(table))
+        return inRow(table)
     }
 
     /** Puts the links side by side, each with its own width. */
-    private fun inRow(links: List<JComponent>): JComponent {
+    private fun inRow(vararg links: JComponent): JComponent {
         val row = JPanel(FlowLayout(FlowLayout.LEADING, 0, 0)).apply { isOpaque = false }
         links.forEach { link ->
             row.add(link)
@@ -171,20 +158,19 @@ internal class StatusPopup(private val project: Project) {
 
     private fun rows(form: FormBuilder, status: ServerStatus) {
         row(form, "status.popup.port", status.port.toString())
-        if (status.listening.size > 1) row(form, "status.popup.listening", ServerStateText.listening(status))
+        if (status.listening.size > 1) row(form, "status.popup.listening", status.listening.joinToString(", "))
         status.notListening.forEach { form.addComponent(text(it)) }
         for (file in status.discoveryFiles) {
-            row(
-                form,
-                "status.popup.file",
-                if (file.inPlace) file.path else message("status.popup.file.none", file.path),
-            )
+            val text = if (file.inPlace) file.path else message("status.popup.file.none", file.path)
+            row(form, "status.popup.file", text)
         }
         row(form, "status.popup.connected", status.clis.size.toString())
         if (ProjectSetting.HIDE_CONTEXT.isOn(project)) {
             form.addComponent(text(message("status.popup.hidden")))
         } else {
-            for ((path, why) in visiblePrivateFiles(status)) {
+            val inFront = FileEditorManager.getInstance(project).selectedFiles.filter { it.isInLocalFileSystem }
+            for (path in inFront.map(::systemPath).distinct()) {
+                val why = status.privateFiles[path] ?: continue
                 row(form, "status.popup.private", ShownPath.of(project, Paths.get(path)))
                 form.addComponent(text(why))
             }
@@ -192,15 +178,9 @@ internal class StatusPopup(private val project: Project) {
         if (ProjectSetting.REVIEW_ALL.isOn(project) && CompanionSettings.getInstance().values.review) {
             form.addComponent(text(message("status.popup.review.all")))
         }
-        if (status.unhooked > 0) form.addComponent(text(message("status.popup.unhooked", status.unhooked)))
+        val unhooked = status.clis.count { it.awaitsHook }
+        if (unhooked > 0) form.addComponent(text(message("status.popup.unhooked", unhooked)))
         row(form, "status.popup.diffs", proposals.waiting().size.toString())
-    }
-
-    /** Returns the visible private files, and why each is private. */
-    private fun visiblePrivateFiles(status: ServerStatus): Map<String, String> {
-        val private = status.privateFiles
-        val inFront = FileEditorManager.getInstance(project).selectedFiles.filter { it.isInLocalFileSystem }
-        return inFront.map(::systemPath).filter(private::containsKey).associateWith(private::getValue)
     }
 
     private fun row(form: FormBuilder, key: String, value: String) {

@@ -44,7 +44,7 @@ object LeaveRunning {
     fun main(arguments: Array<String>) {
         val (root, way) = arguments
         val requests = RecordingEditor { what ->
-            if (what == "Open") {
+            if (what == "OpenDiff") {
                 println("a callback waits")
                 CountDownLatch(1).await()
             }

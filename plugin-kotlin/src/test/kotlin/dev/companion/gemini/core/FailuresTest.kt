@@ -12,7 +12,6 @@ import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.MethodSource
 import java.nio.file.Path
 import java.util.concurrent.atomic.AtomicBoolean
-import java.util.logging.Level
 
 class FailuresTest {
     @TempDir
@@ -36,7 +35,7 @@ class FailuresTest {
             assertTrue(result["isError"].asBoolean)
             val text = result.getAsJsonArray("content")[0].asJsonObject["text"].asString
             assertEquals("The IDE could not carry out the request.", text)
-            val (_, line) = window.log.until("an error in the log") { (level, _) -> level == Level.SEVERE }
+            val (_, line) = window.log.until("an error in the log") { (level, _) -> level == LogLevel.ERROR }
             assertTrue("${thrown.javaClass.name}\n    at " in line, line)
             assertTrue("secret" !in line, "a message may have something of a file in it: $line")
 
@@ -69,7 +68,7 @@ class FailuresTest {
     fun `a panic in a thread of Rust's is an error in the log, without its message`() {
         Window(root).use { window ->
             TestEntry.panicInThread()
-            val (_, line) = window.log.until("an error in the log") { (level, _) -> level == Level.SEVERE }
+            val (_, line) = window.log.until("an error in the log") { (level, _) -> level == LogLevel.ERROR }
             assertTrue(line.startsWith("panic in the companion at rust/companion-jni/src/test_entry.rs:"), line)
             assertTrue("asked" !in line, "a message may have something of a file in it: $line")
             assertWorks(window)

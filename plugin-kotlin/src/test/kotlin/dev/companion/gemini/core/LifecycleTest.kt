@@ -54,7 +54,7 @@ class LifecycleTest {
         opened.get()
         assertEquals(Delivery.UNKNOWN, one.core.request(ServerMessage.Accepted(files[1], "text"))?.delivery)
         one.close()
-        assertTrue(one.editor.messages.none { it is EditorMessage.Open })
+        assertTrue(one.editor.messages.none { it is OpenDiff })
         assertEquals(Delivery.DELIVERED, two.core.request(ServerMessage.Accepted(files[1], "text"))?.delivery)
         clis[1].nextNotification("ide/diffAccepted")
         two.close()

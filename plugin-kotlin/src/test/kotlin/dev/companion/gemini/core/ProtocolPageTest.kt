@@ -76,7 +76,7 @@ class ProtocolPageTest {
 
     @Test
     fun `each message to the editor has a type, and each of its fields a property`() {
-        val types = EditorMessage.NOTIFICATIONS + EditorMessage.REQUESTS.mapValues { it.value.parameters }
+        val types = EditorMessage.NOTIFICATIONS + EditorMessage.REQUESTS
         assertEquals(toEditor.keys, types.keys + UNUSED)
         for ((method, type) in types) for (example in toEditor.getValue(method)) check(method, example, type)
     }

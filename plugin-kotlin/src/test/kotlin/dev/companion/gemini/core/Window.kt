@@ -5,7 +5,6 @@ package dev.companion.gemini.core
 import java.nio.file.Path
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
-import java.util.logging.Level
 
 /** The timeout of a test, in seconds. Far above the needs of a busy machine. */
 const val WAIT_SECONDS = 60L
@@ -41,7 +40,7 @@ class Window(
     configure: (ServerSettings) -> ServerSettings = { it },
     private val logHook: () -> Unit = {},
 ) : AutoCloseable {
-    val log = LinkedBlockingQueue<Pair<Level, String>>()
+    val log = LinkedBlockingQueue<Pair<LogLevel, String>>()
     val core: CompanionCore
 
     init {
@@ -53,11 +52,7 @@ class Window(
     }
 
     /** Waits for a proposal, and shows it. */
-    fun show(): OpenDiff {
-        val open = editor.next<EditorMessage.Open>()
-        open.responder.complete(null)
-        return open.diff
-    }
+    fun show(): OpenDiff = editor.next<OpenDiff>().also { it.responder.complete(null) }
 
     override fun close() = core.close()
 
