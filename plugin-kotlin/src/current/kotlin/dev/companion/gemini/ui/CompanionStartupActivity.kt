@@ -5,10 +5,13 @@ package dev.companion.gemini.ui
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.startup.ProjectActivity
+import dev.companion.gemini.project.CompanionService
 
-/** Not the EDT. Tests of the platform start the services that they need. */
+/** Not the EDT. The server starts on another thread. Tests of the platform start the services that they need. */
 class CompanionStartupActivity : ProjectActivity {
     override suspend fun execute(project: Project) {
-        if (!ApplicationManager.getApplication().isUnitTestMode) CompanionStartup.projectOpened(project)
+        if (ApplicationManager.getApplication().isUnitTestMode) return
+        CompanionNotifications.getInstance(project)
+        CompanionService.getInstance(project).start()
     }
 }

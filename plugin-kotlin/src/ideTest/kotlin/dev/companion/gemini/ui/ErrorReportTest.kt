@@ -18,7 +18,7 @@ class ErrorReportTest : PlatformTestCase() {
     private val opened = ArrayList<String>()
     private val copied = ArrayList<String>()
 
-    private fun report(issues: String) = ErrorReport(issues, opened::add, copied::add)
+    private fun report(issues: String) = object : ErrorReport(issues, opened::add, copied::add) {}
 
     fun testWithoutAPageTheTextIsCopied() {
         val thrown = IllegalArgumentException("secret", ServerFault("panic in the companion at a.rs:1"))

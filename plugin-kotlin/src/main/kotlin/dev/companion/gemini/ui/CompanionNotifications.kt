@@ -34,13 +34,8 @@ import java.util.concurrent.TimeUnit
 
 /** A project service, used only on the EDT. */
 class CompanionNotifications(private val project: Project) : Disposable {
-    private class Problem(
-        val text: String,
-        val notification: Notification,
-    )
-
-    /** The shown problem, while it lasts. */
-    private var problem: Problem? = null
+    /** The shown problem and its text, while it lasts. */
+    private var problem: Pair<String, Notification>? = null
 
     /** Updates the status while a discovery file is missing. The server sends no message when it writes the file. */
     private var updates: Future<*>? = null
@@ -56,14 +51,8 @@ class CompanionNotifications(private val project: Project) : Disposable {
         updates = if (isFileMissing) updateStatus() else null
         when (state) {
             is CompanionState.Failed -> showProblem(state.message, NotificationType.ERROR)
-
             is CompanionState.Running -> running(state.status)
-
-            CompanionState.Off,
-            CompanionState.WelcomeScreen,
-            CompanionState.Remote,
-            CompanionState.Starting,
-            -> hideProblem()
+            is CompanionState.Unwanted, CompanionState.Starting -> hideProblem()
         }
     }
 
@@ -83,38 +72,39 @@ class CompanionNotifications(private val project: Project) : Disposable {
     }
 
     private fun showProblem(text: String, type: NotificationType) {
-        if (problem?.text == text) return
+        if (problem?.first == text) return
         hideProblem()
         val notification = notice(text, type)
         notification.offer(message("status.popup.restart")) { CompanionService.getInstance(project).restart() }
         notification.offerSettings()
         notification.offer(message("status.popup.report")) { CompanionCommands.copyHealthReport(project) }
-        problem = Problem(text, notification)
+        problem = Pair(text, notification)
         notification.notify(project)
     }
 
     private fun hideProblem() {
-        problem?.notification?.expire()
+        problem?.second?.expire()
         problem = null
     }
 
     /** Warns once of another plugin that a CLI may find in place of this one. */
     internal fun warnOnceOfOther(plugin: String) {
-        val kept = PropertiesComponent.getInstance()
-        if (kept.getBoolean(WARNED_OF_OTHER)) return
-        kept.setValue(WARNED_OF_OTHER, true)
-        warn(message("notification.other", plugin))
+        if (isFirst(WARNED_OF_OTHER)) warn(message("notification.other", plugin))
     }
 
     /** Shows the greeting once, in three lines: which context is shared, and where edits are reviewed. */
     private fun greetOnce() {
-        val kept = PropertiesComponent.getInstance()
-        if (kept.getBoolean(GREETED)) return
-        kept.setValue(GREETED, true)
+        if (!isFirst(GREETED)) return
         val settings = CompanionSettings.getInstance().values
         val notification = notice(Greeting.review(settings), NotificationType.INFORMATION)
         notification.setTitle(Greeting.shared(settings, !ProjectSetting.HIDE_CONTEXT.isOn(project)))
         notification.offerSettings("greeting.off").notify(project)
+    }
+
+    /** Returns true once for each [key], also after a restart of the IDE. */
+    private fun isFirst(key: String): Boolean {
+        val kept = PropertiesComponent.getInstance()
+        return !kept.getBoolean(key).also { kept.setValue(key, true) }
     }
 
     /** Reports that the IDE does not find the CLI. The user's shell may still find it. */

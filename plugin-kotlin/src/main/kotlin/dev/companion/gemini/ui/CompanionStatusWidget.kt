@@ -3,7 +3,6 @@
 package dev.companion.gemini.ui
 
 import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Computable
 import com.intellij.openapi.wm.CustomStatusBarWidget
@@ -16,6 +15,8 @@ import dev.companion.gemini.changes.ChangesListener
 import dev.companion.gemini.changes.ChangesService
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.KeyboardAccess
+import dev.companion.gemini.platform.inBackground
+import dev.companion.gemini.platform.later
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
@@ -59,22 +60,18 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
         bus.subscribe(CompanionStateListener.TOPIC, CompanionStateListener { show(it, waiting, changed) })
         bus.subscribe(ProposalListener.TOPIC, ProposalListener { show(state, it, changed) })
         bus.subscribe(ChangesListener.TOPIC, ChangesListener { show(state, waiting, it) })
-        ApplicationManager.getApplication().executeOnPooledThread(::showFirst)
+        inBackground(::showFirst)
     }
 
     /** Creates the service and reads the icons off the EDT, because these first steps are slow. */
     private fun showFirst() {
-        val application = ApplicationManager.getApplication()
         ServerStateText.loadIcons()
         val made = Computable { if (project.isDisposed) null else CompanionService.getInstance(project) }
-        val service = application.runReadAction(made) ?: return
-        val showNow = Runnable {
-            if (!project.isDisposed) {
-                val waiting = ProposalService.getInstance(project).waiting().size
-                show(service.state, waiting, ChangesService.getInstance(project).fileCount)
-            }
+        val service = ApplicationManager.getApplication().runReadAction(made) ?: return
+        project.later {
+            val waiting = ProposalService.getInstance(project).waiting().size
+            show(service.state, waiting, ChangesService.getInstance(project).fileCount)
         }
-        application.invokeLater(showNow, ModalityState.any())
     }
 
     private fun show(state: CompanionState, waiting: Int, changed: Int) {

@@ -3,6 +3,10 @@
 package dev.companion.gemini.ui
 
 import com.intellij.ide.browsers.BrowserLauncher
+import com.intellij.openapi.diagnostic.ErrorReportSubmitter
+import com.intellij.openapi.diagnostic.IdeaLoggingEvent
+import com.intellij.openapi.diagnostic.SubmittedReportInfo
+import com.intellij.openapi.diagnostic.SubmittedReportInfo.SubmissionStatus
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.copyToClipboard
 import dev.companion.gemini.project.ServerFault
@@ -15,14 +19,23 @@ import java.util.Properties
  *
  * Omits messages of exceptions, because they may contain text of a file. Messages of the server never do.
  *
+ * The platforms differ in the parameters of `submit`. EDT.
+ *
  * @param issues the page, which takes `title` and `body`; empty if there is none
  */
-internal class ErrorReport(
+internal abstract class ErrorReport(
     private val issues: String = publisher.getProperty("issues"),
     private val browse: (String) -> Unit = { BrowserLauncher.instance.browse(URI(it)) },
     private val copy: (String) -> Unit = ::copyToClipboard,
-) {
-    val actionText: String get() = message(if (issues.isEmpty()) "report.copy" else "report.open")
+) : ErrorReportSubmitter() {
+    override fun getReportActionText(): String = message(if (issues.isEmpty()) "report.copy" else "report.open")
+
+    override fun getPrivacyNoticeText(): String = message("report.privacy")
+
+    fun send(events: Array<out IdeaLoggingEvent>, remark: String?): SubmittedReportInfo {
+        send(events.mapNotNull { it.throwable }, remark)
+        return SubmittedReportInfo(SubmissionStatus.NEW_ISSUE)
+    }
 
     fun send(thrown: List<Throwable>, remark: String?) {
         val text = text(thrown, remark)

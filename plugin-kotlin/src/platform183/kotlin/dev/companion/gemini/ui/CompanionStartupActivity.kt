@@ -6,12 +6,15 @@ import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.startup.StartupActivity
+import dev.companion.gemini.project.CompanionService
 
-/** EDT. Tests of the platform start the services that they need. */
+/** EDT. The server starts on another thread. Tests of the platform start the services that they need. */
 class CompanionStartupActivity :
     StartupActivity,
     DumbAware {
     override fun runActivity(project: Project) {
-        if (!ApplicationManager.getApplication().isUnitTestMode) CompanionStartup.projectOpened(project)
+        if (ApplicationManager.getApplication().isUnitTestMode) return
+        CompanionNotifications.getInstance(project)
+        CompanionService.getInstance(project).start()
     }
 }
