@@ -65,7 +65,7 @@ test('no client gets the problems of a private file', async (t) => {
 
 test('a line that is no rule is a warning with file and line, and nothing of it', async (t) => {
   const { companion, sandbox, client, text, key } = await open(t);
-  sandbox.file('.geminiignore', '# keys\n[secret-name\n*.hid\n[z-a[:x:]]secret-name\n');
+  sandbox.file('.geminiignore', '# keys\n[secret-name\n*.hid\n![z-a[:x:]]secret-name\n');
   await client.openFiles(are(text));
   await companion.logged(/\.geminiignore, line 4: not a valid rule/);
   assert.ok(!companion.log.includes('secret-name') && !companion.log.includes(key), companion.log);

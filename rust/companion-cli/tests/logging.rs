@@ -40,7 +40,7 @@ fn the_name_of_a_folder_forges_no_line_and_moves_no_cursor() {
     let dir = tempfile::tempdir().unwrap();
     let project = dir.path().join("a\n[forged]\x1b[2J\u{202e}");
     std::fs::create_dir(&project).unwrap();
-    std::fs::write(project.join(".geminiignore"), "[z-a[:x:]]").unwrap();
+    std::fs::write(project.join(".geminiignore"), "![z-a[:x:]]").unwrap();
     std::fs::write(project.join("x"), "").unwrap();
     let mut serve = program(dir.path())
         .args(["serve", "--workspace"])

@@ -150,7 +150,7 @@ impl Content {
             Self::Missing => return (None, Vec::new()),
             Self::Unreadable(why) => all_private(&format!("it can't be read ({why})")),
             Self::Text(text) => match Rules::parse(name, text) {
-                Err(refusal) => all_private(&refusal.to_string()),
+                Err(refusal) => all_private(&refusal),
                 Ok((rules, wrong)) => {
                     let line = |line| format!(", line {line}: not a valid rule");
                     let mut warnings: Vec<_> =

@@ -4,14 +4,14 @@
 
 use std::collections::HashMap;
 use std::iter;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use companion_platform::{GitDirs, are_of_one_repository};
 use tokio::time::Instant;
 
 use super::files::EffectiveRules;
 use super::git_config::{Excludes, NamedFile, NamedFiles};
-use super::rules::{Rules, Verdict, judge};
+use super::rules::{Names, Verdict};
 use super::{PrivacyScan, TooLarge, states};
 
 const GITIGNORE: &str = ".gitignore";
@@ -45,24 +45,6 @@ pub(super) struct Ignored {
     pub(super) rule: Option<String>,
     /// The ignore file.
     pub(super) file: PathBuf,
-}
-
-/// The names that lead to a file.
-#[derive(Clone, Copy)]
-struct Names<'a> {
-    /// In lower case.
-    folded: &'a [String],
-    written: &'a [String],
-}
-
-impl Names<'_> {
-    fn after(self, count: usize) -> Self {
-        Self { folded: &self.folded[count..], written: &self.written[count..] }
-    }
-
-    fn judge<'r>(self, rules: &[Option<&'r Rules>], end: usize) -> Option<(usize, Verdict<'r>)> {
-        judge(self.folded, Some(self.written), rules, end)
-    }
 }
 
 impl<'a> GitScan<'a> {
@@ -111,7 +93,7 @@ impl<'a> GitScan<'a> {
 }
 
 impl PrivacyScan<'_> {
-    /// Whether Git ignores the file that `path` and `names` lead to, these in lower case. The first `opened` names are
+    /// Whether Git ignores the file that `path` and `names` lead to. The first `opened` names are
     /// those of the outermost folder that the user has opened, if the file is in one.
     ///
     /// The rules count from the worktree that this folder is in, or from the folder itself. Outside of
@@ -119,14 +101,10 @@ impl PrivacyScan<'_> {
     pub(super) fn ignored_by_git(
         &mut self,
         path: &Path,
-        names: &[String],
+        names: Names<'_>,
         opened: Option<usize>,
     ) -> Result<Option<Ignored>, TooLarge> {
         let Some(git) = &mut self.git else { return Ok(None) };
-        let written = path.components().filter(|name| matches!(name, Component::Normal(_)));
-        let written: Vec<_> =
-            written.map(|name| name.as_os_str().to_string_lossy().into_owned()).collect();
-        let names = Names { folded: names, written: &written };
         // The folder with the index 1 has one name.
         let mut folders: Vec<_> = path.ancestors().skip(1).collect();
         folders.reverse();

@@ -15,7 +15,6 @@ mod tests;
 mod watched;
 
 use std::collections::{BTreeSet, HashMap};
-use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::iter;
@@ -29,7 +28,7 @@ pub(crate) use files::SETTLE_TIME;
 use files::{EffectiveRules, Files};
 use git::{GitScan, Ignored};
 use git_config::{Excludes, NamedFiles};
-use rules::{MAX_COMPILED, NAMES, Rules, is_named, lowercase, takes_back};
+use rules::{MAX_COMPILED, NAMES, Names, Rules, lowercase};
 use secrets::Secret;
 pub(crate) use watched::Watched;
 
@@ -252,39 +251,42 @@ impl PrivacyScan<'_> {
         if found.is_empty() && self.awaits_worktrees {
             return Ok(Some(PrivateBy::UnknownWorktree));
         }
-        let names = path.components().filter(|name| matches!(name, Component::Normal(_)));
-        let all: Vec<_> =
-            names.map(|name| lowercase(&name.as_os_str().to_string_lossy())).collect();
-        if all.len() > 2 * MAX_DEPTH {
+        if !found.is_empty() && path.to_str().is_none() {
+            return Err(ErrorKind::InvalidData.into());
+        }
+        let written = path.components().filter(|name| matches!(name, Component::Normal(_)));
+        let written: Vec<_> =
+            written.map(|name| name.as_os_str().to_string_lossy().into_owned()).collect();
+        if written.len() > 2 * MAX_DEPTH {
             return Ok(Some(PrivateBy::IgnoreFile));
         }
-        let opened = found.iter().map(|(_, names)| all.len() - names.len()).min();
-        let Ok(mut ignored) = self.ignored_by_git(path, &all, opened) else {
+        let folded: Vec<_> = written.iter().map(|name| lowercase(name)).collect();
+        let all = Names { folded: &folded, written: &written };
+        let opened = found.iter().map(|(_, count)| written.len() - count).min();
+        let Ok(mut ignored) = self.ignored_by_git(path, all, opened) else {
             return Ok(Some(PrivateBy::IgnoreFile));
         };
-        let mut secret = Secret::of(&all, 0);
+        let mut secret = Secret::of(&folded, 0);
         let mut line = None;
-        for (root, names) in &found {
-            let names = names.iter().map(|name| name.to_str().ok_or(ErrorKind::InvalidData));
-            let names = names.collect::<Result<Vec<_>, _>>()?;
-            if names.len() > MAX_DEPTH {
+        for (root, count) in &found {
+            let opened = written.len() - count;
+            let names = all.after(opened);
+            if *count > MAX_DEPTH {
                 return Ok(Some(PrivateBy::IgnoreFile));
             }
-            let Ok(on_the_way) = self.on_the_way(root.clone(), &names) else {
+            let Ok(on_the_way) = self.on_the_way(root.clone(), names.written) else {
                 return Ok(Some(PrivateBy::IgnoreFile));
             };
-            line = Some(share_line(&names));
-            let names: Vec<_> = names.iter().map(|name| lowercase(name)).collect();
-            if on_the_way.any(|rules| is_named(&names, rules)) {
+            line = Some(share_line(names.written));
+            if on_the_way.any(|rules| names.are_matched(rules)) {
                 return Ok(Some(PrivateBy::IgnoreFile));
             }
-            let opened = all.len() - names.len();
             let is_shared = |end: usize| {
                 let hidden = end.saturating_sub(opened).max(1);
-                on_the_way.always(|rules| takes_back(&names, rules, hidden))
+                on_the_way.always(|rules| names.are_taken_back(rules, hidden))
             };
             secret = secret
-                .and_then(|_| Secret::of(&all, opened))
+                .and_then(|_| Secret::of(&folded, opened))
                 .filter(|secret| !is_shared(secret.end));
             ignored = ignored.filter(|ignored| !is_shared(ignored.end));
         }
@@ -299,7 +301,7 @@ impl PrivacyScan<'_> {
     }
 
     /// Reads the ignore files of the folders from `root` to the file.
-    fn on_the_way(&mut self, mut folder: PathBuf, names: &[&str]) -> Result<OnTheWay, TooLarge> {
+    fn on_the_way(&mut self, mut folder: PathBuf, names: &[String]) -> Result<OnTheWay, TooLarge> {
         let mut on_the_way = OnTheWay::default();
         for name in names {
             for (rules, name) in on_the_way.0.iter_mut().zip(NAMES) {
@@ -348,7 +350,7 @@ fn states(files: &[EffectiveRules]) -> Vec<Vec<Option<&Rules>>> {
 }
 
 /// The line of an ignore file in the root that shares the file again.
-fn share_line(names: &[&str]) -> String {
+fn share_line(names: &[String]) -> String {
     let mut line = String::from("!");
     for name in names {
         line.push('/');
@@ -370,8 +372,8 @@ fn leads_to(path: &Path) -> io::Result<PathBuf> {
 /// On most disks of these systems, names that differ only in case are the same.
 const CASE_COUNTS: bool = !cfg!(any(windows, target_os = "macos"));
 
-/// The root as `path` spells it, and the names below it. `None` if `path` is not below the root.
-fn below(path: &Path, root: &Path) -> Option<(PathBuf, Vec<OsString>)> {
+/// The root as `path` spells it, and the number of names below it. `None` if `path` is not below the root.
+fn below(path: &Path, root: &Path) -> Option<(PathBuf, usize)> {
     let mut components = path.components();
     let mut written = PathBuf::new();
     for of_root in root.components() {
@@ -381,8 +383,7 @@ fn below(path: &Path, root: &Path) -> Option<(PathBuf, Vec<OsString>)> {
         }
         written.push(component);
     }
-    let names = components.map(|name| name.as_os_str().to_owned()).collect();
-    Some((written, names))
+    Some((written, components.count()))
 }
 
 fn is_same(one: Component<'_>, other: Component<'_>, case_counts: bool) -> bool {

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use super::*;
-use crate::privacy::files::{MAX_CHANGES, SETTLE_TIME};
+use crate::privacy::files::MAX_CHANGES;
 use crate::privacy::rules::{COMPILED_BYTE, RULE_SIZE};
 use crate::privacy::watched::POLL_INTERVAL;
 
@@ -50,24 +50,6 @@ fn a_few_long_rules_take_as_much_memory_as_many_short_ones() {
 fn below_a_rule_that_is_too_long_everything_is_private() {
     let scene = Scene::new(&[("project/a/.aiignore", &"a".repeat(1025))]);
     scene.check(&["project/a/x"], &["project/x"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn rules_that_were_replaced_hold_until_things_have_settled_and_no_longer() {
-    for changes_again in [false, true] {
-        let scene = Scene::new(&[(RULES, "*.hid")]);
-        scene.check(&["project/x.hid"], &[]);
-        scene.write(RULES, "*.txt");
-        scene.check(&["project/x.hid", "project/x.txt"], &[]);
-        advance(SETTLE_TIME / 2).await;
-        scene.check(&["project/x.hid", "project/x.txt"], &[]);
-        advance(SETTLE_TIME / 2).await;
-        if changes_again {
-            scene.write(RULES, "*.md");
-        }
-        scene.check(&[], &["project/x.hid"]);
-        scene.check(&["project/x.txt"], &[]);
-    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,7 +8,6 @@ use tokio::time::timeout;
 
 use super::Scene;
 use crate::clock::now_ms;
-use crate::privacy::rules::NAMES;
 use crate::tests::{EditorCall, Rig, Stream};
 
 /// A server with the root `project` and a client, in real time.
@@ -56,35 +55,12 @@ impl Client {
         };
         timeout(Duration::from_secs(30), waiting).await.unwrap_or_else(|_| panic!("{paths:?}"))
     }
-
-    fn private(&self) -> Vec<String> {
-        let shown = self.rig.received().private.clone();
-        assert_eq!(self.rig.parts.context.private_files().paths, shown, "the status says the same");
-        shown
-    }
 }
 
 const KEY: &str = "project/a/x.hid";
 const TEXT: &str = "project/a/x.txt";
 const RULES: &str = "project/.geminiignore";
 const STAYS_PRIVATE: &str = "getDiagnostics: the file stays private; an ignore file lists it, Git ignores it, or it may contain secrets";
-
-#[tokio::test]
-async fn a_new_rule_takes_back_what_was_sent() {
-    for folder in ["project", "project/a"] {
-        for name in NAMES {
-            let mut client = Client::new(&[(KEY, ""), (TEXT, "")]).await;
-            client.focus(TEXT);
-            client.focus(KEY);
-            client.select(KEY, "a secret");
-            let context = client.files(&[KEY, TEXT]).await;
-            assert_eq!(context["workspaceState"]["openFiles"][0]["selectedText"], "a secret");
-            client.scene.write(&format!("{folder}/{name}"), "*.hid");
-            client.files(&[TEXT]).await;
-            assert_eq!(client.private(), [client.scene.at(KEY)]);
-        }
-    }
-}
 
 #[tokio::test]
 async fn rules_are_followed_through_everything_that_happens_to_their_file() {
