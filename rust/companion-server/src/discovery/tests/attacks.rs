@@ -118,23 +118,18 @@ fn a_symbolic_link_in_the_place_of_a_file_is_not_followed() {
 async fn whatever_is_put_in_the_place_of_a_file_is_replaced() {
     for profile in profile::ALL {
         let kept = Kept::start(profile);
-        let victim = kept.at("victim");
+        kept.in_place().await;
+        let (victim, other) = (kept.at("victim"), kept.at("other"));
         let copy = kept.wanted();
         fs::write(&victim, &copy).unwrap();
-        // In one step, because the server restores a missing file at once.
-        let other = kept.at("other");
-        let replace = || fs::rename(&other, kept.file()).unwrap();
-        let link = || {
-            symlink(&victim, &other).unwrap();
-            replace();
-        };
-        kept.survives(link).await;
+        // In one step, because the server restores a missing file.
+        symlink(&victim, &other).unwrap();
+        fs::rename(&other, kept.file()).unwrap();
+        kept.in_place().await;
         assert_eq!(fs::read(&victim).unwrap(), copy);
-        let pipe = || {
-            assert!(Command::new("mkfifo").arg(&other).status().unwrap().success());
-            replace();
-        };
-        kept.survives(pipe).await;
+        assert!(Command::new("mkfifo").arg(&other).status().unwrap().success());
+        fs::rename(&other, kept.file()).unwrap();
+        kept.in_place().await;
     }
 }
 
