@@ -1,8 +1,6 @@
 // Tests the MCP revision without handshake and sessions, 2026-07-28, with the MCP project's client.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import http from 'node:http';
 import test from 'node:test';
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -237,26 +235,4 @@ test('a wrong request gets the error of the revision', async (t) => {
   const { result, headers } = await post(window, list);
   assert.deepEqual([result.resultType, result.cacheScope], ['complete', 'private']);
   assert.equal(headers.get('mcp-session-id'), null);
-});
-
-test('a peer that closes its side still gets the answer of a tool', async (t) => {
-  const { companion } = await openWindow(t);
-  const { url, authToken } = companion.ready;
-  const params = { ...meta(), name: 'getDiagnostics', arguments: {} };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-  const request = http.request(url, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${authToken}`,
-      'mcp-protocol-version': REVISION,
-      'mcp-method': 'tools/call',
-      'mcp-name': 'getDiagnostics',
-      'content-length': Buffer.byteLength(body),
-    },
-  });
-  request.end(body, () => request.socket.end());
-  const [response] = await once(request, 'response');
-  assert.equal(response.statusCode, 200);
-  const chunks = await response.toArray();
-  assert.equal(JSON.parse(Buffer.concat(chunks)).result.resultType, 'complete');
 });

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::http;
-use crate::net::endpoint::Endpoint;
+use crate::net::guard::Endpoint;
 use crate::net::listen::Listeners;
 use crate::parts::Parts;
 use crate::resume::{Address, Legacy, Peers, SharedHead, Sight, real_folders};

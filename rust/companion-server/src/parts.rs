@@ -24,7 +24,7 @@ use crate::mcp::dispatch::Dispatcher;
 use crate::mcp::tools::Tools;
 use crate::monitor::Monitors;
 use crate::net::bodies::BodyBudget;
-use crate::net::endpoint::Endpoint;
+use crate::net::guard::Endpoint;
 use crate::net::slots::UnauthenticatedSlots;
 use crate::resume::{self, Saving, Token};
 use crate::session::Sessions;

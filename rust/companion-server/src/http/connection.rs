@@ -18,9 +18,8 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::HttpServer;
-use super::read_end::ReadEnd;
 use super::route::{MAX_HEAD, route};
-use crate::net::endpoint::Endpoint;
+use crate::net::guard::Endpoint;
 
 /// The wait after `accept` has failed, for example for lack of file descriptors.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
@@ -71,9 +70,7 @@ pub(crate) async fn serve<S>(
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let slot = Arc::new(server.slots.take());
-    let end = ReadEnd::default();
-    let service = service_fn(|mut request: Request<Incoming>| {
-        request.extensions_mut().insert(end.clone());
+    let service = service_fn(|request: Request<Incoming>| {
         let (server, slot) = (Arc::clone(&server), Arc::clone(&slot));
         let endpoint = Arc::clone(&endpoint);
         async move {
@@ -86,7 +83,7 @@ pub(crate) async fn serve<S>(
             .timer(TokioTimer::new())
             .header_read_timeout(server.config.limits.header_timeout)
             .max_buf_size(MAX_HEAD)
-            .serve_connection(TokioIo::new(Lingering::new(stream, end.clone())), service)
+            .serve_connection(TokioIo::new(Lingering::new(stream)), service)
     );
     let outcome = tokio::select! {
         outcome = &mut connection => outcome,
@@ -125,16 +122,13 @@ const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
 /// 401).
 struct Lingering<S> {
     stream: S,
-    end: ReadEnd,
-    /// The peer has closed its side.
-    is_ended: bool,
     /// The end of the second step, once the server's side is closed.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Lingering<S> {
-    fn new(stream: S, end: ReadEnd) -> Self {
-        Self { stream, end, is_ended: false, deadline: None }
+    fn new(stream: S) -> Self {
+        Self { stream, deadline: None }
     }
 }
 
@@ -144,17 +138,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Lingering<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
-        if buf.filled().len() == before {
-            if !std::mem::replace(&mut self.is_ended, true) {
-                // The last bytes may complete a request, which begins to be answered before the next poll.
-                cx.waker().wake_by_ref();
-                return Poll::Pending;
-            }
-            ready!(self.end.poll(cx));
-        }
-        Poll::Ready(Ok(()))
+        Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }
 
@@ -164,7 +148,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.end.written();
         Pin::new(&mut self.stream).poll_write(cx, buf)
     }
 
@@ -173,7 +156,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.end.written();
         Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
     }
 
@@ -182,9 +164,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
-        self.end.flushed();
-        Poll::Ready(Ok(()))
+        Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -240,7 +220,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_stream_sends_what_it_is_given_and_at_once_when_flushed() {
         let (mut ours, theirs) = duplex(64);
-        let mut stream = Lingering::new(BufWriter::new(theirs), ReadEnd::default());
+        let mut stream = Lingering::new(BufWriter::new(theirs));
         assert!(stream.is_write_vectored(), "or each text were copied once more");
         stream.write_all(b"written").await.unwrap();
         stream.flush().await.unwrap();

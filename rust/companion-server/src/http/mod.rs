@@ -3,7 +3,6 @@
 //! It decides statuses and headers. [`dispatch`](crate::mcp::dispatch) interprets the messages.
 
 mod connection;
-mod read_end;
 mod reply;
 mod route;
 mod stateless;
@@ -21,7 +20,7 @@ use crate::hooks::Hooks;
 use crate::lifecycle::Lifecycle;
 use crate::mcp::dispatch::Dispatcher;
 use crate::net::bodies::BodyBudget;
-use crate::net::endpoint::Endpoint;
+use crate::net::guard::Endpoint;
 use crate::net::slots::UnauthenticatedSlots;
 pub(crate) use connection::accept;
 #[cfg(test)]

@@ -25,28 +25,8 @@ pub(crate) enum ReplyBody {
     Stateless(Box<StatelessStream>),
     /// `GET /events`
     Monitor(MonitorStream),
-    /// `POST /hook`
-    Later(LaterJson),
-}
-
-/// An answer that follows the head when it is known.
-pub(crate) struct LaterJson {
-    answer: Option<Pin<Box<dyn Future<Output = Json> + Send>>>,
-    json: Json,
-}
-
-impl LaterJson {
-    pub(super) fn new(answer: impl Future<Output = Json> + Send + 'static) -> Self {
-        Self { answer: Some(Box::pin(answer)), json: Json::default() }
-    }
-
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(answer) = &mut self.answer {
-            self.json = ready!(answer.as_mut().poll(cx));
-            self.answer = None;
-        }
-        Poll::Ready(self.json.next())
-    }
+    /// An answer that follows the head when it is known.
+    Later(Pin<Box<dyn Future<Output = Json> + Send>>),
 }
 
 pub(super) type Reply = Response<ReplyBody>;
@@ -59,12 +39,16 @@ impl Body for ReplyBody {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let next = match self.get_mut() {
+        let body = self.get_mut();
+        if let Self::Later(answer) = body {
+            *body = Self::Json(ready!(answer.as_mut().poll(cx)));
+        }
+        let next = match body {
             Self::Json(json) => json.next(),
             Self::Events(events) => ready!(events.poll_next(cx)),
             Self::Stateless(stream) => ready!(stream.poll_next(cx)),
             Self::Monitor(monitor) => ready!(monitor.poll_next(cx)),
-            Self::Later(later) => ready!(later.poll_next(cx)),
+            Self::Later(_) => None,
         };
         Poll::Ready(next.map(|bytes| Ok(Frame::data(bytes))))
     }
@@ -93,7 +77,7 @@ pub(super) fn json(status: StatusCode, json: Json) -> Reply {
 
 /// A reply whose head is sent at once, and whose JSON follows.
 pub(super) fn later(answer: impl Future<Output = Json> + Send + 'static) -> Reply {
-    with_json(StatusCode::OK, ReplyBody::Later(LaterJson::new(answer)))
+    with_json(StatusCode::OK, ReplyBody::Later(Box::pin(answer)))
 }
 
 fn with_json(status: StatusCode, body: ReplyBody) -> Reply {

@@ -24,15 +24,13 @@ use hyper::{Method, Request, StatusCode};
 use tokio::task::spawn_blocking;
 
 use super::HttpServer;
-use super::read_end::ReadEnd;
 use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
 use crate::clients::Clients;
 use crate::hooks::HookRequest;
 use crate::mcp::dispatch;
 use crate::net::bodies::BodyError;
-use crate::net::endpoint::Endpoint;
-use crate::net::guard::Refusal;
+use crate::net::guard::{Endpoint, Refusal};
 use crate::net::slots::SlotGuard;
 use crate::session::{Session, SessionId};
 
@@ -64,7 +62,7 @@ where
 {
     let port = peer.port();
     let (head, body) = request.into_parts();
-    if let Err(refusal) = endpoint.guard.check(&head) {
+    if let Err(refusal) = endpoint.check(&head) {
         return refuse(refusal);
     }
     slot.token_shown();
@@ -124,7 +122,8 @@ async fn post<B>(
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    if !accepts(&head.headers, "application/json") || !accepts(&head.headers, "text/event-stream") {
+    let accepted = Accepted::of(&head.headers);
+    if !(accepted.json && accepted.events) {
         return not_acceptable("application/json and text/event-stream");
     }
     if let Some(reply) = unsupported_coding(&head.headers) {
@@ -137,10 +136,8 @@ where
         Err(error) => return body_error(&error, server.config.limits.body),
     };
     if text(&head.headers, &PROTOCOL_VERSION) == Some(stateless::VERSION) {
-        return super::stateless::answer(server, endpoint.port, &head, body).await;
+        return super::stateless::answer(server, endpoint.port, &head.headers, body).await;
     }
-    // From here on the request is whole.
-    let _answering = head.extensions.get::<ReadEnd>().map(ReadEnd::answering);
     let received = match server.dispatcher.read_call(&mut body.bytes) {
         Some(call) => call,
         None => match parse(&body.bytes) {
@@ -227,7 +224,7 @@ async fn open_stream(
     head: &Parts,
     port: u16,
 ) -> Reply {
-    if !accepts(&head.headers, "text/event-stream") {
+    if !Accepted::of(&head.headers).events {
         return not_acceptable("text/event-stream");
     }
     if let Some(reply) = unsupported_version(&head.headers, None) {
@@ -331,7 +328,7 @@ fn delete(server: &HttpServer, endpoint: &Endpoint, head: &Parts) -> Reply {
 
 /// `GET /events`: opens a stream of all notifications, for people.
 fn monitor(server: &HttpServer, head: &Parts) -> Reply {
-    if !accepts(&head.headers, "text/event-stream") {
+    if !Accepted::of(&head.headers).events {
         return not_acceptable("text/event-stream");
     }
     match server.clients.open_monitor(server.context.event()) {
@@ -441,22 +438,30 @@ pub(super) fn server_error(status: StatusCode, message: impl Into<String>) -> Re
     reply::error(status, None, ErrorObject::new(code::SERVER_ERROR, message))
 }
 
-/// Whether the client accepts a media type. A missing header, `*/*` and the type's range mean yes,
-/// so that curl works without options.
-fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
-    let mut ranges = headers
-        .get_all(ACCEPT)
-        .iter()
-        .flat_map(|value| value.to_str().unwrap_or_default().split(','))
-        .map(|range| range.split(';').next().unwrap_or_default().trim())
-        .peekable();
-    let all_of = media_type.split_once('/').map(|(all_of, _)| all_of);
-    ranges.peek().is_none()
-        || ranges.any(|range| {
-            range.eq_ignore_ascii_case(media_type)
-                || range == "*/*"
-                || range.strip_suffix("/*").is_some_and(|range| Some(range) == all_of)
-        })
+/// The media types that a client accepts.
+struct Accepted {
+    json: bool,
+    events: bool,
+}
+
+impl Accepted {
+    /// A missing header, `*/*` and a type's range mean yes, so that curl works without options.
+    fn of(headers: &HeaderMap) -> Self {
+        let is_missing = !headers.contains_key(ACCEPT);
+        let mut accepted = Self { json: is_missing, events: is_missing };
+        for value in headers.get_all(ACCEPT) {
+            for range in value.to_str().unwrap_or_default().split(',') {
+                let range = range.split(';').next().unwrap_or_default().trim();
+                let is_any = range == "*/*";
+                accepted.json |= is_any
+                    || range == "application/*"
+                    || range.eq_ignore_ascii_case("application/json");
+                accepted.events |=
+                    is_any || range == "text/*" || range.eq_ignore_ascii_case("text/event-stream");
+            }
+        }
+        accepted
+    }
 }
 
 pub(super) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {

@@ -7,6 +7,7 @@ use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::http::HeaderValue;
 use hyper::http::request::Parts;
 use subtle::ConstantTimeEq;
+use tokio_util::sync::CancellationToken;
 
 use companion_protocol::settings::AllowedHost;
 
@@ -21,18 +22,31 @@ pub(crate) enum Refusal {
     Token,
 }
 
-pub(crate) struct Guard {
+/// An address where clients reach the server: a port, and the token that belongs to it.
+pub(crate) struct Endpoint {
+    /// The port, on all addresses where the server listens.
+    pub(crate) port: u16,
+    /// Stop accepting connections here.
+    pub(crate) closing: CancellationToken,
     /// The usual values of `Host`, in lower case and with port.
     usual: Vec<String>,
     more: Vec<AllowedHost>,
     authorization: Vec<u8>,
 }
 
-impl Guard {
-    /// Besides the usual values of `Host`, the guard accepts `more`.
-    pub(crate) fn new(port: u16, token: &str, more: &[AllowedHost]) -> Self {
+impl Endpoint {
+    /// Besides the usual values of `Host`, the guard accepts `more`. The endpoint closes at the latest when
+    /// `stopping` is cancelled.
+    pub(crate) fn new(
+        port: u16,
+        token: &str,
+        more: &[AllowedHost],
+        stopping: &CancellationToken,
+    ) -> Self {
         let usual = ["127.0.0.1", "localhost", "[::1]", "host.docker.internal"];
         Self {
+            port,
+            closing: stopping.child_token(),
             usual: usual.into_iter().map(|host| format!("{host}:{port}")).collect(),
             more: more.to_vec(),
             authorization: format!("Bearer {token}").into_bytes(),

@@ -22,12 +22,10 @@ use companion_protocol::stateless::{
 use companion_protocol::tool::Tool;
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-use hyper::http::request::Parts;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::HttpServer;
-use super::read_end::ReadEnd;
 use super::reply::{self, Reply, ReplyBody};
 use super::route::{FULL, server_error, text};
 use crate::clients::Clients;
@@ -103,12 +101,12 @@ enum Wanted {
 pub(super) async fn answer(
     server: Arc<HttpServer>,
     port: u16,
-    head: &Parts,
+    headers: &HeaderMap,
     body: BufferedBody,
 ) -> Reply {
     let (id, wanted) = match parse(&body.bytes) {
         Ok(Payload::Single(Message::Request { id, method, params })) => {
-            let wanted = read(&server, &head.headers, &id, &method, params);
+            let wanted = read(&server, headers, &id, &method, params);
             (id, wanted)
         }
         // A client has nothing to notify a companion of.
@@ -123,14 +121,11 @@ pub(super) async fn answer(
         Err(error) => return reply::error(StatusCode::BAD_REQUEST, None, error.into_object()),
     };
     match wanted {
-        Ok(Wanted::Ready(json)) => {
-            let _answering = head.extensions.get::<ReadEnd>().map(ReadEnd::answering);
-            reply::json(StatusCode::OK, json)
-        }
+        Ok(Wanted::Ready(json)) => reply::json(StatusCode::OK, json),
         Ok(Wanted::Call { client, call, progress_token }) => {
             let _copied = body.free(call.size());
             match RequestSession::begin(&server.clients, client, port) {
-                Ok(request) => run(server, request, head, id, call, progress_token).await,
+                Ok(request) => run(server, request, id, call, progress_token).await,
                 Err(Full) => full(),
             }
         }
@@ -233,7 +228,6 @@ fn client(meta: &RequestMeta<'_>) -> Client {
 async fn run(
     server: Arc<HttpServer>,
     request: RequestSession,
-    head: &Parts,
     id: Id,
     call: Call,
     progress_token: Option<Id>,
@@ -241,8 +235,6 @@ async fn run(
     let session = &request.session;
     let _busy = session.busy(None);
     let is_diff = call.tool() == Some(Tool::OpenDiff);
-    // A peer that closes its side withdraws a proposal, and waits for all other answers.
-    let _answering = head.extensions.get::<ReadEnd>().filter(|_| !is_diff).map(ReadEnd::answering);
     let from = CallOrigin { session: session.id, id: &id, sent: Attempt::OnceForAll };
     let result = server.dispatcher.tools.run(session, from, call).await;
     if !is_diff || result.is_error() {

@@ -8,7 +8,7 @@ use companion_core::diffs::Decision;
 use http_body_util::BodyExt;
 use serde_json::json;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use crate::host::Delivery;
 use crate::tests::{Rig, Stream};
@@ -37,21 +37,6 @@ async fn a_stream_begins_with_retry_and_the_context() {
     assert_eq!(id, "id: -", "nothing was sent");
     let context = r#"{"jsonrpc":"2.0","method":"ide/contextUpdate","params":{"workspaceState":{"openFiles":[]}}}"#;
     assert_eq!(data, format!("data: {context}"));
-}
-
-#[tokio::test]
-async fn a_decision_taken_while_the_stream_is_down_waits_for_it() {
-    let rig = Rig::start();
-    let session = rig.initialize().await;
-    rig.open(&session, "/a").await;
-    assert_eq!(accept(&rig, "edited"), Delivery::Queued);
-    let mut stream = rig.stream(&session).await;
-    stream.context().await;
-    assert_eq!(decision(&mut stream).await, "ide/diffAccepted edited");
-    assert_eq!(accept(&rig, "again"), Delivery::Unknown);
-    rig.open(&session, "/a").await;
-    drop(stream);
-    assert_eq!(accept(&rig, "later"), Delivery::Queued);
 }
 
 #[tokio::test]
@@ -203,23 +188,6 @@ async fn a_request_does_not_wait_until_every_client_has_the_context() {
     rig.call(&session, "closeDiff", &json!({ "filePath": "/a" })).await;
     let count = count.load(Ordering::Relaxed);
     assert!(count < 250, "it waited for {count} of 500");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_client_that_waits_gets_a_decision_at_once() {
-    let rig = Rig::start();
-    let session = rig.initialize().await;
-    let mut stream = rig.stream(&session).await;
-    stream.context().await;
-    rig.open(&session, "/a").await;
-    let listening = tokio::spawn(async move {
-        let decided = decision(&mut stream).await;
-        (decided, stream.arrived)
-    });
-    sleep(Duration::from_secs(1)).await;
-    accept(&rig, "edited");
-    let decided = Instant::now();
-    assert_eq!(listening.await.unwrap(), ("ide/diffAccepted edited".to_owned(), decided));
 }
 
 /// The client listens, and never acknowledges.

@@ -43,19 +43,6 @@ async fn propose_and_accept(rig: &Rig, session: &str) {
     rig.user_decided("/a", Decision::Accepted("edited".to_owned().into()));
 }
 
-#[tokio::test]
-async fn a_request_is_answered_whose_peer_closed_its_side_before_it_was_read() {
-    let rig = Rig::start();
-    let session = rig.initialize().await;
-    let (mut ours, theirs) = duplex(1 << 16);
-    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
-    ours.write_all(post(&session, &ping).as_bytes()).await.unwrap();
-    ours.shutdown().await.unwrap();
-    tokio::spawn(rig.serve(theirs));
-    let (reply, _) = until_closed(&mut ours).await;
-    assert!(reply.starts_with("HTTP/1.1 200 OK\r\n"), "{reply}");
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_quiet_stream_gets_a_comment_every_20_s() {
     let rig = Rig::start();
@@ -94,56 +81,8 @@ async fn an_editor_that_does_not_answer_fails_the_call() {
     let text = json!([{ "type": "text", "text": "The editor did not answer in time." }]);
     assert_eq!(result, json!({ "content": text, "isError": true }));
     assert!(matches!(rig.asked().await, EditorCall::Open(..)));
-    assert!(matches!(rig.asked().await, EditorCall::Close(..)), "should the view still open");
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_editor_that_gives_a_request_up_fails_the_call_at_once() {
-    let rig = Rig::start();
-    let session = rig.initialize().await;
-    let begun = Instant::now();
-    let arguments = json!({ "filePath": "/a", "newContent": "" });
-    let giving_up = async { drop(rig.asked().await) };
-    let (result, ()) = tokio::join!(rig.call(&session, "openDiff", &arguments), giving_up);
-    assert_eq!(result["isError"], true);
-    assert_eq!(begun.elapsed(), Duration::ZERO);
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_editor_that_does_not_close_a_view_fails_the_call() {
-    let rig = Rig::start();
-    let session = rig.initialize().await;
-    rig.open(&session, "/a").await;
-    let arguments = json!({ "filePath": "/a", "suppressNotification": true });
-    let begun = Instant::now();
-    let result = rig.call(&session, "closeDiff", &arguments).await;
-    assert_eq!(begun.elapsed(), Duration::from_secs(30));
-    assert_eq!(result["isError"], true);
-}
-
-/// Another call waits longer.
-#[tokio::test(start_paused = true)]
-async fn a_client_that_shows_nothing_is_waited_for_only_a_second() {
-    let rig = Rig::start();
-    let session = rig.initialize().await;
-    let mut stream = rig.stream(&session).await;
-    stream.context().await;
-    let arguments = ["/a", "/b"].map(|path| json!({ "filePath": path, "newContent": "" }));
-    let opening = rig.show();
-    tokio::join!(rig.call(&session, "openDiff", &arguments[0]), opening);
-    let another = rig.call(&session, "openDiff", &arguments[1]);
-    assert!(timeout(Duration::from_secs(1), another).await.is_err());
-    assert!(matches!(rig.asked().await, EditorCall::Open(..)), "and is not answered");
-    let closing = async {
-        let EditorCall::Close(responder, _) = rig.asked().await else { panic!() };
-        sleep(Duration::from_secs(1)).await;
-        responder.complete(Some("edited".to_owned()));
-        Instant::now()
-    };
-    let (result, closed) = tokio::join!(rig.call(&session, "closeDiff", &arguments[0]), closing);
-    assert_eq!(closed.elapsed(), Duration::from_secs(1));
-    let text = json!({ "content": "edited" }).to_string();
-    assert_eq!(result, json!({ "content": [{ "type": "text", "text": text }] }));
+    let closed = rig.asked().await;
+    assert!(matches!(closed, EditorCall::Close(_, path) if path == "/a"), "it may still open");
 }
 
 #[tokio::test(start_paused = true)]
