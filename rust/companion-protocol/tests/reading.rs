@@ -6,7 +6,7 @@ use companion_protocol::changes::{ChangeList, VERSION};
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::ide::{log_line, truncate_utf16};
 use companion_protocol::jsonrpc::{
-    Id, MAX_BATCH, Message, ParseError, Payload, Response, code, describe, parse, parse_request,
+    Id, MAX_BATCH, Message, ParseError, Payload, Response, describe, parse, parse_request,
 };
 use companion_protocol::mcp::CallToolParams;
 use companion_protocol::tool::{RawArguments, ToolArguments};
@@ -178,22 +178,6 @@ fn an_error_is_described_without_the_value_that_is_wrong() {
     assert_eq!(describe(wrong), "expected u8");
     let short = serde_json::from_str::<(u8, u8)>("[1]").unwrap_err();
     assert_eq!(describe(short), "invalid length 1, expected a tuple of size 2");
-}
-
-/// JSON-RPC and MCP fix these numbers.
-#[test]
-fn errors_have_their_numbers() {
-    let errors = [
-        code::PARSE_ERROR,
-        code::INVALID_REQUEST,
-        code::METHOD_NOT_FOUND,
-        code::INVALID_PARAMS,
-        code::INTERNAL_ERROR,
-        code::SERVER_ERROR,
-        code::SESSION_NOT_FOUND,
-        code::UNSUPPORTED_PROTOCOL_VERSION,
-    ];
-    assert_eq!(errors, [-32700, -32600, -32601, -32602, -32603, -32000, -32001, -32022]);
 }
 
 /// `gemini-companion changes` may be newer than the companion that it asks.

@@ -159,7 +159,7 @@ impl Workspace {
     /// Fails unless `path`, which may not exist, leads into a root. Waits for the disk for up to
     /// `limit`.
     pub(crate) async fn check(&self, path: &str, limit: Duration) -> Result<(), &'static str> {
-        self.check_all(vec![path.to_owned()], limit, |_, _| Ok(Ok(()))).await.remove(0)
+        self.check_all(vec![path.to_owned()], limit, false).await.remove(0)
     }
 
     /// Fails unless `path` leads into a root and is not private.
@@ -168,7 +168,7 @@ impl Workspace {
         path: &str,
         limit: Duration,
     ) -> Result<(), &'static str> {
-        self.check_all(vec![path.to_owned()], limit, shared).await.remove(0)
+        self.check_all(vec![path.to_owned()], limit, true).await.remove(0)
     }
 
     /// Does the same for each of `paths`, in one check of the disk.
@@ -178,21 +178,21 @@ impl Workspace {
         limit: Duration,
     ) -> Vec<Result<(), &'static str>> {
         let paths = paths.iter().map(ToString::to_string).collect();
-        self.check_all(paths, limit, shared).await
+        self.check_all(paths, limit, true).await
     }
 
     async fn check_all(
         &self,
         paths: Vec<String>,
         limit: Duration,
-        is_shared: fn(&Privacy, &str) -> io::Result<Result<(), &'static str>>,
+        must_be_shared: bool,
     ) -> Vec<Result<(), &'static str>> {
         let end = Instant::now() + limit;
         let paths: Arc<[String]> = paths.into();
         let mut changes = self.privacy.changes();
         loop {
             let awaits_worktrees = self.folders.lock().awaits_worktrees;
-            let mut checked = self.check_on_disk(Arc::clone(&paths), end, is_shared).await;
+            let mut checked = self.check_on_disk(Arc::clone(&paths), end, must_be_shared).await;
             if !awaits_worktrees || !checked.contains(&Err(OUTSIDE)) {
                 return checked;
             }
@@ -208,7 +208,7 @@ impl Workspace {
         &self,
         paths: Arc<[String]>,
         end: Instant,
-        is_shared: fn(&Privacy, &str) -> io::Result<Result<(), &'static str>>,
+        must_be_shared: bool,
     ) -> Vec<Result<(), &'static str>> {
         let count = paths.len();
         let roots: Vec<_> = self.folders.lock().roots().cloned().collect();
@@ -220,7 +220,7 @@ impl Workspace {
             if !is_within(Path::new(path), &roots)? {
                 return Ok(Err(OUTSIDE));
             }
-            is_shared(&privacy, path)
+            if must_be_shared { shared(&privacy, path) } else { Ok(Ok(())) }
         };
         let checked = async {
             let turn = self.disk.turn().await;

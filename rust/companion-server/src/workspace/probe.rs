@@ -7,7 +7,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::Instant;
 
 use companion_protocol::editor::ProposalKind;
 
@@ -36,24 +35,20 @@ impl TargetProbe {
     /// If the disk does not answer in time, the file counts as existing and not private. The probe
     /// asks again only after the disk has answered.
     pub(crate) fn of(&self, path: &str) -> (ProposalKind, bool) {
+        let unknown = (ProposalKind::Change, false);
         if self.asking.swap(true, Ordering::Relaxed) {
-            return (ProposalKind::Change, false);
+            return unknown;
         }
         let (path, exists, asking) = (path.to_owned(), self.exists, Arc::clone(&self.asking));
         let privacy = Arc::clone(&self.privacy);
-        let (sender, receiver) = mpsc::sync_channel(2);
+        let (sender, answer) = mpsc::sync_channel(1);
         self.pool.run(move || {
-            let _ = sender.send(exists(Path::new(&path)));
+            let exists = exists(Path::new(&path));
+            let kind = if exists { ProposalKind::Change } else { ProposalKind::Create };
             let is_private = privacy.scan().is_private(&path).unwrap_or(false);
             asking.store(false, Ordering::Relaxed);
-            let _ = sender.send(is_private);
+            let _ = sender.send((kind, is_private)); // or it is not waited for
         });
-        let end = Instant::now() + DISK_TIMEOUT;
-        let answer = || receiver.recv_timeout(end.saturating_duration_since(Instant::now()));
-        let kind = match answer() {
-            Ok(false) => ProposalKind::Create,
-            Ok(true) | Err(_) => ProposalKind::Change,
-        };
-        (kind, answer().unwrap_or(false))
+        answer.recv_timeout(DISK_TIMEOUT).unwrap_or(unknown)
     }
 }

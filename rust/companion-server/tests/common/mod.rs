@@ -2,63 +2,29 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "for several tests, which may panic")]
 
-pub(crate) mod process;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use companion_protocol::editor::{CompanionNotification, EditorNotification};
-use companion_protocol::jsonrpc::{ErrorObject, code};
 use companion_protocol::settings::Settings;
-use companion_server::{Config, Delivery, EditorHost, EditorRequest, Responder, Runtime, Server};
+use companion_server::{Config, EditorHost, EditorRequest, Responder, Runtime, Server};
 use serde_json::Value;
 
-/// The timeout of a test. It is far above the needs of a busy machine.
-pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
-
-/// An editor that shows every diff at once, and records it. It shows those below `/held` later.
+/// An editor that shows every diff at once, and records it.
 #[derive(Default)]
 pub(crate) struct Editor {
     asked: Mutex<Vec<String>>,
-    held: Mutex<Vec<Responder>>,
     when_clients_change: Mutex<Option<Box<dyn Fn() + Send>>>,
-}
-
-impl Editor {
-    /// Returns how many diffs it has not shown yet.
-    pub(crate) fn held(&self) -> usize {
-        self.held.lock().unwrap().len()
-    }
-
-    /// Shows these diffs.
-    pub(crate) fn release(&self) {
-        self.held.lock().unwrap().drain(..).for_each(|responder| responder.complete(None));
-    }
 }
 
 impl EditorHost for Editor {
     fn request(&self, request: EditorRequest, responder: Responder) {
-        let asked = match request {
-            EditorRequest::OpenDiff(proposal) if proposal.file_path.starts_with("/held/") => {
-                return self.held.lock().unwrap().push(responder);
-            }
-            EditorRequest::OpenDiff(proposal) => format!("open {}", proposal.file_path),
-            EditorRequest::CloseDiff(close) => format!("close {}", close.file_path),
-            EditorRequest::AcceptDiff(path) => format!("accept {}", path.file_path),
-            EditorRequest::RejectDiff(path) => format!("reject {}", path.file_path),
-            EditorRequest::Diagnostics(_) => {
-                let unknown = ErrorObject::new(code::METHOD_NOT_FOUND, "Method not found");
-                return responder.fail_with(&unknown);
-            }
-            EditorRequest::UnsavedFiles => {
-                return responder.complete(Some(r#"{"paths":["/work/b.rs"]}"#.to_owned()));
-            }
-        };
-        self.asked.lock().unwrap().push(asked);
-        responder.complete(None);
+        if let EditorRequest::OpenDiff(proposal) = request {
+            self.asked.lock().unwrap().push(format!("open {}", proposal.file_path));
+            responder.complete(None);
+        }
     }
 
     fn notify(&self, notification: CompanionNotification) {
@@ -71,9 +37,9 @@ impl EditorHost for Editor {
 }
 
 /// A server in this process, with its editor.
-pub(crate) struct Rig<H = Editor> {
+pub(crate) struct Rig {
     pub(crate) server: Server,
-    pub(crate) editor: Arc<H>,
+    pub(crate) editor: Arc<Editor>,
     pub(crate) runtime: Runtime,
     pub(crate) discovery: tempfile::TempDir,
 }
@@ -85,12 +51,18 @@ impl Rig {
     }
 
     pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
-        Self::of(Arc::default(), |config| {
-            config.limits.body = 300_000;
-            config.limits.header_timeout = Duration::from_millis(300);
-            config.limits.body_timeout = Duration::from_millis(300);
-            change(config);
-        })
+        let discovery = tempfile::tempdir().unwrap();
+        let mut config = Config::new(Settings::default());
+        config.discovery_dir = Some(discovery.path().to_owned());
+        config.limits.body = 300_000;
+        config.limits.header_timeout = Duration::from_millis(300);
+        config.limits.body_timeout = Duration::from_millis(300);
+        change(&mut config);
+        let runtime = Runtime::start().unwrap();
+        let editor = Arc::<Editor>::default();
+        let host = Arc::<Editor>::clone(&editor);
+        let server = Server::open(&runtime, config, host).unwrap();
+        Self { server, editor, runtime, discovery }
     }
 
     /// Returns the requests to the editor since the last call, such as `open /a`.
@@ -102,24 +74,11 @@ impl Rig {
     pub(crate) fn when_clients_change(&self, then: impl Fn() + Send + 'static) {
         *self.editor.when_clients_change.lock().unwrap() = Some(Box::new(then));
     }
-}
 
-impl<H: EditorHost + 'static> Rig<H> {
-    /// Starts a server for this editor.
-    pub(crate) fn of(editor: Arc<H>, change: impl FnOnce(&mut Config)) -> Self {
-        let discovery = tempfile::tempdir().unwrap();
-        let mut config = Config::new(Settings::default());
-        config.discovery_dir = Some(discovery.path().to_owned());
-        change(&mut config);
-        let runtime = Runtime::start().unwrap();
-        let host = Arc::<H>::clone(&editor);
-        let server = Server::open(&runtime, config, host).unwrap();
-        Self { server, editor, runtime, discovery }
-    }
-
-    /// Sends a notification of the editor. Returns the delivery of a decision.
-    pub(crate) fn notify(&self, method: &str, params: &Value) -> Option<Delivery> {
-        notify(&self.server, method, params)
+    /// Sends a notification of the editor.
+    pub(crate) fn notify(&self, method: &str, params: &Value) {
+        let notification = EditorNotification::from_json(method, &params.to_string()).unwrap();
+        self.server.apply(notification).unwrap();
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
@@ -188,27 +147,6 @@ pub(crate) fn call(tool: &str, arguments: &str) -> String {
 
 pub(crate) fn ping(id: u32) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)
-}
-
-/// Sends a notification of the editor. Returns the delivery of a decision.
-pub(crate) fn notify(server: &Server, method: &str, params: &Value) -> Option<Delivery> {
-    let notification = EditorNotification::from_json(method, &params.to_string()).unwrap();
-    server.apply(notification).unwrap()
-}
-
-/// Waits until `condition` holds. Panics after [`WAIT_TIMEOUT`].
-pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + WAIT_TIMEOUT;
-    while !condition() {
-        assert!(Instant::now() < deadline, "waited in vain until {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// Returns the number in an environment variable.
-pub(crate) fn variable(name: &str) -> Option<u64> {
-    let value = std::env::var(name).ok()?;
-    Some(value.parse().unwrap_or_else(|_| panic!("{name} is {value}, which is no number")))
 }
 
 /// Returns whether the tests may take minutes, as with `cargo xtask test --long`.
