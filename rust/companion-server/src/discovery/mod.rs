@@ -28,8 +28,8 @@ use crate::config::DISK_TIMEOUT;
 use crate::runtime::ThreadGuard;
 use keeper::{Keeper, KeeperCommand, KeptFile};
 pub(crate) use place::DiscoveryDir;
-pub(crate) use sweep::{nobody_listens, remove_ended};
 use sweep::{MAX_FILE, Owner};
+pub(crate) use sweep::{nobody_listens, remove_ended};
 
 /// The most files of other companions that are read.
 const MAX_FILES: usize = 64;
