@@ -114,6 +114,30 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     assert.equal(read(file.ends), 'one\nTWO\nthree\nfour\n');
   });
 
+  test('keeps its line endings if one command undoes or redoes several changes', async (t) => {
+    const { neovim, cli, file } = await open(t, { a: 'one\r\ntwo\r\n' });
+    await cli.prompt('go');
+    await cli.write(file.a, 'one\nTWO\n');
+    await changed(neovim, 1);
+    await neovim.until(`vim.fn.getline(2) == 'TWO'`);
+    await run(neovim, 'revert');
+    await untilFile(file.a, 'one\r\ntwo\r\n');
+    await neovim.type('Gothree<Esc>');
+    await neovim.type('Gofour<Esc>');
+    for (const [back, forth] of [['3u', '3<C-r>'], [':earlier 3<CR>', ':later 3<CR>']]) {
+      await neovim.type(back);
+      assert.equal(await neovim.lua('return vim.bo.fileformat'), 'unix');
+      await neovim.type(`${forth}:w<CR>`);
+      assert.equal(read(file.a), 'one\r\ntwo\r\nthree\r\nfour\r\n');
+    }
+    // Another branch of the undo tree, whose changes have greater numbers.
+    await neovim.type('3u');
+    await neovim.type('Gomine<Esc>');
+    await neovim.type(':earlier 3<CR>');
+    await neovim.type(':later 3<CR>:w<CR>');
+    assert.equal(read(file.a), 'one\nTWO\nmine\n');
+  });
+
   test('is reverted also if the text in question is saved meanwhile', async (t) => {
     const { neovim, cli, file } = await open(t, { a: TEXT });
     await cli.prompt('go');

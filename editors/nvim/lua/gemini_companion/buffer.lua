@@ -112,16 +112,44 @@ function M.changes(old, new, most)
   return text.changes(lines_of(old), lines_of(new), most)
 end
 
+--- Returns whether a branch of the undo tree leads to a change, and whether other branches do.
+local function find_change(entries, number)
+  local is_elsewhere = false
+  for _, entry in ipairs(entries) do
+    if entry.seq == number then
+      return true, false
+    end
+    local is_in, is_beyond = find_change(entry.alt or {}, number)
+    is_elsewhere = is_elsewhere or is_in or is_beyond
+  end
+  return false, is_elsewhere
+end
+
+--- Returns whether the text of a buffer contains a change: not if the user has undone it, or has left its branch.
+--- Returns nil if the undo tree has it no more.
+---@param buffer integer
+---@param number integer
+---@return boolean?
+function M.contains_change(buffer, number)
+  local tree = api.nvim_buf_call(buffer, vim.fn.undotree)
+  -- The entries are those of the present branch, also those that redo would make.
+  local is_in_branch, is_elsewhere = find_change(tree.entries, number)
+  if not is_in_branch and not is_elsewhere then
+    return nil
+  end
+  return is_in_branch and tree.seq_cur >= number
+end
+
 --- Makes undo and redo restore the form of a text as well. Neovim only restores its lines. After a reload, the form is
 --- that of the file.
-local function follow_undo(buffer, set_form, old, new)
-  local since, shown = api.nvim_buf_call(buffer, vim.fn.changenr), new
+local function follow_undo(buffer, number, set_form, old, new)
+  local shown = new
   local following = api.nvim_create_autocmd('TextChanged', {
     buffer = buffer,
     callback = function()
-      local number = api.nvim_buf_call(buffer, vim.fn.changenr)
-      -- A greater number is a later edit, perhaps in another branch of the undo tree.
-      local wanted = number == since and new or (number < since and old or shown)
+      -- One command may undo or redo several changes, so their numbers alone do not say it.
+      local is_there = M.contains_change(buffer, number)
+      local wanted = is_there and new or (is_there == false and old or shown)
       if wanted ~= shown then
         shown = wanted
         set_form(wanted)
@@ -156,7 +184,8 @@ function M.end_undo_step(buffer)
   end)
 end
 
---- Replaces the text of a file's buffer by one in UTF-8, in one undo step. Lines that stay keep their marks.
+--- Replaces the text of a file's buffer by one in UTF-8, in one undo step. Lines that stay keep their marks. Returns
+--- the number of the change.
 ---@param buffer integer
 ---@param new GeminiCompanion.Text
 function M.replace(buffer, new)
@@ -175,9 +204,11 @@ function M.replace(buffer, new)
   set_form(new)
   options.fileencoding = 'utf-8'
   options.modifiable = modifiable
+  local number = api.nvim_buf_call(buffer, vim.fn.changenr)
   if old.dos ~= new.dos or old.bomb ~= new.bomb or old.eol ~= new.eol then
-    follow_undo(buffer, set_form, old, new)
+    follow_undo(buffer, number, set_form, old, new)
   end
+  return number
 end
 
 --- Makes `:e` restore the text of `original()`, and a following `u` the user's lines. Without this, Neovim looks
