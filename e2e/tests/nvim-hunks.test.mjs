@@ -159,7 +159,32 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
     await neovim.type('uu:w<CR>');
     await untilFile(file.a, EDITED);
     await shown(neovim, 3);
+    await neovim.type('<C-r><C-r>:w<CR>');
+    await untilFile(file.a, TEXT);
+    await shown(neovim, 1);
+    await neovim.type('u:w<CR>');
+    await shown(neovim, 2);
+    await neovim.type('u:w<CR>');
+    await shown(neovim, 3);
     assert.equal(await reverted(cli), undefined);
+  });
+
+  test('lists a change again whose revert the user has undone, but not written, before another revert', async (t) => {
+    const { neovim, file } = await openAll(t);
+    await answerAll(neovim, 1);
+    await to(neovim, '+THREE');
+    await neovim.type('X');
+    await untilFile(file.a, SECOND);
+    await shown(neovim, 2);
+    await neovim.edit(file.a);
+    await neovim.type('u');
+    await run(neovim, 'diff prompt');
+    await neovim.until(`vim.bo.filetype == 'diff'`);
+    await to(neovim, '+more');
+    await neovim.type('X');
+    await untilFile(file.a, FIRST);
+    await neovim.until(`vim.fn.search('^+THREE$', 'n') > 0 and vim.fn.search('^+more$', 'n') == 0`);
+    await shown(neovim, 2);
   });
 
   test('undoes earlier reverts also if the last one can’t be undone', async (t) => {

@@ -138,6 +138,36 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     assert.equal(read(file.a), 'one\nTWO\nmine\n');
   });
 
+  for (const [name, keys, more] of [['a formatter', 'u', 'formatted'], ['another edit', 'uGomine<Esc>', 'mine']]) {
+    test(`is listed again if ${name} changes it before the write of the undo`, async (t) => {
+      const { neovim, cli, file } = await openEdited(t);
+      await run(neovim, 'revert');
+      await untilFile(file.a, TEXT);
+      await changed(neovim, 0);
+      if (more === 'formatted') await neovim.command(`autocmd BufWritePre * call append('$', 'formatted')`);
+      await neovim.type(`${keys}:w<CR>`);
+      await untilFile(file.a, `${EDITED}${more}\n`);
+      await changed(neovim, 1);
+      assert.doesNotMatch(await cli.prompt('next'), /reverted/);
+    });
+  }
+
+  test('is reverted in a comparison also if the CLI has edited it again after a first revert', async (t) => {
+    const { neovim, cli, file } = await openEdited(t);
+    await run(neovim, 'revert');
+    await untilFile(file.a, TEXT);
+    await changed(neovim, 0);
+    await cli.write(file.a, EDITED);
+    await changed(neovim, 1);
+    await neovim.until(`vim.fn.getline(2) == 'TWO'`);
+    await run(neovim, 'diff');
+    await compared(neovim);
+    await neovim.type(':%diffget<CR>:w<CR>');
+    await untilFile(file.a, TEXT);
+    await changed(neovim, 0);
+    assert.match(await cli.prompt('next'), /The user reverted your changes to a\./);
+  });
+
   test('is reverted also if the text in question is saved meanwhile', async (t) => {
     const { neovim, cli, file } = await open(t, { a: TEXT });
     await cli.prompt('go');

@@ -78,24 +78,26 @@ local function delete(path, buffer)
   if not ok then
     return false, why
   end
-  buffers.replace(buffer, text.parse(''))
+  local number = buffers.replace(buffer, text.parse(''))
   vim.bo[buffer].modified = false
   -- Otherwise Neovim would soon warn that the file is gone.
   pcall(vim.cmd, 'silent! checktime ' .. buffer)
-  return true
+  return true, number
 end
 
+--- Returns whether it succeeded, and the number of the change in the buffer, or the reason if not.
 local function revert_buffer(planned, now, buffer)
   local path, content = planned.path, planned.text
   if not now.unsaved and now.disk then
     -- So that `u` brings this text back.
     reload.reload(path)
   end
-  if content then
-    buffers.replace(buffer, text.of_file(content))
-    return write(buffer, path, content)
+  if not content then
+    return delete(path, buffer)
   end
-  return delete(path, buffer)
+  local number = buffers.replace(buffer, text.of_file(content))
+  local ok, why = write(buffer, path, content)
+  return ok, ok and number or why
 end
 
 --- Reverts a file that is not open on the disk alone: many buffers would mean many swap files and language servers.
@@ -112,7 +114,8 @@ local function is_same(now, before)
   return is_saved or now.disk == before.disk and now.unsaved == before.unsaved
 end
 
---- Reverts one file. `is_expected` gets its texts. Returns whether it succeeded, and the reason if not.
+--- Reverts one file. `is_expected` gets its texts. Returns whether it succeeded, and the reason if not, or the number
+--- of the change in its buffer.
 local function revert(planned, is_expected)
   local now, buffer = texts_now(planned.path), file.buffer(planned.path)
   if not now or not is_expected(now) then
@@ -136,10 +139,10 @@ end
 local function without_autocommands(act, ...)
   local ignored = vim.o.eventignore
   ignore((ignored == '' and '' or ignored .. ',') .. 'BufWritePre,OptionSet')
-  local called, ok, why = pcall(act, ...)
+  local called, ok, result = pcall(act, ...)
   ignore(ignored)
   if called then
-    return ok, why
+    return ok, result
   end
   return false, guard.reason(ok)
 end
@@ -164,7 +167,7 @@ local function carry_out(change, plan, texts, done)
   for _, planned in ipairs(ok and chosen or {}) do
     local path, before = planned.path, texts[planned.path]
     local is_open = file.buffer(path) ~= nil
-    local is_reverted, why = without_autocommands(revert, planned, function(now)
+    local is_reverted, result = without_autocommands(revert, planned, function(now)
       return is_same(now, before)
     end)
     if is_reverted then
@@ -173,9 +176,10 @@ local function carry_out(change, plan, texts, done)
       if planned.action == 'nothing' then
         after = bytes
       end
-      reverted[#reverted + 1] = { path = path, before = bytes, after = after, is_open = is_open }
+      local number = is_open and result or nil
+      reverted[#reverted + 1] = { path = path, before = bytes, after = after, is_open = is_open, number = number }
     else
-      fail(path, why)
+      fail(path, result)
     end
   end
   done(reverted)
@@ -214,7 +218,8 @@ local function start(change, paths, hunk, done, when_answered)
 end
 
 --- Reverts files of a prompt, after a question where the user would lose something. Passes the reverted ones to `done`,
---- also if others fail: `{path, before, after, is_open}`, with the bytes before and since, nil where there is no file.
+--- also if others fail: `{path, before, after, is_open, number}`, with the bytes before and since, nil where there is
+--- no file, and the number of the change in the buffer.
 ---@param change GeminiCompanion.CliChanged
 ---@param paths string[]
 ---@param hunk? GeminiCompanion.Hunk the only change to revert, in one file

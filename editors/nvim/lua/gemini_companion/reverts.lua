@@ -23,6 +23,13 @@ local reverts = {}
 
 --- Reports files that are reverted, or whose revert is undone. With `hunk`, it is only that change of a file.
 local function report(change, paths, is_reverted, hunk)
+  for _, path in ipairs(not hunk and paths or {}) do
+    -- Until the companion answers, a second write is no second revert.
+    local changed = prompts.file(change, path)
+    if changed then
+      changed.reverted = is_reverted
+    end
+  end
   local method = is_reverted and 'cli/reverted' or 'cli/revertUndone'
   server.notify(method, { session = change.session, prompt = change.prompt, paths = paths, hunk = hunk })
 end
@@ -58,14 +65,32 @@ local function of_buffer(buffer)
   return found
 end
 
+--- Returns whether the text that the user has written contains a revert, nil if that is not known: by its bytes, or by
+--- the undo tree if that has changed since the last write. A formatter or another edit may have changed the bytes.
+local function contains(revert, buffer, now)
+  local was_there = revert.is_there
+  if revert.buffer == buffer then
+    local is_there = buffers.contains_change(buffer, revert.number)
+    if is_there ~= nil then
+      revert.is_there = is_there
+    end
+  end
+  if now == revert.new or now == revert.old then
+    return now == revert.new
+  elseif revert.is_there ~= was_there then
+    return revert.is_there
+  end
+end
+
 --- Notices that the user has written the text from before a revert, or that of the revert again.
 local function on_write(buffer)
-  local found = of_buffer(buffer)
+  local found, again = of_buffer(buffer), {}
   local now = found[1] and text.digest(file.read(found[1].path) or '')
   for index, revert in ipairs(found) do
-    if not revert.is_reverted and now == revert.new then
-      set(revert, true)
-    elseif revert.is_reverted and now == revert.old then
+    local is_there = contains(revert, buffer, now)
+    if is_there and not revert.is_reverted then
+      table.insert(again, 1, revert)
+    elseif is_there == false and revert.is_reverted then
       -- Later reverts are undone with it.
       for later = 1, index do
         if found[later].is_reverted then
@@ -74,11 +99,16 @@ local function on_write(buffer)
       end
     end
   end
+  for _, revert in ipairs(again) do
+    set(revert, true)
+  end
 end
 
 --- Gives a buffer that has read a reverted file the undo step of the revert, unless the file has another text by now.
 local function on_read(buffer)
   for index, revert in ipairs(of_buffer(buffer)) do
+    -- The undo tree may be another one.
+    revert.buffer = nil
     local after = buffers.parsed(buffer)
     -- Otherwise a write after the redo would give an empty file a line.
     after.eol = after.eol and not after.empty
@@ -92,7 +122,7 @@ local function on_read(buffer)
       end
       -- `u` sets the option as it was before a change.
       vim.bo[buffer].modified = true
-      buffers.replace(buffer, after)
+      revert.buffer, revert.number, revert.is_there = buffer, buffers.replace(buffer, after), true
       vim.bo[buffer].modified = false
     end
     -- A later buffer may have the user's own history.
@@ -120,6 +150,9 @@ local function add(key, done, hunk)
     new = text.digest(done.after or ''),
     has_step = done.is_open,
     may_undo = hunk ~= nil,
+    buffer = done.number and file.buffer(done.path),
+    number = done.number,
+    is_there = true,
     is_reverted = true,
   }
 end
@@ -148,11 +181,6 @@ end
 function M.on_reverted(key, path, before)
   local change = prompts.get(key)
   local changed = change and prompts.file(change, path)
-  for _, revert in ipairs(reverts) do
-    if revert.key == key and revert.path == path and revert.is_reverted and not revert.hunk then
-      return
-    end
-  end
   if changed and not changed.reverted then
     add(key, { path = path, before = before, after = file.read(path), is_open = true })
     report_reverted(change, { path })

@@ -109,6 +109,9 @@
 ---@field new string a digest of the file since
 ---@field has_step boolean a buffer has the undo step, or the file had another text when the user opened it
 ---@field may_undo boolean the buffer of all changes can undo it
+---@field buffer? integer the buffer that has the revert in its undo tree
+---@field number? integer the number of the revert there
+---@field is_there boolean the text that was written last contains that change, as far as is known
 ---@field is_reverted boolean the file has the text of the revert
 
 --- A comparison of a file with a text.
