@@ -441,7 +441,9 @@ describe('a comment in a proposal', { skip, concurrency: 2 }, () => {
   });
 
   test('whose lines are gone costs little time while the user types, and is found again', async (t) => {
-    const lines = Array.from({ length: 30_000 }, (_, index) => `line ${index + 1} of many`);
+    // Each begins with another character that is not ASCII.
+    const letter = (index) => String.fromCodePoint(0x430 + (index % 32));
+    const lines = Array.from({ length: 30_000 }, (_, index) => `${letter(index)} ${index + 1} ${letter(index + 7).repeat(60)}`);
     const { sandbox, neovim } = await openNeovim(t);
     await neovim.edit(sandbox.file('large', `${lines.join('\n')}\n`));
     for (let line = 1; line <= 10; line++) await run(neovim, `${14_000 + line}GeminiCompanion comment Why ${line}`);
