@@ -122,13 +122,15 @@ const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
 /// 401).
 struct Lingering<S> {
     stream: S,
+    /// The peer has closed its side.
+    is_ended: bool,
     /// The end of the second step, once the server's side is closed.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Lingering<S> {
     fn new(stream: S) -> Self {
-        Self { stream, deadline: None }
+        Self { stream, is_ended: false, deadline: None }
     }
 }
 
@@ -138,7 +140,15 @@ impl<S: AsyncRead + Unpin> AsyncRead for Lingering<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
+        if buf.filled().len() == before && !std::mem::replace(&mut self.is_ended, true) {
+            // With the end, hyper drops a request. A client that leaves may have sent one, which
+            // begins to be carried out before the next poll.
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

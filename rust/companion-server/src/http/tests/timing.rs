@@ -43,6 +43,21 @@ async fn propose_and_accept(rig: &Rig, session: &str) {
     rig.user_decided("/a", Decision::Accepted("edited".to_owned().into()));
 }
 
+/// As a CLI does that ends.
+#[tokio::test]
+async fn a_request_counts_whose_client_has_left_before_it_was_read() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    rig.open(&session, "/a").await;
+    let (mut ours, theirs) = duplex(1 << 16);
+    let params = json!({ "name": "closeDiff", "arguments": { "filePath": "/a" } });
+    let close = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    ours.write_all(post(&session, &close).as_bytes()).await.unwrap();
+    drop(ours);
+    rig.serve(theirs).await;
+    assert_eq!(rig.open_count(), 0);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_quiet_stream_gets_a_comment_every_20_s() {
     let rig = Rig::start();
