@@ -9,9 +9,12 @@ pub(super) fn rewrite(rule: &str) -> Option<String> {
     while let Some(c) = rest.chars().next() {
         if let Some(length) = bracket_length(rest) {
             let bracket = &rest[..length];
-            if is_plain(bracket) {
+            let takes_back = rule.starts_with('!');
+            // For the library, such a bracket can match `/`.
+            let is_too_wide = bracket[1..].starts_with(['!', '^']) || bracket.contains('/');
+            if is_plain(bracket) && !(takes_back && is_too_wide) {
                 text.push_str(bracket);
-            } else if rule.starts_with('!') {
+            } else if takes_back {
                 return None;
             } else {
                 text.push('?');
