@@ -86,3 +86,46 @@ test('an edit in a proposal of 8 MB costs as little as elsewhere', { skip }, asy
     return shortest`);
   assert.ok(milliseconds < 5, `${milliseconds} ms`);
 });
+
+test('the common lines at both ends of two texts cost nothing, and change no result', { skip }, async (t) => {
+  const { neovim } = await openNeovim(t);
+  const [bytes, others] = await neovim.lua(`
+    local changes, diff = require('gemini_companion.text').changes, vim.diff
+    local function edited(lines, at)
+      local result = vim.list_slice(lines)
+      result[at], result[at + 10] = 'new', 'newer'
+      return result
+    end
+    local function text_of(lines)
+      return table.concat(lines, '\\n') .. '\\n'
+    end
+    local bytes = 0
+    vim.diff = function(old, new, ...)
+      bytes = #old + #new
+      return diff(old, new, ...)
+    end
+    changes(..., edited(..., 50000))
+    vim.diff = diff
+    local others = {}
+    math.randomseed(1)
+    for _ = 1, 500 do
+      local old = {}
+      for line = 1, math.random(600) do
+        old[line] = tostring(math.random(3))
+      end
+      local new = vim.list_slice(old)
+      for _ = 1, math.random(4) do
+        local at = math.random(#new)
+        new[at] = math.random(2) == 1 and 'new' or new[at]
+        table.insert(new, at, tostring(math.random(3)))
+        table.remove(new, math.random(#new))
+      end
+      local whole = diff(text_of(old), text_of(new), { result_type = 'indices' })
+      if not vim.deep_equal(changes(old, new), whole) then
+        table.insert(others, { old, new })
+      end
+    end
+    return { bytes, others }`, lines(100_000));
+  assert.ok(bytes < 50_000, `${bytes} bytes`);
+  assert.deepEqual(others, []);
+});

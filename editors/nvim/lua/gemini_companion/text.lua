@@ -4,6 +4,9 @@ local M = {}
 
 local BOM = '\239\187\191'
 
+--- The common lines around all changes that `vim.diff` gets: where lines repeat, they decide which ones are a change.
+local CONTEXT = 100
+
 local NEXT = '[\128-\191]'
 --- The pattern of the remaining bytes of a character, by its first byte. It excludes overlong forms, surrogates, and
 --- anything above U+10FFFF.
@@ -131,10 +134,22 @@ end
 ---@param most? integer
 ---@return integer[][]?
 function M.changes(old, new, most)
+  -- `vim.diff` takes long for a large text, and most texts differ in few lines.
+  local first, last, count = 0, 0, math.min(#old, #new)
+  while first < count and old[first + 1] == new[first + 1] do
+    first = first + 1
+  end
+  while last < count - first and old[#old - last] == new[#new - last] do
+    last = last + 1
+  end
+  first, last = math.max(first - CONTEXT, 0), math.max(last - CONTEXT, 0)
   local function joined(lines)
-    return table.concat(lines, '\n') .. '\n'
+    return table.concat(lines, '\n', first + 1, #lines - last) .. '\n'
   end
   local found = vim.diff(joined(old), joined(new), { result_type = 'indices' }) --[[@as integer[][] ]]
+  for _, change in ipairs(found) do
+    change[1], change[3] = change[1] + first, change[3] + first
+  end
   return not (most and #found > most) and found or nil
 end
 
