@@ -109,13 +109,19 @@ test('unknown problems are reported as unknown', { skip }, async (t) => {
   assert.match(await about(closed), new RegExp(`${maybe('closed', newest)}$`));
 });
 
-test('invalid diagnostics of a tool are sent as far as possible', { skip }, async (t) => {
+test('invalid diagnostics of a tool are sent as far as possible, also after a failing autocommand', { skip }, async (t) => {
   const { sandbox, neovim, call } = await open(t, { init: WITH_LINTER });
   const file = sandbox.file('a.txt', 'one\n');
   await neovim.edit(file);
   await neovim.lua(`lint({ { lnum = 0, col = 2 }, { lnum = -1, col = -1, message = 'whole', code = {} } })`);
   const problems = 'a.txt:1:1: error: whole\na.txt:1:3: error: no message';
   assert.equal((await call({ filePath: file })).text, problems);
+  await neovim.command(
+    `autocmd BufReadPost a.txt lua lint({ { lnum = 0, col = 1, message = 'new' } })`,
+    `autocmd BufReadPost a.txt throw 'no'`,
+  );
+  fs.writeFileSync(file, 'written by the CLI\n');
+  assert.match((await call({ filePath: file })).text, /^a\.txt:1:2: error: new/);
 });
 
 test('many problems of a long line and of a long file do not freeze Neovim', { skip }, async (t) => {

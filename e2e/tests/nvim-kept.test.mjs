@@ -205,15 +205,23 @@ describe('an acceptance', { skip, concurrency: 4 }, () => {
     });
   }
 
-  for (const delivery of ['queued', 'unknown']) {
-    test(`whose delivery is ${delivery} leaves its text to a user who has wiped the hidden buffer`, async (t) => {
+  const wipe = `execute 'bwipeout' bufnr('gemini-companion://kept')`;
+  for (const [delivery, deletes] of [
+    ['queued', wipe],
+    ['unknown', wipe],
+    ['unknown', '%bwipeout'],
+    ['unknown', '%bdelete'],
+  ]) {
+    test(`whose delivery is ${delivery} leaves its text to a user after ${deletes}`, async (t) => {
       const { program, neovim, accept } = await openScripted(t);
       await accept('ccmine<Esc>');
-      await neovim.command("execute 'bwipeout' bufnr('gemini-companion://kept')");
+      await neovim.command(deletes);
       const { id } = await program.request('diff/accepted');
       program.send({ id, result: { delivery } });
       await showsPlace(neovim);
+      await neovim.command("execute 'sbuffer' bufnr('gemini-companion://kept')");
       assert.equal(await offered(neovim), 'mine');
+      assert.equal(await neovim.lua('return vim.bo.modified'), true, 'Neovim asks before it quits');
     });
   }
 
