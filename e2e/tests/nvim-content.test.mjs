@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { runCore } from '../lib/gemini-core.mjs';
 import { noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
@@ -247,6 +248,35 @@ test('unsaved changes stay, and the user gets a message', { skip }, async (t) =>
   await neovim.command('edit!');
   assert.deepEqual(await buffer(), ['new']);
 });
+
+for (const [name, keys, shows] of [
+  ["a buffer with 'noautoread' is reloaded", ':setlocal noautoread<CR>', `vim.fn.getbufline(..., 1)[1] == 'new'`],
+  ['unsaved changes cause a message', 'oUNSAVED<Esc>', `vim.fn.execute('messages'):find('a.txt changed on disk, but')`],
+]) {
+  test(`${name} also if the CLI writes after its other proposals`, { skip }, async (t) => {
+    const { sandbox, neovim } = await openNeovim(t);
+    const session = await neovim.session(sandbox);
+    const [file, other] = ['a.txt', 'b.txt'].map((path) => sandbox.file(path, 'old\n'));
+    await neovim.edit(file);
+    await neovim.type(keys);
+    for (const filePath of [file, other]) await session.callTool('openDiff', { filePath, newContent: 'new\n' });
+    await neovim.proposalBehind(other);
+    // The ten seconds for the write pass a hundred times as fast.
+    await neovim.lua(
+      `local defer = vim.defer_fn
+       _G.polls = 0
+       vim.defer_fn = function(poll, time)
+         _G.polls = _G.polls + 1
+         return defer(poll, time / 100)
+       end`,
+    );
+    await neovim.type(':GeminiCompanion accept a.txt<CR>');
+    await neovim.until('_G.polls > 100');
+    await sleep(200);
+    fs.writeFileSync(file, 'new\n');
+    await neovim.until(shows, file);
+  });
+}
 
 test('a file that is open in another Neovim is reviewed without a question', { skip }, async (t) => {
   const window = await openNeovimWithClient(t, { init: `vim.o.directory = vim.env.HOME` });

@@ -63,7 +63,7 @@ end
 --- Waits until the CLI writes `content` to the file. `before` is the `file.state` at the decision. Keeps a text that is
 --- not the CLI's own, and returns it.
 local function expect_written(proposal, content, before)
-  reload.expect(proposal.path, before)
+  reload.expect(proposal.path, before, proposal.cli)
   return content ~= proposal.new_content and accepted.expect(proposal.path, (proposal.view:proposal())) or nil
 end
 

@@ -60,6 +60,17 @@ function M.cli_name(proposal)
   end
 end
 
+--- Returns whether a CLI waits for a decision about a proposal.
+---@param cli? integer
+function M.is_asking(cli)
+  for _, proposal in pairs(open) do
+    if proposal.cli == cli and not proposal.orphan then
+      return true
+    end
+  end
+  return false
+end
+
 --- Finds the proposal of a path; without a path, the one in the current tab page, or the only one. Otherwise returns
 --- nil and the reason.
 ---@param path? string

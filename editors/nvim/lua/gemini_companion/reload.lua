@@ -5,6 +5,7 @@ local file = require('gemini_companion.file')
 local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
+local proposals = require('gemini_companion.proposals')
 local server = require('gemini_companion.server')
 local text = require('gemini_companion.text')
 
@@ -219,10 +220,12 @@ function M.stop()
   end
 end
 
---- Waits until the CLI has written a file, and reloads its buffer. Gives up after ten seconds.
+--- Waits until the CLI has written a file, and reloads its buffer. Gives up after ten seconds. The time does not run
+--- while `cli` has a proposal open, since Qwen Code writes all files of a turn at its end.
 ---@param path string
 ---@param before? string the `file.state` at the decision
-function M.expect(path, before)
+---@param cli? integer
+function M.expect(path, before, cli)
   local waited, is_written = 0, false
   -- A write by the user does not count.
   local saving = api.nvim_create_autocmd('BufWritePost', {
@@ -251,7 +254,7 @@ function M.expect(path, before)
       api.nvim_del_autocmd(saving)
       return
     end
-    waited = waited + (must_wait and 0 or POLL_INTERVAL_MS)
+    waited = waited + ((must_wait or proposals.is_asking(cli)) and 0 or POLL_INTERVAL_MS)
     vim.defer_fn(poll, POLL_INTERVAL_MS)
   end
   vim.defer_fn(poll, POLL_INTERVAL_MS)
