@@ -125,9 +125,11 @@ impl Ide {
     }
 
     /// Returns the IDE in this folder; on macOS the folder is the `.app`, or the `Contents` in it.
-    /// Ignores a backend of Remote Development, because the plugin starts no server there.
+    /// Ignores a backend of Remote Development, because the plugin starts no server there, and a Flatpak,
+    /// which has its own folders for plugins and for temporary files, where clients do not look.
     pub fn at(machine: &Machine, dir: &Path) -> Option<Self> {
-        if dir.iter().any(|part| part == "RemoteDev") {
+        let is_flatpak = dir.ancestors().any(|above| above.ends_with("flatpak/app"));
+        if is_flatpak || dir.iter().any(|part| part == "RemoteDev") {
             return None;
         }
         let (home, info) = match machine.os {

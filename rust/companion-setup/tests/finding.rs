@@ -100,6 +100,15 @@ fn a_backend_of_remote_development_is_no_ide() {
 }
 
 #[test]
+fn a_flatpak_is_no_ide() {
+    let made = Made::new(Os::Linux);
+    let app = ".local/share/flatpak/app/com.jetbrains.IntelliJ-IDEA-Ultimate/current/active/files";
+    let flatpak = Made::ide(&made.home(app).join("extra/idea"), "A", BUILD, "A1");
+    assert_eq!(Ide::find(&made.machine), []);
+    assert_eq!(Ide::at(&made.machine, &flatpak), None, "also if the user names it");
+}
+
+#[test]
 fn on_macos() {
     let made = Made::new(Os::MacOs);
     let info = |app: PathBuf| app.join("Contents/Resources");
