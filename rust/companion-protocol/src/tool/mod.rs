@@ -1,7 +1,7 @@
 //! Defines the tools that a companion offers to clients: names, descriptions, path arguments.
 //!
 //! Gemini CLI and Qwen Code call these tools themselves, and do not offer them to their models. The
-//! tools for a model are in `mcp/tool.rs` of companion-cli.
+//! tools for a model are in `mcp.rs` of companion-cli.
 //!
 //! The server and the bridge match on [`Tool`] without a default, so that a new tool fails to
 //! compile until both handle it.
