@@ -339,7 +339,8 @@ fn read(file: &Path) -> io::Result<Content> {
     };
     let value = serde_json::from_str(&text).map_err(|error| failed(error.into(), DAMAGED))?;
     let newest = newest_version(&value);
-    serde_json::from_value(value).map_err(|error| match newest {
+    let of_items: Vec<_> = dirs_of_items(&value).collect();
+    let mut content: Content = serde_json::from_value(value).map_err(|error| match newest {
         Some(newer) => failed(
             error.into(),
             &format!(
@@ -347,7 +348,16 @@ fn read(file: &Path) -> io::Result<Content> {
             ),
         ),
         None => failed(error.into(), DAMAGED),
-    })
+    })?;
+    content.dirs.extend(of_items);
+    Ok(content)
+}
+
+/// Returns the folders that earlier builds listed with the item for which they were created.
+fn dirs_of_items(manifest: &Value) -> impl Iterator<Item = PathBuf> {
+    let items = manifest["items"].as_array().into_iter().flatten();
+    let dirs = items.filter_map(|item| item["dirs"].as_array()).flatten();
+    dirs.filter_map(|dir| dir.as_str().map(PathBuf::from))
 }
 
 /// The way out if the manifest is damaged.
