@@ -1,5 +1,5 @@
-// Tests the program's use of system resources: at the limit of file descriptors, and when idle. The
-// tests with thousands of clients are in rust/companion-server/tests/load.rs.
+// Tests the program's use of system resources: at the limit of file descriptors, and when idle. A test
+// with thousands of peers is in rust/companion-server/tests/half_open.rs.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
