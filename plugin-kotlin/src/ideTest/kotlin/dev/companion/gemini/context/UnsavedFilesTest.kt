@@ -41,9 +41,9 @@ class UnsavedFilesTest : LightPlatformTestCase() {
 
     private var prompts = 0
 
-    private fun list(save: Boolean): List<String> {
+    private fun list(save: Boolean, folder: String = root.path): List<String> {
         val answer = AtomicReference<List<String>>()
-        UnsavedFiles(getProject()) { prompts++ }.list(listOf(root.path), save) { check(answer.getAndSet(it) == null) }
+        UnsavedFiles(getProject()) { prompts++ }.list(listOf(folder), save) { check(answer.getAndSet(it) == null) }
         dispatchUntil(10, "the list") { answer.get() != null }
         return answer.get()
     }
@@ -59,6 +59,11 @@ class UnsavedFilesTest : LightPlatformTestCase() {
         val file = unsaved(root, "a.txt")
         assertEquals(emptyList<String>(), list(save = true))
         assertEquals("new", file.readText())
+    }
+
+    fun `test a project can be a whole drive`() {
+        val file = unsaved(root, "a.txt")
+        assertEquals(listOf(file.path), list(save = false, root.toPath().root.toString()))
     }
 
     fun `test without the setting the files are listed`() {

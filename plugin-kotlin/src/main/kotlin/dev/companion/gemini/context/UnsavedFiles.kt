@@ -16,6 +16,7 @@ import dev.companion.gemini.platform.later
 import dev.companion.gemini.platform.laterWithoutDialog
 import java.io.IOException
 import java.nio.file.Path
+import java.nio.file.Paths
 import java.util.concurrent.CompletableFuture
 
 /**
@@ -29,7 +30,7 @@ internal class UnsavedFiles(
 ) {
     /** Any thread; returns at once. [roots] are the folders of the project. Calls [complete] once, with the paths. */
     fun list(roots: List<String>, save: Boolean, complete: (List<String>) -> Unit) {
-        val folders = roots.mapNotNull(FileOnDisk::path)
+        val folders = roots.map { Paths.get(it) }
         // The files whose new text does not get to the disk. Only the first answer counts.
         val unwritten = CompletableFuture<List<VirtualFile>>()
         unwritten.thenAccept { complete((unsaved(folders) + it).map(::systemPath).distinct()) }
