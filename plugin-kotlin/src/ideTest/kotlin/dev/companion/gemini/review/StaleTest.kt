@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.review
 
+import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import dev.companion.gemini.core.Delivery
 import java.io.File
@@ -30,6 +31,18 @@ class StaleTest : QuestionTestCase() {
         await("the word about it") { "It has changed meanwhile." in view.banner }
         assertTrue(file.delete())
         await("the word about its end") { "It has been deleted" in view.banner }
+    }
+
+    fun `test a file that the user has just deleted or renamed is asked about`() {
+        val (deleted, renamed) = listOf("a.txt", "b.txt").map { virtualFile(file(it, "old")) }
+        val views = listOf("a.txt", "b.txt").map { propose(it, "new") }
+        WriteCommandAction.runWriteCommandAction(project) {
+            deleted.delete(this)
+            renamed.rename(this, "c.txt")
+        }
+        views.forEach { it.click("Accept") }
+        assertEquals(emptyList<String>(), calls)
+        assertEquals(2, questions.size)
     }
 
     fun `test what another program writes is not lost without a question because the user has not saved`() {

@@ -136,7 +136,7 @@ internal class Proposal(
     private var changedOnDisk = false
     val isChanged: Boolean get() = changed || (isUnsaved() && changedOnDisk) || (wasUnsaved && !isUnsaved())
 
-    val isDeleted: Boolean get() = kind == ProposalKind.CHANGE && target.file == null
+    val isDeleted: Boolean get() = kind == ProposalKind.CHANGE && !target.isInPlace
     val isCreated: Boolean get() = kind == ProposalKind.CREATE && target.file != null
     private var form = target.form(proposed.form)
     private var comparison: Future<*>? = null
@@ -288,7 +288,8 @@ internal class Proposal(
     /** Handles a file that was created, deleted or moved, or that has got a document. */
     fun retarget(target: Target) {
         assertEdt()
-        if (target.file == this.target.file && target.document === this.target.document) return
+        val isSame = target.file == this.target.file && target.document === this.target.document
+        if (isSame && target.isInPlace == this.target.isInPlace) return
         form = form()
         this.target = target
         changed = isAnother()

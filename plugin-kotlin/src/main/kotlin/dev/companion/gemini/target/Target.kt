@@ -52,6 +52,11 @@ internal class Target private constructor(
     /** Whether it has bytes that are invalid in UTF-8, although the IDE reads it as UTF-8. */
     private var isGarbled = false
 
+    private val place = file?.path
+
+    /** Whether the file is still where it was found. A look on the disk comes up to a second later. */
+    val isInPlace: Boolean get() = file != null && file.isValid && file.path == place
+
     /** The text in the IDE; null if there is no file. */
     val text: CharSequence? get() = document?.immutableCharSequence ?: "".takeIf { file != null }
 
