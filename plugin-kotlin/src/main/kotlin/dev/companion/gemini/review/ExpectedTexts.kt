@@ -93,7 +93,7 @@ internal class ExpectedTexts(
                     expected !in texts || expected.isOffered -> Unit
                     isWritten -> end(expected)
                     isLast -> report(expected)
-                    else -> look(expected, minOf(2 * pauseMillis, longestPauseMillis))
+                    else -> look(expected, minOf(2 * pauseMillis, QUEUED_PAUSE_MILLIS))
                 }
             }
         }
@@ -103,5 +103,8 @@ internal class ExpectedTexts(
     companion object {
         /** The looks take 13 s. The server looks for ten seconds. */
         const val LONGEST_PAUSE_MILLIS = 6_400L
+
+        /** A queued acceptance may wait for hours. */
+        private const val QUEUED_PAUSE_MILLIS = 60_000L
     }
 }

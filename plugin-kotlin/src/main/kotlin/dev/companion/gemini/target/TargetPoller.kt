@@ -6,6 +6,7 @@ import com.intellij.openapi.Disposable
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.platform.loggingFailure
 import java.nio.file.Path
 import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
@@ -33,14 +34,16 @@ internal class TargetPoller(private val changed: () -> Unit) : Disposable {
 
     private fun lookAt(paths: Set<Path>): Future<*> {
         var last: Map<Path, FileOnDisk.Stamp?>? = null
-        val look = Runnable {
+        val look = {
             paths.forEach { FileOnDisk.find(it) }
             val now = paths.associateWith { FileOnDisk.stamp(it) }
             if (now != last) changed()
             last = now
         }
         val timers = AppExecutorUtil.getAppScheduledExecutorService()
-        return timers.scheduleWithFixedDelay(look, EVERY_MILLIS, EVERY_MILLIS, TimeUnit.MILLISECONDS)
+        // Without the guard, one failure, as of another plugin's listener, would end all looks.
+        val guarded = Runnable { loggingFailure("files of proposals are not checked", look) }
+        return timers.scheduleWithFixedDelay(guarded, EVERY_MILLIS, EVERY_MILLIS, TimeUnit.MILLISECONDS)
     }
 
     private companion object {
