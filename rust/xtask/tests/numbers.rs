@@ -152,6 +152,7 @@ const INTERNAL: [(&str, &str); 26] = [
     ("rust/companion-server/src/hooks/event.rs", "MAX_SESSION"),
     ("rust/companion-server/src/diagnostics/known.rs", "MAX_FILES"),
     ("rust/companion-server/src/diagnostics/known.rs", "MAX_PROBLEMS"),
+    ("rust/companion-server/src/discovery/keeper.rs", "MAX_RETRY_DELAY"),
     ("rust/companion-server/src/disk/paths.rs", "MAX_PATH"),
     ("rust/companion-server/src/disk/written.rs", "MAX_BYTES_OF_CHARACTER"),
     ("rust/companion-server/src/hand_over.rs", "MAX_WAITS"),

@@ -3,25 +3,37 @@
 //! A disk may take any time, and only this thread waits for it. Other threads send it commands, and
 //! decide how long they wait for the answer.
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
-use companion_platform::PrivateDir;
+use companion_platform::{PrivateDir, Watch};
 use companion_protocol::ide::DiscoveryFile;
 use companion_protocol::profile::ClientProfile;
 use tokio::sync::oneshot;
 
-use super::{Entry, Files, Presence, sweep};
+use super::{Entry, Presence, sweep};
 use crate::runtime::ThreadGuard;
 
-/// The interval of looks at the files: another program may remove or change one, and a client's own folder
-/// may appear.
-const LOOK_INTERVAL: Duration = Duration::from_millis(if cfg!(test) { 20 } else { 10_000 });
+/// The pause after a change, because changes come in bursts.
+const SETTLE_TIME: Duration = Duration::from_millis(200);
+/// The pause after a file was restored, in case another program keeps changing it.
+const RESTORE_INTERVAL: Duration = Duration::from_secs(1);
+/// The delay before a file is written again after a failure. It doubles with each failure, …
+const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
+/// … up to this delay.
+const MAX_RETRY_DELAY: Duration = Duration::from_mins(1);
+/// The longest interval between checks of a file that the system can't watch.
+const POLL_INTERVAL: Duration = Duration::from_secs(30);
 
 /// A command for the keeper.
 pub(super) enum KeeperCommand {
+    /// Check the files, because one may have changed.
+    Changed,
     /// Write this workspace and its worktrees into the files, and answer whether that succeeded.
     Workspace(String, Vec<String>, SyncSender<io::Result<()>>),
     /// Remove the files for good, then drop the sender.
@@ -29,16 +41,18 @@ pub(super) enum KeeperCommand {
 }
 
 pub(super) struct Keeper {
-    pub(super) kept: Vec<KeptFile>,
-    pub(super) files: Arc<Files>,
+    pub(super) kept: Vec<WatchedFile>,
     /// See [`sweep`](sweep::sweep).
     pub(super) lost_port: Option<u16>,
+    pub(super) commands: Receiver<KeeperCommand>,
+    /// For the watches of the files.
+    pub(super) sender: Sender<KeeperCommand>,
     pub(super) alive: ThreadGuard,
 }
 
 /// A file, as its keeper knows it.
-pub(super) struct KeptFile {
-    entry: Arc<Entry>,
+pub(super) struct WatchedFile {
+    file: Arc<Entry>,
     content: DiscoveryFile,
     /// The folder where the file was last written.
     dir: Option<PrivateDir>,
@@ -46,21 +60,31 @@ pub(super) struct KeptFile {
     trouble: Option<String>,
 }
 
+/// The result of a check of the files.
+struct CheckResult {
+    failed: bool,
+    /// Another program had removed or changed a file.
+    restored: bool,
+    watch: Option<Watch>,
+    /// The system watches all files.
+    watched: bool,
+}
+
 impl Keeper {
     /// Writes the files, reports that to `written`, sweeps stale files, and keeps the files in
     /// place until they are removed.
-    pub(super) fn run(mut self, commands: &Receiver<KeeperCommand>, written: &SyncSender<()>) {
+    pub(super) fn run(mut self, written: &SyncSender<()>) {
         for kept in &mut self.kept {
-            kept.entry.place.warn_if_exposed();
+            kept.file.place.warn_if_exposed();
             let _ = kept.write(); // or a warning was logged
         }
         if written.send(()).is_err() {
-            for entry in self.files.entries.iter().filter(|entry| entry.is_in_place()) {
-                log::warn!("the discovery file {} is in place now", entry.path().display());
+            for file in self.kept.iter().map(|kept| &kept.file).filter(|file| file.is_in_place()) {
+                log::warn!("the discovery file {} is in place now", file.path().display());
             }
         }
         self.sweep();
-        let _removed = self.keep(commands);
+        let _removed = self.keep();
         for kept in self.kept {
             kept.remove();
         }
@@ -68,33 +92,74 @@ impl Keeper {
 
     /// Sweeps stale files on another thread, because it probes ports, which may take seconds.
     fn sweep(&self) {
-        let (files, lost_port) = (Arc::clone(&self.files), self.lost_port);
-        let sweep = move || {
-            for entry in &files.entries {
-                sweep::sweep(entry, &files, lost_port);
-            }
-        };
+        let files: Vec<_> = self.kept.iter().map(|kept| Arc::clone(&kept.file)).collect();
+        let lost_port = self.lost_port;
+        let sweep = move || files.iter().for_each(|file| sweep::sweep(file, lost_port));
         if let Err(error) = self.alive.spawn("gemini-companion-sweep", sweep) {
             log::warn!("could not look for stale discovery files: {error}");
         }
     }
 
-    /// Handles commands, and looks at the files, until their removal. Returns the sender to drop then.
-    fn keep(&mut self, commands: &Receiver<KeeperCommand>) -> Option<oneshot::Sender<()>> {
-        let mut next_look = Instant::now() + LOOK_INTERVAL;
+    /// Keeps the files in place until their removal. Returns the sender to drop then.
+    fn keep(&mut self) -> Option<oneshot::Sender<()>> {
+        let mut retry = MIN_RETRY_DELAY;
+        let mut _watch;
         loop {
-            match commands.recv_timeout(next_look.saturating_duration_since(Instant::now())) {
+            let later = retry;
+            retry = MAX_RETRY_DELAY.min(retry * 2);
+            let seen = self.look();
+            let limit = match seen {
+                CheckResult { failed: true, .. } => Some(later),
+                CheckResult { watched: false, .. } => Some(later.min(POLL_INTERVAL)),
+                _ => {
+                    retry = MIN_RETRY_DELAY;
+                    None
+                }
+            };
+            _watch = seen.watch; // only now the old one ends, so that nothing is missed
+            if let Err(gone) = self.listen(limit, true) {
+                return gone;
+            }
+            let pause = if seen.restored { RESTORE_INTERVAL } else { SETTLE_TIME };
+            if let Err(gone) = self.listen(Some(pause), false) {
+                return gone;
+            }
+        }
+    }
+
+    /// Handles commands for up to `limit`. With `for_change`, it returns when a file may have
+    /// changed.
+    ///
+    /// # Errors
+    ///
+    /// If the files must be removed.
+    fn listen(
+        &mut self,
+        limit: Option<Duration>,
+        for_change: bool,
+    ) -> Result<(), Option<oneshot::Sender<()>>> {
+        let end = limit.map(|limit| Instant::now() + limit);
+        loop {
+            let command = match end {
+                None => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(end) => {
+                    self.commands.recv_timeout(end.saturating_duration_since(Instant::now()))
+                }
+            };
+            match command {
+                Ok(KeeperCommand::Changed) if for_change => return Ok(()),
+                Ok(KeeperCommand::Changed) => {}
                 Ok(KeeperCommand::Workspace(path, worktrees, reply)) => {
-                    let _ = reply.send(self.set_workspace(&path, &worktrees)); // or it is not waited for
-                }
-                Ok(KeeperCommand::Remove(gone)) => return Some(gone),
-                Err(RecvTimeoutError::Timeout) => {
-                    for kept in &mut self.kept {
-                        kept.look(&self.files);
+                    let written = self.set_workspace(&path, &worktrees);
+                    let look = written.is_err() && for_change;
+                    let _ = reply.send(written);
+                    if look {
+                        return Ok(());
                     }
-                    next_look = Instant::now() + LOOK_INTERVAL;
                 }
-                Err(RecvTimeoutError::Disconnected) => return None,
+                Ok(KeeperCommand::Remove(gone)) => return Err(Some(gone)),
+                Err(RecvTimeoutError::Timeout) => return Ok(()),
+                Err(RecvTimeoutError::Disconnected) => return Err(None),
             }
         }
     }
@@ -105,76 +170,136 @@ impl Keeper {
     ///
     /// If no file could be written.
     fn set_workspace(&mut self, path: &str, worktrees: &[String]) -> io::Result<()> {
-        if self.files.is_removed() {
-            return Ok(());
-        }
         let mut all = Ok(());
         for kept in &mut self.kept {
             path.clone_into(&mut kept.content.workspace_path);
             worktrees.clone_into(&mut kept.content.worktrees);
             all = all.and(kept.write());
         }
-        if self.kept.iter().any(|kept| kept.entry.is_in_place()) { Ok(()) } else { all }
+        if self.kept.iter().any(|kept| kept.file.is_in_place()) { Ok(()) } else { all }
+    }
+
+    /// Restores missing files, and watches all files from now on.
+    fn look(&mut self) -> CheckResult {
+        for kept in &self.kept {
+            let _ = kept.file.place.open(); // makes the folders that are to be watched
+        }
+        let (dirs, names) = self.to_watch();
+        // Before the check, so that no change is missed.
+        let mut watch = self.watch(names);
+        let watched = watch.as_mut().is_some_and(|watch| add(watch, &dirs));
+        let (mut failed, mut restored) = (false, false);
+        for kept in &mut self.kept {
+            match kept.look() {
+                Ok(put_back) => restored |= put_back,
+                Err(_) => failed = true, // which was logged
+            }
+        }
+        if self.to_watch().0 != dirs {
+            let _ = self.sender.send(KeeperCommand::Changed); // a folder has appeared or gone meanwhile
+        }
+        CheckResult { failed, restored, watch, watched }
+    }
+
+    /// Folders, and the names to watch in them.
+    fn to_watch(&self) -> (Vec<PathBuf>, HashSet<OsString>) {
+        let mut names = HashSet::new();
+        let mut dirs = Vec::new();
+        for WatchedFile { file, .. } in &self.kept {
+            dirs.extend(file.place.watched(&mut names));
+            names.insert(file.name.clone().into());
+        }
+        (dirs, names)
+    }
+
+    fn watch(&self, names: HashSet<OsString>) -> Option<Watch> {
+        let (sender, alive) = (self.sender.clone(), self.alive.clone());
+        let changed = move || {
+            let _held_by_its_thread = &alive;
+            let _ = sender.send(KeeperCommand::Changed);
+        };
+        Watch::start(names, changed)
+            .inspect_err(|error| log::debug!("discovery files can't be watched: {error}"))
+            .ok()
     }
 }
 
-impl KeptFile {
+/// Whether all folders are watched. A folder that can't be watched does not affect the others.
+fn add(watch: &mut Watch, dirs: &[PathBuf]) -> bool {
+    let mut all = true;
+    for dir in dirs {
+        if let Err(error) = watch.add(dir) {
+            log::debug!("{} can't be watched: {error}", dir.display());
+            all = false;
+        }
+    }
+    all
+}
+
+impl WatchedFile {
     /// The file with its content, not written yet.
-    pub(super) fn new(entry: &Arc<Entry>, content: &DiscoveryFile) -> Self {
-        let content = DiscoveryFile { ppid: entry.published_process(), ..content.clone() };
-        Self { entry: Arc::clone(entry), content, dir: None, trouble: None }
+    pub(super) fn new(file: &Arc<Entry>, content: &DiscoveryFile) -> Self {
+        let content = DiscoveryFile { ppid: file.published_process(), ..content.clone() };
+        Self { file: Arc::clone(file), content, dir: None, trouble: None }
     }
 
-    /// Restores the file if another program has removed or changed it.
-    fn look(&mut self, files: &Files) {
-        let was_in_place = self.entry.is_in_place();
-        if files.is_removed() || self.is_as_written() || self.write().is_err() {
-            return;
+    /// Restores the file if needed. Returns whether another program had removed or changed it.
+    fn look(&mut self) -> io::Result<bool> {
+        let was_in_place = self.file.is_in_place();
+        let found = match self.file.place.open() {
+            Ok(Some(dir)) => {
+                let wanted = super::json(&self.content);
+                // A file that can't be read is not the one that was written.
+                let found = dir.read(&self.file.name, wanted.len() as u64).ok().flatten();
+                found.is_some_and(|(found, _)| found == wanted)
+            }
+            _ => false,
+        };
+        if found {
+            return Ok(false);
         }
-        if was_in_place && self.entry.is_in_place() {
-            log::warn!("{} was removed or changed, and put back", self.entry.path().display());
+        self.write()?;
+        let restored = was_in_place && self.file.is_in_place();
+        if restored {
+            log::warn!("{} was removed or changed, and put back", self.file.path().display());
         }
+        Ok(restored)
     }
 
-    /// Whether the file has the wanted content. A file that can't be read is not the one that was written.
-    fn is_as_written(&self) -> bool {
-        let Ok(Some(dir)) = self.entry.place.open() else { return false };
-        let wanted = super::json(&self.content);
-        let found = dir.read(&self.entry.name, wanted.len() as u64);
-        matches!(found, Ok(Some((found, _))) if found == wanted)
-    }
-
-    /// Writes the file, unless it is not wanted.
+    /// Writes the file, unless it must be removed or is not wanted.
     fn write(&mut self) -> io::Result<()> {
-        let written = self.entry.place.open().and_then(|dir| {
+        if self.file.is_removed() {
+            return Ok(());
+        }
+        let written = self.file.place.open().and_then(|dir| {
             if let Some(dir) = &dir {
-                dir.write(&self.entry.name, &super::json(&self.content))?;
+                dir.write(&self.file.name, &super::json(&self.content))?;
             }
             self.dir = dir;
             Ok(())
         });
         written.map_err(|error| self.failed(error))?;
         let presence = if self.dir.is_some() { Presence::InPlace } else { Presence::Unwanted };
-        *self.entry.presence.lock() = presence;
+        self.file.state.lock().presence = presence;
         if self.trouble.take().is_some() && self.dir.is_some() {
-            log::warn!("the discovery file {} is in place now", self.entry.path().display());
+            log::warn!("the discovery file {} is in place now", self.file.path().display());
         }
         Ok(())
     }
 
     /// Logs the reason why there is no file, once per reason.
     fn failed(&mut self, error: io::Error) -> io::Error {
-        *self.entry.presence.lock() = Presence::Missing;
+        self.file.state.lock().presence = Presence::Missing;
         let reason = error.to_string();
         if self.trouble.as_ref() != Some(&reason) {
-            let ClientProfile { name, variables, .. } = self.entry.profile;
+            let ClientProfile { name, variables, .. } = self.file.profile;
             let finds = match variables.auth_token {
                 Some(_) => "finds this editor only from a terminal that has its environment",
                 None => "does not find this editor",
             };
             log::warn!(
                 "could not write the discovery file {}: {reason}; until it can be, {name} {finds}",
-                self.entry.path().display()
+                self.file.path().display()
             );
             self.trouble = Some(reason);
         }
@@ -182,11 +307,11 @@ impl KeptFile {
     }
 
     fn remove(self) {
-        let presence = std::mem::replace(&mut *self.entry.presence.lock(), Presence::Missing);
-        if let Some(Err(error)) = self.dir.map(|dir| dir.remove(&self.entry.name))
+        let presence = std::mem::replace(&mut self.file.state.lock().presence, Presence::Missing);
+        if let Some(Err(error)) = self.dir.map(|dir| dir.remove(&self.file.name))
             && presence == Presence::InPlace
         {
-            log::warn!("could not remove {}: {error}", self.entry.path().display());
+            log::warn!("could not remove {}: {error}", self.file.path().display());
         }
     }
 }

@@ -5,18 +5,19 @@
 //! never a token.
 
 mod keeper;
+mod others;
 mod place;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod workspace;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 
-use companion_platform::{Platform, Watch, is_process_alive, opened_folders, relative_to};
+use companion_platform::{Platform, Watch, is_process_alive};
 use companion_protocol::ide::DiscoveryFile;
 use companion_protocol::profile::{ClientProfile, Naming};
 use companion_protocol::status::DiscoveryStatus;
@@ -26,30 +27,18 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::config::DISK_TIMEOUT;
 use crate::runtime::ThreadGuard;
-use keeper::{Keeper, KeeperCommand, KeptFile};
+use keeper::{Keeper, KeeperCommand, WatchedFile};
 pub(crate) use place::DiscoveryDir;
-use sweep::{MAX_FILE, Owner};
 pub(crate) use sweep::{nobody_listens, remove_ended};
-
-/// The most files of other companions that are read.
-const MAX_FILES: usize = 64;
+pub(crate) use workspace::{texts, workspace_path};
 
 /// The files, from [`publish`](Self::publish) to [`remove`](Self::remove). Clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct Discovery {
-    files: Arc<Files>,
+    files: Vec<Arc<Entry>>,
     keeper: Sender<KeeperCommand>,
 }
 
-/// The files of a server.
-#[derive(Debug, Default)]
-struct Files {
-    entries: Vec<Arc<Entry>>,
-    /// The files must not exist any more.
-    is_removed: AtomicBool,
-}
-
-/// The file for the clients of a profile.
 #[derive(Debug)]
 struct Entry {
     profile: &'static ClientProfile,
@@ -57,8 +46,15 @@ struct Entry {
     pid: u32,
     port: u16,
     name: String,
+    state: Mutex<EntryState>,
+}
+
+#[derive(Debug)]
+struct EntryState {
     /// The result of the keeper's last check.
-    presence: Mutex<Presence>,
+    presence: Presence,
+    /// The file must not exist any more.
+    is_removed: bool,
 }
 
 /// Whether a file is where clients look for it.
@@ -76,7 +72,8 @@ impl Entry {
     fn new(profile: &'static ClientProfile, place: DiscoveryDir, pid: u32, port: u16) -> Self {
         let name = profile.naming.file_name(pid, port);
         let presence = if place.is_optional() { Presence::Unwanted } else { Presence::Missing };
-        Self { profile, place, pid, port, name, presence: Mutex::new(presence) }
+        let state = Mutex::new(EntryState { presence, is_removed: false });
+        Self { profile, place, pid, port, name, state }
     }
 
     fn path(&self) -> PathBuf {
@@ -93,38 +90,11 @@ impl Entry {
     }
 
     fn is_in_place(&self) -> bool {
-        *self.presence.lock() == Presence::InPlace
+        self.state.lock().presence == Presence::InPlace
     }
 
-    /// The folders that other companions of this user name as open, without links. Blocks for the disk.
-    fn opened_by_others(&self) -> Vec<PathBuf> {
-        let Ok(Some(dir)) = self.place.open() else { return Vec::new() };
-        let names = dir.own_files().unwrap_or_default();
-        let mut opened = Vec::new();
-        for name in names.iter().filter(|name| **name != self.name).take(MAX_FILES) {
-            let Some(owner) = Owner::parse(self.profile.naming, name) else { continue };
-            let Ok(Some((content, _))) = dir.read(name, MAX_FILE) else { continue };
-            let Ok(content) = serde_json::from_slice::<DiscoveryFile>(&content) else { continue };
-            // A companion that was killed has no folder open.
-            if owner.pid.or(content.ppid).is_some_and(is_process_alive) {
-                opened.extend(opened_folders(&content.workspace_path, &content.worktrees));
-            }
-        }
-        opened
-    }
-}
-
-impl Files {
     fn is_removed(&self) -> bool {
-        self.is_removed.load(Ordering::Relaxed)
-    }
-
-    /// Says that a disk does not answer: that of the first missing file, or else of the first file.
-    fn describe_silence(&self) -> String {
-        let is_missing = |file: &&Arc<Entry>| *file.presence.lock() == Presence::Missing;
-        let file = self.entries.iter().find(is_missing).or(self.entries.first());
-        let path = file.map(|file| file.path()).unwrap_or_default();
-        format!("the disk of {} does not answer", path.display())
+        self.state.lock().is_removed
     }
 }
 
@@ -153,18 +123,23 @@ impl Discovery {
         content: &DiscoveryFile,
     ) -> Self {
         let file = |(profile, place)| Arc::new(Entry::new(profile, place, pid, content.port));
-        let entries: Vec<_> = places.into_iter().map(file).collect();
-        let kept = entries.iter().map(|entry| KeptFile::new(entry, content)).collect();
-        let files = Arc::new(Files { entries, ..Files::default() });
-        let keeper = Keeper { kept, files: Arc::clone(&files), lost_port, alive: alive.clone() };
+        let files: Vec<_> = places.into_iter().map(file).collect();
         let (sender, commands) = mpsc::channel();
+        let keeper = Keeper {
+            kept: files.iter().map(|file| WatchedFile::new(file, content)).collect(),
+            lost_port,
+            commands,
+            sender: sender.clone(),
+            alive: alive.clone(),
+        };
+        let discovery = Self { files, keeper: sender };
         let (written, write) = mpsc::sync_channel(1);
-        match alive.spawn("gemini-companion-file", move || keeper.run(&commands, &written)) {
+        match alive.spawn("gemini-companion-file", move || keeper.run(&written)) {
             Ok(()) if write.recv_timeout(DISK_TIMEOUT).is_ok() => {}
-            Ok(()) => log::warn!("{}; it is not waited for", files.describe_silence()),
+            Ok(()) => log::warn!("{}; it is not waited for", is_silent(&discovery.files)),
             Err(error) => log::warn!("could not write the discovery files: {error}"),
         }
-        Self { files, keeper: sender }
+        discovery
     }
 
     /// Replaces the workspace in the files: the roots, and the other worktrees of their repositories.
@@ -176,21 +151,21 @@ impl Discovery {
             return Ok(()); // they have been removed
         }
         written.recv_timeout(DISK_TIMEOUT).unwrap_or_else(|_| {
-            if self.files.is_removed() {
+            if self.files.iter().any(|file| file.is_removed()) {
                 return Ok(());
             }
-            Err(io::Error::new(io::ErrorKind::TimedOut, self.files.describe_silence()))
+            Err(io::Error::new(io::ErrorKind::TimedOut, is_silent(&self.files)))
         })
     }
 
     /// The folders that other companions of this user have open, without links. Blocks for any disk.
     pub(crate) fn opened_by_others(&self) -> Vec<PathBuf> {
-        self.files.entries.iter().flat_map(|file| file.opened_by_others()).collect()
+        self.files.iter().flat_map(|file| file.opened_by_others()).collect()
     }
 
     /// Watches the files of all companions.
     pub(crate) fn watch(&self, watch: &mut Watch) {
-        for file in self.files.entries.iter().filter(|file| file.is_in_place()) {
+        for file in self.files.iter().filter(|file| file.is_in_place()) {
             if let Err(error) = watch.add(&file.place.path()) {
                 log::debug!("other companions can't be watched: {error}");
             }
@@ -200,13 +175,13 @@ impl Discovery {
     /// The wanted files, and whether each is in place.
     pub(crate) fn files(&self) -> Vec<DiscoveryStatus> {
         let mut files = Vec::new();
-        for file in &self.files.entries {
-            let presence = *file.presence.lock();
+        for file in &self.files {
+            let EntryState { presence, is_removed } = *file.state.lock();
             if presence != Presence::Unwanted {
                 files.push(DiscoveryStatus {
                     client: file.profile,
                     path: file.path().to_string_lossy().into_owned(),
-                    in_place: presence == Presence::InPlace && !self.files.is_removed(),
+                    in_place: presence == Presence::InPlace && !is_removed,
                 });
             }
         }
@@ -215,16 +190,18 @@ impl Discovery {
 
     /// Starts to remove the files for good, including one that is just being written.
     pub(crate) fn remove(&self) -> Removal {
-        self.files.is_removed.store(true, Ordering::Relaxed);
+        for file in &self.files {
+            file.state.lock().is_removed = true;
+        }
         let (gone, removal) = oneshot::channel();
         let _ = self.keeper.send(KeeperCommand::Remove(gone)); // or they have been removed
-        Removal { files: Arc::clone(&self.files), gone: removal }
+        Removal { files: self.files.clone(), gone: removal }
     }
 }
 
 /// The removal of the files.
 pub(crate) struct Removal {
-    files: Arc<Files>,
+    files: Vec<Arc<Entry>>,
     gone: oneshot::Receiver<()>,
 }
 
@@ -237,44 +214,18 @@ impl Removal {
     /// Waits for the removal, until `end`.
     pub(crate) async fn end(self, end: Instant) {
         if !self.gone.is_terminated() && timeout_at(end, self.gone).await.is_err() {
-            log::warn!("{}; the file will go once it does", self.files.describe_silence());
+            log::warn!("{}; the file will go once it does", is_silent(&self.files));
         }
     }
+}
+
+/// Names the first file that is not in place, or else the first file.
+fn is_silent(files: &[Arc<Entry>]) -> String {
+    let missing = files.iter().find(|file| file.state.lock().presence == Presence::Missing);
+    let path = missing.or(files.first()).map(|file| file.path()).unwrap_or_default();
+    format!("the disk of {} does not answer", path.display())
 }
 
 fn json(content: &DiscoveryFile) -> Vec<u8> {
     serde_json::to_vec(content).expect("strings and numbers are JSON")
-}
-
-/// The paths as texts for clients.
-pub(crate) fn texts(paths: &[PathBuf]) -> Vec<String> {
-    paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
-}
-
-/// Joins the roots to one list, the member `workspacePath` of the file. Leaves out duplicates and roots
-/// within another root, because the client adds each entry except its own directory to the model's
-/// include directories.
-pub(crate) fn workspace_path(platform: Platform, roots: &[String]) -> String {
-    let mut kept: Vec<&str> = Vec::new();
-    for (position, root) in roots.iter().enumerate() {
-        let within_another = roots.iter().enumerate().any(|(other, ancestor)| {
-            let rest = relative_to(platform, root, ancestor);
-            // The first of two equal roots stays.
-            rest.is_some_and(|rest| !is_only_separators(rest) || other < position)
-        });
-        if !within_another {
-            kept.push(root);
-        }
-        if root.contains(platform.list_separator()) {
-            log::warn!(
-                "the CLI cannot distinguish a `{}` in a folder's name from one between two folders",
-                platform.list_separator()
-            );
-        }
-    }
-    kept.join(&platform.list_separator().to_string())
-}
-
-fn is_only_separators(rest: &str) -> bool {
-    rest.trim_matches(['/', '\\']).is_empty()
 }

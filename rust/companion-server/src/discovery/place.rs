@@ -1,5 +1,7 @@
 //! Finds the folder and the name of a discovery file.
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -63,6 +65,24 @@ impl DiscoveryDir {
 
     pub(crate) fn path(&self) -> PathBuf {
         self.names.iter().fold(self.base.clone(), |path, name| path.join(name))
+    }
+
+    /// The folders to watch now: the existing ones and, if the client has none yet, the one where
+    /// its folder would appear. Adds the names to watch there to `names`.
+    pub(super) fn watched(&self, names: &mut HashSet<OsString>) -> Vec<PathBuf> {
+        let path = self.path();
+        names.extend(path.iter().map(ToOwned::to_owned));
+        let is_dir = |dir: &Path| dir.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let dirs: Vec<_> = if !self.optional {
+            path.ancestors().take(self.names.len().max(1)).collect()
+        } else if is_dir(&self.base) && is_dir(&path) {
+            path.ancestors().take(self.names.len() + 1).collect()
+        } else {
+            // Links above the client's own folder belong to the system or the user.
+            let nearest = self.base.ancestors().skip(1).find(|dir| dir.is_dir());
+            Some(&*self.base).filter(|base| is_dir(base)).or(nearest).into_iter().collect()
+        };
+        dirs.into_iter().map(Path::to_owned).collect()
     }
 
     /// Others who can rename the folder can hide the file, but can't read it. So the file is

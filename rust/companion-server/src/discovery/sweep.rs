@@ -11,7 +11,7 @@ use companion_platform::{PrivateDir, is_process_alive};
 use companion_protocol::ide::DiscoveryFile;
 use companion_protocol::profile::Naming;
 
-use super::{Entry, Files};
+use super::Entry;
 
 /// The time for a local port to refuse or accept. Windows tries for 2 s before it refuses.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(4);
@@ -34,8 +34,8 @@ pub(super) const MAX_FILE: u64 = 1 << 20;
 /// would lead CLIs to that program.
 ///
 /// This may take long: there may be thousands of files, and a port may be slow. It ends early once
-/// `files` must go.
-pub(super) fn sweep(ours: &Entry, files: &Files, lost_port: Option<u16>) {
+/// `ours` must go.
+pub(super) fn sweep(ours: &Entry, lost_port: Option<u16>) {
     let place = &ours.place;
     let found = place
         .open()
@@ -50,7 +50,7 @@ pub(super) fn sweep(ours: &Entry, files: &Files, lost_port: Option<u16>) {
     };
     let mut count = 0_usize;
     for name in names {
-        if files.is_removed() {
+        if ours.is_removed() {
             break;
         }
         let Some(owner) = Owner::of(ours.profile.naming, &dir, &name) else { continue };

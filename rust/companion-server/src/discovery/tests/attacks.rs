@@ -118,18 +118,23 @@ fn a_symbolic_link_in_the_place_of_a_file_is_not_followed() {
 async fn whatever_is_put_in_the_place_of_a_file_is_replaced() {
     for profile in profile::ALL {
         let kept = Kept::start(profile);
-        kept.in_place().await;
-        let (victim, other) = (kept.at("victim"), kept.at("other"));
+        let victim = kept.at("victim");
         let copy = kept.wanted();
         fs::write(&victim, &copy).unwrap();
-        // In one step, because the server restores a missing file.
-        symlink(&victim, &other).unwrap();
-        fs::rename(&other, kept.file()).unwrap();
-        kept.in_place().await;
+        // In one step, because the server restores a missing file at once.
+        let other = kept.at("other");
+        let replace = || fs::rename(&other, kept.file()).unwrap();
+        let link = || {
+            symlink(&victim, &other).unwrap();
+            replace();
+        };
+        kept.survives(link).await;
         assert_eq!(fs::read(&victim).unwrap(), copy);
-        assert!(Command::new("mkfifo").arg(&other).status().unwrap().success());
-        fs::rename(&other, kept.file()).unwrap();
-        kept.in_place().await;
+        let pipe = || {
+            assert!(Command::new("mkfifo").arg(&other).status().unwrap().success());
+            replace();
+        };
+        kept.survives(pipe).await;
     }
 }
 

@@ -1,14 +1,15 @@
 //! Tests that the server keeps the file in place while it runs, and no longer after it has stopped.
 
-use std::fs;
+use std::path::Path;
 use std::time::Duration;
+use std::{fs, io};
 
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
 use super::*;
 
-/// Longer than a busy machine needs.
+/// Longer than a busy machine needs, shorter than the interval of the regular check.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// A file that is kept in place, in a separate temporary folder.
@@ -27,7 +28,7 @@ impl Kept {
         Self::start_in(tmp, profile)
     }
 
-    fn start_in(tmp: TempDir, profile: &'static ClientProfile) -> Self {
+    pub(super) fn start_in(tmp: TempDir, profile: &'static ClientProfile) -> Self {
         let runtime = Runtime::start().unwrap();
         let place = place_below(profile, tmp.path());
         let discovery = Discovery::publish_in(runtime.alive(), [place], 7, None, &content(4000));
@@ -71,6 +72,16 @@ impl Kept {
         })
         .await;
     }
+
+    /// Attacks the file twice, and waits for its return. Only the watch can notice the second
+    /// attack.
+    pub(super) async fn survives(&self, attack: impl Fn()) {
+        for _ in 0..2 {
+            self.in_place().await;
+            attack();
+        }
+        self.in_place().await;
+    }
 }
 
 pub(super) async fn until(what: &str, condition: impl Fn() -> bool) {
@@ -83,18 +94,56 @@ pub(super) async fn until(what: &str, condition: impl Fn() -> bool) {
 }
 
 #[tokio::test]
-async fn a_file_that_is_removed_or_edited_is_written_again() {
+async fn a_file_that_is_removed_comes_back() {
+    for profile in profile::ALL {
+        let kept = Kept::start(profile);
+        kept.survives(|| fs::remove_file(kept.file()).unwrap()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_edited_is_written_anew() {
     for profile in profile::ALL {
         let kept = Kept::start(profile);
         let edited = String::from_utf8(kept.wanted()).unwrap().replace("secret", "SECRET");
-        fs::write(kept.file(), edited).unwrap();
-        kept.in_place().await;
-        fs::write(kept.file(), "").unwrap();
-        kept.in_place().await;
-        fs::remove_file(kept.file()).unwrap();
-        kept.in_place().await;
-        fs::rename(kept.folder(), kept.at("away")).unwrap();
-        kept.in_place().await;
+        kept.survives(|| fs::write(kept.file(), &edited).unwrap()).await;
+        kept.survives(|| fs::write(kept.file(), "").unwrap()).await;
+        let other = kept.at("other");
+        let replace = || {
+            fs::write(&other, &edited).unwrap();
+            fs::rename(&other, kept.file()).unwrap();
+        };
+        kept.survives(replace).await;
+    }
+}
+
+/// Removes a folder, also if the server writes its file again meanwhile.
+fn remove_folder(folder: &Path) {
+    while let Err(error) = fs::remove_dir_all(folder) {
+        assert_eq!(error.kind(), io::ErrorKind::DirectoryNotEmpty);
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_is_removed_is_made_again() {
+    let kept = Kept::start(&GEMINI);
+    for folder in ["gemini/ide", "gemini", ""] {
+        kept.survives(|| remove_folder(&kept.at(folder))).await;
+    }
+    let kept = Kept::start(&QWEN);
+    kept.survives(|| remove_folder(&kept.at(".qwen/ide"))).await;
+}
+
+#[tokio::test]
+async fn a_folder_that_is_moved_away_is_made_again() {
+    for (profile, folder) in [(&GEMINI, "gemini/ide"), (&GEMINI, "gemini"), (&QWEN, ".qwen/ide")] {
+        let kept = Kept::start(profile);
+        let away = kept.at("away");
+        let move_away = || {
+            let _ = fs::remove_dir_all(&away);
+            fs::rename(kept.at(folder), &away).unwrap();
+        };
+        kept.survives(move_away).await;
     }
 }
 
@@ -108,11 +157,25 @@ async fn a_clients_own_folder_is_not_made_and_is_not_missed() {
         assert!(names(&kept.at("")).is_empty());
         fs::create_dir(kept.at(".qwen")).unwrap();
         kept.in_place().await;
-        // In one step, because the server may write its file at any moment.
-        let away = tempfile::tempdir().unwrap();
-        fs::rename(kept.at(".qwen"), away.path().join("qwen")).unwrap();
+        kept.survives(|| fs::remove_file(kept.file()).unwrap()).await;
+        fs::remove_dir_all(kept.at(".qwen")).unwrap();
         until("it is noticed", || kept.discovery.files().is_empty()).await;
     }
+}
+
+/// A variable may name the folder, and any folder above it may be created later.
+#[tokio::test]
+async fn a_clients_own_folder_may_come_bit_by_bit() {
+    let tmp = tempfile::tempdir().unwrap();
+    let base = tmp.path().join("a/b/home");
+    let runtime = Runtime::start().unwrap();
+    let place = (&QWEN, DiscoveryDir::below(&QWEN.folder, base.clone()));
+    let discovery = Discovery::publish_in(runtime.alive(), [place], 7, None, &content(4000));
+    for folder in ["a", "a/b", "a/b/home"] {
+        assert!(discovery.files().is_empty());
+        fs::create_dir(tmp.path().join(folder)).unwrap();
+    }
+    until("it is there", || in_place(&discovery) == Some(base.join("ide/4000.lock"))).await;
 }
 
 #[tokio::test]
@@ -125,8 +188,7 @@ async fn what_could_not_be_written_is_tried_again() {
         assert_eq!(in_place(&kept.discovery), None);
         assert!(kept.discovery.set_workspace(&["/work".to_owned()], Vec::new()).is_err());
         fs::remove_file(&in_the_way).unwrap();
-        // Nothing makes the folder of a client.
-        let _ = fs::create_dir(&in_the_way);
+        fs::create_dir_all(&in_the_way).unwrap();
         kept.in_place().await;
         until("it says where it is", || in_place(&kept.discovery) == Some(kept.file())).await;
     }
@@ -145,8 +207,10 @@ async fn each_file_is_kept_whatever_becomes_of_the_others() {
     discovery.set_workspace(&["/other".to_owned()], Vec::new()).unwrap();
     let file = in_place(&discovery).unwrap();
     let written = fs::read(&file).unwrap();
-    fs::remove_file(&file).unwrap();
-    until("it is back", || fs::read(&file).is_ok_and(|found| found == written)).await;
+    for _ in 0..2 {
+        fs::remove_file(&file).unwrap();
+        until("it is back", || fs::read(&file).is_ok_and(|found| found == written)).await;
+    }
     drop(discovery.remove());
     until("it is gone", || !file.exists()).await;
 }
@@ -156,7 +220,7 @@ async fn nothing_brings_the_file_back_after_the_end() {
     for profile in [profile::ALL; 10].as_flattened() {
         let kept = Kept::start(profile);
         kept.in_place().await;
-        // The keeper may be about to notice that the file is gone.
+        // The watch and the keeper are about to notice that the file is gone.
         fs::remove_file(kept.file()).unwrap();
         drop(kept.discovery.remove());
         kept.discovery.set_workspace(&["/late".to_owned()], Vec::new()).unwrap();

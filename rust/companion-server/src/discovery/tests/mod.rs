@@ -146,7 +146,7 @@ impl Swept {
         let place = DiscoveryDir::new(&profile.folder, Some(self.dir.path()));
         let ours = Entry::new(profile, place, pid, port);
         self.stays(ours.name.clone(), "{}");
-        sweep::sweep(&ours, &Files::default(), lost);
+        sweep::sweep(&ours, lost);
         self.kept.sort();
         assert_eq!(names(self.dir.path()), self.kept);
     }
@@ -237,7 +237,7 @@ fn the_workspace_is_a_list_of_top_level_roots() {
 async fn the_end_waits_for_a_disk_that_does_not_answer_until_its_time_is_up() {
     let removal = || {
         let (gone, removal) = oneshot::channel();
-        (gone, Removal { files: Arc::default(), gone: removal })
+        (gone, Removal { files: Vec::new(), gone: removal })
     };
     let (_never, mut silent) = removal();
     let end = Instant::now() + 2 * DISK_TIMEOUT;
