@@ -295,6 +295,8 @@ end
 
 --- Goes to the comment of an item in the quickfix list. A proposal is shown in its own tab page.
 local function go_to(item)
+  -- The proposal may just have been opened again.
+  place_all()
   local comment = comments[item.user_data]
   if not comment or not comment.buffer or not proposals.of_buffer(comment.buffer) then
     return false
