@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Companion;
+use super::{Companion, Now};
 use crate::diffs::{MAX_DIFFS_PER_SESSION, Proposed};
 use crate::session::SessionId;
 
@@ -49,6 +49,13 @@ impl Default for Limits {
             held_bytes: 256 << 20,
             kept_bytes: 64 << 20,
         }
+    }
+}
+
+impl Limits {
+    /// When a call that waits for the editor fails.
+    pub(super) fn answer_deadline(&self, now: Now) -> u64 {
+        now.elapsed + ms(self.host_timeout)
     }
 }
 

@@ -350,7 +350,7 @@ impl Companion {
                 return vec![Effect::Answer(call, Answer::Failed(why.to_owned()))];
             }
         }
-        let deadline = now.elapsed + ms(self.limits.host_timeout);
+        let deadline = self.limits.answer_deadline(now);
         self.calls.begin(call, from, action.tool(), path, now.elapsed, deadline);
         match action {
             Action::Open { proposed, is_shared, .. } => {
@@ -421,7 +421,7 @@ impl Companion {
             let output = match effect {
                 Effect::Ask(call, command) => {
                     if let Some(call) = call {
-                        let deadline = now.elapsed + ms(self.limits.host_timeout);
+                        let deadline = self.limits.answer_deadline(now);
                         self.calls.set_deadline(call, deadline);
                     }
                     Output::Ask(call, command)
