@@ -3,7 +3,6 @@
 package dev.companion.gemini.changes
 
 import com.intellij.notification.NotificationType
-import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.command.undo.DocumentReference
 import com.intellij.openapi.command.undo.DocumentReferenceManager
@@ -29,6 +28,7 @@ import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.PostponedWrites
 import dev.companion.gemini.platform.ask
+import dev.companion.gemini.platform.inBackground
 import dev.companion.gemini.platform.laterWithoutDialog
 import dev.companion.gemini.platform.notice
 import dev.companion.gemini.target.ShownPath
@@ -103,7 +103,7 @@ internal class ChangeRevert(
 
     /** Reads the files and asks for a plan. The user has agreed to lose the changes of [agreed]. */
     private fun look(files: List<List<ChangeRow>>, agreed: Set<FileToRevert>) {
-        ApplicationManager.getApplication().executeOnPooledThread {
+        inBackground {
             try {
                 val failures = ArrayList<String>()
                 val readable = ArrayList<FileVersions>()
@@ -287,7 +287,7 @@ internal class ChangeRevert(
 
     /** Reports the files once they are on the disk. The user may undo the revert before that. */
     private fun finish(done: List<Planned>, failures: MutableList<String>, report: Report) {
-        ApplicationManager.getApplication().executeOnPooledThread {
+        inBackground {
             val written = done.filter { planned ->
                 try {
                     FileOnDisk.known(planned.versions.path)?.let { PostponedWrites.flush(it) }

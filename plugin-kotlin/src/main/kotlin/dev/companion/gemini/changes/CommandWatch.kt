@@ -3,7 +3,6 @@
 package dev.companion.gemini.changes
 
 import com.intellij.openapi.Disposable
-import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ProjectRootManager
@@ -21,6 +20,7 @@ import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.PromptKey
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.platform.inBackground
 import dev.companion.gemini.platform.later
 
 /**
@@ -65,7 +65,7 @@ internal class CommandWatch(
         val ended = running.find { it.command.key == key && !it.isEnding } ?: return
         ended.isEnding = true
         val roots = ProjectRootManager.getInstance(project).contentRoots.filter { it.isInLocalFileSystem }
-        ApplicationManager.getApplication().executeOnPooledThread {
+        inBackground {
             val finish = Runnable { project.later { finish(ended) } }
             // The platform would ask the user about a conflict, in a dialog, and does so when the user comes back.
             if (hasConflict()) finish.run() else LocalFileSystem.getInstance().refreshFiles(roots, true, true, finish)
@@ -86,7 +86,7 @@ internal class CommandWatch(
 
     private fun finish(ended: Running) {
         if (!running.remove(ended) || ended.files.isEmpty) return
-        ApplicationManager.getApplication().executeOnPooledThread {
+        inBackground {
             report(ended.core, ended.command, ended.files.since(ended.since - CLOCK_TOLERANCE_MILLIS, index))
         }
     }

@@ -14,6 +14,7 @@ import com.intellij.openapi.project.ProjectManagerListener
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.inBackground
 import dev.companion.gemini.platform.laterWithoutDialog
 
 /** For the EDT. */
@@ -55,7 +56,7 @@ class PromptDiffs(private val project: Project) : Disposable {
     private fun read(file: PromptDiffFile, shown: () -> Unit = {}) {
         val prompt = newest(file)
         file.prompt = prompt
-        ApplicationManager.getApplication().executeOnPooledThread {
+        inBackground {
             val diff = PromptDiff.of(file.title, prompt, project)
             project.laterWithoutDialog {
                 if (file.prompt === prompt && file in open) file.show(diff)

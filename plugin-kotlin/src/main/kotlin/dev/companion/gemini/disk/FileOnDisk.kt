@@ -8,15 +8,14 @@ import com.intellij.openapi.util.Computable
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
-import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.platform.after
 import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.InvalidPathException
 import java.nio.file.Path
 import java.nio.file.Paths
 import java.nio.file.attribute.BasicFileAttributes
-import java.util.concurrent.TimeUnit
 
 internal object FileOnDisk {
     private const val MAX_BYTES = 64L shl 20
@@ -99,8 +98,7 @@ internal object FileOnDisk {
      * watcher reports later changes. Any thread.
      */
     fun refreshSoon(path: Path) {
-        val timers = AppExecutorUtil.getAppScheduledExecutorService()
-        for (millis in REFRESH_AFTER_MILLIS) timers.schedule({ find(path) }, millis, TimeUnit.MILLISECONDS)
+        for (millis in REFRESH_AFTER_MILLIS) after(millis) { find(path) }
     }
 
     /**

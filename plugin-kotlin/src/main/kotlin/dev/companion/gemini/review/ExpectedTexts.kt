@@ -3,12 +3,11 @@
 package dev.companion.gemini.review
 
 import com.intellij.notification.Notification
-import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.platform.after
 import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.target.TextForm
-import java.util.concurrent.TimeUnit
 
 /**
  * The server looks whether the CLI writes a text, and reports the outcome. After the end of the server the plugin looks
@@ -81,7 +80,7 @@ internal class ExpectedTexts(
 
     private fun look(expected: Expected, pauseMillis: Long) {
         val path = expected.proposal.target.path
-        val work = {
+        after(pauseMillis) {
             val disk = FileOnDisk.text(path)
             // Gemini CLI's tool for edits keeps the end of the last line as it is in the file.
             val isWritten = disk != null &&
@@ -97,7 +96,6 @@ internal class ExpectedTexts(
                 }
             }
         }
-        AppExecutorUtil.getAppScheduledExecutorService().schedule(work, pauseMillis, TimeUnit.MILLISECONDS)
     }
 
     companion object {
