@@ -43,8 +43,10 @@ test('types.lua has each field, with its type, of the messages that users get', 
       else assert.equal(type.startsWith("'") ? 'string' : type, expected, `${name}.${key}`);
     }
   };
-  const messages = { CliWaiting: 'cli/waiting', CliAnswered: 'cli/answered', CliFinished: 'cli/finished', CliChanged: 'cli/changed' };
-  for (const [name, method] of Object.entries(messages)) {
+  const names = Object.keys(classes).filter((name) => name.startsWith('Cli'));
+  assert.ok(names.length >= 4);
+  for (const name of names) {
+    const method = `cli/${name.slice(3).toLowerCase()}`;
     const examples = toEditor.filter((example) => example.method === method && example.params);
     assert.ok(examples.length > 0, method);
     for (const { params } of examples) check(params, name);

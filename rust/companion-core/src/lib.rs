@@ -56,7 +56,7 @@
 //! # use companion_core::text::{Digest, Text};
 //! # use companion_protocol::jsonrpc::Id;
 //! # let mut companion = Companion::new(Limits::default(), DiffId(1), 1, false, Left::default());
-//! # let gemini = ClientTraits { replays_edits: true, empty_is_unchanged: true, ..ClientTraits::default() };
+//! # let gemini = ClientTraits { replays_edits: true, confirms_after_hook: true, ..ClientTraits::default() };
 //! # let (session, client) = (SessionId::new(), gemini);
 //! # let (call, path, now) = (CallId(1), "/project/a", Now::default());
 //! # let mut out = Vec::new();

@@ -48,6 +48,9 @@ pub struct ClientTraits {
     pub replays_edits: bool,
     /// The client takes an acceptance with an empty text as an unchanged proposal.
     pub empty_is_unchanged: bool,
+    /// The client runs the hook of an edit before it opens the diff.
+    #[serde(default)]
+    pub confirms_after_hook: bool,
     /// The client repeats a request if it has no answer, as the bridge does.
     pub repeats_requests: bool,
     /// The session is that of one request, and ends with the connection.

@@ -154,7 +154,9 @@ fn the_help_has_all_fields_of_events() {
     let (_, files) = rest.split_once("Each file has ").unwrap();
     let (files, _) = files.split_once("The events need the companion's extension.").unwrap();
     let types = read("editors/nvim/lua/gemini_companion/types.lua");
-    for class in ["CliWaiting", "CliAnswered", "CliFinished", "CliChanged", "ChangedFile"] {
+    let classes = types.lines().filter_map(|line| line.strip_prefix("---@class GeminiCompanion."));
+    let classes = classes.filter(|class| class.starts_with("Cli") || *class == "ChangedFile");
+    for class in classes {
         let text = match class.strip_prefix("Cli") {
             Some(event) => {
                 let event = format!("\n    GeminiCompanion{event} ");

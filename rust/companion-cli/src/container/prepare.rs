@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use companion_platform::{Platform, relative_to, shared_git_folder};
-use companion_protocol::profile::{Base, Folder};
+use companion_protocol::profile::Folder;
 
 use super::command::{Engine, Invocation, Mount, Verb};
 use crate::running::{Running, Variables, container_marks};
@@ -374,7 +374,7 @@ fn add_bridge(
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let Folder { base, names } = running.profile.folder;
     // With `--temp-dir` the bridge looks for a client's own folder there, not in the home folder.
-    let own = if let Base::Own { name, .. } = base { Some(name) } else { None };
+    let own = base.own().map(|(_, name)| name);
     let folders = own.iter().chain(names).copied().collect::<Vec<_>>().join("/");
     let inside = format!("{TEMP_DIR}/{folders}/{name}");
     flags.push(bind(&program.to_string_lossy(), PROGRAM, true, options.needs_labels));

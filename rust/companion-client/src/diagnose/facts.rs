@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use companion_platform::{foreign_owner, is_opened, opened_folders, real_path, sibling_worktrees};
-use companion_protocol::profile::Base;
 
 use super::env_file::EnvFile;
 use super::hooks::Hooks;
@@ -218,7 +217,7 @@ fn ask_with_own_token(environment: &Environment, plan: &Plan) -> Option<Probed> 
 ///
 /// A client with a folder of its own has another one only if its variable is not set everywhere.
 fn elsewhere(environment: &Environment) -> Vec<PathBuf> {
-    if let Base::Own { variable, .. } = environment.profile.folder.base {
+    if let Some((variable, _)) = environment.profile.folder.base.own() {
         let mut vars = environment.vars.clone();
         let is_set = vars.remove(variable).is_some_and(|value| !value.is_empty());
         let there = Environment { vars, ..environment.clone() };

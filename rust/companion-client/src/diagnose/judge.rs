@@ -128,8 +128,10 @@ fn client_message(facts: &Facts, problem: Problem) -> String {
             "Please fix the configuration file(s) and try again."
         }
         _ if problem == Problem::RefusedExtension => {
-            "Failed to load extension gemini-companion. The .gemini-extension-install.json file is \
-             missing or misconfigured."
+            return format!(
+                "Failed to load extension gemini-companion. The {} file is missing or misconfigured.",
+                profile.hooks.switches.install_metadata
+            );
         }
         (None, _) => profile.unsupported,
         (_, Err(WorkspaceError::Unknown)) => {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -452,10 +453,36 @@ fn obstacle_table() -> String {
         (&GEMINI, program(RunnerProblem::ProgramOfOtherVersion)),
     ];
     let mut table = String::new();
+    let mut kinds = BTreeSet::new();
     for (client, obstacle) in obstacles {
         writeln!(table, "| {} | {} |", obstacle.reason(client), obstacle.fix(client)).unwrap();
+        kinds.insert(kind(&obstacle));
     }
+    assert_eq!(kinds, (0..KINDS).collect(), "each kind needs an example");
     table
+}
+
+const KINDS: usize = 13;
+
+/// Numbers the kinds of obstacles, so that a new one does not compile without an example above.
+fn kind(obstacle: &HookObstacle) -> usize {
+    match obstacle {
+        HookObstacle::NotInstalled => 0,
+        HookObstacle::Broken(_) => 1,
+        HookObstacle::SafeMode(_) => 2,
+        HookObstacle::SourceNotAllowed(..) => 3,
+        HookObstacle::Disabled(..) => 4,
+        HookObstacle::SwitchedOff(..) => 5,
+        HookObstacle::NamesOff(..) => 6,
+        HookObstacle::Incomplete(_) => 7,
+        HookObstacle::Program(_, problem) => match problem {
+            RunnerProblem::NoFile => 8,
+            RunnerProblem::NotInPath => 9,
+            RunnerProblem::NotExecutable => 10,
+            RunnerProblem::Fails(_) => 11,
+            RunnerProblem::ProgramOfOtherVersion => 12,
+        },
+    }
 }
 
 #[test]

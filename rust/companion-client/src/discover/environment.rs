@@ -88,7 +88,7 @@ impl Environment {
     /// `temp_dir`, as without a home folder.
     #[must_use]
     pub fn with_files_of_another_machine(mut self, temp_dir: PathBuf) -> Self {
-        if let Base::Own { variable, .. } = self.profile.folder.base {
+        if let Some((variable, _)) = self.profile.folder.base.own() {
             self.vars.remove(variable);
         }
         for home in ["HOME", "USERPROFILE"] {

@@ -465,7 +465,7 @@ impl Companion {
     /// before it opens the diff.
     fn remember_acceptance(&mut self, now: Now, session: SessionId, path: &Arc<str>) {
         let client = self.clients.get(&session);
-        if client.is_some_and(|of| of.replays_edits && !of.empty_is_unchanged) {
+        if client.is_some_and(|of| of.replays_edits && !of.confirms_after_hook) {
             // A CLI without the extension never asks.
             self.forget_old_acceptances(now);
             self.accepted.push((now.elapsed, session, Arc::clone(path)));

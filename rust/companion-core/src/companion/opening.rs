@@ -32,7 +32,7 @@ impl Companion {
         let client = self.clients.get(session).copied().unwrap_or_default();
         let opened = if !is_shared || !client.replays_edits {
             Opened::NEVER
-        } else if client.empty_is_unchanged {
+        } else if client.confirms_after_hook {
             let connected = self.connected_like(client);
             self.conversation.clis.opened(*session, path, &connected, now.elapsed)
         } else if self.clis().knows(*session) {
@@ -61,7 +61,7 @@ impl Companion {
         let UnreadProposal { session, path, proposed } = &opening;
         let client = self.clients.get(session).copied().unwrap_or_default();
         let clis = &mut self.conversation.clis;
-        let arrival = if client.empty_is_unchanged {
+        let arrival = if client.confirms_after_hook {
             clis.original_read(*session, path, original)
         } else {
             clis.opened_without_hook(*session, path, original, now.elapsed)

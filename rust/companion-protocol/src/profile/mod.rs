@@ -185,9 +185,17 @@ pub struct Surroundings<'a> {
 }
 
 impl Base {
+    /// The variable and the name of a client's own folder.
+    pub fn own(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Temp => None,
+            Self::Own { variable, name } => Some((variable, name)),
+        }
+    }
+
     /// Returns the path. `var` reads an environment variable.
     pub fn path(self, around: Surroundings<'_>, var: impl Fn(&str) -> Option<String>) -> PathBuf {
-        let Self::Own { variable, name } = self else { return around.temp_dir.to_owned() };
+        let Some((variable, name)) = self.own() else { return around.temp_dir.to_owned() };
         let Some(named) = var(variable).filter(|named| !named.is_empty()) else {
             return around.home.unwrap_or(around.temp_dir).join(name);
         };
@@ -287,17 +295,17 @@ pub fn replays_edits(name: &str) -> bool {
     ALL.into_iter().any(|client| client.client_names.contains(&name))
 }
 
-/// Whether a client reads an acceptance with an empty text as the unchanged proposal.
+/// The client whose version reads an acceptance with an empty text as the unchanged proposal.
 ///
 /// `name` and `version` come from its `clientInfo`.
 ///
 /// Qwen Code uses the same names as Gemini CLI, with version 1.0.0. It compares the texts, so it
 /// needs no empty text, and it would write an empty file for a `sed -i` that it shows as an edit.
-/// Therefore the answer for an unknown version is no.
-pub fn empty_is_unchanged(name: &str, version: &str) -> bool {
+/// Therefore there is no such client for an unknown version.
+pub fn with_empty_acceptance(name: &str, version: &str) -> Option<&'static ClientProfile> {
     let mut numbers = version.split('.').map(str::parse::<u32>);
-    let (Some(Ok(0)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { return false };
-    ALL.into_iter().any(|client| {
+    let (Some(Ok(0)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { return None };
+    ALL.into_iter().find(|client| {
         client.client_names.contains(&name)
             && client.empty_is_unchanged_since.is_some_and(|since| minor >= since)
     })
@@ -364,7 +372,8 @@ mod tests {
             ("", "0.61.0", false, false),
         ] {
             assert_eq!(replays_edits(name), replays, "{name}");
-            assert_eq!(empty_is_unchanged(name, version), empty, "{name} {version}");
+            let client = with_empty_acceptance(name, version);
+            assert_eq!(client, empty.then_some(&GEMINI), "{name} {version}");
         }
     }
 

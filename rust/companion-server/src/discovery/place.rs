@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use companion_platform::{
     Platform, PrivateDir, home_dir, others_can_rename_in, temp_dir, temp_dir_variables,
 };
-use companion_protocol::profile::{Base, Folder, Surroundings};
+use companion_protocol::profile::{Folder, Surroundings};
 
 /// A folder for discovery files.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl DiscoveryDir {
 
     /// The folder where the client looks, if it is below this one.
     pub(super) fn below(folder: &Folder, base: PathBuf) -> Self {
-        Self { base, optional: folder.base != Base::Temp, names: folder.names }
+        Self { base, optional: folder.base.own().is_some(), names: folder.names }
     }
 
     /// Whether the folder may be missing.

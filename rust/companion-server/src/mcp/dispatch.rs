@@ -16,7 +16,7 @@ use companion_protocol::mcp::{
     ClientInfo, Empty, Implementation, InitializeParams, InitializeResult, ServerCapabilities,
     negotiate,
 };
-use companion_protocol::profile::{empty_is_unchanged, replays_edits};
+use companion_protocol::profile::{replays_edits, with_empty_acceptance};
 use companion_protocol::text::decode_within;
 use companion_protocol::tool::Tool;
 use serde::Serialize;
@@ -54,9 +54,11 @@ pub(crate) fn initialize(
     let params: InitializeParams<'_> =
         params.parse().map_err(|error| invalid_params("initialize", &error))?;
     let ClientInfo { name, version } = &params.client_info;
+    let known = with_empty_acceptance(name, version);
     let traits = ClientTraits {
         replays_edits: replays_edits(name),
-        empty_is_unchanged: empty_is_unchanged(name, version),
+        empty_is_unchanged: known.is_some(),
+        confirms_after_hook: known.is_some_and(|client| client.hooks.confirms_after_hook),
         repeats_requests,
         ..ClientTraits::default()
     };

@@ -22,6 +22,7 @@ const SAME_TEXT: Option<FoundFile> = Some(FoundFile { has_text: Some(true), modi
 const CLIENT: ClientTraits = ClientTraits {
     replays_edits: true,
     empty_is_unchanged: true,
+    confirms_after_hook: true,
     repeats_requests: false,
     is_one_request: false,
 };

@@ -37,6 +37,7 @@ pub(super) type Question = usize;
 const CLIENT: ClientTraits = ClientTraits {
     replays_edits: true,
     empty_is_unchanged: true,
+    confirms_after_hook: true,
     repeats_requests: false,
     is_one_request: false,
 };
