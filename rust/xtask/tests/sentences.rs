@@ -68,6 +68,18 @@ const MOMENTS_OF_COMMENTS: &Sentences = &[
     ("docs/architecture/bridge.md", "returns comments, once a turn"),
 ];
 
+/// How the documents describe the notices about a CLI in its terminal.
+const NOTICES: &Sentences = &[
+    (BUNDLE, "When it asks something, or finishes after ten seconds or more"),
+    ("docs/jetbrains.md", "If the CLI asks something in its terminal, other than about a proposal"),
+    ("docs/jetbrains.md", "or finishes after ten seconds or more, a notification leads to"),
+    ("editors/nvim/README.md", "a message says when it asks something, or ends a long answer"),
+    (
+        HELP,
+        "a CLI asks something in its terminal, except about a proposal, or has finished an answer",
+    ),
+];
+
 /// Returns the names of the fields or variants of a Rust type.
 fn members(file: &str, head: &str) -> Vec<String> {
     let source = read(file);
@@ -76,7 +88,7 @@ fn members(file: &str, head: &str) -> Vec<String> {
     let lines = body.lines().map(str::trim).filter(|line| !line.starts_with(['/', '#']));
     let names = lines.map(|line| {
         let line = line.trim_start_matches("pub ");
-        line.split([':', ',', '(']).next().unwrap().to_owned()
+        line.split([':', ',', '(', ' ']).next().unwrap().to_owned()
     });
     names.collect()
 }
@@ -138,6 +150,17 @@ fn each_page_says_what_the_context_has() {
     );
 }
 
+/// If an editor gets a further notification about a CLI, it may be a notice to the user.
+#[test]
+fn each_page_says_what_an_editor_notifies_its_user_of() {
+    let messages =
+        members("rust/companion-protocol/src/editor.rs", "pub enum CompanionNotification");
+    let of_cli: Vec<_> = messages.iter().filter(|name| name.starts_with("Cli")).collect();
+    let known = ["Clients", "CliWaiting", "CliAnswered", "CliFinished", "CliCommand", "CliChanged"];
+    assert_eq!(of_cli, known, "a notification was added: correct {NOTICES:#?}");
+    check(NOTICES, &[]);
+}
+
 /// These sentences change together.
 #[test]
 fn each_page_says_when_a_model_gets_a_comment() {
@@ -176,5 +199,24 @@ fn the_help_has_all_fields_of_events() {
             // The session is the same in all events.
             assert!(is_there || name == "session", "the help lacks the field {name} of {class}");
         }
+    }
+}
+
+#[test]
+fn the_tables_of_the_core_have_each_input_and_output() {
+    const FILE: &str = "rust/companion-core/src/companion/io.rs";
+    let source = read(FILE);
+    for (heading, head) in [
+        ("/// | From | Inputs |\n/// | --- | --- |\n", "pub enum Input<'a>"),
+        ("/// | For | Outputs |\n/// | --- | --- |\n", "pub enum Output"),
+    ] {
+        let (_, table) = source.split_once(heading).unwrap();
+        let rows = table.lines().take_while(|line| line.starts_with("/// | "));
+        let mut listed: Vec<_> = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).collect();
+        let mut known = members(FILE, head);
+        known.retain(|name| name.starts_with(|c: char| c.is_ascii_uppercase()));
+        listed.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(listed, known, "{head}");
     }
 }

@@ -30,7 +30,7 @@ pub struct Now {
 /// | --- | --- |
 /// | a client | `Connected`, `Bridged`, `Call`, `StreamOpened`, `StreamClosed`, `Pong`, `Away`, `Gone` |
 /// | the editor | `EditorDid`, `EditorFailed`, `EditorUnreadable`, `Accepted`, `Rejected`, `RejectedWithReason`, `Withdraw`, `Shown`, `Comment`, `CommentRemoved`, `Reverted`, `RevertUndone` |
-/// | a hook | `Hook`, `Confirm` |
+/// | a hook | `Hook`, `Confirm`, `Wrote` |
 /// | the disk | `Original`, `AccessChecked`, `Present`, `Found`, `Deliver`, `Refuse`, `CommentChecked`, `Saved` |
 /// | the clock | `Time`, `GiveBack`, `ExpireNotes` |
 /// | the process | `Adopted`, `Stop`, `EndTexts` |

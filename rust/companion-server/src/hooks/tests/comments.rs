@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use companion_core::companion::Input;
+use companion_core::notes::MAX_COMMENTS;
 use companion_protocol::editor::CommentOnLines;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::{Scene, context};
+use crate::hooks::rejected_with_reason;
 use crate::hooks::upkeep::PRIVATE_CHECK_INTERVAL;
 
 fn comment(scene: &Scene, id: &str, text: &str) -> CommentOnLines {
@@ -133,4 +135,24 @@ async fn a_tool_that_only_describes_others_is_no_message_to_the_model() {
     assert_eq!(scene.hook("AfterTool", narration).await, Value::Null);
     scene.hook("BeforeTool", json!({})).await;
     assert!(!scene.before_agent().await.is_null(), "the user has rejected the edit");
+}
+
+#[tokio::test]
+async fn a_comment_beyond_the_limit_is_refused_and_the_others_wait() {
+    let scene = Scene::start().await;
+    for number in 0..=MAX_COMMENTS {
+        scene.comment(&number.to_string(), "rename it").await;
+    }
+    assert_eq!(scene.outcomes(), [format!("refused {MAX_COMMENTS}: Too many comments wait.")]);
+    let answer = scene.before_agent().await;
+    assert_eq!(context(&answer).matches(": rename it").count(), MAX_COMMENTS);
+}
+
+#[test]
+fn a_reason_above_the_limit_is_cut() {
+    let reason = "é".repeat(16_385);
+    let Input::RejectedWithReason(_, sent) = rejected_with_reason("/a", &reason) else {
+        panic!("it is a rejection with a reason");
+    };
+    assert_eq!(*sent, reason[..2 * 16_384]);
 }
