@@ -129,8 +129,8 @@ where
     if let Some(reply) = unsupported_coding(&head.headers) {
         return reply;
     }
-    let sender = session(&server.clients, endpoint, &head.headers).ok();
-    let arrival = sender.as_ref().map(|sender| sender.request_order.begin());
+    let sender = session(&server.clients, endpoint, &head.headers);
+    let arrival = sender.as_ref().ok().map(|sender| sender.request_order.begin());
     let mut body = match server.bodies.read(body).await {
         Ok(body) => body,
         Err(error) => return body_error(&error, server.config.limits.body),
@@ -159,9 +159,13 @@ where
     if let Some(reply) = unsupported_version(&head.headers, received.request_id()) {
         return reply;
     }
-    let session = match session(&server.clients, endpoint, &head.headers) {
-        Ok(session) => session,
-        Err((status, error)) => return reply::error(status, received.request_id(), error),
+    // It may have ended while the body arrived.
+    let session = match &sender {
+        Ok(session) if server.clients.get(session.id).is_some() => session,
+        Ok(_) => return reply::error(StatusCode::NOT_FOUND, received.request_id(), not_found()),
+        Err((status, error)) => {
+            return reply::error(*status, received.request_id(), error.clone());
+        }
     };
     let _busy = session.busy(Some(port));
     // A client that gives up an edit closes it, perhaps before the edit has arrived.
@@ -175,7 +179,7 @@ where
     let is_single = !received.is_batch();
     let is_repeated = head.headers.get(REPEATED).is_some_and(|value| value == "true");
     let _copied = body.free(received.size());
-    match server.dispatcher.answer(&session, is_repeated, received).await {
+    match server.dispatcher.answer(session, is_repeated, received).await {
         None => reply::empty(StatusCode::ACCEPTED),
         // Until the client has a stream, an answer is a stream, if the client waits for a decision
         // too.
@@ -184,7 +188,7 @@ where
                 && session.is_returning()
                 && server.driver.ask(|companion| companion.diffs().is_anything_due(session.id)) =>
         {
-            let stream = EventStream::answer(Arc::clone(&server), Arc::clone(&session), json);
+            let stream = EventStream::answer(Arc::clone(&server), Arc::clone(session), json);
             reply::events(ReplyBody::Events(Box::new(stream)))
         }
         Some(json) => reply::json(StatusCode::OK, json),
@@ -351,12 +355,15 @@ fn session(
         return Err((StatusCode::BAD_REQUEST, ErrorObject::new(code::SERVER_ERROR, message)));
     };
     let id = value.to_str().ok().and_then(SessionId::parse);
-    let session = id.and_then(|id| clients.get(id)).ok_or_else(|| {
-        let message = "Session not found: it is unknown or has ended; send initialize again";
-        (StatusCode::NOT_FOUND, ErrorObject::new(code::SESSION_NOT_FOUND, message))
-    })?;
+    let session = id.and_then(|id| clients.get(id));
+    let session = session.ok_or_else(|| (StatusCode::NOT_FOUND, not_found()))?;
     session.reached_at(endpoint.port);
     Ok(session)
+}
+
+fn not_found() -> ErrorObject {
+    let message = "Session not found: it is unknown or has ended; send initialize again";
+    ErrorObject::new(code::SESSION_NOT_FOUND, message)
 }
 
 /// Refuses a protocol revision that the server does not know. A client of a later revision without
