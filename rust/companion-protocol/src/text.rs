@@ -10,6 +10,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr3};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// Reads the `content` of a message.
@@ -166,6 +167,58 @@ fn has_control(run: &[u8]) -> bool {
     words.iter().any(has_control) || rest.iter().any(|byte| *byte < 0x20)
 }
 
+/// Parses JSON with comments as the clients do: by `strip-json-comments`, and then `JSON.parse`.
+///
+/// # Errors
+/// If the client can't parse it, either. The error has the position in `json`.
+pub fn parse_with_comments(json: &str) -> serde_json::Result<Value> {
+    serde_json::from_str(&mend(&without_comments(json)))
+}
+
+/// Replaces each comment by blanks. As for the clients, only a line feed ends a comment after `//`, and the
+/// last comment needs no end.
+fn without_comments(json: &str) -> String {
+    let mut plain = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find(['"', '/']) {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = if rest.starts_with("//") {
+            Some(rest.find('\n').unwrap_or(rest.len()))
+        } else {
+            let block = rest.strip_prefix("/*");
+            block.map(|block| block.find("*/").map_or(rest.len(), |end| end + "/**/".len()))
+        };
+        if let Some(end) = end {
+            plain.extend(rest[..end].chars().map(|c| if is_blank(c) { c } else { ' ' }));
+            rest = &rest[end..];
+        } else {
+            let end = if rest.starts_with('"') { string_end(rest) } else { 1 };
+            plain.push_str(&rest[..end]);
+            rest = &rest[end..];
+        }
+    }
+    plain + rest
+}
+
+/// Returns the end of the JSON string that `json` begins with, after its second quote.
+fn string_end(json: &str) -> usize {
+    let mut is_escaped = true; // the first quote
+    for (at, c) in json.char_indices() {
+        match c {
+            '"' if !is_escaped => return at + 1,
+            '\\' => is_escaped = !is_escaped,
+            _ => is_escaped = false,
+        }
+    }
+    json.len()
+}
+
+/// Whether a character is a blank in JavaScript. JSON allows only some of them.
+fn is_blank(c: char) -> bool {
+    (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}'
+}
+
 /// Decodes the digits behind `\u`, including the second `\u` of a surrogate pair. Returns the
 /// character and the length of its escape.
 fn unicode_escape(digits: &[u8]) -> Option<(char, usize)> {
@@ -179,6 +232,7 @@ fn unicode_escape(digits: &[u8]) -> Option<(char, usize)> {
 #[cfg(test)]
 mod tests {
     use fastrand::Rng;
+    use serde_json::json;
 
     use super::*;
 
@@ -202,6 +256,27 @@ mod tests {
         for text in texts {
             assert_eq!(json_string(text), serde_json::to_vec(text).unwrap(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn comments_are_the_only_extension_of_json() {
+        for (json, expected) in [
+            ("/* { */{\"a\": \"// \\\" /*\"}", json!({"a": "// \" /*"})),
+            ("{\"é\\\\\"/**/:1}//", json!({"é\\": 1})),
+            ("[1, 2] // x\n", json!([1, 2])),
+            ("// \r\n{} /*/ x", json!({})),
+            ("{\"a\": \"\\ud800\"} /* x", json!({"a": "\u{fffd}"})),
+        ] {
+            assert_eq!(parse_with_comments(json).ok(), Some(expected), "{json}");
+        }
+        let not_json =
+            ["{a: 1}", "{\"a\": 1,}", "{'a': 1}", "{\"a\" 1}", "{\"a\": 0x1}", "{\"a\": 1"];
+        let other_blanks = ["{\"a\": \"\t\"}", "{}\u{a0}", "{} // \u{a0}", "// \r{}", "{}\u{b}"];
+        for json in not_json.into_iter().chain(other_blanks) {
+            assert!(parse_with_comments(json).is_err(), "{json}");
+        }
+        let error = parse_with_comments("/* é\n */ {\n  \"a\": x\n}").unwrap_err();
+        assert!(error.to_string().ends_with("at line 3 column 8"), "{error}");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Turns on IDE mode in a client's settings, which are JSON with comments. Keeps all other
 //! bytes.
 
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use companion_platform::read_plain_file;
+use companion_protocol::text::parse_with_comments;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde::{Deserialize, Serialize};
@@ -59,7 +61,9 @@ const BOM: char = '\u{feff}';
 pub(crate) fn plan(client: &Client) -> io::Result<Change> {
     let file = &*client.settings;
     let change = match read(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
             let text = "{\n  \"ide\": {\n    \"enabled\": true\n  }\n}\n".to_owned();
             Change::Write { before: Before::NoFile, text }
         }
@@ -190,22 +194,12 @@ fn last(object: &CstObject, name: &str) -> Option<CstObjectProp> {
 }
 
 fn parse(text: &str) -> io::Result<(CstRootNode, CstObject)> {
-    // The client accepts JSON with comments.
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_loose_object_property_names: false,
-        allow_trailing_commas: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    let root = CstRootNode::parse(text, &options)
-        .map_err(|error| invalid(&format!("they are not valid JSON: {error}")))?;
-    // The file may be empty.
+    let not_json = |error: &dyn Display| invalid(&format!("they are not valid JSON: {error}"));
+    let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|e| not_json(&e))?;
+    // The file may be empty. Otherwise the client must be able to parse it, too.
+    if root.value().is_some() {
+        parse_with_comments(text).map_err(|error| not_json(&error))?;
+    }
     let object =
         root.object_value_or_create().ok_or_else(|| invalid("they are not a JSON object"))?;
     Ok((root, object))

@@ -233,6 +233,11 @@ fn a_file_that_can_not_be_changed_is_left_alone_with_a_sentence() {
     for (text, why) in [
         ("{ \"a\": ", "not valid JSON"),
         ("{ \"a\": 1, }", "Correct that"),
+        // The clients' parser refuses these, too.
+        ("{ \"a\": \"\t\" }", "not valid JSON"),
+        ("{ \"a\": \"\n\" }", "not valid JSON"),
+        ("{}\u{a0}", "not valid JSON"),
+        ("// a\r{}", "not valid JSON"),
         ("[]", "not a JSON object"),
         ("\u{feff}{}", "they begin with a byte order mark"),
         ("{ \"ide\": true }", "\"ide\" is not an object"),
@@ -403,6 +408,16 @@ fn for_a_file_that_can_not_be_written_the_way_by_hand_is_named() {
         let fix = "add to settings.json, or to the source that generates it: \"ide\": { \"enabled\": true }";
         assert_eq!(report.steps[0].message, format!("{shown}; {fix}"));
     }
+}
+
+#[test]
+fn a_file_in_place_of_the_folder_is_named() {
+    let made = Made::new(Os::Linux);
+    let file = write(made.home(".gemini"), "");
+    let report = made.carry_out(&made.package("1.0"));
+    assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Failed)], "{report}");
+    let why = format!("{} is not a folder", file.display());
+    assert!(report.steps[0].message.contains(&why), "{report}");
 }
 
 /// Windows' own editors save as UTF-16.

@@ -56,7 +56,7 @@ fn arrows_between_crates_point_one_way() {
                 "tokio",
                 "tokio-util",
             ],
-            "companion-setup" => &["companion-platform"],
+            "companion-setup" => &["companion-platform", "companion-protocol"],
             "companion-cli" => &[
                 "companion-server",
                 "companion-client",

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use companion_protocol::hook::HookEventKind;
+use companion_protocol::text::parse_with_comments;
 use serde_json::Value;
 
 use super::enablement::disabling_rule;
 use super::runner::{Runner, RunnerProblem};
-use super::settings::{Settings, parse, read, user_settings};
+use super::settings::{Settings, read, user_settings};
 use super::trust::Trust;
 use crate::discover::Environment;
 
@@ -200,7 +201,7 @@ fn installed_folder(environment: &Environment) -> PathBuf {
 }
 
 fn json(file: &Path) -> Option<Value> {
-    parse(&fs::read_to_string(file).ok()?)
+    parse_with_comments(&fs::read_to_string(file).ok()?).ok()
 }
 
 /// The hooks of a file that run the companion's program.

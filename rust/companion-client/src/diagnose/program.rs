@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use companion_platform::{is_executable, real_path};
 use companion_protocol::profile::{self, ClientProfile, Installation};
+use companion_protocol::text::parse_with_comments;
 
-use super::settings::{parse, user_settings};
+use super::settings::user_settings;
 use crate::discover::Environment;
 
 /// The client that the shell would start.
@@ -39,7 +40,7 @@ impl ClientProgram {
 }
 
 fn package_version(file: &Path, name: &str) -> Option<String> {
-    let package = parse(&fs::read_to_string(file).ok()?)?;
+    let package = parse_with_comments(&fs::read_to_string(file).ok()?).ok()?;
     (package["name"] == name).then(|| package["version"].as_str().map(str::to_owned))?
 }
 

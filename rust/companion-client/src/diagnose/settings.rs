@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use companion_platform::read_plain_file;
 use companion_protocol::profile::{Base, ClientProfile, Installation};
-use jsonc_parser::{ParseOptions, parse_to_serde_value};
+use companion_protocol::text::parse_with_comments;
 use serde_json::Value;
 
 use super::trust::Trust;
@@ -181,7 +181,7 @@ pub(super) fn read(file: &Path, allows_bom: bool) -> Option<Result<Value, Unread
     };
     let text = String::from_utf8_lossy(&text);
     let text = text.strip_prefix(BOM).filter(|_| allows_bom).unwrap_or(&text);
-    Some(parse(text).ok_or(Unreadable::NotJson))
+    Some(parse_with_comments(text).map_err(|_| Unreadable::NotJson))
 }
 
 /// The byte order mark. Windows' Notepad and PowerShell 5 write it.
@@ -237,24 +237,6 @@ pub fn user_settings(environment: &Environment) -> PathBuf {
     folder.join(FILE)
 }
 
-/// Parses JSON with comments and without other extensions, as the client's `strip-json-comments`
-/// and `JSON.parse` do.
-pub(super) fn parse(text: &str) -> Option<Value> {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_loose_object_property_names: false,
-        allow_trailing_commas: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    parse_to_serde_value(text, &options).ok()
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -305,17 +287,6 @@ mod tests {
                 assert_eq!(values, [(&json!(1), &*folder.join(FILE))], "{}", cwd.display());
                 assert_eq!(settings.all("a.b").count(), 1, "{}", cwd.display());
             }
-        }
-    }
-
-    #[test]
-    fn comments_are_the_only_extension() {
-        assert_eq!(parse("/* { */{\"a\": \"// \\\" /*\"}"), Some(json!({"a": "// \" /*"})));
-        assert_eq!(parse("{\"é\\\\\"/**/:1}//"), Some(json!({"é\\": 1})));
-        assert_eq!(parse("[1, 2] // x\n"), Some(json!([1, 2])));
-        for text in ["{a: 1}", "{\"a\": 1,}", "{'a': 1}", "{\"a\" 1}", "{\"a\": 0x1}", "{\"a\": 1"]
-        {
-            assert_eq!(parse(text), None, "{text}");
         }
     }
 }
