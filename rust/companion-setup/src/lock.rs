@@ -36,11 +36,18 @@ impl Lock {
     ) -> io::Result<Self> {
         let begin = Instant::now();
         loop {
-            create_dir()?;
-            if let Some(file) = attempt(path)? {
-                return Ok(Self { path: path.to_owned(), file, dirs: Vec::new() });
+            let is_late = begin.elapsed() >= limit;
+            match create_dir().and_then(|()| attempt(path)) {
+                Ok(Some(file)) => {
+                    return Ok(Self { path: path.to_owned(), file, dirs: Vec::new() });
+                }
+                Err(error) if error.kind() != io::ErrorKind::NotFound || is_late => {
+                    return Err(error);
+                }
+                // Another run has the lock, or has removed a folder meanwhile.
+                Ok(None) | Err(_) => {}
             }
-            if begin.elapsed() >= limit {
+            if is_late {
                 let why = "another setup is running; run this again when it has ended";
                 return Err(io::Error::new(io::ErrorKind::WouldBlock, why));
             }
@@ -52,10 +59,7 @@ impl Lock {
 /// Locks the file. Returns `None` if another run holds the lock, or has removed the file.
 fn attempt(path: &Path) -> io::Result<Option<File>> {
     check_own(path)?;
-    let file = match File::options().write(true).create(true).truncate(false).open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file?,
-    };
+    let file = File::options().write(true).create(true).truncate(false).open(path)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(None),
@@ -78,6 +82,8 @@ impl Drop for Lock {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     #[test]
@@ -93,6 +99,24 @@ mod tests {
         drop(lock);
         assert!(!made.exists());
         Lock::take_within(Duration::ZERO, &path, create_dir).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_another_run_removes_meanwhile_is_created_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let made = dir.path().join("made");
+        let path = made.join("setup.lock");
+        let runs = Cell::new(0);
+        let create_dir = || match runs.replace(runs.get() + 1) {
+            // The other run removes a folder above, and then the folder itself.
+            0 => fs::create_dir(made.join("in/it")),
+            1 => Ok(()),
+            _ => fs::create_dir_all(&made),
+        };
+        Lock::take(&path, create_dir).unwrap();
+        let gone = || fs::create_dir(made.join("in/it"));
+        let error = Lock::take_within(Duration::ZERO, &path, gone).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_platform::{PrivateDir, STATE_FOLDER, rename_new, state_dir};
+use companion_platform::{PrivateDir, STATE_FOLDER, real_path, rename_new, state_dir};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -140,8 +140,7 @@ impl InstallManifest {
         let Some(left) = above.map(|dir| dir.join(LEFT)).find(|left| left.exists()) else {
             return Ok(());
         };
-        let dirs = read(&left)?.dirs.into_iter().filter(|dir| self.file.starts_with(dir));
-        self.content.dirs.extend(dirs);
+        self.content.dirs.extend(read(&left)?.dirs);
         self.write()
     }
 
@@ -192,6 +191,11 @@ impl InstallManifest {
         what: What,
         install: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<Outcome> {
+        if path.is_relative() {
+            let path = path.display();
+            let why = format!("{path} is a relative path; write absolute ones into your variables");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         if self.is_plan() {
             return Ok(Outcome::Planned);
         }
@@ -239,9 +243,13 @@ impl InstallManifest {
         if self.items().len() == before { Ok(()) } else { self.save() }
     }
 
-    /// Returns the folders above a path that setup created, the outermost first.
+    /// Returns the folders above a path that setup created, the outermost first. An earlier run may have
+    /// named the home folder by a link.
     fn dirs_above(&self, path: &Path) -> Vec<PathBuf> {
-        self.content.dirs.iter().filter(|dir| path.starts_with(dir)).cloned().collect()
+        let real = path.parent().map(real_path).unwrap_or_default();
+        let is_above = |dir: &&PathBuf| path.starts_with(dir) || real.starts_with(real_path(dir));
+        let above = self.content.dirs.iter().filter(is_above).map(|dir| real_path(dir));
+        above.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Writes the manifest, unless it is empty: then its file is removed at the end of the run.

@@ -148,6 +148,34 @@ fn a_folder_goes_with_the_last_item_in_it() {
 }
 
 #[test]
+fn a_home_folder_that_has_another_name_at_the_removal_is_the_same() {
+    let mut made = made();
+    std::os::unix::fs::symlink(made.home(""), made.root("link")).unwrap();
+    let before = made.files();
+    let homes = [made.root("link"), made.home("../me é"), made.machine.home.clone()];
+    for (number, first) in homes.iter().enumerate() {
+        let second = &homes[(number + 1) % homes.len()];
+        made.machine.home.clone_from(first);
+        made.carry_out(&made.package("1.0"));
+        made.machine.home.clone_from(second);
+        made.remove();
+        assert_eq!(made.files(), before, "{} {}", first.display(), second.display());
+    }
+}
+
+#[test]
+fn a_relative_path_is_refused() {
+    let mut made = made();
+    made.set("XDG_DATA_HOME", "relative");
+    for report in [made.plan(&made.package("1.0")), made.carry_out(&made.package("1.0"))] {
+        let step = report.steps.iter().find(|step| step.subject == "Neovim").unwrap();
+        assert_eq!(step.outcome, Outcome::Failed, "{report}");
+        assert!(step.message.contains("is a relative path"), "{report}");
+    }
+    assert!(!Path::new("relative").exists());
+}
+
+#[test]
 fn folders_of_the_user_stay_though_they_are_empty() {
     let made = made();
     fs::create_dir_all(made.home(".local/state")).unwrap();
