@@ -299,6 +299,9 @@ fn prepare(kind: HookEventKind, find: FindArgs) -> Result<Prepared, Box<dyn Erro
     // An error of serde could quote the event.
     let invalid = |error| format!("the event is not valid: {}", describe(&error));
     let event: Box<RawValue> = serde_json::from_str(&json).map_err(invalid)?;
+    if !event.get().starts_with('{') {
+        return Err("the event is not an object".into());
+    }
     let find = find.or_of_bridge();
     let mapping = find.mapping();
     let endpoints = find.finder(Parent::Shell)?.find()?;

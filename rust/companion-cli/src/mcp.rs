@@ -23,11 +23,11 @@ use companion_protocol::mcp::{
     negotiate,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-use self::companions::Companions;
+use self::companions::{Companions, Unavailable};
 use crate::find::FindArgs;
 use crate::serve::current_folder;
 use crate::stdio::{self, Output};
@@ -47,6 +47,9 @@ const MIN_SEARCH_INTERVAL: Duration = Duration::from_millis(50);
 /// … up to this pause.
 const MAX_SEARCH_INTERVAL: Duration = Duration::from_secs(5);
 
+/// The pause if the only editor does not report problems. Each search opens a session with it.
+const UNSUPPORTED_SEARCH_INTERVAL: Duration = Duration::from_mins(1);
+
 /// Run an MCP server that gives the model the editor's diagnostics.
 ///
 /// Gemini CLI and Qwen Code start it through the extension and connect by stdin and stdout. It
@@ -58,7 +61,7 @@ pub(crate) struct McpArgs {
 }
 
 /// The arguments of a model.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Arguments {
     /// `None` means all open files.
     #[serde(default)]
@@ -142,16 +145,18 @@ impl Server {
                 let tools = is_offered.then(definition).into_iter().collect();
                 self.answer(&id, &ListToolsResult { tools }).await;
             }
-            "tools/call" => match params.parse::<CallToolParams<'_, Option<Value>>>() {
-                Ok(call) => match arguments(call) {
-                    Ok(arguments) => {
-                        let server = Arc::clone(self);
-                        calls.spawn(async move { server.call(&id, arguments).await });
-                    }
-                    Err(error) => self.answer(&id, &CallToolResult::error(error)).await,
-                },
-                Err(error) => self.refuse(&id, invalid_params(method, &error)).await,
-            },
+            "tools/call" => {
+                match params.parse::<CallToolParams<'_, Option<Map<String, Value>>>>() {
+                    Ok(call) => match arguments(call) {
+                        Ok(arguments) => {
+                            let server = Arc::clone(self);
+                            calls.spawn(async move { server.call(&id, arguments).await });
+                        }
+                        Err(error) => self.answer(&id, &CallToolResult::error(error)).await,
+                    },
+                    Err(error) => self.refuse(&id, invalid_params(method, &error)).await,
+                }
+            }
             "ping" | "logging/setLevel" => self.answer(&id, &Empty {}).await,
             _ => self.refuse(&id, method_not_found(method)).await,
         }
@@ -170,10 +175,13 @@ impl Server {
         let begun = Instant::now();
         let mut pause = MIN_SEARCH_INTERVAL;
         while let Err(why) = self.companions.check().await {
-            log::debug!("{why}");
             if begun.elapsed() >= OFFER_GRACE {
                 self.withdraw(true).await;
+                if why == Unavailable::Unsupported {
+                    pause = UNSUPPORTED_SEARCH_INTERVAL;
+                }
             }
+            log::debug!("{why}; the next search is in {pause:?}");
             sleep(pause).await;
             pause = (pause * 2).min(MAX_SEARCH_INTERVAL);
         }
@@ -201,12 +209,11 @@ impl Server {
 }
 
 /// Checks a model's call. The error is a text for the model.
-fn arguments(call: CallToolParams<'_, Option<Value>>) -> Result<Arguments, String> {
+fn arguments(call: CallToolParams<'_, Option<Map<String, Value>>>) -> Result<Arguments, String> {
     if call.name != TOOL {
         return Err(format!("Unknown tool: {}", call.name));
     }
-    let Some(arguments) = call.arguments else { return Ok(Arguments::default()) };
-    serde_json::from_value(arguments)
+    serde_json::from_value(call.arguments.unwrap_or_default().into())
         .map_err(|error| format!("Invalid arguments: {}", describe(&error)))
 }
 

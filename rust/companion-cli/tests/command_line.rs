@@ -1,6 +1,7 @@
 //! Tests the command line: its help, errors and exit codes.
 
 use std::io::Write as _;
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -175,6 +176,25 @@ fn it_serves_even_if_the_discovery_file_can_not_be_written() {
     assert!(ready["params"]["env"]["GEMINI_CLI_IDE_SERVER_PORT"].is_string());
     let log = text(&output.stderr);
     assert!(log.contains("could not write the discovery file"), "{log}");
+}
+
+#[test]
+fn an_event_that_is_not_an_object_goes_nowhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let companion = TcpListener::bind("127.0.0.1:0").unwrap();
+    companion.set_nonblocking(true).unwrap();
+    let port = companion.local_addr().unwrap().port().to_string();
+    let token = dir.path().join("token");
+    std::fs::write(&token, "secret").unwrap();
+    for event in ["[1]", "\"text\"", "null", " 7"] {
+        let mut hook = crate::common::program(dir.path());
+        hook.args(["hook", "before-agent", "--host", "127.0.0.1", "--port", &port]);
+        let mut hook = hook.arg("--token-file").arg(&token).stdin(Stdio::piped()).spawn().unwrap();
+        hook.stdin.take().unwrap().write_all(event.as_bytes()).unwrap();
+        assert!(hook.wait().unwrap().success());
+        let error = companion.accept().map(|_| event).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+    }
 }
 
 #[test]

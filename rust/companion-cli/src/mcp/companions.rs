@@ -3,6 +3,7 @@
 //! It finds a companion that offers them, and asks it in a new session. So no connection has to be kept
 //! or restored between two calls.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +36,26 @@ pub(super) struct Companions {
     cwd: PathBuf,
 }
 
+/// Why no companion can be asked. `Display` formats it for the model.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Unavailable {
+    /// No companion answers.
+    Absent(String),
+    /// The companions that answer do not offer diagnostics.
+    Unsupported,
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent(why) => {
+                write!(f, "No editor is connected. Continue without its problems. ({why})")
+            }
+            Self::Unsupported => f.write_str("The user's editor does not report problems."),
+        }
+    }
+}
+
 /// The arguments for a companion.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -53,8 +74,8 @@ impl Companions {
         Ok(Self { finder: Arc::new(find.finder(Parent::Client)?), mapping, cwd })
     }
 
-    /// Fails unless a companion offers diagnostics. The error is a text for the model.
-    pub(super) async fn check(&self) -> Result<(), String> {
+    /// Fails unless a companion offers diagnostics.
+    pub(super) async fn check(&self) -> Result<(), Unavailable> {
         end(&self.begin().await?).await;
         Ok(())
     }
@@ -71,17 +92,22 @@ impl Companions {
     ) -> Result<CallToolResult, String> {
         let file_path = path.map(|path| self.to_companion(&path));
         let arguments = CompanionArguments { file_path, severity };
-        let session = self.begin().await?;
+        let session = self.begin().await.map_err(|why| why.to_string())?;
         let call = json!({ "name": Tool::GetDiagnostics.name(), "arguments": arguments });
         let answer = timeout_at(deadline, session.ask::<Value>("tools/call", call)).await;
         end(&session).await;
         let answer = answer
             .map_err(|_| "The user's editor did not answer in time.".to_owned())?
             .map_err(|error| error.explain(&session.endpoint().authority()))?;
+        let blocks = answer["content"].as_array().into_iter().flatten();
+        let texts: Vec<_> = blocks.filter_map(|block| block["text"].as_str()).collect();
+        let text = texts.join("\n");
         if answer["isError"] == true {
-            let blocks = answer["content"].as_array().into_iter().flatten();
-            let texts: Vec<_> = blocks.filter_map(|block| block["text"].as_str()).collect();
-            return Err(texts.join("\n"));
+            return Err(text);
+        }
+        // There is only a text if no file is open.
+        if answer["structuredContent"].is_null() {
+            return Ok(CallToolResult::text(text));
         }
         let report: DiagnosticsReport = serde_json::from_value(answer["structuredContent"].clone())
             .map_err(|_| "The user's editor did not answer with problems.".to_owned())?;
@@ -98,12 +124,11 @@ impl Companions {
     }
 
     /// Begins a session with the first companion that offers diagnostics.
-    async fn begin(&self) -> Result<Session, String> {
-        let absent =
-            |why: String| format!("No editor is connected. Continue without its problems. ({why})");
+    async fn begin(&self) -> Result<Session, Unavailable> {
         let finder = Arc::clone(&self.finder);
         let found = tokio::task::spawn_blocking(move || finder.find()).await;
-        let endpoints = found.map_err(|error| absent(error.to_string()))?.map_err(absent)?;
+        let found = found.unwrap_or_else(|error| Err(error.to_string()));
+        let endpoints = found.map_err(Unavailable::Absent)?;
         let mut why = Vec::new();
         let mut is_refused = false;
         for hosts in endpoints.chunk_by(Endpoint::is_of_same_companion) {
@@ -118,10 +143,7 @@ impl Companions {
                 }
             }
         }
-        if is_refused {
-            return Err("The user's editor does not report problems.".to_owned());
-        }
-        Err(absent(why.join("; ")))
+        Err(if is_refused { Unavailable::Unsupported } else { Unavailable::Absent(why.join("; ")) })
     }
 }
 

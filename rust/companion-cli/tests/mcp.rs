@@ -1,0 +1,57 @@
+//! Tests the MCP server for models: its answers, and how often it searches for an editor.
+
+#![cfg(target_os = "linux")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::common::editor::{Editor, new_dir};
+use crate::common::{Companion, program};
+
+/// Sends one call of the tool, and closes the client's end. Returns the answer.
+fn call(mut mcp: Command, arguments: &Value) -> Value {
+    let params = json!({ "name": "get_diagnostics", "arguments": arguments });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let mut mcp = mcp.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    writeln!(mcp.stdin.take().unwrap(), "{call}").unwrap();
+    serde_json::from_slice(&mcp.wait_with_output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn an_editor_without_open_files_is_no_failure() {
+    let companion = Companion::start("project");
+    let answer = call(companion.command(&["mcp"]), &json!({}));
+    let text = "No file of the workspace is open in the editor.";
+    let content = [json!({ "type": "text", "text": text })];
+    assert_eq!(answer["result"], json!({ "content": content }), "{answer}");
+}
+
+#[test]
+fn arguments_that_are_not_an_object_are_refused() {
+    let dir = new_dir();
+    for arguments in [json!(["/etc/passwd"]), json!("/etc/passwd")] {
+        let mut mcp = program(dir.path());
+        mcp.arg("mcp").current_dir(&dir);
+        let answer = call(mcp, &arguments);
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
+}
+
+#[test]
+fn an_editor_that_reports_no_problems_is_not_asked_all_the_time() {
+    let editor = Editor::start_with(new_dir(), &["--no-diagnostics"]);
+    let mut mcp = program(editor.dir.path());
+    mcp.args(["mcp", "--log-level", "debug"]).current_dir(&editor.dir);
+    let mcp = mcp.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut mcp = mcp.spawn().unwrap();
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    writeln!(mcp.stdin.as_mut().unwrap(), "{ready}").unwrap();
+    let log = BufReader::new(mcp.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let searches = log.filter(|line| line.contains("does not report problems")).take(10);
+    let count = searches.take_while(|line| !line.contains("the next search is in 60s")).count();
+    assert!(count < 10, "{count} searches");
+    mcp.kill().unwrap();
+    mcp.wait().unwrap();
+}
