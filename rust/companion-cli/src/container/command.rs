@@ -249,19 +249,40 @@ fn volume(value: &str) -> Option<Mount> {
 
 /// Parses `type=bind,source=…,target=…`.
 fn mount(value: &str) -> Option<Mount> {
+    let fields = fields(value);
+    let fields = fields.iter().map(|field| field.split_once('=').unwrap_or((field, "")));
     let field = |names: &[&str]| {
-        value.split(',').find_map(|field| {
-            let (name, value) = field.trim_matches('"').split_once('=')?;
-            names.contains(&name).then(|| value.to_owned())
-        })
+        let mut fields = fields.clone();
+        fields.find_map(|(name, value)| names.contains(&name).then(|| value.to_owned()))
     };
     let target = field(&["target", "dst", "destination"])?;
     let source = field(&["source", "src"]).unwrap_or_default();
-    let is_read_only = value.split(',').any(|field| {
-        let (name, value) = field.split_once('=').unwrap_or((field, ""));
-        ["ro", "readonly"].contains(&name) && !["false", "0"].contains(&value)
-    });
+    let is_read_only =
+        field(&["ro", "readonly"]).is_some_and(|value| !["false", "0"].contains(&&*value));
     Some(Mount { source, target, is_read_only })
+}
+
+/// Splits a list at its commas. A field in quotes may contain commas, and two quotes in place of one.
+fn fields(list: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut is_quoted = false;
+    let mut rest = list.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '"' if is_quoted && rest.next_if_eq(&'"').is_some() => {}
+            '"' => {
+                is_quoted = !is_quoted;
+                continue;
+            }
+            ',' if !is_quoted => {
+                fields.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        fields.last_mut().expect("there is one").push(c);
+    }
+    fields
 }
 
 #[cfg(test)]
@@ -337,6 +358,21 @@ mod tests {
                 (None, Vec::new(), None, false, false),
                 "{line}"
             );
+        }
+    }
+
+    #[test]
+    fn a_mount_may_have_any_name() {
+        for (value, source, target) in [
+            ("type=bind,source=/a,target=/b", "/a", "/b"),
+            (r#"type=bind,"source=/a,""b",target=/c"#, r#"/a,"b"#, "/c"),
+            (r#"target=/c,type=bind,"src=/a=,readonly""#, "/a=,readonly", "/c"),
+            (r#""source=/a b","dst=/,"#, "/a b", "/,"),
+        ] {
+            let words = ["docker", "run", "--mount", value, "image"].map(OsString::from);
+            let found = Invocation::parse(&words).unwrap().mounts;
+            let (source, target) = (source.to_owned(), target.to_owned());
+            assert_eq!(found, [Mount { source, target, is_read_only: false }], "{value}");
         }
     }
 }
