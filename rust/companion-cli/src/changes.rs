@@ -99,7 +99,7 @@ pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Box<dyn Error>> {
     } else {
         let text = text(&list.prompts, args.stat, SystemTime::now());
         // A file of the project must not control the user's terminal.
-        if io::stdout().is_terminal() { escaped(&text) } else { text }
+        if io::stdout().is_terminal() { output::escaped(&text) } else { text }
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -205,15 +205,4 @@ fn age_text(age: Duration) -> String {
         minutes @ 1..60 => format!("{minutes} min ago"),
         minutes => format!("{} h ago", minutes / 60),
     }
-}
-
-/// Shows characters that control a terminal, except those of lines.
-fn escaped(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for part in text.split_inclusive(['\n', '\t']) {
-        let line = part.trim_end_matches(['\n', '\t']);
-        shown.push_str(&log_line(line));
-        shown.push_str(&part[line.len()..]);
-    }
-    shown
 }

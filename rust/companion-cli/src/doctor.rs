@@ -101,7 +101,8 @@ fn editors(has_companion: bool) -> Vec<Finding> {
     ides.chain(neovim).map(finding).collect()
 }
 
-/// Returns the diagnoses as text.
+/// Returns the diagnoses as text. The name of a folder or an editor must not control the user's terminal.
 pub(crate) fn text(diagnoses: &[Diagnosis]) -> String {
-    diagnoses.iter().map(Diagnosis::to_string).collect::<Vec<_>>().join("\n\n")
+    let texts: Vec<_> = diagnoses.iter().map(Diagnosis::to_string).collect();
+    output::escaped(&texts.join("\n\n"))
 }

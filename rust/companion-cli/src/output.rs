@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write as _};
 
+use companion_protocol::ide::log_line;
 use serde::Serialize;
 
 /// Prints a text. A reader that has closed the pipe has seen enough.
@@ -40,6 +41,17 @@ pub(crate) fn json(value: &impl Serialize) -> serde_json::Result<String> {
     }
     text.push('\n');
     Ok(text)
+}
+
+/// Shows characters that control a terminal, except those of lines.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for part in text.split_inclusive(['\n', '\t']) {
+        let line = part.trim_end_matches(['\n', '\t']);
+        shown.push_str(&log_line(line));
+        shown.push_str(&part[line.len()..]);
+    }
+    shown
 }
 
 #[cfg(test)]

@@ -5,8 +5,10 @@
 mod command_line;
 mod common;
 mod container;
+mod doctor;
 mod env;
 mod logging;
+mod mcp;
 mod setup;
 mod unreadable;
 mod untaken;

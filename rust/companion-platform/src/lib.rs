@@ -125,10 +125,16 @@ pub fn relative_to<'a>(platform: Platform, path: &'a str, ancestor: &str) -> Opt
     within.then_some(rest)
 }
 
-/// Returns the environment variables of this process, except values that are not Unicode.
+/// Returns the environment variables of this process, except values that are not Unicode. Of the PATH only
+/// the folders with such names are lost.
 pub fn vars() -> BTreeMap<String, String> {
     let unicode = |(name, value): (OsString, OsString)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
+        let name = name.into_string().ok()?;
+        let is_path = name.eq_ignore_ascii_case("PATH");
+        let value = value.into_string().or_else(|value| {
+            if is_path { Ok(value.to_string_lossy().into_owned()) } else { Err(value) }
+        });
+        Some((name, value.ok()?))
     };
     std::env::vars_os().filter_map(unicode).collect()
 }

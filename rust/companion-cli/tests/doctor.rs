@@ -1,0 +1,51 @@
+//! Tests the text of doctor in odd surroundings.
+
+#![cfg(unix)]
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::common::{program, text};
+
+/// Runs doctor for Gemini CLI, and returns its text.
+fn doctor(mut command: Command) -> String {
+    let output = command.args(["doctor", "--client", "gemini"]).output().unwrap();
+    text(&output.stdout).to_owned()
+}
+
+#[test]
+fn a_path_with_a_name_that_is_not_unicode_still_has_the_other_folders() {
+    let dir = tempfile::tempdir().unwrap();
+    let gemini = dir.path().join("gemini");
+    fs::write(&gemini, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&gemini, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = [b"/\xff:", dir.path().as_os_str().as_bytes()].concat();
+    let mut command = program(dir.path());
+    command.env("PATH", OsString::from_vec(path)).current_dir(&dir);
+    let said = doctor(command);
+    assert!(said.contains(&format!("{} starts it", gemini.display())), "{said}");
+}
+
+#[test]
+fn no_name_controls_the_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    let project = dir.path().join("a\u{1b}[31m");
+    let files = dir.path().join("tmp/gemini/ide");
+    fs::create_dir_all(&files).unwrap();
+    fs::create_dir(&project).unwrap();
+    let file = json!({
+        "port": 1, "workspacePath": project, "authToken": "x",
+        "ideInfo": { "name": "a", "displayName": "An editor\u{1b}[2J\u{9b}31m" },
+    });
+    fs::write(files.join("gemini-ide-server-1-1.json"), file.to_string()).unwrap();
+    let mut command = program(dir.path());
+    command.current_dir(&project);
+    let said = doctor(command);
+    assert!(said.contains("An editor\\u{1b}[2J"), "{said}");
+    assert!(!said.contains(|c: char| c.is_control() && c != '\n'), "{said:?}");
+}
