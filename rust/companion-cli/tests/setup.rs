@@ -362,6 +362,11 @@ fn a_folder_that_can_not_be_used_is_named() {
         let said = run(dir.path(), dir.path(), &args);
         assert!(said.contains(".local/state/companion-for-gemini-cli"), "{said}");
     }
+    let dir = home();
+    fs::create_dir(dir.path().join(".local")).unwrap();
+    std::os::unix::fs::symlink("nowhere", dir.path().join(".local/state")).unwrap();
+    let said = run(dir.path(), dir.path(), &["setup", "--yes"]);
+    assert!(said.contains(".local/state is a link to nowhere, which does not exist"), "{said}");
 }
 
 #[test]

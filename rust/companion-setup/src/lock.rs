@@ -2,7 +2,7 @@
 //! crash.
 
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -41,15 +41,19 @@ impl Lock {
                 Ok(Some(file)) => {
                     return Ok(Self { path: path.to_owned(), file, dirs: Vec::new() });
                 }
-                Err(error) if error.kind() != io::ErrorKind::NotFound || is_late => {
-                    return Err(error);
-                }
-                // Another run has the lock, or has removed a folder meanwhile.
-                Ok(None) | Err(_) => {}
+                Ok(None) => {}
+                // Another run has created or removed a folder meanwhile.
+                Err(error)
+                    if !is_late
+                        && matches!(
+                            error.kind(),
+                            ErrorKind::NotFound | ErrorKind::AlreadyExists
+                        ) => {}
+                Err(error) => return Err(error),
             }
             if is_late {
                 let why = "another setup is running; run this again when it has ended";
-                return Err(io::Error::new(io::ErrorKind::WouldBlock, why));
+                return Err(io::Error::new(ErrorKind::WouldBlock, why));
             }
             thread::sleep(PAUSE);
         }
@@ -108,15 +112,16 @@ mod tests {
         let path = made.join("setup.lock");
         let runs = Cell::new(0);
         let create_dir = || match runs.replace(runs.get() + 1) {
-            // The other run removes a folder above, and then the folder itself.
+            // The other run removes a folder above, then the folder itself, and then creates it.
             0 => fs::create_dir(made.join("in/it")),
             1 => Ok(()),
+            2 => fs::create_dir(dir.path()),
             _ => fs::create_dir_all(&made),
         };
         Lock::take(&path, create_dir).unwrap();
         let gone = || fs::create_dir(made.join("in/it"));
         let error = Lock::take_within(Duration::ZERO, &path, gone).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert_eq!(error.kind(), ErrorKind::NotFound);
     }
 
     #[test]

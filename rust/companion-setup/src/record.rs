@@ -300,6 +300,7 @@ fn create_recorded(file: &Path) -> io::Result<()> {
     let dir = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let dirs = missing_dirs(dir);
     if let Some(outermost) = dirs.first().cloned() {
+        check_own(&outermost)?; // it may be a link to nowhere
         let dirs = dirs.into_iter().collect();
         let created = create_at_once(&outermost, file, &Content { dirs, items: Vec::new() });
         // It also fails if another run was first.
