@@ -49,7 +49,8 @@ pub(crate) fn test(sh: &Shell) -> Result {
 
 /// Returns the packages of a CLI in a version, such as `gemini@latest`.
 pub(crate) fn packages(client: &str) -> std::result::Result<String, String> {
-    match client.split_once('@') {
+    let is_version = |version: &str| !version.is_empty() && !version.contains(char::is_whitespace);
+    match client.split_once('@').filter(|(_, version)| is_version(version)) {
         Some(("gemini", version)) => {
             Ok(format!("@google/gemini-cli@{version} @google/gemini-cli-core@{version}"))
         }
@@ -263,4 +264,17 @@ pub(crate) fn install_in(sh: &Shell, folder: &str) -> Result {
     println!("installing what {folder} needs (npm ci): up to a minute");
     cmd!(sh, "{NPM} ci --silent --no-fund --no-audit").run()?;
     Ok(sh.write_file(STAMP, wanted)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::packages;
+
+    #[test]
+    fn a_client_has_one_version() {
+        assert_eq!(packages("qwen@latest"), Ok("@qwen-code/qwen-code@latest".to_owned()));
+        for client in ["gemini", "gemini@", "qwen@ ", "gemini@1 left-pad", "other@1"] {
+            assert!(packages(client).is_err(), "{client}");
+        }
+    }
 }
