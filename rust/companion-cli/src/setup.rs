@@ -315,7 +315,8 @@ impl Run<'_> {
             Some(diagnoses) if diagnoses.is_empty() => String::new(),
             Some(diagnoses) => format!("\n{}", doctor::text(&diagnoses)),
         };
-        print_to_reader(&format!("{report}{end}"))
+        // The name of an editor must not control the user's terminal.
+        print_to_reader(&output::escaped(&format!("{report}{end}")))
     }
 }
 

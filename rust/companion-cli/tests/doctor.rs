@@ -1,4 +1,4 @@
-//! Tests the text of doctor in odd surroundings.
+//! Tests the texts of doctor and setup in odd surroundings.
 
 #![cfg(unix)]
 
@@ -47,5 +47,16 @@ fn no_name_controls_the_terminal() {
     command.current_dir(&project);
     let said = doctor(command);
     assert!(said.contains("An editor\\u{1b}[2J"), "{said}");
+    assert!(!said.contains(|c: char| c.is_control() && c != '\n'), "{said:?}");
+
+    let product = json!({
+        "name": "IDE\u{1b}[2J", "version": "2025.1", "buildNumber": "251.1", "productCode": "IU",
+        "dataDirectoryName": "IDE",
+    });
+    fs::create_dir(dir.path().join("ide")).unwrap();
+    fs::write(dir.path().join("ide/product-info.json"), product.to_string()).unwrap();
+    let output = program(dir.path()).args(["setup", "--dry-run"]).output().unwrap();
+    let said = text(&output.stdout);
+    assert!(said.contains("IDE\\u{1b}[2J 2025.1: "), "{said}");
     assert!(!said.contains(|c: char| c.is_control() && c != '\n'), "{said:?}");
 }
