@@ -1,6 +1,5 @@
 //! Generates completions for shells and the man page from the options of this program.
 
-use std::error::Error;
 use std::io::{self, Write};
 
 use clap::CommandFactory;
@@ -9,7 +8,6 @@ use clap_mangen::Man;
 use companion_setup::Documents;
 
 use crate::args::Args;
-use crate::output;
 
 const COMPLETIONS_HELP: &str = "\
 Where shells read them:
@@ -25,17 +23,7 @@ Where shells read them:
 #[command(after_long_help = COMPLETIONS_HELP)]
 pub(crate) struct CompletionsArgs {
     /// Shell that reads the completions.
-    shell: Shell,
-}
-
-/// Prints the completions for a shell.
-pub(crate) fn print_completions(args: &CompletionsArgs) -> Result<(), Box<dyn Error>> {
-    Ok(output::print(&completions(args.shell)?)?)
-}
-
-/// Prints the man page.
-pub(crate) fn print_man_page() -> Result<(), Box<dyn Error>> {
-    Ok(output::print(&man_page()?)?)
+    pub(crate) shell: Shell,
 }
 
 /// Returns the texts that setup installs.
@@ -47,7 +35,8 @@ pub(crate) fn documents() -> io::Result<Documents> {
     })
 }
 
-fn completions(shell: Shell) -> io::Result<String> {
+/// Returns the completions for a shell.
+pub(crate) fn completions(shell: Shell) -> io::Result<String> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Args::command(), "gemini-companion", &mut script);
     let script = String::from_utf8(script).map_err(io::Error::other)?;
@@ -56,7 +45,7 @@ fn completions(shell: Shell) -> io::Result<String> {
 }
 
 /// Returns one page with a section for each command.
-fn man_page() -> io::Result<String> {
+pub(crate) fn man_page() -> io::Result<String> {
     let mut program = Args::command();
     program.build();
     let commands: Vec<_> =

@@ -21,6 +21,8 @@ mod serve;
 mod setup;
 mod stdio;
 
+use std::error::Error;
+use std::io;
 use std::process::ExitCode;
 
 use args::{Args, Command};
@@ -44,10 +46,8 @@ fn main() -> ExitCode {
         Command::Bridge(args) => bridge::bridge(args).map(|()| ExitCode::SUCCESS),
         Command::Mcp(args) => mcp::mcp(args).map(|()| ExitCode::SUCCESS),
         Command::Hook(args) => Ok(hook::hook(args)),
-        Command::Completions(args) => {
-            documents::print_completions(&args).map(|()| ExitCode::SUCCESS)
-        }
-        Command::Man => documents::print_man_page().map(|()| ExitCode::SUCCESS),
+        Command::Completions(args) => print(documents::completions(args.shell)),
+        Command::Man => print(documents::man_page()),
     };
     logging::flush();
     match result {
@@ -57,4 +57,9 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn print(text: io::Result<String>) -> Result<ExitCode, Box<dyn Error>> {
+    output::print(&text?)?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -10,22 +10,7 @@ pub(crate) const PROGRAM: &str = "gemini-companion";
 const CUT_PROGRAM: &str = "gemini-companio";
 
 /// The programs by which a CLI starts this one.
-const SHELLS: [&str; 14] = [
-    "sh",
-    "bash",
-    "dash",
-    "ash",
-    "zsh",
-    "ksh",
-    "mksh",
-    "fish",
-    "busybox",
-    "csh",
-    "tcsh",
-    "cmd",
-    "powershell",
-    "pwsh",
-];
+const SHELLS: &str = "sh bash dash ash zsh ksh mksh fish busybox csh tcsh cmd powershell pwsh";
 
 /// Returns the process that has started this one, or npm's launcher of it.
 pub(crate) fn starter() -> Option<u32> {
@@ -49,7 +34,7 @@ pub(crate) fn programs() -> Vec<Ancestor> {
     programs.retain(|ancestor| {
         let name = ancestor.name.trim_start_matches('-').to_ascii_lowercase();
         let is_launcher = Some(ancestor.pid) == launcher || name == PROGRAM || name == CUT_PROGRAM;
-        !is_launcher && !SHELLS.contains(&&*name)
+        !is_launcher && !SHELLS.split(' ').any(|shell| shell == name)
     });
     programs
 }

@@ -45,34 +45,25 @@ pub(crate) enum Before {
     Off,
 }
 
-/// The change that turns IDE mode on.
-#[derive(Debug)]
-pub(crate) enum Change {
-    /// The IDE mode is already on.
-    None,
-    /// The file gets this text.
-    Write { before: Before, text: String },
-}
-
 /// The byte order mark. Windows' Notepad and PowerShell 5 write it.
 const BOM: char = '\u{feff}';
 
-/// Plans the change that turns IDE mode on in the client's settings.
-pub(crate) fn plan(client: &Client) -> io::Result<Change> {
+/// Returns the value in the client's settings, and the text that turns IDE mode on. `None` if it is on.
+pub(crate) fn plan(client: &Client) -> io::Result<Option<(Before, String)>> {
     let file = &*client.settings;
     let change = match read(file) {
         Err(error)
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
             let text = "{\n  \"ide\": {\n    \"enabled\": true\n  }\n}\n".to_owned();
-            Change::Write { before: Before::NoFile, text }
+            Some((Before::NoFile, text))
         }
         Ok(text) if text.starts_with(BOM) && !client.allows_bom => {
             return Err(invalid("they begin with a byte order mark (BOM)"));
         }
         text => turn_on(&text?)?,
     };
-    if matches!(change, Change::Write { .. }) {
+    if change.is_some() {
         check_place(file).and_then(|()| check_changeable(file)).map_err(|error| {
             let fix = "add to settings.json, or to the source that generates it: \"ide\": { \"enabled\": true }";
             io::Error::new(error.kind(), format!("{error}; {fix}"))
@@ -97,7 +88,7 @@ fn split_bom(text: &str) -> (&str, &str) {
 }
 
 /// Plans the same for existing settings.
-fn turn_on(text: &str) -> io::Result<Change> {
+fn turn_on(text: &str) -> io::Result<Option<(Before, String)>> {
     let (bom, json) = split_bom(text);
     let (root, settings) = parse(json)?;
     let there = last(&settings, "ide");
@@ -111,7 +102,7 @@ fn turn_on(text: &str) -> io::Result<Change> {
             if there.is_some() { Before::Unset } else { Before::NoIde }
         }
         Some(enabled) => match enabled.value().as_ref().and_then(CstNode::as_boolean_lit) {
-            Some(value) if value.value() => return Ok(Change::None),
+            Some(value) if value.value() => return Ok(None),
             Some(value) => {
                 value.set_value(true);
                 Before::Off
@@ -119,12 +110,12 @@ fn turn_on(text: &str) -> io::Result<Change> {
             None => return Err(invalid("\"ide.enabled\" is neither true nor false")),
         },
     };
-    Ok(Change::Write { before, text: format!("{bom}{root}") })
+    Ok(Some((before, format!("{bom}{root}"))))
 }
 
 /// Returns whether turning it on in `settings` gives the text `on`.
 pub(crate) fn becomes(settings: &str, on: &str) -> bool {
-    matches!(turn_on(settings), Ok(Change::Write { text, .. }) if text == on)
+    matches!(turn_on(settings), Ok(Some((_, text))) if text == on)
 }
 
 /// Writes the planned settings, and the earlier ones into `backup`.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::client::{self, Before, Change, Client};
+use crate::client::{self, Before, Client};
 use crate::files::{behind_link, check_changeable, check_own, replace};
 use crate::record::{InstallManifest, InstalledItem, What};
 use crate::report::Outcome;
@@ -14,8 +14,8 @@ pub(crate) fn turn_on(client: &Client, record: &mut InstallManifest) -> (Outcome
     let file = &*client.settings;
     let (before, text) = match client::plan(client) {
         Err(error) => return (Outcome::Failed, error.to_string()),
-        Ok(Change::None) => return (Outcome::Unchanged, "IDE mode is on".to_owned()),
-        Ok(Change::Write { before, text }) => (before, text),
+        Ok(None) => return (Outcome::Unchanged, "IDE mode is on".to_owned()),
+        Ok(Some(change)) => change,
     };
     let known = record.known(file);
     if before == Before::Off && known.is_some_and(|known| !known.pending) {

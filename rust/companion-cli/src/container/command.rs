@@ -62,58 +62,17 @@ pub(super) struct Invocation {
 }
 
 /// Options before the verb without a value. All other options have one.
-const GLOBAL_FLAGS: [&str; 20] = [
-    "-D",
-    "--debug",
-    "--tls",
-    "--tlsverify",
-    "-r",
-    "--remote",
-    "--syslog",
-    "--noout",
-    "--trace",
-    "--transient-store",
-    "--debug-full",
-    "--experimental",
-    "--insecure-registry",
-    "--kube-hide-dupe",
-    "--all-resources",
-    "--compatibility",
-    "--dry-run",
-    "--verbose",
-    "-v",
-    "--version",
-];
+const GLOBAL_FLAGS: &str = "
+    -D --debug --tls --tlsverify -r --remote --syslog --noout --trace --transient-store --debug-full
+    --experimental --insecure-registry --kube-hide-dupe --all-resources --compatibility --dry-run
+    --verbose -v --version";
 
 /// Options of `run`, `create` and `exec` without a value. All other options have one.
-const FLAGS: [&str; 26] = [
-    "--detach",
-    "--interactive",
-    "--tty",
-    "--publish-all",
-    "--rm",
-    "--init",
-    "--privileged",
-    "--read-only",
-    "--no-healthcheck",
-    "--oom-kill-disable",
-    "--disable-content-trust",
-    "--sig-proxy",
-    "--quiet",
-    "--help",
-    "--use-api-socket",
-    "--replace",
-    "--rmi",
-    "--no-hosts",
-    "--no-hostname",
-    "--passwd",
-    "--tls-verify",
-    "--http-proxy",
-    "--env-host",
-    "--unsetenv-all",
-    "--read-only-tmpfs",
-    "--rootfs",
-];
+const FLAGS: &str = "
+    --detach --interactive --tty --publish-all --rm --init --privileged --read-only --no-healthcheck
+    --oom-kill-disable --disable-content-trust --sig-proxy --quiet --help --use-api-socket --replace
+    --rmi --no-hosts --no-hostname --passwd --tls-verify --http-proxy --env-host --unsetenv-all
+    --read-only-tmpfs --rootfs";
 
 /// The one-letter options without a value.
 const SHORT_FLAGS: &str = "ditPq";
@@ -168,7 +127,7 @@ impl Invocation {
                 match long.split_once('=') {
                     _ if long.is_empty() => return,
                     Some((name, value)) => self.option(&format!("--{name}"), value),
-                    None if FLAGS.contains(&word.as_str()) => {}
+                    None if is_in(FLAGS, word) => {}
                     None => self.option(word, rest.next().map_or("", String::as_str)),
                 }
             } else if let Some(short) = word.strip_prefix('-').filter(|short| !short.is_empty()) {
@@ -224,6 +183,10 @@ fn engine(program: &str) -> Result<(Engine, bool), String> {
     }
 }
 
+fn is_in(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|one| one == word)
+}
+
 /// Returns the next word that is not an option, and moves `at` behind it.
 fn verb<'a>(words: &'a [String], at: &mut usize) -> Result<&'a str, String> {
     while let Some(word) = words.get(*at) {
@@ -231,7 +194,7 @@ fn verb<'a>(words: &'a [String], at: &mut usize) -> Result<&'a str, String> {
         if !word.starts_with('-') {
             return Ok(word);
         }
-        if !word.contains('=') && !GLOBAL_FLAGS.contains(&word.as_str()) {
+        if !word.contains('=') && !is_in(GLOBAL_FLAGS, word) {
             *at += 1;
         }
     }
