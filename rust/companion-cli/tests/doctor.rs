@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -59,4 +60,18 @@ fn no_name_controls_the_terminal() {
     let said = text(&output.stdout);
     assert!(said.contains("IDE\\u{1b}[2J 2025.1: "), "{said}");
     assert!(!said.contains(|c: char| c.is_control() && c != '\n'), "{said:?}");
+}
+
+#[test]
+fn a_neovim_that_hangs_is_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let nvim = dir.path().join("nvim");
+    fs::write(&nvim, "#!/bin/sh\nexec /bin/sleep 60\n").unwrap();
+    fs::set_permissions(&nvim, fs::Permissions::from_mode(0o755)).unwrap();
+    let begun = Instant::now();
+    let mut command = program(dir.path());
+    command.env("PATH", dir.path()).current_dir(&dir);
+    let said = doctor(command);
+    assert!(said.contains("Neovim: "), "{said}");
+    assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
 }

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 pub use ancestors::{
     Ancestor, ancestors, find_process, listens_on_loopback_only, loopback_ports, process_identity,
 };
-pub use program::program_version;
+pub use program::{program_version, version_text};
 pub use suspended::{MARK_DIRS, SuspendedMark};
 pub use watch::Watch;
 pub use worktrees::{

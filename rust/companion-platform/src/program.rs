@@ -1,4 +1,4 @@
-//! Runs another copy of this program to read its version.
+//! Runs other programs to read their versions.
 
 use std::io::Read;
 use std::path::Path;
@@ -18,7 +18,17 @@ const MAX_OUTPUT: u64 = 1024;
 /// Why it does not work: the system can't start it, it does not answer in time, or it is another
 /// program.
 pub fn program_version(program: &Path) -> Result<String, String> {
-    let mut child = Command::new(program)
+    let text = version_text(Command::new(program))?;
+    let version = text.trim().strip_prefix("gemini-companion ");
+    version.map(str::to_owned).ok_or_else(|| "it is another program".to_owned())
+}
+
+/// Starts a program with `--version`, and returns the beginning of its output.
+///
+/// # Errors
+/// Why it does not work: the system can't start it, or it does not answer in time.
+pub fn version_text(mut program: Command) -> Result<String, String> {
+    let mut child = program
         .arg("--version")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -29,14 +39,12 @@ pub fn program_version(program: &Path) -> Result<String, String> {
     let (sender, output) = mpsc::channel();
     // The thread ends with the program.
     std::thread::spawn(move || {
-        let mut text = String::new();
-        let _ = stdout.take(MAX_OUTPUT).read_to_string(&mut text); // an empty text is an answer, too
-        let _ = sender.send(text);
+        let mut bytes = Vec::new();
+        let _ = stdout.take(MAX_OUTPUT).read_to_end(&mut bytes); // an empty text is an answer, too
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
     });
     let text = output.recv_timeout(ANSWER_TIMEOUT);
     let _ = child.kill(); // it may have ended already
     let _ = child.wait();
-    let text = text.map_err(|_| "it does not print its version in time".to_owned())?;
-    let version = text.trim().strip_prefix("gemini-companion ");
-    version.map(str::to_owned).ok_or_else(|| "it is another program".to_owned())
+    text.map_err(|_| "it does not print its version in time".to_owned())
 }

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+
+use companion_platform::version_text;
 
 use crate::content::Files;
 use crate::install::Bundle;
@@ -89,12 +91,10 @@ impl Neovim {
 
     /// Returns why the plugin does not support Neovim, if it is too old.
     pub fn too_old(&self) -> Option<String> {
-        let mut asked = Command::new(&self.program);
+        let mut program = Command::new(&self.program);
         // Otherwise Neovim would write a log into the home folder.
-        let nothing = if cfg!(windows) { "NUL" } else { "/dev/null" };
-        asked.arg("--version").env("NVIM_LOG_FILE", nothing).stdin(Stdio::null());
-        let output = asked.output().ok()?;
-        let version = String::from_utf8_lossy(&output.stdout);
+        program.env("NVIM_LOG_FILE", if cfg!(windows) { "NUL" } else { "/dev/null" });
+        let version = version_text(program).ok()?;
         let old = old_version(&version)?;
         Some(format!("version {old} is too old; the plugin needs 0.10 or newer"))
     }
