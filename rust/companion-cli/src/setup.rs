@@ -231,7 +231,7 @@ impl Run<'_> {
                 )),
                 _ => None,
             });
-            let hooks_off = obstacles.into_iter().find_map(|obstacle| of_ours(obstacle, profile));
+            let hooks_off = obstacles.first().map(|obstacle| obstacle.reason(profile));
             let name = profile.name.to_owned();
             let allows_bom = profile.installation.allows_bom;
             Client { name, settings, allows_bom, extensions, hooks_off, refuses_copies }
@@ -318,21 +318,6 @@ impl Run<'_> {
         // The name of an editor must not control the user's terminal.
         print_to_reader(&output::escaped(&format!("{report}{end}")))
     }
-}
-
-/// Returns why a client does not run all hooks of the companion. It may turn off hooks of others.
-fn of_ours(obstacle: HookObstacle, client: &ClientProfile) -> Option<String> {
-    let obstacle = match obstacle {
-        HookObstacle::NamesOff(setting, file, mut names) => {
-            names.retain(|name| name.starts_with("companion-"));
-            if names.is_empty() {
-                return None;
-            }
-            HookObstacle::NamesOff(setting, file, names)
-        }
-        other => other,
-    };
-    Some(obstacle.reason(client))
 }
 
 fn code(report: &Report) -> ExitCode {

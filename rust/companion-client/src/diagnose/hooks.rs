@@ -17,6 +17,9 @@ use crate::discover::Environment;
 /// The name of the extension, of its folder and of its MCP server.
 const NAME: &str = "gemini-companion";
 
+/// The beginning of the names of its hooks. A setting may turn off hooks of others.
+const PREFIX: &str = "companion-";
+
 /// A reason why a client does not run all hooks of the companion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookObstacle {
@@ -154,15 +157,14 @@ pub fn hook_switches(environment: &Environment) -> Vec<HookObstacle> {
         obstacles.push(HookObstacle::SwitchedOff(setting, file.to_owned()));
     }
     if let Some(setting) = switches.names.filter(|_| obstacles.is_empty()) {
-        let mut first = None;
-        let mut names = Vec::new();
+        let mut off = Vec::new();
         for (value, file) in settings.all(setting) {
-            first = first.or(Some(file));
-            let listed = value.as_array().into_iter().flatten().filter_map(Value::as_str);
-            names.extend(listed.map(str::to_owned));
+            let names = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+            off.extend(names.filter(|name| name.starts_with(PREFIX)).map(|name| (name, file)));
         }
-        if let Some(file) = first.filter(|_| !names.is_empty()) {
-            obstacles.push(HookObstacle::NamesOff(setting, file.to_owned(), names));
+        if let Some((_, file)) = off.first() {
+            let names = off.iter().map(|(name, _)| (*name).to_owned()).collect();
+            obstacles.push(HookObstacle::NamesOff(setting, (*file).to_owned(), names));
         }
     }
     obstacles
