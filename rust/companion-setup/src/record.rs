@@ -247,9 +247,16 @@ impl InstallManifest {
     /// named the home folder by a link.
     fn dirs_above(&self, path: &Path) -> Vec<PathBuf> {
         let real = path.parent().map(real_path).unwrap_or_default();
-        let is_above = |dir: &&PathBuf| path.starts_with(dir) || real.starts_with(real_path(dir));
-        let above = self.content.dirs.iter().filter(is_above).map(|dir| real_path(dir));
-        above.collect::<BTreeSet<_>>().into_iter().collect()
+        let mut above = BTreeSet::new();
+        for dir in &self.content.dirs {
+            let (Some(parent), Some(name)) = (dir.parent(), dir.file_name()) else { continue };
+            // The folder itself may be a link of the user by now, which stays with its target.
+            let real_dir = real_path(parent).join(name);
+            if path.starts_with(dir) || real.starts_with(&real_dir) {
+                above.insert(real_dir);
+            }
+        }
+        above.into_iter().collect()
     }
 
     /// Writes the manifest, unless it is empty: then its file is removed at the end of the run.

@@ -164,6 +164,19 @@ fn a_home_folder_that_has_another_name_at_the_removal_is_the_same() {
 }
 
 #[test]
+fn a_folder_behind_a_link_of_the_user_stays_though_it_is_empty() {
+    let made = made();
+    fs::create_dir(made.root("disk")).unwrap();
+    fs::create_dir_all(made.home(".local/state")).unwrap();
+    let link = made.home(".local/state/companion-for-gemini-cli");
+    std::os::unix::fs::symlink(made.root("disk"), link).unwrap();
+    let before = made.files();
+    made.carry_out(&made.package("1.0"));
+    made.remove();
+    assert_eq!(made.files(), before);
+}
+
+#[test]
 fn a_relative_path_is_refused() {
     let mut made = made();
     made.set("XDG_DATA_HOME", "relative");
