@@ -354,17 +354,15 @@ fn read(file: &Path) -> io::Result<Content> {
         text => text.map_err(|error| failed(error, ""))?,
     };
     let value = serde_json::from_str(&text).map_err(|error| failed(error.into(), DAMAGED))?;
-    let newest = newest_version(&value);
+    let fix = match newest_version(&value) {
+        Some(newer) => {
+            format!(". gemini-companion {newer} wrote this file. Run that version, or a newer one")
+        }
+        None => DAMAGED.to_owned(),
+    };
     let of_items: Vec<_> = dirs_of_items(&value).collect();
-    let mut content: Content = serde_json::from_value(value).map_err(|error| match newest {
-        Some(newer) => failed(
-            error.into(),
-            &format!(
-                ". gemini-companion {newer} wrote this file. Run that version, or a newer one"
-            ),
-        ),
-        None => failed(error.into(), DAMAGED),
-    })?;
+    let mut content: Content =
+        serde_json::from_value(value).map_err(|error| failed(error.into(), &fix))?;
     content.dirs.extend(of_items);
     Ok(content)
 }
@@ -381,16 +379,10 @@ const DAMAGED: &str = ". The list of installed items is damaged. Move the file a
     Setup then no longer removes the items that it installed before";
 
 /// Returns the version of the newest program that wrote the manifest, if it is newer than this one.
-fn newest_version(manifest: &Value) -> Option<String> {
-    let items = manifest.get("items")?.as_array()?;
-    let versions = items.iter().filter_map(|item| item.get("version")?.as_str());
-    let mut newest = VERSION;
-    for version in versions {
-        if is_newer(version, newest) {
-            newest = version;
-        }
-    }
-    (newest != VERSION).then(|| newest.to_owned())
+fn newest_version(manifest: &Value) -> Option<Version> {
+    let items = manifest["items"].as_array().into_iter().flatten();
+    let versions = items.filter_map(|item| Version::parse(item["version"].as_str()?).ok());
+    versions.max().filter(|newest| is_newer(&newest.to_string(), VERSION))
 }
 
 #[cfg(test)]
