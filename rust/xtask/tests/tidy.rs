@@ -1,8 +1,10 @@
 //! Checks house rules that no other tool checks.
 
+use std::collections::BTreeMap;
+
 use xshell::{Shell, cmd};
 
-use crate::common::{files, root};
+use crate::common::{files, read, root};
 
 /// A newcomer can read a file of this length in one go.
 const MAX_LINES: usize = 500;
@@ -360,4 +362,34 @@ fn no_other_file_starts_a_program() {
         found, known,
         "see docs/privacy.md and docs/architecture/threat-model.md, then PROGRAMS"
     );
+}
+
+/// In a dark theme the platform shows the dark icon, and in the new UI the mapped one. It reports
+/// none that is missing.
+#[test]
+fn each_icon_has_its_forms() {
+    const RESOURCES: [&str; 2] = [
+        "plugin-kotlin/src/main/resources/icons/",
+        "plugin-kotlin/src/current/resources/icons/expui/",
+    ];
+    let icons: BTreeMap<_, _> = files(&[".svg"]).into_iter().collect();
+    let mappings = read("plugin-kotlin/src/current/resources/CompanionIconMappings.json");
+    let mappings: serde_json::Value = serde_json::from_str(&mappings).unwrap();
+    let of = |folder: &'static str| {
+        let names =
+            icons.keys().filter_map(move |file| file.strip_prefix(folder)?.strip_suffix(".svg"));
+        names.filter(|name| !name.ends_with("_dark"))
+    };
+    for folder in RESOURCES {
+        for name in of(folder) {
+            let dark = icons.get(&format!("{folder}{name}_dark.svg"));
+            let [light, dark] = [&icons[&format!("{folder}{name}.svg")], dark.expect(name)];
+            assert_eq!(light.lines().next(), dark.lines().next(), "the size of {name}");
+            assert_ne!(light, dark, "{name}");
+        }
+    }
+    for name in of(RESOURCES[0]) {
+        assert_eq!(mappings["icons"]["expui"][format!("{name}.svg")], format!("icons/{name}.svg"));
+        assert!(icons.contains_key(&format!("{}{name}.svg", RESOURCES[1])), "{name} in the new UI");
+    }
 }
