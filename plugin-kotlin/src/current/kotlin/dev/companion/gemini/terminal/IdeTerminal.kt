@@ -2,10 +2,10 @@
 
 package dev.companion.gemini.terminal
 
-import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.project.Project
 import com.intellij.terminal.ui.TerminalWidget
 import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.platform.inBackground
 import org.jetbrains.plugins.terminal.TerminalToolWindowManager
 import org.jetbrains.plugins.terminal.TerminalUtil
 import java.io.IOException
@@ -36,7 +36,7 @@ class IdeTerminal : CliTerminal {
 
         override fun askWhetherItRuns(then: (Boolean) -> Unit) {
             val connector = widget.ttyConnector ?: return then(false)
-            ApplicationManager.getApplication().executeOnPooledThread {
+            inBackground {
                 then(
                     try {
                         TerminalUtil.hasRunningCommands(connector)
@@ -49,7 +49,7 @@ class IdeTerminal : CliTerminal {
 
         override fun send(text: String) {
             val connector = widget.ttyConnector ?: return
-            ApplicationManager.getApplication().executeOnPooledThread {
+            inBackground {
                 try {
                     connector.write(text)
                 } catch (_: IOException) {

@@ -10,8 +10,8 @@ import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.awaitGone
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.offEdt
+import dev.companion.gemini.platform.TabTitleProvider
 import dev.companion.gemini.tabs.ProposalFile
-import dev.companion.gemini.tabs.ProposalTitleProvider
 import java.io.File
 import javax.swing.JEditorPane
 
@@ -218,7 +218,7 @@ class WaitingTest : QuestionTestCase() {
     fun `test equal names are distinguished`() {
         propose("a.txt", "two")
         propose("deep/a.txt", "two")
-        val titles = { tabs().mapNotNull { ProposalTitleProvider().getEditorTabTitle(project, it) }.sorted() }
+        val titles = { tabs().mapNotNull { TabTitleProvider().getEditorTabTitle(project, it) }.sorted() }
         assertEquals(listOf("a.txt", "deep/a.txt").map { "${root.name}/$it (new file)" }, titles())
         view("deep/a.txt").lose()
         assertEquals("the other waits without a tab", listOf("${root.name}/a.txt (new file)"), titles())

@@ -31,10 +31,10 @@ internal data class ChangeRow(
     val edit: ChangedFile?,
 ) {
     /** Whether the plugin can revert the change. */
-    val isRevertible: Boolean get() = edit != null && edit.revertible && !edit.reverted && !edit.isPrivate
+    val isRevertible: Boolean get() = edit != null && edit.revertible && !edit.reverted
 
     /** Whether the texts before and after can be compared. */
-    val isComparable: Boolean get() = edit != null && edit.revertible && !edit.isPrivate
+    val isComparable: Boolean get() = edit != null && edit.revertible
 
     /** Says what the colour of the file's name shows; null for a changed file. */
     val kindText: String?

@@ -8,7 +8,6 @@ import com.intellij.openapi.command.undo.DocumentReference
 import com.intellij.openapi.command.undo.DocumentReferenceManager
 import com.intellij.openapi.command.undo.GlobalUndoableAction
 import com.intellij.openapi.command.undo.UndoManager
-import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.progress.ProcessCanceledException
@@ -27,6 +26,7 @@ import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.PostponedWrites
+import dev.companion.gemini.platform.LOG
 import dev.companion.gemini.platform.ask
 import dev.companion.gemini.platform.inBackground
 import dev.companion.gemini.platform.laterWithoutDialog
@@ -312,8 +312,6 @@ internal class ChangeRevert(
         notice(CompanionBundle.shortened(failures, SHOWN).joinToString("\n"), NotificationType.WARNING).notify(project)
 
     private companion object {
-        val LOG = Logger.getInstance("#dev.companion.gemini")
-
         /** The most files that a notification lists. */
         const val SHOWN = 5
     }

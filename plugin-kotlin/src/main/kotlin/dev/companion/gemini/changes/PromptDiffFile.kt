@@ -1,4 +1,4 @@
-// Represents the tab with all changes of a prompt. It is in memory only, so no tab is restored after a restart.
+// Represents the tab with all changes of a prompt.
 
 package dev.companion.gemini.changes
 
@@ -18,18 +18,13 @@ import com.intellij.openapi.editor.markup.HighlighterTargetArea
 import com.intellij.openapi.editor.markup.MarkupModel
 import com.intellij.openapi.editor.markup.RangeHighlighter
 import com.intellij.openapi.editor.markup.TextAttributes
-import com.intellij.openapi.fileEditor.impl.EditorTabTitleProvider
-import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Key
-import com.intellij.openapi.vfs.VirtualFile
-import com.intellij.testFramework.LightVirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.PromptKey
 import dev.companion.gemini.core.assertEdt
-import dev.companion.gemini.platform.Platform
-import dev.companion.gemini.platform.TabFileType
+import dev.companion.gemini.platform.TabFile
 import java.awt.Font
 
 /** For the EDT, except the `val`s. Its name has no text of the prompt, because the platform logs names. */
@@ -37,21 +32,19 @@ internal class PromptDiffFile(
     val project: Project,
     val key: PromptKey,
     val title: String,
-) : LightVirtualFile("prompt ${key.number}", TYPE, "") {
+) : TabFile("prompt ${key.number}", "CLI changes of prompt", { message("changes.diff.type") }, AllIcons.Actions.Diff) {
     val document: Document = EditorFactory.getInstance().createDocument("")
 
     /** The newest state of the prompt, which shows or is being read; null if the prompt has left the list. */
     var prompt: PromptChanges? = null
 
     /** The first words of the title. */
-    val tabTitle = CompanionBundle.shortened(title, MAX_TITLE)
+    override val tabTitle = CompanionBundle.shortened(title, MAX_TITLE)
 
     private var diff = PromptDiff.EMPTY
     private val marks = ArrayList<RangeHighlighter>()
 
     init {
-        isWritable = false
-        Platform.forbidPreview(this)
         UndoUtil.disableUndoFor(document)
         document.putUserData(KEY, this)
     }
@@ -125,18 +118,9 @@ internal class PromptDiffFile(
 
     companion object {
         private const val MAX_TITLE = 29
-        private val TYPE =
-            TabFileType("CLI changes of a prompt", { message("changes.diff.type") }, AllIcons.Actions.Diff)
         private val KEY = Key.create<PromptDiffFile>("Companion.PromptDiff")
 
         /** The file that an editor shows; null if it shows another document. */
         fun of(editor: Editor?): PromptDiffFile? = editor?.document?.getUserData(KEY)
     }
-}
-
-/** Gives the tab the prompt's first words. Any thread. */
-internal class PromptDiffTitleProvider :
-    EditorTabTitleProvider,
-    DumbAware {
-    override fun getEditorTabTitle(project: Project, file: VirtualFile): String? = (file as? PromptDiffFile)?.tabTitle
 }

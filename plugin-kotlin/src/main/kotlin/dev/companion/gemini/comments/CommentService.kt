@@ -114,12 +114,12 @@ class CommentService(private val project: Project) : Disposable {
      */
     internal fun write(comment: Comment?, place: CommentPlace, text: String) {
         assertEdt()
-        val written = unicode(text.trim())
+        val written = text.trim()
         if (comment?.params?.text == written) return
         if (comment in comments) comment?.let(::remove)
         if (written.isEmpty()) return
         val (first, last) = Pair(place.lines.first + 1, place.lines.last + 1)
-        val content = unicode(LineContent.of(place.document, place.lines))
+        val content = LineContent.of(place.document, place.lines)
         val id = UUID.randomUUID().toString()
         val params = CommentOnLines(id, place.path, first, last, content, written)
         val added = Comment(project, params, place.inProposal)
@@ -236,9 +236,6 @@ class CommentService(private val project: Project) : Disposable {
 
     private fun localFile(document: Document): VirtualFile? =
         FileDocumentManager.getInstance().getFile(document)?.takeIf { it.isInLocalFileSystem && it.isValid }
-
-    /** A server takes no half of a surrogate pair. */
-    private fun unicode(text: String) = text.toByteArray().decodeToString()
 
     override fun dispose() = Unit
 

@@ -4,7 +4,6 @@ package dev.companion.gemini.diagnostics
 
 import com.intellij.codeInsight.daemon.DaemonCodeAnalyzer
 import com.intellij.ide.PowerSaveMode
-import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.DumbService
 import com.intellij.openapi.project.Project
@@ -20,6 +19,7 @@ import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.platform.CodeAnalysis
+import dev.companion.gemini.platform.reading
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Semaphore
 import java.util.concurrent.TimeUnit
@@ -106,5 +106,5 @@ internal class FileSearch(
     }
 
     private fun <T : Any> read(file: VirtualFile, look: (AnalyzedFile) -> T?): T? =
-        ApplicationManager.getApplication().runReadAction(Computable { AnalyzedFile.of(project, file)?.let(look) })
+        reading { AnalyzedFile.of(project, file)?.let(look) }
 }

@@ -1,4 +1,4 @@
-// Runs work later: on the EDT or in the background, or so that its failure stops nothing.
+// Runs work on the EDT, in the background, in a read action, or so that its failure stops nothing.
 
 package dev.companion.gemini.platform
 
@@ -8,11 +8,15 @@ import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.editor.event.DocumentEvent
 import com.intellij.openapi.editor.event.DocumentListener
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.ThrowableComputable
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
 import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
+
+/** The log of the plugin. */
+internal val LOG = Logger.getInstance("#dev.companion.gemini")
 
 /** Runs [work] on the EDT, also below a dialog, unless the project has closed. Any thread. */
 internal fun Project.later(work: () -> Unit) =
@@ -30,6 +34,13 @@ internal fun inBackground(work: () -> Unit) {
 /** Runs [work] on a background thread after a time. Any thread. */
 internal fun after(millis: Long, work: () -> Unit): Future<*> =
     AppExecutorUtil.getAppScheduledExecutorService().schedule(work, millis, TimeUnit.MILLISECONDS)
+
+/** Returns the result of [look], in a read action. Any thread. */
+internal fun <T> reading(look: () -> T): T =
+    ApplicationManager.getApplication().runReadAction(ThrowableComputable<T, Exception>(look))
+
+/** Returns the result of [look], in a read action; null if the project has closed. Any thread. */
+internal fun <T> Project.ifOpen(look: () -> T): T? = reading { if (isDisposed) null else look() }
 
 /** Calls [changed] after each change of a document, on any thread: background write actions also change documents. */
 internal fun documentListener(changed: (DocumentEvent) -> Unit): DocumentListener =
@@ -53,5 +64,3 @@ internal fun Project.labelHistory(name: String) {
     assertEdt()
     loggingFailure("the Local History has no label") { Platform.labelHistory(this, name) }
 }
-
-private val LOG = Logger.getInstance("#dev.companion.gemini")

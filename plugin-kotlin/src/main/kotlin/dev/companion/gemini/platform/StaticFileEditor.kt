@@ -1,4 +1,4 @@
-// Provides the base of the plugin's tabs, of their providers and their file types.
+// Provides the base of the plugin's tabs: of their files, editors and providers.
 
 package dev.companion.gemini.platform
 
@@ -8,10 +8,13 @@ import com.intellij.openapi.fileEditor.FileEditorLocation
 import com.intellij.openapi.fileEditor.FileEditorPolicy
 import com.intellij.openapi.fileEditor.FileEditorProvider
 import com.intellij.openapi.fileEditor.FileEditorState
+import com.intellij.openapi.fileEditor.impl.EditorTabTitleProvider
 import com.intellij.openapi.fileTypes.FileType
 import com.intellij.openapi.project.DumbAware
+import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.UserDataHolderBase
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.testFramework.LightVirtualFile
 import java.beans.PropertyChangeListener
 import javax.swing.Icon
 
@@ -50,23 +53,46 @@ abstract class StaticFileEditorProvider(private val id: String) :
     override fun getPolicy() = FileEditorPolicy.HIDE_DEFAULT_EDITOR
 }
 
-/** Is unknown to other plugins: no plugin opens a tab for a file of this type, indexes it or highlights it. */
-internal class TabFileType(
-    private val name: String,
-    private val description: () -> String,
-    private val icon: Icon?,
-) : FileType {
-    override fun getName() = name
+/** The file of a tab. It is in memory only, so no tab is restored after a restart. */
+abstract class TabFile internal constructor(
+    name: String,
+    type: String,
+    description: () -> String,
+    icon: Icon?,
+) : LightVirtualFile(name, Type(type, description, icon), "") {
+    /** The title of the tab. Any thread. */
+    internal abstract val tabTitle: String
 
-    override fun getDescription(): String = description()
+    init {
+        isWritable = false
+        Platform.forbidPreview(this)
+    }
 
-    override fun getDefaultExtension() = ""
+    /** Is unknown to other plugins: no plugin opens a tab for a file of this type, indexes it or highlights it. */
+    private class Type(
+        private val name: String,
+        private val description: () -> String,
+        private val icon: Icon?,
+    ) : FileType {
+        override fun getName() = name
 
-    override fun getIcon() = icon
+        override fun getDescription(): String = description()
 
-    override fun isBinary() = true
+        override fun getDefaultExtension() = ""
 
-    override fun isReadOnly() = true
+        override fun getIcon() = icon
 
-    override fun getCharset(file: VirtualFile, content: ByteArray): String? = null
+        override fun isBinary() = true
+
+        override fun isReadOnly() = true
+
+        override fun getCharset(file: VirtualFile, content: ByteArray): String? = null
+    }
+}
+
+/** Any thread. */
+class TabTitleProvider :
+    EditorTabTitleProvider,
+    DumbAware {
+    override fun getEditorTabTitle(project: Project, file: VirtualFile): String? = (file as? TabFile)?.tabTitle
 }

@@ -3,7 +3,6 @@
 package dev.companion.gemini.project
 
 import com.intellij.openapi.application.PathManager
-import com.intellij.openapi.diagnostic.Logger
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.EditorHost
@@ -13,6 +12,7 @@ import dev.companion.gemini.core.NativeLibrary
 import dev.companion.gemini.core.NativeLibraryException
 import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.platform.LOG
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
@@ -21,8 +21,6 @@ import java.nio.file.Paths
 class ServerFault(message: String) : RuntimeException(message)
 
 internal object ServerLaunch {
-    private val LOG = Logger.getInstance("#dev.companion.gemini")
-
     /** Loads a library and writes files, so don't call it on the EDT. */
     fun start(settings: ServerSettings, editor: EditorHost): CompanionCore {
         assertNotEdt()

@@ -2,9 +2,9 @@
 
 package dev.companion.gemini.review
 
-import com.intellij.openapi.diagnostic.Logger
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.ServerMessage
+import dev.companion.gemini.platform.LOG
 import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.tabs.UserDecision
 
@@ -50,9 +50,5 @@ internal class LeftProposals(
                 keep(proposal)
             }
         }
-    }
-
-    private companion object {
-        val LOG = Logger.getInstance("#dev.companion.gemini")
     }
 }

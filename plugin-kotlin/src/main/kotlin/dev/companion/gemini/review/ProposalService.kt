@@ -66,7 +66,6 @@ internal open class ProposalService protected constructor(
     private val tabs = ProposalTabs(project)
     private val writer = TargetWriter(project, background, queue, flush, ::finishWritten)
     private val notices = ProposalNotices(project, ::reviewHidden, ::review)
-    private val targetBanners = TargetBanners(project, ::review)
     override val accidentalInput = AccidentalInputFilter()
     override var isShared = true
         set(value) {
@@ -221,8 +220,7 @@ internal open class ProposalService protected constructor(
     /** The proposals that wait for a decision, oldest first. EDT. */
     internal fun waiting(): List<Proposal> = proposals.filter { it.state == Proposal.State.OPEN }
 
-    /** Shows a proposal on the user's request. EDT. */
-    internal fun review(proposal: Proposal) =
+    override fun review(proposal: Proposal) =
         queue.inTurn {
             if (proposal in proposals) tabs.show(proposal.file)
             changed()
@@ -453,7 +451,7 @@ internal open class ProposalService protected constructor(
         updateTitles()
         ProposalOrder.update(waiting())
         targets.update(proposals.mapTo(LinkedHashSet()) { it.target.path })
-        targetBanners.update(waiting())
+        TargetBanners.update(project, waiting())
         if (waiting().isEmpty()) isAlerted = false
         notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) || it.deferred != null })
         project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged(waiting().size)

@@ -25,6 +25,9 @@ internal interface ProposalDecisions {
     /** Writes an undelivered proposal into the file. Asks first if that would lose a text. */
     fun apply(proposal: Proposal)
 
+    /** Shows a proposal in its tab. */
+    fun review(proposal: Proposal)
+
     /** Shows the next or previous waiting proposal. */
     fun go(from: Proposal?, by: Int)
 

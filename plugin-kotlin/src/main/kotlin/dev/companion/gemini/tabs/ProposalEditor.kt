@@ -11,7 +11,6 @@ import com.intellij.diff.util.DiffUserDataKeys
 import com.intellij.diff.util.DiffUserDataKeysEx
 import com.intellij.diff.util.Side
 import com.intellij.openapi.actionSystem.ActionManager
-import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.EditorFactory
@@ -27,6 +26,7 @@ import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.KeyboardAccess
+import dev.companion.gemini.platform.LOG
 import dev.companion.gemini.platform.StaticFileEditor
 import dev.companion.gemini.platform.StaticFileEditorProvider
 import dev.companion.gemini.platform.later
@@ -221,10 +221,6 @@ internal class ProposalEditor(
     override fun getDocuments(): Array<Document> = proposal?.let { arrayOf(it.document) } ?: emptyArray()
 
     override fun dispose() = file.editorGone(this)
-
-    private companion object {
-        val LOG = Logger.getInstance("#dev.companion.gemini")
-    }
 }
 
 /** Actions use it to find the proposal with the focus. */

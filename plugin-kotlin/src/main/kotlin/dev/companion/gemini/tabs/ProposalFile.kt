@@ -1,12 +1,10 @@
-// Represents the tab of a proposal. It is in memory only, so no tab is restored after a restart.
+// Represents the tab of a proposal.
 
 package dev.companion.gemini.tabs
 
-import com.intellij.testFramework.LightVirtualFile
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
-import dev.companion.gemini.platform.Platform
-import dev.companion.gemini.platform.TabFileType
+import dev.companion.gemini.platform.TabFile
 import dev.companion.gemini.target.ShownPath
 import javax.swing.Icon
 
@@ -20,7 +18,7 @@ class ProposalFile internal constructor(
     /** That of the file's own type. */
     icon: Icon?,
     internal val decisions: ProposalDecisions,
-) : LightVirtualFile(ShownPath.name(targetPath), TabFileType("CLI proposal", { message("diff.type") }, icon), "") {
+) : TabFile(ShownPath.name(targetPath), "CLI proposal", { message("diff.type") }, icon) {
     /** The content of the tab; set before the tab opens. */
     internal var proposal: Proposal? = null
         set(value) {
@@ -34,20 +32,15 @@ class ProposalFile internal constructor(
     /** Whether the user closes the tab that is about to close. */
     internal var isClosedByUser = false
 
-    /** The tab's title, unique among the tabs. */
+    /** Unique among the tabs. */
     @Volatile
-    internal var title: String = ShownPath.name(targetPath)
+    override var tabTitle: String = ShownPath.name(targetPath)
         private set
-
-    init {
-        isWritable = false
-        Platform.forbidPreview(this)
-    }
 
     /** Returns whether the title has changed. */
     internal fun rename(title: String): Boolean {
         assertEdt()
-        return (title != this.title).also { this.title = title }
+        return (title != tabTitle).also { tabTitle = title }
     }
 
     /** Opens the field for the reason of a rejection, in the tab with the focus or the first one. */

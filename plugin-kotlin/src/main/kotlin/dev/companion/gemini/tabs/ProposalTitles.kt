@@ -2,20 +2,9 @@
 
 package dev.companion.gemini.tabs
 
-import com.intellij.openapi.fileEditor.impl.EditorTabTitleProvider
-import com.intellij.openapi.project.DumbAware
-import com.intellij.openapi.project.Project
-import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.target.ShownPath
-
-/** Any thread. */
-class ProposalTitleProvider :
-    EditorTabTitleProvider,
-    DumbAware {
-    override fun getEditorTabTitle(project: Project, file: VirtualFile): String? = (file as? ProposalFile)?.title
-}
 
 internal object ProposalTitles {
     /**

@@ -12,42 +12,30 @@ import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.KeyboardAccess
 import javax.swing.JComponent
 
-internal class TargetBanners(
-    private val project: Project,
-    private val open: (Proposal) -> Unit,
-) {
+internal object TargetBanners {
+    private val WAITING = Key.create<Map<VirtualFile, Proposal>>("Companion.TargetBanners")
+
     /** Adds and removes banners. EDT. */
-    fun update(waiting: List<Proposal>) {
+    fun update(project: Project, waiting: List<Proposal>) {
         assertEdt()
         val former = project.getUserData(WAITING).orEmpty()
-        val now = HashMap<VirtualFile, Banner>()
-        for (proposal in waiting) proposal.target.file?.let { now[it] = Banner(proposal, open) }
+        val now = HashMap<VirtualFile, Proposal>()
+        for (proposal in waiting) proposal.target.file?.let { now[it] = proposal }
         project.putUserData(WAITING, now)
         val banners = EditorNotifications.getInstance(project)
-        val changed = (former.keys + now.keys).filter { former[it]?.proposal !== now[it]?.proposal }
+        val changed = (former.keys + now.keys).filter { former[it] !== now[it] }
         changed.filter(VirtualFile::isValid).forEach(banners::updateNotifications)
     }
 
-    private class Banner(
-        val proposal: Proposal,
-        private val open: (Proposal) -> Unit,
-    ) {
-        fun create(): JComponent {
-            val panel = EditorNotificationPanel().text(message("diff.target", proposal.position.owner))
-            val label = panel.createActionLabel(message("diff.target.open"), Runnable { open(proposal) })
-            KeyboardAccess.add(label) { open(proposal) }
-            return panel
-        }
-    }
+    /** Whether a proposal waits for [file]. Any thread. */
+    fun isWanted(project: Project, file: VirtualFile): Boolean = project.getUserData(WAITING)?.containsKey(file) == true
 
-    companion object {
-        private val WAITING = Key.create<Map<VirtualFile, Banner>>("Companion.TargetBanners")
-
-        /** Whether a proposal waits for [file]. Any thread. */
-        fun isWanted(project: Project, file: VirtualFile): Boolean =
-            project.getUserData(WAITING)?.containsKey(file) == true
-
-        /** The banner for [file], or null if no proposal waits for it. EDT. */
-        fun create(project: Project, file: VirtualFile): JComponent? = project.getUserData(WAITING)?.get(file)?.create()
+    /** The banner for [file], or null if no proposal waits for it. EDT. */
+    fun create(project: Project, file: VirtualFile): JComponent? {
+        val proposal = project.getUserData(WAITING)?.get(file) ?: return null
+        val open = { proposal.file.decisions.review(proposal) }
+        val panel = EditorNotificationPanel().text(message("diff.target", proposal.position.owner))
+        KeyboardAccess.add(panel.createActionLabel(message("diff.target.open"), Runnable(open)), open)
+        return panel
     }
 }

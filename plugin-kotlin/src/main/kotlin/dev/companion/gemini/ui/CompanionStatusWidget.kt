@@ -2,9 +2,7 @@
 
 package dev.companion.gemini.ui
 
-import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.util.Computable
 import com.intellij.openapi.wm.CustomStatusBarWidget
 import com.intellij.openapi.wm.StatusBar
 import com.intellij.openapi.wm.WindowManager
@@ -15,6 +13,7 @@ import dev.companion.gemini.changes.ChangesListener
 import dev.companion.gemini.changes.ChangesService
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.KeyboardAccess
+import dev.companion.gemini.platform.ifOpen
 import dev.companion.gemini.platform.inBackground
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.project.CompanionService
@@ -66,8 +65,7 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
     /** Creates the service and reads the icons off the EDT, because these first steps are slow. */
     private fun showFirst() {
         ServerStateText.loadIcons()
-        val made = Computable { if (project.isDisposed) null else CompanionService.getInstance(project) }
-        val service = ApplicationManager.getApplication().runReadAction(made) ?: return
+        val service = project.ifOpen { CompanionService.getInstance(project) } ?: return
         project.later {
             val waiting = ProposalService.getInstance(project).waiting().size
             show(service.state, waiting, ChangesService.getInstance(project).fileCount)
