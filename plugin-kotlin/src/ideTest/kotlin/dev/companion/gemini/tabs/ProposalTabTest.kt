@@ -13,6 +13,7 @@ import dev.companion.gemini.review.Answer
 import dev.companion.gemini.review.DiffTestCase
 import java.io.File
 import java.nio.file.Files
+import java.nio.file.Paths
 import javax.swing.JEditorPane
 
 class ProposalTabTest : DiffTestCase() {
@@ -79,6 +80,26 @@ class ProposalTabTest : DiffTestCase() {
             assertTrue(banner, "It is outside this project." in banner)
         } finally {
             FileUtil.delete(folder)
+        }
+    }
+
+    fun `test a path that leads out of the project is outside, whatever it begins with`() {
+        val project = checkNotNull(project.basePath)
+        val folder = Files.createTempDirectory("outside").toRealPath()
+        try {
+            Files.createDirectory(folder.resolve("sub"))
+            Files.createSymbolicLink(Paths.get(path("link")), folder.resolve("sub"))
+            val names = listOf("gone/../../../outside.txt", "link/../outside.txt")
+            for (path in names.map(::path) + "$project/../outside.txt") {
+                assertEquals(Answer.DONE, answer { service.open(it, path, "two") })
+                val view = View(tabs().single { it.targetPath == path })
+                assertTrue(view.banner, "It is outside this project." in view.banner)
+                view.click("Reject")
+            }
+            propose("sub/../a.txt", "two")
+            assertFalse(view("sub/../a.txt").banner, "outside" in view("sub/../a.txt").banner)
+        } finally {
+            FileUtil.delete(folder.toFile())
         }
     }
 

@@ -15,7 +15,6 @@ import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.disk.systemPath
 import java.nio.file.Files
 import java.nio.file.LinkOption
-import java.nio.file.Path
 
 /** The files of one command. Folders are not listed, but their files. */
 internal class CommandFiles {
@@ -79,20 +78,14 @@ internal class CommandFiles {
     /** Adds a file to [files], unless it did not change after [since]. */
     private fun add(files: MutableMap<String, ChangeKind>, path: String, kind: ChangeKind, since: Long) {
         val file = FileOnDisk.path(path) ?: return
+        val real = OpenedPath.real(file).toString()
         if (Files.notExists(file, LinkOption.NOFOLLOW_LINKS)) {
-            if (kind != ChangeKind.CREATED) files[real(file)] = ChangeKind.DELETED
+            if (kind != ChangeKind.CREATED) files[real] = ChangeKind.DELETED
             return
         }
         val changed = FileTimes.lastChange(file)
         if (changed != null && changed < since) return
-        files[real(file)] = if (kind == ChangeKind.DELETED) ChangeKind.CHANGED else kind
-    }
-
-    /** Returns the path as a CLI writes it, which names files by their real paths. Folders may be gone, too. */
-    private fun real(path: Path): String {
-        val folders = generateSequence(path.parent) { it.parent }
-        val real = folders.firstNotNullOfOrNull { OpenedPath.realPath(it)?.resolve(it.relativize(path)) }
-        return (real ?: path).toString()
+        files[real] = if (kind == ChangeKind.DELETED) ChangeKind.CHANGED else kind
     }
 
     companion object {

@@ -20,6 +20,7 @@ import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.PromptKey
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.platform.inBackground
 import dev.companion.gemini.platform.later
 
@@ -64,7 +65,7 @@ internal class CommandWatch(
         assertEdt()
         val ended = running.find { it.command.key == key && !it.isEnding } ?: return
         ended.isEnding = true
-        val roots = ProjectRootManager.getInstance(project).contentRoots.filter { it.isInLocalFileSystem }
+        val roots = OpenedPath.contentRoots(project)
         inBackground {
             val finish = Runnable { project.later { finish(ended) } }
             // The platform would ask the user about a conflict, in a dialog, and does so when the user comes back.

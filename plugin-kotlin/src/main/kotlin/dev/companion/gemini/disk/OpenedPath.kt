@@ -2,13 +2,12 @@
 
 package dev.companion.gemini.disk
 
-import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ProjectRootManager
-import com.intellij.openapi.util.Computable
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.platform.ifOpen
 import java.io.File
 import java.io.IOException
 import java.nio.file.Files
@@ -29,14 +28,14 @@ internal class OpenedPath private constructor(
         /** Returns the user's path of a CLI's path; null if that is not valid. See [of]. */
         fun find(project: Project, path: String): Path? = FileOnDisk.path(path)?.let { of(project, it).path }
 
-        /** Reads the disk, so never call it on the EDT, nor under a lock. */
-        fun of(project: Project, path: Path): OpenedPath {
+        /** [written] is the CLI's path. Reads the disk, so never call it on the EDT, nor under a lock. */
+        fun of(project: Project, written: Path): OpenedPath {
             assertNotEdt()
-            val look = Computable {
-                if (project.isDisposed) null else Pair(roots(project), FileEditorManager.getInstance(project).openFiles)
-            }
-            val (roots, files) = ApplicationManager.getApplication().runReadAction(look)
-                ?: return OpenedPath(path, true)
+            // Only the disk knows where a `..` after a link leads.
+            val path = if (written == written.normalize()) written else real(written).normalize()
+            val (roots, files) = project.ifOpen {
+                Pair(roots(project), FileEditorManager.getInstance(project).openFiles)
+            } ?: return OpenedPath(path, true)
             val opened = files.filter { it.isInLocalFileSystem }
             val own = belowRoot(roots, path)
             val name = idePath(path.toString())
@@ -46,9 +45,13 @@ internal class OpenedPath private constructor(
             return OpenedPath(shown, roots.none(own::startsWith))
         }
 
-        private fun roots(project: Project): List<Path> =
-            (ProjectRootManager.getInstance(project).contentRoots.map { it.path } + listOfNotNull(project.basePath))
-                .map { Paths.get(it) }
+        /** The folders of the project and its modules on local disks. In a read action. */
+        fun roots(project: Project): List<Path> =
+            (listOfNotNull(project.basePath) + contentRoots(project).map { it.path }).map { Paths.get(it) }.distinct()
+
+        /** The folders of the project's modules on local disks. On the EDT or in a read action. */
+        fun contentRoots(project: Project): List<VirtualFile> =
+            ProjectRootManager.getInstance(project).contentRoots.filter { it.isInLocalFileSystem }
 
         /** Returns [path] below the root's own path, if the root is a link and [path] leads into it. */
         fun belowRoot(roots: List<Path>, path: Path): Path {
@@ -66,6 +69,13 @@ internal class OpenedPath private constructor(
             } catch (_: IOException) {
                 false
             }
+
+        /** Returns the path without links, as a CLI writes it. Its folders may be missing, too. */
+        fun real(path: Path): Path {
+            val folders = generateSequence(path.parent) { it.parent }
+            val real = folders.firstNotNullOfOrNull { realPath(it)?.resolve(it.relativize(path)) }
+            return real ?: path
+        }
 
         fun realPath(path: Path): Path? =
             try {

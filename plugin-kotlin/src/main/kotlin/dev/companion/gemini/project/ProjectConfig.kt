@@ -3,14 +3,13 @@
 package dev.companion.gemini.project
 
 import com.intellij.openapi.application.ApplicationInfo
-import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ApplicationNamesInfo
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.roots.ProjectRootManager
-import com.intellij.openapi.util.Computable
 import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.ifOpen
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
@@ -24,17 +23,14 @@ internal object ProjectConfig {
         assertNotEdt()
         val settings = CompanionSettings.getInstance().values
         if (!settings.context && !settings.review && !settings.diagnostics) return null
-        val look = Computable { if (project.isDisposed) null else configured(project, settings) }
-        val config = ApplicationManager.getApplication().runReadAction(look) ?: return null
-        val folders = config.workspace.map { Paths.get(it) }.distinct().filter(Files::isDirectory)
-        return config.copy(workspace = folders.map(Path::toString))
+        val config = project.ifOpen { configured(project, settings) } ?: return null
+        return config.copy(workspace = config.workspace.filter { Files.isDirectory(Paths.get(it)) })
     }
 
     /** Returns the settings with the roots of the project and its modules on local disks. Runs in a read action. */
-    private fun configured(project: Project, settings: CompanionSettings.Values): ServerSettings {
-        val roots = ProjectRootManager.getInstance(project).contentRoots.filter { it.isInLocalFileSystem }
-        return settings.server().copy(
-            workspace = listOfNotNull(project.basePath) + roots.map { it.path },
+    private fun configured(project: Project, settings: CompanionSettings.Values): ServerSettings =
+        settings.server().copy(
+            workspace = OpenedPath.roots(project).map(Path::toString),
             ideName = ideName(ApplicationInfo.getInstance().build.productCode),
             ideDisplayName = ApplicationNamesInfo.getInstance().fullProductName,
             trusted = trusted(settings.trust, Platform.isTrusted(project)),
@@ -43,7 +39,6 @@ internal object ProjectConfig {
             resume = true,
             keepProposals = true,
         )
-    }
 
     /** Returns the CLI's internal name of a product. The CLI shows users the display name. */
     fun ideName(productCode: String): String =
