@@ -5,11 +5,14 @@ package dev.companion.gemini.project
 import com.google.gson.JsonObject
 import com.google.gson.JsonParser
 import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileTypes.PlainTextFileType
 import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.project.ex.ProjectManagerEx
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.testFramework.LightVirtualFile
 import com.intellij.testFramework.PsiTestUtil
+import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.offEdt
 import java.io.File
 import java.io.IOException
@@ -138,6 +141,23 @@ class CompanionServiceTest : ServiceTestCase() {
         set { context = true }
         await { cli.context().contains(file.name) }
         FileEditorManager.getInstance(project).closeFile(virtual)
+    }
+
+    fun testTheFileThatHadTheFocusKeepsItOverARestartWhileAnotherTabIsInFront() {
+        val cores = CopyOnWriteArrayList<RecordingCore>()
+        val service = serviceWith { _, _ -> RecordingCore().also(cores::add) }
+        service.start()
+        await { service.state is CompanionState.Running }
+        val folder = FileUtil.createTempDirectory("context", null).canonicalFile
+        val file = File(folder, "seen.txt").apply { writeText("text") }
+        val editors = FileEditorManager.getInstance(project)
+        editors.openFile(checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file)), true)
+        await { "focused ${file.path}" in cores.single().calls }
+        editors.openFile(LightVirtualFile("other.txt", PlainTextFileType.INSTANCE, ""), true)
+        service.restart()
+        await { "opened ${file.path}" in cores.last().calls && cores.size == 2 }
+        assertTrue(cores.last().calls.toString(), "focused ${file.path}" in cores.last().calls)
+        editors.openFiles.forEach(editors::closeFile)
     }
 
     private fun published(): JsonObject =

@@ -18,7 +18,6 @@ import com.intellij.openapi.fileEditor.FileEditorManagerEvent
 import com.intellij.openapi.fileEditor.FileEditorManagerListener
 import com.intellij.openapi.fileEditor.TextEditor
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.util.Computable
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.VirtualFileManager
 import com.intellij.openapi.vfs.newvfs.BulkFileListener
@@ -33,6 +32,7 @@ import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.documentListener
 import dev.companion.gemini.platform.later
+import dev.companion.gemini.platform.reading
 import java.awt.EventQueue
 import javax.swing.SwingUtilities
 
@@ -45,9 +45,14 @@ import javax.swing.SwingUtilities
 class EditorContext(
     private val project: Project,
     val core: CompanionCore,
+    /** The file that had the focus last while another server ran. */
+    private val formerFile: VirtualFile? = null,
 ) : Disposable {
     /** The tab that was selected last. */
     private var focus: Focus? = null
+
+    /** The file that had the focus last. */
+    val focusedFile: VirtualFile? get() = focus?.file
 
     /** Whether the caret and the selection will be sent after the current events. */
     private var caretPending = false
@@ -82,7 +87,8 @@ class EditorContext(
         for (file in linkedSetOf(*selected, *manager.openFiles)) {
             if (file.isInLocalFileSystem) core.send(ServerMessage.Opened(systemPath(file)))
         }
-        selected.firstOrNull()?.let { focused(it, manager.getSelectedEditor(it)) }
+        val last = selected.find { it.isInLocalFileSystem } ?: formerFile?.takeIf(manager::isFileOpen)
+        last?.let { focused(it, manager.getSelectedEditor(it)) }
     }
 
     private fun focused(file: VirtualFile, fileEditor: FileEditor?) {
@@ -116,7 +122,7 @@ class EditorContext(
         caretPending = true
         SwingUtilities.invokeLater {
             caretPending = false
-            ApplicationManager.getApplication().runReadAction(Computable { sendCaret() })
+            reading(::sendCaret)
         }
     }
 

@@ -205,11 +205,12 @@ open class CompanionService protected constructor(
         val wanted = current?.takeIf { CompanionSettings.getInstance().values.context }
         val old = context
         if (old?.core === wanted) return
+        val file = old?.focusedFile
         if (old != null) {
             Disposer.dispose(old)
             if (old.core === current) old.forgetFiles()
         }
-        context = wanted?.let { EditorContext(project, it) }
+        context = wanted?.let { EditorContext(project, it, file) }
         context?.let {
             Disposer.register(this, it)
             it.start()
