@@ -14,6 +14,7 @@ import dev.companion.gemini.platform.after
 import dev.companion.gemini.platform.inBackground
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.platform.laterWithoutDialog
+import dev.companion.gemini.platform.logFailure
 import java.io.IOException
 import java.nio.file.Path
 import java.nio.file.Paths
@@ -33,7 +34,7 @@ internal class UnsavedFiles(
         val folders = roots.map { Paths.get(it) }
         // The files whose new text does not get to the disk. Only the first answer counts.
         val unwritten = CompletableFuture<List<VirtualFile>>()
-        unwritten.thenAccept { complete((unsaved(folders) + it).map(::systemPath).distinct()) }
+        unwritten.thenAccept { complete((unsaved(folders) + it).map(::systemPath).distinct()) }.logFailure()
         after(TIMEOUT_MILLIS) { unwritten.complete(emptyList()) }
         project.later {
             beforePrompt()

@@ -12,6 +12,7 @@ import com.intellij.openapi.util.ThrowableComputable
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
 
@@ -58,6 +59,11 @@ internal fun loggingFailure(failure: String, work: () -> Unit) =
     } catch (e: LinkageError) {
         LOG.warn(CompanionBundle.missing(e))
     }
+
+/** Logs the failure of a task that nobody waits for. */
+internal fun CompletableFuture<*>.logFailure() {
+    whenComplete { _, failure -> failure?.let(LOG::error) }
+}
 
 /** Adds a label to the Local History. If it fails, the IDE's log says so. EDT. */
 internal fun Project.labelHistory(name: String) {

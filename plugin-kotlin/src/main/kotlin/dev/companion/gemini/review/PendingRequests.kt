@@ -6,6 +6,7 @@ import com.intellij.openapi.Disposable
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.Responder
+import dev.companion.gemini.platform.logFailure
 import dev.companion.gemini.target.TargetException
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ConcurrentHashMap
@@ -35,11 +36,12 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
 
         init {
             pending += this
-            answer.orTimeout(deadlineMillis, TimeUnit.MILLISECONDS).whenComplete { text, failure ->
+            val answered = answer.orTimeout(deadlineMillis, TimeUnit.MILLISECONDS).handle { text, failure ->
                 pending -= this
                 job = null
                 if (failure == null) responder.complete(text) else responder.fail(explain(failure))
             }
+            answered.logFailure()
         }
 
         private fun explain(failure: Throwable): String =
