@@ -45,6 +45,17 @@ class StaleTest : QuestionTestCase() {
         assertEquals(2, questions.size)
     }
 
+    fun `test a file that the user has just created is asked about`() {
+        val view = propose("a.txt", "new")
+        WriteCommandAction.runWriteCommandAction(project) {
+            val created = virtualFile(root).createChildData(this, "a.txt")
+            created.setBinaryContent("by hand".toByteArray())
+        }
+        view.click("Accept")
+        assertEquals(emptyList<String>(), calls)
+        assertEquals(1, questions.size)
+    }
+
     fun `test what another program writes is not lost without a question because the user has not saved`() {
         val file = file("a.txt", "old")
         change("a.txt", "by hand")

@@ -2,14 +2,13 @@
 
 package dev.companion.gemini.disk
 
-import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.fileEditor.FileDocumentManager
-import com.intellij.openapi.util.Computable
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.platform.after
+import dev.companion.gemini.platform.reading
 import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.InvalidPathException
@@ -29,8 +28,8 @@ internal object FileOnDisk {
             null
         }
 
-    /** Returns the file as the IDE knows it, whatever its state on the disk. */
-    fun known(path: Path): VirtualFile? = LocalFileSystem.getInstance().findFileByIoFile(path.toFile())
+    /** Returns the file or folder as the IDE knows it, without a look at the disk. Any thread. */
+    fun known(path: Path): VirtualFile? = LocalFileSystem.getInstance().findFileByPathIfCached(idePath(path.toString()))
 
     /** Returns whether the file has unsaved changes. */
     fun isUnsaved(file: VirtualFile): Boolean = FileDocumentManager.getInstance().isFileModified(file)
@@ -105,10 +104,8 @@ internal object FileOnDisk {
      * Reads the disk without a lock, because the disk may not answer. Only a difference is checked again under the
      * lock: a concurrent renaming is then complete, and [known] may have another path.
      */
-    private fun isOutdated(known: VirtualFile, path: Path): Boolean {
-        val differsStill = Computable { known(path) == known && differs(known, path) }
-        return differs(known, path) && ApplicationManager.getApplication().runReadAction(differsStill)
-    }
+    private fun isOutdated(known: VirtualFile, path: Path): Boolean =
+        differs(known, path) && reading { known(path) == known && differs(known, path) }
 
     /** Returns whether the IDE knows the file as it is on the disk, apart from unsaved changes. */
     fun isKnown(file: VirtualFile): Boolean = path(file.path)?.let { !differs(file, it) } == true

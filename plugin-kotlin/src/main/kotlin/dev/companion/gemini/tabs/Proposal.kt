@@ -137,7 +137,7 @@ internal class Proposal(
     val isChanged: Boolean get() = changed || (isUnsaved() && changedOnDisk) || (wasUnsaved && !isUnsaved())
 
     val isDeleted: Boolean get() = kind == ProposalKind.CHANGE && !target.isInPlace
-    val isCreated: Boolean get() = kind == ProposalKind.CREATE && target.file != null
+    val isCreated: Boolean get() = kind == ProposalKind.CREATE && (target.file != null || target.isCreated)
     private var form = target.form(proposed.form)
     private var comparison: Future<*>? = null
 

@@ -2,7 +2,6 @@
 
 package dev.companion.gemini.target
 
-import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileTypes.FileType
@@ -10,12 +9,12 @@ import com.intellij.openapi.fileTypes.FileTypeManager
 import com.intellij.openapi.fileTypes.PlainTextFileType
 import com.intellij.openapi.fileTypes.UnknownFileType
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.util.ThrowableComputable
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.OpenedPath
+import dev.companion.gemini.platform.ifOpen
 import java.nio.file.Files
 import java.nio.file.Path
 
@@ -23,13 +22,8 @@ import java.nio.file.Path
 internal class TargetException(message: String) : Exception(message)
 
 /** Runs [look] in a read action, if the project has not ended. */
-internal fun <T> Project.read(look: () -> T): T {
-    val asked = ThrowableComputable<T, TargetException> {
-        if (isDisposed) throw TargetException(message("diff.error.closed"))
-        look()
-    }
-    return ApplicationManager.getApplication().runReadAction(asked)
-}
+internal fun <T : Any> Project.read(look: () -> T): T =
+    ifOpen(look) ?: throw TargetException(message("diff.error.closed"))
 
 /**
  * Whether the IDE calls [file] binary only because it is empty: its name has no type, and there is no content that
@@ -56,6 +50,9 @@ internal class Target private constructor(
 
     /** Whether the file is still where it was found. A look on the disk comes up to a second later. */
     val isInPlace: Boolean get() = file != null && file.isValid && file.path == place
+
+    /** Whether a file is where there was none. */
+    val isCreated: Boolean get() = file == null && FileOnDisk.known(path)?.isDirectory == false
 
     /** The text in the IDE; null if there is no file. */
     val text: CharSequence? get() = document?.immutableCharSequence ?: "".takeIf { file != null }
