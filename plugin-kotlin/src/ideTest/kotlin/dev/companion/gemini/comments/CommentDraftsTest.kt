@@ -7,6 +7,7 @@ import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.EditorFactory
 import com.intellij.testFramework.LightPlatformTestCase
 import dev.companion.gemini.core.CommentOnLines
+import dev.companion.gemini.offEdt
 import java.nio.file.Paths
 
 class CommentDraftsTest : LightPlatformTestCase() {
@@ -54,8 +55,10 @@ class CommentDraftsTest : LightPlatformTestCase() {
         assertSame(draft, drafts.at(place(1..1), null))
     }
 
-    private fun find(text: String, content: String, count: Int, line: Int): Int? =
-        LineContent.find(document(text), CommentOnLines("id", "/a", line + 1, line + count, content, "why"))?.first
+    private fun find(text: String, content: String, count: Int, line: Int): Int? {
+        val comment = CommentOnLines("id", "/a", line + 1, line + count, content, "why")
+        return offEdt { LineContent.find(document(text), comment) }?.first
+    }
 
     fun `test the nearest lines with the content are found`() {
         val text = "a b\n\n  a\tb \nc\na b\n"

@@ -106,6 +106,19 @@ class CommentServiceTest : DiffTestCase() {
         assertEquals("comment a.txt 3 3 two why", sent.last())
     }
 
+    fun `test deleted lines are looked for while the user goes on`() {
+        val lines = (0 until 2_000).map { "line $it" }
+        change { it.setText(lines.joinToString("\n")) }
+        val comments = (100..1_900 step 100).map { comment(it..it, "why $it") }
+        change { it.setText(lines.drop(1).joinToString("\n") { line -> "$line changed" }) }
+        this.comments.update()
+        change { it.setText("zero\n" + lines.joinToString("\n")) }
+        this.comments.update()
+        assertEquals("the EDT does not wait", emptyList<String>(), gutter())
+        await("the marks") { gutter().size == comments.size }
+        assertEquals((101..1_901 step 100).toList(), comments.map { it.lines.first })
+    }
+
     fun `test a rewritten comment is a new one and an empty text removes it`() {
         val old = comment(1..1, "why")
         val place = checkNotNull(comments.place(document, 1..1))

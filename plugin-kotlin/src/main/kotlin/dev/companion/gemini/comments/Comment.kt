@@ -67,13 +67,12 @@ internal class Comment(
     }
 
     /**
-     * Follows the mark in [document], which has the text of the file or proposal [path]. If the marked lines have been
-     * deleted, looks for their content; without it, keeps the lines. Returns whether the comment has changed.
+     * Follows the mark in [document], which has the text of the file or proposal [path]. Without a mark it keeps the
+     * lines. Returns whether they have changed.
      */
     fun follow(document: Document?, path: String, isProposal: Boolean): Boolean {
         if (document !== this.document || mark?.let(::linesOf) == null) unmark()
-        if (document == null) return false
-        if (mark == null) mark(document, LineContent.find(document, params) ?: return false)
+        if (document == null || mark == null) return false
         inProposal = isProposal
         val old = params
         val content = LineContent.of(document, lines)

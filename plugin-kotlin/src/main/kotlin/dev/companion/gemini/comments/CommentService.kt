@@ -56,6 +56,7 @@ class CommentService(private val project: Project) : Disposable {
     )
 
     private var isWatching = false
+    private var isSearching = false
 
     /** Watches the editors once there is a comment. Nobody ends the service of the project for new projects. */
     private fun watch() {
@@ -159,15 +160,43 @@ class CommentService(private val project: Project) : Disposable {
     internal fun shown(comment: Comment): String =
         ShownPath.of(project, Paths.get(comment.params.path)) + ':' + (comment.lines.first + 1)
 
-    /** Follows the lines of all comments, and sends those that have changed. */
+    /** Follows the lines of all comments, and sends those that have changed. Looks for lines that have been deleted. */
     internal fun update() {
         assertEdt()
         if (project.isDisposed) return
+        val lost = LinkedHashMap<Comment, Document>()
         for (comment in comments) {
             val proposal = proposalOf(comment)?.document
             val document = proposal ?: comment.document?.takeIf { localFile(it) != null } ?: openFile(comment)
             val path = document?.takeIf { it !== proposal }?.let(::localFile)?.let(::systemPath) ?: comment.params.path
             if (comment.follow(document, path, proposal != null)) core?.send(ServerMessage.CommentSet(comment.params))
+            if (document != null && comment.document == null) lost[comment] = document
+        }
+        if (lost.isNotEmpty()) search(lost)
+    }
+
+    /** Looks in copies of the documents, off the EDT. Marks the found lines, unless the user has written meanwhile. */
+    private fun search(lost: Map<Comment, Document>) {
+        if (isSearching) return
+        isSearching = true
+        val texts = lost.values.associateWith { it.immutableCharSequence }
+        val contents = lost.mapValues { (comment, _) -> comment.params }
+        inBackground {
+            val copies = texts.mapValues { (_, text) -> EditorFactory.getInstance().createDocument(text) }
+            val found = LinkedHashMap<Comment, IntRange>()
+            for ((comment, document) in lost) {
+                val lines = LineContent.find(copies.getValue(document), contents.getValue(comment)) ?: continue
+                found[comment] = lines
+            }
+            project.later {
+                isSearching = false
+                val written = texts.filter { (document, text) -> document.immutableCharSequence !== text }.keys
+                for ((comment, lines) in found) {
+                    val document = lost.getValue(comment)
+                    if (document !in written && comment in comments) comment.mark(document, lines)
+                }
+                if (found.isNotEmpty() || written.isNotEmpty()) update()
+            }
         }
     }
 

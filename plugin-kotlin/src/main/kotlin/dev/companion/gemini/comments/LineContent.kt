@@ -4,6 +4,7 @@ package dev.companion.gemini.comments
 
 import com.intellij.openapi.editor.Document
 import dev.companion.gemini.core.CommentOnLines
+import dev.companion.gemini.core.assertNotEdt
 
 /** Lines are 0-based. */
 internal object LineContent {
@@ -31,10 +32,11 @@ internal object LineContent {
     fun oneLine(text: CharSequence): String = text.replace(BLANKS, " ").trim(' ')
 
     /**
-     * Returns the lines with the content of [comment] that are nearest to its own; null if there are none. Most lines
-     * differ in their first word, so this is fast enough for the EDT.
+     * Returns the lines with the content of [comment] that are nearest to its own; null if there are none. For many
+     * comments that takes long, so not on the EDT. [document] must not change meanwhile.
      */
     fun find(document: Document, comment: CommentOnLines): IntRange? {
+        assertNotEdt()
         val (content, line, count) = Triple(comment.content, comment.line - 1, comment.endLine - comment.line + 1)
         val starts = 0..document.lineCount - count
         val words = content.split(' ')
