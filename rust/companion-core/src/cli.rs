@@ -266,8 +266,10 @@ impl Clis {
         connected: &[SessionId],
         now: u64,
     ) -> Opened {
-        for edit in self.known.iter_mut().flat_map(|cli| &mut cli.edits) {
-            edit.drop_guess(path);
+        for cli in &mut self.known {
+            // The edit of the client's last diff there has ended, also if no hook has said so.
+            cli.edits.retain(|edit| !edit.is_opened(session, path));
+            cli.edits.iter_mut().for_each(|edit| edit.drop_guess(path));
         }
         let Some((index, at)) = self.edit_of(session, path, now) else {
             return if self.knows(session) { Opened::NEXT_PROMPT } else { Opened::NEVER };

@@ -90,6 +90,8 @@ fn a_diff_without_a_hook_of_its_own_waits_for_the_prompt() {
     let a = cast.a;
     assert_eq!(cast.edit(&cli("x"), a, "/1"), Now);
     assert_eq!(cast.open(a, "/1"), NextPrompt, "that was another edit");
+    assert_eq!(cast.reject(a, "/1"), Some(false), "nobody knows the text before this one");
+    assert_eq!(cast.prompt(&cli("x")), ["/1"]);
     assert_eq!(cast.open(a, "/2"), NextPrompt);
     assert_eq!(cast.reject(a, "/2"), Some(false));
     cast.conversation.clis.gone(a);
