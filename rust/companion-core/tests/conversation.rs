@@ -237,6 +237,25 @@ fn a_note_that_a_model_forgets_with_its_turn_waits_again() {
 }
 
 #[test]
+fn a_note_that_a_model_forgets_waits_again_after_any_number_of_short_runs() {
+    let mut cast = Cast::new();
+    // The companion was restarted after the prompt.
+    cast.comment("1", 1, "one");
+    assert_eq!(cast.result(&cli("x"), "/2"), ["one"]);
+    cast.comment("2", 1, "two");
+    assert_eq!(cast.prompt(&cli("y")), ["two"]);
+    for number in 0..200 {
+        let run = format!("run {number}");
+        cast.prompt(&cli(&run));
+        cast.end(&cli(&run), "Done.");
+    }
+    for (caller, note) in [(cli("x"), "one"), (cli("y"), "two")] {
+        cast.end(&caller, NO_ANSWER);
+        assert_eq!(cast.prompt(&caller), [note]);
+    }
+}
+
+#[test]
 fn a_comment_that_a_model_forgets_waits_only_as_its_user_has_left_it() {
     let mut cast = Cast::new();
     let x = cli("x");

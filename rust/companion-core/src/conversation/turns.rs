@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 use crate::cli::{CliSessionId, MAX_CLIS};
-use crate::notes::{Delivery, Note, push_limited};
+use crate::notes::{Delivery, Note};
 use crate::text::Digest;
 
 /// The answer of a model that has not said anything, as the hook of Gemini CLI has it (`client.js`).
@@ -83,7 +83,7 @@ impl Turns {
         self.0.retain(|turn| *turn.cli != *cli);
         let mut turn = Turn::new(cli);
         turn.state = State::New;
-        push_limited(&mut self.0, turn, MAX_CLIS);
+        self.push(turn);
     }
 
     /// A CLI is about to send its model a prompt. Returns the notes that the model has forgotten.
@@ -113,7 +113,7 @@ impl Turns {
             }
             _ => {}
         }
-        push_limited(&mut self.0, turn, MAX_CLIS);
+        self.push(turn);
         forgotten
     }
 
@@ -151,14 +151,13 @@ impl Turns {
 
     /// A delivery for the model of a CLI has begun.
     pub(super) fn delivers(&mut self, cli: &str, number: u64) {
-        if let Some(turn) = self.turn(cli) {
-            turn.deliveries.push(TurnDelivery {
-                number,
-                notes: Vec::new(),
-                is_last: true,
-                is_with_first_prompt: turn.is_at_first_prompt,
-            });
-        }
+        let turn = self.turn_or_begun(cli);
+        turn.deliveries.push(TurnDelivery {
+            number,
+            notes: Vec::new(),
+            is_last: true,
+            is_with_first_prompt: turn.is_at_first_prompt,
+        });
     }
 
     /// The CLI gives its model a delivery.
@@ -186,11 +185,7 @@ impl Turns {
     /// A turn has ended with this answer; `None` if the CLI does not report it. Returns the notes that the
     /// model has forgotten.
     pub(super) fn end(&mut self, cli: &str, answer: Option<Digest>) -> Vec<Note> {
-        if self.turn(cli).is_none() {
-            // The turn began before this process.
-            self.begin(cli, true);
-        }
-        let Some(turn) = self.turn(cli) else { return Vec::new() };
+        let turn = self.turn_or_begun(cli);
         turn.is_at_first_prompt = false;
         if answer != Some(turn.answer) {
             turn.state = State::Ended;
@@ -209,5 +204,23 @@ impl Turns {
 
     fn turn(&mut self, cli: &str) -> Option<&mut Turn> {
         self.0.iter_mut().find(|turn| *turn.cli == *cli)
+    }
+
+    /// The turn of a CLI, which may have begun before this process.
+    fn turn_or_begun(&mut self, cli: &str) -> &mut Turn {
+        let index = self.0.iter().position(|turn| *turn.cli == *cli);
+        let index = index.unwrap_or_else(|| self.push(Turn::new(cli)));
+        &mut self.0[index]
+    }
+
+    /// Adds a turn, and returns its index. Of too many the oldest one without notes is dropped: its model can
+    /// forget none.
+    fn push(&mut self, turn: Turn) -> usize {
+        if self.0.len() == MAX_CLIS {
+            let without = self.0.iter().position(|turn| turn.deliveries.is_empty());
+            self.0.remove(without.unwrap_or(0));
+        }
+        self.0.push_back(turn);
+        self.0.len() - 1
     }
 }
