@@ -190,6 +190,19 @@ fn a_cli_with_an_open_diff_outlives_any_number_of_short_runs() {
 }
 
 #[test]
+fn an_open_diff_outlives_any_number_of_edits_without_an_end() {
+    let mut cast = Cast::new();
+    let a = cast.a;
+    assert_eq!(cast.edit(&cli("x"), a, "/1"), Now);
+    for number in 0..1000 {
+        cast.begin(&cli("x"), &format!("/{number}{}", "/long".repeat(100)));
+    }
+    let memory = format!("{:?}", cast.conversation.clis).len();
+    assert!(memory < 100_000, "{memory}");
+    assert_eq!(cast.reject(a, "/1"), Some(true));
+}
+
+#[test]
 fn the_word_of_a_bridge_does_not_count_against_the_connections_of_a_process() {
     let mut cast = Cast::new();
     let both @ [a, b] = [cast.a, cast.b];

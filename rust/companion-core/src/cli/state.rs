@@ -8,6 +8,9 @@ use crate::session::SessionId;
 /// The most earlier sessions of one CLI that are kept.
 const MAX_EARLIER: usize = 16;
 
+/// The most edits of one CLI that are kept. An edit that the user has cancelled has no end.
+const MAX_EDITS: usize = 64;
+
 /// A CLI.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Cli {
@@ -39,6 +42,10 @@ impl Cli {
 
     pub(super) fn begin(&mut self, edit: Edit) {
         self.edits.retain(|other| other.path != edit.path);
+        if self.edits.len() == MAX_EDITS {
+            let unopened = self.edits.iter().position(|other| !other.is_open());
+            self.edits.remove(unopened.unwrap_or(0));
+        }
         self.edits.push(edit);
     }
 
