@@ -6,7 +6,7 @@ use std::time::Duration;
 use companion_core::cli::{Caller, Connected, FileBefore};
 use companion_core::companion::{Companion, Hook, Input};
 use companion_core::conversation::Due;
-use companion_core::notes::{Note, Reason};
+use companion_core::notes::{Note, NoteId, Reason};
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::editor::{
     CliAnswered, CliFinished, CliWaiting, CompanionNotification, UnsavedFiles,
@@ -140,12 +140,23 @@ impl Hooks {
             let is_asked = self.is_reviewed(caller);
             return if is_asked { HookOutput::ask() } else { HookOutput::default() };
         }
-        let input = event.input.filter(|_| self.context.is_shared());
-        let due = self.driver.handle(Input::Hook(caller, Hook::BeforeWrite(path, input))).due;
-        let Some(Checked { delivery, .. }) = self.deliver(event.agent(), due).await else {
+        let due = self.driver.handle(Input::Hook(caller, Hook::BeforeWrite(path, event.input))).due;
+        if due.is_empty() {
             return HookOutput::default();
-        };
-        HookOutput::deny(texts::rejected(event, path, delivery.reasons())).with(&delivery)
+        }
+        self.deny(event, path, due).await
+    }
+
+    /// Answers the hook of an edit that the user has rejected. The client has got the file's text in place of
+    /// the rejection, so its model has to learn of that also if the reason may not leave.
+    async fn deny(&self, event: &HookEvent, path: &str, due: Due) -> HookOutput {
+        match self.deliver(event.agent(), due).await {
+            Some(Checked { delivery, .. }) => {
+                let reasons = delivery.reasons().map(|reason| &*reason.text);
+                HookOutput::deny(texts::rejected(event, path, reasons)).with(&delivery)
+            }
+            None => HookOutput::deny(texts::rejected(event, path, [])),
+        }
     }
 
     /// Whether the CLI has to show an edit that it would make without asking. A CLI that is not connected
@@ -182,31 +193,22 @@ impl Hooks {
         } else {
             Hook::AfterTool(path)
         };
-        let mut due = self.due(caller, hook);
+        let mut due = self.driver.handle(Input::Hook(caller, hook)).due;
+        let is_reason = |(_, note): &(NoteId, Note)| matches!(note, Note::Reason(_));
         if event.effect == ToolEffect::Failed {
             // The model gets only the error of the tool; of Gemini CLI a reason in its place.
-            due.retain(|(_, note)| {
-                matches!(note, Note::Reason(_)) && event.client.hooks.confirms_after_hook
-            });
+            due.retain(|note| is_reason(note) && event.client.hooks.confirms_after_hook);
+        }
+        if event.effect != ToolEffect::Made && due.iter().any(is_reason) {
+            return self.deny(event, path, due).await;
         }
         let mut texts = Vec::from_iter(problems);
         let Some(notes) = self.deliver(event.agent(), due).await else {
             return HookOutput::context(event, &texts);
         };
-        let delivery = &notes.delivery;
-        if event.effect != ToolEffect::Made && delivery.reasons().next().is_some() {
-            let rejected = texts::rejected(event, path, delivery.reasons());
-            return HookOutput::deny(rejected).with(delivery);
-        }
         let remark = |reason: &Reason| texts::remark(event, path, reason);
         texts.extend(texts::of_notes(&self.workspace, event, &notes, remark));
-        HookOutput::context(event, &texts).with(delivery)
-    }
-
-    /// The notes that are due, unless the project shares nothing.
-    fn due(&self, caller: &Caller<'_>, hook: Hook<'_>) -> Due {
-        let due = self.driver.handle(Input::Hook(caller, hook)).due;
-        if self.context.is_shared() { due } else { Vec::new() }
+        HookOutput::context(event, &texts).with(&notes.delivery)
     }
 
     async fn before_agent(&self, event: &HookEvent, caller: &Caller<'_>) -> HookOutput {
@@ -239,7 +241,7 @@ impl Hooks {
         } else {
             Hook::BeforeResults
         };
-        let due = self.due(caller, hook);
+        let due = self.driver.handle(Input::Hook(caller, hook)).due;
         let notes = self.deliver(event.agent(), due).await;
         let mut texts = Vec::new();
         if let Some(notes) = &notes {
@@ -260,7 +262,8 @@ impl Hooks {
     async fn after_agent(&self, event: &HookEvent, caller: &Caller<'_>) -> HookOutput {
         self.end_turn_calls(event);
         // A comment that the user writes after that waits for the next prompt.
-        let due = self.due(caller, Hook::AfterAgent(event.answer));
+        let ended = Hook::AfterAgent(event.answer);
+        let due = self.driver.handle(Input::Hook(caller, ended)).due;
         if !event.is_continued
             && let Some(notes) = self.deliver(event.agent(), due).await
         {

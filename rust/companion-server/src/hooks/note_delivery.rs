@@ -39,12 +39,16 @@ pub(super) struct Allowed {
 
 impl Hooks {
     /// Begins a delivery to the model of `to`, of the notes whose files may be shared now. Those about
-    /// private files are refused. The others wait. `None` if nothing is left.
+    /// private files are refused. The others wait. `None` if nothing is left, or if the project shares
+    /// nothing.
     ///
     /// A delivery to a subagent also counts in the turn of the main agent. If the CLI forgets that turn,
     /// the notes wait for the main agent.
     pub(super) async fn deliver(&self, to: Agent<'_>, due: Due) -> Option<Checked> {
         let Allowed { notes, shared, .. } = self.check_notes(due).await;
+        if !self.context.is_shared() {
+            return None;
+        }
         let delivery = self.driver.handle(Input::Deliver(to.cli, &notes)).notes?;
         tokio::spawn(give_back_unconfirmed(Arc::clone(&self.driver), delivery.number));
         Some(Checked { delivery, shared })

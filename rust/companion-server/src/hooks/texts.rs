@@ -43,14 +43,14 @@ pub(super) fn of_notes(
 pub(super) fn rejected<'a>(
     event: &HookEvent,
     path: &str,
-    reasons: impl Iterator<Item = &'a Reason>,
+    reasons: impl IntoIterator<Item = &'a str>,
 ) -> String {
     let shown = event.shown_path.as_deref().unwrap_or(path);
-    let reasons: Vec<_> = reasons.map(|reason| &*reason.text).collect();
-    format!(
-        "The user rejected this edit of {shown}, and the file was not changed. The user's reason: {}",
-        reasons.join("\n")
-    )
+    let text = format!("The user rejected this edit of {shown}, and the file was not changed.");
+    match Vec::from_iter(reasons).join("\n") {
+        reasons if reasons.is_empty() => text,
+        reasons => format!("{text} The user's reason: {reasons}"),
+    }
 }
 
 /// The text with a prompt, about an edit before it.

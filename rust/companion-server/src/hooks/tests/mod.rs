@@ -236,6 +236,28 @@ async fn a_written_file_that_is_the_same_counts_as_unchanged() {
     assert!(denied(&scene.after_tool(json!({ "returnDisplay": display })).await));
 }
 
+/// Its client has got the file's text in place of the rejection.
+#[tokio::test]
+async fn a_rejected_edit_is_not_taken_for_made_while_its_reason_may_not_leave() {
+    let hide: [fn(&Scene); 3] = [
+        |scene| std::fs::write(scene.dir.path().join(".aiexclude"), "a.txt").unwrap(),
+        |scene| drop(scene.rig.parts.workspace.change(Vec::new())),
+        |scene| scene.rig.parts.context.update(|model| model.set_shared(false)),
+    ];
+    for hide in hide {
+        let mut scene = Scene::start().await;
+        scene.propose().await;
+        scene.reject().await;
+        hide(&scene);
+        let answer = scene.after_tool(no_change()).await;
+        let reason = format!(
+            "The user rejected this edit of {}, and the file was not changed.",
+            scene.path()
+        );
+        assert_eq!(answer, json!({ "decision": "deny", "reason": reason }));
+    }
+}
+
 #[tokio::test]
 async fn the_next_process_sends_the_reason_and_keeps_no_text_of_it() {
     let state = tempfile::tempdir().unwrap();
