@@ -31,7 +31,7 @@ pub struct Now {
 /// | a client | `Connected`, `Bridged`, `Call`, `StreamOpened`, `StreamClosed`, `Pong`, `Away`, `Gone` |
 /// | the editor | `EditorDid`, `EditorFailed`, `EditorUnreadable`, `Accepted`, `Rejected`, `RejectedWithReason`, `Withdraw`, `Shown`, `Comment`, `CommentRemoved`, `Reverted`, `RevertUndone` |
 /// | a hook | `Hook`, `Confirm`, `Wrote` |
-/// | the disk | `Original`, `AccessChecked`, `Present`, `Found`, `Deliver`, `Refuse`, `CommentChecked`, `Saved` |
+/// | the disk | `Original`, `AccessChecked`, `Present`, `Found`, `Deliver`, `Refuse`, `CommentChecked`, `Saved`, `NotSaved` |
 /// | the clock | `Time`, `GiveBack`, `ExpireNotes` |
 /// | the process | `Adopted`, `Stop`, `EndTexts` |
 ///
@@ -146,6 +146,8 @@ pub enum Input<'a> {
     ExpireNotes,
     /// All records up to this number are saved.
     Saved(u64),
+    /// The disk refuses the records up to this number, so the next process gets none.
+    NotSaved(u64),
     /// Time has passed.
     Time,
     /// The companion ends. It rejects what is open, and opens nothing more.

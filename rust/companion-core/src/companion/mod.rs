@@ -77,8 +77,8 @@ pub struct Companion {
     rejections: BTreeMap<DiffId, PendingRejection>,
     /// The edits that users have just accepted, with their times.
     accepted: Vec<(u64, SessionId, Arc<str>)>,
-    /// The ids of delivered comments, with the number of records that must be saved before the editor
-    /// removes them.
+    /// The ids of delivered comments, with the number of records that must be saved or refused before the
+    /// editor removes them.
     delivered: VecDeque<(u64, String)>,
     /// The accepted texts that clients have not been seen to write.
     writes: ExpectedWrites,
@@ -226,10 +226,8 @@ impl Companion {
                 let written = self.writes.wrote(path, text);
                 return out.extend(written.map(Output::Notification));
             }
-            Input::Saved(records) => {
-                self.ledger.saved(records);
-                return self.report_delivered(out);
-            }
+            Input::Saved(records) => return self.saved(records, out),
+            Input::NotSaved(records) => return self.report_delivered(records, out),
             Input::Time => self.time(now, out),
             Input::Shown(shown) => return self.shown(now, shown, out),
             Input::Stop { keeps } => {

@@ -213,18 +213,22 @@ impl Companion {
             self.record(Record::Delivered(DeliveredNotes { number, notes, comments }), out);
             let records = self.ledger.records();
             self.delivered.extend(ids.into_iter().map(|id| (records, id)));
-            self.report_delivered(out);
+            self.report_delivered(self.ledger.saved, out);
         }
         out.push(Output::Confirmed(confirmation));
     }
 
-    /// Reports the comments whose deliveries are saved. Before that the next process could deliver them
-    /// again, or lose them if the editor had removed them.
-    pub(super) fn report_delivered(&mut self, out: &mut Outputs) {
+    /// All records up to this number are saved.
+    pub(super) fn saved(&mut self, records: u64, out: &mut Outputs) {
+        self.ledger.saved(records);
+        self.report_delivered(records, out);
+    }
+
+    /// Reports the comments whose deliveries are in the first `records`, which the disk has taken or refused.
+    /// Before that the next process could deliver them again, or lose them if the editor had removed them.
+    pub(super) fn report_delivered(&mut self, records: u64, out: &mut Outputs) {
         let mut ids = Vec::new();
-        while let Some((_, id)) =
-            self.delivered.pop_front_if(|(records, _)| *records <= self.ledger.saved)
-        {
+        while let Some((_, id)) = self.delivered.pop_front_if(|(number, _)| *number <= records) {
             ids.push(id);
         }
         if !ids.is_empty() {

@@ -265,9 +265,7 @@ pub(crate) async fn keep(driver: Arc<Driver>, pool: Arc<BlockingPool>, saving: J
             Err(error) => return log::warn!("cannot save resume data: {error}"),
         };
         let records = driver.saved.add(count);
-        if saved {
-            driver.handle(Input::Saved(records));
-        }
+        driver.handle(if saved { Input::Saved(records) } else { Input::NotSaved(records) });
         if ends {
             return;
         }

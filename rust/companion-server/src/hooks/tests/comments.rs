@@ -58,6 +58,27 @@ async fn a_comment_comes_with_the_next_result_of_any_tool_once() {
 }
 
 #[tokio::test]
+async fn a_comment_is_reported_as_delivered_although_the_disk_is_full() {
+    let state = tempfile::tempdir().unwrap();
+    let scene = Scene::of(tempfile::tempdir().unwrap(), Some(state.path())).await;
+    let folder = state.path().join("companion-for-gemini-cli/resume");
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    for file in files.filter(|file| file.extension().is_some_and(|of| of == "jsonl")) {
+        // Each rewrite fails.
+        std::fs::create_dir(file.with_extension("jsonl.tmp")).unwrap();
+    }
+    scene.rig.parts.driver.journal().rewrite();
+    scene.comment("1", "rename it").await;
+    assert!(context(&scene.before_agent().await).ends_with(": rename it"));
+    let reported = async {
+        while scene.outcomes() != ["delivered 1"] {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    timeout(Duration::from_secs(10), reported).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_comment_at_the_end_of_a_turn_lets_the_turn_go_on_once() {
     let scene = Scene::start().await;
     scene.comment("1", "rename it").await;
