@@ -239,6 +239,13 @@ impl Notes {
         self.comments().any(is_same) || self.delivered.contains(&DeliveredComment::from(comment))
     }
 
+    /// Whether this note is a comment, and one with its id waits, or a model has got that.
+    pub(crate) fn has_comment_of(&self, note: &Note) -> bool {
+        let Note::Comment(comment) = note else { return false };
+        self.comments().any(|other| other.id == comment.id)
+            || self.delivered.iter().any(|other| other.id == comment.id)
+    }
+
     /// Removes a comment, wherever it is. `None` if it is not known or a model has got it.
     pub fn remove_comment(&mut self, comment: &str) -> Option<NoteId> {
         let has_id = |note: &Note| matches!(note, Note::Comment(other) if &*other.id == comment);

@@ -151,6 +151,8 @@ impl Companion {
     /// Adds the state of another process to this one, and records it.
     fn adopt(&mut self, now: Now, left: Left, out: &mut Outputs) {
         let mut left = left.with_notes_after(NoteId(self.notes().last_note));
+        // An editor that has started a companion again has sent its comments to that, too.
+        left.notes.retain(|_, note| !self.notes().has_comment_of(note));
         // Another editor has their views.
         left.reject_undecided();
         for record in left.records() {

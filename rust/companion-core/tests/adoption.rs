@@ -1,0 +1,57 @@
+//! Tests what a companion takes over from one that has ended, without a process.
+
+use companion_core::cli::{Caller, Connected};
+use companion_core::companion::{Companion, Hook, Input, Limits, Now, Output, Outputs};
+use companion_core::diffs::DiffId;
+use companion_core::notes::{Note, NoteId};
+use companion_core::record::{Left, Record};
+use companion_protocol::editor::CommentOnLines;
+
+fn comment(id: &str, text: &str) -> CommentOnLines {
+    CommentOnLines {
+        id: id.into(),
+        path: "/1".into(),
+        line: 1,
+        end_line: 1,
+        content: "".into(),
+        text: text.into(),
+    }
+}
+
+/// An editor starts its companion again after another one has taken over its comments. Then that ends.
+#[test]
+fn a_comment_that_comes_back_from_another_companion_is_delivered_once() {
+    let mut companion = Companion::new(Limits::default(), DiffId(1), 1, true, Left::default());
+    let now = Now { elapsed: 10_000, date: 10_000 };
+    let handle = |companion: &mut Companion, input: Input<'_>| {
+        let mut out = Outputs::new();
+        companion.handle(now, input, &mut out);
+        out
+    };
+    let x = Caller { session: "x", process: None, connected: Connected::Unknown };
+    let prompt = Hook::BeforeAgent { ends_cancelled_turns: true };
+    let texts_of_prompt = |companion: &mut Companion, now: Now| {
+        let mut out = Outputs::new();
+        companion.handle(now, Input::Hook(&x, prompt), &mut out);
+        let Some(Output::Due(due)) = out.pop() else { return Vec::new() };
+        companion.handle(now, Input::Deliver("x", &due), &mut out);
+        let Some(Output::Deliver(delivery)) = out.pop() else { panic!("{out:?}") };
+        companion.handle(now, Input::Confirm(delivery.number), &mut out);
+        delivery.comments().map(|comment| comment.text.to_string()).collect()
+    };
+
+    handle(&mut companion, Input::Comment(comment("delivered", "one"), None));
+    assert_eq!(texts_of_prompt(&mut companion, now), ["one"]);
+    handle(&mut companion, Input::Comment(comment("waits", "changed"), None));
+    let mut left = Left::default();
+    for (number, comment) in
+        [comment("delivered", "one"), comment("waits", "two"), comment("other", "three")]
+            .into_iter()
+            .enumerate()
+    {
+        left.apply(Record::Note(NoteId(number as u64), Note::Comment(comment)));
+    }
+    handle(&mut companion, Input::Adopted(left));
+    let later = Now { elapsed: 20_000, ..now };
+    assert_eq!(texts_of_prompt(&mut companion, later), ["changed", "three"]);
+}
