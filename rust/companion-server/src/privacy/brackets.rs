@@ -4,12 +4,16 @@
 /// Rewrites a rule. In place of a bracket that the library, or names in lower case, would give another
 /// meaning than Git does, it has `?`, which matches more. A rule with `!` must not match more: `None`.
 pub(super) fn rewrite(rule: &str) -> Option<String> {
+    let takes_back = rule.starts_with('!');
+    // The library removes all white space at the end, Git only blanks.
+    if takes_back && rule.trim_end() != rule.trim_end_matches(' ') {
+        return None;
+    }
     let mut text = String::new();
     let mut rest = rule;
     while let Some(c) = rest.chars().next() {
         if let Some(length) = bracket_length(rest) {
             let bracket = &rest[..length];
-            let takes_back = rule.starts_with('!');
             // For the library, such a bracket can match `/`.
             let is_too_wide = bracket[1..].starts_with(['!', '^']) || bracket.contains('/');
             if is_plain(bracket) && !(takes_back && is_too_wide) {
@@ -31,6 +35,10 @@ pub(super) fn rewrite(rule: &str) -> Option<String> {
         if c == '\\'
             && let Some(escaped) = rest.chars().next()
         {
+            // Alone, it matches everything for the library.
+            if takes_back && escaped == '/' {
+                return None;
+            }
             text.push(escaped);
             rest = &rest[escaped.len_utf8()..];
         }

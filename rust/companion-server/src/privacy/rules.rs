@@ -372,6 +372,9 @@ mod tests {
             ("a/*\n!a[!-9]b", &["a/b"], &[]),
             ("a/*\n!a[+-9]b", &["a/b"], &[]),
             ("a/***/b", &["a/b", "a/c/d/b"], &["c/b"]),
+            ("a*\n!\\/", &["ab/c"], &[]),
+            ("*\n!/**\t", &["a", "b/c"], &[]),
+            ("*\n!a\u{3000} ", &["a"], &[]),
         ] {
             let all = [hidden, others].concat();
             assert_eq!(ignored(text, &all), hidden, "{text}");
