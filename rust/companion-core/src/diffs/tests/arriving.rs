@@ -81,23 +81,6 @@ fn a_server_that_stops_does_not_wait_for_the_ping_of_a_stream_that_has_broken() 
 }
 
 #[test]
-fn event_ids_name_what_is_not_saved_yet() {
-    let mut book = Book::new();
-    let a = book.a;
-    let mut saved = Vec::new();
-    for path in ["/1", "/2"] {
-        accepted(&mut book, path, "");
-        let event_id = book.ledger.event_id(a).to_string();
-        let diff = DiffId::parse(event_id.rsplit('.').next_back().unwrap()).unwrap();
-        book.ledger.ping_answered(a, diff);
-        saved.push(book.ledger.records());
-    }
-    assert_eq!(book.ledger.event_id(a).to_string(), "1.2");
-    book.ledger.saved(saved[0]);
-    assert_eq!(book.ledger.event_id(a).to_string(), "2");
-}
-
-#[test]
 fn what_waited_for_a_client_comes_again_until_it_has_arrived_however_much_it_is() {
     let mut book = Book::new();
     book.ledger.detach(book.a, 1);

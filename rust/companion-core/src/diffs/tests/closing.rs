@@ -6,16 +6,6 @@ use super::{
 };
 use crate::session::ClientTraits;
 
-#[test]
-fn closing_gives_the_final_text_and_notifies_nobody_who_asks_not_to() {
-    let mut book = Book::new();
-    book.opened(book.a);
-    let (call, effects) = book.close(book.a, true);
-    assert_eq!(book.describe(&effects), ["1 Closed", "close"]);
-    let effects = book.ledger.completed(call, Some(text("as \"edited\"")));
-    assert_eq!(*answer(&effects, call), closed("as \"edited\""));
-}
-
 /// A client that is being disabled stops listening after the answer.
 #[test]
 fn who_wants_a_notification_of_the_end_gets_it_before_the_answer() {
@@ -102,20 +92,6 @@ fn closing_what_is_not_open_gives_an_empty_object() {
 }
 
 #[test]
-fn a_client_closes_no_diff_of_another_client() {
-    for suppress in [true, false] {
-        let mut book = Book::new();
-        book.opened(book.a);
-        let (call, effects) = book.close(book.b, suppress);
-        assert_eq!(effects, [Effect::Answer(call, Answer::Closed(None))]);
-        assert_eq!(
-            book.describe(&book.ledger.clone().user_decided(&path(), Decision::Rejected)),
-            ["a rejected", "1 Rejected"]
-        );
-    }
-}
-
-#[test]
 fn a_text_accepted_while_the_diff_is_being_closed_is_not_lost() {
     let mut book = Book::new();
     book.opened(book.a);
@@ -173,66 +149,6 @@ fn what_the_user_has_deleted_is_no_unchanged_proposal() {
         let nothing = || Some(String::new());
         assert_eq!(delivered_texts("", empty_is_unchanged, ""), [nothing(), nothing()]);
     }
-}
-
-/// The user accepts while the stream is down, and then answers in the terminal, too.
-#[test]
-fn closing_gives_the_text_that_the_asker_has_not_received_and_it_is_not_sent_again() {
-    let mut book = Book::new();
-    let a = book.a;
-    book.opened(a);
-    book.ledger.detach(a, 1);
-    book.user_decided(Some("edited"));
-    let (call, effects) = book.close(book.b, true);
-    assert_eq!(*answer(&effects, call), Answer::Closed(None), "it is no business of another's");
-    let (call, effects) = book.close(a, true);
-    assert_eq!(*answer(&effects, call), closed("edited"));
-    book.ledger.attach(a, 2, &EventId::default(), false);
-    assert_eq!(book.ledger.next(a, 2).0, None);
-
-    book.opened(a);
-    book.ledger.detach(a, 2);
-    book.user_decided(None);
-    let (call, effects) = book.close(a, true);
-    assert_eq!(*answer(&effects, call), Answer::Closed(None));
-    book.ledger.attach(a, 3, &EventId::default(), false);
-    assert_eq!(book.ledger.next(a, 3).0, None);
-}
-
-/// A client with the answer could propose again before it receives the decision.
-#[test]
-fn closing_waits_for_a_decision_that_is_on_its_way() {
-    for arrives in [true, false] {
-        let mut book = Book::new();
-        let a = book.a;
-        book.opened(a);
-        book.user_decided(Some("edited"));
-        let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
-        let (call, effects) = book.close(a, true);
-        assert_eq!(effects, [Effect::ShortenDeadline(call)]);
-        let effects = if arrives {
-            book.ledger.ping_answered(a, diff)
-        } else {
-            book.ledger.detach(a, 1);
-            book.ledger.expired(call)
-        };
-        assert_eq!(*answer(&effects, call), closed("edited"));
-        book.ledger.attach(a, 2, &EventId::default(), false);
-        assert_eq!(book.ledger.next(a, 2).0, None, "it is not sent again");
-    }
-}
-
-#[test]
-fn who_has_no_decision_about_its_own_diff_closes_no_other_one() {
-    let mut book = Book::new();
-    let (a, b) = (book.a, book.b);
-    book.opened(a);
-    book.ledger.detach(a, 1);
-    book.user_decided(Some("edited"));
-    book.opened(b);
-    let (call, effects) = book.close(a, true);
-    assert_eq!(*answer(&effects, call), closed("edited"));
-    assert_eq!(book.ledger.count(b), 1);
 }
 
 /// The user accepts while the stream is down. Then the user lets the editor write the text.

@@ -128,15 +128,6 @@ fn closed(content: &str) -> Answer {
 }
 
 #[test]
-fn the_user_accepts_with_edits() {
-    let mut book = Book::new();
-    book.opened(book.a);
-    let effects = book.user_decided(Some("edited"));
-    assert_eq!(book.describe(&effects), ["a accepted edited", "1 Accepted"]);
-    assert!(book.user_decided(None).is_empty(), "it has ended");
-}
-
-#[test]
 fn a_decision_before_the_view_shows_is_about_an_earlier_view() {
     let mut book = Book::new();
     let (call, _) = book.open(book.a);
@@ -153,18 +144,6 @@ fn the_editor_can_not_open_it() {
     let effects = book.ledger.failed(call, "The file is binary.");
     assert_eq!(book.describe(&effects), ["1 Failed"]);
     assert_eq!(*answer(&effects, call), Answer::Failed("The file is binary.".to_owned()));
-}
-
-#[test]
-fn an_editor_that_answers_too_late_is_asked_to_close_the_view() {
-    let mut book = Book::new();
-    let (call, _) = book.open(book.a);
-    let effects = book.ledger.expired(call);
-    assert_eq!(book.describe(&effects), ["1 TimedOut", "abandon"]);
-    assert!(matches!(answer(&effects, call), Answer::Failed(_)));
-    let effects = book.ledger.completed(call, None);
-    assert_eq!(book.describe(&effects), ["abandon"]);
-    assert!(book.user_decided(Some("late")).is_empty());
 }
 
 #[test]

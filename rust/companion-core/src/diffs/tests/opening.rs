@@ -115,39 +115,6 @@ fn other_paths_do_not_wait() {
     assert_eq!(book.describe(&effects), ["open"]);
 }
 
-#[test]
-fn a_view_that_has_timed_out_frees_its_path_and_closes_when_it_shows() {
-    let mut book = Book::new();
-    let (open, _) = book.open(book.a);
-    let (close, _) = book.close(book.a, true);
-    book.ledger.expired(close);
-    let effects = book.ledger.expired(open);
-    assert_eq!(book.describe(&effects), ["abandon"]);
-    let effects = book.ledger.completed(open, None);
-    assert_eq!(
-        book.describe(&effects),
-        ["abandon"],
-        "the editor may have closed it before it showed"
-    );
-}
-
-#[test]
-fn a_view_that_shows_too_late_is_not_taken_for_the_next_one() {
-    for shows in [true, false] {
-        let mut book = Book::new();
-        let (late, _) = book.open(book.a);
-        book.ledger.expired(late);
-        let (open, effects) = book.open(book.a);
-        assert_eq!(book.describe(&effects), ["open"]);
-        let effects =
-            if shows { book.ledger.completed(late, None) } else { book.ledger.failed(late, "no") };
-        assert!(effects.is_empty());
-        book.ledger.completed(open, None);
-        let effects = book.user_decided(None);
-        assert_eq!(book.describe(&effects), ["a rejected", "2 Rejected"]);
-    }
-}
-
 /// The client closes many diffs while the editor is busy.
 #[test]
 fn a_view_that_opens_is_closed_once() {
