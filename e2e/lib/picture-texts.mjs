@@ -54,7 +54,7 @@ function bundlePlaceholder(placeholder) {
 }
 
 /** Returns the texts of the bundle, except those of tooltips: the pointer rests. */
-export function bundleTexts(content) {
+function bundleTexts(content) {
   const lines = content.split('\n').filter((line) => /^[^#\s].*=/.test(line));
   const visible = lines.filter((line) => !/^[^=]*\.(tooltip|description)\b/.test(line));
   return visible.map((line) => {
@@ -78,7 +78,7 @@ export function bundleTexts(content) {
  * Returns the lines of the bundle's texts in the labels, buttons and other single texts of a window. A text is a
  * whole one, a sentence of one, or the value of a placeholder: `Accept` in `Accept (Ctrl+Enter)`.
  */
-export function findBundleTexts(texts, shown) {
+function findBundleTexts(texts, shown) {
   const found = new Set();
   const isText = (value) => texts.some(({ hasWords, whole }) => hasWords && whole.test(value));
 
@@ -115,7 +115,7 @@ function codePlaceholder(placeholder) {
 }
 
 /** Returns the string literals of code in a language. */
-export function codeTexts(content, language) {
+function codeTexts(content, language) {
   const { comment, literal: literals, placeholder } = LANGUAGES[language];
   const code = content.replaceAll(new RegExp(`^\\s*${comment}.*$`, 'gm'), '');
   const all = [...code.matchAll(literals)].map(([line, , text]) => [line, text]);
@@ -159,7 +159,7 @@ function pieces(texts, shown, offset = 0) {
  * Returns the literals of one file that are in the lines of a screen. A short one must be in a text which literals of
  * this file compose: `+3 −0, new`. If the file has it several times, no test would miss one of them.
  */
-export function findCodeTexts(texts, shown) {
+function findCodeTexts(texts, shown) {
   const found = new Set();
   const words = texts.filter(({ isLong }) => isLong);
   const longestFirst = texts.filter(({ canBePiece }) => canBePiece).sort((a, b) => b.line.length - a.line.length);

@@ -22,8 +22,6 @@ async function connectTo(sandbox, companion, name, options) {
   assert.equal((await companion.next('companion/clients')).params.count, 0);
 }
 
-const discoveryFolder = (sandbox) => sandbox.folder('tmp', 'gemini', 'ide');
-
 function assertMismatch(status, folder) {
   assert.equal(status.status, 'disconnected');
   assert.match(status.details, /^Directory mismatch\./);
@@ -99,25 +97,4 @@ test('the terminal’s port selects one of two windows with the same workspace',
   const second = await startNamed(sandbox, 'second');
   await connectTo(sandbox, first, 'first', { env: first.ready.env });
   await connectTo(sandbox, second, 'second', { env: second.ready.env });
-});
-
-test('the file belongs to the user from the start, and contains everything for the client', async (t) => {
-  const sandbox = Sandbox.of(t);
-  const companion = await Companion.start(sandbox, {
-    args: ['--ide-name', 'neovim', '--ide-display-name', 'Neovim', '--ide-pid', `${process.pid}`],
-  });
-  const { port, authToken } = companion.ready;
-  const discoveryFile = companion.ready.discoveryFiles.gemini;
-  const folder = discoveryFolder(sandbox);
-  assert.equal(discoveryFile, path.join(folder, `gemini-ide-server-${process.pid}-${port}.json`));
-  const { authToken: written, ...rest } = JSON.parse(fs.readFileSync(discoveryFile, 'utf8'));
-  assert.deepEqual(rest, {
-    port,
-    workspacePath: sandbox.project,
-    ideInfo: { name: 'neovim', displayName: 'Neovim' },
-  });
-  assert.ok(written === authToken, 'the token is the one that the editor got');
-  const mode = (file) => (fs.statSync(file).mode & 0o777).toString(8);
-  assert.equal(mode(discoveryFile), '600');
-  assert.deepEqual([folder, path.dirname(folder)].map(mode), ['700', '700']);
 });

@@ -33,17 +33,6 @@ async function change({ sandbox, editor }, file, diagnostics) {
 }
 
 describe('after an edit', { concurrency: 3 }, () => {
-  test('new problems are listed, and old ones are counted', async (t) => {
-    const window = await openWindow(t);
-    const file = window.sandbox.file('a.json');
-    window.editor.diagnose = () => [problem(1, 'old'), problem(2, 'older')];
-    const after = [problem(5, 'new'), problem(7, 'old'), problem(8, 'older')];
-    assert.equal(
-      context(await change(window, file, after)),
-      `${BEGINNING}${file}:5:1: error: new [JSON]\n${file}: 2 problems were there before.`,
-    );
-  });
-
   test('without new problems, or without the edit, there is no report', async (t) => {
     const window = await openWindow(t);
     const file = window.sandbox.file('a.json', '{');
@@ -52,15 +41,6 @@ describe('after an edit', { concurrency: 3 }, () => {
     window.editor.diagnose = () => [problem(1, 'new')];
     const tool_response = { llmContent: 'no', error: { message: 'no', type: 'file_write_failure' } };
     assert.deepEqual(await hook(window.sandbox, 'after-tool', edit(file, { tool_response })), NOTHING);
-  });
-
-  test('all problems of a created file are listed', async (t) => {
-    const { sandbox } = await openWindow(t);
-    const file = path.join(sandbox.project, 'sub', 'new.json');
-    assert.deepEqual(await hook(sandbox, 'before-tool', beforeEdit(file)), NOTHING);
-    sandbox.file('sub/new.json', '{');
-    const report = context(await hook(sandbox, 'after-tool', edit(file)));
-    assert.equal(report, `${BEGINNING}${file}:1:1: error: a value is expected [JSON]`);
   });
 
   test('a path is resolved like in the CLI', async (t) => {

@@ -3,14 +3,13 @@
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import path from 'node:path';
 import test from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
 import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { QWEN_CLIENT, lock, locks, qwenHome } from '../lib/qwen-code.mjs';
+import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { Window } from '../lib/window.mjs';
 
@@ -121,25 +120,6 @@ test('it does not notice that the editor’s companion was killed and comes back
   await window.kill();
   await window.start();
   await window.assertGoesOn(client);
-});
-
-test('the file names the editor, only for its user, and is removed with the companion', async (t) => {
-  const { sandbox, home, companion } = await openWindow(t);
-  const { gemini, qwen } = companion.ready.discoveryFiles;
-  const { port, authToken } = companion.ready;
-  assert.deepEqual(locks(home), [qwen]);
-  assert.equal(qwen, path.join(home, 'ide', `${port}.lock`));
-  assert.deepEqual(lock(qwen), {
-    port,
-    workspacePath: sandbox.project,
-    authToken,
-    ppid: process.pid,
-    ideInfo: { name: 'companion', displayName: 'Companion for Gemini CLI' },
-  });
-  const mode = (file) => (fs.statSync(file).mode & 0o777).toString(8);
-  assert.deepEqual([mode(qwen), mode(path.dirname(qwen))], ['600', '700']);
-  await companion.close();
-  assert.deepEqual([fs.existsSync(gemini), fs.existsSync(qwen)], [false, false]);
 });
 
 test('terminals have the variables for both clients, and no others', async (t) => {

@@ -83,7 +83,7 @@ pub(crate) fn test_on_jvm(sh: &Shell) -> Result {
 
 /// Runs the tests that show that a program serves the client, on any system and from any compiler.
 pub(crate) fn test_released(sh: &Shell, program: &Path) -> Result {
-    let tests = ["connection", "content", "context", "diffs", "two-clients"];
+    let tests = ["connection", "content", "context", "diffs"];
     node_test(sh, &tests.map(|name| format!("tests/{name}")), program, &[])
 }
 
