@@ -1,13 +1,11 @@
 //! Tests which CLI gets which note, without a process.
 
-mod cast;
-
 use companion_core::cli::{Caller, Connected};
 use companion_core::notes::{CommentOutcome, Confirmation, MAX_AGE};
 use companion_core::text::Digest;
 use companion_protocol::editor::ReasonArrival::{Never, NextPrompt, Now};
 
-use cast::{Cast, cli, of_process, original, texts};
+use crate::cast::{Cast, cli, of_process, original, texts};
 
 #[test]
 fn each_cli_gets_its_own_reasons() {

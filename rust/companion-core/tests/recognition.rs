@@ -1,12 +1,10 @@
 //! Tests which hooks, sessions and connections belong to the same CLI, without a process.
 
-mod cast;
-
 use companion_core::cli::{Caller, Connected, FileBefore};
 use companion_core::session::SessionId;
 use companion_protocol::editor::ReasonArrival::{Never, NextPrompt, Now};
 
-use cast::{Cast, cli, of_process, original};
+use crate::cast::{Cast, cli, of_process, original};
 
 #[test]
 fn an_edit_that_two_clis_have_begun_belongs_to_none() {

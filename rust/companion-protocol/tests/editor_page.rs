@@ -1,8 +1,6 @@
 //! Compares the messages between the companion and an editor with the examples of
 //! `docs/editor-protocol.md`: the page has each message and each field, and nothing else.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use companion_protocol::diagnostics::{Diagnostics, DiagnosticsRequest, Severity};

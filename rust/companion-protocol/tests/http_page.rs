@@ -1,7 +1,5 @@
 //! Compares the events of `docs/contributing/http.md` with those of `GET /events`.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use companion_protocol::ide::{IdeContext, OpenFile, Position, WorkspaceState, events};
 
 const PAGE: &str = include_str!("../../../docs/contributing/http.md");

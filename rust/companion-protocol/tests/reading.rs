@@ -1,7 +1,5 @@
 //! Tests edge cases of messages from peers.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use companion_protocol::changes::{ChangeList, VERSION};
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::ide::{log_line, truncate_utf16};

@@ -1,7 +1,5 @@
 //! Tests the report of diagnostics for the model.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use companion_protocol::diagnostics::{
     Diagnostic, DiagnosticsReport, FileDiagnostics, Range, Severity,
 };

@@ -1,7 +1,5 @@
 //! Tests the JSON that crosses JNI. Kotlin's tests read the same files.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use companion_protocol::diagnostics::{
     Diagnostic, Diagnostics, DiagnosticsRequest, FileDiagnostics, Range, Severity,
 };

@@ -1,7 +1,5 @@
 //! Tests the JSON of messages to clients and of the discovery file, and reads messages of any form.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use companion_protocol::editor::EditorNotification;
 use companion_protocol::ide::{
     self, DiscoveryFile, IdeContext, IdeInfo, OpenFile, Position, WorkspaceState,

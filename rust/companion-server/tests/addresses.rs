@@ -1,15 +1,10 @@
 //! Tests a server that listens on more than loopback: its addresses, and its accepted peers. Runs
 //! on Linux, where all of 127.0.0.0/8 are addresses of the machine.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
-use common::{Rig, read_all};
+use crate::common::{Rig, read_all};
 
 fn listening_on(addresses: &[&str]) -> Rig {
     Rig::with(|config| {

@@ -1,14 +1,10 @@
 //! Tests the end of a server that is stopped, or only dropped.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::sync::mpsc::channel;
 
-use common::{Rig, read_until};
+use crate::common::{Rig, read_until};
 use companion_protocol::profile;
 use companion_server::{Runtime, Server};
 

@@ -1,14 +1,10 @@
 //! Tests socket operations that no client library would do.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
 use std::io::Write;
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-use common::{Rig, ping, read_all, read_until};
+use crate::common::{Rig, ping, read_all, read_until};
 
 #[test]
 fn a_peer_that_closes_its_side_is_let_go() {

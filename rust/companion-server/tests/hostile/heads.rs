@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use crate::assert_status;
+use super::assert_status;
 use crate::common::{Rig, ping, read_all};
 
 #[test]

@@ -1,7 +1,7 @@
 //! Tests web pages that make a browser connect: their `Origin`, and host names that resolve to this
 //! machine.
 
-use crate::assert_status;
+use super::assert_status;
 use crate::common::{Rig, ping};
 
 /// Sends a ping with this first line, and with these headers besides the token.

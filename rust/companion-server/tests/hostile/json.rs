@@ -1,6 +1,6 @@
 //! Tests JSON that is too deep, too wide or too large, or has a member twice.
 
-use crate::assert_status;
+use super::assert_status;
 use crate::common::{Rig, call, is_long};
 
 /// Posts a body within a session, and returns the reply.

@@ -1,13 +1,9 @@
 //! Tests hostile peers, one scenario each: their attempts gain nothing.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-#[path = "../common/mod.rs"]
-mod common;
-
 mod heads;
 mod hosts;
 mod json;
+#[cfg(unix)]
 mod paths;
 mod slow;
 

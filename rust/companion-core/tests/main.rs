@@ -1,0 +1,7 @@
+//! Tests conversations from outside. One test program links faster than one for each file.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod cast;
+mod conversation;
+mod recognition;
