@@ -244,7 +244,7 @@ pub(crate) fn build(sh: &Shell) -> Result<PathBuf> {
     if !program.exists() {
         println!("building the program: about a minute");
     }
-    cmd!(sh, "cargo build --quiet --package companion-cli --locked").run()?;
+    tools::build_for_tests(sh)?;
     Ok(program)
 }
 

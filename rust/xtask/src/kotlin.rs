@@ -31,7 +31,8 @@ const ROBOT: &str = "robot.jar";
 pub(crate) fn test(sh: &Shell) -> Result {
     // The library in the same folder as in an installed plugin.
     let library_home = sh.current_dir().join("target/library-for-tests");
-    let library = build_library(sh, &["--features", "companion-jni/test-entry"], "debug")?;
+    tools::build_for_tests(sh)?;
+    let library = tools::target_dir(sh).join("debug").join(library_name());
     copy_library(sh, &library, &library_home)?;
     let library_home = format!("-Dlibrary.home={}", library_home.display());
     build(sh, &[&library_home, "verify"], &[JAR, ROBOT])?;
@@ -119,10 +120,12 @@ fn is_up_to_date(sh: &Shell, jar: &str) -> Result<bool> {
 
 /// Builds the library in its released form.
 pub(crate) fn release_library(sh: &Shell) -> Result<PathBuf> {
-    if !tools::target_dir(sh).join("release").join(library_name()).exists() {
+    let library = tools::target_dir(sh).join("release").join(library_name());
+    if !library.exists() {
         println!("building the library: about a minute");
     }
-    build_library(sh, &["--release"], "release")
+    cmd!(sh, "cargo build --quiet --locked --package companion-jni --release").run()?;
+    Ok(library)
 }
 
 /// Copies a library to the folder where the plugin in `home` expects it.
@@ -143,11 +146,6 @@ pub(crate) fn system() -> String {
         other => other,
     };
     format!("{OS}-{arch}")
-}
-
-fn build_library(sh: &Shell, options: &[&str], profile: &str) -> Result<PathBuf> {
-    cmd!(sh, "cargo build --quiet --locked --package companion-jni {options...}").run()?;
-    Ok(tools::target_dir(sh).join(profile).join(library_name()))
 }
 
 fn library_name() -> String {

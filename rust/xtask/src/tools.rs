@@ -61,6 +61,15 @@ pub(crate) fn foreign_wheel(
     Ok(home)
 }
 
+/// Builds the program and the library for tests. Dependencies have the features of `cargo test
+/// --workspace`, so cargo compiles them once for both: the whole workspace is selected, and a test of
+/// it, because only then the features of dev-dependencies count.
+pub(crate) fn build_for_tests(sh: &Shell) -> Result {
+    let targets = ["--lib", "--bin", "gemini-companion", "--test", "outcomes"];
+    let features = ["--features", "companion-jni/test-entry"];
+    Ok(cmd!(sh, "cargo build --quiet --workspace --locked {targets...} {features...}").run()?)
+}
+
 /// Returns cargo's target folder.
 pub(crate) fn target_dir(sh: &Shell) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
