@@ -76,11 +76,6 @@ pub(crate) fn test_clients(sh: &Shell, packages: &[String]) -> Result {
     result
 }
 
-/// Runs the tests about edits again, through a JVM. Needs the result of [`kotlin::test`].
-pub(crate) fn test_on_jvm(sh: &Shell) -> Result {
-    node_test(sh, &["tests/content", "tests/diffs"], &kotlin::companion_on_jvm(sh), &[])
-}
-
 /// Runs the tests that show that a program serves the client, on any system and from any compiler.
 pub(crate) fn test_released(sh: &Shell, program: &Path) -> Result {
     let tests = ["connection", "content", "context", "diffs"];

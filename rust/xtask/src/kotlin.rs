@@ -62,11 +62,6 @@ pub(crate) fn boundary_tests(sh: &Shell) -> Result<Vec<PathBuf>> {
     Ok(classes.into_iter().chain(sh.read_dir(jars)?).collect())
 }
 
-/// Returns a program like `gemini-companion`, whose server runs in a JVM. [`test`] builds it.
-pub(crate) fn companion_on_jvm(sh: &Shell) -> PathBuf {
-    sh.current_dir().join(MAVEN).join("jni-tests/companion-on-jvm")
-}
-
 /// Skips the check of the format, which only [`test`] needs.
 const ANY_FORMAT: &str = "-Dexec.skip";
 

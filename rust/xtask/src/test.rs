@@ -59,7 +59,6 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
     steps.finish(platform, "the platform", || platform::build(sh))?;
     steps.finish(kotlin, "Kotlin", || kotlin::test(sh))?;
     steps.run("the real client", || e2e::test(sh))?;
-    steps.run("the real client, with the server in a JVM", || e2e::test_on_jvm(sh))?;
     steps.run("the demo", || e2e::demo(sh, false))?;
     let current = steps.start_beside("the plugin on today's platform", LAST)?;
     steps.run("the real client, in a window of the IDE", || e2e::test_in_window(sh))?;

@@ -24,7 +24,12 @@ class TextsTest {
 
     @ParameterizedTest
     @ValueSource(strings = ["", "plain", "a\u0000b", "\u0000", "é 文 😀", "line\r\nline\n", "\uFEFFmark", "\"\\/\u007F"])
-    fun `a proposal and its text in the end come through`(text: String) {
+    fun `a proposal and its text in the end come through`(text: String) = assertComesThrough(text)
+
+    @Test
+    fun `so do megabytes`() = assertComesThrough("é 文 😀 \"\\\n".repeat(120_000))
+
+    private fun assertComesThrough(text: String) {
         val path = root.resolve("a.txt").toString()
         val opened = cli.openDiff(path, text)
         val shown = window.show()
