@@ -10,9 +10,13 @@ import { ACTIONS } from '../lib/monkey-actions.mjs';
 import { ENDS } from '../lib/monkey-ends.mjs';
 import { randomOf } from '../lib/random.mjs';
 
-const { COMPANION_MONKEY_SCRIPT: SCRIPT, COMPANION_MONKEY_SEED: SEED = '1' } = process.env;
-const IS_LONG = process.env.COMPANION_TEST_LONG === '1';
+const { COMPANION_MONKEY_SCRIPT: SCRIPT, COMPANION_MONKEY_SEED, COMPANION_TEST_LONG } = process.env;
+const SEED = COMPANION_MONKEY_SEED ?? '1';
+const IS_LONG = COMPANION_TEST_LONG === '1';
 const MINUTES = IS_LONG ? 30 : 1;
+
+const isWanted = IS_LONG || IS_INSTALLED || SCRIPT || COMPANION_MONKEY_SEED;
+const skip = !isWanted && 'it plays in long tests, in installed IDEs, and with a seed or a script';
 
 /** The part of a game with expected growth; afterwards nothing grows. */
 const WARM_UP = 0.25;
@@ -96,7 +100,7 @@ async function shortest(script) {
   return script;
 }
 
-test(`a monkey plays for ${MINUTES} min with the seed ${SEED}`, async (t) => {
+test(`a monkey plays for ${MINUTES} min with the seed ${SEED}`, { skip }, async (t) => {
   let script = [];
   const play = SCRIPT ? (monkey) => replay(monkey, SCRIPT.split(' ')) : game;
   try {
