@@ -24,7 +24,10 @@ pub(crate) fn test_portable(sh: &Shell) -> Result {
 pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
     // All test runners pass it on.
     let _long = sh.push_env("COMPANION_TEST_LONG", if long { "1" } else { "" });
-    let mut steps = Steps { sh, only, count: 0 };
+    // No test needs the smallest library, and the last step of its build takes one core for a minute.
+    let _lto = sh.push_env("CARGO_PROFILE_RELEASE_LTO", "off");
+    let _units = sh.push_env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
+    let mut steps = Steps { sh, only, long, count: 0 };
     let platform = steps.start_beside("the platform", LAST)?;
     steps.run("formatting", || Ok(cmd!(sh, "cargo fmt --all --check").run()?))?;
     steps.run("lints", || {
@@ -58,11 +61,14 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
     steps.run("the packages for npm", || npm::test(sh))?;
     steps.finish(platform, "the platform", || platform::build(sh))?;
     steps.finish(kotlin, "Kotlin", || kotlin::test(sh))?;
-    steps.run("the real client", || e2e::test(sh))?;
-    steps.run("the demo", || e2e::demo(sh, false))?;
+    // The tests with the real client often wait.
     let current = steps.start_beside("the plugin on today's platform", LAST)?;
+    steps.run("the real client", || e2e::test(sh))?;
+    // The window tests repeat what the demo shows in an IDE.
+    let demo: fn(&Shell, bool) -> Result = if long { e2e::demo } else { e2e::quick_demo };
+    steps.run("the demo", || demo(sh, false))?;
+    steps.finish(current, "the plugin on today's platform", || current_api::test(sh, long))?;
     steps.run("the real client, in a window of the IDE", || e2e::test_in_window(sh))?;
-    steps.finish(current, "the plugin on today's platform", || current_api::test(sh))?;
     match only {
         Some(only) if steps.count == 0 => Err(format!("no step is called {only:?}").into()),
         Some(_) => Ok(()),
@@ -76,6 +82,7 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
 struct Steps<'a> {
     sh: &'a Shell,
     only: Option<&'a str>,
+    long: bool,
     /// The steps that have run.
     count: usize,
 }
@@ -94,7 +101,7 @@ impl Steps<'_> {
         if self.only.is_some() {
             return Ok(None);
         }
-        Beside::start(self.sh, name, niceness).map(Some)
+        Beside::start(self.sh, name, niceness, self.long).map(Some)
     }
 
     /// Waits for a step that was started, or runs it.
@@ -126,10 +133,12 @@ struct Beside {
 }
 
 impl Beside {
-    fn start(sh: &Shell, name: &str, niceness: &str) -> Result<Self> {
+    fn start(sh: &Shell, name: &str, niceness: &str, is_long: bool) -> Result<Self> {
         let log = tools::target_dir(sh).join(format!("test-{}.log", name.replace(' ', "-")));
         let output = File::create(&log)?;
-        let mut command = tools::xtask_beside(sh, niceness, &["test", "--only", name]);
+        let option = if is_long { &["--long"][..] } else { &[] };
+        let arguments = [&["test", "--only", name], option].concat();
+        let mut command = tools::xtask_beside(sh, niceness, &arguments);
         let process = command.stdout(output.try_clone()?).stderr(output).spawn()?;
         Ok(Self { name: name.to_owned(), process, log })
     }
