@@ -173,15 +173,6 @@ test('nothing is said about the line endings of a file that is not UTF-8', { ski
   assert.match(await neovim.messages(), /an edit to a\.txt$/m);
 });
 
-test('megabytes go both ways', { skip }, async (t) => {
-  const window = await openNeovimWithClient(t);
-  const line = 'é 文 😀 "quoted" \\ and plain text, for a line of some length\n';
-  const file = window.sandbox.file('large.txt', line.repeat(40_000));
-  const proposed = `first\n${line.repeat(40_000)}`;
-  const content = await review(window, file, proposed, 'GoX<Esc>');
-  assert.ok(content === `${proposed}X\n`, `${content.length} characters came back`);
-});
-
 test('the buffer of an accepted file is reloaded when the CLI has written it', { skip }, async (t) => {
   const window = await openNeovimWithClient(t, { init: 'vim.o.autoread = false' });
   const { sandbox, neovim } = window;

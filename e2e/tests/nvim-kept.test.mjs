@@ -362,14 +362,6 @@ describe('Neovim does not leave', { skip, concurrency: 4 }, () => {
 });
 
 describe('a file that a client has written by Neovim', { skip, concurrency: 4 }, () => {
-  test('stays unchanged if it has changed since the proposal arrived', async (t) => {
-    const { neovim, client, file } = await openProposal(t);
-    fs.writeFileSync(file, 'by hand\n');
-    await client.callTool('acceptDiff', { filePath: file }).catch(() => {});
-    assert.equal(fs.readFileSync(file, 'utf8'), 'by hand\n');
-    assert.equal((await neovim.ready()).proposals, 1);
-  });
-
   test('stays unchanged if its buffer has unsaved changes', async (t) => {
     const { neovim, client, file } = await openProposal(t);
     await neovim.command('tabfirst');
