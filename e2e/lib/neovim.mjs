@@ -64,10 +64,10 @@ export class Neovim {
   /**
    * Starts a Neovim in the project. `options` are more of the user's options in Lua; `setup` is all of
    * them, or false for no call of `setup`. `init` is more of the user's configuration. `args` are the
-   * files to open. Without `ui` there is no user interface. The plugin is from the sources, or the
-   * `installed` one.
+   * files to open. `ui` is the width and the height of the user interface, or false without one. The
+   * plugin is from the sources, or the `installed` one.
    */
-  static async start(sandbox, { setup, options, init = '', args = [], ui = true, env, installed = false } = {}) {
+  static async start(sandbox, { setup, options, init = '', args = [], ui = [120, 40], env, installed = false } = {}) {
     if (!PROGRAM) throw new Error('GEMINI_COMPANION must be the path of gemini-companion');
     const neovim = new Neovim();
     const config = writeConfig(sandbox, init, { setup, options, installed });
@@ -97,7 +97,7 @@ export class Neovim {
     const reader = connection.pipe(new PassThrough());
     this.#rpc = attach({ reader, writer: connection, options: { logger: SILENT } });
     this.#rpc.on('disconnect', () => {});
-    if (ui) await within(this.#rpc.uiAttach(120, 40, { rgb: true }), 'Neovim');
+    if (ui) await within(this.#rpc.uiAttach(...ui, { rgb: true }), 'Neovim');
   }
 
   get pid() {

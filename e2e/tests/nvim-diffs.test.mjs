@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import { REJECTED, accepted } from '../lib/decision.mjs';
+import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
 
@@ -79,6 +79,43 @@ test('plugins that fail on unusual buffers do not stop a proposal', { skip }, as
   await neovim.type(':w<CR>');
   assert.deepEqual(await decision, accepted(''));
   await oneTab(neovim);
+});
+
+test('a proposal that a file type plugin makes unmodifiable is replaced, and opens again', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, {
+    init: `vim.cmd('autocmd FileType text setlocal nomodifiable')`,
+  });
+  const file = sandbox.file('a.txt', 'old\n');
+  await client.propose(neovim, file, 'new\n');
+  const decision = (await IdeClient.connect(sandbox)).openDiff(file, 'newer\n');
+  await neovim.until(`vim.fn.getline(1) == 'newer'`);
+  await neovim.seen();
+  await neovim.type(':setlocal modifiable<CR>ccmine<Esc>:edit! other.txt<CR>');
+  await neovim.until("#vim.fn.win_findbuf(vim.fn.bufnr('gemini-companion://proposal')) > 0");
+  assert.deepEqual((await neovim.sides(file)).right, ['mine']);
+  await neovim.type(':GeminiCompanion show<CR>:w<CR>');
+  assert.deepEqual(await decision, accepted('mine\n'));
+});
+
+test('a proposal in a screen of few lines has no bar, and causes no error', { skip }, async (t) => {
+  const { neovim, decision } = await openProposal(t, { options: `layout = 'horizontal'`, ui: [20, 6] });
+  assert.doesNotMatch(await neovim.messages(), /E36|Error/);
+  await neovim.type(':w<CR>');
+  assert.deepEqual(await decision, UNCHANGED);
+});
+
+test('a proposal for a file with a long name in wide characters does not wait for a key', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file(`${'文'.repeat(60)}.txt`, 'old\n');
+  await client.propose(neovim, file, 'new\n');
+  assert.match(await neovim.messages(), /The CLI proposes an edit to 文+…$/m);
+});
+
+test('the side with the file has its text after :edit', { skip }, async (t) => {
+  const { neovim, file } = await openProposal(t);
+  await neovim.type('<C-w>h:edit!<CR>');
+  assert.deepEqual((await neovim.sides(file)).left, ['old', 'old2']);
+  assert.equal(await neovim.lua('return vim.bo.modifiable'), false);
 });
 
 test('the client gets each kind of decision', { skip }, async (t) => {

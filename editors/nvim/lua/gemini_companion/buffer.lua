@@ -77,15 +77,18 @@ function M.parsed(buffer)
   }
 end
 
---- Sets the options of a buffer for the line endings, BOM and last line of a text.
+--- Sets the options of a buffer for the line endings, BOM and last line of a text, even if it is not 'modifiable'.
 ---@param buffer integer
 ---@param parsed GeminiCompanion.Text
 function M.set_form(buffer, parsed)
   local options = vim.bo[buffer]
+  local modifiable = options.modifiable
+  options.modifiable = true
   options.fileformat = parsed.dos and 'dos' or 'unix'
   options.bomb = parsed.bomb
   options.fixendofline = false
   options.endofline = parsed.eol
+  options.modifiable = modifiable
 end
 
 --- Gives a buffer a text and its form, without an undo step.
@@ -93,11 +96,11 @@ end
 ---@param parsed GeminiCompanion.Text
 function M.fill(buffer, parsed)
   local options = vim.bo[buffer]
-  local levels, modifiable = options.undolevels, options.modifiable
-  options.undolevels, options.modifiable = -1, true
+  local levels = options.undolevels
+  options.undolevels = -1
   M.set_lines(buffer, parsed)
   M.set_form(buffer, parsed)
-  options.undolevels, options.modifiable, options.modified = levels, modifiable, false
+  options.undolevels, options.modified = levels, false
 end
 
 --- Returns the changes between two buffers; see `text.changes`.

@@ -29,7 +29,8 @@ function M.show(line, level)
   -- Neovim would wait for a key after a message that does not fit, or a second one.
   local shown = 'gemini-companion: ' .. M.printable(line)
   if vim.fn.strdisplaywidth(shown) > vim.v.echospace then
-    shown = vim.fn.strcharpart(shown, 0, math.max(vim.v.echospace - 1, 1)) .. '…'
+    -- `S` counts cells: some characters take two.
+    shown = vim.fn.printf(('%%.%dS…'):format(math.max(vim.v.echospace - 1, 1)), shown)
   end
   vim.cmd('redraw')
   level = level or vim.log.levels.INFO

@@ -173,6 +173,13 @@ function View:listen()
     buffers.set_form(self.right, self.proposed)
     vim.bo[self.right].modified = false
   end)
+  on('BufReadCmd', {
+    buffer = self.left,
+    callback = function()
+      self.file_state = nil
+      self:show_file()
+    end,
+  })
   on({ 'TextChanged', 'InsertLeave' }, {
     buffer = self.right,
     callback = function()

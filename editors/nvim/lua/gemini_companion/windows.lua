@@ -1,6 +1,7 @@
 -- Opens the windows of proposals, sets their bars, and turns them back into ordinary windows.
 
 local buffers = require('gemini_companion.buffer')
+local guard = require('gemini_companion.guard')
 local labels = require('gemini_companion.labels')
 local unified = require('gemini_companion.unified')
 
@@ -33,7 +34,10 @@ function M.set_bar(window, parts)
   while most > 1 and vim.fn.strdisplaywidth(joined(most)) > width do
     most = most - 1
   end
-  vim.wo[window][0].winbar = ' ' .. joined(most):gsub('%%', '%%%%') .. '%<'
+  -- A window of one line may have no room for it.
+  guard.quietly(function()
+    vim.wo[window][0].winbar = ' ' .. joined(most):gsub('%%', '%%%%') .. '%<'
+  end)
 end
 
 --- Makes a window an ordinary one again. The user may have opened another buffer in it.
