@@ -281,6 +281,19 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     await compared(neovim);
     await neovim.type(':edit other<CR>');
     await neovim.until(`vim.fn.winnr('$') == 1 and not vim.wo.diff`);
+    await neovim.type(`:buffer ${file.a}<CR>`);
+    assert.deepEqual(
+      await neovim.lua('return { vim.wo.diff, vim.wo.scrollbind, vim.wo.foldmethod, vim.wo.winbar }'),
+      [false, false, 'manual', ''],
+      'the file in the window of the comparison',
+    );
+    await neovim.type(':q<CR>');
+    await clean();
+
+    await run(neovim, 'diff');
+    await compared(neovim);
+    await neovim.type('<C-w>h:edit!<CR>');
+    assert.equal((await compared(neovim))[0][0], TEXT.trim().replaceAll('\n', '|'), 'the text from before after :edit');
     await neovim.type(':q<CR>');
     await clean();
 

@@ -19,14 +19,22 @@ local api = vim.api
 ---@type table<string, GeminiCompanion.Comparison>
 local comparisons = {}
 
+--- The bars that a file has had in comparisons.
+local shown_bars = {}
+
 local function id_of(comparison)
   return comparison.key .. comparison.path
 end
 
 local function new_left(path, content, right)
   local buffer = buffers.create('before' .. path, 'nofile', 'wipe')
-  buffers.fill(buffer, text.parse(content or '', vim.bo[right].fileformat == 'dos'))
-  vim.bo[buffer].modifiable = false
+  local function fill()
+    buffers.fill(buffer, text.parse(content or '', vim.bo[right].fileformat == 'dos'))
+    vim.bo[buffer].modifiable = false
+  end
+  fill()
+  -- `:edit` would empty it.
+  api.nvim_create_autocmd('BufReadCmd', { buffer = buffer, callback = fill })
   -- The user's plugins may fail in a buffer without a file.
   pcall(function()
     vim.bo[buffer].filetype = vim.bo[right].filetype
@@ -77,6 +85,19 @@ local function restore_form(comparison)
   if text.render(now) ~= text.render(restored) then
     buffers.replace(comparison.right, restored)
   end
+end
+
+--- Turns a window into an ordinary one if the user goes back to the file there after the comparison. Neovim keeps the
+--- options of each buffer that has left a window.
+local function restore_windows()
+  api.nvim_create_autocmd('BufWinEnter', {
+    group = api.nvim_create_augroup('gemini_companion_compare', {}),
+    callback = function()
+      if shown_bars[vim.wo.winbar] and not M.current() then
+        windows.disable_diff(api.nvim_get_current_win())
+      end
+    end,
+  })
 end
 
 local function listen(comparison)
@@ -151,6 +172,8 @@ local function show(comparison)
   listen(comparison)
   windows.set_bar(comparison.windows[2], comparison.bars[1])
   windows.set_bar(comparison.windows[1], comparison.bars[2])
+  shown_bars[vim.wo[comparison.windows[1]].winbar] = true
+  restore_windows()
   windows.go_to(comparison.windows[1])
   return true
 end
