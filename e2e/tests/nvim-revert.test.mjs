@@ -138,13 +138,18 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     assert.equal(read(file.a), 'one\nTWO\nmine\n');
   });
 
-  for (const [name, keys, more] of [['a formatter', 'u', 'formatted'], ['another edit', 'uGomine<Esc>', 'mine']]) {
+  for (const [name, keys, more] of [
+    ['a formatter', 'u', 'formatted'],
+    ['a formatter, after a copy,', 'u:write copy<CR>', 'formatted'],
+    ['a formatter, after a plugin that repeats BufReadPost,', ':doautocmd BufReadPost<CR>u', 'formatted'],
+    ['another edit', 'uGomine<Esc>', 'mine'],
+  ]) {
     test(`is listed again if ${name} changes it before the write of the undo`, async (t) => {
       const { neovim, cli, file } = await openEdited(t);
       await run(neovim, 'revert');
       await untilFile(file.a, TEXT);
       await changed(neovim, 0);
-      if (more === 'formatted') await neovim.command(`autocmd BufWritePre * call append('$', 'formatted')`);
+      if (more === 'formatted') await neovim.command(`autocmd BufWritePre */a call append('$', 'formatted')`);
       await neovim.type(`${keys}:w<CR>`);
       await untilFile(file.a, `${EDITED}${more}\n`);
       await changed(neovim, 1);

@@ -37,15 +37,15 @@ function M.quietly(act)
   pcall(vim.fn.call, act, {})
 end
 
---- Calls `act` with the buffer of each of the events.
+--- Calls `act` with the buffer of each of the events, and the name that they are about.
 ---@param group integer
 ---@param events string|string[]
----@param act fun(buffer: integer)
+---@param act fun(buffer: integer, name: string)
 function M.on_buffer(group, events, act)
   vim.api.nvim_create_autocmd(events, {
     group = group,
     callback = function(event)
-      M.call(event.event, act, event.buf)
+      M.call(event.event, act, event.buf, event.match)
     end,
   })
 end

@@ -83,7 +83,11 @@ local function contains(revert, buffer, now)
 end
 
 --- Notices that the user has written the text from before a revert, or that of the revert again.
-local function on_write(buffer)
+local function on_write(buffer, name)
+  if name ~= api.nvim_buf_get_name(buffer) then
+    -- It is a copy.
+    return
+  end
   local found, again = of_buffer(buffer), {}
   local now = found[1] and text.digest(file.read(found[1].path) or '')
   for index, revert in ipairs(found) do
@@ -107,8 +111,10 @@ end
 --- Gives a buffer that has read a reverted file the undo step of the revert, unless the file has another text by now.
 local function on_read(buffer)
   for index, revert in ipairs(of_buffer(buffer)) do
-    -- The undo tree may be another one.
-    revert.buffer = nil
+    if revert.number and buffers.contains_change(buffer, revert.number) == nil then
+      -- The undo tree is another one.
+      revert.buffer = nil
+    end
     local after = buffers.parsed(buffer)
     -- Otherwise a write after the redo would give an empty file a line.
     after.eol = after.eol and not after.empty
