@@ -102,6 +102,19 @@ describe('a proposal is not accepted by an autosave plugin', { skip, concurrency
   }
 });
 
+test('a proposal is not accepted by an autosave plugin during :sleep', { skip }, async (t) => {
+  const saver = on(`{ 'InsertLeave' }`, `vim.defer_fn(function() vim.cmd('silent! write') vim.g.saved = true end, 100)`);
+  for (const map of ['', `vim.keymap.set('n', ' x', '<Cmd>sleep 500m<CR>')`]) {
+    const { neovim, decision } = await openProposal(t, { init: `${saver} ${map}` });
+    await neovim.type(`ccmine<Esc>${map ? ' x' : ':sleep 500m<CR>'}`);
+    await neovim.until('vim.g.saved');
+    assert.equal((await neovim.ready()).proposals, 1);
+    await neovim.type(':w<CR>');
+    assert.deepEqual(await decision, accepted('mine\nnew2\n'));
+    await neovim.close();
+  }
+});
+
 describe('the answer to a question of Neovim decides', { skip, concurrency: 2 }, () => {
   for (const [keys, init] of [[':q<CR>', 'vim.o.confirm = true'], [':confirm q<CR>', '']]) {
     for (const [answer, expected] of [['y', 'accepted'], ['n', 'rejected']]) {

@@ -65,6 +65,8 @@ local function prepare(line)
       turn.insists = turn.insists or command.bang
     end
     everywhere = everywhere or command.cmd == 'tabdo'
+    -- Meanwhile, Neovim runs the timers of plugins.
+    turn.is_command = turn.is_command and command.cmd ~= 'sleep'
   end
   for view in pairs(writes and views or {}) do
     local is_meant = view:is_current() or (everywhere and api.nvim_buf_is_valid(view.right))
