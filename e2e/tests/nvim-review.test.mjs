@@ -127,6 +127,15 @@ test('the list opens the proposal for a symbolic link', { skip }, async (t) => {
   assert.doesNotMatch(await neovim.messages(), /no proposal is open/);
 });
 
+test('a proposal is accepted by any name of its file', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('a.txt', 'old\n');
+  fs.symlinkSync('a.txt', `${sandbox.project}/link.txt`);
+  const { decision } = await client.propose(neovim, file, 'new\n');
+  await neovim.type(':GeminiCompanion accept link.txt<CR>');
+  assert.equal((await decision).status, 'accepted');
+});
+
 test('a changed file causes a warning before its proposal is accepted', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');

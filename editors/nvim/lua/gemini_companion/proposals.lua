@@ -71,15 +71,20 @@ function M.is_asking(cli)
   return false
 end
 
---- Finds the proposal of a path; without a path, the one in the current tab page, or the only one. Otherwise returns
---- nil and the reason.
+--- Finds the proposal of a path, by any name of the file; without a path, the one in the current tab page, or the only
+--- one. Otherwise returns nil and the reason.
 ---@param path? string
 ---@return GeminiCompanion.Proposal?, string why
 function M.find(path)
   local full = path and vim.fn.fnamemodify(path, ':p')
+  local real = full and file.real(full)
+  local exact = open[path] or open[full]
+  if exact then
+    return exact, ''
+  end
   local all = M.all()
   for _, proposal in ipairs(all) do
-    if proposal.path == path or proposal.path == full or (not path and proposal.view:is_current()) then
+    if file.real(proposal.path) == real or (not path and proposal.view:is_current()) then
       return proposal, ''
     end
   end
