@@ -86,6 +86,20 @@ describe('the lists of the plugin', { skip, concurrency: 2 }, () => {
     assert.equal(await neovim.lua(`return vim.fn.getqflist({ nr = '$' }).nr`), 2);
   });
 
+  test('leave the key of another plugin alone in the user’s own lists', async (t) => {
+    for (const map of [`vim.keymap.set('n', '<CR>', function() vim.g.mine = true end, { buffer = 0 })`, `vim.cmd('nnoremap <buffer> <CR> :let g:mine = v:true<CR>')`]) {
+      const init = `vim.api.nvim_create_autocmd('FileType', { pattern = 'qf', once = true, callback = function() ${map} end })`;
+      const { neovim } = await openEdited(t, { init });
+      await neovim.lua(`vim.fn.setqflist({}, ' ', { title = 'mine', items = { { text = 'mine' } } })`);
+      await run(neovim, 'changes');
+      await neovim.type(':colder<CR><CR>');
+      await neovim.until('vim.g.mine');
+      await neovim.type(':cnewer<CR>2G<CR>');
+      await compared(neovim);
+      await neovim.close();
+    }
+  });
+
   test('say E42 at Enter if they are empty', async (t) => {
     const { neovim } = await openEdited(t);
     await run(neovim, 'changes');

@@ -5,9 +5,14 @@ local log = require('gemini_companion.log')
 
 local M = {}
 
+local DESCRIPTION = 'go to the entry'
+
 --- The function that goes to an item of a list, by the context that identifies the list among the user's own.
 ---@type table<any, fun(item: table): boolean>
 local go = {}
+
+--- The mapping of Enter that another plugin has had, by buffer.
+local others = {}
 
 --- Returns the item in the current line of the quickfix window, and the context of its list.
 local function current()
@@ -25,15 +30,22 @@ function M.current(context)
   return found == context and item or nil
 end
 
+--- Goes to the entry in the current line. In a list of the user, runs the mapping of the other plugin.
 local function enter()
   local item, context = current()
   local go_to = item and go[context]
+  local other = others[vim.api.nvim_get_current_buf()]
   if go_to and go_to(item) then
     return
-  end
-  local ok, why = pcall(vim.cmd, '.cc')
-  if not ok then
-    log.fail(guard.reason(why))
+  elseif go_to or not other then
+    local ok, why = pcall(vim.cmd, '.cc')
+    if not ok then
+      log.fail(guard.reason(why))
+    end
+  elseif other.callback then
+    other.callback()
+  else
+    vim.fn.feedkeys(vim.keycode(other.rhs), other.noremap == 1 and 'n' or 'm')
   end
 end
 
@@ -58,7 +70,11 @@ function M.show(title, items, context, go_to)
   go[context] = go_to
   vim.fn.setqflist({}, reuse(context) and 'r' or ' ', { title = title, context = context, items = items })
   vim.cmd('botright copen')
-  vim.keymap.set('n', '<CR>', enter, { buffer = 0, desc = 'go to the entry' })
+  local other = vim.fn.maparg('<CR>', 'n', false, true)
+  if other.lhs and other.desc ~= DESCRIPTION and other.expr == 0 then
+    others[vim.api.nvim_get_current_buf()] = other
+  end
+  vim.keymap.set('n', '<CR>', enter, { buffer = 0, desc = DESCRIPTION })
 end
 
 --- Returns a function for the new number of an item of `old` by its `user_data`. If the item is gone, the function
