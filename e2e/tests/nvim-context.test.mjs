@@ -65,6 +65,21 @@ test('a file on a drive or a share of Windows has a path, and a URL has none', {
   }
 });
 
+test('a write of a buffer to its own file is none of a copy, also on Windows', { skip }, async (t) => {
+  const { neovim } = await openNeovim(t);
+  for (const [name, isOwn] of [['C:/folder/a.txt', true], ['C:/folder/copy.txt', false]]) {
+    const found = await neovim.lua(
+      `local name_of = vim.api.nvim_buf_get_name
+       vim.api.nvim_buf_get_name = function() return 'C:\\\\folder\\\\a.txt' end
+       local is_own = require('gemini_companion.file').is_own(0, ...)
+       vim.api.nvim_buf_get_name = name_of
+       return is_own`,
+      name,
+    );
+    assert.equal(found, isOwn, name);
+  }
+});
+
 test('a file that Neovim was started with is in the context', { skip }, async (t) => {
   const { sandbox, client } = await openNeovimWithClient(t, {
     args: ['a.txt'],

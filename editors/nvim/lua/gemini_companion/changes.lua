@@ -10,7 +10,6 @@ local prompts = require('gemini_companion.prompts')
 local quickfix = require('gemini_companion.quickfix')
 local reload = require('gemini_companion.reload')
 local reverts = require('gemini_companion.reverts')
-local server = require('gemini_companion.server')
 
 local M = {}
 
@@ -194,7 +193,7 @@ function M.keep(what)
   if not change then
     return false, why
   end
-  server.notify('cli/kept', { session = change.session, prompt = change.prompt, paths = paths })
+  reverts.keep(change, paths)
   return true
 end
 

@@ -30,6 +30,14 @@ function M.path_of(buffer)
   return is_file and text.utf8(name) == name and name or nil
 end
 
+--- Returns whether a write of a buffer was one to its own file, and not to a copy. `name` is that of the event, where
+--- Windows has forward slashes.
+---@param buffer integer
+---@param name string
+function M.is_own(buffer, name)
+  return name:gsub('\\', '/') == api.nvim_buf_get_name(buffer):gsub('\\', '/')
+end
+
 --- Returns the buffer that has loaded a file, by any name of the file, or nil.
 ---@param path string
 function M.buffer(path)

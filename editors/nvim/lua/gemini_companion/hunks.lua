@@ -219,10 +219,6 @@ local function on_hunk(view, act)
   end
 end
 
-local function keep(change, paths, hunk)
-  server.notify('cli/kept', { session = change.session, prompt = change.prompt, paths = paths, hunk = hunk })
-end
-
 local function create(key)
   local view = { buffer = buffers.create('changes of ' .. key, 'nofile', 'hide'), places = {} }
   vim.bo[view.buffer].modifiable = false
@@ -242,7 +238,7 @@ local function create(key)
     go(view)
   end)
   map('X', 'revert the change under the cursor', on_hunk(view, reverts.revert))
-  map('K', 'keep the change under the cursor', on_hunk(view, keep))
+  map('K', 'keep the change under the cursor', on_hunk(view, reverts.keep))
   map('u', 'undo the last revert', function()
     reverts.undo(view.change)
   end)

@@ -196,7 +196,7 @@ function M.start()
   api.nvim_create_autocmd('BufWritePost', {
     group = api.nvim_create_augroup('gemini_companion_reload', {}),
     callback = function(event)
-      if event.match == api.nvim_buf_get_name(event.buf) then
+      if file.is_own(event.buf, event.match) then
         -- The user's formatter may have changed the file after Neovim has written it.
         states[event.buf] = nil
       end

@@ -84,8 +84,7 @@ end
 
 --- Notices that the user has written the text from before a revert, or that of the revert again.
 local function on_write(buffer, name)
-  if name ~= api.nvim_buf_get_name(buffer) then
-    -- It is a copy.
+  if not file.is_own(buffer, name) then
     return
   end
   local found, again = of_buffer(buffer), {}
@@ -111,10 +110,9 @@ end
 --- Gives a buffer that has read a reverted file the undo step of the revert, unless the file has another text by now.
 local function on_read(buffer)
   for index, revert in ipairs(of_buffer(buffer)) do
-    if revert.number and buffers.contains_change(buffer, revert.number) == nil then
-      -- The undo tree is another one.
-      revert.buffer = nil
-    end
+    -- The undo tree may be another one.
+    local has_change = revert.number and buffers.contains_change(buffer, revert.number) ~= nil
+    revert.buffer = has_change and buffer or nil
     local after = buffers.parsed(buffer)
     -- Otherwise a write after the redo would give an empty file a line.
     after.eol = after.eol and not after.empty
@@ -212,6 +210,14 @@ function M.undo(change)
     end
   end
   log.fail('no revert is left to undo')
+end
+
+--- Removes files of a prompt from the list, or with `hunk` one change of a file.
+---@param change GeminiCompanion.CliChanged
+---@param paths string[]
+---@param hunk? GeminiCompanion.Hunk
+function M.keep(change, paths, hunk)
+  server.notify('cli/kept', { session = change.session, prompt = change.prompt, paths = paths, hunk = hunk })
 end
 
 --- Forgets the texts of single changes of a prompt that has left the list.
