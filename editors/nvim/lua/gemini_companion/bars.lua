@@ -16,17 +16,7 @@ local ORPHAN = {
 }
 
 --- The right bar until the next companion takes the proposal up.
-local PAUSED = {
-  { 'The companion starts again', 1 },
-  { '; decide in a moment', 2 },
-}
-
---- The right bar while the user still types in a proposal that has ended.
-local OVER = {
-  { 'This proposal has ended', 1 },
-  { '. <Esc> closes it', 2 },
-  { ', and your text is kept', 3 },
-}
+local PAUSED = 'The companion starts again; decide in a moment'
 
 local function show_left(proposal)
   local view = proposal.view
@@ -83,12 +73,6 @@ function M.update()
     local place = #waiting > 1 and ('%d/%d '):format(index, #waiting) or ''
     show_right(proposal, place)
   end
-end
-
---- Shows in a window that its proposal has ended.
----@param window integer
-function M.show_over(window)
-  windows.set_bar(window, OVER)
 end
 
 return M

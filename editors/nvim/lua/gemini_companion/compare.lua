@@ -87,19 +87,6 @@ local function restore_form(comparison)
   end
 end
 
---- Turns a window into an ordinary one if the user goes back to the file there after the comparison. Neovim keeps the
---- options of each buffer that has left a window.
-local function restore_windows()
-  api.nvim_create_autocmd('BufWinEnter', {
-    group = api.nvim_create_augroup('gemini_companion_compare', {}),
-    callback = function()
-      if shown_bars[vim.wo.winbar] and not M.current() then
-        windows.disable_diff(api.nvim_get_current_win())
-      end
-    end,
-  })
-end
-
 local function listen(comparison)
   comparison.group = api.nvim_create_augroup('gemini_companion_compare_' .. comparison.left, {})
   local function on(event, buffer, callback)
@@ -171,9 +158,7 @@ local function show(comparison)
   labels.follow(comparison, true)
   listen(comparison)
   windows.set_bar(comparison.windows[2], comparison.bars[1])
-  windows.set_bar(comparison.windows[1], comparison.bars[2])
-  shown_bars[vim.wo[comparison.windows[1]].winbar] = true
-  restore_windows()
+  shown_bars[windows.set_bar(comparison.windows[1], comparison.bars[2])] = true
   windows.go_to(comparison.windows[1])
   return true
 end
@@ -195,5 +180,15 @@ function M.open(change, path, of)
     end)
   end, log.fail)
 end
+
+-- Neovim keeps the options of each buffer that has left a window. The user may go back to the file there.
+api.nvim_create_autocmd('BufWinEnter', {
+  group = api.nvim_create_augroup('gemini_companion_compare', {}),
+  callback = function()
+    if shown_bars[vim.wo.winbar] and not M.current() then
+      windows.disable_diff(api.nvim_get_current_win())
+    end
+  end,
+})
 
 return M

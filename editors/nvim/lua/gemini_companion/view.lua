@@ -1,7 +1,6 @@
 -- Shows a proposal in a tab page. The left side is the file, read-only; the right side is the proposal, editable.
 -- Reports the user's decisions to a `ViewHandler`.
 
-local bars = require('gemini_companion.bars')
 local buffers = require('gemini_companion.buffer')
 local file = require('gemini_companion.file')
 local focus = require('gemini_companion.focus')
@@ -22,6 +21,9 @@ local api = vim.api
 ---@class GeminiCompanion.View
 local View = {}
 View.__index = View
+
+--- The bar while the user still types in a proposal that has ended.
+local OVER = 'This proposal has ended. <Esc> closes it'
 
 --- The views in sight, and the user's values of 'autowrite' and 'autowriteall' before.
 local in_sight, autowrite = {}, nil
@@ -426,7 +428,7 @@ function View:close(by_user)
     if window and self:is_under_hands(by_user) then
       -- The next proposal for the file gets the name.
       self.name = buffers.rename(self.right, 'ended' .. self.path)
-      bars.show_over(window)
+      windows.set_bar(window, OVER)
     end
     try()
   end)

@@ -34,10 +34,12 @@ function M.set_bar(window, parts)
   while most > 1 and vim.fn.strdisplaywidth(joined(most)) > width do
     most = most - 1
   end
+  local bar = ' ' .. joined(most):gsub('%%', '%%%%') .. '%<'
   -- A window of one line may have no room for it.
   guard.quietly(function()
-    vim.wo[window][0].winbar = ' ' .. joined(most):gsub('%%', '%%%%') .. '%<'
+    vim.wo[window][0].winbar = bar
   end)
+  return bar
 end
 
 --- Makes a window an ordinary one again. The user may have opened another buffer in it.
