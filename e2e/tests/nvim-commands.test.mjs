@@ -69,6 +69,15 @@ describe('a command', { skip, concurrency: 2 }, () => {
   });
 });
 
+test('a command that Neovim forbids where the user is fails in one line', { skip }, async (t) => {
+  const { neovim } = await openEdited(t);
+  await neovim.type('q:');
+  for (const command of ['changes', 'log']) await run(neovim, command);
+  await neovim.type(':quit<CR>');
+  assert.match(await neovim.messages(), FAILS('.*E11: .*'));
+  assert.doesNotMatch(await neovim.messages(), /E5108|traceback/);
+});
+
 describe('the lists of the plugin', { skip, concurrency: 2 }, () => {
   test('are one each among the user’s own', async (t) => {
     const { neovim } = await openEdited(t);

@@ -98,6 +98,13 @@ describe('the unified layout', { skip, concurrency: 2 }, () => {
     assert.doesNotMatch(await neovim.messages(), /Invalid|Error/);
   });
 
+  test('reverts nothing if the user forbids changes, and says so in one line', async (t) => {
+    const { neovim } = await openProposal(t, { options: `layout = 'unified'` });
+    await neovim.type(':setlocal nomodifiable<CR>do');
+    assert.match(await neovim.messages(), /^GeminiCompanion: .*not 'modifiable'$/m);
+    assert.doesNotMatch(await neovim.messages(), /E5108|traceback/);
+  });
+
   test('follows the user’s edits, and has the same decisions', async (t) => {
     const { neovim, client, file, decision } = await open(t, 'unified');
     await neovim.type('2GS2<Esc>');

@@ -1,5 +1,6 @@
 -- Runs the subcommands of `:GeminiCompanion`, and completes them.
 
+local guard = require('gemini_companion.guard')
 local log = require('gemini_companion.log')
 
 local M = {}
@@ -245,7 +246,7 @@ function M.run(arguments, first, last)
   name = name == '' and 'status' or name
   local command = commands[name]
   if command then
-    command[1](path ~= '' and path or nil, first, last)
+    guard.try(command[1], path ~= '' and path or nil, first, last)
   else
     -- A list of all names would not fit in one line, and Neovim would wait for Enter.
     log.fail(('unknown command %s; see :help :GeminiCompanion'):format(name))

@@ -13,7 +13,7 @@ end
 --- Returns an error for the user: its first line, without the places in the code.
 ---@param why any
 function M.reason(why)
-  return (M.first_line(why):gsub('%S*%.lua:%d+: ', ''))
+  return (M.first_line(why):gsub('%S*%.lua:%d+: ', ''):gsub('nvim_exec2%(%), line %d+: ', ''))
 end
 
 --- Calls a function. If it fails, logs and shows why. Returns whether it succeeded, and its result.
@@ -28,6 +28,16 @@ function M.call(what, act, ...)
     log.show(('%s failed: %s'):format(what, M.reason(result)), vim.log.levels.WARN)
   end
   return ok, result
+end
+
+--- Calls a function for a command of the user, and shows why it fails. Returns whether it succeeded.
+---@param act fun(...)
+function M.try(act, ...)
+  local ok, why = pcall(act, ...)
+  if not ok then
+    log.fail(M.reason(why))
+  end
+  return ok
 end
 
 --- Calls a function, and ignores an error in it or in an autocommand of the user that it causes. Called by a Vim

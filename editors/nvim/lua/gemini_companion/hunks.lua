@@ -192,15 +192,15 @@ local function go(view)
   local buffer = file.buffer(at.path) or vim.fn.bufadd(at.path)
   vim.bo[buffer].buflisted = true
   local window = vim.fn.win_findbuf(buffer)[1]
-  local ok, why = pcall(function()
+  local is_there = guard.try(function()
     if window then
       api.nvim_set_current_win(window)
     else
       vim.cmd.buffer(buffer)
     end
   end)
-  if not ok then
-    return log.fail(guard.reason(why))
+  if not is_there then
+    return
   end
   local line = at.text and nearest(0, at.line, at.text) or math.min(at.line, api.nvim_buf_line_count(0))
   api.nvim_win_set_cursor(0, { line, 0 })

@@ -1,7 +1,6 @@
 -- Shows a list of the plugin in the quickfix window, where Enter goes to an entry.
 
 local guard = require('gemini_companion.guard')
-local log = require('gemini_companion.log')
 
 local M = {}
 
@@ -38,10 +37,7 @@ local function enter()
   if go_to and go_to(item) then
     return
   elseif go_to or not other then
-    local ok, why = pcall(vim.cmd, '.cc')
-    if not ok then
-      log.fail(guard.reason(why))
-    end
+    guard.try(vim.cmd, '.cc')
   elseif other.callback then
     other.callback()
   else

@@ -1,6 +1,7 @@
 -- Shows a proposal in one window: the lines that it adds are marked, and those that it removes are virtual lines.
 
 local buffers = require('gemini_companion.buffer')
+local guard = require('gemini_companion.guard')
 
 local M = {}
 
@@ -122,7 +123,9 @@ end
 ---@param view GeminiCompanion.View
 function M.listen(view)
   local function map(keys, act, description)
-    vim.keymap.set('n', keys, act, { buffer = view.right, desc = description })
+    vim.keymap.set('n', keys, function()
+      guard.try(act)
+    end, { buffer = view.right, desc = description })
   end
   map(']c', function()
     M.go(view, vim.v.count1)
