@@ -256,6 +256,25 @@ fn files_are_short_and_begin_with_a_comment() {
     }
 }
 
+/// One program has the tests of a crate, and Cargo finds no other files.
+#[test]
+fn each_file_of_tests_belongs_to_a_test_program() {
+    for (file, _) in files(&[".rs"]) {
+        let Some((krate, name)) = file.split_once("/tests/") else { continue };
+        let is_whole = krate.matches('/').count() == 1 && !name.contains('/') && name != "main.rs";
+        if !is_whole {
+            continue;
+        }
+        let manifest = read(&format!("{krate}/Cargo.toml"));
+        if !manifest.contains("autotests = false") || manifest.contains(name) {
+            continue;
+        }
+        let declared = format!("\nmod {};", name.trim_end_matches(".rs"));
+        let main = read(&format!("{krate}/tests/main.rs"));
+        assert!(main.contains(&declared), "{file} is in no test program");
+    }
+}
+
 #[test]
 fn nothing_is_left_for_later() {
     // Put together, so that this file does not match itself.

@@ -18,6 +18,7 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::HttpServer;
+use super::read_end::ReadEnd;
 use super::route::{MAX_HEAD, route};
 use crate::net::guard::Endpoint;
 
@@ -70,12 +71,14 @@ pub(crate) async fn serve<S>(
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let slot = Arc::new(server.slots.take());
+    let end = ReadEnd::default();
     let service = service_fn(|request: Request<Incoming>| {
+        let answering = end.answering();
         let (server, slot) = (Arc::clone(&server), Arc::clone(&slot));
         let endpoint = Arc::clone(&endpoint);
         async move {
             let reply = route(server, &endpoint, request, &slot, peer).await;
-            Ok::<_, std::convert::Infallible>(reply)
+            Ok::<_, std::convert::Infallible>(reply.map(|body| body.holding(answering)))
         }
     });
     let mut connection = pin!(
@@ -83,7 +86,7 @@ pub(crate) async fn serve<S>(
             .timer(TokioTimer::new())
             .header_read_timeout(server.config.limits.header_timeout)
             .max_buf_size(MAX_HEAD)
-            .serve_connection(TokioIo::new(Lingering::new(stream)), service)
+            .serve_connection(TokioIo::new(Lingering::new(stream, end.clone())), service)
     );
     let outcome = tokio::select! {
         outcome = &mut connection => outcome,
@@ -122,6 +125,7 @@ const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
 /// 401).
 struct Lingering<S> {
     stream: S,
+    end: ReadEnd,
     /// The peer has closed its side.
     is_ended: bool,
     /// The end of the second step, once the server's side is closed.
@@ -129,8 +133,8 @@ struct Lingering<S> {
 }
 
 impl<S> Lingering<S> {
-    fn new(stream: S) -> Self {
-        Self { stream, is_ended: false, deadline: None }
+    fn new(stream: S, end: ReadEnd) -> Self {
+        Self { stream, end, is_ended: false, deadline: None }
     }
 }
 
@@ -142,11 +146,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for Lingering<S> {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
-        if buf.filled().len() == before && !std::mem::replace(&mut self.is_ended, true) {
-            // With the end, hyper drops a request. A client that leaves may have sent one, which
-            // begins to be carried out before the next poll.
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
+        if buf.filled().len() == before {
+            if !std::mem::replace(&mut self.is_ended, true) {
+                // The last bytes may complete a request, which begins to be answered before the next poll.
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            ready!(self.end.poll(cx));
         }
         Poll::Ready(Ok(()))
     }
@@ -158,6 +164,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.end.written();
         Pin::new(&mut self.stream).poll_write(cx, buf)
     }
 
@@ -166,6 +173,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.end.written();
         Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
     }
 
@@ -174,7 +182,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
+        self.end.flushed();
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -230,7 +240,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_stream_sends_what_it_is_given_and_at_once_when_flushed() {
         let (mut ours, theirs) = duplex(64);
-        let mut stream = Lingering::new(BufWriter::new(theirs));
+        let mut stream = Lingering::new(BufWriter::new(theirs), ReadEnd::default());
         assert!(stream.is_write_vectored(), "or each text were copied once more");
         stream.write_all(b"written").await.unwrap();
         stream.flush().await.unwrap();

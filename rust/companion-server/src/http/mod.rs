@@ -3,6 +3,7 @@
 //! It decides statuses and headers. [`dispatch`](crate::mcp::dispatch) interprets the messages.
 
 mod connection;
+mod read_end;
 mod reply;
 mod route;
 mod stateless;

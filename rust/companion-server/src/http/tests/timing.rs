@@ -58,6 +58,32 @@ async fn a_request_counts_whose_client_has_left_before_it_was_read() {
     assert_eq!(rig.open_count(), 0);
 }
 
+/// As a program that sends its whole input and then reads does.
+#[tokio::test]
+async fn a_peer_that_closes_its_side_after_a_request_gets_the_answer() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let arguments = json!({ "filePath": "/a", "newContent": "new" });
+    let params = json!({ "name": "openDiff", "arguments": arguments });
+    let open = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let event = json!({ "hook_event_name": "BeforeAgent", "session_id": "1", "prompt": "Hi" });
+    let prompted = post(&session, &json!({ "event": event })).replace("/mcp", "/hook");
+    for request in [post(&session, &open), prompted] {
+        let mut connection = connect(&rig);
+        connection.write_all(request.as_bytes()).await.unwrap();
+        connection.shutdown().await.unwrap();
+        match rig.asked().await {
+            EditorCall::Open(responder, _) | EditorCall::Unsaved(responder) => {
+                responder.complete(None);
+            }
+            _ => panic!("nothing else is asked"),
+        }
+        let (reply, _) = until_closed(&mut connection).await;
+        let (head, body) = reply.split_once("\r\n\r\n").unwrap_or_default();
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && !body.is_empty(), "{reply}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_quiet_stream_gets_a_comment_every_20_s() {
     let rig = Rig::start();
