@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::{memchr, memchr3};
+use memchr::memchr;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use serde_json::Value;
@@ -123,48 +123,75 @@ pub fn decode_within(mut message: Vec<u8>, range: Range<usize>) -> Option<String
     String::from_utf8(message).ok()
 }
 
-/// Encodes a text as a JSON string, with its quotes.
+/// The position of a text in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The text is a string.
+    String,
+    /// The text is a string in JSON that is a string itself.
+    StringInString,
+}
+
+const WORD: usize = size_of::<u64>();
+
+/// Encodes a text as it appears within a JSON string, without the quotes.
 ///
-/// `serde_json` looks at each byte in turn, which takes most of the time of an answer with a text. Source
-/// has few other escapes than these three.
-pub fn json_string(text: &str) -> Vec<u8> {
-    let mut json = Vec::with_capacity(text.len() + text.len() / 4 + 16);
-    json.push(b'"');
-    let mut rest = text;
-    while let Some(at) = memchr3(b'\n', b'"', b'\\', rest.as_bytes()) {
-        push_run(&rest[..at], &mut json);
-        let escape = match rest.as_bytes()[at] {
-            b'\n' => b'n',
-            other => other,
-        };
-        json.extend([b'\\', escape]);
-        rest = &rest[at + 1..];
+/// `serde_json` looks at each byte in turn, which takes most of the time of an answer with a text. This
+/// copies eight bytes at a time, and takes back those from the first one that has an escape.
+pub fn escaped(text: &str, depth: Depth) -> Vec<u8> {
+    let mut json = Vec::with_capacity(text.len() + text.len() / 4 + WORD);
+    let mut rest = text.as_bytes();
+    while let Some(word) = rest.first_chunk::<WORD>() {
+        json.extend_from_slice(word);
+        let plain = plain_bytes(u64::from_le_bytes(*word));
+        if plain == WORD {
+            rest = &rest[WORD..];
+        } else {
+            json.truncate(json.len() - WORD + plain);
+            push_escape(word[plain], depth, &mut json);
+            rest = &rest[plain + 1..];
+        }
     }
-    push_run(rest, &mut json);
-    json.push(b'"');
+    for byte in rest {
+        if matches!(byte, 0..0x20 | b'"' | b'\\') {
+            push_escape(*byte, depth, &mut json);
+        } else {
+            json.push(*byte);
+        }
+    }
     json
 }
 
-/// Adds a run of characters without line feeds, quotes and backslashes to a JSON string.
-fn push_run(run: &str, json: &mut Vec<u8>) {
-    if has_control(run.as_bytes()) {
-        let string = serde_json::to_string(run).expect("a text is JSON");
-        json.extend_from_slice(&string.as_bytes()[1..string.len() - 1]);
-    } else {
-        json.extend_from_slice(run.as_bytes());
-    }
+/// The number of bytes before the first one that has an escape. Its lowest byte is the first.
+fn plain_bytes(word: u64) -> usize {
+    const ONES: u64 = u64::MAX / 0xff;
+    // A subtraction sets the highest bit of a byte that is smaller, perhaps also of later ones.
+    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word;
+    let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    let escaped = (below(word, 0x20) | is(b'"') | is(b'\\')) & (ONES * 0x80);
+    escaped.trailing_zeros() as usize / 8
 }
 
-/// Whether a byte is below 0x20. It compares eight at a time: a subtraction of 0x20 sets the highest bit
-/// of a byte that is smaller.
-fn has_control(run: &[u8]) -> bool {
-    const ONES: u64 = u64::MAX / 0xff;
-    let (words, rest) = run.as_chunks();
-    let has_control = |word: &[u8; 8]| {
-        let word = u64::from_ne_bytes(*word);
-        word.wrapping_sub(ONES * 0x20) & !word & (ONES * 0x80) != 0
+/// Adds the escape of a byte. In a string in a string, the characters of that have escapes, too.
+fn push_escape(byte: u8, depth: Depth, json: &mut Vec<u8>) {
+    let before: &[u8] = match depth {
+        Depth::String => b"\\",
+        Depth::StringInString => b"\\\\",
     };
-    words.iter().any(has_control) || rest.iter().any(|byte| *byte < 0x20)
+    json.extend_from_slice(before);
+    let letter = match byte {
+        b'\n' => b'n',
+        b'\t' => b't',
+        b'\r' => b'r',
+        b'\x08' => b'b',
+        b'\x0c' => b'f',
+        b'"' | b'\\' => {
+            json.extend_from_slice(&before[1..]);
+            byte
+        }
+        other => return json.extend_from_slice(format!("u{other:04x}").as_bytes()),
+    };
+    json.push(letter);
 }
 
 /// Parses JSON with comments as the clients do: by `strip-json-comments`, and then `JSON.parse`.
@@ -249,12 +276,21 @@ mod tests {
 
     #[test]
     fn a_text_is_encoded_as_by_serde() {
+        let within = |text: &str| {
+            let json = serde_json::to_string(text).unwrap();
+            json[1..json.len() - 1].to_owned()
+        };
         let all: String =
             (0..0x100).chain([0x20ac, 0x2028, 0x1f600]).filter_map(char::from_u32).collect();
-        let texts =
-            ["", "\n", "a\nb", "\ta\r\n\"\\\\\"", "é\u{1}€\u{7f}😀", &all, &format!("{all}{all}")];
-        for text in texts {
-            assert_eq!(json_string(text), serde_json::to_vec(text).unwrap(), "{text:?}");
+        for pair in all.chars().flat_map(|one| ['\n', '"', '€'].map(|other| [one, other])) {
+            let pair = String::from_iter(pair);
+            // Each byte is at each place of a word.
+            for text in (0..2 * WORD).map(|length| "x".repeat(length) + &pair + &all) {
+                let once = within(&text);
+                assert_eq!(escaped(&text, Depth::String), once.as_bytes(), "{text:?}");
+                let twice = within(&once);
+                assert_eq!(escaped(&text, Depth::StringInString), twice.as_bytes(), "{text:?}");
+            }
         }
     }
 

@@ -9,7 +9,8 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use companion_core::text::Text;
-use companion_protocol::text::json_string;
+pub(crate) use companion_protocol::text::Depth;
+use companion_protocol::text::escaped;
 
 /// The bytes of text that are written at a time. A message with a shorter text is written at once.
 const PIECE_SIZE: usize = 64 << 10;
@@ -28,33 +29,6 @@ struct Rest {
     text: Text,
     from: usize,
     depth: Depth,
-}
-
-/// The position of a text in JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Depth {
-    /// The text is a string.
-    String,
-    /// The text is a string in JSON that is a string itself.
-    StringInString,
-}
-
-impl Depth {
-    /// The text as it appears within JSON.
-    fn escaped(self, text: &str) -> Bytes {
-        let once = escaped(text);
-        match self {
-            Self::String => once,
-            Self::StringInString => escaped(str::from_utf8(&once).expect("JSON is UTF-8")),
-        }
-    }
-}
-
-/// The text as it appears within a JSON string.
-fn escaped(text: &str) -> Bytes {
-    let string = json_string(text);
-    let inside = 1..string.len() - 1;
-    Bytes::from(string).slice(inside)
 }
 
 impl Json {
@@ -76,7 +50,7 @@ impl Json {
         let place = place + empty.len() / 2;
         let (before, after) = (json.slice(..place), json.slice(place..));
         if text.len() <= PIECE_SIZE {
-            return [before, depth.escaped(&text), after].concat().into();
+            return [&before[..], &escaped(&text, depth), &after].concat().into();
         }
         let text = Rest { text, from: 0, depth };
         Self([Part::Written(before), Part::Text(text), Part::Written(after)].into())
@@ -159,7 +133,7 @@ impl Iterator for Rest {
             return None;
         }
         self.from += piece.len();
-        Some(self.depth.escaped(piece))
+        Some(escaped(piece, self.depth).into())
     }
 }
 

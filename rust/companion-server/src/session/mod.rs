@@ -5,7 +5,7 @@
 mod mailbox;
 mod request_order;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -296,15 +296,21 @@ impl Sessions {
             return known;
         }
         let by_id = &self.state.lock().by_id;
-        let of = |number| {
-            let has = move |other: &&Arc<Session>| other.state.lock().number == number;
-            by_id.values().filter(has)
-        };
-        let is_free = |number: &u32| {
-            of(*number).all(|other| other.idle_since().is_some() && !has_open(other.id))
-        };
-        let free = (1..=u32::MAX).find(is_free).expect("sessions are fewer");
-        of(free).for_each(|other| other.state.lock().number = 0);
+        let mut taken = BTreeSet::new();
+        for other in by_id.values() {
+            let number = other.state.lock().number;
+            if number != 0 && (other.idle_since().is_none() || has_open(other.id)) {
+                taken.insert(number);
+            }
+        }
+        let free = (1..=u32::MAX).find(|number| !taken.contains(number));
+        let free = free.expect("sessions are fewer");
+        for other in by_id.values() {
+            let mut state = other.state.lock();
+            if state.number == free {
+                state.number = 0;
+            }
+        }
         session.state.lock().number = free;
         free
     }
