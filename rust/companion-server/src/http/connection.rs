@@ -72,13 +72,13 @@ pub(crate) async fn serve<S>(
 {
     let slot = Arc::new(server.slots.take());
     let end = ReadEnd::default();
-    let service = service_fn(|request: Request<Incoming>| {
-        let answering = end.answering();
+    let service = service_fn(|mut request: Request<Incoming>| {
+        request.extensions_mut().insert(end.clone());
         let (server, slot) = (Arc::clone(&server), Arc::clone(&slot));
         let endpoint = Arc::clone(&endpoint);
         async move {
             let reply = route(server, &endpoint, request, &slot, peer).await;
-            Ok::<_, std::convert::Infallible>(reply.map(|body| body.holding(answering)))
+            Ok::<_, std::convert::Infallible>(reply)
         }
     });
     let mut connection = pin!(

@@ -1,5 +1,6 @@
 //! Delays the end of a peer's side of a connection until the peer has its answer.
 
+use std::mem;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
@@ -63,7 +64,9 @@ impl ReadEnd {
 
     pub(super) fn flushed(&self) {
         let mut state = self.0.lock();
-        state.is_unflushed = false;
-        state.wake();
+        // hyper also flushes without bytes, at each poll.
+        if mem::take(&mut state.is_unflushed) {
+            state.wake();
+        }
     }
 }

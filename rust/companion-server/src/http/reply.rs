@@ -31,20 +31,6 @@ pub(crate) enum ReplyBody {
 
 pub(super) type Reply = Response<ReplyBody>;
 
-impl ReplyBody {
-    /// Holds `guard` until the answer is known. A stream drops it at once.
-    pub(super) fn holding<G: Send + 'static>(self, guard: G) -> Self {
-        match self {
-            Self::Later(answer) => Self::Later(Box::pin(async move {
-                let answer = answer.await;
-                drop(guard);
-                answer
-            })),
-            Self::Json(_) | Self::Events(_) | Self::Stateless(_) | Self::Monitor(_) => self,
-        }
-    }
-}
-
 impl Body for ReplyBody {
     type Data = Bytes;
     type Error = Infallible;

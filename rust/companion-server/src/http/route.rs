@@ -24,6 +24,7 @@ use hyper::{Method, Request, StatusCode};
 use tokio::task::spawn_blocking;
 
 use super::HttpServer;
+use super::read_end::ReadEnd;
 use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
 use crate::clients::Clients;
@@ -138,6 +139,8 @@ where
     if text(&head.headers, &PROTOCOL_VERSION) == Some(stateless::VERSION) {
         return super::stateless::answer(server, endpoint.port, &head.headers, body).await;
     }
+    // From here on the request is whole.
+    let _answering = head.extensions.get().map(ReadEnd::answering);
     let received = match server.dispatcher.read_call(&mut body.bytes) {
         Some(call) => call,
         None => match parse(&body.bytes) {
