@@ -239,11 +239,11 @@ impl Notes {
         self.comments().any(is_same) || self.delivered.contains(&DeliveredComment::from(comment))
     }
 
-    /// Whether this note is a comment, and one with its id waits, or a model has got that.
+    /// Whether this note is a comment, and one with its id waits, or a model has got it as it is.
     pub(crate) fn has_comment_of(&self, note: &Note) -> bool {
         let Note::Comment(comment) = note else { return false };
         self.comments().any(|other| other.id == comment.id)
-            || self.delivered.iter().any(|other| other.id == comment.id)
+            || self.delivered.contains(&DeliveredComment::from(comment))
     }
 
     /// Removes a comment, wherever it is. `None` if it is not known or a model has got it.

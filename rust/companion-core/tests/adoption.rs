@@ -4,8 +4,8 @@ use companion_core::cli::{Caller, Connected};
 use companion_core::companion::{Companion, Hook, Input, Limits, Now, Output, Outputs};
 use companion_core::diffs::DiffId;
 use companion_core::notes::{Note, NoteId};
-use companion_core::record::{Left, Record};
-use companion_protocol::editor::CommentOnLines;
+use companion_core::record::{DeliveredComment, DeliveredNotes, Left, Record};
+use companion_protocol::editor::{CommentOnLines, CompanionNotification};
 
 fn comment(id: &str, text: &str) -> CommentOnLines {
     CommentOnLines {
@@ -43,7 +43,10 @@ fn a_comment_that_comes_back_from_another_companion_is_delivered_once() {
     handle(&mut companion, Input::Comment(comment("delivered", "one"), None));
     assert_eq!(texts_of_prompt(&mut companion, now), ["one"]);
     handle(&mut companion, Input::Comment(comment("waits", "changed"), None));
+    handle(&mut companion, Input::Comment(comment("taken", "four"), None));
     let mut left = Left::default();
+    let taken = vec![DeliveredComment::from(&comment("taken", "four"))];
+    left.apply(Record::Delivered(DeliveredNotes { number: 9, notes: vec![], comments: taken }));
     for (number, comment) in
         [comment("delivered", "one"), comment("waits", "two"), comment("other", "three")]
             .into_iter()
@@ -51,7 +54,11 @@ fn a_comment_that_comes_back_from_another_companion_is_delivered_once() {
     {
         left.apply(Record::Note(NoteId(number as u64), Note::Comment(comment)));
     }
-    handle(&mut companion, Input::Adopted(left));
+    let adopted = handle(&mut companion, Input::Adopted(left));
+    let is_delivered = |output: &Output| {
+        matches!(output, Output::Notification(CompanionNotification::CommentsDelivered(_)))
+    };
+    assert_eq!(adopted.iter().filter(|output| is_delivered(output)).count(), 1, "{adopted:?}");
     let later = Now { elapsed: 20_000, ..now };
     assert_eq!(texts_of_prompt(&mut companion, later), ["changed", "three"]);
 }

@@ -146,7 +146,7 @@ pub enum Input<'a> {
     ExpireNotes,
     /// All records up to this number are saved.
     Saved(u64),
-    /// The disk refuses the records up to this number, so the next process gets none.
+    /// The disk refuses the records up to this number.
     NotSaved(u64),
     /// Time has passed.
     Time,

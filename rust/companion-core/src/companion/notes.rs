@@ -1,5 +1,6 @@
 //! Decides about rejections with a reason, comments and reverts, up to the model that gets them.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use companion_protocol::editor::{
@@ -262,6 +263,25 @@ impl Companion {
     }
 
     /// Records a note as it is by now.
+    /// Drops the comments that models have got from another process, and reports them.
+    pub(super) fn drop_comments(
+        &mut self,
+        delivered: &VecDeque<DeliveredComment>,
+        out: &mut Outputs,
+    ) {
+        let is_delivered = |of: &&CommentOnLines| delivered.contains(&DeliveredComment::from(*of));
+        let dropped = self.notes().comments().filter(is_delivered);
+        let ids: Vec<_> = dropped.map(|comment| comment.id.to_string()).collect();
+        for id in &ids {
+            if let Some(note) = self.conversation.notes.remove_comment(id) {
+                self.record(Record::NoteRemoved(note), out);
+            }
+        }
+        if !ids.is_empty() {
+            out.push(comments_delivered(ids));
+        }
+    }
+
     pub(super) fn record_note(&mut self, id: NoteId, out: &mut Outputs) {
         let record = match self.notes().get(id) {
             Some(note) => Record::Note(id, note.clone()),

@@ -213,8 +213,8 @@ impl Turns {
         &mut self.0[index]
     }
 
-    /// Adds a turn, and returns its index. Of too many the oldest one without notes is dropped: its model can
-    /// forget none.
+    /// Adds a turn, and returns its index. Of too many the oldest one without deliveries is dropped: its model
+    /// can forget none.
     fn push(&mut self, turn: Turn) -> usize {
         if self.0.len() == MAX_CLIS {
             let without = self.0.iter().position(|turn| turn.deliveries.is_empty());

@@ -32,6 +32,10 @@ const UNSAVED_TIMEOUT: Duration = Duration::from_millis(750);
 /// The time before an edit to learn the problems that are there already.
 const KNOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The time for a client to make the edit that the user has rejected, in milliseconds. A later edit is
+/// another one.
+const EDIT_TIMEOUT: u64 = 60_000;
+
 /// The most unsaved files that are reported to the model.
 const MAX_UNSAVED: usize = 20;
 
@@ -150,12 +154,19 @@ impl Hooks {
     /// Answers the hook of an edit that the user has rejected. The client has got the file's text in place of
     /// the rejection, so its model has to learn of that also if the reason may not leave.
     async fn deny(&self, event: &HookEvent, path: &str, due: Due) -> HookOutput {
+        let now = self.driver.now().date;
+        let has_just_got_text = |(_, note): &(NoteId, Note)| {
+            matches!(note, Note::Reason(Reason { sent: Some(_), since, .. })
+                if now.saturating_sub(*since) < EDIT_TIMEOUT)
+        };
+        let is_rejected = due.iter().any(has_just_got_text);
         match self.deliver(event.agent(), due).await {
             Some(Checked { delivery, .. }) => {
                 let reasons = delivery.reasons().map(|reason| &*reason.text);
                 HookOutput::deny(texts::rejected(event, path, reasons)).with(&delivery)
             }
-            None => HookOutput::deny(texts::rejected(event, path, [])),
+            None if is_rejected => HookOutput::deny(texts::rejected(event, path, [])),
+            None => HookOutput::default(),
         }
     }
 

@@ -45,7 +45,11 @@ impl Hooks {
     /// A delivery to a subagent also counts in the turn of the main agent. If the CLI forgets that turn,
     /// the notes wait for the main agent.
     pub(super) async fn deliver(&self, to: Agent<'_>, due: Due) -> Option<Checked> {
+        if !self.context.is_shared() {
+            return None;
+        }
         let Allowed { notes, shared, .. } = self.check_notes(due).await;
+        // The disk may have taken its time.
         if !self.context.is_shared() {
             return None;
         }
