@@ -32,7 +32,7 @@ const SLACK = 10;
 const KEPT = [
   [/\.ProposalBanner\$(Link$|\$Lambda)|\.KeyboardAccess\$/, 6 * SLACK],
   [/\.(ProposalNotices|NoticesKt)\$\$Lambda/, Infinity],
-  [/\.(ProposalFile|TabFileType)$|\.ProposalService\$add\$file\$1$/, 300],
+  [/\.(ProposalFile|TabFile\$Type)$|\.ProposalService\$add\$file\$1$/, 300],
   [/\.ChangeRevert(\$|$)/, 100],
 ];
 

@@ -57,6 +57,7 @@ class CommentService(private val project: Project) : Disposable {
 
     private var isWatching = false
     private var isSearching = false
+    private var searchAgain = false
 
     /** Watches the editors once there is a comment. Nobody ends the service of the project for new projects. */
     private fun watch() {
@@ -177,25 +178,33 @@ class CommentService(private val project: Project) : Disposable {
 
     /** Looks in copies of the documents, off the EDT. Marks the found lines, unless the user has written meanwhile. */
     private fun search(lost: Map<Comment, Document>) {
-        if (isSearching) return
+        if (isSearching) {
+            searchAgain = true
+            return
+        }
         isSearching = true
         val texts = lost.values.associateWith { it.immutableCharSequence }
         val contents = lost.mapValues { (comment, _) -> comment.params }
         inBackground {
-            val copies = texts.mapValues { (_, text) -> EditorFactory.getInstance().createDocument(text) }
             val found = LinkedHashMap<Comment, IntRange>()
-            for ((comment, document) in lost) {
-                val lines = LineContent.find(copies.getValue(document), contents.getValue(comment)) ?: continue
-                found[comment] = lines
-            }
-            project.later {
-                isSearching = false
-                val written = texts.filter { (document, text) -> document.immutableCharSequence !== text }.keys
-                for ((comment, lines) in found) {
-                    val document = lost.getValue(comment)
-                    if (document !in written && comment in comments) comment.mark(document, lines)
+            try {
+                val copies = texts.mapValues { (_, text) -> EditorFactory.getInstance().createDocument(text) }
+                for ((comment, document) in lost) {
+                    val lines = LineContent.find(copies.getValue(document), contents.getValue(comment)) ?: continue
+                    found[comment] = lines
                 }
-                if (found.isNotEmpty() || written.isNotEmpty()) update()
+            } finally {
+                project.later {
+                    isSearching = false
+                    val written = texts.filter { (document, text) -> document.immutableCharSequence !== text }.keys
+                    for ((comment, lines) in found) {
+                        val document = lost.getValue(comment)
+                        if (document !in written && comment in comments) comment.mark(document, lines)
+                    }
+                    val changed = found.isNotEmpty() || written.isNotEmpty() || searchAgain
+                    searchAgain = false
+                    if (changed) update()
+                }
             }
         }
     }

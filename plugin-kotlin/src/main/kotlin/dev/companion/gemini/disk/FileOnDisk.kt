@@ -87,7 +87,9 @@ internal object FileOnDisk {
      */
     fun find(path: Path): VirtualFile? {
         assertNotEdt()
-        val known = known(path) ?: return LocalFileSystem.getInstance().refreshAndFindFileByIoFile(path.toFile())
+        val known = known(path)
+            ?: LocalFileSystem.getInstance().refreshAndFindFileByIoFile(path.toFile())
+            ?: return null
         if (!isUnsaved(known) && isOutdated(known, path)) known.refresh(false, false)
         return known.takeIf { it.isValid }
     }
