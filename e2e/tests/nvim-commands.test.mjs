@@ -96,7 +96,18 @@ describe('the lists of the plugin', { skip, concurrency: 2 }, () => {
   });
 
   test('leave the key of another plugin alone in the user’s own lists', async (t) => {
-    for (const map of [`vim.keymap.set('n', '<CR>', function() vim.g.mine = true end, { buffer = 0 })`, `vim.cmd('nnoremap <buffer> <CR> :let g:mine = v:true<CR>')`]) {
+    const script = `vim.api.nvim_exec2([[
+      function s:open()
+        let g:mine = v:true
+      endfunction
+      nnoremap <buffer> <CR> :call <SID>open()<CR>
+    ]], {})`;
+    const maps = [
+      `vim.keymap.set('n', '<CR>', function() vim.g.mine = true end, { buffer = 0 })`,
+      `vim.cmd('nnoremap <buffer> <CR> :let g:mine = v:true<CR>')`,
+      script,
+    ];
+    for (const map of maps) {
       const init = `vim.api.nvim_create_autocmd('FileType', { pattern = 'qf', once = true, callback = function() ${map} end })`;
       const { neovim } = await openEdited(t, { init });
       await neovim.lua(`vim.fn.setqflist({}, ' ', { title = 'mine', items = { { text = 'mine' } } })`);

@@ -29,6 +29,20 @@ function M.current(context)
   return found == context and item or nil
 end
 
+--- Types the keys of a mapping, as Neovim does: a recursive mapping does not begin with itself.
+local function type_keys(mapping)
+  local keys = vim.keycode((mapping.rhs:gsub('<[Ss][Ii][Dd]>', ('<SNR>%d_'):format(mapping.sid))))
+  local enter_key = vim.keycode('<CR>')
+  if mapping.noremap == 1 then
+    vim.fn.feedkeys(keys, 'in')
+  elseif vim.startswith(keys, enter_key) then
+    vim.fn.feedkeys(keys:sub(#enter_key + 1), 'im')
+    vim.fn.feedkeys(enter_key, 'in')
+  else
+    vim.fn.feedkeys(keys, 'im')
+  end
+end
+
 --- Goes to the entry in the current line. In a list of the user, runs the mapping of the other plugin.
 local function enter()
   local item, context = current()
@@ -41,7 +55,7 @@ local function enter()
   elseif other.callback then
     other.callback()
   else
-    vim.fn.feedkeys(vim.keycode(other.rhs), other.noremap == 1 and 'n' or 'm')
+    type_keys(other)
   end
 end
 

@@ -57,7 +57,7 @@ end
 --- Prepares the proposals for a command line: those in sight, or all of them for `:tabdo`. An unchanged proposal is
 --- marked as modified during the turn, so that `:x`, `:update` and the like write it.
 local function prepare(line)
-  local writes, everywhere = false, false
+  local writes, everywhere, sleeps, is_own = false, false, false, false
   for _, command in ipairs(exlines.commands(line)) do
     if WRITES_MODIFIED[command.cmd] then
       writes = true
@@ -65,9 +65,11 @@ local function prepare(line)
       turn.insists = turn.insists or command.bang
     end
     everywhere = everywhere or command.cmd == 'tabdo'
-    -- Meanwhile, Neovim runs the timers of plugins.
-    turn.is_command = turn.is_command and command.cmd ~= 'sleep'
+    sleeps = sleeps or command.cmd == 'sleep'
+    is_own = is_own or writes or command.cmd == 'write' or command.cmd == 'wq'
   end
+  -- Meanwhile, Neovim runs the timers of plugins.
+  turn.is_command = turn.is_command and (is_own or not sleeps)
   for view in pairs(writes and views or {}) do
     local is_meant = view:is_current() or (everywhere and api.nvim_buf_is_valid(view.right))
     if is_meant and not view.closing and not vim.bo[view.right].modified then
