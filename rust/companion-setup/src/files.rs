@@ -151,9 +151,8 @@ pub(crate) fn create_dir(dir: &Path) -> io::Result<()> {
 /// Removes empty folders, the innermost first. Another run may have removed some.
 pub(crate) fn remove_empty(dirs: &[PathBuf]) {
     for dir in dirs.iter().rev() {
-        if fs::remove_dir(dir).or_else(ok_if_missing).is_err() {
-            return;
-        }
+        // One with other files stays.
+        let _ = fs::remove_dir(dir);
     }
 }
 

@@ -256,7 +256,9 @@ impl InstallManifest {
                 above.insert(real_dir);
             }
         }
-        above.into_iter().collect()
+        let mut above: Vec<_> = above.into_iter().collect();
+        above.sort_by_key(|dir| dir.components().count());
+        above
     }
 
     /// Writes the manifest, unless it is empty: then its file is removed at the end of the run.
