@@ -44,7 +44,8 @@ struct Args {
 enum Command {
     /// Run all checks and all tests: formatting, lints, licences, Rust, Kotlin, the real client.
     Test {
-        /// Also run long tests: half an hour of random use, fuzzers with a million inputs each.
+        /// Also run long tests: half an hour of random use, fuzzers with a million inputs each,
+        /// the demo in an IDE.
         #[arg(long)]
         long: bool,
         /// Run only the steps whose names contain this, such as "window".
