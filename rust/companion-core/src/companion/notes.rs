@@ -262,7 +262,6 @@ impl Companion {
         });
     }
 
-    /// Records a note as it is by now.
     /// Drops the comments that models have got from another process, and reports them.
     pub(super) fn drop_comments(
         &mut self,
@@ -282,6 +281,7 @@ impl Companion {
         }
     }
 
+    /// Records a note as it is by now.
     pub(super) fn record_note(&mut self, id: NoteId, out: &mut Outputs) {
         let record = match self.notes().get(id) {
             Some(note) => Record::Note(id, note.clone()),
