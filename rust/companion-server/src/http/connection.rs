@@ -72,12 +72,11 @@ pub(crate) async fn serve<S>(
 {
     let slot = Arc::new(server.slots.take());
     let end = ReadEnd::default();
-    let service = service_fn(|mut request: Request<Incoming>| {
-        request.extensions_mut().insert(end.clone());
+    let service = service_fn(|request: Request<Incoming>| {
         let (server, slot) = (Arc::clone(&server), Arc::clone(&slot));
-        let endpoint = Arc::clone(&endpoint);
+        let (endpoint, end) = (Arc::clone(&endpoint), end.clone());
         async move {
-            let reply = route(server, &endpoint, request, &slot, peer).await;
+            let reply = route(server, &endpoint, request, &slot, &end, peer).await;
             Ok::<_, std::convert::Infallible>(reply)
         }
     });

@@ -25,7 +25,7 @@ use crate::net::guard::Endpoint;
 use crate::net::slots::UnauthenticatedSlots;
 pub(crate) use connection::accept;
 #[cfg(test)]
-pub(crate) use {connection::serve, reply::ReplyBody, route::route};
+pub(crate) use {connection::serve, read_end::ReadEnd, reply::ReplyBody, route::route};
 
 /// An HTTP server: what admits a request, and what answers it.
 pub(crate) struct HttpServer {

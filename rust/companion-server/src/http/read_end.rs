@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 /// The end of a peer's side. hyper gives up a request as soon as that ends, but a peer may close its side
 /// after the request and wait for the answer. A stream ends with its peer.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ReadEnd(Arc<Mutex<State>>);
+pub(crate) struct ReadEnd(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {

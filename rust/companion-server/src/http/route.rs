@@ -56,6 +56,7 @@ pub(crate) async fn route<B>(
     endpoint: &Endpoint,
     request: Request<B>,
     slot: &SlotGuard,
+    end: &ReadEnd,
     peer: SocketAddr,
 ) -> Reply
 where
@@ -72,7 +73,7 @@ where
         return server_error(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, message);
     }
     match (head.uri.path(), &head.method) {
-        ("/mcp", &Method::POST) => post(server, endpoint, head, body, port).await,
+        ("/mcp", &Method::POST) => post(server, endpoint, head, body, end, port).await,
         ("/mcp", &Method::GET) => open_stream(server, endpoint, &head, port).await,
         ("/mcp", &Method::DELETE) => delete(&server, endpoint, &head),
         ("/events", &Method::GET) => monitor(&server, &head),
@@ -118,6 +119,7 @@ async fn post<B>(
     endpoint: &Endpoint,
     head: Parts,
     body: B,
+    end: &ReadEnd,
     port: u16,
 ) -> Reply
 where
@@ -140,7 +142,7 @@ where
         return super::stateless::answer(server, endpoint.port, &head.headers, body).await;
     }
     // From here on the request is whole.
-    let _answering = head.extensions.get().map(ReadEnd::answering);
+    let _answering = end.answering();
     let received = match server.dispatcher.read_call(&mut body.bytes) {
         Some(call) => call,
         None => match parse(&body.bytes) {

@@ -22,7 +22,7 @@ use super::stream::Stream;
 use crate::config::{Config, Limits};
 use crate::disk::pool::BlockingPool;
 use crate::host::EditorHost;
-use crate::http::{ReplyBody, route, serve};
+use crate::http::{ReadEnd, ReplyBody, route, serve};
 use crate::parts::Parts;
 use crate::resume::{Resume, Resumed, Token};
 
@@ -142,7 +142,15 @@ impl Rig {
         }
         let request = request.body(Full::new(body.into())).unwrap();
         let http = &self.parts.http;
-        route(Arc::clone(http), &http.endpoint, request, &http.slots.take(), PEER).await
+        route(
+            Arc::clone(http),
+            &http.endpoint,
+            request,
+            &http.slots.take(),
+            &ReadEnd::default(),
+            PEER,
+        )
+        .await
     }
 
     /// Serves a connection.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http_body_util::Empty;
 use hyper::{Request, StatusCode};
 
-use crate::http::route;
+use crate::http::{ReadEnd, route};
 use crate::tests::{PORT, Rig, TOKEN};
 
 /// The status of a request from this address.
@@ -17,7 +17,9 @@ async fn ask(rig: &Rig, peer: IpAddr, token: &str) -> StatusCode {
     let request = request.body(Empty::new()).unwrap();
     let http = &rig.parts.http;
     let (slot, peer) = (http.slots.take(), SocketAddr::new(peer, 1));
-    route(Arc::clone(http), &http.endpoint, request, &slot, peer).await.status()
+    route(Arc::clone(http), &http.endpoint, request, &slot, &ReadEnd::default(), peer)
+        .await
+        .status()
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use serde_json::json;
 
-use crate::http::route;
+use crate::http::{ReadEnd, route};
 use crate::tests::{EditorCall, PEER, PORT, Rig, TOKEN};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -39,7 +39,9 @@ impl Exchanges {
         let request = request.body(Full::from(body.to_owned())).unwrap();
         let http = &self.rig.parts.http;
         let slot = http.slots.take();
-        let reply = route(Arc::clone(http), &http.endpoint, request, &slot, PEER).await;
+        let reply =
+            route(Arc::clone(http), &http.endpoint, request, &slot, &ReadEnd::default(), PEER)
+                .await;
         let (head, body) = reply.into_parts();
         writeln!(self.text, "### {what}\n{}", head.status).unwrap();
         for (name, value) in &head.headers {
