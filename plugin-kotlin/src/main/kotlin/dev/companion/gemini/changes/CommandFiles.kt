@@ -78,14 +78,13 @@ internal class CommandFiles {
     /** Adds a file to [files], unless it did not change after [since]. */
     private fun add(files: MutableMap<String, ChangeKind>, path: String, kind: ChangeKind, since: Long) {
         val file = FileOnDisk.path(path) ?: return
-        val real = OpenedPath.real(file).toString()
         if (Files.notExists(file, LinkOption.NOFOLLOW_LINKS)) {
-            if (kind != ChangeKind.CREATED) files[real] = ChangeKind.DELETED
+            if (kind != ChangeKind.CREATED) files[OpenedPath.real(file).toString()] = ChangeKind.DELETED
             return
         }
         val changed = FileTimes.lastChange(file)
         if (changed != null && changed < since) return
-        files[real] = if (kind == ChangeKind.DELETED) ChangeKind.CHANGED else kind
+        files[OpenedPath.real(file).toString()] = if (kind == ChangeKind.DELETED) ChangeKind.CHANGED else kind
     }
 
     companion object {
