@@ -200,14 +200,19 @@ impl Clis {
     }
 
     /// Whether the edit of a CLI may be one of another client in `connected` than `session`.
-    fn is_ambiguous(&self, cli: &Cli, session: SessionId, connected: &[SessionId]) -> bool {
+    fn is_ambiguous(
+        &self,
+        cli: &Cli,
+        session: SessionId,
+        connected: impl IntoIterator<Item = SessionId>,
+    ) -> bool {
         let is_sure = cli.connection == Some(session)
             || self.bridges.is_of(cli.process.as_deref(), session)
             || matches!(&cli.connected, Connected::To(sessions) if sessions.contains(&session));
-        let may_be = |other: &&SessionId| {
-            **other != session && !self.knows(**other) && !self.has_other_connection(cli, **other)
+        let may_be = |other: SessionId| {
+            other != session && !self.knows(other) && !self.has_other_connection(cli, other)
         };
-        !is_sure && connected.iter().any(|other| may_be(&other))
+        !is_sure && connected.into_iter().any(may_be)
     }
 
     /// A CLI has ended its session. It may begin another one.
@@ -263,7 +268,7 @@ impl Clis {
         &mut self,
         session: SessionId,
         path: &str,
-        connected: &[SessionId],
+        connected: impl IntoIterator<Item = SessionId>,
         now: u64,
     ) -> Opened {
         for cli in &mut self.known {
@@ -441,10 +446,10 @@ impl Clis {
         }
     }
 
-    /// Only these MCP sessions have a client. A CLI with another one has connected again.
-    pub(crate) fn expect_only(&mut self, sessions: &[SessionId]) {
+    /// Forgets the connections that have no client. Their CLIs have connected again.
+    pub(crate) fn keep_connections(&mut self, has_client: impl Fn(SessionId) -> bool) {
         for cli in &mut self.known {
-            cli.connection = cli.connection.filter(|of| sessions.contains(of));
+            cli.connection = cli.connection.filter(|of| has_client(*of));
         }
     }
 

@@ -162,7 +162,7 @@ fn a_path_that_the_client_corrects_belongs_to_its_edit() {
     let mut cast = Cast::new();
     let a = cast.a;
     cast.conversation.before_edit(&cli("x"), "/p/foo.txt", FileBefore::Absent, 1);
-    let opened = cast.conversation.clis.opened(a, "/p/src/foo.txt", &[], 2);
+    let opened = cast.conversation.clis.opened(a, "/p/src/foo.txt", [], 2);
     assert!(opened.needs_original);
     let clis = &mut cast.conversation.clis;
     assert_eq!(clis.original_read(a, "/p/src/foo.txt", Some(original())), Now);
@@ -170,7 +170,7 @@ fn a_path_that_the_client_corrects_belongs_to_its_edit() {
     // The result of an edit that failed names the file as the model did.
     assert_eq!(cast.result(&cli("x"), "/p/foo.txt"), ["/p/src/foo.txt"]);
     cast.conversation.before_edit(&cli("x"), "/p/@src/new.txt", FileBefore::Absent, 3);
-    assert_eq!(cast.conversation.clis.opened(a, "/p/src/new.txt", &[], 4).arrival, NextPrompt);
+    assert_eq!(cast.conversation.clis.opened(a, "/p/src/new.txt", [], 4).arrival, NextPrompt);
     cast.begin(&cli("y"), "/p/there.txt");
     assert_eq!(cast.open(cast.b, "/p/src/there.txt"), Never, "the file is there");
 }

@@ -33,8 +33,7 @@ impl Companion {
         let opened = if !is_shared || !client.replays_edits {
             Opened::NEVER
         } else if client.confirms_after_hook {
-            let connected = self.connected_like(client);
-            self.conversation.clis.opened(*session, path, &connected, now.elapsed)
+            self.opened_after_hook(*session, path, client, now.elapsed)
         } else if self.clis().knows(*session) {
             Opened { needs_original: true, ..Opened::NEVER }
         } else {
@@ -84,20 +83,21 @@ impl Companion {
         }
     }
 
-    /// The clients with these traits that are connected, or may return to this process. A CLI with
-    /// another connection has connected again.
-    fn connected_like(&mut self, traits: ClientTraits) -> Vec<SessionId> {
-        self.conversation.clis.expect_only(&self.connected_with(|_| true));
-        self.connected_with(|of| of == traits)
-    }
-
-    /// The clients that are connected, or may return to this process, and have such traits.
-    fn connected_with(&self, has: impl Fn(ClientTraits) -> bool) -> Vec<SessionId> {
-        let is_connected = |session: &SessionId| {
-            self.ledger.has_stream(*session) || self.returning.contains(session)
-        };
-        let clients = self.clients.iter().filter(|(of, traits)| is_connected(of) && has(**traits));
-        clients.map(|(session, _)| *session).collect()
+    /// A client that runs the hook first has opened a diff. A CLI whose connection has no client has
+    /// connected again.
+    fn opened_after_hook(
+        &mut self,
+        session: SessionId,
+        path: &str,
+        client: ClientTraits,
+        now: u64,
+    ) -> Opened {
+        let Self { conversation, clients, returning, ledger, .. } = self;
+        let is_connected = |session| ledger.has_stream(session) || returning.contains(&session);
+        conversation.clis.keep_connections(is_connected);
+        let alike = clients.iter().filter(|(_, traits)| **traits == client);
+        let connected = alike.map(|(of, _)| *of).filter(|of| is_connected(*of));
+        conversation.clis.opened(session, path, connected, now)
     }
 
     /// Whether the user reviews the edits of this CLI in the editor, as far as its client is known.
@@ -107,7 +107,10 @@ impl Companion {
             // Until a client of the last process has come back, it has no connection.
             caller.connected = Connected::Unknown;
         }
-        let reviewed = self.connected_with(|of| of.replays_edits);
-        self.clis().is_connected(&caller, &reviewed)
+        let is_connected =
+            |of: &SessionId| self.ledger.has_stream(*of) || self.returning.contains(of);
+        let reviewed = self.clients.iter().filter(|(_, traits)| traits.replays_edits);
+        let connected: Vec<_> = reviewed.map(|(of, _)| *of).filter(is_connected).collect();
+        self.clis().is_connected(&caller, &connected)
     }
 }

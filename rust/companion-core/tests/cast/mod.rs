@@ -53,7 +53,7 @@ impl Cast {
         connected: &[SessionId],
     ) -> ReasonArrival {
         self.now += 1;
-        self.conversation.clis.opened(session, path, connected, self.now).arrival
+        self.conversation.clis.opened(session, path, connected.iter().copied(), self.now).arrival
     }
 
     /// The user accepts the diff of a client.
