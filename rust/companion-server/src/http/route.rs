@@ -139,7 +139,9 @@ where
         Err(error) => return body_error(&error, server.config.limits.body),
     };
     if text(&head.headers, &PROTOCOL_VERSION) == Some(stateless::VERSION) {
-        return super::stateless::answer(server, endpoint.port, &head.headers, body).await;
+        // It is larger than all other answers together, and each connection has room for the largest.
+        let answer = super::stateless::answer(server, endpoint.port, &head.headers, body);
+        return Box::pin(answer).await;
     }
     // From here on the request is whole.
     let _answering = end.answering();

@@ -2,23 +2,27 @@
 //!
 //! A client sends each request on its own connection, so a small one can overtake a large one.
 
-use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::task::{Poll, Waker};
 
-use tokio::sync::watch;
+use parking_lot::Mutex;
 
-/// The requests of one client that are arriving.
+/// The requests of one client that are arriving, the earliest first.
 #[derive(Default)]
-pub(crate) struct RequestOrder(watch::Sender<BTreeSet<u64>>);
+pub(crate) struct RequestOrder(Mutex<Vec<Arriving>>);
+
+struct Arriving {
+    number: u64,
+    /// Woken when the request is the first.
+    waker: Option<Waker>,
+}
 
 impl RequestOrder {
     /// Begins the arrival of a request. The request has arrived when the value is dropped.
     pub(crate) fn begin(&self) -> Arrival<'_> {
-        let mut number = 0;
-        self.0.send_if_modified(|arriving| {
-            number = arriving.last().map_or(0, |last| last + 1);
-            arriving.insert(number);
-            false // nobody waits for it
-        });
+        let mut arriving = self.0.lock();
+        let number = arriving.last().map_or(0, |last| last.number + 1);
+        arriving.push(Arriving { number, waker: None });
         Arrival { order: self, number }
     }
 }
@@ -32,17 +36,26 @@ pub(crate) struct Arrival<'a> {
 impl Arrival<'_> {
     /// Waits until all earlier requests have arrived or broken off.
     pub(crate) async fn be_first(&self) {
-        let is_first = |arriving: &BTreeSet<_>| arriving.first() == Some(&self.number);
-        // The sender belongs to the order, so the wait cannot fail.
-        let _ = self.order.0.subscribe().wait_for(is_first).await;
+        poll_fn(|cx| {
+            let mut arriving = self.order.0.lock();
+            match arriving.iter().position(|request| request.number == self.number) {
+                Some(0) | None => Poll::Ready(()),
+                Some(index) => {
+                    arriving[index].waker = Some(cx.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await;
     }
 }
 
 impl Drop for Arrival<'_> {
     fn drop(&mut self) {
-        self.order.0.send_if_modified(|arriving| {
-            arriving.remove(&self.number);
-            !arriving.is_empty()
-        });
+        let mut arriving = self.order.0.lock();
+        arriving.retain(|request| request.number != self.number);
+        if let Some(waker) = arriving.first_mut().and_then(|first| first.waker.take()) {
+            waker.wake();
+        }
     }
 }
