@@ -1,6 +1,8 @@
 //! Generates the fuzzer's bodies: messages that are nearly valid, text that is not quite JSON, and
 //! both with some bytes changed afterwards.
 
+use std::collections::BTreeSet;
+
 use companion_protocol::tool::Tool;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -101,11 +103,7 @@ pub(super) fn body() -> BoxedStrategy<Vec<u8>> {
 /// Generates a JSON-RPC message with few faults.
 fn message() -> BoxedStrategy<String> {
     let tools = Tool::ALL.iter().map(|tool| format!("\"{}\"", tool.name())).collect();
-    let arguments = object(vec![
-        ("filePath", usually(PATHS.map(str::to_owned).to_vec())),
-        ("newContent", any::<String>().prop_map(|text| Value::from(text).to_string()).boxed()),
-        ("suppressNotification", usually(vec!["true".to_owned()])),
-    ]);
+    let arguments = object(arguments());
     let call = object(vec![("name", usually(tools)), ("arguments", or_any(arguments))]);
     let whole = |method: BoxedStrategy<String>, params: BoxedStrategy<String>| {
         object(vec![
@@ -120,11 +118,29 @@ fn message() -> BoxedStrategy<String> {
     prop_oneof![2 => calls, 1 => others].boxed()
 }
 
+/// The arguments of all tools.
+fn arguments() -> Vec<(String, BoxedStrategy<String>)> {
+    let schemas: Vec<_> = Tool::ALL.iter().map(|tool| tool.definition().input_schema).collect();
+    let names: BTreeSet<String> = schemas
+        .iter()
+        .filter_map(|schema| schema["properties"].as_object())
+        .flat_map(|properties| properties.keys().cloned())
+        .collect();
+    let value = |name: &str| match name {
+        Tool::PATH_ARGUMENT => usually(PATHS.map(str::to_owned).to_vec()),
+        "newContent" => any::<String>().prop_map(|text| Value::from(text).to_string()).boxed(),
+        _ => usually(["true", "\"error\""].map(str::to_owned).to_vec()),
+    };
+    names.into_iter().map(|name| (name.clone(), value(&name))).collect()
+}
+
 /// Generates an object with these members in any order. One may be missing, and one may be there twice or
 /// be unknown.
-fn object(members: Vec<(&'static str, BoxedStrategy<String>)>) -> BoxedStrategy<String> {
-    let mut names: Vec<_> = members.iter().map(|(name, _)| *name).collect();
-    names.extend(["result", "error", "x", "__proto__"]);
+fn object<N: Into<String>>(members: Vec<(N, BoxedStrategy<String>)>) -> BoxedStrategy<String> {
+    let members: Vec<(String, _)> =
+        members.into_iter().map(|(name, value)| (name.into(), value)).collect();
+    let mut names: Vec<_> = members.iter().map(|(name, _)| name.clone()).collect();
+    names.extend(["result", "error", "x", "__proto__"].map(str::to_owned));
     let members: Vec<_> = members
         .into_iter()
         .map(|(name, value)| prop::option::weighted(0.97, (Just(name), value)))
