@@ -47,6 +47,9 @@ impl Answer {
 
 impl From<&Decision> for Outcome {
     fn from(decision: &Decision) -> Self {
-        if decision.is_accepted() { Self::Accepted } else { Self::Rejected }
+        match decision {
+            Decision::Accepted(_) => Self::Accepted,
+            Decision::Rejected | Decision::RejectedWithReason(_) => Self::Rejected,
+        }
     }
 }
