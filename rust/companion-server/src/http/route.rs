@@ -139,7 +139,7 @@ where
         Err(error) => return body_error(&error, server.config.limits.body),
     };
     if text(&head.headers, &PROTOCOL_VERSION) == Some(stateless::VERSION) {
-        // It is larger than all other answers together, and each connection has room for the largest.
+        // It is the largest answer, and each connection keeps room for the largest one.
         let answer = super::stateless::answer(server, endpoint.port, &head.headers, body);
         return Box::pin(answer).await;
     }
