@@ -58,6 +58,36 @@ async fn a_request_counts_whose_client_has_left_before_it_was_read() {
     assert_eq!(rig.open_count(), 0);
 }
 
+/// As a CLI does that gives up a large edit.
+#[tokio::test(start_paused = true)]
+async fn an_edit_that_is_closed_while_it_arrives_does_not_stay_open() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let arguments = json!({ "filePath": "/a", "newContent": "new" });
+    let params = json!({ "name": "openDiff", "arguments": arguments });
+    let open = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let request = post(&session, &open);
+    let (begin, rest) = request.split_at(request.len() - 10);
+    let mut arriving = connect(&rig);
+    arriving.write_all(begin.as_bytes()).await.unwrap();
+    sleep(Duration::from_millis(1)).await;
+
+    let arguments = json!({ "filePath": "/a", "suppressNotification": true });
+    let closing = rig.call(&session, "closeDiff", &arguments);
+    let shown = async {
+        sleep(Duration::from_secs(1)).await;
+        arriving.write_all(rest.as_bytes()).await.unwrap();
+        rig.show().await;
+        let EditorCall::Close(responder, _) = rig.asked().await else { panic!("it stays open") };
+        responder.complete(Some("new".to_owned()));
+    };
+    let (closed, ()) = timeout(Duration::from_mins(1), async { tokio::join!(closing, shown) })
+        .await
+        .expect("the close finds the edit");
+    assert_eq!(closed["content"][0]["text"], r#"{"content":"new"}"#);
+    assert_eq!(rig.open_count(), 0);
+}
+
 /// As a program that sends its whole input and then reads does.
 #[tokio::test(start_paused = true)]
 async fn a_peer_that_closes_its_side_after_a_request_gets_the_answer() {
