@@ -79,7 +79,7 @@ pub struct Clis {
     /// The one that ran the last hook is last.
     known: VecDeque<Cli>,
     bridges: Bridges,
-    /// The CLIs that were recognized in the present step.
+    /// The CLIs of known processes that were recognized in the present step, for the next process.
     pub(crate) recognized: Vec<(SessionId, RecognizedCli)>,
 }
 

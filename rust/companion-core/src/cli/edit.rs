@@ -97,7 +97,7 @@ impl Edit {
         self.guess.take_if(|guess| *guess.path == *path);
     }
 
-    /// A client has opened a diff that may be its own.
+    /// A client has opened a diff that may be its own. Only [`Self::confirmed`] recognizes its CLI.
     pub(super) fn guess(&mut self, session: SessionId, path: &str) {
         self.guess = Some(Guess { session, path: path.into(), accepted: None });
     }
