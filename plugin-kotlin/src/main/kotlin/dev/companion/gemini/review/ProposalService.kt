@@ -131,13 +131,11 @@ internal open class ProposalService protected constructor(
     }
 
     private fun carryOut(proposal: Proposal, decision: UserDecision) =
-        when {
-            decision is UserDecision.Rejected -> reject(proposal, decision.reason)
+        when (decision) {
+            is UserDecision.Rejected -> reject(proposal, decision.reason)
 
-            // The IDE has written it on behalf of a CLI, or the user has.
-            proposal.isInFile -> acceptNow(proposal, nextOf(proposal))
-
-            else -> accept(proposal)
+            // The IDE may have written it on behalf of a CLI, or the user has.
+            UserDecision.Accepted -> if (proposal.isInFile) acceptNow(proposal, nextOf(proposal)) else accept(proposal)
         }
 
     /** Called on the server's thread, as are [close], [accept] and [reject]: returns at once. */
