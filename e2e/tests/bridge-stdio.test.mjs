@@ -105,6 +105,22 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.ok(bridge.lines.every((line) => line.startsWith('{"jsonrpc":"2.0",')));
   });
 
+  test('skips lines that are not messages, and goes on', async (t) => {
+    const { bridge, companion } = await openBothEnds(t);
+    for (const line of ['', 'nonsense', '[]', '{"jsonrpc":"2.0"}', '\u{0}']) bridge.sendLine(line);
+    const result = bridge.ask('tools/call', { name: 'other' });
+    (await companion.requests.next()).reply(500, {}, 'what');
+    const { id } = await result;
+    assert.deepEqual(bridge.lines.slice(1).map((line) => JSON.parse(line).id), [id], 'it answers no such line');
+  });
+
+  test('ends with its client also while it waits for a companion', async (t) => {
+    const sandbox = Sandbox.of(t);
+    const bridge = Bridge.start(sandbox, [...byDiscovery(sandbox), '--wait', '60']);
+    bridge.sendLine(INITIALIZE);
+    assert.equal(await bridge.close(), 0);
+  });
+
   test('ends its session when the client ends, by the end of stdin or by a signal', async (t) => {
     for (const end of [(bridge) => bridge.close(), (bridge) => bridge.signal('SIGTERM')]) {
       const { bridge, companion } = await openBothEnds(t);

@@ -196,6 +196,17 @@ test('each token counts only at its own port, until its last session is gone', a
   assert.equal(statesWith(sandbox, old.authToken).length, 0);
 });
 
+test('an editor that has taken over clients serves them again after its restart', async (t) => {
+  const { sandbox, first, second } = await two(t);
+  const session = await Session.open(sandbox, first.companion);
+  await first.quit();
+  await second.hasTaken(first);
+  await second.kill();
+  await second.start();
+  const pong = () => session.ask('ping').catch(() => undefined);
+  assert.deepEqual((await until('it listens at their port', pong)).result, {});
+});
+
 test('a client does not go on with an editor', { concurrency: true }, async (t) => {
   const scenarios = {
     async 'if another program has taken the port meanwhile'(t) {

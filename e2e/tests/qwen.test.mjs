@@ -40,6 +40,16 @@ test('in any terminal it connects, and gets the open files and the selection', a
   assert.deepEqual([open.path, open.cursor], [file, { line: 1, character: 5 }]);
 });
 
+test('one of several roots suffices, with any name', async (t) => {
+  const sandbox = Sandbox.of(t);
+  qwenHome(sandbox);
+  const roots = ['first', 'with blanks and é', '文件夹 100% [x]'].map((name) => sandbox.folder(name));
+  await Companion.start(sandbox, { workspace: roots });
+  for (const cwd of roots) await (await connect(sandbox, { cwd })).close();
+  const outside = await IdeClient.start(sandbox, { module: QWEN_CLIENT });
+  assert.equal((await outside.connect()).status, 'disconnected');
+});
+
 test('of several editors of one folder it takes the newest, or the terminal’s own', async (t) => {
   const sandbox = Sandbox.of(t);
   const home = qwenHome(sandbox);

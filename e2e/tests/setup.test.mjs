@@ -205,6 +205,24 @@ test('setup ends with the next steps', async (t) => {
   assert.match(connected.stdout, /\n\nGemini CLI connects to /);
 });
 
+test('setup says that the CLI does not run the hooks that it installs', async (t) => {
+  const { settings, setup } = user(t);
+  fs.writeFileSync(settings, '{"hooksConfig": {"disabled": ["companion-before-edit", "another"]}}');
+  const { stdout } = await setup('--dry-run');
+  const reason =
+    /Extension for Gemini CLI: .*, but Gemini CLI does not run all hooks: these are off by .*: companion-before-edit\n/;
+  assert.match(stdout, reason);
+});
+
+test('a CLI that would not start with a copied extension does not get it', async (t) => {
+  const { sandbox, settings, setup } = user(t);
+  fs.writeFileSync(settings, '{"security": {"allowedExtensions": ["^https://github.com/"]}}');
+  const { stdout } = await setup('--yes');
+  const reason = /skip {2}Extension for Gemini CLI: Gemini CLI would not start with it: security\.allowedExtensions in /;
+  assert.match(stdout, reason);
+  assert.ok(!fs.existsSync(path.join(sandbox.home, '.gemini/extensions')));
+});
+
 test('both CLIs load the extension that is installed', async (t) => {
   const { sandbox, setup } = user(t);
   sandbox.folder('home', '.qwen');

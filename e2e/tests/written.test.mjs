@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';
 
+import { HookCli } from '../lib/hook-cli.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
 
 /** An acceptance of a proposal, with this text. */
@@ -29,6 +30,18 @@ test('the user’s text is reported as written, however the CLI ends its lines',
     fs.writeFileSync(file, written);
     assert.deepEqual(await outcome(window), ['diff/written', { filePath: file }]);
   }
+});
+
+test('the user’s text counts as written although a formatter has changed the file since', async (t) => {
+  const window = await openWindowWithClient(t);
+  const file = window.sandbox.file('a.txt', 'old\n');
+  const { decision } = await accept(window, file, 'mine\n');
+  await decision;
+  fs.writeFileSync(file, 'Mine\n');
+  const returnDisplay = { originalContent: 'old\n', newContent: 'mine\n' };
+  const tool_response = { llmContent: 'ok', returnDisplay };
+  await new HookCli(window.sandbox).after(file, { tool_name: 'write_file', tool_response });
+  assert.deepEqual(await outcome(window), ['diff/written', { filePath: file }]);
 });
 
 test('the user’s text that the CLI does not write is reported once, and again when it is written', async (t) => {

@@ -63,6 +63,18 @@ fn no_name_controls_the_terminal() {
 }
 
 #[test]
+fn a_neovim_that_is_too_old_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let nvim = dir.path().join("nvim");
+    fs::write(&nvim, "#!/bin/sh\necho NVIM v0.9.5\n").unwrap();
+    fs::set_permissions(&nvim, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = program(dir.path());
+    command.env("PATH", dir.path()).current_dir(&dir);
+    let said = doctor(command);
+    assert!(said.contains("Neovim: version 0.9.5 is too old"), "{said}");
+}
+
+#[test]
 fn a_neovim_that_hangs_is_not_waited_for() {
     let dir = tempfile::tempdir().unwrap();
     let nvim = dir.path().join("nvim");

@@ -40,6 +40,15 @@ fn who_wants_a_notification_of_the_end_gets_it_first_even_if_the_editor_fails() 
 }
 
 #[test]
+fn the_close_of_a_view_fails_if_the_editor_does_not_answer() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (call, _) = book.close(book.a, true);
+    let late = Answer::Failed("The editor did not answer in time.".to_owned());
+    assert_eq!(*answer(&book.ledger.expired(call), call), late);
+}
+
+#[test]
 fn who_wants_a_notification_of_a_decision_gets_it_before_the_answer() {
     let mut book = Book::new();
     let a = book.a;

@@ -28,6 +28,8 @@ struct Scene {
     rig: Rig,
     dir: TempDir,
     session: String,
+    /// The process of the CLI, as its hooks see it.
+    process: Value,
     stream: Stream,
     /// The messages that the client has read.
     messages: VecDeque<Value>,
@@ -55,7 +57,7 @@ impl Scene {
         let session = reply.headers()["mcp-session-id"].to_str().unwrap().to_owned();
         let mut stream = rig.stream(&session).await;
         stream.context().await;
-        Self { rig, dir, session, stream, messages: VecDeque::new() }
+        Self { rig, dir, session, process: Value::Null, stream, messages: VecDeque::new() }
     }
 
     fn path(&self) -> String {
@@ -80,7 +82,7 @@ impl Scene {
         fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let own = json!(self.path());
         let path = fields["tool_input"].get("file_path").unwrap_or(&own);
-        let body = json!({ "filePath": path, "event": fields }).to_string();
+        let body = json!({ "filePath": path, "cli": self.process, "event": fields }).to_string();
         let reply = self.rig.send("POST", "/hook", &[], body).await;
         assert_eq!(reply.status(), 200);
         let answer = reply.into_body().collect();
@@ -178,7 +180,7 @@ impl Scene {
     fn away(self) -> Self {
         let Self { rig, dir, session, .. } = self;
         let stream = Stream::new(ReplyBody::Json(Json::default()));
-        Self { rig, dir, session, stream, messages: VecDeque::new() }
+        Self { rig, dir, session, process: Value::Null, stream, messages: VecDeque::new() }
     }
 }
 
@@ -284,6 +286,17 @@ async fn a_reason_of_a_cli_that_never_returns_stays_a_day_at_most() {
     tokio::time::sleep(DAY).await;
     let scene = scene.end(state.path(), "use const").await;
     assert_eq!(scene.before_agent().await, Value::Null);
+}
+
+/// The hook of a CLI that this server has taken over sees no connection to its own port.
+#[tokio::test]
+async fn a_cli_that_was_taken_over_still_gets_its_reasons_at_once() {
+    for (has_adopted, arrival) in [(true, Now), (false, Never)] {
+        let mut scene = Scene::start().await;
+        scene.rig.parts.sessions.set_adopted(has_adopted);
+        scene.process = json!({ "id": "4711", "ports": [] });
+        assert_eq!(scene.propose().await, arrival, "{has_adopted}");
+    }
 }
 
 #[tokio::test]

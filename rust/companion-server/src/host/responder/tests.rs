@@ -1,8 +1,10 @@
 //! Tests requests that are kept by number, and the threads that answer them.
 
 use std::task::{Context, Waker};
+use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::*;
 use crate::tests::{EditorCall, Rig};
@@ -43,6 +45,21 @@ async fn a_proposal_has_its_path_in_a_log_and_nothing_of_its_text() {
     let arguments = json!({ "filePath": "/a", "newContent": "a secret" });
     let (_, logged) = tokio::join!(rig.call(&session, "openDiff", &arguments), editor);
     assert_eq!(logged, r#"Proposal { file_path: "/a", .. }"#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_editor_that_gives_up_a_request_fails_the_call_at_once() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let editor = async {
+        let EditorCall::Open(responder, _) = rig.asked().await else { panic!() };
+        drop(responder);
+    };
+    let begun = Instant::now();
+    let arguments = open("/a");
+    let (result, ()) = tokio::join!(rig.call(&session, "openDiff", &arguments), editor);
+    assert_eq!(result["isError"], true, "{result}");
+    assert!(begun.elapsed() < Duration::from_secs(1));
 }
 
 #[tokio::test]

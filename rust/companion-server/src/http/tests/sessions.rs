@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use companion_core::diffs::Decision;
 use serde_json::json;
-use tokio::time::{advance, sleep};
+use tokio::time::{Instant, advance, sleep};
 
 use crate::config::Limits;
 use crate::session::{Client, SessionId, Sessions};
@@ -54,6 +54,35 @@ async fn a_session_goes_last_whose_client_may_not_have_got_a_decision() {
         rig.initialize().await;
     }
     let mut stream = rig.stream(&waiting).await;
+    stream.context().await;
+    assert_eq!(stream.message().await.unwrap()["params"]["content"], "text");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_view_of_a_client_that_stays_away_closes_and_it_gets_the_rejection_later() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    open(&rig, &session).await;
+    drop(rig.stream(&session).await);
+    let begun = Instant::now();
+    let EditorCall::Close(..) = rig.asked().await else { panic!("the view stays open") };
+    assert!(begun.elapsed() >= Duration::from_mins(5), "{:?}", begun.elapsed());
+    sleep(Duration::from_mins(25)).await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    let message = stream.message().await.unwrap();
+    assert_eq!(message["method"], "ide/diffRejected");
+    assert_eq!(message["params"], json!({ "filePath": "/a" }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_waits_nearly_an_hour_for_its_client() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    open(&rig, &session).await;
+    rig.user_decided("/a", Decision::Accepted("text".to_owned().into()));
+    sleep(Duration::from_mins(59)).await;
+    let mut stream = rig.stream(&session).await;
     stream.context().await;
     assert_eq!(stream.message().await.unwrap()["params"]["content"], "text");
 }
