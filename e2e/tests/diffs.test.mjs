@@ -10,65 +10,53 @@ import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
+import { QWEN_CLIENT, qwenHome } from '../lib/qwen-code.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
 
-test('an edit that the user changes and accepts comes back as the user left it', async (t) => {
-  const { sandbox, editor, client } = await openWindowWithClient(t);
-  const file = sandbox.file('a.txt', 'old\n');
-  const decision = client.openDiff(file, 'proposed\n');
-  const proposed = { kind: 'change', private: false, cli: 1, newContent: 'proposed\n' };
-  const view = { filePath: file, ...proposed };
-  assert.deepEqual(await editor.view(file), view);
-  editor.accept(file, 'proposed, with a change\n');
-  assert.deepEqual(await decision, accepted('proposed, with a change\n'));
-  assert.equal(fs.readFileSync(file, 'utf8'), 'old\n', 'it is the CLI that writes the file');
-});
+/** What each client gets of an edit that its user accepts unchanged. Gemini CLI makes such an edit itself. */
+const CLIENTS = [
+  ['Gemini CLI', undefined, () => UNCHANGED],
+  ['Qwen Code', QWEN_CLIENT, accepted],
+];
 
-test('the CLI itself writes an edit that the user accepts unchanged', async (t) => {
-  const { sandbox, editor, client } = await openWindowWithClient(t);
-  const file = path.join(sandbox.project, 'new', 'file.txt');
-  const decision = client.openDiff(file, 'proposed\r\n\tno newline at the end');
-  assert.equal((await editor.view(file)).kind, 'create');
-  editor.accept(file);
-  assert.deepEqual(await decision, UNCHANGED);
-});
-
-test('an edit that the user rejects is rejected', async (t) => {
-  const { sandbox, editor, client } = await openWindowWithClient(t);
-  const file = sandbox.file('a.txt');
-  const { decision } = await client.propose(editor, file, 'proposed\n');
-  editor.reject(file);
-  assert.deepEqual(await decision, REJECTED);
-});
-
-test('an edit that is accepted in the CLI includes the user’s changes from the editor', async (t) => {
-  const { sandbox, editor, client } = await openWindowWithClient(t);
-  const file = sandbox.file('a.txt');
-  const { decision } = await client.propose(editor, file, 'proposed\n');
-  editor.edit(file, 'typed 😀\n');
-  await client.resolveDiffFromCli(file, 'accepted');
-  assert.deepEqual(await decision, accepted('typed 😀\n'));
-  assert.equal(await editor.closed.next(), file);
-});
-
-test('an edit that is rejected in the CLI closes its view in the editor', async (t) => {
-  const { sandbox, editor, client } = await openWindowWithClient(t);
-  const file = sandbox.file('a.txt');
-  const { decision } = await client.propose(editor, file, 'proposed\n');
-  await client.resolveDiffFromCli(file, 'rejected');
-  assert.deepEqual(await decision, REJECTED);
-  assert.equal(await editor.closed.next(), file);
-});
-
-test('closing a view without a decision rejects the edit and returns the user’s text', async (t) => {
-  const { sandbox, editor, client } = await openWindowWithClient(t);
-  const file = sandbox.file('a.txt');
-  const { decision } = await client.propose(editor, file, 'proposed\n');
-  editor.edit(file, 'typed\n');
-  assert.equal(await client.closeDiff(file), 'typed\n');
-  assert.deepEqual(await decision, REJECTED);
-  assert.equal(await client.closeDiff(file), undefined, 'there is nothing left to close');
-});
+for (const [name, module, acceptedUnchanged] of CLIENTS) {
+  test(`${name} gets each decision once, and the user’s text`, async (t) => {
+    const sandbox = Sandbox.of(t);
+    qwenHome(sandbox);
+    const editor = new Editor(await Companion.start(sandbox));
+    const client = await IdeClient.connect(sandbox, { module });
+    const file = sandbox.file('a.txt', 'old\n');
+    const proposal = { private: false, cli: 1 };
+    for (const [decide, expected, isClosed] of [
+      [() => editor.accept(file, 'changed by the user\n'), accepted('changed by the user\n')],
+      [() => editor.accept(file), acceptedUnchanged('proposed\n')],
+      [() => editor.accept(file, ''), accepted('\n')],
+      [() => editor.reject(file), REJECTED],
+      [() => client.resolveDiffFromCli(file, 'rejected'), REJECTED, true],
+      [() => client.resolveDiffFromCli(file, 'accepted'), accepted('typed 😀\n'), true],
+      [async () => assert.equal(await client.closeDiff(file), 'typed 😀\n'), REJECTED, true],
+    ]) {
+      const decision = client.openDiff(file, 'proposed\n');
+      const view = { filePath: file, kind: 'change', ...proposal, newContent: 'proposed\n' };
+      assert.deepEqual(await editor.view(file), view);
+      if (isClosed) editor.edit(file, 'typed 😀\n');
+      await decide();
+      assert.deepEqual(await decision, expected);
+      if (isClosed) assert.equal(await editor.closed.next(), file);
+    }
+    assert.equal(await client.closeDiff(file), undefined, 'there is nothing left to close');
+    assert.equal(fs.readFileSync(file, 'utf8'), 'old\n', 'it is the CLI that writes the file');
+    const created = path.join(sandbox.project, 'new', 'file.txt');
+    const newContent = 'proposed\r\n\tno newline at the end';
+    const decision = client.openDiff(created, newContent);
+    const view = { filePath: created, kind: 'create', ...proposal, newContent };
+    assert.deepEqual(await editor.view(created), view);
+    editor.accept(created);
+    assert.deepEqual(await decision, acceptedUnchanged(newContent));
+    assert.equal(await client.status(), 'connected');
+  });
+}
 
 /** If the client learns too late that its proposal has ended, it does not open another one. */
 test('a disconnect closes the client’s view, and its edits are reviewed after it reconnects', async (t) => {
@@ -106,24 +94,4 @@ test('a script accepts no edit outside of the workspace, the user does', async (
   const { isError } = await script.callTool('acceptDiff', { filePath: outside });
   assert.ok(!isError);
   assert.equal(fs.readFileSync(outside, 'utf8'), 'proposed\n');
-});
-
-test('an edit stays open while the editor restarts its companion', async (t) => {
-  const options = { args: ['--resume', '--keep-proposals'] };
-  const { sandbox, companion, editor, client } = await openWindowWithClient(t, options);
-  const [kept, closed] = ['a.txt', 'b.txt'].map((name) => sandbox.file(name, 'old\n'));
-  const other = await IdeClient.connect(sandbox);
-  const { decision: rejection } = await other.propose(editor, closed, 'proposed\n');
-  client.openDiff(kept, 'proposed\n');
-  await editor.view(kept);
-  companion.notify('editor/restarts', {});
-  await companion.close();
-  const next = await Companion.start(sandbox, options);
-  const shown = { diff: editor.diffs.get(kept), newContent: 'proposed\n' };
-  const { proposals } = await next.request('diff/resume', { proposals: [shown] });
-  assert.deepEqual(proposals, [{ diff: shown.diff, cli: 1, reason: 'never' }]);
-  new Editor(next).edit(kept, 'typed\n');
-  assert.equal(await client.closeDiff(kept), 'typed\n');
-  assert.equal(await client.status(), 'connected');
-  assert.deepEqual(await rejection, REJECTED, 'the editor does not show it any more');
 });

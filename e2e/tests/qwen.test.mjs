@@ -72,34 +72,6 @@ test('of several editors of one folder it takes the newest, or the terminal’s 
   }
 });
 
-test('it gets the user’s decisions, and closeDiff returns the text', async (t) => {
-  const { sandbox, editor } = await openWindow(t);
-  const client = await connect(sandbox);
-  const file = sandbox.file('a.txt', 'old\n');
-  const endings = [
-    [() => editor.accept(file, 'changed by the user\n'), accepted('changed by the user\n')],
-    [() => editor.accept(file), accepted('proposed\n')],
-    [() => editor.accept(file, ''), accepted('\n')],
-    [() => editor.reject(file), REJECTED],
-    [() => client.closeDiff(file), REJECTED],
-    [() => client.resolveDiffFromCli(file, 'rejected'), REJECTED],
-  ];
-  for (const [decide, expected] of endings) {
-    const decision = client.openDiff(file, 'proposed\n');
-    const proposed = { kind: 'change', private: false, cli: 1, newContent: 'proposed\n' };
-    const proposal = { filePath: file, ...proposed };
-    assert.deepEqual(await editor.view(file), proposal);
-    decide();
-    assert.deepEqual(await decision, expected);
-  }
-  // Accepted in the terminal: the user's edits in the editor count.
-  const { decision } = await client.propose(editor, file, 'proposed\n');
-  editor.edit(file, 'changed in the editor\n');
-  await client.resolveDiffFromCli(file, 'accepted');
-  assert.deepEqual(await decision, accepted('changed in the editor\n'));
-  assert.equal(await client.status(), 'connected');
-});
-
 test('it and Gemini CLI review at the same time, each its own edits', async (t) => {
   const { sandbox, companion, editor } = await openWindow(t);
   const clients = [await IdeClient.connect(sandbox), await connect(sandbox)];
