@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';
 
-import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
+import { replace, write } from '../lib/conversation.mjs';
 import { runCore } from '../lib/gemini-core.mjs';
 import { Proxy } from '../lib/proxy.mjs';
 import { openWindow } from '../lib/scene.mjs';
@@ -17,32 +17,10 @@ const PROPOSED = 'one\nTWO\nthree\n';
 const CHANGED = `zero\n${OLD}`;
 const EDITED = `${PROPOSED}mine\n`;
 
-const replace = (file_path, old_string = 'two', new_string = 'TWO') => ({
-  name: 'replace',
-  args: { file_path, old_string, new_string, instruction: 'say it louder' },
-});
-const write = (file_path, content = PROPOSED) => ({
-  name: 'write_file',
-  args: { file_path, content },
-});
-
+const overwrite = (file) => write(file, PROPOSED);
 const read = (file) => fs.readFileSync(file, 'utf8');
 
-test('an edit that is accepted unchanged is made in the file as it is by then, over a bridge', async (t) => {
-  const { sandbox, editor } = await openWindow(t);
-  const file = sandbox.file('a.txt', OLD);
-  const env = bridgeEnv(sandbox, byDiscovery(sandbox));
-  const end = runCore(sandbox, [replace(file)], { env });
-  await Promise.race([editor.view(file), end]);
-  fs.writeFileSync(file, CHANGED);
-  editor.accept(file);
-  const { results } = await end;
-  assert.match(results[0].output, /Successfully modified/);
-  assert.doesNotMatch(results[0].output, /confirmation step modified/);
-  assert.equal(read(file), 'zero\none\nTWO\nthree\n');
-});
-
-test('an edit that is accepted unchanged is made after a restart of the companion', async (t) => {
+test('an edit that is accepted unchanged is made in the file as it is by then, after a restart', async (t) => {
   const window = await Window.open(t);
   const proxy = await Proxy.start(window.sandbox, window.companion);
   const file = window.sandbox.file('a.txt', OLD);
@@ -71,11 +49,11 @@ const CASES = [
   },
   {
     name: 'an unchanged text replaces the whole file',
-    tool: write,
+    tool: overwrite,
     changed: CHANGED,
     expected: PROPOSED,
   },
-  ...[replace, write].flatMap((tool) => {
+  ...[replace, overwrite].flatMap((tool) => {
     const edited = { tool, text: EDITED, expected: EDITED };
     return [
       {
@@ -89,7 +67,7 @@ const CASES = [
   }),
   {
     name: 'an emptied proposal is not written as it was proposed',
-    tool: write,
+    tool: overwrite,
     changed: OLD,
     text: '',
     expected: '\n',

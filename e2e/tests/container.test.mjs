@@ -81,14 +81,6 @@ describe('in a container', { skip: noNamespaces }, () => {
     await reviewsAnEdit(window, await IdeClient.connect(sandbox, { machine, env }));
   });
 
-  test('the client reaches the address that the companion listens on', async (t) => {
-    const window = await openWindowOnHost(t);
-    const { sandbox, host, companion } = window;
-    const machine = host.container({ hosts: HOSTS, mounts: [mount(sandbox.project)] });
-    const client = await IdeClient.connect(sandbox, { machine, env: environment(companion) });
-    await reviewsAnEdit(window, client);
-  });
-
   test('the client needs to take its terminal for one of an IDE', async (t) => {
     const { sandbox, host, companion } = await openWindowOnHost(t);
     const machine = host.container({ hosts: HOSTS, mounts: [mount(sandbox.project)] });
@@ -102,26 +94,6 @@ describe('in a container', { skip: noNamespaces }, () => {
     const discovery = mount(path.join(sandbox.tmp, 'gemini'), '/tmp/gemini');
     const machine = host.container({ hosts: HOSTS, mounts: [mount(sandbox.project), discovery] });
     await reviewsAnEdit(window, await IdeClient.connect(sandbox, { machine }));
-  });
-
-  test('the bridge finds the companion and changes paths on the way', async (t) => {
-    const window = await openWindowOnHost(t);
-    const { sandbox, host } = window;
-    // At the client's own place, the file would be one of another workspace.
-    const discovery = mount(path.join(sandbox.tmp, 'gemini'), '/mnt/host/gemini');
-    const mounts = [mount(sandbox.project, '/workspace'), discovery];
-    const machine = host.container({ hosts: HOSTS, mounts });
-    const map = `/workspace=${sandbox.project}`;
-    const env = {
-      GEMINI_CLI_IDE_SERVER_STDIO_COMMAND: path.resolve(process.env.GEMINI_COMPANION),
-      GEMINI_CLI_IDE_SERVER_STDIO_ARGS: JSON.stringify([
-        ...['bridge', '--map', map, '--temp-dir', '/mnt/host'],
-      ]),
-      GEMINI_CLI_IDE_WORKSPACE_PATH: '/workspace',
-      TERMINAL_EMULATOR: 'JetBrains-JediTerm',
-    };
-    const client = await IdeClient.connect(sandbox, { machine, cwd: '/workspace', env });
-    await reviewsAnEdit(window, client, (file) => file.replace(sandbox.project, '/workspace'));
   });
 
   test('without that address the client says that it fails to connect', async (t) => {
