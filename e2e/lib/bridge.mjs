@@ -98,15 +98,6 @@ export class Bridge {
     this.#process.stdin.write(`${line}\n`);
   }
 
-  /** Stops reading until `resume`. */
-  pause() {
-    this.#stdout.pause();
-  }
-
-  resume() {
-    this.#stdout.resume();
-  }
-
   signal(name) {
     this.#process.kill(name);
   }

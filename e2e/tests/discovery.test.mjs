@@ -54,14 +54,14 @@ test('a client outside the editor finds the window with its workspace', async (t
   await connectTo(sandbox, companion, 'here', { cwd: sandbox.folder('project', 'sub', 'folder') });
 });
 
-test('a workspace may have any name, and be reached by a link', async (t) => {
+test('an editor and its workspace may have any name, and the workspace be reached by a link', async (t) => {
   const sandbox = Sandbox.of(t);
   const folder = sandbox.folder(`a b, é e\u0301 文 😀 100% "q" 'q' $HOME`);
   const link = path.join(sandbox.root, 'link');
   fs.symlinkSync(folder, link);
-  const companion = await startNamed(sandbox, 'linked', { workspace: [link] });
-  await connectTo(sandbox, companion, 'linked', { cwd: folder });
-  await connectTo(sandbox, companion, 'linked', { cwd: link });
+  const companion = await startNamed(sandbox, 'linked “ünïcode”', { workspace: [link] });
+  await connectTo(sandbox, companion, 'linked “ünïcode”', { cwd: folder });
+  await connectTo(sandbox, companion, 'linked “ünïcode”', { cwd: link });
 });
 
 test('the folders of the workspace can change', async (t) => {

@@ -12,12 +12,10 @@ import { promisify } from 'node:util';
 import { Companion } from '../lib/companion.mjs';
 import { UNCHANGED } from '../lib/decision.mjs';
 import { run } from '../lib/doctor.mjs';
-import { GEMINI } from '../lib/gemini-cli.mjs';
 import { installIde } from '../lib/installation.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { NAMESPACE, noNamespace } from '../lib/mounted.mjs';
 import { Neovim, NEOVIM, noNeovim, noOldNeovim } from '../lib/neovim.mjs';
-import { QWEN } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
@@ -221,26 +219,6 @@ test('a CLI that would not start with a copied extension does not get it', async
   const reason = /skip {2}Extension for Gemini CLI: Gemini CLI would not start with it: security\.allowedExtensions in /;
   assert.match(stdout, reason);
   assert.ok(!fs.existsSync(path.join(sandbox.home, '.gemini/extensions')));
-});
-
-test('both CLIs load the extension that is installed', async (t) => {
-  const { sandbox, setup } = user(t);
-  sandbox.folder('home', '.qwen');
-  const extensions = async (cli) => {
-    const list = [cli, 'extensions', 'list'];
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, list, {
-      env: sandbox.env(),
-    });
-    return stdout + stderr;
-  };
-  await setup('--yes');
-  for (const cli of [GEMINI, QWEN]) {
-    assert.match(await extensions(cli), /gemini-companion \(\d+\.\d+\.\d+\)/);
-  }
-  await setup('--remove', '--yes');
-  for (const cli of [GEMINI, QWEN]) {
-    assert.doesNotMatch(await extensions(cli), /gemini-companion/);
-  }
 });
 
 /**
