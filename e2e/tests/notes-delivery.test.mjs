@@ -37,16 +37,6 @@ async function promptsUntil({ proxy, cli }, acted) {
   return notes;
 }
 
-/**
- * Runs the hook of a prompt. `act` runs when the companion has answered, before the hook confirms that.
- * Then the confirmation is lost. Returns the text for the model.
- */
-async function whileUnderWay(all, act) {
-  const acted = all.proxy.onAck(() => act());
-  all.proxy.losesAcks = true;
-  return promptsUntil(all, acted);
-}
-
 /** Sends prompts until an unconfirmed delivery is due again. Returns all that the model gets. */
 async function allPrompts({ cli }) {
   const notes = [];
@@ -94,26 +84,6 @@ async function confirmToNext(t) {
 const DELIVERED = ({ method }) => method === 'comment/delivered';
 
 describe('a comment under way', { concurrency: 4 }, () => {
-  test('that is removed arrives neither before nor after a restart', async (t) => {
-    const all = await open(t);
-    await comment(all.window, commentOn(all.file, 1), commentOn(all.file, 2));
-    await whileUnderWay(all, () => notify(all.window, 'comment/removed', { id: '1' }));
-    await all.window.kill();
-    await all.window.start();
-    assert.deepEqual(commentsIn(await allPrompts(all)), ['2']);
-  });
-
-  test('whose line moves arrives once, without a confirmation', async (t) => {
-    const all = await open(t);
-    await comment(all.window, commentOn(all.file, 1));
-    const moved = commentOn(all.file, 1, { line: 7, endLine: 7 });
-    const notes = await whileUnderWay(all, () => notify(all.window, 'comment/set', moved));
-    assert.equal(notes, '');
-    const later = await allPrompts(all);
-    assert.deepEqual(commentsIn(later), ['1']);
-    assert.match(later, /line 7/);
-  });
-
   test('and delivered arrives with the text that the editor sends after a restart', async (t) => {
     const all = await open(t);
     await comment(all.window, commentOn(all.file, 1));
