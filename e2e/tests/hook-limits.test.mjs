@@ -1,4 +1,4 @@
-// Tests the hooks at limits: files that are none, many CLIs, large texts, and the end of the companion.
+// Tests the hooks at limits: files that are none, large texts, and the end of the companion.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -12,7 +12,6 @@ import { until } from '../lib/inbox.mjs';
 import { suspend } from '../lib/suspend.mjs';
 import { propose, commentOn, commentsIn, startCli } from '../lib/notes.mjs';
 import { openWindow } from '../lib/scene.mjs';
-import { ShellCli } from '../lib/shell-cli.mjs';
 import { Window } from '../lib/window.mjs';
 
 /** Replaces a file by a FIFO and back, as fast as it can. */
@@ -84,18 +83,6 @@ describe('a file that becomes a FIFO', { concurrency: 2 }, () => {
       commentsIn(await cli.prompt('go')).includes('2'),
     );
   });
-});
-
-test('each of many CLIs that answer a prompt at the same time gets through', async (t) => {
-  const { companion, sandbox } = await openWindow(t);
-  const clis = Array.from({ length: 70 }, (_, number) => {
-    return new HookCli(sandbox, `session-${number}`, new ShellCli(sandbox));
-  });
-  for (const cli of clis) await cli.prompt('go');
-  for (const cli of clis) {
-    await cli.end();
-    await companion.next('cli/finished');
-  }
 });
 
 test('the memory of changes stays within its limit and a half', async (t) => {

@@ -375,6 +375,19 @@ async fn the_editor_is_notified_of_a_question_and_of_the_end() {
     assert_eq!(scene.rig.received().notices[2..], ["Edit that?"], "the proposal is of another CLI");
 }
 
+/// More than the core keeps.
+#[tokio::test]
+async fn the_editor_is_notified_of_the_end_of_each_of_many_turns_at_the_same_time() {
+    let scene = Scene::start().await;
+    for event in ["BeforeAgent", "AfterAgent"] {
+        for number in 0..70 {
+            let more = json!({ "session_id": format!("session-{number}"), "prompt": "go" });
+            scene.hook(event, more).await;
+        }
+    }
+    assert_eq!(scene.rig.received().notices, ["finished"; 70]);
+}
+
 /// No hook of a CLI runs that was killed while it waited for its user.
 #[cfg(unix)]
 #[tokio::test(start_paused = true)]
