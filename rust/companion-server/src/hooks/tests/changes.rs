@@ -81,20 +81,6 @@ async fn a_turn_that_goes_on_with_a_comment_is_no_prompt_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_command_that_changes_an_open_file_is_noticed() {
-    let scene = Scene::start().await;
-    scene.rig.parts.context.update(|model| model.opened(&scene.path(), 1));
-    scene.prompt("Run it").await;
-    scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
-    std::fs::remove_file(scene.path()).unwrap();
-    scene.hook("AfterTool", Scene::tool("run_shell_command")).await;
-    let changed = scene.changed(|of| of.files.len() == 1).await;
-    assert_eq!(changed.files[0].kind, ChangeKind::Deleted);
-    assert!(changed.files[0].mixed);
-    assert_eq!(scene.rig.received().notices, ["command begins", "command ends"]);
-}
-
-#[tokio::test]
 async fn an_empty_file_that_the_cli_creates_is_in_the_list() {
     let scene = Scene::start().await;
     std::fs::remove_file(scene.path()).unwrap();
@@ -184,18 +170,6 @@ async fn a_prompt_with_files_that_only_the_editor_knows_leaves_the_list_after_a_
 }
 
 #[tokio::test]
-async fn the_editor_reports_that_the_user_has_undone_a_revert() {
-    let (scene, changed) = Scene::start_changed().await;
-    std::fs::write(scene.path(), super::TEXT).unwrap();
-    scene.rig.parts.hooks.changes_reverted(&scene.paths(&changed));
-    scene.changed(|of| of.files[0].reverted).await;
-    // The text is not on the disk yet.
-    scene.rig.parts.hooks.revert_undone(&scene.paths(&changed));
-    scene.changed(|of| !of.files[0].reverted).await;
-    assert_eq!(scene.prompt("Go on").await, Value::Null);
-}
-
-#[tokio::test]
 async fn a_revert_reaches_the_model_even_if_that_of_another_prompt_is_undone() {
     let scene = Scene::start().await;
     scene.prompt("First").await;
@@ -264,26 +238,6 @@ async fn a_command_that_was_cancelled_ends_with_its_prompt() {
     scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
     scene.hook("AfterAgent", json!({})).await;
     assert_eq!(scene.rig.received().notices.iter().filter(|of| *of == "command ends").count(), 2);
-}
-
-#[tokio::test]
-async fn a_revert_of_some_changes_reaches_the_model_unless_it_is_undone() {
-    let (scene, lines, changed) = Scene::start_with_two_hunks().await;
-    let hooks = &scene.rig.parts.hooks;
-    let reverted = scene.first_hunk(&changed);
-    let write_reverted = || {
-        std::fs::write(scene.path(), lines.replace("19\n", "nineteen\n")).unwrap();
-        hooks.changes_reverted(&reverted);
-    };
-    write_reverted();
-    hooks.revert_undone(&reverted);
-    assert_eq!(scene.prompt("Go on").await, Value::Null);
-    write_reverted();
-    let answer = scene.prompt("Go on").await;
-    assert!(super::context(&answer).contains("reverted some of your changes to"), "{answer}");
-    let left = scene.changed(|of| of.files.len() == 1).await;
-    assert_eq!((left.files[0].added, left.files[0].reverted), (Some(1), false));
-    assert_eq!(scene.prompt("Go on").await, Value::Null);
 }
 
 #[tokio::test]
