@@ -75,6 +75,7 @@ fn arguments_are_read_by_their_names() {
         (r#"{"filePath":1}"#, "filePath must be a string"),
         (r#"{"filePath":"/\ud800"}"#, "filePath must be a string of valid Unicode"),
         (r#"{"filePath":"/a","filePath":"/b"}"#, "filePath is there twice"),
+        (r#"{"filePath":"/a","file\u0050ath":"/b"}"#, "filePath is there twice"),
         (r#"{"newContent":"a","newContent":"b"}"#, "newContent is there twice"),
         (r#"{"suppressNotification":"yes"}"#, "suppressNotification must be a boolean"),
         (r#"{"onlyNew":1}"#, "onlyNew must be a boolean"),

@@ -6,36 +6,20 @@ use std::sync::mpsc::channel;
 
 use crate::common::{Rig, read_until};
 use companion_protocol::profile;
-use companion_server::{Runtime, Server};
 
-/// Starts a server with a connected client, drops both with `end`, and checks that nothing is left.
-fn after(end: impl FnOnce(Runtime, Server)) {
+#[test]
+fn a_server_that_is_only_dropped_stops_while_its_runtime_ends() {
     let rig = Rig::start();
     assert_eq!(fs::read_dir(rig.discovery.path()).unwrap().count(), profile::ALL.len());
     let mut stream = rig.connect();
     stream.write_all(rig.head("GET /events", "").as_bytes()).unwrap();
     read_until(&mut stream, "openFiles");
     let Rig { server, runtime, discovery, .. } = rig;
-    end(runtime, server);
+    drop(server);
+    drop(runtime);
     assert_eq!(fs::read_dir(discovery.path()).unwrap().count(), 0, "a discovery file is left");
     // The server must end the connection by FIN. An RST would be an error here.
     stream.read_to_end(&mut Vec::new()).unwrap();
-}
-
-#[test]
-fn a_server_is_stopped_before_its_runtime() {
-    after(|runtime, server| {
-        server.stop();
-        drop(runtime);
-    });
-}
-
-#[test]
-fn a_server_that_is_only_dropped_stops_while_its_runtime_ends() {
-    after(|runtime, server| {
-        drop(server);
-        drop(runtime);
-    });
 }
 
 #[test]

@@ -1,22 +1,9 @@
 //! Tests socket operations that no client library would do.
 
 use std::io::Write;
-use std::net::{Shutdown, TcpStream};
-use std::time::{Duration, Instant};
+use std::net::TcpStream;
 
 use crate::common::{Rig, ping, read_all, read_until};
-
-#[test]
-fn a_peer_that_closes_its_side_is_let_go() {
-    let rig = Rig::start();
-    let mut stream = rig.connect();
-    stream.write_all(b"POST /mcp HT").unwrap();
-    stream.shutdown(Shutdown::Write).unwrap();
-    let begun = Instant::now();
-    read_all(&mut stream);
-    assert!(begun.elapsed() < Duration::from_secs(10));
-    rig.is_well();
-}
 
 #[test]
 fn a_body_that_is_announced_as_too_large_is_not_waited_for() {

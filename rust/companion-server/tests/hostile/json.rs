@@ -22,14 +22,6 @@ fn a_member_that_is_there_twice_is_refused() {
         let twice = open.replacen('{', &format!("{{{extra},"), 1);
         assert_status(&post(&rig, &session, twice.as_bytes()), "400", extra);
     }
-    for (arguments, named) in [
-        (r#"{"filePath":"/a","newContent":"","filePath":"/b"}"#, "filePath is there twice"),
-        (r#"{"filePath":"/a","newContent":"","newContent":"x"}"#, "newContent is there twice"),
-        (r#"{"filePath":"/a","newContent":"","file\u0050ath":"/b"}"#, "filePath is there twice"),
-    ] {
-        let reply = post(&rig, &session, call("openDiff", arguments).as_bytes());
-        assert!(reply.contains("\"isError\":true") && reply.contains(named), "{reply}");
-    }
     assert_eq!(rig.asked(), [""; 0]);
     rig.is_well();
 }
