@@ -124,60 +124,6 @@ fn a_port_that_is_taken_is_reported() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// Other systems may have only one loopback address.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_port_that_was_taken_meanwhile_is_given_up_on_all_addresses() {
-    let dir = tempfile::tempdir().unwrap();
-    // Returns the address, the token, and stderr.
-    let run = || {
-        let mut child = program()
-            .args(["serve", "--workspace", ".", "--resume", "--listen", "127.0.0.2"])
-            .current_dir(dir.path())
-            .env("HOME", dir.path())
-            .env("TMPDIR", dir.path())
-            .env_remove("XDG_STATE_HOME")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let ready = first_line(&mut child)["params"].take();
-        let output = child.wait_with_output().unwrap(); // this closes stdin
-        let log = text(&output.stderr).to_owned();
-        let listening = ready["listening"][1].as_str().unwrap().to_owned();
-        (listening, ready["authToken"].as_str().unwrap().to_owned(), log)
-    };
-    let (address, token, _) = run();
-    assert_eq!(run(), (address.clone(), token.clone(), String::new()));
-
-    let owner = std::net::TcpListener::bind(&address).unwrap();
-    let (other, new_token, log) = run();
-    assert!(other.starts_with("127.0.0.2:") && other != address, "{other}");
-    assert_ne!(new_token, token, "whoever has the port has seen it");
-    let port = owner.local_addr().unwrap().port();
-    let warning =
-        format!("not listening on port {port} again: it is taken on 127.0.0.2. CLIs that");
-    assert!(log.contains(&warning), "{log}");
-}
-
-#[test]
-fn it_serves_even_if_the_discovery_file_can_not_be_written() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("gemini"), "in the way").unwrap();
-    let output = program()
-        .args(["serve", "--workspace", "."])
-        .env("TMPDIR", dir.path())
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let ready: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(ready["params"]["discoveryFiles"].get("gemini").is_none(), "{ready}");
-    assert!(ready["params"]["env"]["GEMINI_CLI_IDE_SERVER_PORT"].is_string());
-    let log = text(&output.stderr);
-    assert!(log.contains("could not write the discovery file"), "{log}");
-}
-
 #[test]
 fn an_event_that_is_not_an_object_goes_nowhere() {
     let dir = tempfile::tempdir().unwrap();

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 use companion_core::notes::{Note, NoteId};
 use companion_core::record::Record;
 use companion_protocol::editor::CommentOnLines;
+use companion_protocol::settings::ListenAddress;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -228,21 +229,36 @@ fn clients_that_have_edits_reviewed_here_lose_a_server_that_does_not() {
 /// Starts the next process, which listens at `wanted` or at the known port. Returns its port and
 /// its token.
 fn bind(dir: &TempDir, wanted: u16) -> (io::Result<u16>, String) {
+    bind_with(dir, wanted, &[])
+}
+
+/// Listens on `more` addresses, too.
+fn bind_with(dir: &TempDir, wanted: u16, more: &[ListenAddress]) -> (io::Result<u16>, String) {
     let last = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
-    let (listeners, last) = last.bind(&Runtime::start().unwrap(), wanted, &[]);
+    let (listeners, last) = last.bind(&Runtime::start().unwrap(), wanted, more);
     (listeners.map(|listeners| port(&listeners)), last.unwrap().head.token.expose().to_owned())
 }
 
 #[test]
 fn a_port_that_is_taken_costs_the_secret_too() {
-    let dir = TempDir::new().unwrap();
-    let other = TcpListener::bind("127.0.0.1:0").unwrap();
-    let known = other.local_addr().unwrap().port();
-    let (token, killed) = run(&dir, &config("/a", ALIVE), known);
-    drop(killed);
-    let (port, next) = bind(&dir, 0);
-    assert_ne!(port.unwrap(), known);
-    assert_ne!(next, token);
+    // Other systems may have only one loopback address.
+    let others = if cfg!(target_os = "linux") { &["127.0.0.2"][..] } else { &[] };
+    for address in ["127.0.0.1"].iter().chain(others) {
+        let dir = TempDir::new().unwrap();
+        let other = TcpListener::bind((*address, 0)).unwrap();
+        let known = other.local_addr().unwrap().port();
+        let (token, killed) = run(&dir, &config("/a", ALIVE), known);
+        drop(killed);
+        logged();
+        let more: Vec<_> = others.iter().map(|address| address.parse().unwrap()).collect();
+        let (port, next) = bind_with(&dir, 0, &more);
+        assert_ne!(port.unwrap(), known);
+        assert_ne!(next, token);
+        let log = logged().join("\n");
+        assert!(log.contains(&format!("not listening on port {known} again: ")), "{log}");
+        let named = format!("it is taken on {address}. CLIs that");
+        assert!(*address == "127.0.0.1" || log.contains(&named), "{log}");
+    }
 }
 
 /// Another process that had the port may know the token.
