@@ -164,34 +164,24 @@ fn of_a_project_only_the_mounted_part_is_in_the_container() {
 }
 
 #[test]
-fn a_linked_worktree_is_mounted_with_the_git_folder_that_it_shares() {
+fn a_linked_worktree_has_the_git_folder_that_it_shares_at_its_own_path() {
     let companion = scene("project");
     let git = link_worktree(&companion);
-    let volume = format!("--volume={0}:{0}", git.display());
-    let own = format!("-v={0}:{0}:ro", git.display());
-    let called_with = |args: &[&str]| {
-        let args = [&["--", "docker", "run"], args, &["image"]].concat();
+    let called_with = |mounts: &[String]| {
+        let volumes = mounts.iter().map(|mount| format!("-v={mount}"));
+        let args = ["--", "docker", "run"].map(str::to_owned).into_iter().chain(volumes);
+        let args: Vec<_> = args.chain(["image".to_owned()]).collect();
+        let args: Vec<_> = args.iter().map(String::as_str).collect();
         check_exit(&command(&companion, &args).output().unwrap());
         called(&companion).0
     };
-    let args = called_with(&[]);
-    assert!(args.lines().any(|arg| arg == volume), "{args}");
-    let main = format!("{}:", companion.root().join("main").display());
-    assert!(!args.contains(&main), "not the main checkout: {args}");
-    assert!(!called_with(&[&own]).contains(&volume), "the user's own mount counts");
-    std::fs::write(git.join("worktrees/project/gitdir"), "/elsewhere/.git\n").unwrap();
-    assert!(!called_with(&[]).contains(&volume), "the repository must name the worktree");
-}
-
-#[test]
-fn the_git_folder_of_a_worktree_is_at_its_own_path_whatever_else_is_mounted() {
-    let companion = scene("project");
-    let git = link_worktree(&companion);
     let (volume, read_only) =
         (format!("--volume={0}:{0}", git.display()), format!("--volume={0}:{0}:ro", git.display()));
     let project = companion.project.to_str().unwrap();
     let (root, main) = (companion.root(), git.parent().unwrap());
     for (mounts, expected) in [
+        (vec![], Some(&volume)),
+        (vec![format!("{0}:{0}:ro", git.display())], None),
         (vec![format!("{project}:{project}")], Some(&volume)),
         (vec![format!("{project}:{project}:ro")], Some(&read_only)),
         (vec![format!("{project}:/work")], None),
@@ -200,15 +190,13 @@ fn the_git_folder_of_a_worktree_is_at_its_own_path_whatever_else_is_mounted() {
         (vec![format!("{0}:{0}", root.display())], None),
         (vec![format!("{project}:{project}"), format!("{0}:{0}", main.display())], None),
     ] {
-        let volumes = mounts.iter().map(|mount| format!("-v={mount}"));
-        let args = ["--", "docker", "run"].map(str::to_owned).into_iter().chain(volumes);
-        let args: Vec<_> = args.chain(["image".to_owned()]).collect();
-        let args: Vec<_> = args.iter().map(String::as_str).collect();
-        check_exit(&command(&companion, &args).output().unwrap());
-        let args = called(&companion).0;
+        let args = called_with(&mounts);
         let added = args.lines().find(|arg| arg.starts_with(&volume));
         assert_eq!(added, expected.map(String::as_str), "{mounts:?}: {args}");
     }
+    assert!(!called_with(&[]).contains(&format!("{}:", main.display())), "not the main checkout");
+    std::fs::write(git.join("worktrees/project/gitdir"), "/elsewhere/.git\n").unwrap();
+    assert!(!called_with(&[]).contains(&volume), "the repository must name the worktree");
 }
 
 /// Makes the companion's project a linked worktree. Returns the `.git` folder of the main one.
