@@ -102,14 +102,6 @@ async function isLost(client) {
 
 test('a client goes on with the other editor', { concurrency: true }, async (t) => {
   const scenarios = {
-    async 'when its own one is quit'(t) {
-      const { first, second } = await two(t);
-      const client = await first.connectHere();
-      await first.quit();
-      await second.hasTaken(first);
-      await second.assertGoesOn(client);
-    },
-
     async 'when its own one is killed'(t) {
       const { first, second } = await two(t);
       const client = await first.connectHere();
