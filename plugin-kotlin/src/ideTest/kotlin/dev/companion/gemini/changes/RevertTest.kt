@@ -22,6 +22,7 @@ import com.intellij.openapi.vfs.newvfs.events.VFileDeleteEvent
 import com.intellij.openapi.vfs.newvfs.events.VFileEvent
 import com.intellij.testFramework.LoggedErrorProcessor
 import com.intellij.testFramework.PlatformTestUtil
+import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.offEdt
 import org.apache.log4j.Logger
@@ -389,6 +390,19 @@ class RevertTest : ChangesTestCase() {
         val text = notified.single()
         assertTrue(text, text.endsWith("a.txt: the text is gone"))
         assertEquals("two", onDisk("a.txt"))
+    }
+
+    fun testALostTextIsReportedAlsoIfTheUserTypesInAnotherFileMeanwhile() {
+        file("a.txt", "a")
+        file("b.txt", "b")
+        changed(1, Edit("a.txt", "a", "A"), Edit("b.txt", "b", "B"))
+        core.texts.remove(Triple("s", 1L, path("a.txt")))
+        ChangeRevert(project).revert(rows(1))
+        while (core.planned.isEmpty()) Thread.onSpinWait()
+        type("b.txt", "mine")
+        await("the report") { calls == listOf("reverted s 1 b.txt") }
+        UIUtil.dispatchAllInvocationEvents()
+        assertTrue("$notified", notified.single().endsWith("a.txt: the text is gone"))
     }
 
     fun testUnsavedTextOverAnUnreadChangeIsNotWritten() {

@@ -144,7 +144,7 @@ internal class ChangeRevert(
         val (refused, possible) = planned.partition { it.plan.action == RevertAction.REFUSE }
         refused.mapTo(failures) { failure(it.shownPath, it.plan.reason ?: message("changes.error.gone")) }
         val warned = possible.filter { it.plan.warning != null && it.versions.toRevert(hunk) !in agreed }
-        if (question == null || warned.isEmpty()) return write(possible, failures, agreed)
+        if (question == null || warned.isEmpty()) return write(files, possible, failures, agreed)
         val (count, unwarned) = Pair(possible.size, possible.size - warned.size)
         val choices = LinkedHashMap<String, () -> Unit>()
         choices[message("changes.ask.cancel")] = {}
@@ -163,13 +163,18 @@ internal class ChangeRevert(
         choices.values.elementAtOrNull(answer)?.invoke()
     }
 
-    private fun write(files: List<Planned>, failures: MutableList<String>, agreed: Set<FileToRevert>) {
+    private fun write(
+        files: List<List<ChangeRow>>,
+        possible: List<Planned>,
+        failures: MutableList<String>,
+        agreed: Set<FileToRevert>,
+    ) {
         assertEdt()
-        val changing = files.filter { !it.isAsBefore }
+        val changing = possible.filter { !it.isAsBefore }
         val existing = changing.mapNotNull { it.file }
         val readOnly = ReadonlyStatusHandler.getInstance(project).ensureFilesWritable(existing).readonlyFiles
         // The user may have typed meanwhile.
-        if (!files.all { it.versions.isCurrent() }) return look(files.map { it.rows }, agreed)
+        if (!possible.all { it.versions.isCurrent() }) return look(files, agreed)
         val (refused, writable) = changing.partition { it.file in readOnly }
         refused.mapTo(failures) { failure(it.shownPath, message("diff.error.readOnly")) }
         val references = DocumentReferenceManager.getInstance()
@@ -184,7 +189,7 @@ internal class ChangeRevert(
             failed.mapTo(failures) { failure(it.shownPath, it.failure ?: message("changes.error.canceled")) }
             // Undo brings back no line endings: what such a file has by the next prompt decides.
             report.rows = reverted.filter { it.isUndoable }.flatMap { it.rows }
-            finish(files.filter { it.isAsBefore || it in reverted }, failures, report)
+            finish(possible.filter { it.isAsBefore || it in reverted }, failures, report)
         }
     }
 
