@@ -22,6 +22,7 @@ import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.ServiceTestCase
 import dev.companion.gemini.tabs.ProposalActionIds
 import java.awt.datatransfer.DataFlavor
+import java.awt.datatransfer.StringSelection
 import java.util.concurrent.CountDownLatch
 
 class ActionsTest : ServiceTestCase() {
@@ -118,6 +119,21 @@ class ActionsTest : ServiceTestCase() {
         perform("Companion.CopyHealthReport")
         val expected = HealthReport.of(project)
         await { CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor) == expected }
+    }
+
+    fun testTheRestIsThereIfTheDiagnosisFails() {
+        val core = object : RecordingCore() {
+            override fun <A> request(request: ServerMessage.Request<A>): A? =
+                if (request === ServerMessage.Diagnose) throw RuntimeException("a panic") else super.request(request)
+        }
+        val service = serviceWith { _, _ -> core }
+        service.start()
+        await { service.state is CompanionState.Running }
+        CopyPasteManager.getInstance().setContents(StringSelection(""))
+        perform("Companion.CopyHealthReport")
+        await { CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor).orEmpty().isNotEmpty() }
+        val text = CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor).orEmpty()
+        assertTrue(text, "Connected: " in text && text.endsWith("The diagnosis failed; the IDE's log says why."))
     }
 
     /** Uses the real server, because it has a real token. */

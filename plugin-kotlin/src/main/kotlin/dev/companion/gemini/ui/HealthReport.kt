@@ -9,6 +9,7 @@ import com.intellij.openapi.extensions.PluginId
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.loggingFailure
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
@@ -31,7 +32,8 @@ internal object HealthReport {
             "Terminal: ${CliTerminal.find() != null}",
             "Settings: ${settings(CompanionSettings.getInstance().values)}",
         )
-        val doctor = service.core?.request(ServerMessage.Diagnose)?.text.orEmpty()
+        var doctor = "The diagnosis failed; the IDE's log says why."
+        loggingFailure("no diagnosis") { doctor = service.core?.request(ServerMessage.Diagnose)?.text.orEmpty() }
         return lines.joinToString("\n", postfix = "\n") + if (doctor.isEmpty()) "" else "\n$doctor"
     }
 
