@@ -28,7 +28,9 @@ class CommentDraftsTest : LightPlatformTestCase() {
         drafts.at(place(1..1), null).text = "why"
         assertEquals("why", drafts.at(place(1..1), null).text)
         assertEquals("", drafts.at(place(0..0), null).text)
-        assertEquals("another file", "", drafts.at(place(1..1, path = "/b"), null).text)
+        val other = place(1..1, path = "/b", document = document("one\ntwo\n"))
+        assertEquals("another file", "", drafts.at(other, null).text)
+        assertEquals("it has been renamed", "why", drafts.at(place(1..1, path = "/c"), null).text)
     }
 
     fun `test a draft follows its lines`() {

@@ -3,6 +3,7 @@
 package dev.companion.gemini.comments
 
 import com.intellij.notification.Notification
+import com.intellij.openapi.application.WriteAction
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.impl.DocumentMarkupModel
@@ -19,6 +20,7 @@ import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.review.DiffTestCase
 import dev.companion.gemini.shownNotifications
 import java.awt.datatransfer.DataFlavor
+import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.Paths
 
@@ -92,6 +94,23 @@ class CommentServiceTest : DiffTestCase() {
         change { it.insertString(it.getLineStartOffset(3) + 2, "not ") }
         comments.update()
         assertEquals("not two", core.comments.last().content)
+    }
+
+    fun `test a comment follows a file that is renamed`() {
+        comment(1..1, "why")
+        WriteAction.run<IOException> { opened.rename(this, "b.txt") }
+        await("the new name") { sent.last() == "comment b.txt 2 2 two why" }
+    }
+
+    fun `test of equal lines a comment stays on its own when another program writes the file`() {
+        change { it.setText("a\nx\nb\nx\nc\nx\nd\n") }
+        FileDocumentManager.getInstance().saveDocument(document)
+        comment(5..5, "why")
+        file("a.txt", "new\nnew\na\nx\nb\nx\nc\nx\nd\nnew\n")
+        VfsUtil.markDirtyAndRefresh(false, false, false, opened)
+        assertTrue(document.text.startsWith("new"))
+        await("the lines") { core.comments.size > 1 }
+        assertEquals("comment a.txt 8 8 x why", sent.last())
     }
 
     fun `test deleted lines are marked again once they are back`() {

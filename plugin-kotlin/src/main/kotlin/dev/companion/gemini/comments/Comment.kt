@@ -39,6 +39,12 @@ internal class Comment(
 
     private var mark: RangeHighlighter? = null
 
+    /** Outlives the mark when another program replaces the text: a diff of the texts moves it. */
+    private var marker: RangeMarker? = null
+
+    /** The text in which its lines were looked for last; null once they have a mark. */
+    var searched: CharSequence? = null
+
     /** The document with the mark. */
     val document: Document? get() = mark?.document
 
@@ -58,12 +64,15 @@ internal class Comment(
         )
         highlighter.gutterIconRenderer = CommentIcon(project, this)
         mark = highlighter
+        marker = markerOf(document, lines)
+        searched = null
     }
 
     fun unmark() {
         assertEdt()
         mark?.let { markup(it.document).removeHighlighter(it) }
         mark = null
+        marker = null
     }
 
     /**
@@ -71,12 +80,16 @@ internal class Comment(
      * lines. Returns whether they have changed.
      */
     fun follow(document: Document?, path: String, isProposal: Boolean): Boolean {
-        if (document !== this.document || mark?.let(::linesOf) == null) unmark()
-        if (document == null || mark == null) return false
-        inProposal = isProposal
         val old = params
-        val content = LineContent.of(document, lines)
-        params = old.copy(path = path, line = lines.first + 1, endLine = lines.last + 1, content = content)
+        if (document !== this.document || mark?.let(::linesOf) == null) {
+            marker?.let(::linesOf)?.let { params = old.copy(line = it.first + 1, endLine = it.last + 1) }
+            unmark()
+        }
+        if (document != null && mark != null) {
+            inProposal = isProposal
+            val content = LineContent.of(document, lines)
+            params = old.copy(path = path, line = lines.first + 1, endLine = lines.last + 1, content = content)
+        }
         return params != old
     }
 
@@ -128,16 +141,15 @@ internal class CommentPlace(
     /** 0-based. */
     val lines: IntRange,
 ) {
-    /** Follows the lines while the user writes. */
-    fun mark(): RangeMarker =
-        document.createRangeMarker(
-            document.getLineStartOffset(lines.first),
-            document.getLineEndOffset(lines.last),
-        )
-
     /** Returns the place of these lines, or of the nearest ones. */
     fun at(lines: IntRange): CommentPlace {
         val last = maxOf(document.lineCount - 1, 0)
         return CommentPlace(document, path, file, inProposal, minOf(lines.first, last)..minOf(lines.last, last))
     }
+}
+
+/** Follows [lines], 0-based, as far as possible also if the whole text is replaced. */
+internal fun markerOf(document: Document, lines: IntRange): RangeMarker {
+    val (start, end) = Pair(document.getLineStartOffset(lines.first), document.getLineEndOffset(lines.last))
+    return document.createRangeMarker(start, end, true)
 }

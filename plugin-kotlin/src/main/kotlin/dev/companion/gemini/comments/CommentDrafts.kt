@@ -17,7 +17,7 @@ internal class CommentDrafts(
         val comment: Comment?,
     ) {
         private var begun = place
-        private var marker = place.mark()
+        private var marker = markerOf(place.document, place.lines)
 
         /** Its present lines; if they have been deleted, the nearest ones. */
         val place: CommentPlace get() = begun.at(Comment.linesOf(marker) ?: begun.lines)
@@ -29,7 +29,7 @@ internal class CommentDrafts(
 
         fun moveTo(place: CommentPlace) {
             begun = place
-            marker = place.mark()
+            marker = markerOf(place.document, place.lines)
         }
     }
 
@@ -49,8 +49,9 @@ internal class CommentDrafts(
 
     private fun isAt(draft: Draft, place: CommentPlace): Boolean {
         val own = draft.place
-        return own.file == place.file && (own.inProposal == place.inProposal || isOfEnded(draft)) &&
-            place.lines.mean(own.lines)
+        val isSameFile = own.file == place.file && (own.inProposal == place.inProposal || isOfEnded(draft))
+        // A renamed file keeps its document.
+        return (isSameFile || own.document === place.document) && place.lines.mean(own.lines)
     }
 
     /** After the end of a proposal, its drafts are in the file, or in the next proposal for it. */

@@ -13,6 +13,10 @@ import com.intellij.openapi.fileEditor.FileEditorManagerListener
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.openapi.vfs.VirtualFileManager
+import com.intellij.openapi.vfs.newvfs.BulkFileListener
+import com.intellij.openapi.vfs.newvfs.events.VFileEvent
+import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
@@ -55,9 +59,8 @@ class CommentService(private val project: Project) : Disposable {
         isPending = { it in comments },
     )
 
+    private val searches = AppExecutorUtil.createBoundedApplicationPoolExecutor("Lines of comments", 1)
     private var isWatching = false
-    private var isSearching = false
-    private var searchAgain = false
 
     /** Watches the editors once there is a comment. Nobody ends the service of the project for new projects. */
     private fun watch() {
@@ -69,6 +72,11 @@ class CommentService(private val project: Project) : Disposable {
             override fun fileOpened(source: FileEditorManager, file: VirtualFile) = update()
         }
         bus.subscribe(FileEditorManagerListener.FILE_EDITOR_MANAGER, tabs)
+        val files = object : BulkFileListener {
+            /** A file may have another path. */
+            override fun after(events: List<VFileEvent>) = updateSoon()
+        }
+        bus.subscribe(VirtualFileManager.VFS_CHANGES, files)
         EditorFactory.getInstance().eventMulticaster.addDocumentListener(documentListener { updateSoon() }, this)
     }
 
@@ -165,45 +173,31 @@ class CommentService(private val project: Project) : Disposable {
     internal fun update() {
         assertEdt()
         if (project.isDisposed) return
-        val lost = LinkedHashMap<Comment, Document>()
         for (comment in comments) {
             val proposal = proposalOf(comment)?.document
             val document = proposal ?: comment.document?.takeIf { localFile(it) != null } ?: openFile(comment)
             val path = document?.takeIf { it !== proposal }?.let(::localFile)?.let(::systemPath) ?: comment.params.path
             if (comment.follow(document, path, proposal != null)) core?.send(ServerMessage.CommentSet(comment.params))
-            if (document != null && comment.document == null) lost[comment] = document
+            if (document != null && comment.document == null) search(comment, document)
         }
-        if (lost.isNotEmpty()) search(lost)
     }
 
-    /** Looks in copies of the documents, off the EDT. Marks the found lines, unless the user has written meanwhile. */
-    private fun search(lost: Map<Comment, Document>) {
-        if (isSearching) {
-            searchAgain = true
-            return
-        }
-        isSearching = true
-        val texts = lost.values.associateWith { it.immutableCharSequence }
-        val contents = lost.mapValues { (comment, _) -> comment.params }
-        inBackground {
-            val found = LinkedHashMap<Comment, IntRange>()
-            try {
-                val copies = texts.mapValues { (_, text) -> EditorFactory.getInstance().createDocument(text) }
-                for ((comment, document) in lost) {
-                    val lines = LineContent.find(copies.getValue(document), contents.getValue(comment)) ?: continue
-                    found[comment] = lines
-                }
-            } finally {
-                project.later {
-                    isSearching = false
-                    val written = texts.filter { (document, text) -> document.immutableCharSequence !== text }.keys
-                    for ((comment, lines) in found) {
-                        val document = lost.getValue(comment)
-                        if (document !in written && comment in comments) comment.mark(document, lines)
-                    }
-                    val changed = found.isNotEmpty() || written.isNotEmpty() || searchAgain
-                    searchAgain = false
-                    if (changed) update()
+    /** Looks for the lines of a comment in a copy of the text, off the EDT, once for each text. */
+    private fun search(comment: Comment, document: Document) {
+        val text = document.immutableCharSequence
+        if (comment.searched === text) return
+        comment.searched = text
+        val params = comment.params
+        val isOutdated = { document.immutableCharSequence !== text || comment !in comments }
+        searches.execute {
+            // The user has written meanwhile, and the next update looks in that text.
+            if (isOutdated()) return@execute
+            val copy = EditorFactory.getInstance().createDocument(text)
+            val lines = LineContent.find(copy, params) ?: return@execute
+            project.later {
+                if (!isOutdated() && comment.document == null) {
+                    comment.mark(document, lines)
+                    update()
                 }
             }
         }
