@@ -33,6 +33,13 @@ class StaleTest : QuestionTestCase() {
         await("the word about its end") { "It has been deleted" in view.banner }
     }
 
+    fun `test a file in whose place there is a folder now is said to be deleted`() {
+        val file = file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        check(file.delete() && file.mkdir())
+        await("the word about its end") { "It has been deleted" in view.banner }
+    }
+
     fun `test a file that the user has just deleted or renamed is asked about`() {
         val (deleted, renamed) = listOf("a.txt", "b.txt").map { virtualFile(file(it, "old")) }
         val views = listOf("a.txt", "b.txt").map { propose(it, "new") }

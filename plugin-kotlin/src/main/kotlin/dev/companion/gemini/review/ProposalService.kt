@@ -468,10 +468,10 @@ internal open class ProposalService protected constructor(
                 val target = try {
                     Target.find(project, proposal.path)
                 } catch (_: TargetException) {
-                    continue
+                    null
                 }
                 queue.later {
-                    if (proposal.state != Proposal.State.ENDED) proposal.noteTarget(target)
+                    if (target != null && proposal.state != Proposal.State.ENDED) proposal.noteTarget(target)
                     changed()
                 }
             }
