@@ -32,7 +32,7 @@ class ChangesServiceTest : ChangesTestCase() {
         project.messageBus
             .connect(
                 testRootDisposable,
-            ).subscribe(ChangesListener.TOPIC, ChangesListener { counts += it })
+            ).subscribe(ChangesListener.TOPIC, ChangesListener { counts += service.fileCount })
     }
 
     private fun panel() = ChangesPanel(project).also { Disposer.register(testRootDisposable, it) }

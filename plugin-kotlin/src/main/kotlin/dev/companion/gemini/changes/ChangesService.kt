@@ -116,7 +116,7 @@ class ChangesService(private val project: Project) : Disposable {
 
     private fun publish() {
         places.keys.retainAll(prompts.flatMapTo(HashSet()) { prompt -> prompt.rows.map { it.path } })
-        project.messageBus.syncPublisher(ChangesListener.TOPIC).changesChanged(fileCount)
+        project.messageBus.syncPublisher(ChangesListener.TOPIC).changesChanged()
         ChangesToolWindow.update(project, prompts.isNotEmpty())
     }
 
@@ -145,8 +145,8 @@ class ChangesService(private val project: Project) : Disposable {
 
 /** Reports changes of the list within the plugin. */
 fun interface ChangesListener {
-    /** The number of files that CLIs changed. EDT. */
-    fun changesChanged(files: Int)
+    /** EDT. */
+    fun changesChanged()
 
     companion object {
         /** On the project's message bus. */

@@ -25,8 +25,8 @@ internal object ProposalOrder {
 
 /** Reports changes of proposals within the plugin. */
 fun interface ProposalListener {
-    /** The number of waiting proposals. EDT. */
-    fun proposalsChanged(waiting: Int)
+    /** EDT. */
+    fun proposalsChanged()
 
     companion object {
         /** On the project's message bus. */

@@ -452,7 +452,7 @@ internal open class ProposalService protected constructor(
         TargetBanners.update(project, waiting())
         if (waiting().isEmpty()) isAlerted = false
         notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) || it.deferred != null })
-        project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged(waiting().size)
+        project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged()
     }
 
     /** The project closes, with or without the question. */

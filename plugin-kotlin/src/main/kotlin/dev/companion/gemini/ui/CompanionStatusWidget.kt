@@ -45,8 +45,6 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
 
     /** EDT. The shown state. */
     private var state: CompanionState = CompanionState.Starting
-    private var waiting = 0
-    private var changed = 0
 
     final override fun ID(): String = ID
 
@@ -56,9 +54,9 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
     /** Any thread. */
     final override fun install(statusBar: StatusBar) {
         val bus = project.messageBus.connect(this)
-        bus.subscribe(CompanionStateListener.TOPIC, CompanionStateListener { show(it, waiting, changed) })
-        bus.subscribe(ProposalListener.TOPIC, ProposalListener { show(state, it, changed) })
-        bus.subscribe(ChangesListener.TOPIC, ChangesListener { show(state, waiting, it) })
+        bus.subscribe(CompanionStateListener.TOPIC, CompanionStateListener(::show))
+        bus.subscribe(ProposalListener.TOPIC, ProposalListener { show(state) })
+        bus.subscribe(ChangesListener.TOPIC, ChangesListener { show(state) })
         inBackground(::showFirst)
     }
 
@@ -66,25 +64,22 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
     private fun showFirst() {
         ServerStateText.loadIcons()
         val service = project.ifOpen { CompanionService.getInstance(project) } ?: return
-        project.later {
-            val waiting = ProposalService.getInstance(project).waiting().size
-            show(service.state, waiting, ChangesService.getInstance(project).fileCount)
-        }
+        project.later { show(service.state) }
     }
 
-    private fun show(state: CompanionState, waiting: Int, changed: Int) {
+    private fun show(state: CompanionState) {
         assertEdt()
         this.state = state
-        this.waiting = waiting
-        this.changed = changed
+        val waiting = ProposalService.getInstance(project).waiting().size
+        val changed = ChangesService.getInstance(project).fileCount
         label.icon = ServerStateText.icon(state)
-        label.text = text()
-        label.toolTipText = tooltip()
+        label.text = text(waiting, changed)
+        label.toolTipText = tooltip(waiting, changed)
         label.accessibleContext.accessibleName = label.toolTipText
     }
 
     /** Returns the text next to the icon. */
-    private fun text(): String {
+    private fun text(waiting: Int, changed: Int): String {
         val connected = (state as? CompanionState.Running)?.status?.clis.orEmpty().size
         return when {
             waiting > 0 -> message("status.proposals", waiting)
@@ -94,7 +89,7 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
         }
     }
 
-    private fun tooltip(): String {
+    private fun tooltip(waiting: Int, changed: Int): String {
         val title = ServerStateText.title(state)
         val text = if (waiting > 0) message("status.tooltip.proposals", title, waiting) else title
         val all = if (changed > 0) "$text, ${message("status.changed", changed)}" else text
