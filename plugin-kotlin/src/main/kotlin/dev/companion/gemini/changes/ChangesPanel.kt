@@ -39,7 +39,7 @@ internal class ChangesPanel(val project: Project) :
 
     init {
         val actions = ActionManager.getInstance()
-        val toolbar = actions.createActionToolbar(PLACE, actions.getAction(TOOLBAR) as ActionGroup, false)
+        val toolbar = actions.createActionToolbar(PLACE, actions.getAction(PLACE) as ActionGroup, false)
         toolbar.setTargetComponent(tree)
         val panel = SimpleToolWindowPanel(false)
         panel.setToolbar(toolbar.component)
@@ -60,7 +60,7 @@ internal class ChangesPanel(val project: Project) :
             enter,
             WHEN_FOCUSED,
         )
-        val menu = actions.getAction(MENU) as ActionGroup
+        val menu = actions.getAction("Companion.ChangesMenu") as ActionGroup
         val popup = object : PopupHandler() {
             override fun invokePopup(component: Component, x: Int, y: Int) =
                 actions.createActionPopupMenu(PLACE, menu).component.show(component, x, y)
@@ -104,8 +104,8 @@ internal class ChangesPanel(val project: Project) :
 
     companion object {
         val KEY: DataKey<ChangesPanel> = DataKey.create("Companion.Changes")
+
+        /** The place of the toolbar, and its id in companion.xml. */
         private const val PLACE = "Companion.Changes"
-        private const val TOOLBAR = "Companion.Changes"
-        private const val MENU = "Companion.ChangesMenu"
     }
 }

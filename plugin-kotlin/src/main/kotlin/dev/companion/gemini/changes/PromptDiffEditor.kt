@@ -36,7 +36,7 @@ internal class PromptDiffEditor(
         editor.settings.isLineNumbersShown = false
         editor.settings.isLineMarkerAreaShown = true
         editor.settings.isRightMarginShown = false
-        editor.setContextMenuGroupId(MENU)
+        editor.setContextMenuGroupId("Companion.PromptDiffMenu")
         for (id in HunkAction.IDS) {
             ActionManager.getInstance().getAction(id).registerCustomShortcutSet(editor.contentComponent, this)
         }
@@ -62,8 +62,4 @@ internal class PromptDiffEditor(
     override fun getDocuments(): Array<Document> = arrayOf(file.document)
 
     override fun dispose() = EditorFactory.getInstance().releaseEditor(editor)
-
-    private companion object {
-        const val MENU = "Companion.PromptDiffMenu"
-    }
 }

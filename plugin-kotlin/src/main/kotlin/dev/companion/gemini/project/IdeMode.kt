@@ -5,11 +5,9 @@ package dev.companion.gemini.project
 import com.intellij.openapi.project.Project
 
 internal object IdeMode {
-    private const val CLIENT = "JetBrainsClient"
-
     /** Whether the user's windows and the project are in two processes, as in Remote Development. */
     fun isRemote(): Boolean =
-        System.getProperty("idea.platform.prefix") == CLIENT ||
+        System.getProperty("idea.platform.prefix") == "JetBrainsClient" ||
             asked { Class.forName("com.intellij.idea.AppMode").getMethod("isRemoteDevHost").invoke(null) }
 
     /** Returns whether [project] is a welcome screen in the form of a project. In PyCharm's, users also write files. */

@@ -168,7 +168,7 @@ private class CloseByEscapeAction(
 
     override fun update(event: AnActionEvent) {
         super.update(event)
-        val isFree = !PluginManager.isPluginInstalled(PluginId.getId(IDEA_VIM)) && !isUsedByEditor(event)
+        val isFree = !PluginManager.isPluginInstalled(PluginId.getId("IdeaVIM")) && !isUsedByEditor(event)
         if (!isFree) event.presentation.isEnabled = false
     }
 
@@ -177,9 +177,5 @@ private class CloseByEscapeAction(
         if (editor.headerComponent != null) return true
         val escape = EditorActionManager.getInstance().getActionHandler(IdeActions.ACTION_EDITOR_ESCAPE)
         return escape.isEnabled(editor, editor.caretModel.currentCaret, event.dataContext)
-    }
-
-    private companion object {
-        const val IDEA_VIM = "IdeaVIM"
     }
 }

@@ -67,7 +67,8 @@ internal object CompanionCommands {
         namingWhatIsMissing(project) {
             CliTabs.findRunning(project, orStarts = false) { tab ->
                 if (tab == null) {
-                    copyForPrompt(project, text)
+                    copyToClipboard(text)
+                    CompanionNotifications.getInstance(project).sayCopied(text.trim())
                 } else {
                     tab.show()
                     tab.send(PromptText.pasted(text))
@@ -84,11 +85,6 @@ internal object CompanionCommands {
             CompanionNotifications.getInstance(project).warn(CompanionBundle.missing(e))
             throw e
         }
-    }
-
-    private fun copyForPrompt(project: Project, text: String) {
-        copyToClipboard(text)
-        CompanionNotifications.getInstance(project).sayCopied(text.trim())
     }
 
     /** Returns whether a server can be restarted. That is false while one is starting, or if none runs. */
