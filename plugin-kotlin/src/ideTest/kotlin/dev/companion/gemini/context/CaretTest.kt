@@ -35,15 +35,6 @@ class CaretTest : ContextTestCase() {
         }
     }
 
-    fun `test the caret follows what is typed`() {
-        start()
-        val editor = edit(file("a.txt", "one"))
-        editor.caretModel.moveToOffset(3)
-        forget()
-        type(editor, "s")
-        assertEquals(listOf("1:5"), carets())
-    }
-
     fun `test indenting with spaces in place of tabs moves the caret, though it stays where it was on the screen`() {
         start()
         val editor = edit(file("a.txt", "\tx"))

@@ -12,7 +12,6 @@ import com.intellij.openapi.fileEditor.impl.FileEditorManagerImpl
 import com.intellij.openapi.fileTypes.PlainTextFileType
 import com.intellij.openapi.util.ActionCallback
 import com.intellij.openapi.util.Disposer
-import com.intellij.openapi.util.SystemInfo
 import com.intellij.openapi.vfs.JarFileSystem
 import com.intellij.testFramework.LightVirtualFile
 import com.intellij.ui.docking.DockManager
@@ -174,14 +173,6 @@ class OpenFilesTest : ContextTestCase() {
         assertSameElements(calls.take(3), "opened a.txt", "opened b.txt", "opened c.txt")
         assertEquals(listOf("focused b.txt", "cursor b.txt 1 2", "selection b.txt ''"), calls.drop(3))
         assertSize(calls.size, core.calls)
-    }
-
-    fun `test a path is reported as the system writes it`() {
-        start()
-        val file = file("sub/a.txt")
-        show(file)
-        val path = if (SystemInfo.isWindows) file.path.replace('/', '\\') else file.path
-        assertContainsElements(core.calls, "opened $path", "focused $path")
     }
 
     fun `test nothing is reported any more once it is disposed`() {

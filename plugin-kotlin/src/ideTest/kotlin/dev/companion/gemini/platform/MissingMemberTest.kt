@@ -7,37 +7,23 @@ import com.intellij.openapi.components.impl.ComponentManagerImpl
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.impl.FileEditorManagerImpl
 import com.intellij.openapi.util.Disposer
-import com.intellij.testFramework.LoggedErrorProcessor
 import com.intellij.ui.docking.DockManager
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ProposalKind
+import dev.companion.gemini.loggedErrors
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.ServiceTestCase
 import dev.companion.gemini.review.Answer
 import dev.companion.gemini.review.ProposalService
-import org.apache.log4j.Logger
-import java.util.concurrent.CopyOnWriteArrayList
 
 class MissingMemberTest : ServiceTestCase() {
-    /** The errors in the IDE's log. */
-    private val logged = CopyOnWriteArrayList<Throwable>()
+    private lateinit var logged: List<Throwable?>
 
     override fun setUp() {
         super.setUp()
-        LoggedErrorProcessor.setNewInstance(
-            object : LoggedErrorProcessor() {
-                override fun processError(text: String?, thrown: Throwable?, details: Array<out String>?, log: Logger) {
-                    thrown?.let(logged::add)
-                }
-            },
-        )
-    }
-
-    override fun tearDown() {
-        LoggedErrorProcessor.restoreDefaultProcessor()
-        super.tearDown()
+        logged = loggedErrors(testRootDisposable)
     }
 
     /** Replaces the project's tabs by ones whose API lacks a class. */

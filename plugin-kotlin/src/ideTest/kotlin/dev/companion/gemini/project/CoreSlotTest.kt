@@ -27,41 +27,23 @@ class CoreSlotTest {
     private val settings = ServerSettings(listOf("/a"), trusted = true)
 
     @Test
-    fun `a server that runs as wanted stays`() {
-        repeat(2) { slot.bring(settings) }
-        assertEquals(listOf<String>(), launched.single().calls)
-    }
-
-    @Test
-    fun `other roots are sent`() {
-        slot.bring(settings)
-        slot.bring(settings.copy(workspace = listOf("/a", "/b")))
-        slot.bring(settings.copy(workspace = listOf("/a", "/b")))
-        assertEquals(listOf("folders /a /b"), launched.single().calls)
-    }
-
-    @Test
-    fun `trust is sent, also if it is left to the CLI`() {
-        slot.bring(settings)
-        slot.bring(settings.copy(trusted = false))
-        slot.bring(settings.copy(trusted = null))
-        assertEquals(listOf("trust false", "trust"), launched.single().calls)
-    }
-
-    @Test
-    fun `a change of sharing is applied`() {
-        slot.bring(settings)
-        slot.bring(settings.copy(shareContext = false))
-        slot.bring(settings)
-        assertEquals(listOf("shareContext false", "shareContext true"), launched.single().calls)
-    }
-
-    @Test
-    fun `the review of every edit is sent`() {
-        slot.bring(settings)
-        slot.bring(settings.copy(reviewAll = true))
-        slot.bring(settings)
-        assertEquals(listOf("review true", "review false"), launched.single().calls)
+    fun `a change that a server can receive is sent once, and the server stays`() {
+        var wanted = settings
+        val changes = mapOf<String, ServerSettings.() -> ServerSettings>(
+            "folders /a /b" to { copy(workspace = listOf("/a", "/b")) },
+            "trust false" to { copy(trusted = false) },
+            "trust" to { copy(trusted = null) },
+            "shareContext false" to { copy(shareContext = false) },
+            "shareContext true" to { copy(shareContext = true) },
+            "review true" to { copy(reviewAll = true) },
+            "review false" to { copy(reviewAll = false) },
+        )
+        slot.bring(wanted)
+        for (change in changes.values) {
+            wanted = wanted.change()
+            repeat(2) { slot.bring(wanted) }
+        }
+        assertEquals(changes.keys.toList(), launched.single().calls)
     }
 
     @Test

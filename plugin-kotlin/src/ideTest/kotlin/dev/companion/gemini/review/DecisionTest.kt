@@ -81,11 +81,12 @@ class DecisionTest : DiffTestCase() {
         await("an answer") { answer.text != null }
     }
 
-    fun `test while a dialog is open the CLI closes a proposal and gets its text as edited`() {
+    fun `test the CLI closes a proposal, also below a dialog, and gets its text as edited`() {
+        file("a.txt", "\uFEFFone\r\n")
         val view = propose("a.txt", "two\n")
         view.type("edited\n")
         belowDialog {
-            assertEquals("done edited\n", answer { service.close(it, path("a.txt")) })
+            assertEquals("done \uFEFFedited\r\n", answer { service.close(it, path("a.txt")) })
         }
         await("the end of the tab") { !view.isOpen }
         assertEquals(emptyList<String>(), calls)
@@ -99,15 +100,6 @@ class DecisionTest : DiffTestCase() {
         await("both answers") { closed.text != null && opened.text != null }
         assertEquals(listOf("done two", "done"), listOf(closed.text, opened.text))
         assertEquals("three", view("a.txt").right.document.text)
-    }
-
-    fun `test the CLI closes a proposal and gets its text as edited`() {
-        file("a.txt", "\uFEFFone\r\n")
-        val view = propose("a.txt", "two\n")
-        view.type("edited\n")
-        assertEquals("done \uFEFFedited\r\n", answer { service.close(it, path("a.txt")) })
-        assertFalse(view.isOpen)
-        assertEquals(emptyList<String>(), calls)
     }
 
     fun `test what does not show cannot be closed, accepted or rejected`() {
@@ -170,21 +162,6 @@ class DecisionTest : DiffTestCase() {
         assertEquals("three", text(second.right))
         first.close()
         assertEquals(listOf("accepted a.txt 'two'"), calls)
-    }
-
-    fun `test rejecting what nobody waits for just closes it`() {
-        val view = propose("a.txt", "two")
-        core.delivery = Delivery.UNKNOWN
-        view.click("Reject")
-        assertFalse(view.isOpen)
-    }
-
-    fun `test the proposals of a former server close without a decision`() {
-        val view = propose("a.txt", "two")
-        core.close()
-        service.follow(null)
-        await("the end") { !view.isOpen }
-        assertEquals(emptyList<String>(), calls)
     }
 
     fun `test a proposal of a server that has just started stays`() {

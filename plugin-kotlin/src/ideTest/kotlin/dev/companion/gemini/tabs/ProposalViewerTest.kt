@@ -9,10 +9,9 @@ import com.intellij.diff.requests.DiffRequest
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.project.Project
-import com.intellij.testFramework.LoggedErrorProcessor
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.loggedErrors
 import dev.companion.gemini.review.DiffTestCase
-import org.apache.log4j.Logger
 import org.picocontainer.ComponentAdapter
 import org.picocontainer.MutablePicoContainer
 import java.awt.Window
@@ -31,7 +30,6 @@ class ProposalViewerTest : DiffTestCase() {
     override fun tearDown() {
         services.unregisterComponent(key)
         services.registerComponent(platforms)
-        LoggedErrorProcessor.restoreDefaultProcessor()
         super.tearDown()
     }
 
@@ -70,14 +68,7 @@ class ProposalViewerTest : DiffTestCase() {
     }
 
     fun `test a tab without a viewer says why, and the proposal can be decided`() {
-        val logged = ArrayList<Throwable?>()
-        LoggedErrorProcessor.setNewInstance(
-            object : LoggedErrorProcessor() {
-                override fun processError(text: String?, thrown: Throwable?, details: Array<out String>?, log: Logger) {
-                    logged += thrown
-                }
-            },
-        )
+        val logged = loggedErrors(testRootDisposable)
         services.registerComponentInstance(key, NoViewers())
         val view = propose("a.txt", "two")
         val shown = UIUtil.findComponentsOfType(view.component, JLabel::class.java).mapNotNull { it.text }

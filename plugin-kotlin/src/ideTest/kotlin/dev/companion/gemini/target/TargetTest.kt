@@ -19,19 +19,18 @@ import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.encoding.EncodingProjectManager
-import com.intellij.testFramework.LoggedErrorProcessor
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.Responder
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.disk.PostponedWrites
+import dev.companion.gemini.loggedErrors
 import dev.companion.gemini.offEdt
 import dev.companion.gemini.review.Answer
 import dev.companion.gemini.review.DiffTestCase
 import dev.companion.gemini.review.PendingRequests
 import dev.companion.gemini.review.TestProposalService
 import dev.companion.gemini.tabs.ProposalFile
-import org.apache.log4j.Logger
 import org.picocontainer.MutablePicoContainer
 import java.io.File
 import java.io.IOException
@@ -39,7 +38,6 @@ import java.nio.charset.Charset
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
-import java.util.concurrent.CopyOnWriteArrayList
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicBoolean
 
@@ -359,28 +357,18 @@ class TargetTest : DiffTestCase() {
     }
 
     fun `test a failure at an answer is logged once`() {
-        val logged = CopyOnWriteArrayList<Throwable?>()
-        val processor = object : LoggedErrorProcessor() {
-            override fun processError(text: String?, thrown: Throwable?, details: Array<out String>?, log: Logger) {
-                logged += thrown?.cause ?: thrown
-            }
-        }
+        val logged = loggedErrors(testRootDisposable)
         val failing = object : Responder<String?> {
             override fun complete(answer: String?) = error("complete")
 
             override fun fail(message: String) = error("fail")
         }
-        LoggedErrorProcessor.setNewInstance(processor)
-        try {
-            val requests = PendingRequests()
-            requests.add(failing).complete()
-            requests.add(failing).fail(TargetException("none"))
-            PendingRequests(1).add(failing)
-            await("the log") { logged.size == 3 }
-            assertEquals(listOf("complete", "fail", "fail"), logged.map { it?.message })
-        } finally {
-            LoggedErrorProcessor.restoreDefaultProcessor()
-        }
+        val requests = PendingRequests()
+        requests.add(failing).complete()
+        requests.add(failing).fail(TargetException("none"))
+        PendingRequests(1).add(failing)
+        await("the log") { logged.size == 3 }
+        assertEquals(listOf("complete", "fail", "fail"), logged.map { (it?.cause ?: it)?.message })
     }
 
     fun `test what has become a file, or a directory, outside is known as that`() {

@@ -7,19 +7,14 @@ import junit.framework.TestCase
 class TextFormTest : TestCase() {
     private fun form(text: String) = TextForm.of(text)
 
-    fun `test the line ending is the text's own`() {
-        assertEquals("\n", form("a\nb").lineEnding)
-        assertEquals("\r\n", form("a\r\nb").lineEnding)
-        assertEquals("\r", form("a\rb").lineEnding)
+    fun `test the line ending is the text's own, and one of Windows' makes it Windows', as the CLI has it`() {
+        val endings = mapOf(
+            "\n" to listOf("a\nb", "a", ""),
+            "\r\n" to listOf("a\r\nb", "a\nb\r\nc\n"),
+            "\r" to listOf("a\rb"),
+        )
+        for ((ending, texts) in endings) for (text in texts) assertEquals(text, ending, form(text).lineEnding)
     }
-
-    fun `test a text of one line takes lines as Unix does`() {
-        assertEquals("\n", form("a").lineEnding)
-        assertEquals("\n", form("").lineEnding)
-    }
-
-    fun `test one line of Windows' makes a text Windows', as the CLI has it`() =
-        assertEquals("\r\n", form("a\nb\r\nc\n").lineEnding)
 
     fun `test a BOM counts at the start only`() {
         assertTrue(form("\uFEFFa").bom)
